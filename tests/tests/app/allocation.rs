@@ -14,8 +14,8 @@ const EXTENSIONS: [&str; 4] = [
     "VK_EXT_debug_report",
 ];
 
-/// Refuses allocation 1, 2, 3, … of `step` until it succeeds. Each failure must be out of memory and leave no memory allocated. Returns the number of
-/// allocations of the successful run.
+/// Refuses allocation 1, 2, 3, … of `step` until `step` succeeds. Each failure must be out of memory, and leave no memory allocated.
+/// Returns the result of the successful run.
 fn until_success<T>(allocator: &Allocator, mut step: impl FnMut(usize) -> Result<T, vk::Result>) -> T {
     for number in 1..5000 {
         let before = allocator.live();
@@ -52,7 +52,8 @@ pub(crate) fn creation(vk: &Vk, extensions: &[&str], expected: usize) {
     assert_eq!(allocator.live(), 0);
 }
 
-/// APP-174: every allocation of vkCreateInstance, with one driver and with several.
+/// APP-174: if any allocation of vkCreateInstance is refused, the call fails with out of memory and frees everything, with one driver and
+/// with several.
 #[test]
 fn app_174_every_allocation_of_instance_creation() {
     case(|scene| {
@@ -87,7 +88,7 @@ fn app_174_instance_creation_without_drivers() {
     });
 }
 
-/// APP-174: manifests that are malformed, and memory that is short.
+/// APP-174: creation reports a lack of memory also when manifests are malformed.
 #[test]
 fn app_174_malformed_manifests_and_short_memory() {
     case(|scene| {
@@ -105,7 +106,7 @@ fn app_174_malformed_manifests_and_short_memory() {
     });
 }
 
-/// APP-174, APP-175: every allocation of enumeration; handles given earlier stay.
+/// APP-174, APP-175: if any allocation of enumeration is refused, the call fails, and handles from earlier calls stay valid.
 #[test]
 fn app_174_every_allocation_of_enumeration() {
     case(|scene| {
@@ -121,7 +122,7 @@ fn app_174_every_allocation_of_enumeration() {
                     .allocator(&allocator)
                     .create()
                     .expect("vkCreateInstance");
-                // A failing enumeration may keep tables that it grew, so only the result is looked at.
+                // A failing enumeration may keep tables that it enlarged. So this checks only the result, and not the blocks that remain.
                 let devices = patiently(&allocator, || instance.devices());
                 vk.add_lines("a", "device four");
                 let more = patiently(&allocator, || instance.devices());
@@ -137,7 +138,7 @@ fn app_174_every_allocation_of_enumeration() {
     });
 }
 
-/// Repeats with allocation 1, 2, 3, … refused, until the step succeeds without having been refused anything.
+/// Repeats `step` with allocation 1, 2, 3, … refused, until it succeeds without a refused allocation.
 fn patiently<T>(allocator: &Allocator, mut step: impl FnMut() -> Result<T, vk::Result>) -> T {
     for number in 1..1000 {
         allocator.fail_at(Some(number));
@@ -153,7 +154,7 @@ fn patiently<T>(allocator: &Allocator, mut step: impl FnMut() -> Result<T, vk::R
     panic!("no success in 1000 attempts");
 }
 
-/// APP-174: every allocation of group enumeration.
+/// APP-174: group enumeration reports the lack of memory for each of its allocations.
 #[test]
 fn app_174_every_allocation_of_group_enumeration() {
     case(|scene| {
@@ -176,7 +177,7 @@ fn app_174_every_allocation_of_group_enumeration() {
     });
 }
 
-/// APP-174: every allocation of vkCreateDevice, with the device's callbacks and with the instance's.
+/// APP-174: vkCreateDevice reports the lack of memory for each of its allocations, with the device's callbacks and with the instance's.
 #[test]
 fn app_174_every_allocation_of_device_creation() {
     case(|scene| {
@@ -226,7 +227,7 @@ fn messenger(
     .result_with_success(handle)
 }
 
-/// APP-174, APP-179: every allocation of messengers, the growing of the tables included; earlier ones stay.
+/// APP-174, APP-179: creating messengers reports the lack of memory for each allocation, also while tables grow. Earlier messengers stay.
 #[test]
 fn app_179_every_allocation_of_messengers() {
     case(|scene| {
@@ -255,7 +256,7 @@ fn app_179_every_allocation_of_messengers() {
             assert_eq!(allocator.live(), 0);
         });
         let outcome = outcome.ok();
-        // Nothing made earlier was destroyed by a later failure: all forty were there in each driver.
+        // A later failure destroyed no earlier messenger: all forty were in each driver.
         let lines = outcome.between("made", "destroyed");
         for driver in ["a", "b"] {
             let destroyed = lines
@@ -267,7 +268,7 @@ fn app_179_every_allocation_of_messengers() {
     });
 }
 
-/// APP-174, APP-179: every allocation of surfaces.
+/// APP-174, APP-179: creating surfaces reports the lack of memory for each allocation.
 #[test]
 fn app_179_every_allocation_of_surfaces() {
     case(|scene| {
@@ -308,7 +309,7 @@ fn app_179_every_allocation_of_surfaces() {
     });
 }
 
-/// APP-172, APP-81: calls without an instance never use callbacks. APP-171: the scopes.
+/// APP-172, APP-81: calls without an instance never use callbacks. APP-171: each allocation has the right scope.
 #[test]
 fn app_171_scopes() {
     case(|scene| {
@@ -337,7 +338,7 @@ fn app_171_scopes() {
     });
 }
 
-/// APP-173: no reallocation callback.
+/// APP-173: the loader works with callbacks that lack the reallocation function.
 #[test]
 fn app_173_no_reallocation_callback() {
     case(|scene| {
@@ -367,7 +368,7 @@ fn app_173_no_reallocation_callback() {
     });
 }
 
-/// APP-178: a table has room for 32, and the 33rd makes it grow by one reallocation each.
+/// APP-178: a table has space for 32 entries, and the 33rd makes each table grow by one reallocation.
 #[test]
 fn app_178_tables_grow_at_thirty_three() {
     case(|scene| {
@@ -389,7 +390,7 @@ fn app_178_tables_grow_at_thirty_three() {
                 handles.push(messenger(&instance, &messages, own.callbacks()).expect("a messenger"));
                 counts.push(of_instance.count() - before);
             }
-            // The instance-wide table and one of each driver; the object itself is its creator's.
+            // The instance-wide table, and one table of each driver. The creator allocates the object itself.
             let mut expected = vec![0; 65];
             (expected[0], expected[32], expected[64]) = (3, 3, 3);
             assert_eq!(counts, expected);
@@ -441,7 +442,7 @@ fn app_099_the_process_can_try_again() {
     });
 }
 
-/// APP-174: every allocation of an instance with a settings file that names drivers and devices.
+/// APP-174: creation reports the lack of memory for each allocation with a settings file that names drivers and devices.
 #[test]
 fn app_174_instance_creation_with_a_settings_file() {
     case(|scene| {
@@ -455,7 +456,7 @@ fn app_174_instance_creation_with_a_settings_file() {
     });
 }
 
-/// APP-177: memory for unknown names.
+/// APP-177: looking up an unknown name may fail for lack of memory, and succeeds once memory is available.
 #[test]
 fn app_177_unknown_names_and_short_memory() {
     case(|scene| {

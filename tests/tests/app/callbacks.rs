@@ -17,7 +17,7 @@ const DESTRUCTIONS: [&str; 3] = [
     "vkDestroyDebugReportCallbackEXT",
 ];
 
-/// Returns callbacks without the function at this index of the structure; an index after the last one removes none.
+/// Returns callbacks without the function at this index of the structure. An index after the last one removes no function.
 fn without(place: usize) -> Allocator {
     Allocator::with(|callbacks| match place {
         0 => callbacks.pfn_allocation = None,
@@ -29,7 +29,7 @@ fn without(place: usize) -> Allocator {
     })
 }
 
-/// Makes a surface, a messenger and a report callback with these callbacks, and has every driver make its own surface.
+/// Creates a surface, a messenger and a report callback with these callbacks, and makes every driver create its own surface.
 fn make(instance: &Instance<'_>, allocator: &Allocator, messages: &Messages, reports: &Reports) {
     let callbacks = allocator.callbacks();
     let mut messenger = vk::DebugUtilsMessengerEXT::null();
@@ -58,7 +58,7 @@ fn make(instance: &Instance<'_>, allocator: &Allocator, messages: &Messages, rep
     }
 }
 
-/// Runs an instance that forgets its objects. Their callbacks lack the function in `place`.
+/// Runs a program that destroys an instance but not its objects. Their callbacks lack the function in `place`.
 fn forgetting(scene: &mut Scene, place: usize) -> Outcome {
     let outcome = scene.run(|vk| {
         let (of_instance, own) = (Allocator::default(), without(place));
@@ -95,7 +95,7 @@ fn drv_188_forgotten_objects_go_with_their_own_callbacks() {
     });
 }
 
-/// DRV-188: callbacks that lack any of the five are not used for that.
+/// DRV-188: callbacks that lack any of the five functions do not destroy forgotten objects.
 #[test]
 fn drv_188_incomplete_callbacks_destroy_nothing_that_was_forgotten() {
     case(|scene| {
@@ -115,8 +115,8 @@ fn drv_188_incomplete_callbacks_destroy_nothing_that_was_forgotten() {
     });
 }
 
-/// DRV-131, APP-111: the instance of a driver without devices goes with the callbacks of the application: when it is
-/// released those of the instance, otherwise those of the destruction.
+/// DRV-131, APP-111: the instance of a driver without devices is destroyed with callbacks of the application. If the driver is released
+/// early, these are the callbacks of the creation, and otherwise those of the destruction.
 #[test]
 fn drv_131_an_idle_driver_goes_with_the_callbacks_of_the_application() {
     case(|scene| {
@@ -152,8 +152,8 @@ fn drv_131_an_idle_driver_goes_with_the_callbacks_of_the_application() {
     });
 }
 
-/// APP-170, APP-173, DRV-109: callbacks that cannot both allocate and free are not used: the loader takes no memory from them, and passes the
-/// structure on unchanged.
+/// APP-170, APP-173, DRV-109: the loader does not use callbacks that cannot both allocate and free. It takes no memory from them, and
+/// passes the structure on unchanged.
 #[test]
 fn app_173_callbacks_that_cannot_free_are_only_passed_on() {
     case(|scene| {
@@ -185,7 +185,7 @@ fn app_173_callbacks_that_cannot_free_are_only_passed_on() {
     });
 }
 
-/// APP-170: an object whose own callbacks cannot serve comes from those of the instance.
+/// APP-170: if an object's own callbacks cannot be used, its memory comes from the callbacks of the instance.
 #[test]
 fn app_170_the_instances_callbacks_stand_in_for_callbacks_that_cannot_free() {
     case(|scene| {
@@ -195,7 +195,7 @@ fn app_170_the_instances_callbacks_stand_in_for_callbacks_that_cannot_free() {
             let messages = Messages::default();
             let spec = vk.spec().extensions(&EXTENSIONS).allocator(&of_instance);
             let instance = spec.create().expect("vkCreateInstance");
-            // The tables for slots stay with the instance.
+            // The tables for slots stay until the instance is destroyed.
             instance.destroy_messenger(instance.messenger(&messages));
             let before = of_instance.live();
             let mut messenger = vk::DebugUtilsMessengerEXT::null();

@@ -7,8 +7,8 @@ use loader_tests::ash::vk;
 use loader_tests::case;
 use loader_tests::vk::Commands;
 
-/// APP-144, APP-270: the structure before the group structure is relinked during a call, so threads that share a chain take turns; afterwards it is
-/// unchanged.
+/// APP-144, APP-270: the loader relinks the structure before the group structure during a call, so threads that share a chain take turns.
+/// Afterwards, the structure is unchanged.
 #[test]
 fn app_144_threads_may_share_a_chain_with_a_device_group() {
     case(|scene| {
@@ -38,7 +38,7 @@ fn app_144_threads_may_share_a_chain_with_a_device_group() {
             let rounds = move || {
                 for _ in 0..100 {
                     let mut device = vk::Device::null();
-                    // SAFETY: the create info and its chain live until the threads ended.
+                    // SAFETY: the create info and its chain outlive the threads.
                     unsafe {
                         let info = shared as *const vk::DeviceCreateInfo<'_>;
                         assert_eq!(

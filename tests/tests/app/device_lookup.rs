@@ -1,4 +1,4 @@
-//! `vkGetDeviceProcAddr` beyond the table (APP-40 to APP-50).
+//! Tests of `vkGetDeviceProcAddr` other than those for every command of the registry (APP-40 to APP-50).
 
 use std::ffi::{CStr, CString};
 
@@ -64,7 +64,7 @@ fn app_048_the_lookup_by_every_route() {
     });
 }
 
-/// APP-47: names of other levels are not handed to the driver, which would answer them.
+/// APP-47: the loader does not ask the driver for names of other levels, which the driver would return.
 #[test]
 fn app_047_names_of_other_levels() {
     case(|scene| {
@@ -90,7 +90,7 @@ fn app_047_names_of_other_levels() {
     });
 }
 
-/// APP-44: naming functions of debug utils.
+/// APP-44: the look-up of the debug-utils functions for object names.
 #[test]
 fn app_044_debug_utils_naming() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Every variable of the loader's table in a process with elevated privileges, beside one without (APP-211, APP-285).
+//! Tests of every variable of the loader's table, in a process with elevated privileges and in one without (APP-211, APP-285).
 
 use loader_tests::ash::vk;
 use loader_tests::{Outcome, Scene, Vk, case};
@@ -9,23 +9,23 @@ const ODD: &str = "VK_ODD_extension";
 /// Names of the driver's devices, in sorted order.
 const SORTED: &str = "fast,slow";
 
-/// Effect that shows that a variable counts.
+/// Effect by which a test sees that a variable counts.
 enum Trace {
     /// The log names the value.
     Value,
     /// The log has this text.
     Log(&'static str),
-    /// The devices come like this.
+    /// The devices are listed in this order.
     Devices(&'static str),
     /// The unknown extension can be enabled.
     Extension,
-    /// No effect: the process finds neither drivers nor layers in its folders, or the variable has no effect on this system.
+    /// There is no effect. The process finds neither drivers nor layers in its folders, or the variable has no effect on this system.
     Nothing,
 }
 
 use Trace::{Devices, Extension, Log, Nothing, Value};
 
-/// A driver service is asked on Linux only.
+/// Only on Linux does the loader ask a driver service.
 const SERVICE: Trace = if cfg!(target_os = "linux") { Value } else { Nothing };
 
 /// Each variable with a value, in which `@` means the scratch folder.
@@ -83,7 +83,7 @@ const VALUES: [(&str, &str, Trace); 35] = [
     ("HOME", "@/marked_home", Value),
 ];
 
-/// Names and trust classes of the loader's own table.
+/// Returns names and trust classes of the loader's own table.
 fn table() -> Vec<(&'static str, bool)> {
     let row = |row: &Row| (row.name, row.trust == Trust::Secure);
     TABLE.iter().map(row).collect()
@@ -105,7 +105,7 @@ fn look(vk: &Vk) {
     vk.say("devices", names.join(","));
     let spec = vk.spec().next(&exclusive).extensions(&extensions);
     vk.say("extension", spec.create().is_ok());
-    // Other drivers and the layers are looked for too.
+    // This query also searches for other drivers and for layers.
     vk.extensions().expect("the query succeeds");
     vk.layers().expect("the query succeeds");
 }
@@ -130,7 +130,7 @@ fn run(scene: &mut Scene, (name, value, _): &(&str, &str, Trace)) -> Outcome {
     outcome
 }
 
-/// Returns `true` if the variable made the difference that it should make.
+/// Returns `true` if the variable had the expected effect.
 fn counts((_, value, trace): &(&str, &str, Trace), outcome: &Outcome) -> bool {
     match trace {
         Value => outcome.stderr.contains(value.trim_start_matches("@/")),
@@ -148,11 +148,11 @@ fn scene_with_driver(scene: &mut Scene) {
         .extension(ODD)
         .device_with("slow", |device| device.kind(4).ids(1, 2))
         .device_with("fast", |device| device.ids(1, 3));
-    // Mesa's layer for choosing devices is found in a system folder, and would change the order.
+    // Mesa's device-select layer is in a system folder, and would change the order.
     scene.unset("VK_DRIVER_FILES").env("NODEVICE_SELECT", "1").limit(60);
 }
 
-/// APP-211: without privileges every variable counts, so that the next case shows the effect of privileges.
+/// APP-211: without privileges every variable counts. The next test then shows the effect of privileges.
 #[test]
 fn app_211_every_variable_counts_without_privileges() {
     case(|scene| {
@@ -165,8 +165,8 @@ fn app_211_every_variable_counts_without_privileges() {
     });
 }
 
-/// APP-211, APP-285, APP-230: in a set-user-ID process those of the table's secure class are ignored, and their values are
-/// in no log; the others count.
+/// APP-211, APP-285, APP-230: a set-user-ID process ignores the variables of the table's secure class, and logs none of their values. The
+/// other variables count.
 #[test]
 fn app_211_only_plain_variables_count_in_an_elevated_process() {
     case(|scene| {

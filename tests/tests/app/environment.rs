@@ -1,8 +1,8 @@
-//! Variables that have a meaning elsewhere only, or none any more (APP-210 to APP-228).
+//! Tests of variables that have a meaning only on other systems, or no longer have one (APP-210 to APP-228).
 
 use loader_tests::case;
 
-/// APP-211: the search in a bundle is for other systems; here the variable changes nothing.
+/// APP-211: the variable for the search in a bundle changes nothing on this system.
 #[test]
 fn app_211_there_are_no_bundles_here() {
     case(|scene| {
@@ -17,7 +17,7 @@ fn app_211_there_are_no_bundles_here() {
     });
 }
 
-/// APP-212, APP-282: variables that no loader reads any more, and variables that only layers read.
+/// APP-212, APP-282: variables that loaders no longer read, and variables that only layers read, have no effect.
 #[test]
 fn app_212_variables_that_are_not_read() {
     case(|scene| {

@@ -11,16 +11,16 @@ type Any = unsafe extern "system" fn(u64, u64, u64, u64, u64, u64, u64, u64, u64
 /// Calls the function with `handle` first and zero otherwise, in a forked copy of the process. Returns its last message.
 fn abort_text(address: usize, handle: u64) -> String {
     let ending = isolated(|| {
-        // SAFETY: the address is that of a trampoline; the handle check must come before any other argument is looked at.
+        // SAFETY: the address is that of a trampoline. The handle check must come before any use of the other arguments.
         let function: Any = unsafe { std::mem::transmute(address) };
-        // SAFETY: the function has this type; only a copy of the process may be harmed.
+        // SAFETY: the function has this type, and a fault only ends a copy of the process.
         unsafe { function(handle, 0, 0, 0, 0, 0, 0, 0, 0, 0) };
     });
     let how = if ending.aborted() { "aborted" } else { "not aborted" };
     format!("{how}, signal {}: {}", ending.signal, ending.stderr)
 }
 
-/// Commands that take NULL quietly, or have no handle to check.
+/// Returns `true` for commands that accept NULL, or that have no handle to check.
 fn exempt(command: &Command) -> bool {
     let names = [
         "vkDestroyInstance",
@@ -31,7 +31,7 @@ fn exempt(command: &Command) -> bool {
     names.contains(&command.name) || GLOBAL.contains(&command.name) || !command.is_here()
 }
 
-/// Aliases that may report the core command's name (APP-30).
+/// Returns the names that the message of a command may contain. An alias may report the core command's name (APP-30).
 fn may_report(command: &Command) -> Vec<String> {
     let shares = [
         "VK_KHR_get_physical_device_properties2",
@@ -97,7 +97,7 @@ fn rich_driver(scene: &mut loader_tests::Scene) {
     scene.env("VK_LOADER_DEBUG", "").limit(120);
 }
 
-/// APP-180 to APP-184, APP-140: NULL for an instance or a physical device.
+/// APP-180 to APP-184, APP-140: NULL in place of an instance or a physical device aborts.
 #[test]
 fn app_184_null_instances_and_physical_devices() {
     case(|scene| {
@@ -107,7 +107,7 @@ fn app_184_null_instances_and_physical_devices() {
     });
 }
 
-/// APP-182, APP-183, APP-140: a readable object that is not a device.
+/// APP-182, APP-183, APP-140: a readable object that is not a device aborts.
 #[test]
 fn app_183_foreign_instances_and_physical_devices() {
     case(|scene| {
@@ -120,7 +120,7 @@ fn app_183_foreign_instances_and_physical_devices() {
     });
 }
 
-/// APP-180 to APP-184: NULL for a device, queue or command buffer.
+/// APP-180 to APP-184: NULL in place of a device, queue or command buffer aborts.
 #[test]
 fn app_184_null_devices_queues_and_command_buffers() {
     case(|scene| {
@@ -130,7 +130,7 @@ fn app_184_null_devices_queues_and_command_buffers() {
     });
 }
 
-/// APP-182, APP-183: an object whose first word is NULL, and one whose table has another mark.
+/// APP-182, APP-183: an object whose first word is NULL aborts, and so does one whose table has another mark.
 #[test]
 fn app_183_foreign_devices_queues_and_command_buffers() {
     case(|scene| {
@@ -149,7 +149,7 @@ fn app_183_foreign_devices_queues_and_command_buffers() {
     });
 }
 
-/// APP-182: each of several devices is valid, whichever is the newest, and other objects are not.
+/// APP-182: each of several devices is valid, whichever is the newest. Other objects are invalid.
 #[test]
 fn app_182_every_device_of_several_is_valid() {
     case(|scene| {
@@ -189,7 +189,7 @@ fn app_182_every_device_of_several_is_valid() {
     });
 }
 
-/// APP-180, APP-233: the exported functions do the same, and print without being asked to.
+/// APP-180, APP-233: the exported functions check handles too, and print the message without a request.
 #[test]
 fn app_180_exported_functions_check_too() {
     case(|scene| {
@@ -233,7 +233,7 @@ fn app_180_messengers_are_not_told() {
     });
 }
 
-/// APP-110, APP-182: destroying an object that is not an instance.
+/// APP-110, APP-182: destroying an object that is not an instance aborts.
 #[test]
 fn app_110_destroying_a_foreign_instance_aborts() {
     case(|scene| {
@@ -249,7 +249,7 @@ fn app_110_destroying_a_foreign_instance_aborts() {
     });
 }
 
-/// APP-183: an instance handle where a physical device belongs, and the other way round.
+/// APP-183: an instance in place of a physical device aborts, and so does a physical device in place of an instance.
 #[test]
 fn app_183_handles_of_another_kind() {
     case(|scene| {

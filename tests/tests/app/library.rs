@@ -8,7 +8,7 @@ use loader_tests::{call, case, is_loaded};
 
 use crate::names::all;
 
-/// APP-4, APP-5: in addition to the common exports, each system exports commands for its own window systems.
+/// APP-4, APP-5: each system exports the common functions, and the commands of its own window systems.
 #[test]
 fn app_005_window_systems_of_each_system() {
     let exports = |list: &str| -> BTreeSet<String> {
@@ -42,7 +42,7 @@ fn app_005_window_systems_of_each_system() {
     }
 }
 
-/// APP-6: reachable by lookup only.
+/// APP-6: these functions are not exported, and can be reached only by lookup.
 #[test]
 fn app_006_what_is_not_exported() {
     case(|scene| {
@@ -71,7 +71,7 @@ fn app_006_what_is_not_exported() {
     });
 }
 
-/// APP-3, APP-4: every core command and the commands of the window systems, 269 in all on Linux.
+/// APP-3, APP-4: the library exports every core command and the commands of the window systems, 269 in all on Linux.
 #[test]
 fn app_003_what_is_exported() {
     case(|scene| {
@@ -93,7 +93,7 @@ fn app_003_what_is_exported() {
     });
 }
 
-/// APP-9, APP-230a: loaded, used, unloaded and loaded again in one process.
+/// APP-9, APP-230a: a process can load, use and unload the library, and load it again.
 #[test]
 fn app_009_the_library_can_be_unloaded() {
     case(|scene| {
@@ -114,7 +114,7 @@ fn app_009_the_library_can_be_unloaded() {
             }
         });
         let outcome = outcome.ok();
-        // APP-9: preloaded drivers leave with the library.
+        // APP-9: drivers that a query kept open are unloaded with the library.
         let end = outcome
             .journal()
             .iter()
@@ -128,7 +128,7 @@ fn app_009_the_library_can_be_unloaded() {
     });
 }
 
-/// APP-230a: each load reads the environment afresh.
+/// APP-230a: each load reads the environment again.
 #[test]
 fn app_230a_each_load_reads_the_environment() {
     case(|scene| {

@@ -2,7 +2,7 @@
 
 use loader_tests::{Outcome, Scene, case, is_loaded, is_peer};
 
-/// A run that logs at every level: an error, warnings, informations, debug and category lines.
+/// Runs a program that causes messages of every level: an error, warnings, information, debug and category lines.
 fn run(scene: &mut Scene, debug: Option<&str>) -> Outcome {
     match debug {
         Some(value) => scene.env("VK_LOADER_DEBUG", value),
@@ -26,7 +26,7 @@ fn noisy(scene: &mut Scene) {
     scene.env("VK_LOADER_DRIVERS_DISABLE", "filtered*");
 }
 
-/// The headers of all loader lines, each once, sorted.
+/// Returns the headers of all loader lines, each once, sorted.
 fn headers(outcome: &Outcome) -> Vec<String> {
     let lines = outcome
         .stderr
@@ -40,7 +40,7 @@ fn headers(outcome: &Outcome) -> Vec<String> {
     headers
 }
 
-/// APP-230, APP-233: unset or empty prints nothing in a run without fatal errors.
+/// APP-230, APP-233: with an unset or empty variable, a run without fatal errors prints nothing.
 #[test]
 fn app_230_nothing_is_printed_unasked() {
     case(|scene| {
@@ -60,7 +60,7 @@ fn app_230_nothing_is_printed_unasked() {
     });
 }
 
-/// APP-230, APP-231: each word selects its bit; a line prints if any of its bits is selected.
+/// APP-230, APP-231: each word selects its bit. A line is printed if any of its bits is selected.
 #[test]
 fn app_231_each_word_selects_its_lines() {
     case(|scene| {
@@ -68,7 +68,7 @@ fn app_231_each_word_selects_its_lines() {
         let rows: &[(&str, &[&str])] = &[
             ("error", &["ERROR", "ERROR | DRIVER"]),
             ("warn", &["WARNING", "WARNING | DRIVER"]),
-            // On Windows, messages about drivers are about the order of adapters, and messages about layers about the registry.
+            // On Windows, messages about drivers concern the order of adapters, and messages about layers concern the registry.
             (
                 "info",
                 if cfg!(windows) {
@@ -90,7 +90,7 @@ fn app_231_each_word_selects_its_lines() {
     });
 }
 
-/// APP-230, APP-283: driver, its older spellings, prefixes and lists.
+/// APP-230, APP-283: the word `driver`, its older spellings, prefixes, and lists select the right lines.
 #[test]
 fn app_230_words_prefixes_and_lists() {
     case(|scene| {
@@ -131,7 +131,7 @@ fn app_230_words_prefixes_and_lists() {
     });
 }
 
-/// APP-232: the exact form of a line.
+/// APP-232: a line has exactly this form.
 #[test]
 fn app_232_the_form_of_a_line() {
     case(|scene| {
@@ -154,7 +154,7 @@ fn app_232_the_form_of_a_line() {
     });
 }
 
-/// APP-10: the first line.
+/// APP-10: the first line of the log is the banner.
 #[test]
 fn app_010_the_banner_comes_first() {
     case(|scene| {
@@ -183,7 +183,7 @@ fn app_230a_every_load_reads_the_variable() {
             let present = || is_loaded("libvulkan.so", "vulkan-1.dll");
             assert!(present());
             let mut other = vk.again();
-            // Two handles: one must go before the library can.
+            // There are two handles. The library is unloaded only after both are closed.
             vk.say("kept", present());
             other.reload(|| {});
         });

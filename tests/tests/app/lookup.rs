@@ -1,4 +1,4 @@
-//! `vkGetInstanceProcAddr` beyond the table (APP-20 to APP-35).
+//! Tests of `vkGetInstanceProcAddr` other than those for every command of the registry (APP-20 to APP-35).
 
 use loader_tests::ash::vk::{self, Handle};
 use loader_tests::vk::{Commands, isolated};
@@ -21,7 +21,7 @@ fn app_020_the_lookup_function_finds_itself() {
     });
 }
 
-/// APP-22, APP-284: global commands with an instance.
+/// APP-22, APP-284: the look-up finds global commands with an instance below 1.3, and not with a newer one.
 #[test]
 fn app_022_global_commands_with_an_instance() {
     case(|scene| {
@@ -40,7 +40,7 @@ fn app_022_global_commands_with_an_instance() {
                     assert_eq!(vk.get(instance.raw, name) != 0, there, "{name} on {api}");
                 }
             }
-            // A handle that is not an instance counts as an old one.
+            // A handle that is not an instance counts as an instance of an old version.
             let garbage = [0_u64; 4];
             assert_ne!(
                 vk.get(vk::Instance::from_raw(garbage.as_ptr() as u64), "vkCreateInstance"),
@@ -73,7 +73,7 @@ fn app_024_an_invalid_instance_aborts() {
     });
 }
 
-/// APP-31, DRV-212: a name that a driver answers as a device function, whatever the device.
+/// APP-31, DRV-212: the look-up finds a name that a driver returns as a device function, on any device.
 #[test]
 fn app_031_unknown_names() {
     case(|scene| {
@@ -93,7 +93,7 @@ fn app_031_unknown_names() {
     });
 }
 
-/// APP-63, APP-61: the global queries of an application without any file.
+/// APP-63, APP-61: the global queries work without any file of drivers or layers.
 #[test]
 fn app_072_no_layers_at_all() {
     case(|scene| {
@@ -119,7 +119,7 @@ fn app_068_extensions_of_a_layer() {
     });
 }
 
-/// APP-62: only major and minor count.
+/// APP-62: only major and minor version count.
 #[test]
 fn app_062_patch_and_variant_are_ignored() {
     case(|scene| {

@@ -19,7 +19,7 @@ const WINDOWS: &[&str] = if cfg!(windows) {
         "VK_KHR_xlib_surface",
     ]
 };
-/// Every other instance extension that gates something, and the debug extensions that the loader has itself.
+/// All other instance extensions that gate a command, and the debug extensions that the loader implements.
 const OTHERS: [&str; 15] = [
     "VK_EXT_acquire_drm_display",
     "VK_EXT_debug_report",
@@ -61,7 +61,7 @@ fn found(command: &Command, minor: u32, enabled: &[&str]) -> bool {
     }
     let gate = command.gate();
     let open = gate.is_empty() || gate.iter().any(|one| enabled.contains(one));
-    // Commands of device extensions are always found, but for those of other platforms (APP-29, GEN-52).
+    // Commands of device extensions are always found, except those of other platforms (APP-29, GEN-52).
     command.core.is_some() || command.is_here() && open
 }
 
@@ -76,7 +76,7 @@ fn check(vk: &Vk, minor: u32, enabled: &[&str]) {
     assert!(wrong.is_empty(), "on a 1.{minor} instance with {enabled:?}: {wrong:?}");
 }
 
-/// APP-22, APP-25, APP-29: the commands of an instance without extensions, for every version.
+/// APP-22, APP-25, APP-29: an instance without extensions has the expected commands, for every version.
 #[test]
 fn app_025_every_name_without_extensions() {
     case(|scene| {
@@ -86,7 +86,7 @@ fn app_025_every_name_without_extensions() {
     });
 }
 
-/// APP-27: the commands of an instance with all extensions.
+/// APP-27: an instance with all extensions has the expected commands.
 #[test]
 fn app_027_every_name_with_all_extensions() {
     case(|scene| {
@@ -98,7 +98,7 @@ fn app_027_every_name_with_all_extensions() {
     });
 }
 
-/// APP-27: each extension alone opens its own commands and no others.
+/// APP-27: each extension alone makes its own commands available, and no others.
 #[test]
 fn app_027_every_name_with_each_extension() {
     case(|scene| {
@@ -110,7 +110,7 @@ fn app_027_every_name_with_each_extension() {
     });
 }
 
-/// APP-21, APP-23, DRV-213: the commands that are found without an instance.
+/// APP-21, APP-23, DRV-213: only the expected commands are found without an instance.
 #[test]
 fn app_021_every_name_without_an_instance() {
     case(|scene| {
@@ -126,7 +126,7 @@ fn app_021_every_name_without_an_instance() {
     });
 }
 
-/// APP-25a, APP-30: different names have different addresses, but for the aliases that may share.
+/// APP-25a, APP-30: different names have different addresses, except aliases that may share one.
 #[test]
 fn app_025a_addresses_are_distinct() {
     case(|scene| {
@@ -150,7 +150,7 @@ fn app_025a_addresses_are_distinct() {
     });
 }
 
-/// APP-25a: truncated, extended and changed names are other names.
+/// APP-25a: truncated, extended and changed names are unknown.
 #[test]
 fn app_035_names_near_a_known_one() {
     case(|scene| {
@@ -236,11 +236,12 @@ fn of_device(
         _ if command.extensions.contains(&"VK_EXT_debug_utils") => on("VK_EXT_debug_utils"),
         _ => return Some(opaque(name)),
     };
-    // A terminator's address is not known; that there is one is.
+    // The address of a terminator is unknown, so only its existence is checked.
     if terminator { None } else { Some(0) }
 }
 
-/// APP-41, APP-43, APP-44, APP-45, APP-47: the commands of a device. Its driver returns a different number for every name.
+/// APP-41, APP-43, APP-44, APP-45, APP-47: the look-up of every command of a device. The device's driver returns a different number for
+/// every name.
 #[test]
 fn app_043_every_name_on_a_device() {
     case(|scene| {
@@ -260,14 +261,14 @@ fn app_043_every_name_on_a_device() {
             ] {
                 let extensions: &[&str] = if utils { &["VK_EXT_debug_utils"] } else { &[] };
                 let instance = vk.instance_with(&format!("1.{minor}"), extensions);
-                // The driver's own vkDestroyDevice must be reachable for the device to end.
+                // The driver's own vkDestroyDevice must be reachable, so that the device can be destroyed.
                 vk.remove_lines("a", &["opaque"]);
                 let device = instance.device(instance.first(), device_extensions);
                 vk.add_lines("a", "opaque *");
                 let second = instance.device(instance.first(), device_extensions);
                 let enabled = [device_extensions, extensions].concat();
                 for command in all() {
-                    // A command of another platform is not known here: the chain answers.
+                    // A command of another platform is unknown to the loader, so the chain answers.
                     if !command.is_here() {
                         continue;
                     }
@@ -291,7 +292,7 @@ fn app_043_every_name_on_a_device() {
     });
 }
 
-/// APP-46, DRV-198, APP-284: core-version suppression needs extension and feature.
+/// APP-46, DRV-198, APP-284: commands of newer core versions are suppressed only if extension and feature are enabled.
 #[test]
 fn app_046_core_version_suppression() {
     case(|scene| {
@@ -340,7 +341,7 @@ fn app_046_core_version_suppression() {
     });
 }
 
-/// APP-42, APP-46: vkGetDeviceQueue2 is a core command of 1.1.
+/// APP-42, APP-46: vkGetDeviceQueue2 counts as a core command of 1.1.
 #[test]
 fn app_042_get_device_queue_2_is_suppressed_on_1_0() {
     case(|scene| {

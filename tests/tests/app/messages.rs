@@ -1,4 +1,4 @@
-//! Messages: the messengers and callbacks that receive each message, with its form and order (APP-190 to APP-200).
+//! Tests of the messengers and callbacks that receive each message, and of its form and order (APP-190 to APP-200).
 
 use std::ptr;
 
@@ -114,7 +114,7 @@ fn app_192_report_messages_reach_the_drivers() {
     });
 }
 
-/// APP-193, APP-193a: a submitted message as a report callback hears it.
+/// APP-193, APP-193a: a report callback receives a submitted message in this form.
 #[test]
 fn app_193_submitted_messages_reach_report_callbacks() {
     case(|scene| {
@@ -151,7 +151,7 @@ fn app_193_submitted_messages_reach_report_callbacks() {
     });
 }
 
-/// APP-193: a report message as a messenger hears it.
+/// APP-193: a messenger receives a report message in this form.
 #[test]
 fn app_193_report_messages_reach_messengers() {
     case(|scene| {
@@ -185,7 +185,7 @@ fn app_193_report_messages_reach_messengers() {
     });
 }
 
-/// APP-193a: the masks.
+/// APP-193a: a messenger receives only messages that match its severity mask and its type mask.
 #[test]
 fn app_193a_masks_are_honoured() {
     case(|scene| {
@@ -219,7 +219,7 @@ fn app_193a_masks_are_honoured() {
     });
 }
 
-/// APP-195: the newest callback hears first.
+/// APP-195: the newest callback receives a message first.
 #[test]
 fn app_195_the_newest_hears_first() {
     case(|scene| {
@@ -242,7 +242,7 @@ fn app_195_the_newest_hears_first() {
     });
 }
 
-/// APP-82, APP-195, APP-197: create-time callbacks hear creation and destruction, and nothing between.
+/// APP-82, APP-195, APP-197: callbacks in the create info receive messages of creation and destruction, and none in between.
 #[test]
 fn app_197_create_time_messengers() {
     case(|scene| {
@@ -264,7 +264,7 @@ fn app_197_create_time_messengers() {
     });
 }
 
-/// APP-82: a failing creation is reported to create-time callbacks of both kinds.
+/// APP-82: a failing creation is reported to both kinds of callbacks in the create info.
 #[test]
 fn app_082_a_failing_creation_is_reported() {
     case(|scene| {
@@ -285,7 +285,7 @@ fn app_082_a_failing_creation_is_reported() {
     });
 }
 
-/// APP-194: the loader's own messages, whatever stderr shows.
+/// APP-194: messengers receive the loader's own messages, whatever standard error shows.
 #[test]
 fn app_194_the_loaders_messages() {
     case(|scene| {
@@ -311,7 +311,7 @@ fn app_194_the_loaders_messages() {
     });
 }
 
-/// APP-115, APP-194: a message about a parameter is also one of validation.
+/// APP-115, APP-194: a message about a parameter also has the type validation.
 #[test]
 fn app_194_parameter_messages_are_validation() {
     case(|scene| {
@@ -357,7 +357,7 @@ fn app_180_the_line_comes_before_the_messengers() {
     });
 }
 
-/// APP-194: levels and categories.
+/// APP-194: the severity of a message follows from the level of its log line.
 #[test]
 fn app_194_severities_of_the_loaders_messages() {
     case(|scene| {
@@ -423,7 +423,7 @@ fn app_194a_a_run_without_faults_has_no_errors() {
     });
 }
 
-/// APP-196: callbacks that call back into Vulkan, from inside creation, enumeration and destruction.
+/// APP-196: callbacks may call back into Vulkan during creation, enumeration and destruction.
 #[test]
 fn app_196_callbacks_call_back() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Making and destroying messengers and report callbacks in the drivers (APP-190 to APP-200).
+//! Tests of creating and destroying messengers and report callbacks in the drivers (APP-190 to APP-200).
 
 use std::ptr;
 
@@ -15,7 +15,7 @@ fn three_drivers(scene: &mut Scene) {
     scene.usual_driver("b");
 }
 
-/// APP-190: offered always, and usable without any driver that has them.
+/// APP-190: the extensions are always offered, and usable even if no driver has them.
 #[test]
 fn app_190_the_extensions_need_no_driver() {
     case(|scene| {
@@ -32,7 +32,7 @@ fn app_190_the_extensions_need_no_driver() {
     });
 }
 
-/// APP-190, APP-191: one object in each driver that has the function.
+/// APP-190, APP-191: the loader creates one object in each driver that has the function.
 #[test]
 fn app_191_each_driver_has_its_own_object() {
     case(|scene| {
@@ -66,7 +66,7 @@ fn app_191_each_driver_has_its_own_object() {
     });
 }
 
-/// APP-190: a driver's failure is returned and undone everywhere.
+/// APP-190: a driver's failure is returned, and the objects of the other drivers are destroyed.
 #[test]
 fn app_190_a_failing_driver_undoes_the_creation() {
     case(|scene| {
@@ -145,7 +145,7 @@ fn app_191_many_messengers() {
     });
 }
 
-/// APP-191: NULL handles.
+/// APP-191: destroying a NULL handle does nothing.
 #[test]
 fn app_191_destroying_null_does_nothing() {
     case(|scene| {
@@ -207,7 +207,7 @@ fn drv_188_forgotten_messengers_are_destroyed() {
     });
 }
 
-/// APP-170: the allocator of the call reaches the drivers, and makes the loader's object.
+/// APP-170: the allocator of the call reaches the drivers, and provides memory for the loader's object.
 #[test]
 fn app_170_messengers_use_the_allocator_of_the_call() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! The commands of the registry, as the cases need them: read from the committed metadata, not from the loader.
+//! The commands of the registry, read from the committed metadata and not from the loader.
 
 /// A command of the registry.
 #[derive(Default)]
@@ -6,7 +6,7 @@ pub(crate) struct Command {
     pub(crate) name: &'static str,
     /// `global`, `instance`, `physical_device` or `device`.
     pub(crate) level: &'static str,
-    /// The minor version of Vulkan 1 that brought it.
+    /// The minor version of Vulkan 1 that introduced the command.
     pub(crate) core: Option<u32>,
     pub(crate) extensions: Vec<&'static str>,
     pub(crate) platform: Option<&'static str>,
@@ -14,7 +14,7 @@ pub(crate) struct Command {
     pub(crate) first: &'static str,
 }
 
-/// All commands, sorted by name.
+/// Returns all commands, sorted by name.
 pub(crate) fn all() -> Vec<Command> {
     let mut list: Vec<Command> = Vec::new();
     for line in include_str!("../../../registry/snapshot/commands.txt").lines() {
@@ -50,7 +50,7 @@ pub(crate) const GLOBAL: [&str; 4] = [
 ];
 
 impl Command {
-    /// True when the command exists on this system: no platform, one that is built in, or merely a provisional extension.
+    /// Returns `true` if the command exists on this system: it has no platform, or one that is built in, or is only provisional.
     pub(crate) fn is_here(&self) -> bool {
         let built: &[&str] = match cfg!(windows) {
             true => &["win32"],
@@ -60,7 +60,7 @@ impl Command {
             .is_none_or(|platform| platform == "provisional" || built.contains(&platform))
     }
 
-    /// The instance extensions, one of which must be enabled (APP-27); empty for none.
+    /// Returns the instance extensions of which one must be enabled (APP-27). The list is empty if none is needed.
     pub(crate) fn gate(&self) -> Vec<&'static str> {
         const SURFACE: [&str; 9] = [
             "vkDestroySurfaceKHR",

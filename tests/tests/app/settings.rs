@@ -1,4 +1,4 @@
-//! The settings file: its places, its content, and its messages (APP-240 to APP-262).
+//! Tests of the settings file: its places, its content, and its messages (APP-240 to APP-262).
 
 use loader_tests::{Scene, case};
 
@@ -6,7 +6,7 @@ use loader_tests::{Scene, case};
 pub(crate) const FILE: &str = "vulkan//loader_settings.d/vk_loader_settings.json";
 pub(crate) const NONE: &str = "No valid vk_loader_settings.json file found, no loader settings will be active";
 
-/// Writes a settings file whose one object holds `members`, into this base folder. Gives its path as messages have it.
+/// Writes a settings file with one object, which has these members, into a base folder. Returns the path in the form of messages.
 pub(crate) fn write(scene: &Scene, base: &str, members: &str) -> String {
     let text = format!(r#"{{"file_format_version": "1.0.0", "settings": {{{members}}}}}"#);
     scene.file(&format!("{base}/{FILE}"), text);
@@ -65,7 +65,7 @@ fn app_241_later_elements_of_a_list_count() {
     });
 }
 
-/// APP-240: the first file that exists decides, also when nothing can be read from it.
+/// APP-240: the first file that exists decides, even if it cannot be read.
 #[test]
 fn app_240_an_unusable_file_hides_the_others() {
     case(|scene| {
@@ -93,7 +93,7 @@ fn app_234_the_file_replaces_the_variable() {
                 .logged("DRIVER", "Searching for driver manifest files")
                 .not_logged("LAYER:");
         }
-        // No known word: the variable stays in force.
+        // Without a known word, the variable stays in force.
         write(
             scene,
             "xdg/config-home",
@@ -205,7 +205,7 @@ fn app_246_application_keys() {
     });
 }
 
-/// APP-246: a single object whose keys do not match is not used; with the right key it is.
+/// APP-246: a single object is used only if its keys match.
 #[test]
 fn app_246_application_keys_of_a_single_object() {
     case(|scene| {
@@ -224,7 +224,7 @@ fn app_246_application_keys_of_a_single_object() {
     });
 }
 
-/// APP-262, APP-84: the settings in the log, in one run of lines.
+/// APP-262, APP-84: the log shows the settings in consecutive lines.
 #[test]
 fn app_262_the_settings_are_logged() {
     case(|scene| {

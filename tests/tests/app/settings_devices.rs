@@ -1,4 +1,4 @@
-//! Devices chosen by the settings file.
+//! Tests of devices that the settings file chooses.
 
 use loader_tests::ash::vk;
 use loader_tests::{Scene, call, case};
@@ -8,7 +8,8 @@ use crate::settings::write;
 const BASE: &str = "xdg/config-home";
 const FAILED: vk::Result = vk::Result::ERROR_INITIALIZATION_FAILED;
 
-/// The driver variables are ignored while devices are configured (APP-260), so drivers are found in a folder.
+/// Folder of the drivers. The loader ignores the driver variables while devices are configured (APP-260), so a search must find the
+/// drivers.
 const FOLDER: &str = "xdg/data-home/vulkan/icd.d";
 
 fn devices(scene: &mut Scene) {
@@ -43,7 +44,7 @@ fn configure(scene: &Scene, list: &[String]) {
     );
 }
 
-/// DRV-123, APP-258, APP-259: exactly the matching devices, in the file's order, whatever the application's version.
+/// DRV-123, APP-258, APP-259: exactly the matching devices are listed, in the file's order, for every version of the application.
 #[test]
 fn app_259_the_devices_of_the_list_in_its_order() {
     case(|scene| {
@@ -61,7 +62,7 @@ fn app_259_the_devices_of_the_list_in_its_order() {
     });
 }
 
-/// APP-259: all three values must match, and devices of 1.0 never do.
+/// APP-259: all three values must match. Devices of 1.0 never match.
 #[test]
 fn app_259_what_does_not_match() {
     case(|scene| {
@@ -76,7 +77,7 @@ fn app_259_what_does_not_match() {
             configure(scene, &[row]);
             let outcome = scene.run(|vk| {
                 let instance = vk.instance_with("1.1", &[]);
-                // The count alone cannot know.
+                // A query for the count alone does not know which devices match.
                 assert_eq!(instance.device_count(), Ok(1));
                 let mut room = [vk::PhysicalDevice::null(); 4];
                 let mut count = 4;
@@ -108,7 +109,7 @@ fn app_259_a_missing_device_is_a_warning() {
     });
 }
 
-/// APP-258: elements with missing or ill-typed fields.
+/// APP-258: elements with missing or invalid fields are skipped.
 #[test]
 fn app_258_bad_elements() {
     case(|scene| {
@@ -135,7 +136,7 @@ fn app_258_bad_elements() {
     });
 }
 
-/// DRV-156, APP-128, APP-260: groups with a hidden member are dropped whole.
+/// DRV-156, APP-128, APP-260: groups with a hidden member are omitted.
 #[test]
 fn app_260_groups_with_hidden_members() {
     case(|scene| {
@@ -206,7 +207,7 @@ fn drv_091_the_version_is_raised() {
     });
 }
 
-/// APP-260: ID filters apply on top.
+/// APP-260: ID filters apply to the configured devices too.
 #[test]
 fn app_260_id_filters_apply_on_top() {
     case(|scene| {
@@ -223,7 +224,7 @@ fn app_260_id_filters_apply_on_top() {
     });
 }
 
-/// APP-174, DRV-143a: every allocation of an instance with a list of visible devices.
+/// APP-174, DRV-143a: creation with a list of visible devices reports the lack of memory for each allocation.
 #[test]
 fn app_174_every_allocation_with_visible_devices() {
     case(|scene| {
@@ -234,7 +235,7 @@ fn app_174_every_allocation_with_visible_devices() {
     });
 }
 
-/// APP-174: every allocation of an instance whose devices are configured.
+/// APP-174: creation with configured devices reports the lack of memory for each allocation.
 #[test]
 fn app_174_every_allocation_with_configured_devices() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Drivers named by the settings file.
+//! Tests of drivers that the settings file names.
 
 use loader_tests::ash::vk;
 use loader_tests::{Scene, case, json_path};
@@ -26,7 +26,7 @@ fn members(scene: &Scene, exclusive: Option<bool>) -> String {
     )
 }
 
-/// DRV-44, APP-261: additional drivers come before the found ones, the last listed first. So their devices come last.
+/// DRV-44, APP-261: additional drivers come before the found ones, in reverse order of the list. Their devices therefore come last.
 #[test]
 fn drv_044_additional_drivers_come_first_in_the_scan() {
     case(|scene| {
@@ -53,7 +53,7 @@ fn drv_044_exclusive_drivers_discard_the_others() {
     });
 }
 
-/// DRV-28, APP-261: the filters apply to them.
+/// DRV-28, APP-261: the filters apply to drivers of the settings file.
 #[test]
 fn drv_028_settings_drivers_are_filtered() {
     case(|scene| {
@@ -71,7 +71,7 @@ fn drv_028_settings_drivers_are_filtered() {
     });
 }
 
-/// APP-261: elements that are not drivers.
+/// APP-261: elements that are not drivers are ignored.
 #[test]
 fn app_261_a_bad_element_voids_the_list() {
     case(|scene| {
@@ -83,7 +83,7 @@ fn app_261_a_bad_element_voids_the_list() {
             scene
                 .run(|vk| assert_eq!(vk.instance().device_names(), ["found"], "{bad}"))
                 .ok();
-            // The rest of the settings still applies: exclusively none.
+            // The other members of the settings still apply: the drivers are exclusive, so there is none.
             write(
                 scene,
                 BASE,
@@ -115,7 +115,7 @@ fn app_261_paths_that_are_no_manifests_are_skipped() {
     });
 }
 
-/// APP-261, DRV-44: the extension query knows them too.
+/// APP-261, DRV-44: the extension query uses drivers of the settings file too.
 #[test]
 fn drv_044_their_extensions_are_listed() {
     case(|scene| {

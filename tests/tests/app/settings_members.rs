@@ -6,7 +6,7 @@ use crate::settings::write;
 
 const BASE: &str = "xdg/config-home";
 
-/// APP-245: log locations are accepted, whatever they hold, and have no effect.
+/// APP-245: log locations with any value are accepted, and have no effect.
 #[test]
 fn app_245_log_locations_are_accepted_without_effect() {
     case(|scene| {
@@ -30,7 +30,7 @@ fn app_245_log_locations_are_accepted_without_effect() {
             // The other members count as if this one were absent.
             outcome.ok().logged_with("INFO", "Using layer configurations found");
         }
-        // The member alone is not a setting.
+        // With this member alone, the file has no settings.
         write(
             scene,
             BASE,
@@ -44,8 +44,8 @@ fn app_245_log_locations_are_accepted_without_effect() {
     });
 }
 
-/// APP-258, APP-259, APP-262: the names of a device and of its driver are for messages, never for the choice; names that
-/// are too long or no strings count as empty.
+/// APP-258, APP-259, APP-262: the names of a device and of its driver appear in messages, and never affect the choice. Names that are too
+/// long or not strings count as empty.
 #[test]
 fn app_258_names_of_devices_are_for_messages_only() {
     case(|scene| {
@@ -85,7 +85,7 @@ fn app_258_names_of_devices_are_for_messages_only() {
     });
 }
 
-/// The example of `docs/settings.md`, with its folders moved into the scene.
+/// Returns the example of `docs/settings.md`, with its folders moved into the scene.
 fn example(scene: &loader_tests::Scene) -> String {
     let text = include_str!("../../../docs/settings.md");
     let example = text.split("```json\n").nth(1).and_then(|rest| rest.split("```").next());
@@ -93,7 +93,7 @@ fn example(scene: &loader_tests::Scene) -> String {
     example.replace("/opt/", &scene.text_path("opt/"))
 }
 
-/// A layer manifest without more than there must be.
+/// Writes a layer manifest with only the required members.
 fn layer(scene: &loader_tests::Scene, short: &str) {
     let text = format!(
         r#"{{"file_format_version": "1.2.0", "layer": {{"name": "VK_LAYER_{short}", "type": "GLOBAL",

@@ -25,7 +25,7 @@ fn on_threads(vk: &Vk, body: impl Fn(&Vk, usize) + Sync) {
     });
 }
 
-/// APP-270: instances and devices come and go on many threads.
+/// APP-270: many threads can create and destroy instances and devices at the same time.
 #[test]
 fn app_270_instances_and_devices_on_many_threads() {
     case(|scene| {
@@ -47,7 +47,7 @@ fn app_270_instances_and_devices_on_many_threads() {
     });
 }
 
-/// APP-270, APP-274: global commands on many threads, beside instances.
+/// APP-270, APP-274: many threads can call global commands while others use instances.
 #[test]
 fn app_270_global_commands_on_many_threads() {
     case(|scene| {
@@ -69,7 +69,7 @@ fn app_270_global_commands_on_many_threads() {
     });
 }
 
-/// APP-273: unknown and known names looked up on one instance from many threads, while devices come and go.
+/// APP-273: many threads can look up unknown and known names on one instance, while devices are created and destroyed.
 #[test]
 fn app_273_lookups_on_one_instance_from_many_threads() {
     case(|scene| {
@@ -113,7 +113,7 @@ fn app_270_enumeration_from_many_threads() {
     });
 }
 
-/// APP-200, APP-270: messengers, surfaces and names while other threads make devices.
+/// APP-200, APP-270: threads can use messengers, surfaces and names while other threads create devices.
 #[test]
 fn app_200_naming_beside_device_creation() {
     case(|scene| {
@@ -155,7 +155,7 @@ fn app_200_naming_beside_device_creation() {
     });
 }
 
-/// APP-271, APP-270: two instances made one inside the other's messages.
+/// APP-271, APP-270: an instance can be created inside the messages of another instance.
 #[test]
 fn app_271_an_instance_inside_a_message() {
     case(|scene| {
@@ -176,7 +176,7 @@ fn app_271_an_instance_inside_a_message() {
     });
 }
 
-/// APP-270: a program that has used up every key for words of threads.
+/// APP-270: the loader works in a program that has used up every key for thread-specific data.
 #[cfg(unix)]
 #[test]
 fn app_270_no_key_for_words_of_threads_is_left() {
@@ -184,7 +184,7 @@ fn app_270_no_key_for_words_of_threads_is_left() {
         drivers(scene);
         let outcome = scene.run(|vk| {
             let mut taken = 0;
-            // SAFETY: room for a key; no destructor.
+            // SAFETY: the key has a place, and there is no destructor.
             while unsafe { libc::pthread_key_create(&mut 0, None) } == 0 {
                 taken += 1;
                 assert!(taken < 100_000, "there is no end of keys");

@@ -1,4 +1,5 @@
-//! The trace of `VK_LOADER_TRACE` (docs/trace.md). What form records have is tried where their schema is known, in `loader/vkloader`.
+//! Tests of the trace of `VK_LOADER_TRACE` (docs/trace.md). The tests in `loader/vkloader`, which has the schema, check the form of
+//! records.
 
 mod output;
 
@@ -8,7 +9,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// The records of a trace.
+/// Returns the records of a trace.
 fn records(path: &Path) -> Vec<Value> {
     let text = fs::read_to_string(path).unwrap_or_default();
     assert!(text.is_empty() || text.ends_with('\n'), "the last line has its end");
@@ -16,7 +17,7 @@ fn records(path: &Path) -> Vec<Value> {
     text.lines().map(parse).collect()
 }
 
-/// The records of an event.
+/// Iterates over the records of an event.
 fn of<'a>(records: &'a [Value], event: &'a str) -> impl Iterator<Item = &'a Value> {
     records.iter().filter(move |record| record["event"] == event)
 }
@@ -93,7 +94,7 @@ fn trace_tells_calls_decisions_drivers_and_devices() {
     });
 }
 
-/// Devices have their identifiers, whichever function of the driver reports them.
+/// Devices in the trace have their identifiers, whichever function of the driver reports these.
 #[test]
 fn trace_has_the_identifiers_of_devices() {
     case(|scene| {
@@ -164,7 +165,7 @@ fn trace_tells_the_pattern_that_matched() {
     });
 }
 
-/// A driver that a filter did not select has the variable in the trace: no pattern matched.
+/// If a driver matches no pattern of the select filter, the trace names the variable.
 #[test]
 fn trace_tells_the_variable_that_selected_others() {
     case(|scene| {
@@ -184,7 +185,7 @@ fn trace_tells_the_variable_that_selected_others() {
     });
 }
 
-/// The calls into a driver are timed, and its end is one of them.
+/// The trace has the duration of each call into a driver, including the last one.
 #[test]
 fn trace_times_calls_of_drivers() {
     case(|scene| {
@@ -397,8 +398,8 @@ fn trace_tells_what_ordered_devices() {
     });
 }
 
-/// `VK_LOADER_DEVICE_SELECT` accepts more than in DRV-140: places, UUIDs, types, drivers and names, in order of preference. An invalid word gives one
-/// warning and is ignored.
+/// `VK_LOADER_DEVICE_SELECT` accepts more words than those of DRV-140: places, UUIDs, types, drivers and names, in order of preference. An
+/// invalid word causes one warning and is ignored.
 #[test]
 fn select_by_place_uuid_type_driver_and_name() {
     case(|scene| {

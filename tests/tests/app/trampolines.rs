@@ -14,11 +14,11 @@ extern "C" fn fault(_: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     // SAFETY: the system passes a valid description of the fault.
     let at = unsafe { (*info).si_addr() };
     eprint!("{:x}", at.addr());
-    // SAFETY: a copy of the process leaves without running what belongs to the original.
+    // SAFETY: `_exit` ends this copy of the process without running exit handlers of the original.
     unsafe { libc::_exit(0) }
 }
 
-/// The address at which calling the function with this handle, and zeros, ends. There is nothing to execute there.
+/// Returns the address that a call of the function with this handle, and zeros, jumps to. Nothing can be executed there.
 fn where_it_leads(function: usize, handle: u64) -> usize {
     let ending = isolated(|| {
         // SAFETY: a zeroed structure is a valid action, whose handler has the signature that the flag promises.
@@ -44,17 +44,17 @@ fn app_159_every_trampoline_reaches_its_function() {
         scene.env("VK_LOADER_DEBUG", "").limit(60);
         let outcome = scene.run(|vk| {
             let instance = vk.instance_with("1.4", &[]);
-            // From here on the driver returns a different number for each name, and no memory is mapped at these numbers.
+            // From here on, the driver returns a different number for each name, and no memory is mapped at these addresses.
             vk.add_lines("a", "opaque *");
             let device = instance.device(instance.first(), &[]);
             let handle = loader_tests::ash::vk::Handle::as_raw(device.raw);
-            // The loader's own, beside those whose extension would have to be enabled.
+            // Functions of the loader itself, in addition to those whose extension would have to be enabled.
             let own = ["vkGetDeviceProcAddr", "vkDestroyDevice"];
             let (mut exported, mut reached, mut addresses) = (0, 0, BTreeSet::new());
             for command in all() {
                 let (symbol, trampoline) = (vk.address(command.name), instance.address(command.name));
                 let given = device.address(command.name);
-                // Queues and command buffers of a device have the same first word, and nothing else is looked at.
+                // Queues and command buffers of a device have the same first word, and the trampolines use nothing else.
                 let is_plain = command.level == "device" && command.is_here() && !own.contains(&command.name);
                 if !is_plain || trampoline == 0 || given == 0 {
                     continue;

@@ -1,5 +1,5 @@
-//! Allocation callbacks that wait for another thread (APP-196, APP-272). A program whose allocator has a lock, and which calls Vulkan
-//! with that lock held, is such a program.
+//! Tests of allocation callbacks that wait for another thread (APP-196, APP-272). Such waiting occurs if a program's allocator has a lock,
+//! and the program calls Vulkan with this lock held.
 
 use std::ptr;
 use std::sync::mpsc::channel;
@@ -16,8 +16,7 @@ const EXTENSIONS: [&str; 4] = [
     "VK_EXT_debug_report",
 ];
 
-/// Runs `body`. Every request to `allocator` for memory of a scope that is `chosen` waits meanwhile until another thread has
-/// run `other` once.
+/// Runs `body`. Every request to `allocator` with a scope that is `chosen` waits until another thread has run `other` once.
 fn waiting(
     allocator: &Allocator,
     chosen: fn(vk::SystemAllocationScope) -> bool,
@@ -56,7 +55,7 @@ fn submit(instance: &Instance<'_>) {
     );
 }
 
-/// Objects that one thread makes at a time.
+/// Objects that a thread creates in one round.
 type Made = (vk::DebugUtilsMessengerEXT, vk::DebugReportCallbackEXT, vk::SurfaceKHR);
 
 struct Objects<'a> {
@@ -83,8 +82,8 @@ impl Objects<'_> {
     }
 }
 
-/// APP-178, APP-179b, APP-196: the tables of messengers, report callbacks and surfaces grow while another thread asks about
-/// surfaces and destroys some, and no entry is lost.
+/// APP-178, APP-179b, APP-196: the tables of messengers, report callbacks and surfaces grow without losing an entry. Meanwhile, another
+/// thread queries and destroys surfaces.
 #[test]
 fn app_178_tables_grow_while_another_thread_uses_them() {
     case(|scene| {
@@ -120,7 +119,7 @@ fn app_178_tables_grow_while_another_thread_uses_them() {
                     objects.instance.destroy_surface(surface);
                 }
             };
-            // Only tables are allocated with the scope of the instance.
+            // Only tables are allocated with the instance scope.
             let table = |scope| scope == vk::SystemAllocationScope::INSTANCE;
             waiting(&allocator, table, other, || {
                 here.extend((0..40).map(|_| objects.get().make()));
@@ -179,7 +178,7 @@ fn app_196_other_threads_get_on_while_memory_is_asked_for() {
     });
 }
 
-/// Uses a device from the outside in: queries of its physical device, then its queue and a command buffer.
+/// Uses a device: queries its physical device, then uses its queue and a command buffer.
 fn use_device(instance: &Instance<'_>, physical: vk::PhysicalDevice, device: &Device<'_>, queue: vk::Queue) {
     assert!(!instance.name_of(physical).is_empty());
     let mut features = vk::PhysicalDeviceFeatures2::default();

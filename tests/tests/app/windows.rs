@@ -7,11 +7,11 @@ use loader_tests::{Scene, call, case};
 use windows_sys::Win32::Foundation::DBG_PRINTEXCEPTION_C;
 use windows_sys::Win32::System::Diagnostics::Debug::{AddVectoredExceptionHandler, EXCEPTION_POINTERS};
 
-/// Text that a debugger got: the system passes it by an exception.
+/// Text that a debugger received. The system passes it in an exception.
 static SHOWN: Mutex<String> = Mutex::new(String::new());
 
 unsafe extern "system" fn debugger(told: *mut EXCEPTION_POINTERS) -> i32 {
-    // SAFETY: the system's record; of this kind, with the length of a text and its place.
+    // SAFETY: the system passes a valid record. A record of this kind has the length and the address of a text.
     unsafe {
         let record = &*(*told).ExceptionRecord;
         if record.ExceptionCode == DBG_PRINTEXCEPTION_C {
@@ -28,14 +28,14 @@ unsafe extern "system" fn debugger(told: *mut EXCEPTION_POINTERS) -> i32 {
     0
 }
 
-/// APP-235: a debugger sees the messages on standard error too.
+/// APP-235: a debugger also receives the messages of standard error.
 #[test]
 fn app_235_a_debugger_sees_the_log() {
     case(|scene| {
         scene.driver("a").device("one");
         scene.env("VK_LOADER_DEBUG", "error,warn,info");
         let outcome = scene.run(|vk| {
-            // SAFETY: the function has the type that is asked for, and stays.
+            // SAFETY: the function has the required type, and stays valid.
             unsafe { AddVectoredExceptionHandler(1, Some(debugger)) };
             drop(vk.instance());
             let shown = SHOWN.lock().expect("not poisoned");
@@ -51,7 +51,7 @@ fn app_235_a_debugger_sees_the_log() {
     });
 }
 
-/// APP-184: a handle of NULL ends the process, with a line before.
+/// APP-184: a NULL handle ends the process after an error line.
 #[test]
 fn app_184_null_handles_abort() {
     case(|scene| {
@@ -86,7 +86,7 @@ fn app_183_a_physical_device_for_a_queue_aborts() {
     });
 }
 
-/// APP-24: an invalid instance in a look-up.
+/// APP-24: looking up a name with an invalid instance aborts the process.
 #[test]
 fn app_024_a_look_up_of_no_instance_aborts() {
     case(|scene| {
@@ -100,7 +100,7 @@ fn app_024_a_look_up_of_no_instance_aborts() {
     });
 }
 
-/// A settings file that asks for one category of lines, and its path as this system writes it.
+/// Writes a settings file that asks for one category of lines. Returns its path in the form of this system.
 fn settings(scene: &Scene, name: &str, category: &str) -> String {
     let text = format!(r#"{{"file_format_version": "1.0.0", "settings": {{"stderr_log": ["{category}"]}}}}"#);
     let path = scene.file(&format!("{name}/vk_loader_settings.json"), text);

@@ -1,4 +1,4 @@
-//! Files of a case in the places of those of the machine: a view of the file system that one thread has, and the children that it starts.
+//! Puts files of a test in place of the machine's files. Only one thread and its children have this view of the file system.
 
 use loader_tests::{Scene, skip};
 use std::ffi::{CString, c_ulong};
@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr::null;
 
-/// The view, until it is dropped. In a child, which has it from its parent, there is nothing to do.
+/// The view of the file system, until this value is dropped. A child inherits the view from its parent, so it need not do anything.
 pub(crate) struct Apart {
     before: Option<File>,
 }
@@ -21,7 +21,7 @@ impl Apart {
             return Some(Self { before: None });
         }
         let before = File::open("/proc/thread-self/ns/mnt").expect("a thread has a view of the file system");
-        // SAFETY: takes a number. From here on this thread alone has another view.
+        // SAFETY: the call only takes a number. Afterwards, only this thread has another view.
         if unsafe { libc::unshare(libc::CLONE_NEWNS) } != 0 {
             let reason = io::Error::last_os_error();
             skip(&format!("no mount namespace for a case about the machine: {reason}"));
@@ -32,7 +32,7 @@ impl Apart {
         Some(Self { before: Some(before) })
     }
 
-    /// Puts a file or folder into the place of another, which must be there.
+    /// Puts a file or folder in place of another one, which must exist.
     pub(crate) fn put(&self, own: impl AsRef<Path>, place: &str) {
         if self.before.is_some() {
             mount(Some(own.as_ref()), place.as_ref(), libc::MS_BIND | libc::MS_REC);
@@ -43,7 +43,7 @@ impl Apart {
 impl Drop for Apart {
     fn drop(&mut self) {
         if let Some(before) = &self.before {
-            // SAFETY: takes numbers; the file is open.
+            // SAFETY: the call only takes numbers, and the file is open.
             let result = unsafe { libc::setns(before.as_raw_fd(), libc::CLONE_NEWNS) };
             assert_eq!(result, 0, "the thread gets its first view back");
         }
@@ -54,7 +54,7 @@ fn mount(source: Option<&Path>, target: &Path, flags: c_ulong) {
     let text = |path: &Path| CString::new(path.as_os_str().as_bytes()).expect("no NUL in a path");
     let (source, place) = (source.map(text), text(target));
     let source = source.as_ref().map_or(null(), |source| source.as_ptr());
-    // SAFETY: both paths end with a NUL, and live on; no more words follow.
+    // SAFETY: both paths end with a NUL and outlive the call, and no options follow.
     let result = unsafe { libc::mount(source, place.as_ptr(), null(), flags, null()) };
     let error = io::Error::last_os_error();
     assert_eq!(result, 0, "{}: {error}", target.display());

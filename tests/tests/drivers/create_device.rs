@@ -102,7 +102,7 @@ fn drv_195_features2_on_a_driver_without_them() {
     });
 }
 
-/// DRV-195: all other structures pass, known or not.
+/// DRV-195: all other structures are passed on, known or unknown.
 #[test]
 fn drv_195_unknown_structures_pass() {
     case(|scene| {
@@ -154,7 +154,7 @@ fn drv_196_the_device_is_logged_and_failures_name_the_driver() {
     });
 }
 
-/// DRV-264: success with a NULL device.
+/// DRV-264: a driver that succeeds with a NULL device counts as failed.
 #[test]
 fn drv_196_a_null_device_counts_as_failure() {
     case(|scene| {
@@ -168,7 +168,8 @@ fn drv_196_a_null_device_counts_as_failure() {
     });
 }
 
-/// DRV-196: a result above zero made no device either and becomes an error; the device's state is freed, and the next one works.
+/// DRV-196: with a result above zero, no device was created, and the result becomes an error. The loader frees the device's state, and the
+/// next device works.
 #[test]
 fn drv_196_only_success_makes_a_device() {
     case(|scene| {
@@ -192,7 +193,7 @@ fn drv_196_only_success_makes_a_device() {
     });
 }
 
-/// DRV-199, DRV-200, DRV-209, APP-147, DRV-208: the first word, whatever the driver left in it.
+/// DRV-199, DRV-200, DRV-209, APP-147, DRV-208: the loader writes the first word of the device, whatever the driver left in it.
 #[test]
 fn drv_199_the_device_leads_to_its_table() {
     case(|scene| {
@@ -223,7 +224,7 @@ fn drv_199_the_device_leads_to_its_table() {
     });
 }
 
-/// DRV-201, APP-156, DRV-265: a NULL queue is left alone.
+/// DRV-201, APP-156, DRV-265: the loader does not change a NULL queue.
 #[test]
 fn drv_201_a_null_queue_is_left_alone() {
     case(|scene| {
@@ -277,7 +278,7 @@ fn app_157_failed_command_buffers_are_left_alone() {
             let info = vk::CommandBufferAllocateInfo::default()
                 .command_pool(pool)
                 .command_buffer_count(2);
-            // Numbers that are not valid addresses; neither the loader nor the driver may write to them.
+            // These numbers are not valid addresses. Neither the loader nor the driver may write to them.
             let mut buffers = [vk::CommandBuffer::from_raw(0x10), vk::CommandBuffer::from_raw(0x20)];
             let result = call!(
                 device,
@@ -326,7 +327,7 @@ fn drv_202_allocators_of_devices() {
     });
 }
 
-/// DRV-237, APP-179b: forgotten devices are freed by the loader with their own callbacks, and no driver call is made.
+/// DRV-237, APP-179b: the loader frees forgotten devices with their own callbacks, and does not call the driver.
 #[test]
 fn drv_237_forgotten_devices() {
     case(|scene| {
@@ -344,7 +345,7 @@ fn drv_237_forgotten_devices() {
     });
 }
 
-/// DRV-192: a driver whose extension list cannot be read.
+/// DRV-192: creating a device fails if the driver's extension list cannot be read.
 #[test]
 fn drv_192_an_unreadable_extension_list_is_returned() {
     case(|scene| {
@@ -364,7 +365,7 @@ fn drv_192_an_unreadable_extension_list_is_returned() {
     });
 }
 
-/// APP-146: the device record comes from the callbacks of the device's creation.
+/// APP-146: the callbacks of the device's creation provide the memory of the device record.
 #[test]
 fn app_146_the_device_record_uses_the_devices_callbacks() {
     case(|scene| {
@@ -386,7 +387,7 @@ fn app_146_the_device_record_uses_the_devices_callbacks() {
     });
 }
 
-/// DRV-136, DRV-192: a driver's code that is not an error becomes one if the driver did not do its work, because nothing was written.
+/// DRV-136, DRV-192: if a driver returns a code that is not an error, but did not do its work, the code becomes an error.
 #[test]
 fn drv_136_a_positive_code_of_a_driver_that_failed_becomes_an_error() {
     const COUNT: &str = "vkEnumerateDeviceExtensionProperties";

@@ -1,4 +1,4 @@
-//! vkCreateInstance on every driver (DRV-109 to DRV-117).
+//! Tests of vkCreateInstance on every driver (DRV-109 to DRV-117).
 
 use loader_tests::ash::vk::{self, Handle};
 use loader_tests::vk::{Allocator, Instance};
@@ -71,7 +71,7 @@ fn drv_109_chain_and_allocator_are_passed_on() {
     });
 }
 
-/// DRV-110: the extension that sorting needs is added for drivers and applications of 1.0, once.
+/// DRV-110: the loader adds the extension that sorting needs once, for drivers and applications of 1.0.
 #[test]
 fn drv_110_the_extension_for_sorting_is_added() {
     const EXTENSION: &str = "VK_KHR_get_physical_device_properties2";
@@ -108,7 +108,7 @@ fn drv_110_the_extension_for_sorting_is_added() {
     });
 }
 
-/// DRV-110: the manifest decides which version a driver has for this rule, not the driver.
+/// DRV-110: the manifest, and not the driver, determines the version for this rule.
 #[test]
 fn drv_110_the_manifest_says_which_driver_is_old() {
     const EXTENSION: &str = "VK_KHR_get_physical_device_properties2";
@@ -160,7 +160,7 @@ fn drv_111_a_driver_that_fails_is_skipped() {
             vk.mark("gone");
         });
         let library = scene.library("bad").display().to_string();
-        // The library of the failed driver closes with the others, not earlier, because drivers may not expect that.
+        // The library of the failed driver closes together with the others, and not earlier, because drivers may not expect that.
         let last = outcome.between("in use", "gone");
         let closed = last.iter().filter(|line| line.ends_with("unload live=[]"));
         assert_eq!(closed.count(), 3, "{last:?}");
@@ -194,7 +194,7 @@ fn drv_113_without_a_working_driver_the_code_is_always_the_same() {
     });
 }
 
-/// DRV-4, DRV-111, DRV-114: out of host memory ends everything and undoes it.
+/// DRV-4, DRV-111, DRV-114: if a driver returns out of host memory, the whole call fails, and all instances are destroyed.
 #[test]
 fn drv_114_out_of_memory_undoes_everything() {
     case(|scene| {
@@ -217,7 +217,7 @@ fn drv_114_out_of_memory_undoes_everything() {
     });
 }
 
-/// DRV-259: success with a NULL handle.
+/// DRV-259: a driver that succeeds with a NULL handle counts as failed.
 #[test]
 fn drv_111_a_null_instance_counts_as_failure() {
     case(|scene| {
@@ -274,7 +274,7 @@ fn drv_112_required_functions() {
     });
 }
 
-/// DRV-112: a driver without vkDestroyInstance is dropped too; nothing can destroy its instance.
+/// DRV-112: a driver without vkDestroyInstance is dropped too. Nothing can destroy its instance.
 #[test]
 fn drv_112_a_driver_without_a_destroy_function_is_dropped() {
     case(|scene| {
@@ -289,7 +289,7 @@ fn drv_112_a_driver_without_a_destroy_function_is_dropped() {
     });
 }
 
-/// DRV-112: every known instance and physical-device function is asked for, whatever was enabled.
+/// DRV-112: the loader asks drivers for every known instance and physical-device function, whatever is enabled.
 #[test]
 fn drv_112_every_known_function_is_asked_for() {
     case(|scene| {
@@ -314,7 +314,7 @@ fn drv_112_every_known_function_is_asked_for() {
     });
 }
 
-/// APP-100: the magic word that layers of applications see in the handle.
+/// APP-100: the handle has the magic word that some applications read.
 #[test]
 fn app_100_the_instance_carries_its_mark() {
     case(|scene| {
@@ -393,7 +393,7 @@ fn app_083_the_request_is_logged_first() {
     });
 }
 
-/// APP-88, APP-89, APP-90: a missing layer wins over missing drivers, and those over a missing extension.
+/// APP-88, APP-89, APP-90: a missing layer is returned before missing drivers, and missing drivers before a missing extension.
 #[test]
 fn app_088_the_order_of_the_checks() {
     case(|scene| {

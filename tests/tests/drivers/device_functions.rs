@@ -1,4 +1,4 @@
-//! Device functions: submission, naming, labels (DRV-190 to DRV-207, APP-190 to APP-200).
+//! Tests of device functions: submission, naming, labels (DRV-190 to DRV-207, APP-190 to APP-200).
 
 use std::ptr;
 
@@ -8,7 +8,7 @@ use loader_tests::{call, case};
 
 const UTILS: &str = "VK_EXT_debug_utils";
 
-/// Work goes from the application through the loader to the driver, by trampolines and by direct pointers.
+/// Work reaches the driver through trampolines and through direct pointers.
 #[test]
 fn drv_201_recording_and_submission() {
     case(|scene| {
@@ -55,7 +55,7 @@ fn drv_201_recording_and_submission() {
     });
 }
 
-/// APP-43, DRV-201, DRV-76: without layers the pointer is the driver's own, unchanged and never looked at.
+/// APP-43, DRV-201, DRV-76: without layers, the pointer is the driver's own. The loader neither changes it nor reads memory at it.
 #[test]
 fn app_043_device_pointers_are_the_drivers_own() {
     case(|scene| {
@@ -154,7 +154,7 @@ fn app_198_names_of_objects() {
     });
 }
 
-/// APP-199, DRV-205, APP-44a: a driver without the commands; the loader answers.
+/// APP-199, DRV-205, APP-44a: if the driver lacks the commands, the loader answers.
 #[test]
 fn app_199_names_and_labels_on_a_driver_without_them() {
     case(|scene| {
@@ -216,7 +216,7 @@ fn drv_207_labels_reach_the_driver() {
     });
 }
 
-/// APP-44, DRV-205: the debug-marker commands.
+/// APP-44, DRV-205: the debug-marker commands exist only on devices with the extension, and translate handles.
 #[test]
 fn app_044_debug_marker() {
     const MARKER: &str = "VK_EXT_debug_marker";
@@ -271,7 +271,7 @@ fn app_044_debug_marker() {
     });
 }
 
-/// APP-50: naming by debug marker on a device without the extension must not succeed quietly.
+/// APP-50: naming an object with a debug-marker command aborts on a device without the extension.
 #[test]
 fn app_050_debug_marker_without_the_extension_ends_the_process() {
     case(|scene| {
@@ -286,7 +286,7 @@ fn app_050_debug_marker_without_the_extension_ends_the_process() {
     });
 }
 
-/// Null objects: a NULL non-dispatchable handle is not an error (APP-185).
+/// APP-185: a NULL non-dispatchable handle is not an error.
 #[test]
 fn app_185_null_non_dispatchable_handles_pass() {
     case(|scene| {

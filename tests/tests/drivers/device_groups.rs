@@ -1,4 +1,4 @@
-//! Device groups in the chain of a new device (DRV-193, DRV-194, APP-144).
+//! Tests of device groups in the chain of a new device (DRV-193, DRV-194, APP-144).
 
 use std::ptr;
 
@@ -6,7 +6,7 @@ use loader_tests::ash::vk;
 use loader_tests::case;
 use loader_tests::vk::{Pages, Shared};
 
-/// DRV-193, APP-144: group handles are unwrapped in a copy, and the caller's chain is as before.
+/// DRV-193, APP-144: group handles are unwrapped in a copy, and the caller's chain stays as it was.
 #[test]
 fn drv_193_device_groups_are_unwrapped() {
     case(|scene| {
@@ -38,7 +38,7 @@ fn drv_193_device_groups_are_unwrapped() {
     });
 }
 
-/// Memory that nothing may write to once it was filled.
+/// Memory that is read-only after it was filled.
 struct Page(Pages);
 
 impl Page {
@@ -46,10 +46,10 @@ impl Page {
         Self(Pages::new())
     }
 
-    /// Moves a structure to this offset.
+    /// Writes a structure at this offset.
     fn put<T>(&self, offset: usize, value: T) -> *const T {
         assert!(offset + size_of::<T>() <= self.0.size());
-        // SAFETY: within the page, which is still writable and aligned for any structure at the offsets used here.
+        // SAFETY: the structure fits into the page, which is still writable. The used offsets are aligned for every structure.
         unsafe {
             let place = self.0.begin().add(offset).cast::<T>();
             place.write(value);
@@ -62,7 +62,7 @@ impl Page {
     }
 }
 
-/// APP-144, DRV-193: the caller's structures are not written to, so they may be where nothing can be written.
+/// APP-144, DRV-193: the loader does not write to the caller's structures, so these may be in read-only memory.
 #[test]
 fn app_144_a_device_group_in_memory_that_cannot_be_written_to() {
     case(|scene| {
@@ -83,7 +83,7 @@ fn app_144_a_device_group_in_memory_that_cannot_be_written_to() {
                 },
             );
             page.protect();
-            // SAFETY: structures in a page that lives longer than the devices.
+            // SAFETY: the structures are in a page that outlives the devices.
             let (first, group) = unsafe { (&*first, &*group) };
             drop(instance.device_spec(members[0]).next(first).create().expect("in front"));
             drop(instance.device_spec(members[0]).next(group).create().expect("alone"));
@@ -103,7 +103,7 @@ fn app_144_a_device_group_in_memory_that_cannot_be_written_to() {
     });
 }
 
-/// APP-144, APP-270: several threads make devices of one chain at once, each with its own handles in it.
+/// APP-144, APP-270: several threads create devices from one chain at the same time, each with its own handles in the chain.
 #[test]
 fn app_144_threads_share_a_chain_with_a_device_group() {
     case(|scene| {

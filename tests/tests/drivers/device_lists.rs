@@ -1,10 +1,10 @@
-//! The extensions and layers of a device (DRV-135, DRV-136, APP-130 to APP-133).
+//! Tests of the extensions and layers of a device (DRV-135, DRV-136, APP-130 to APP-133).
 
 use loader_tests::ash::vk;
 use loader_tests::{call, case};
 use std::ptr;
 
-/// DRV-135, APP-131, APP-130: the driver's list; DRV-136: a short array.
+/// DRV-135, APP-131, APP-130: the query returns the driver's list. DRV-136: a short array gets a part of it.
 #[test]
 fn drv_135_the_extensions_of_a_device() {
     case(|scene| {
@@ -44,7 +44,7 @@ fn drv_135_the_extensions_of_a_device() {
     });
 }
 
-/// APP-133: the active layers, here none, without asking a driver.
+/// APP-133: the query returns the active layers, of which there are none here, without asking a driver.
 #[test]
 fn app_133_device_layers_without_layers() {
     case(|scene| {

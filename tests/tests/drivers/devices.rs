@@ -1,4 +1,4 @@
-//! Physical devices (DRV-118 to DRV-136).
+//! Tests of physical devices (DRV-118 to DRV-136).
 
 use loader_tests::ash::vk::{self, Handle};
 use loader_tests::vk::Instance;
@@ -51,7 +51,7 @@ fn drv_119_a_null_count_is_an_error() {
     });
 }
 
-/// DRV-120: a driver that fails has no device for this call.
+/// DRV-120: the devices of a failing driver are missing in this call.
 #[test]
 fn drv_120_a_failing_driver_has_no_devices() {
     case(|scene| {
@@ -89,7 +89,7 @@ fn drv_120_out_of_memory_is_returned() {
     });
 }
 
-/// DRV-120, DRV-169, DRV-262: a fill call that reports more than there is room for.
+/// DRV-120, DRV-169, DRV-262: a driver reports more devices in the second call than the array has space for.
 #[test]
 fn drv_120_a_growing_count_is_cut() {
     case(|scene| {
@@ -157,7 +157,7 @@ fn drv_122_a_short_array() {
     });
 }
 
-/// DRV-125, APP-118: the content of a handle's object.
+/// DRV-125, APP-118: the object of a handle has the expected content.
 #[test]
 fn drv_125_the_handles_object() {
     case(|scene| {
@@ -167,7 +167,7 @@ fn drv_125_the_handles_object() {
             let handle = instance.first().as_raw();
             assert_eq!(Instance::words(handle, 2)[1], instance.raw.as_raw());
             assert_eq!(Instance::mark(handle, 2), 0x10AD_ED02_0210_ADED);
-            // The next-lower handle comes after the mark: another object.
+            // The object of the next-lower handle follows the mark.
             let marked = 2 + size_of::<u64>() / size_of::<usize>();
             let lower = Instance::words(handle, marked + 1)[marked];
             assert!(lower != 0 && lower != handle);
@@ -196,7 +196,7 @@ fn drv_128_handles_are_stable() {
     });
 }
 
-/// DRV-128: first seen through a short array, the handle stays.
+/// DRV-128: a handle that was first returned in a short array stays the same.
 #[test]
 fn drv_128_handles_from_a_short_array_stay() {
     case(|scene| {
@@ -212,7 +212,7 @@ fn drv_128_handles_from_a_short_array_stay() {
     });
 }
 
-/// DRV-128, APP-117: devices come and go between calls.
+/// DRV-128, APP-117: devices may appear and disappear between calls.
 #[test]
 fn drv_128_devices_come_and_go() {
     case(|scene| {
@@ -235,7 +235,7 @@ fn drv_128_devices_come_and_go() {
     });
 }
 
-/// DRV-261: one device reported twice is one device.
+/// DRV-261: a device that a driver reports twice is listed once.
 #[test]
 fn drv_128_a_device_reported_twice_is_listed_once() {
     case(|scene| {
@@ -338,7 +338,7 @@ fn drv_131_a_new_instance_loads_a_released_driver_again() {
     });
 }
 
-/// DRV-131: a driver whose enumeration merely failed is released as well, also after an incomplete call.
+/// DRV-131: a driver whose enumeration failed is released too, also after an incomplete call.
 #[test]
 fn drv_131_a_driver_that_failed_is_released() {
     case(|scene| {
@@ -358,8 +358,7 @@ fn drv_131_a_driver_that_failed_is_released() {
     });
 }
 
-/// DRV-131, DRV-237: a driver whose device the application still holds is not released by a failing enumeration, and the
-/// failure hides nothing.
+/// DRV-131, DRV-237: a failing enumeration does not release a driver whose device the application still holds, and the failure is returned.
 #[test]
 fn drv_131_a_driver_with_a_device_in_use_stays() {
     case(|scene| {
@@ -380,7 +379,7 @@ fn drv_131_a_driver_with_a_device_in_use_stays() {
     });
 }
 
-/// DRV-131: a driver that ever reported a device stays open, so that its handles remain usable, even if its list is empty later. The later
+/// DRV-131: a driver that once reported a device stays open, so that its handles remain usable even if its list becomes empty. The later
 /// list counts.
 #[test]
 fn drv_131_a_driver_that_once_had_a_device_stays() {
@@ -408,7 +407,7 @@ fn drv_131_a_driver_that_once_had_a_device_stays() {
     });
 }
 
-/// DRV-120: a device that appears between the two calls of a driver makes its list incomplete once.
+/// DRV-120: if a device appears between the two calls of a driver, the driver's list is incomplete once.
 #[test]
 fn drv_120_an_incomplete_list_is_asked_for_anew() {
     case(|scene| {

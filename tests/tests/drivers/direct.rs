@@ -1,4 +1,4 @@
-//! Drivers that the application brings itself: VK_LUNARG_direct_driver_loading (DRV-78 to DRV-87).
+//! Tests of drivers that the application provides through VK_LUNARG_direct_driver_loading (DRV-78 to DRV-87).
 
 use loader_tests::ash::vk;
 use loader_tests::{Outcome, Scene, Vk, case, shown_address};
@@ -21,7 +21,7 @@ fn names(vk: &Vk, mode: vk::DirectDriverLoadingModeLUNARG, infos: &[Info]) -> Re
     Ok(vk.spec().extensions(&[EXTENSION]).next(&list).create()?.device_names())
 }
 
-/// A found driver and an unlisted one to be given directly.
+/// Adds a driver that the search finds, and an unlisted driver that is passed directly.
 fn found_and_direct(scene: &mut Scene) {
     scene.driver("found").device("found");
     scene.driver("direct").device("direct").unlisted();
@@ -122,7 +122,7 @@ fn drv_080_the_extension_without_the_structure_is_a_warning() {
     });
 }
 
-/// DRV-80, APP-103: the structure may sit anywhere, and only the first counts.
+/// DRV-80, APP-103: the structure may be anywhere in the chain, and only the first one counts.
 #[test]
 fn drv_080_the_first_structure_of_the_chain_counts() {
     case(|scene| {
@@ -183,10 +183,10 @@ fn drv_082_an_empty_list_is_a_warning() {
     });
 }
 
-/// Runs with one bad entry between two good ones and expects it to be skipped with this message.
+/// Runs with an invalid entry between two valid ones. Expects that the invalid entry is skipped with this message.
 #[track_caller]
 fn one_bad_entry(scene: &mut Scene, message: &str) -> Outcome {
-    // This function is optional, unlike those of the bad entries.
+    // This function is optional, unlike the functions that the invalid entries lack.
     let optional = "vk_icdGetPhysicalDeviceProcAddr";
     scene.driver("first").device("first").missing(optional).unlisted();
     scene.driver("last").device("last").unlisted();
@@ -256,7 +256,7 @@ fn drv_083_an_entry_of_an_older_interface() {
     });
 }
 
-/// DRV-83, APP-104: a rejected negotiation has the same text.
+/// DRV-83, APP-104: a rejected negotiation has the same message.
 #[test]
 fn drv_083_an_entry_that_rejects_the_loader() {
     case(|scene| {
@@ -272,7 +272,7 @@ fn drv_083_an_entry_that_rejects_the_loader() {
     });
 }
 
-/// DRV-84: the version is asked for; a failing query skips the entry.
+/// DRV-84: the loader queries the version of an entry, and skips the entry if the query fails.
 #[test]
 fn drv_084_a_failing_version_query_skips_the_entry() {
     case(|scene| {
@@ -342,7 +342,7 @@ fn drv_087_extensions_of_direct_drivers_count() {
     });
 }
 
-/// DRV-85, DRV-242: messages about a direct driver have a replacement for the missing name.
+/// DRV-85, DRV-242: messages about a direct driver use a replacement for the missing library name.
 #[test]
 fn drv_085_a_direct_driver_that_fails_is_reported() {
     case(|scene| {
@@ -362,7 +362,7 @@ fn drv_085_a_direct_driver_that_fails_is_reported() {
     });
 }
 
-/// DRV-238: the loader never closes them.
+/// DRV-238: the loader never closes the libraries of direct drivers.
 #[test]
 fn drv_238_direct_drivers_are_not_closed() {
     case(|scene| {

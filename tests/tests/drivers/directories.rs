@@ -1,4 +1,4 @@
-//! The folders on Linux, and the files in them that count as manifests (DRV-21 to DRV-23).
+//! Tests of the folders on Linux, and of the files in them that count as manifests (DRV-21 to DRV-23).
 
 use loader_tests::symlink;
 use std::fs;
@@ -25,7 +25,7 @@ fn drv_021_the_base_directories_in_their_order() {
                 .folder(&format!("xdg/{name}/vulkan/icd.d"));
         }
         scene.unset("VK_DRIVER_FILES");
-        // Reverse scan order.
+        // The order of devices is the reverse of the scan order.
         scene
             .run(|vk| assert_eq!(names(vk), ["data-dirs", "data-home", "config-dirs", "config-home"]))
             .ok();
@@ -81,7 +81,7 @@ fn drv_021_without_home_the_rest_is_still_searched() {
     });
 }
 
-/// DRV-21: the defaults of the two lists appear among the logged locations.
+/// DRV-21: the log lists the defaults of the two lists among the locations.
 #[test]
 fn drv_021_the_lists_have_their_defaults() {
     case(|scene| {
@@ -100,7 +100,7 @@ fn drv_021_the_lists_have_their_defaults() {
     });
 }
 
-/// DRV-23, APP-213: all four variables are lists; one slash joins an element and the suffix.
+/// DRV-23, APP-213: all four variables are lists. One slash joins an element and the suffix.
 #[test]
 fn drv_023_all_four_variables_are_lists() {
     case(|scene| {
@@ -155,7 +155,7 @@ fn drv_012_files_of_a_directory_are_sorted_by_name() {
         }
         let folder = scene.path("many");
         scene.env("VK_DRIVER_FILES", folder);
-        // Reverse scan order of 10 9 Z a b- b m: `-` comes before the `.` of `b.json`.
+        // This is the reverse of the scan order 10 9 Z a b- b m: `-` sorts before the `.` of `b.json`.
         scene
             .run(|vk| assert_eq!(names(vk), ["m", "b", "b-", "a", "Z", "9", "10"]))
             .ok();
@@ -181,7 +181,7 @@ fn drv_013_only_names_that_end_in_json_count() {
     });
 }
 
-/// DRV-13: symbolic links to files and to folders are followed; `.json` alone is a manifest's name.
+/// DRV-13: symbolic links to files and to folders are followed. `.json` alone is a valid name of a manifest.
 #[test]
 fn drv_013_links_are_followed() {
     case(|scene| {
@@ -194,14 +194,14 @@ fn drv_013_links_are_followed() {
         });
         scene.env("VK_DRIVER_FILES", &folder);
         let outcome = scene.run(|vk| assert_eq!(names(vk), ["one"]));
-        // DRV-6a: the path is used as assembled.
+        // DRV-6a: the assembled path is used unchanged.
         outcome
             .ok()
             .logged("DRIVER", &format!("      {}/.json", folder.display()));
     });
 }
 
-/// DRV-6a, APP-218: a folder is used under exactly the text that the variable holds.
+/// DRV-6a, APP-218: the path of a folder is exactly the text in the variable.
 #[test]
 fn drv_006a_paths_are_used_as_given() {
     case(|scene| {
@@ -243,8 +243,8 @@ fn drv_013_what_is_no_regular_file_never_blocks() {
     });
 }
 
-/// DRV-250: an unreadable manifest. The superuser reads everything, so the file is a directory entry that cannot be
-/// opened for another reason: a link to itself.
+/// DRV-250: an unreadable manifest is skipped. The superuser can read every file, so the test uses a link to itself, which cannot be
+/// opened.
 #[test]
 fn drv_250_a_manifest_that_cannot_be_opened_is_skipped() {
     case(|scene| {

@@ -1,9 +1,9 @@
-//! The variables that name drivers, and the actions and messages of a scan (DRV-7 to DRV-20).
+//! Tests of the variables that name drivers, and of the actions and messages of a scan (DRV-7 to DRV-20).
 
 use loader_tests::ash::vk;
 use loader_tests::{Vk, case};
 
-/// The names of the devices, in their order.
+/// Returns the names of the devices, in their order.
 fn names(vk: &Vk) -> Vec<String> {
     vk.instance().device_names()
 }
@@ -19,7 +19,7 @@ fn drv_143_devices_come_in_reverse_scan_order() {
     });
 }
 
-/// DRV-8, DRV-63: each library is opened, negotiated with and asked in the order of the manifests.
+/// DRV-8, DRV-63: the loader opens each library, negotiates with it and queries it, in the order of the manifests.
 #[test]
 fn drv_008_drivers_are_opened_in_manifest_order() {
     case(|scene| {
@@ -57,7 +57,7 @@ fn drv_009_no_driver_fails_creation_but_not_the_extension_query() {
     });
 }
 
-/// DRV-7, APP-216: nothing is remembered between two scans.
+/// DRV-7, APP-216: a scan uses no result of an earlier scan.
 #[test]
 fn drv_007_every_scan_is_fresh() {
     case(|scene| {
@@ -172,7 +172,7 @@ fn drv_015_the_older_variable_is_ignored_beside_the_newer() {
     });
 }
 
-/// DRV-16: the added drivers are found before those of the directories.
+/// DRV-16: added drivers come before the drivers of the folders.
 #[test]
 fn drv_016_added_drivers_come_first_in_the_scan() {
     case(|scene| {
@@ -198,7 +198,7 @@ fn drv_016_added_drivers_are_ignored_when_the_search_is_replaced() {
     });
 }
 
-/// DRV-17: files and folders mixed, empty elements skipped.
+/// DRV-17: a list may mix files and folders, and empty elements are skipped.
 #[test]
 fn drv_017_an_element_is_a_file_or_a_folder() {
     case(|scene| {
@@ -216,7 +216,7 @@ fn drv_017_an_element_is_a_file_or_a_folder() {
     });
 }
 
-/// DRV-17: a bare name is taken relative to the current directory.
+/// DRV-17: a bare name is relative to the current directory.
 #[test]
 fn drv_017_relative_elements_start_at_the_current_directory() {
     case(|scene| {
@@ -294,7 +294,7 @@ fn drv_020_a_very_long_element_harms_nothing() {
     });
 }
 
-/// DRV-267: `VK_DRIVER_FILES` names hundreds of files; all are tried.
+/// DRV-267: if `VK_DRIVER_FILES` names hundreds of files, the loader tries all of them.
 #[test]
 fn drv_267_hundreds_of_listed_files_are_all_tried() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Displays (DRV-159 to DRV-167).
+//! Tests of displays (DRV-159 to DRV-167).
 
 use std::ptr::null_mut;
 
@@ -9,7 +9,7 @@ use loader_tests::{call, case};
 pub(crate) const DISPLAY: [&str; 3] = ["VK_KHR_surface", "VK_KHR_display", "VK_KHR_get_display_properties2"];
 pub(crate) const NONE: vk::DisplayKHR = vk::DisplayKHR::null();
 
-/// The answers of a driver with both generations are passed on.
+/// The loader passes on the answers of a driver that has both versions of the display queries.
 #[test]
 fn drv_161_display_queries_pass_through() {
     case(|scene| {
@@ -72,7 +72,7 @@ fn drv_161_display_queries_pass_through() {
     });
 }
 
-/// DRV-161 table: the second generation by the first.
+/// DRV-161 table: the loader emulates the newer display queries with the older ones.
 #[test]
 fn drv_161_newer_display_queries_are_emulated() {
     case(|scene| {
@@ -132,7 +132,7 @@ fn drv_161_newer_display_queries_are_emulated() {
     });
 }
 
-/// APP-61: an array without room is incomplete where the second generation is emulated, as where it is not.
+/// APP-61: an array without space gives `VK_INCOMPLETE`, both if the newer query is emulated and if it is not.
 #[test]
 fn app_061_an_array_without_room_is_incomplete() {
     case(|scene| {
@@ -226,7 +226,7 @@ fn drv_161_failing_display_queries_are_returned() {
     });
 }
 
-/// DRV-161 table, DRV-169: an emulated enumeration into a room that is too small, and a driver that reports too much.
+/// DRV-161 table, DRV-169: an emulated enumeration with an array that is too small, and with a driver that reports too many elements.
 #[test]
 fn drv_161_emulated_display_queries_and_small_rooms() {
     const OLDER: &str = "vkGetPhysicalDeviceDisplayPropertiesKHR";
@@ -250,7 +250,7 @@ fn drv_161_emulated_display_queries_and_small_rooms() {
                 let written = list.iter().filter(|one| one.display_properties.display != NONE).count();
                 (result, count, written)
             };
-            // The driver has one display. A room of none is one (APP-61).
+            // The driver has one display. An array without space counts as too small (APP-61).
             assert_eq!(fill(0), (vk::Result::INCOMPLETE, 0, 0));
             assert_eq!(fill(3), (vk::Result::SUCCESS, 1, 1));
             vk.add_lines("a", &format!("grow {OLDER} 50"));

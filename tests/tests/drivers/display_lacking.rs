@@ -1,4 +1,4 @@
-//! Displays where the driver lacks them, or the instance did not enable them (DRV-159 to DRV-167).
+//! Tests of displays that the driver lacks, or that the instance did not enable (DRV-159 to DRV-167).
 
 use std::ptr::{null, null_mut};
 
@@ -16,7 +16,7 @@ const ACQUIRING: [&str; 5] = [
     "VK_EXT_acquire_drm_display",
 ];
 
-/// Asks for the count of each first-generation enumeration, through the exported functions, with 9 in it before.
+/// Queries the count of each older enumeration through the exported functions. Each count is 9 before the call.
 fn first_generation(instance: &Instance<'_>, device: vk::PhysicalDevice) -> [(&'static str, (vk::Result, u32)); 4] {
     let vk = instance.vk;
     let displays = count_from(9, |count| {
@@ -48,7 +48,7 @@ fn first_generation(instance: &Instance<'_>, device: vk::PhysicalDevice) -> [(&'
     ]
 }
 
-/// Calls the queries of the second generation.
+/// Calls the newer queries.
 fn second_generation(instance: &Instance<'_>, device: vk::PhysicalDevice) -> [(vk::Result, u32); 3] {
     let vk = instance.vk;
     let displays = count_from(9, |count| {
@@ -69,7 +69,7 @@ fn second_generation(instance: &Instance<'_>, device: vk::PhysicalDevice) -> [(v
     [displays, planes, modes]
 }
 
-/// The capabilities of a plane by both generations: the result, and whether the answer was written.
+/// Queries the capabilities of a plane by the older and the newer command. Returns the results, and whether the answers were written.
 fn plane_capabilities(instance: &Instance<'_>, device: vk::PhysicalDevice) -> [(vk::Result, u32); 2] {
     let vk = instance.vk;
     let mut first = vk::DisplayPlaneCapabilitiesKHR {
@@ -97,7 +97,7 @@ fn create_mode(instance: &Instance<'_>, device: vk::PhysicalDevice) -> vk::Resul
     )
 }
 
-/// DRV-161 table: a driver without displays at all.
+/// DRV-161 table: the queries on a driver without any displays.
 #[test]
 fn drv_161_drivers_without_displays() {
     case(|scene| {
@@ -124,7 +124,7 @@ fn drv_161_drivers_without_displays() {
     });
 }
 
-/// DRV-164, APP-161: without VK_KHR_display the first generation touches nothing; the second is not checked.
+/// DRV-164, APP-161: without VK_KHR_display, the older queries change nothing. The newer queries are not checked.
 #[test]
 fn drv_164_displays_without_the_extension() {
     case(|scene| {
@@ -238,7 +238,7 @@ fn drv_161_acquiring_displays() {
     });
 }
 
-/// DRV-161 table: no display can have been acquired there.
+/// DRV-161 table: releasing a display aborts if the driver cannot acquire one.
 #[test]
 fn drv_161_releasing_a_display_that_cannot_be_taken_aborts() {
     case(|scene| {

@@ -1,12 +1,11 @@
-//! Processes with elevated privileges (DRV-29 to DRV-31, APP-211, APP-285): a set-user-ID program started by an
-//! unprivileged user.
+//! Tests of processes with elevated privileges (DRV-29 to DRV-31, APP-211, APP-285): an unprivileged user starts a set-user-ID program.
 
 use loader_tests::ash::vk;
 use loader_tests::{Scene, Vk, case};
 
 const NONE: &str = "No valid vk_loader_settings.json file found, no loader settings will be active";
 
-/// Names of the devices of a driver that is given directly, and of nothing else.
+/// Returns the names of the devices of a driver that is passed directly, and of no other driver.
 fn direct(vk: &Vk, api: &str) -> Vec<String> {
     let infos = [vk::DirectDriverLoadingInfoLUNARG {
         pfn_get_instance_proc_addr: vk.direct_driver("direct"),
@@ -23,18 +22,18 @@ fn direct(vk: &Vk, api: &str) -> Vec<String> {
     spec.create().expect("vkCreateInstance").device_names()
 }
 
-/// A direct driver with two devices. Sorting puts `fast` first.
+/// Adds a direct driver with two devices. Sorting puts `fast` first.
 fn with_direct(scene: &mut Scene) {
     scene
         .driver("direct")
         .unlisted()
         .device_with("slow", |device| device.kind(4).ids(1, 2))
         .device_with("fast", |device| device.ids(1, 3));
-    // Mesa's layer for choosing devices is found in a system folder, and would change the order.
+    // Mesa's device-select layer is in a system folder, and would change the order.
     scene.elevated().env("NODEVICE_SELECT", "1");
 }
 
-/// DRV-29, DRV-5: no variable that could name a driver counts, nor appears in the log.
+/// DRV-29, DRV-5: a variable that could name a driver has no effect, and is not in the log.
 #[test]
 fn drv_029_variables_that_name_drivers_are_ignored() {
     case(|scene| {
@@ -98,7 +97,7 @@ fn drv_024_the_driver_filters_are_ignored() {
     });
 }
 
-/// DRV-31, DRV-30: direct drivers work; the variables that only arrange devices count; DRV-132: the ID filters do not.
+/// DRV-31, DRV-30: direct drivers work, and variables that only order devices count. DRV-132: the ID filters do not count.
 #[test]
 fn drv_031_direct_drivers_and_the_order_of_devices() {
     case(|scene| {
@@ -116,7 +115,7 @@ fn drv_031_direct_drivers_and_the_order_of_devices() {
     });
 }
 
-/// DRV-30: logging works.
+/// DRV-30: an elevated process can log on request.
 #[test]
 fn drv_030_logging_can_be_asked_for() {
     case(|scene| {
@@ -132,7 +131,7 @@ fn drv_030_logging_can_be_asked_for() {
     });
 }
 
-/// APP-211: the same scene without privileges, so that the cases above show the effect of privileges.
+/// APP-211: the same scene without privileges gives other results, so the tests above show the effect of privileges.
 #[test]
 fn app_211_without_privileges_the_filters_count() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Physical-device functions that a driver lacks (DRV-159 to DRV-167).
+//! Tests of physical-device functions that a driver lacks (DRV-159 to DRV-167).
 
 use std::ptr;
 
@@ -6,7 +6,7 @@ use loader_tests::ash::vk;
 use loader_tests::vk::{Instance, text};
 use loader_tests::{Outcome, Scene, call, case};
 
-/// Runs with one driver of 1.0 without any newer query, for a 1.1 application.
+/// Runs an application of 1.1 with one driver of 1.0 that has none of the newer queries.
 pub(crate) fn old_driver(
     scene: &mut Scene,
     extensions: &'static [&'static str],
@@ -34,7 +34,7 @@ fn emulated(scene: &Scene, outcome: &Outcome, command: &str, using: &str) {
     );
 }
 
-/// A structure that is unknown to the loader and to drivers, for use in chains.
+/// Returns a structure that is unknown to the loader and to drivers, for use in chains.
 pub(crate) fn stranger() -> vk::BaseOutStructure<'static> {
     vk::BaseOutStructure {
         s_type: vk::StructureType::from_raw(777_000),
@@ -83,7 +83,7 @@ fn drv_159_features() {
     });
 }
 
-/// DRV-159: properties, with IDs only when the extension is enabled.
+/// DRV-159: properties are emulated, with IDs only if the extension is enabled.
 #[test]
 fn drv_159_properties() {
     case(|scene| {
@@ -133,7 +133,7 @@ fn drv_159_properties_without_the_extension_leave_ids_alone() {
     });
 }
 
-/// DRV-159: memory and formats
+/// DRV-159: the queries for memory and formats are emulated by their older versions.
 #[test]
 fn drv_159_memory_and_formats() {
     case(|scene| {
@@ -166,7 +166,7 @@ fn drv_159_memory_and_formats() {
     });
 }
 
-/// DRV-159: image formats; a chain on either side makes the format unsupported.
+/// DRV-159: the query for image formats is emulated. A chain in the input or the output makes the format unsupported.
 #[test]
 fn drv_159_image_formats() {
     case(|scene| {
@@ -223,7 +223,7 @@ fn drv_159_image_formats() {
     });
 }
 
-/// DRV-159: queue families, element by element and never past the array.
+/// DRV-159: the query for queue families is emulated element by element, and never writes past the array.
 #[test]
 fn drv_159_queue_families() {
     case(|scene| {
@@ -255,7 +255,7 @@ fn drv_159_queue_families() {
                     }
                 );
             }
-            // DRV-169: a driver that reports more than there is room for.
+            // DRV-169: a driver reports more elements than the array has space for.
             instance
                 .vk
                 .add_lines("a", "grow vkGetPhysicalDeviceQueueFamilyProperties 50");
@@ -276,7 +276,7 @@ fn drv_159_queue_families() {
     });
 }
 
-/// DRV-159: sparse image formats, with the arguments from the info structure.
+/// DRV-159: the query for sparse image formats is emulated, with the arguments from the info structure.
 #[test]
 fn drv_159_sparse_image_formats() {
     case(|scene| {
@@ -314,7 +314,7 @@ fn drv_159_sparse_image_formats() {
     });
 }
 
-/// DRV-159, APP-136: external properties are empty.
+/// DRV-159, APP-136: the emulated external properties are empty.
 #[test]
 fn drv_159_external_properties() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Chains that an emulated query cannot answer, and answers that are empty in all their members (DRV-159 to DRV-167).
+//! Tests of chains that an emulated query cannot answer, and of answers in which all members are empty (DRV-159 to DRV-167).
 
 use std::ffi::c_void;
 use std::ptr;

@@ -1,4 +1,4 @@
-//! Physical-device functions that a driver lacks and that no older function can replace (DRV-159 to DRV-167).
+//! Tests of physical-device functions that a driver lacks and that no older function can replace (DRV-159 to DRV-167).
 
 use std::ptr;
 
@@ -6,7 +6,7 @@ use loader_tests::ash::vk;
 use loader_tests::vk::fill_some;
 use loader_tests::{call, case};
 
-/// DRV-160: the extensions by which the KHR forms are chosen.
+/// DRV-160: these extensions determine which KHR command the loader calls.
 #[test]
 fn drv_160_external_properties_through_their_extensions() {
     case(|scene| {
@@ -45,7 +45,7 @@ fn drv_160_external_properties_through_their_extensions() {
     });
 }
 
-/// DRV-161 table: tools
+/// DRV-161 table: the query for tools, in its core form.
 #[test]
 fn drv_161_tool_properties() {
     case(|scene| {
@@ -75,7 +75,7 @@ fn drv_161_tool_properties() {
     });
 }
 
-/// DRV-161 table: tools of the extension
+/// DRV-161 table: the query for tools, in the form of the extension.
 #[test]
 fn drv_161_tool_properties_of_the_extension() {
     case(|scene| {
@@ -101,7 +101,7 @@ fn drv_161_tool_properties_of_the_extension() {
     });
 }
 
-/// DRV-161 table: the NV form of external image formats
+/// DRV-161 table: the query for external image formats, in its NV form.
 #[test]
 fn drv_161_external_image_formats_nv() {
     const EXTENSION: &str = "VK_NV_external_memory_capabilities";
@@ -153,7 +153,7 @@ fn drv_161_external_image_formats_nv() {
     });
 }
 
-/// DRV-161 table, APP-137: every other known function that the driver lacks ends the process.
+/// DRV-161 table, APP-137: calling any other known function that the driver lacks ends the process.
 #[test]
 fn drv_161_other_missing_functions_abort() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! The select and disable filters (DRV-24 to DRV-28).
+//! Tests of the select and disable filters (DRV-24 to DRV-28).
 
 use loader_tests::ash::vk;
 use loader_tests::{Outcome, Scene, case};
@@ -11,7 +11,7 @@ fn two_drivers(scene: &mut Scene) {
     scene.driver("beta").device("two");
 }
 
-/// Runs with these values of the variables (empty: unset) and expects these devices.
+/// Runs with these values of the variables (an empty value means unset), and expects these devices.
 #[track_caller]
 fn remain(scene: &mut Scene, select: &str, disable: &str, expected: &[&str]) -> Outcome {
     for (variable, value) in [(SELECT, select), (DISABLE, disable)] {
@@ -70,7 +70,7 @@ fn drv_025_globs() {
     });
 }
 
-/// DRV-25, APP-220: globs and names match in any case of letters.
+/// DRV-25, APP-220: globs match names without regard to case.
 #[test]
 fn drv_025_globs_match_in_any_case() {
     case(|scene| {
@@ -154,7 +154,7 @@ fn drv_027_each_filter_has_its_message() {
         let unselected = "Driver \"alpha.json\" ignored because not selected by env var 'VK_LOADER_DRIVERS_SELECT'";
         remain(scene, "", "alpha*", &["two"]).logged("WARNING | DRIVER", disabled);
         remain(scene, "beta*", "", &["two"]).logged("WARNING | DRIVER", unselected);
-        // Disable is tested first, and there is one message.
+        // The disable filter is tested first, so there is one message.
         remain(scene, "beta*", "alpha*", &["two"])
             .logged("WARNING | DRIVER", disabled)
             .not_logged(unselected);
@@ -172,7 +172,7 @@ fn drv_028_filtered_manifests_are_parsed_first() {
     });
 }
 
-/// APP-227: the log when filters leave out every driver.
+/// APP-227: the log has a message if filters leave out every driver.
 #[test]
 fn app_227_filtering_everything_leaves_no_driver() {
     case(|scene| {
@@ -181,7 +181,7 @@ fn app_227_filtering_everything_leaves_no_driver() {
     });
 }
 
-/// DRV-28: the filters do not apply to drivers given directly.
+/// DRV-28: the filters do not apply to drivers that are passed directly.
 #[test]
 fn drv_028_direct_drivers_are_not_filtered() {
     case(|scene| {

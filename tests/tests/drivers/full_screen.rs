@@ -1,5 +1,5 @@
-//! The present-mode query of `VK_EXT_full_screen_exclusive` that a device has. The extension belongs to Windows, so an instance
-//! finds neither this command nor its sibling for physical devices elsewhere (APP-29); a device still asks its driver.
+//! Tests of the present-mode query of `VK_EXT_full_screen_exclusive` on a device. The extension belongs to Windows. So on other systems, an
+//! instance finds neither this command nor the related one for physical devices (APP-29). A device still asks its driver.
 
 use std::ptr;
 
@@ -42,7 +42,7 @@ fn group_modes(device: &Device<'_>, surface: vk::SurfaceKHR) -> (vk::Result, u32
     (result, modes.as_raw())
 }
 
-/// DRV-181, DRV-185: the surface is the driver's in a copy of the structure, the chain is the caller's; failures are returned.
+/// DRV-181, DRV-185: the driver gets its own surface in a copy of the structure, with the caller's chain. Failures are returned.
 #[test]
 fn drv_181_group_present_modes_of_a_surface_info() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Queries that exist in several generations, and the driver's function that answers each (DRV-159 to DRV-167).
+//! Tests of queries that exist in several versions, and of the driver's function that answers each (DRV-159 to DRV-167).
 
 use loader_tests::ash::vk;
 use loader_tests::{call, case};
@@ -61,7 +61,7 @@ fn drv_159_which_function_is_called() {
     });
 }
 
-/// DRV-159: a missing core pointer of a new driver falls back to the KHR one if that is enabled.
+/// DRV-159: if a new driver lacks the core function, the loader uses the KHR function if that is enabled.
 #[test]
 fn drv_159_a_missing_core_function_falls_back() {
     case(|scene| {
@@ -87,12 +87,13 @@ fn drv_159_a_missing_core_function_falls_back() {
     });
 }
 
-/// The queries of features: of the core, of the extension, of version 1.0.
+/// The queries for features: in core, in the extension, and in version 1.0.
 const CORE: &str = "vkGetPhysicalDeviceFeatures2";
 const KHR: &str = "vkGetPhysicalDeviceFeatures2KHR";
 const OLD: &str = "vkGetPhysicalDeviceFeatures";
 
-/// Functions a driver lacks, version of the application, whether it enables the extension, and which function of the driver answers.
+/// Functions that a driver lacks, version of the application, `true` if it enables the extension, and the driver's function that must
+/// answer.
 const CHOICES: [(&[&str], &str, bool, &str); 16] = [
     (&[], "1.0", false, OLD),
     (&[], "1.0", true, KHR),
@@ -112,7 +113,7 @@ const CHOICES: [(&[&str], &str, bool, &str); 16] = [
     (&[CORE, KHR], "1.1", true, OLD),
 ];
 
-/// DRV-159: every combination of the driver's functions, the requested version and the extension.
+/// DRV-159: the right function answers for every combination of the driver's functions, the requested version and the extension.
 #[test]
 fn drv_159_every_combination() {
     case(|scene| {

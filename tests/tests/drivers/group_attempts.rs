@@ -1,8 +1,8 @@
-//! Number of attempts to query the drivers' groups.
+//! Tests of the number of attempts to query the drivers' groups.
 
 use loader_tests::case;
 
-/// DRV-134: a list that filters are applied to is fetched whole, with a count before it, and once where it does not grow.
+/// DRV-134: with filters, the loader fetches the whole list after a count, and only once if the list does not grow.
 #[test]
 fn drv_134_filtered_groups_are_not_fetched_again_and_again() {
     case(|scene| {

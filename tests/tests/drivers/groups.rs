@@ -1,4 +1,4 @@
-//! Groups of physical devices (DRV-149 to DRV-158).
+//! Tests of groups of physical devices (DRV-149 to DRV-158).
 
 use loader_tests::ash::vk;
 use loader_tests::vk::{Instance, members};
@@ -9,7 +9,7 @@ const CREATION: &str = "VK_KHR_device_group_creation";
 
 type Group = vk::PhysicalDeviceGroupProperties<'static>;
 
-/// The count query.
+/// Queries the number of groups.
 fn count(instance: &Instance<'_>) -> (vk::Result, u32) {
     let mut count = 3;
     let null = std::ptr::null_mut();
@@ -20,7 +20,7 @@ fn count(instance: &Instance<'_>) -> (vk::Result, u32) {
     (result, count)
 }
 
-/// The fill query for all of the array.
+/// Fills the whole array with groups.
 fn fill(instance: &Instance<'_>, groups: &mut [Group]) -> (vk::Result, u32) {
     let mut count = groups.len() as u32;
     let out = groups.as_mut_ptr();
@@ -88,7 +88,7 @@ fn drv_149_which_function_is_asked() {
     });
 }
 
-/// DRV-149, APP-126: a driver without groups has groups of one.
+/// DRV-149, APP-126: each device of a driver without groups is a group of one.
 #[test]
 fn drv_149_groups_of_one_are_made_up() {
     case(|scene| {
@@ -114,7 +114,7 @@ fn drv_149_groups_of_one_are_made_up() {
     });
 }
 
-/// DRV-150: the query works as the first one, and refreshes the device list.
+/// DRV-150: the query works as the first call, and refreshes the device list.
 #[test]
 fn drv_150_groups_need_no_earlier_enumeration() {
     case(|scene| {
@@ -129,7 +129,7 @@ fn drv_150_groups_need_no_earlier_enumeration() {
     });
 }
 
-/// DRV-150, APP-127: a driver that fails the count query is skipped, without a hang.
+/// DRV-150, APP-127: a driver that fails the count query is skipped, and the call does not hang.
 #[test]
 fn drv_150_a_driver_that_fails_the_count_is_skipped() {
     case(|scene| {
@@ -190,12 +190,12 @@ fn app_125_a_null_count_is_an_error() {
     });
 }
 
-/// Makes a driver answer the second call with `code`; the application must get `expected`.
+/// Makes a driver answer the second call with `code`. The application must get `expected`.
 fn failing_fill_call(scene: &mut Scene, code: i32, expected: vk::Result) {
     scene.driver("a").device("one");
     let outcome = scene.run(|vk| {
         let instance = vk.instance_with("1.1", &[]);
-        // Call 1 counts for the application's count query, 2 counts again, 3 fills.
+        // Call 1 answers the application's count query. Call 2 counts again, and call 3 fills.
         assert_eq!(count(&instance).0, vk::Result::SUCCESS);
         let seen = vk
             .journal()
@@ -219,13 +219,13 @@ fn drv_151_a_failing_fill_call_is_returned() {
     case(|scene| failing_fill_call(scene, -4, vk::Result::ERROR_DEVICE_LOST));
 }
 
-/// DRV-151: a code that is not an error must not suggest to the application that groups were written.
+/// DRV-151: a code that is not an error is changed, so that the application does not assume that groups were written.
 #[test]
 fn drv_151_a_fill_call_that_is_not_done_is_a_failure() {
     case(|scene| failing_fill_call(scene, 1, vk::Result::ERROR_UNKNOWN));
 }
 
-/// DRV-151, APP-126: counts beyond every bound are cut.
+/// DRV-151, APP-126: counts above the maximum are reduced.
 #[test]
 fn drv_151_huge_counts_are_cut() {
     case(|scene| {
@@ -320,7 +320,7 @@ fn drv_154_handles_are_those_of_the_enumeration() {
     });
 }
 
-/// DRV-155, APP-128: inside each group and then by first device.
+/// DRV-155, APP-128: devices are sorted inside each group, and groups by their first device.
 #[test]
 fn drv_155_groups_are_sorted() {
     case(|scene| {

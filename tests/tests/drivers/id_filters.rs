@@ -1,4 +1,4 @@
-//! The three ID filters (DRV-132 to DRV-134).
+//! Tests of the three ID filters (DRV-132 to DRV-134).
 
 use loader_tests::ash::vk;
 use loader_tests::{Scene, call, case};
@@ -18,7 +18,7 @@ fn four_devices(scene: &mut Scene) {
     scene.env("VK_LOADER_DISABLE_SELECT", "1");
 }
 
-/// Runs with each row's value and expects the row's devices.
+/// Runs with the value of each row, and expects the devices of the row.
 fn rows(scene: &mut Scene, variable: &str, api: &str, rows: &[(&str, &[&str])]) {
     for (value, expected) in rows {
         scene.env(variable, value);
@@ -110,7 +110,7 @@ fn drv_133_driver_numbers() {
     });
 }
 
-/// DRV-133: with the KHR extension enabled a 1.0 instance is asked as well.
+/// DRV-133: with the KHR extension enabled, the loader asks on a 1.0 instance too.
 #[test]
 fn drv_133_driver_numbers_through_the_extension() {
     case(|scene| {
@@ -128,7 +128,7 @@ fn drv_133_driver_numbers_through_the_extension() {
     });
 }
 
-/// DRV-133: 0 is not a valid driver number; it means that a driver reports none.
+/// DRV-133: 0 is not a valid driver number. It means that a driver reports no number.
 #[test]
 fn drv_133_a_device_without_a_driver_number_passes_no_driver_filter() {
     case(|scene| {
@@ -160,7 +160,7 @@ fn drv_133_filters_add_up() {
     });
 }
 
-/// DRV-132: at most 16 values.
+/// DRV-132: at most 16 values of a filter count.
 #[test]
 fn drv_132_at_most_sixteen_values_count() {
     case(|scene| {
@@ -173,7 +173,7 @@ fn drv_132_at_most_sixteen_values_count() {
     });
 }
 
-/// DRV-134, APP-120: counts refer to the devices that pass; an empty result is not an error.
+/// DRV-134, APP-120: counts include only devices that pass. An empty result is not an error.
 #[test]
 fn drv_134_counts_refer_to_the_filtered_list() {
     case(|scene| {
@@ -195,7 +195,7 @@ fn drv_134_counts_refer_to_the_filtered_list() {
     });
 }
 
-/// DRV-134, APP-128: a group is dropped if one member fails.
+/// DRV-134, APP-128: a group is omitted if one member does not pass.
 #[test]
 fn drv_134_groups_are_filtered_whole() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! The extensions of the instance (DRV-102 to DRV-108).
+//! Tests of the extensions of the instance (DRV-102 to DRV-108).
 
 use loader_tests::ash::vk;
 use loader_tests::vk::{WINDOW_SURFACE, WINDOW_SURFACES};
@@ -11,7 +11,7 @@ const OWN: [&str; 4] = [
     "VK_LUNARG_direct_driver_loading",
 ];
 
-/// DRV-102, APP-64: drivers in scan order, then the loader's own; the first occurrence of a name wins.
+/// DRV-102, APP-64: the list has the extensions of drivers in scan order, then the loader's own. The first occurrence of a name counts.
 #[test]
 fn drv_102_the_union_in_its_order() {
     case(|scene| {
@@ -36,7 +36,7 @@ fn drv_102_the_union_in_its_order() {
     });
 }
 
-/// DRV-103, DRV-104, APP-66, APP-67
+/// DRV-103, DRV-104, APP-66, APP-67: unknown extensions are hidden unless the filter is off.
 #[test]
 fn drv_103_unknown_extensions_are_hidden_unless_the_filter_is_off() {
     case(|scene| {
@@ -73,7 +73,7 @@ fn drv_103_unknown_extensions_are_hidden_unless_the_filter_is_off() {
     });
 }
 
-/// DRV-104: the known list.
+/// DRV-104: known extensions are listed.
 #[test]
 fn drv_104_the_known_extensions_pass() {
     case(|scene| {
@@ -122,7 +122,7 @@ fn drv_104_the_known_extensions_pass() {
     });
 }
 
-/// DRV-104: the newer ones of the known list.
+/// DRV-104: newer known extensions are listed too.
 #[test]
 fn drv_104_the_newer_known_extensions_pass() {
     case(|scene| {
@@ -219,7 +219,7 @@ fn app_090_a_missing_array_and_a_repeated_name() {
     });
 }
 
-/// DRV-107: one driver whose query fails is left out.
+/// DRV-107: the extensions of a driver whose query fails are left out.
 #[test]
 fn drv_107_a_driver_whose_query_fails_is_left_out() {
     case(|scene| {
@@ -238,7 +238,7 @@ fn drv_107_a_driver_whose_query_fails_is_left_out() {
     });
 }
 
-/// DRV-107: a driver that fails in the second of the two calls is left out, too.
+/// DRV-107: the extensions of a driver that fails in the second call are left out too.
 #[test]
 fn drv_107_a_driver_whose_second_query_fails_is_left_out() {
     case(|scene| {
@@ -287,7 +287,7 @@ fn drv_004_out_of_memory_of_the_extension_query_is_returned() {
     });
 }
 
-/// DRV-257, DRV-258: a count that grows between the two calls; a name without a terminator.
+/// DRV-257, DRV-258: a driver's count grows between the two calls, and a name has no terminator.
 #[test]
 fn drv_169_a_growing_count_is_cut() {
     case(|scene| {
@@ -365,7 +365,7 @@ fn drv_108_drivers_are_never_asked_about_layers() {
     });
 }
 
-/// APP-61: the two-call idiom with a short array.
+/// APP-61: the second call with a short array returns as many extensions as fit.
 #[test]
 fn app_061_a_short_array_gives_incomplete() {
     case(|scene| {
@@ -384,7 +384,7 @@ fn app_061_a_short_array_gives_incomplete() {
                 } else {
                     vk::Result::SUCCESS
                 };
-                // A vector without room has no null pointer: it asks to fill nothing.
+                // The pointer of an empty vector is not null, so this asks to fill an array of no elements.
                 assert_eq!((result, list.len() as u32), (expected, room.min(total)), "room {room}");
             }
         });

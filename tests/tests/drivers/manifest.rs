@@ -1,4 +1,4 @@
-//! Driver manifests (DRV-46 to DRV-55).
+//! Tests of driver manifests (DRV-46 to DRV-55).
 
 use loader_tests::ash::vk;
 use loader_tests::{Outcome, Scene, Vk, case};
@@ -7,7 +7,7 @@ fn names(vk: &Vk) -> Vec<String> {
     vk.instance().device_names()
 }
 
-/// Runs with driver `odd` under the manifest `text` and a valid driver after it; `used` is `true` if `odd` counts.
+/// Runs with a driver `odd` whose manifest is `text`, and a valid driver after it. `used` is `true` if `odd` counts.
 #[track_caller]
 fn run(scene: &mut Scene, number: usize, text: &str, used: bool) -> Outcome {
     let name = format!("odd{number}");
@@ -24,7 +24,7 @@ fn run(scene: &mut Scene, number: usize, text: &str, used: bool) -> Outcome {
     outcome
 }
 
-/// DRV-51, DRV-253: each broken manifest is skipped with its severity, and the line names the file.
+/// DRV-51, DRV-253: each invalid manifest is skipped with a message of its severity, which names the file.
 #[test]
 fn drv_051_rejected_manifests() {
     case(|scene| {
@@ -68,7 +68,7 @@ fn drv_051_rejected_manifests() {
     });
 }
 
-/// DRV-51, DRV-55, DRV-251: a file that is not a JSON object.
+/// DRV-51, DRV-55, DRV-251: a file that is not a JSON object is skipped.
 #[test]
 fn drv_051_invalid_json() {
     case(|scene| {
@@ -106,7 +106,7 @@ fn drv_251_a_very_large_manifest_is_refused() {
     });
 }
 
-/// DRV-51: a layer manifest in the wrong folder causes no warning.
+/// DRV-51: a layer manifest in a driver folder causes no warning.
 #[test]
 fn drv_051_a_layer_manifest_is_skipped_silently() {
     case(|scene| {
@@ -123,7 +123,7 @@ fn drv_051_a_layer_manifest_is_skipped_silently() {
     });
 }
 
-/// DRV-46: unknown members do nothing, member names ignore case, and of equal names the first counts.
+/// DRV-46: unknown members have no effect, the case of member names does not matter, and of equal names the first counts.
 #[test]
 fn drv_046_members() {
     case(|scene| {
@@ -182,7 +182,7 @@ fn drv_049_a_variant_is_skipped() {
     });
 }
 
-/// DRV-48: no version string is malformed.
+/// DRV-48: every version string is accepted.
 #[test]
 fn drv_048_version_strings_are_never_malformed() {
     case(|scene| {
@@ -216,7 +216,7 @@ fn drv_050_each_file_is_logged_with_the_library_it_names() {
     });
 }
 
-/// DRV-46, DRV-51: the library's pointer size.
+/// DRV-46, DRV-51: a manifest for another pointer size is skipped.
 #[test]
 fn drv_051_the_architecture_member() {
     case(|scene| {
@@ -255,7 +255,7 @@ fn drv_052_a_path_with_a_separator_starts_at_the_manifest() {
     });
 }
 
-/// DRV-52: the directory is that of the manifest as found, its link not resolved.
+/// DRV-52: a relative path starts at the folder of the manifest as found. A link to the manifest is not resolved.
 #[test]
 fn drv_052_links_of_the_manifest_are_not_resolved() {
     case(|scene| {
@@ -274,7 +274,7 @@ fn drv_052_links_of_the_manifest_are_not_resolved() {
     });
 }
 
-/// DRV-52: a bare name goes to the system's library search.
+/// DRV-52: the system searches for a library with a bare name.
 #[test]
 fn drv_052_a_bare_name_goes_to_the_system_search() {
     case(|scene| {
@@ -299,7 +299,7 @@ fn drv_055_a_byte_order_mark_is_accepted() {
     });
 }
 
-/// DRV-254, DRV-241: odd library paths.
+/// DRV-254, DRV-241: drivers with invalid library paths are skipped.
 #[test]
 fn drv_254_odd_library_paths_are_skipped() {
     case(|scene| {
@@ -321,7 +321,7 @@ fn drv_254_odd_library_paths_are_skipped() {
     });
 }
 
-/// APP-249: malformed text never does harm.
+/// APP-249: a manifest with malformed text is skipped, and the other drivers still work.
 #[test]
 fn app_249_malformed_text_is_an_ordinary_skip() {
     case(|scene| {
@@ -344,13 +344,14 @@ fn app_249_malformed_text_is_an_ordinary_skip() {
     });
 }
 
-/// DRV-52, DRV-241: a path of the system has at most 4,095 bytes. A longer one is never passed to the system.
+/// DRV-52, DRV-241: a path has at most 4,095 bytes. The loader never passes a longer path to the system.
 #[test]
 fn drv_052_a_library_path_of_4095_bytes_is_the_longest() {
     case(|scene| {
         scene.driver("good").device("good");
         scene.driver("far").device("far").unlisted();
-        // The mock finds its configuration by its own path, which must fit too: with a shorter ending than this one.
+        // The mock finds its configuration by its own path. The path of the configuration must fit too, so its ending is shorter than that
+        // of the link.
         scene.folder("libraries");
         let link = scene.path("libraries/libmock_far.library");
         scene.on_disk(|| loader_tests::symlink("libmock_far.so", link).expect("a link can be made"));

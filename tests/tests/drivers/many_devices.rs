@@ -1,4 +1,4 @@
-//! Drivers with very many devices (DRV-118, DRV-120).
+//! Tests of drivers with very many devices (DRV-118, DRV-120).
 
 use loader_tests::ash::vk;
 use loader_tests::vk::Instance;
@@ -24,12 +24,12 @@ fn groups(instance: &Instance<'_>) -> usize {
     instance.groups().expect("groups").len()
 }
 
-/// DRV-118, DRV-128: with 32 times as many devices the work is about 32 times as much, not a thousand times.
+/// DRV-118, DRV-128: 32 times as many devices take about 32 times as much work, and not a thousand times.
 #[test]
 fn drv_118_work_grows_with_the_number_of_devices_and_not_faster() {
     case(|scene| {
         scene.driver("a");
-        // The mock would take long to answer for each of them.
+        // The mock would take too long to answer for each of these devices.
         scene
             .env("VK_LOADER_DISABLE_SELECT", "1")
             .env("VK_LOADER_DEBUG", "")

@@ -1,4 +1,4 @@
-//! Settling the interface version (DRV-62 to DRV-77).
+//! Tests of the negotiation of the interface version (DRV-62 to DRV-77).
 
 use loader_tests::ash::vk;
 use loader_tests::vk::WINDOW_SURFACE;
@@ -11,7 +11,7 @@ fn names(vk: &Vk) -> Vec<String> {
     vk.instance().device_names()
 }
 
-/// Runs the scene's odd driver before a good one; `used` says whether the odd one counts.
+/// Runs the scene's odd driver before a valid one. `used` is `true` if the odd driver counts.
 #[track_caller]
 fn run(scene: &mut Scene, used: bool) -> Outcome {
     scene.driver("good").device("good");
@@ -37,7 +37,7 @@ fn drv_062_every_version_up_to_seven_works() {
     });
 }
 
-/// DRV-63: an exported negotiate function is the first that is called.
+/// DRV-63: an exported negotiation function is the first one that the loader calls.
 #[test]
 fn drv_063_negotiation_comes_first() {
     case(|scene| {
@@ -57,7 +57,7 @@ fn drv_063_negotiation_comes_first() {
     });
 }
 
-/// DRV-63: without the export the function is asked for, as the driver's first call.
+/// DRV-63: without the export, the loader asks for the function in its first call of the driver.
 #[test]
 fn drv_063_negotiation_is_asked_for_when_not_exported() {
     case(|scene| {
@@ -141,7 +141,7 @@ fn drv_059_a_refused_driver_has_a_second_line() {
     });
 }
 
-/// DRV-64: a huge version behaves like 7.
+/// DRV-64: a huge version counts as 7.
 #[test]
 fn drv_064_a_huge_version_is_used() {
     case(|scene| {
@@ -166,7 +166,7 @@ fn drv_065_a_negotiated_zero_becomes_one() {
     });
 }
 
-/// DRV-65: no negotiation at all, but the lookup function.
+/// DRV-65: without a negotiation, but with the lookup function, the version is 1.
 #[test]
 fn drv_065_without_negotiation_the_version_is_one() {
     case(|scene| {
@@ -233,7 +233,7 @@ fn drv_067_interface_zero_needs_its_three_exports() {
     });
 }
 
-/// DRV-66: version 7 does not make the export optional.
+/// DRV-66: version 7 also requires the export.
 #[test]
 fn drv_066_a_version_above_zero_needs_the_lookup_export() {
     case(|scene| {
@@ -270,7 +270,8 @@ fn drv_068_two_global_functions_are_required() {
 fn drv_069_the_physical_device_lookup() {
     const LOOKUP: &str = "vk_icdGetPhysicalDeviceProcAddr";
     case(|scene| {
-        // Version 7 asks; version 4 takes the export; version 3 does not use it.
+        // With version 7, the loader asks for the function. With version 4 it uses the export, and with version 3 it does not use the
+        // function.
         scene
             .driver("seven")
             .device("seven")
@@ -297,7 +298,7 @@ fn drv_069_the_physical_device_lookup() {
     });
 }
 
-/// DRV-69: absence is fine.
+/// DRV-69: a driver may lack the lookup of physical-device functions.
 #[test]
 fn drv_069_the_physical_device_lookup_may_be_missing() {
     case(|scene| {
@@ -351,7 +352,8 @@ fn drv_073_own_surfaces_before_interface_three_are_warned_about() {
     });
 }
 
-/// DRV-73: commands that create, or that destroy, are enough for the warning, and a driver without any is not warned about.
+/// DRV-73: functions that create surfaces suffice for the warning, and so do functions that destroy them. A driver without any causes no
+/// warning.
 #[test]
 fn drv_073_either_kind_of_surface_command_is_warned_about() {
     case(|scene| {
@@ -380,7 +382,7 @@ fn drv_073_either_kind_of_surface_command_is_warned_about() {
     });
 }
 
-/// DRV-77: exporting standard names changes nothing.
+/// DRV-77: a driver that exports standard names works as usual.
 #[test]
 fn drv_077_standard_exports_are_tolerated() {
     case(|scene| {
@@ -394,7 +396,7 @@ fn drv_077_standard_exports_are_tolerated() {
     });
 }
 
-/// DRV-77, DRV-260: a driver that returns the loader's own function for one of its own.
+/// DRV-77, DRV-260: a driver returns the loader's own function in place of one of its own.
 #[test]
 fn drv_107_the_loaders_own_function_is_refused() {
     case(|scene| {

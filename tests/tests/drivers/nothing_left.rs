@@ -1,4 +1,4 @@
-//! The error line of a call that leaves no driver or device (APP-89a).
+//! Tests of the error line of a call that leaves no driver or device (APP-89a).
 
 #[cfg(unix)]
 use std::fs;
@@ -8,7 +8,7 @@ use loader_tests::vk::Messages;
 use loader_tests::{Outcome, Scene, Vk, case};
 
 const UTILS: &str = "VK_EXT_debug_utils";
-/// The level of the line when an instance is made.
+/// Level of the line when an instance is created.
 const CREATION: &str = "ERROR | DRIVER";
 /// Start of the line above and below the layers.
 const ABOVE: &str = "vkCreateInstance: Found no drivers!";
@@ -150,7 +150,7 @@ fn app_089a_a_driver_that_makes_no_instance_is_named() {
         let cause = format!("{}: creation failed with VkResult -9", scene.library("a").display());
         let outcome = scene.run(refused);
         outcome.ok().logged(CREATION, &format!("{BELOW} {cause}"));
-        // The scan runs before the creation. So of two decisions that explain as much, the scan's comes first.
+        // The scan runs before the creation. So if two decisions explain the failure equally well, the scan's decision comes first.
         let lost = lost(scene, "b");
         let outcome = scene.run(refused);
         begins(&outcome, CREATION, &format!("{BELOW} {lost}"));
@@ -231,7 +231,7 @@ fn app_089a_success_says_nothing() {
     });
 }
 
-/// The program is named where it is beside the library, in an elevated process too.
+/// The line names the program if it is beside the library, in an elevated process too.
 #[cfg(unix)]
 #[test]
 fn app_089a_the_program_that_explains_is_named_where_it_is_installed() {

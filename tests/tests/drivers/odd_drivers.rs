@@ -1,4 +1,4 @@
-//! Drivers that are odd in other ways (DRV-56 to DRV-61, DRV-208 to DRV-231, DRV-241 to DRV-268).
+//! Tests of drivers with other unusual behaviour (DRV-56 to DRV-61, DRV-208 to DRV-231, DRV-241 to DRV-268).
 
 use std::fs;
 
@@ -25,7 +25,7 @@ fn drv_053_a_library_may_have_any_name() {
     });
 }
 
-/// DRV-56: a driver's symbols are its own.
+/// DRV-56: a driver's symbols are not global in the process.
 #[cfg(unix)]
 #[test]
 fn drv_056_symbols_stay_local() {
@@ -49,17 +49,17 @@ fn drv_056_symbols_stay_local() {
 loader_tests::left_out!(drv_056_symbols_stay_local);
 
 #[cfg(unix)]
-/// Returns a function that finds out if a symbol is global in this process.
+/// Returns a function that returns `true` if a symbol is global in this process.
 fn libloading_this() -> impl Fn(&str) -> bool {
     let this = libloading::os::unix::Library::this();
     move |name| {
         let name = std::ffi::CString::new(name).expect("no zero byte");
-        // SAFETY: only the presence of the symbol is asked for.
+        // SAFETY: this only checks whether the symbol exists.
         unsafe { this.get::<*const ()>(name.as_bytes_with_nul()) }.is_ok()
     }
 }
 
-/// DRV-77, DRV-260: a driver that returns the loader's own functions for some of its own, in every look-up.
+/// DRV-77, DRV-260: a driver returns the loader's own functions in place of some of its own, in every look-up.
 #[test]
 fn drv_077_the_loaders_own_functions_are_refused() {
     case(|scene| {
@@ -87,7 +87,8 @@ fn drv_077_the_loaders_own_functions_are_refused() {
     });
 }
 
-/// DRV-77, DRV-260: a device of such a driver does not use the loader's own function either, which would call itself for ever.
+/// DRV-77, DRV-260: a device does not use the loader's own function either if its driver returns it, because that function would call
+/// itself for ever.
 #[test]
 fn drv_077_the_loaders_own_device_functions_are_refused() {
     case(|scene| {
@@ -125,7 +126,7 @@ fn drv_231_known_names_are_not_unknown() {
             .device("one");
         let outcome = scene.run(|vk| {
             let plain = vk.instance_with("1.1", &[]);
-            // A known command of an extension that is not enabled is not looked for elsewhere.
+            // The loader does not ask a driver for a known command of an extension that is not enabled.
             assert_eq!(plain.address("vkGetPhysicalDeviceFeatures2KHR"), 0);
             assert_eq!(plain.address("vkCmdDraw"), Commands::address(vk, "vkCmdDraw"));
         });
@@ -133,7 +134,8 @@ fn drv_231_known_names_are_not_unknown() {
     });
 }
 
-/// DRV-210: the loader's word of instances and physical devices stays the driver's: the mock looks when they end.
+/// DRV-210: the loader does not write to the first word of a driver's instances and physical devices. The mock checks it when they are
+/// destroyed.
 #[test]
 fn drv_210_the_words_of_instances_and_physical_devices_stay() {
     case(|scene| {
@@ -155,7 +157,7 @@ fn drv_210_the_words_of_instances_and_physical_devices_stay() {
     });
 }
 
-/// DRV-266: the file of a loaded driver is replaced; the old one stays until no process has it open.
+/// DRV-266: the file of a loaded driver is replaced. The old file stays until no process has it open.
 #[test]
 fn drv_266_a_driver_replaced_on_disk() {
     case(|scene| {
@@ -175,7 +177,7 @@ fn drv_266_a_driver_replaced_on_disk() {
     });
 }
 
-/// APP-93, APP-143: the structures that the loader puts before the application's chains.
+/// APP-93, APP-143: the loader puts these structures before the application's chains.
 #[test]
 fn app_093_the_loaders_links_in_the_chains() {
     case(|scene| {
@@ -195,7 +197,7 @@ fn app_093_the_loaders_links_in_the_chains() {
             );
         });
         let outcome = outcome.ok();
-        // Features, device callbacks, loader data; without layers there is no layer link.
+        // The chain has features, device callbacks, and loader data. Without layers there is no layer link.
         assert!(
             outcome.calls("a", "vkCreateInstance")[0].contains("pnext=[47:3 47:2 47:1 777000]"),
             "{}",
@@ -233,7 +235,7 @@ fn drv_116_extensions_count_per_driver() {
     });
 }
 
-/// APP-187: an abort from inside a callback, which may run under the loader's lock, does not hang.
+/// APP-187: an abort from inside a callback does not hang, even if the loader holds its lock.
 #[test]
 fn app_187_an_abort_inside_a_callback_does_not_hang() {
     case(|scene| {
@@ -266,7 +268,7 @@ fn drv_120_an_incomplete_fill_call() {
         let outcome = scene.run(|vk| {
             let instance = vk.instance();
             assert_eq!(instance.device_names(), ["good", "odd"]);
-            // The first call of each pair counts, the second fills.
+            // The first call of each pair counts, and the second fills.
             let seen = vk
                 .journal()
                 .iter()
@@ -285,7 +287,7 @@ fn drv_120_an_incomplete_fill_call() {
     });
 }
 
-/// DRV-120: a driver that counts more devices than it writes. Nothing can be done with a device that has no handle.
+/// DRV-120: a driver counts more devices than it writes. The loader ignores devices without a handle.
 #[test]
 fn drv_120_claimed_devices_without_handle_are_none() {
     case(|scene| {

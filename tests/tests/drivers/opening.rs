@@ -1,4 +1,4 @@
-//! Opening driver libraries, and how long they stay (DRV-56 to DRV-61, DRV-232 to DRV-240).
+//! Tests of opening driver libraries, and of the time that they stay loaded (DRV-56 to DRV-61, DRV-232 to DRV-240).
 
 use loader_tests::symlink;
 use std::fs;
@@ -10,7 +10,7 @@ fn names(vk: &Vk) -> Vec<String> {
     vk.instance().device_names()
 }
 
-/// Runs a good driver beside one whose library path is `path`.
+/// Runs a valid driver beside a driver whose library path is `path`.
 fn beside(scene: &mut Scene, path: &str) -> Outcome {
     scene.driver("bad").device("bad").library_path(path);
     scene.driver("good").device("good");
@@ -53,11 +53,11 @@ fn drv_058_what_is_no_library_is_skipped() {
     });
 }
 
-/// DRV-58, DRV-59: a library of the other pointer size is normal on multilib systems.
+/// DRV-58, DRV-59: a library of the other pointer size is skipped without an error, because it is normal on multilib systems.
 #[test]
 fn drv_058_a_library_of_the_other_class_is_no_error() {
     case(|scene| {
-        // The head of a library is all that the system looks at: here of x86, and of the class that this process is not.
+        // The system looks only at the header of a library. This is the header of an x86 library with the other pointer size.
         let class = if size_of::<usize>() == 8 { 1 } else { 2 };
         let mut head = vec![0x7f, b'E', b'L', b'F', class, 1, 1, 0];
         head.resize(16, 0);
@@ -78,7 +78,7 @@ fn drv_058_a_library_of_the_other_class_is_no_error() {
     });
 }
 
-/// DRV-255: an unrelated library.
+/// DRV-255: a library that is not a driver is rejected.
 #[test]
 fn drv_255_an_unrelated_library_is_rejected() {
     case(|scene| {
@@ -87,14 +87,14 @@ fn drv_255_an_unrelated_library_is_rejected() {
     });
 }
 
-/// DRV-60: one file under two names is loaded once, under the first.
+/// DRV-60: a file with two names is loaded once, under the first name.
 #[test]
 fn drv_060_a_library_loaded_under_another_name_is_noted() {
     case(|scene| {
         scene.driver("a").device("one");
         let (first, second) = (scene.library("a"), scene.path("libraries/other_name.so"));
         scene.driver("b").library_path(&second.display().to_string());
-        // The scene is built by its first run; the second name is made after it.
+        // The first run builds the scene, so the second name is made after it.
         scene.run(|vk| assert_eq!(names(vk), ["one"])).ok();
         scene.on_disk(|| fs::hard_link(&first, &second).expect("a hard link can be made"));
         let outcome = scene.run(|vk| assert_eq!(names(vk), ["one", "one"]));
@@ -107,7 +107,7 @@ fn drv_060_a_library_loaded_under_another_name_is_noted() {
     });
 }
 
-/// DRV-60: a symbolic link has the same canonical form, so there is nothing to note.
+/// DRV-60: a symbolic link has the same canonical path, so there is no message.
 #[test]
 fn drv_060_a_symbolic_link_is_not_noted() {
     case(|scene| {
@@ -125,7 +125,7 @@ fn drv_060_a_symbolic_link_is_not_noted() {
     });
 }
 
-/// DRV-232: libraries leave with the instance.
+/// DRV-232: libraries are unloaded with the instance.
 #[test]
 fn drv_232_the_instance_closes_its_drivers() {
     case(|scene| {
@@ -169,7 +169,7 @@ fn drv_232_a_failed_creation_closes_its_drivers() {
     });
 }
 
-/// DRV-233, APP-69: the extension query keeps the libraries open; DRV-234: destroying an instance lets them go.
+/// DRV-233, APP-69: the extension query keeps the libraries open. DRV-234: destroying an instance closes them.
 #[test]
 fn drv_233_the_extension_query_keeps_libraries_open() {
     case(|scene| {
@@ -194,7 +194,7 @@ fn drv_233_the_extension_query_keeps_libraries_open() {
     });
 }
 
-/// DRV-234: every destruction empties the list, not only that of the last instance.
+/// DRV-234: every destruction of an instance empties the list of open libraries, and not only that of the last instance.
 #[test]
 fn drv_234_every_destruction_lets_unused_libraries_go() {
     case(|scene| {
@@ -222,7 +222,7 @@ fn drv_234_every_destruction_lets_unused_libraries_go() {
     });
 }
 
-/// DRV-234: unloading the loader empties the list too; APP-9, APP-230a: it can be loaded again.
+/// DRV-234: unloading the loader empties the list too. APP-9, APP-230a: the loader can be loaded again.
 #[test]
 fn drv_234_unloading_the_loader_lets_libraries_go() {
     case(|scene| {
@@ -231,7 +231,7 @@ fn drv_234_unloading_the_loader_lets_libraries_go() {
             let mut other = vk.again();
             other.extensions().expect("the query succeeds");
             vk.mark("queried");
-            // The first handle still holds the library: nothing leaves.
+            // The first handle keeps the library loaded, so no driver is unloaded.
             other.reload(|| vk.mark("one handle less"));
             assert_eq!(names(vk), ["one"]);
         });
@@ -244,8 +244,8 @@ fn drv_234_unloading_the_loader_lets_libraries_go() {
     });
 }
 
-/// DRV-235, DRV-232, DRV-240: libraries close in the order in which they were opened. That holds with an instance, with a failed one, after a query
-/// that kept them open, and after one of them was closed early.
+/// DRV-235, DRV-232, DRV-240: libraries close in the order in which they were opened. This holds with an instance, with a failed one, after
+/// a query that kept libraries open, and after one library was closed early.
 #[test]
 fn drv_235_libraries_close_in_the_order_in_which_they_were_opened() {
     const NAMES: [&str; 5] = ["idle", "a", "b", "c", "d"];
@@ -312,7 +312,7 @@ fn drv_236_unloading_can_be_switched_off() {
     });
 }
 
-/// DRV-235: the order of destruction.
+/// DRV-235: instances are destroyed before their libraries are closed.
 #[test]
 fn drv_235_instances_end_before_their_libraries() {
     case(|scene| {

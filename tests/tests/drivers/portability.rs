@@ -1,4 +1,4 @@
-//! Portability drivers (DRV-96 to DRV-101).
+//! Tests of portability drivers (DRV-96 to DRV-101).
 
 use loader_tests::ash::vk;
 use loader_tests::{Scene, case};
@@ -47,7 +47,7 @@ fn drv_097_flag_and_extension_together_enable_it() {
     });
 }
 
-/// DRV-97, DRV-98: without the request the library is not even opened. If another driver is usable, no message mentions it.
+/// DRV-97, DRV-98: without the request, the library is not opened. If another driver is usable, no message mentions the portability driver.
 #[test]
 fn drv_098_portability_drivers_are_otherwise_skipped_unopened() {
     case(|scene| {
@@ -72,7 +72,7 @@ fn drv_098_portability_drivers_are_otherwise_skipped_unopened() {
     });
 }
 
-/// DRV-98, APP-65: the extension query does not skip them.
+/// DRV-98, APP-65: the extension query includes portability drivers.
 #[test]
 fn drv_098_their_extensions_are_listed() {
     case(|scene| {
@@ -89,7 +89,7 @@ fn drv_098_their_extensions_are_listed() {
     });
 }
 
-/// DRV-99: the message names the missing part.
+/// DRV-99: the message says if the flag or the extension is missing.
 #[test]
 fn drv_099_skipping_the_only_driver_is_explained() {
     case(|scene| {

@@ -1,9 +1,8 @@
-//! Libraries that the extension query keeps open (DRV-233), and drivers that go before the instance does.
+//! Tests of libraries that the extension query keeps open (DRV-233), and of drivers that are released before the instance.
 
 use loader_tests::case;
 
-/// DRV-131, DRV-233: whichever place a driver without devices has among the libraries that a query keeps open, its own is closed with
-/// it, and the others stay.
+/// DRV-131, DRV-233: releasing a driver without devices also closes its kept library, whatever place this has in the list. The others stay.
 #[test]
 fn drv_131_a_released_driver_is_closed_wherever_it_stands_in_the_list() {
     case(|scene| {

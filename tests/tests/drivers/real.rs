@@ -1,11 +1,11 @@
-//! Mock drivers beside lavapipe, which must be installed.
+//! Tests of mock drivers beside lavapipe, which must be installed.
 
 use std::fs;
 
 use loader_tests::vk::Commands;
 use loader_tests::{Scene, case};
 
-/// The manifest of lavapipe.
+/// Returns the path of lavapipe's manifest.
 pub(crate) fn lavapipe() -> String {
     let folder = "/usr/share/vulkan/icd.d";
     let files = fs::read_dir(folder).unwrap_or_else(|error| panic!("{folder}: {error}"));
@@ -14,7 +14,7 @@ pub(crate) fn lavapipe() -> String {
     found.expect("lavapipe is installed (mesa-vulkan-drivers)")
 }
 
-/// Mock drivers before and after lavapipe.
+/// Adds mock drivers before and after lavapipe.
 fn mixed(scene: &mut Scene) {
     scene.usual_driver("a").unlisted();
     scene.driver("old").api("1.0.0").interface(2).device("old").unlisted();
@@ -31,7 +31,7 @@ fn mixed(scene: &mut Scene) {
         .limit(60);
 }
 
-/// DRV-143, DRV-127: all devices are listed, and each driver gets its own handles; otherwise the mock drivers end the process.
+/// DRV-143, DRV-127: all devices are listed, and each driver gets its own handles. The mock drivers end the process if they get others.
 #[test]
 fn drv_127_mock_drivers_beside_lavapipe() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Manifests that a search finds twice (DRV-11).
+//! Tests of manifests that a search finds twice (DRV-11).
 
 use loader_tests::{Scene, Vk, case};
 use serde_json::Value;
@@ -8,14 +8,14 @@ fn names(vk: &Vk) -> Vec<String> {
     vk.instance_with("1.1", &[]).device_names()
 }
 
-/// Two drivers in one folder, in the order of their file names; no variable names them.
+/// Adds two drivers to one folder, which come in the order of their file names. No variable names them.
 fn two_drivers(scene: &mut Scene) {
     scene.driver("a").device("one").unlisted();
     scene.driver("b").device("two").unlisted();
     scene.env("VK_LOADER_DISABLE_SELECT", "1");
 }
 
-/// DRV-11: the variable names a folder and a file in it.
+/// DRV-11: if the variable names a folder and a file in it, the file counts once.
 #[test]
 fn drv_011_a_file_of_a_listed_folder_is_one_driver() {
     case(|scene| {
@@ -42,7 +42,7 @@ fn drv_011_a_file_of_a_listed_folder_is_one_driver() {
     });
 }
 
-/// DRV-11, DRV-16: a file that is added and also found in a folder.
+/// DRV-11, DRV-16: a file that is added and also found in a folder counts once.
 #[test]
 fn drv_011_an_added_file_that_is_found_anyway_is_one_driver() {
     case(|scene| {
@@ -107,7 +107,7 @@ fn drv_011_a_missing_file_is_told_once() {
     });
 }
 
-/// DRV-11, DRV-44: a driver in the settings file that is also found in a folder.
+/// DRV-11, DRV-44: a driver in the settings file that is also found in a folder counts once.
 #[test]
 fn drv_011_a_driver_of_the_settings_that_is_found_anyway_is_one_driver() {
     case(|scene| {
@@ -128,7 +128,7 @@ mod links {
     use super::{Scene, case, names, two_drivers};
     use loader_tests::symlink;
 
-    /// Driver a, a link and a hard link to its manifest, and a link to its folder.
+    /// Adds driver a, a link and a hard link to its manifest, and a link to its folder.
     fn linked(scene: &mut Scene) {
         two_drivers(scene);
         // The first run writes the files that the links point to.
@@ -174,7 +174,7 @@ mod links {
         });
     }
 
-    /// DRV-11, DRV-52: a relative library path starts at the folder of the link, so it leads to another library.
+    /// DRV-11, DRV-52: a relative library path starts at the folder of the link, so the link leads to another library and counts too.
     #[test]
     fn drv_011_a_link_that_leads_to_another_library_is_another_driver() {
         case(|scene| {

@@ -1,4 +1,4 @@
-//! The sample driver, as [the guide for authors](../../../docs/authors.md) shows it.
+//! Tests of the sample driver of [the guide for authors](../../../docs/authors.md).
 
 use std::fs;
 

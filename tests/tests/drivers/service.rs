@@ -1,4 +1,4 @@
-//! Drivers of a service (LSV-37 to LSV-48), which runs in the process of the program.
+//! Tests of drivers of a service (LSV-37 to LSV-48). The service runs in the process of the program.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 
 use crate::service_server::{Package, Server, Then};
 
-/// A driver in a standard folder, and others that only the service knows.
+/// Adds a driver to a standard folder, and other drivers that only the service knows.
 pub(crate) fn scene_with(scene: &mut Scene, drivers: &[&str]) {
-    // The case starts the service within the process of the program.
+    // The test starts the service within the process of the program.
     scene.needs_superuser("programs trust a driver service of the superuser");
     scene.driver("here").device("here").folder("xdg/data-home/vulkan/icd.d");
     for driver in drivers {
@@ -43,7 +43,7 @@ fn loads(outcome: &Outcome, driver: &str) -> usize {
     outcome.calls(driver, "load").len()
 }
 
-/// LSV-37: without socket and variable the library asks no service. An empty variable switches a service off.
+/// LSV-37: without a socket and without the variable, the library asks no service. An empty variable disables the service.
 #[test]
 fn lsv_37_without_a_service_nothing_changes() {
     case(|scene| {
@@ -63,7 +63,8 @@ fn lsv_37_without_a_service_nothing_changes() {
     });
 }
 
-/// LSV-38, LSV-39, LSV-40: drivers of the service come after those of the folders, from sealed memory files, and are called by their keys.
+/// LSV-38, LSV-39, LSV-40: drivers of the service come after those of the folders. Their libraries are sealed memory files, and messages
+/// name them by their keys.
 #[test]
 fn lsv_38_drivers_of_the_service_follow_those_of_folders() {
     case(|scene| {
@@ -77,7 +78,7 @@ fn lsv_38_drivers_of_the_service_follow_those_of_folders() {
             }
             let instance = vk.instance();
             drop(instance.device(instance.named("b"), &[]));
-            // Six scans with a connection each, and each library was asked for once.
+            // There were six scans with one connection each, and each library was requested once.
             assert_eq!((server.connections(), server.requests()), (6, 6 + 2));
         });
         outcome.ok();
@@ -92,7 +93,7 @@ fn lsv_38_drivers_of_the_service_follow_those_of_folders() {
     });
 }
 
-/// LSV-38: filters go by the published name, and the rules for portability and architecture hold.
+/// LSV-38: filters use the published name, and the rules for portability and architecture apply.
 #[test]
 fn lsv_38_filters_see_the_published_name() {
     case(|scene| {
@@ -138,7 +139,7 @@ fn lsv_38_an_installed_driver_takes_precedence() {
     });
 }
 
-/// LSV-38: a variable that replaces the folders replaces the service too.
+/// LSV-38: a variable that replaces the folders also replaces the service.
 #[test]
 fn lsv_38_replaced_searches_ask_no_service() {
     case(|scene| {
@@ -181,7 +182,7 @@ fn lsv_38_exclusive_drivers_ask_no_service() {
     });
 }
 
-/// LSV-38: the trace names the service as where a driver comes from.
+/// LSV-38: the trace names the service as the origin of a driver.
 #[test]
 fn lsv_38_the_trace_tells_the_origin() {
     case(|scene| {
@@ -230,12 +231,12 @@ fn lsv_38_the_trace_tells_the_origin() {
     });
 }
 
-/// LSV-42, LSV-39: a driver that the service gets while the program runs is there at the next scan, though the lists of folders are remembered.
+/// LSV-42, LSV-39: if the service gets a driver while the program runs, the next scan lists it, although lists of folders are remembered.
 #[test]
 fn lsv_42_a_driver_that_is_added_is_seen_at_the_next_scan() {
     case(|scene| {
         scene_with(scene, &["a", "b"]);
-        // Nothing listens, so that scans are remembered.
+        // No log listens, so that scans are remembered.
         scene.unset("VK_LOADER_DEBUG");
         let outcome = scene.run(|vk| {
             settle();
@@ -266,7 +267,7 @@ fn lsv_42_a_service_that_is_restarted_is_connected_to_anew() {
             drop(server);
             vk.mark("dead");
             assert_eq!(names(vk), ["here"]);
-            // Another driver under the same key.
+            // The key now belongs to another driver.
             let other = Package {
                 library: vk.path("libraries/libmock_b.so"),
                 ..package(vk, 0, "a")
@@ -283,7 +284,7 @@ fn lsv_42_a_service_that_is_restarted_is_connected_to_anew() {
     });
 }
 
-/// LSV-40: a library that no service offers any more is closed once no instance uses it.
+/// LSV-40: a library that the service no longer offers is closed as soon as no instance uses it.
 #[test]
 fn lsv_40_libraries_of_a_lost_service_are_closed_when_nothing_uses_them() {
     let descriptors = || fs::read_dir("/proc/self/fd").expect("it is there").count();
@@ -301,7 +302,7 @@ fn lsv_40_libraries_of_a_lost_service_are_closed_when_nothing_uses_them() {
             assert_eq!(names(vk), ["here"]);
             drop(server);
             assert_eq!(names(vk), ["here"]);
-            // The service has threads that end when they find their clients gone.
+            // The threads of the service end when they detect that their clients are gone.
             eventually("no descriptor stays open", || descriptors() == before);
         });
         outcome.ok();
@@ -328,7 +329,7 @@ fn lsv_40_a_library_that_was_replaced_is_closed() {
             drop(instance.device(instance.named("a"), &[]));
             drop(instance);
             assert!(!is_mapped("a") && is_mapped("b"));
-            // A new number, and the same library: it is not asked for again.
+            // The number is new and the library is the same, so the library is not requested again.
             let before = server.requests();
             server.publish(&[package(vk, 2, "b")]);
             assert_eq!(names(vk), ["here", "b"]);
@@ -357,7 +358,7 @@ fn lsv_42_no_descriptor_stays_between_calls() {
             vk.extensions().expect("the query succeeds");
             let instance = vk.instance();
             assert_eq!(instance.device_names(), ["a", "here"]);
-            // The service has threads that end when they find their clients gone.
+            // The threads of the service end when they detect that their clients are gone.
             eventually("no descriptor stays open", || descriptors() == before);
             drop(instance);
             assert_eq!(server.connections(), 3);
@@ -366,7 +367,7 @@ fn lsv_42_no_descriptor_stays_between_calls() {
     });
 }
 
-/// LSV-42: a copy of the process asks for itself, and uses the libraries that are there.
+/// LSV-42: a copy of the process connects for itself, and uses the libraries that are already loaded.
 #[test]
 fn lsv_42_a_copy_of_the_process_connects_itself() {
     case(|scene| {
@@ -387,7 +388,7 @@ fn lsv_42_a_copy_of_the_process_connects_itself() {
     });
 }
 
-/// LSV-39, DRV-58: a library that the system does not take is one driver less, in the system's words.
+/// LSV-39, DRV-58: if the system refuses a library, only that driver is missing, and the message has the system's words.
 #[test]
 fn lsv_41_what_the_system_does_not_take_costs_one_driver() {
     case(|scene| {
@@ -407,7 +408,7 @@ fn lsv_41_what_the_system_does_not_take_costs_one_driver() {
     });
 }
 
-/// LSV-34: keys may have any characters but slashes and those that JSON escapes.
+/// LSV-34: keys may have any characters except slashes and those that JSON escapes.
 #[test]
 fn lsv_34_odd_keys_are_asked_for_as_they_are() {
     case(|scene| {
@@ -423,7 +424,7 @@ fn lsv_34_odd_keys_are_asked_for_as_they_are() {
     });
 }
 
-/// LSV-39: an invalid key is passed to nobody, least of all to the file system.
+/// LSV-39: an invalid key is never used, least of all as a path.
 #[test]
 fn lsv_39_a_path_in_a_published_manifest_is_never_opened() {
     case(|scene| {

@@ -1,4 +1,5 @@
-//! Faulty and hostile services, and processes that trust them less (LSV-42 to LSV-48). Each costs at most its own drivers.
+//! Tests of faulty and hostile services, and of processes that trust services less (LSV-42 to LSV-48). A faulty service loses at most its
+//! own drivers.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -27,7 +28,7 @@ pub(crate) fn changed(
     outcome
 }
 
-/// Starts a service whose answer with the first library is bad.
+/// Starts a service whose answer with the first library is invalid.
 pub(crate) fn with_bad(
     change: impl Fn(&mut Reply) -> Then + Send + Sync + 'static,
 ) -> impl Fn(&Request, &mut Reply) -> Then {
@@ -41,7 +42,7 @@ pub(crate) fn of(text: &str) -> String {
     format!("The driver service {text}. Going on without service:0-libmock_bad.so")
 }
 
-/// LSV-47: a file that the service or others could change is not opened; only that driver is lost.
+/// LSV-47: a file that the service or others could change is not opened, and only that driver is lost.
 #[test]
 fn lsv_47_files_that_others_can_change_are_refused() {
     case(|scene| {
@@ -85,7 +86,7 @@ fn lsv_47_files_that_others_can_change_are_refused() {
     });
 }
 
-/// LSV-47: a file that only the superuser may write counts like a sealed one.
+/// LSV-47: a file that only the superuser may write counts as a sealed one.
 #[test]
 fn lsv_47_a_file_of_the_superuser_is_trusted() {
     case(|scene| {
@@ -108,7 +109,7 @@ fn lsv_47_a_file_of_the_superuser_is_trusted() {
     });
 }
 
-/// LSV-62: another library than the one in the list is not opened. A file that is not a library costs that driver.
+/// LSV-62: a library that differs from the one in the list is not opened. If a file is not a library, only that driver is lost.
 #[test]
 fn lsv_62_another_library_than_promised_is_refused() {
     case(|scene| {
@@ -130,7 +131,8 @@ fn lsv_62_another_library_than_promised_is_refused() {
     });
 }
 
-/// LSV-47: exactly one descriptor comes with a library; none, two, or more than there is room for cost one driver, and stay nowhere.
+/// LSV-47: exactly one descriptor comes with a library. With none, two, or more than there is space for, one driver is lost, and no
+/// descriptor stays open.
 #[test]
 fn lsv_47_one_descriptor_and_no_other_number() {
     case(|scene| {
@@ -166,8 +168,8 @@ fn lsv_47_one_descriptor_and_no_other_number() {
     });
 }
 
-/// LSV-63, LSV-34, LSV-35: malformed answers. After one in the list, the scan has no drivers of the service; the next scan
-/// connects again.
+/// LSV-63, LSV-34, LSV-35: malformed answers. If the list is malformed, the scan has no drivers of the service, and the next scan connects
+/// again.
 #[test]
 fn lsv_63_malformed_answers() {
     case(|scene| {
@@ -249,7 +251,7 @@ fn lsv_63_malformed_answers() {
     });
 }
 
-/// LSV-50: a service that does not know the program's word size offers a library of another one, which does no harm.
+/// LSV-50: a service that does not know the program's word size may offer a library of another size, which is skipped.
 #[test]
 fn lsv_50_a_library_of_another_class_costs_nothing() {
     case(|scene| {
@@ -284,7 +286,7 @@ fn lsv_47_a_service_of_another_user_is_not_trusted() {
     });
 }
 
-/// LSV-47: if the variable names a socket, the owner of its folder is trusted, if nobody else can write to the folder.
+/// LSV-47: if the variable names a socket, the owner of its folder is trusted, unless others can write to the folder.
 #[test]
 fn lsv_47_the_variable_vouches_for_the_owner_of_the_folder() {
     case(|scene| {

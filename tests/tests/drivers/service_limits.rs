@@ -1,4 +1,4 @@
-//! Services that are slow, silent or gone, and memory that runs out while one is asked (LSV-42): each call ends in time.
+//! Tests of services that are slow, silent or gone, and of memory that runs out during a request (LSV-42). Each call must end in time.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,8 +13,8 @@ use crate::service::{names, package, scene_with, socket};
 use crate::service_hostile::{changed, of, with_bad};
 use crate::service_server::{Reply, Request, Server, Then, bound};
 
-/// LSV-42: a service that accepts connections but never answers delays a scan by six seconds; one that never accepts, by one
-/// second.
+/// LSV-42: a service that accepts connections but never answers delays a scan by six seconds. A service that never accepts delays a scan by
+/// one second.
 #[test]
 fn lsv_42_a_silent_service_has_a_limit() {
     case(|scene| {
@@ -26,7 +26,7 @@ fn lsv_42_a_silent_service_has_a_limit() {
             assert_eq!(names(vk), ["here"]);
             let took = began.elapsed();
             assert!(took >= Duration::from_secs(6), "{took:?}");
-            // The next scans do not ask at this address, even if another service is there now.
+            // The next scans do not connect to this address, even if another service listens there now.
             drop(server);
             let server = Server::honest(&socket(vk), &[package(vk, 0, "a")]);
             assert_eq!(names(vk), ["here"]);
@@ -36,7 +36,7 @@ fn lsv_42_a_silent_service_has_a_limit() {
         outcome
             .ok()
             .logged_with("WARNING | DRIVER", "The driver service gave no answer in time");
-        // Several threads wait side by side, and not one after the other.
+        // Several threads wait at the same time, and not one after the other.
         let outcome = scene.run(|vk| {
             let server = Server::changed(&socket(vk), &[package(vk, 0, "a")], |_, _| Then::Keep);
             thread::scope(|scope| {
@@ -44,7 +44,7 @@ fn lsv_42_a_silent_service_has_a_limit() {
                     scope.spawn(|| vk.extensions().map(drop));
                 }
             });
-            // Each call scans twice, for the number and for the names. The second scan does not ask the service.
+            // Each call scans twice: for the number, and for the names. The second scan does not ask the service.
             assert!(server.connections() <= 4 && server.requests() <= 4);
         });
         outcome
@@ -56,7 +56,7 @@ fn lsv_42_a_silent_service_has_a_limit() {
             // SAFETY: the socket is bound and open.
             let listens = unsafe { libc::listen(descriptor, 0) };
             assert_eq!(listens, 0);
-            // Fill the queue of waiting connections.
+            // Fills the queue of waiting connections.
             let fillers: Vec<OwnedFd> = std::iter::from_fn(|| waiting_client(&socket(vk))).collect();
             assert!(!fillers.is_empty());
             let began = Instant::now();
@@ -70,8 +70,8 @@ fn lsv_42_a_silent_service_has_a_limit() {
     });
 }
 
-/// LSV-42: a service that asks for more time is asked again by the next scan. A service that answers each time just before the limit delays a scan by
-/// twice the limit of one answer, not by the limit for each driver.
+/// LSV-42: if a service asks for more time, the next scan asks it again. If a service answers each time just before the limit, it delays a
+/// scan by twice the limit of one answer, and not by the limit for each driver.
 #[test]
 fn lsv_42_all_answers_of_a_slow_service_have_a_limit() {
     case(|scene| {
@@ -105,7 +105,7 @@ fn lsv_42_all_answers_of_a_slow_service_have_a_limit() {
     });
 }
 
-/// LSV-42: a service that is busy is asked again within the time limit, so that each of a thousand instances has its driver.
+/// LSV-42: the library asks a busy service again within the time limit, so that each of a thousand instances has its driver.
 #[test]
 fn lsv_42_a_busy_service_is_asked_again() {
     case(|scene| {
@@ -118,7 +118,7 @@ fn lsv_42_a_busy_service_is_asked_again() {
                     *reply = Reply::new(request, &json!({"status": "busy"}), Vec::new());
                     Then::Send
                 }
-                // Connections beyond a limit end before an answer.
+                // The service ends connections above its limit before it answers.
                 1 if request.is(wire::Operation::Manifests) => Then::Close,
                 _ => Then::Send,
             };
@@ -148,7 +148,7 @@ fn lsv_42_a_busy_service_is_asked_again() {
     });
 }
 
-/// Connects a client that waits to be accepted. Returns `None` once the queue is full.
+/// Connects a client that waits to be accepted. Returns `None` if the queue is full.
 fn waiting_client(path: &std::path::Path) -> Option<OwnedFd> {
     use std::os::fd::AsRawFd;
     use std::os::unix::ffi::OsStrExt;
@@ -158,7 +158,7 @@ fn waiting_client(path: &std::path::Path) -> Option<OwnedFd> {
     for (place, &byte) in address.sun_path.iter_mut().zip(path.as_os_str().as_bytes()) {
         *place = byte as std::ffi::c_char;
     }
-    // SAFETY: makes a descriptor, which is this function's.
+    // SAFETY: the call creates a descriptor, which this function then owns.
     let made: OwnedFd = unsafe {
         std::os::fd::FromRawFd::from_raw_fd(libc::socket(
             libc::AF_UNIX,
@@ -167,7 +167,7 @@ fn waiting_client(path: &std::path::Path) -> Option<OwnedFd> {
         ))
     };
     let length = size_of_val(&address) as libc::socklen_t;
-    // SAFETY: an address of this length.
+    // SAFETY: the address is valid and has this length.
     let connected = retried(|| unsafe { libc::connect(made.as_raw_fd(), (&raw const address).cast(), length) });
     match connected {
         Ok(_) => Some(made),
@@ -188,7 +188,7 @@ fn lsv_42_a_service_that_dies_while_it_is_asked() {
     });
 }
 
-/// LSV-42: a connection that makes room for another after a long wait is made again.
+/// LSV-42: if the service ends a connection after a long wait to accept another one, the library connects again.
 #[test]
 fn lsv_42_a_connection_that_ends_late_is_made_anew() {
     case(|scene| {
@@ -211,7 +211,7 @@ fn lsv_42_a_connection_that_ends_late_is_made_anew() {
     });
 }
 
-/// LSV-42: a service that never sends a library is not asked by the scans that follow.
+/// LSV-42: later scans do not ask a service that never sends a library.
 #[test]
 fn lsv_42_a_service_that_sends_no_library_rests() {
     case(|scene| {
@@ -228,7 +228,7 @@ fn lsv_42_a_service_that_sends_no_library_rests() {
     });
 }
 
-/// LSV-42: eight threads list and create at once while the service dies and comes back.
+/// LSV-42: eight threads list drivers and create instances while the service stops and starts again.
 #[test]
 fn lsv_42_threads_while_the_service_dies() {
     case(|scene| {
@@ -254,7 +254,7 @@ fn lsv_42_threads_while_the_service_dies() {
                 }
                 for _ in 0..20 {
                     let server = Server::honest(&socket(vk), &packages);
-                    // The server ends soon after it has served a thread.
+                    // The server ends soon after it served a thread.
                     let before = made.load(Ordering::SeqCst);
                     eventually("a driver comes from the service", || {
                         made.load(Ordering::SeqCst) > before
@@ -314,7 +314,7 @@ fn lsv_42_memory_that_runs_out() {
     });
 }
 
-/// LSV-42, APP-174: a list of manifests that the library's emergency pool could not hold ends the call without memory.
+/// LSV-42, APP-174: if a list of manifests is too large for the library's emergency pool, the call fails with out of memory.
 #[test]
 fn lsv_42_no_memory_for_a_large_list() {
     case(|scene| {

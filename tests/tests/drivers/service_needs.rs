@@ -1,4 +1,4 @@
-//! Libraries that drivers of a service need, and devices that an installed driver serves too (LSV-66 to LSV-68).
+//! Tests of libraries that drivers of a service need, and of devices that an installed driver serves too (LSV-66 to LSV-68).
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -11,17 +11,17 @@ use wire::Operation;
 use crate::service::{names, package, scene_with, socket};
 use crate::service_server::{Package, Server, Then};
 
-/// The name under which others need the library of these cases.
+/// The name by which other libraries need the library of these tests.
 const NEEDED: &str = "libneeded.so.1";
 
-/// A driver that needs a library, which is a copy of another mock driver.
+/// Returns a driver that needs a library. The library is a copy of another mock driver.
 fn needing(vk: &Vk, key: &str, more: Value) -> Package {
     let mut package = package(vk, 0, "a");
     package.needs = vec![(key.into(), vk.path("libraries/libmock_need.so"), more)];
     package
 }
 
-/// A folder that the system's linker searches, with the needed library in this file.
+/// Makes a folder that the system's linker searches, with the needed library in this file.
 fn with_folder(scene: &mut Scene, file: &str) -> PathBuf {
     let folder = scene.path("own");
     scene.on_disk(|| {
@@ -36,7 +36,7 @@ fn with_folder(scene: &mut Scene, file: &str) -> PathBuf {
     folder
 }
 
-/// LSV-66: a library that the system lacks comes with the driver and is open before it. Its key is asked for once in a process.
+/// LSV-66: a library that the system lacks comes with the driver, and is opened before it. A process requests its key once.
 #[test]
 fn lsv_66_a_lacking_library_comes_with_its_driver() {
     case(|scene| {
@@ -49,7 +49,7 @@ fn lsv_66_a_lacking_library_comes_with_its_driver() {
             assert_eq!(server.requests(), 2 + 2);
             let maps = fs::read_to_string("/proc/self/maps").expect("it is there");
             assert!(maps.contains("libmock_need.so"), "{maps}");
-            // It is closed with its driver.
+            // The library is closed with its driver.
             server.publish(&[]);
             assert_eq!(names(vk), ["here"]);
             let maps = fs::read_to_string("/proc/self/maps").expect("it is there");
@@ -62,7 +62,7 @@ fn lsv_66_a_lacking_library_comes_with_its_driver() {
     });
 }
 
-/// LSV-66: a library that the process has open stays the only one of its name.
+/// LSV-66: if the process has a library open, no second one of its name is opened.
 #[test]
 fn lsv_66_an_open_library_is_not_asked_for() {
     case(|scene| {
@@ -77,7 +77,7 @@ fn lsv_66_an_open_library_is_not_asked_for() {
     });
 }
 
-/// LSV-66: the newer library is used: by the version in the name of its file, else by the number of symbols that it exports.
+/// LSV-66: the newer library is used. The version in the name of its file decides, or else the number of symbols that it exports.
 #[test]
 fn lsv_66_the_newer_library_is_used() {
     case(|scene| {
@@ -89,7 +89,7 @@ fn lsv_66_the_newer_library_is_used() {
             ("libneeded.so.1.5", "libneeded.so.1.5", 0, 2),
             (NEEDED, NEEDED, 1_000_000, 3),
             (NEEDED, NEEDED, 0, 2),
-            // The C library is too old for the newer one.
+            // The C library is too old for the newer library.
             ("libneeded.so.1.5", "libneeded.so.1.999", 0, 2),
         ] {
             with_folder(scene, own);
@@ -105,7 +105,7 @@ fn lsv_66_the_newer_library_is_used() {
     });
 }
 
-/// LSV-66: a driver whose library does not come is skipped.
+/// LSV-66: a driver is skipped if the service does not send its library.
 #[test]
 fn lsv_66_a_library_that_does_not_come_costs_its_driver() {
     case(|scene| {
@@ -127,7 +127,7 @@ fn lsv_66_a_library_that_does_not_come_costs_its_driver() {
     });
 }
 
-/// LSV-67: a driver for a newer C library is refused before its library is asked for, and so is one whose library needs it.
+/// LSV-67: a driver that needs a newer C library is refused before its library is requested, and so is a driver whose needed library does.
 #[test]
 fn lsv_67_a_newer_c_library_is_named() {
     case(|scene| {
@@ -152,7 +152,7 @@ fn lsv_67_a_newer_c_library_is_named() {
     });
 }
 
-/// LSV-42: a connection that ends before an answer about a library is replaced by another one, which gets the rest.
+/// LSV-42: if a connection ends before the answer with a library, another connection gets the rest.
 #[test]
 fn lsv_42_an_ended_connection_is_replaced() {
     case(|scene| {
@@ -171,7 +171,7 @@ fn lsv_42_an_ended_connection_is_replaced() {
     });
 }
 
-/// LSV-68: a device that an installed driver serves is not listed again, in groups neither. Others of the same driver stay.
+/// LSV-68: a device that an installed driver serves is not listed again, also not in groups. Other devices of the same driver stay.
 #[test]
 fn lsv_68_a_device_is_listed_once() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Default places of a service, and those that an elevated program trusts (LSV-33, LSV-37, LSV-48).
+//! Tests of the default places of a service, and of those that an elevated program trusts (LSV-33, LSV-37, LSV-48).
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -8,10 +8,10 @@ use loader_tests::{Vk, case};
 use crate::service::{names, package, scene_with};
 use crate::service_server::Server;
 
-/// Gives this thread its own file system, with a service at the usual path.
+/// Gives this thread its own view of the file system, and starts a service at the usual path.
 fn at_the_usual_place(vk: &Vk) -> Server {
     use std::ptr::null;
-    // SAFETY: terminated texts; only this thread sees what changes.
+    // SAFETY: the texts are terminated, and only this thread sees the change.
     unsafe {
         assert_eq!(
             libc::unshare(libc::CLONE_NEWNS),
@@ -50,7 +50,7 @@ fn lsv_37_the_usual_place() {
     });
 }
 
-/// LSV-48: an elevated program does not look at the variable, and takes the usual place only in a folder of the superuser.
+/// LSV-48: an elevated program ignores the variable, and uses the usual socket only in a folder of the superuser.
 #[test]
 fn lsv_48_an_elevated_program_asks_only_at_the_usual_place() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! A driver service for cases, in the process of the program: honest, unless a case changes what it answers.
+//! A driver service for tests, in the process of the program. The service is honest, unless a test changes its answers.
 
 use std::fs::{self, File};
 use std::io;
@@ -16,26 +16,26 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use wire::{Header, MOST_IN_REQUEST, Operation, Packet};
 
-/// All four seals of a memory file.
+/// The seals that a memory file must have: all four.
 pub(crate) const SEALS: i32 = libc::F_SEAL_SEAL | libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_WRITE;
 
 /// A driver of the service.
 #[derive(Clone)]
 pub(crate) struct Package {
-    /// The key of its library.
+    /// The key of the driver's library.
     pub(crate) key: String,
-    /// The text of its manifest.
+    /// The text of the driver's manifest.
     pub(crate) manifest: String,
     /// Path of the file with the library's bytes.
     pub(crate) library: PathBuf,
-    /// The libraries that it needs: their keys, their files, and further members of the list.
+    /// The libraries that the driver needs: their keys, their files, and further members of the list.
     pub(crate) needs: Vec<(String, PathBuf, Value)>,
-    /// The version of the C library that it needs.
+    /// The version of the C library that the driver needs.
     pub(crate) c_library: &'static str,
 }
 
 impl Package {
-    /// A driver as the service would publish it.
+    /// Creates a driver as the service would publish it.
     pub(crate) fn new(instance: usize, library: PathBuf) -> Self {
         let name = library.file_name().expect("a library has a name").to_string_lossy();
         let key = format!("{instance}-{name}");
@@ -52,7 +52,7 @@ impl Package {
         }
     }
 
-    /// The libraries that clients can get, with their keys.
+    /// Iterates over the libraries that clients can get, with their keys.
     fn libraries(&self) -> impl Iterator<Item = (&str, &Path)> {
         let needs = self.needs.iter().map(|(key, path, _)| (&key[..], path.as_path()));
         [(&self.key[..], self.library.as_path())].into_iter().chain(needs)
@@ -84,12 +84,12 @@ impl Package {
         self
     }
 
-    /// The name of its manifest.
+    /// Returns the name of the driver's manifest.
     pub(crate) fn name(&self) -> String {
         format!("{}.json", self.key)
     }
 
-    /// The checksum of its library.
+    /// Returns the checksum of the driver's library.
     pub(crate) fn sum(&self) -> String {
         sum(&bytes_of(&self.library))
     }
@@ -155,7 +155,7 @@ struct Shared {
     live: Mutex<Vec<Arc<OwnedFd>>>,
 }
 
-/// A service that listens; it dies when dropped.
+/// A service that listens. Dropping this value ends the service.
 pub(crate) struct Server {
     path: PathBuf,
     shared: Arc<Shared>,
@@ -164,7 +164,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// An honest one.
+    /// Starts an honest service.
     pub(crate) fn honest(path: &Path, packages: &[Package]) -> Self {
         Self::start(path, packages, None, |_, _| Then::Send)
     }
@@ -195,7 +195,8 @@ impl Server {
         let (ready, is_ready) = std::sync::mpsc::channel();
         let thread = thread::spawn(move || {
             if let Some(user) = user {
-                // The system call changes this thread only; the function of the C library would change all. SAFETY: the call takes numbers only.
+                // The system call changes only this thread. The function of the C library would change all threads. SAFETY: the call only
+                // takes numbers.
                 let changed = unsafe { libc::syscall(libc::SYS_setresuid, user, user, user) };
                 assert_eq!(changed, 0, "the superuser can become another one");
             }
@@ -241,7 +242,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // SAFETY: a socket that is open.
+        // SAFETY: the descriptor is an open socket.
         unsafe { libc::shutdown(self.listener.as_raw_fd(), libc::SHUT_RDWR) };
         if let Some(thread) = self.thread.take() {
             thread.join().expect("the service does not panic");
@@ -268,7 +269,7 @@ impl Shared {
         shared.live.lock().expect("no panic").push(client.clone());
         thread::spawn(move || {
             shared.serve(&client);
-            // SAFETY: a socket that is open.
+            // SAFETY: the descriptor is an open socket.
             unsafe { libc::shutdown(client.as_raw_fd(), libc::SHUT_RDWR) };
             shared
                 .live
@@ -281,7 +282,7 @@ impl Shared {
     fn serve(&self, client: &OwnedFd) {
         let mut room = [0; 16 + MOST_IN_REQUEST];
         loop {
-            // SAFETY: writable memory of this length.
+            // SAFETY: the memory is writable and has this length.
             let received =
                 retried(|| unsafe { libc::recv(client.as_raw_fd(), room.as_mut_ptr().cast(), room.len(), 0) });
             let Some(length @ 1..) = received.ok().and_then(|length| usize::try_from(length).ok()) else {
@@ -330,25 +331,25 @@ impl Shared {
     /// Ends all connections.
     fn end(&self) {
         for client in self.live.lock().expect("no panic").iter() {
-            // SAFETY: a socket that is open.
+            // SAFETY: the descriptor is an open socket.
             unsafe { libc::shutdown(client.as_raw_fd(), libc::SHUT_RDWR) };
         }
     }
 }
 
-/// The checksum of bytes as an answer has it.
+/// Returns the checksum of bytes in the form of an answer.
 pub(crate) fn sum(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The bytes that a service sends for a library. All mock drivers are the same file, so its name at the end makes the difference.
+/// Returns the bytes that a service sends for a library. All mock drivers are the same file, so the name at the end makes them different.
 pub(crate) fn bytes_of(library: &Path) -> Vec<u8> {
     let mut bytes = fs::read(library).expect("the library is there");
     bytes.extend_from_slice(library.file_name().expect("a library has a name").as_bytes());
     bytes
 }
 
-/// A sealed copy of a library, by whose name the mock driver finds its configuration.
+/// Returns a sealed copy of a library. The mock driver finds its configuration by the name of the copy.
 pub(crate) fn sealed(library: &Path) -> OwnedFd {
     copy_with(library, SEALS)
 }
@@ -357,13 +358,13 @@ pub(crate) fn sealed(library: &Path) -> OwnedFd {
 pub(crate) fn copy_with(library: &Path, seals: i32) -> OwnedFd {
     let bytes = bytes_of(library);
     let file = memory(&library.display().to_string(), &bytes, seals);
-    // As the service does: a client cannot even try to write.
+    // Opens the file for reading, as the service does, so that a client cannot write to it.
     File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))
         .expect("an open file opens again")
         .into()
 }
 
-/// A memory file.
+/// Creates a memory file.
 pub(crate) fn memory(name: &str, bytes: &[u8], seals: i32) -> OwnedFd {
     let name = std::ffi::CString::new(name).expect("no name has a NUL");
     // SAFETY: the name is a terminated string.
@@ -389,7 +390,7 @@ fn made(descriptor: RawFd) -> Option<OwnedFd> {
     (descriptor >= 0).then(|| unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
 
-/// A socket at a path, which does not listen yet.
+/// Creates a socket at a path, which does not listen yet.
 pub(crate) fn bound(path: &Path) -> OwnedFd {
     // SAFETY: the call only takes plain numbers.
     let socket = made(unsafe { libc::socket(libc::AF_UNIX, libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC, 0) });
@@ -403,7 +404,7 @@ pub(crate) fn bound(path: &Path) -> OwnedFd {
         *place = byte as std::ffi::c_char;
     }
     let length = size_of_val(&address) as libc::socklen_t;
-    // SAFETY: an address of this length.
+    // SAFETY: the address is valid and has this length.
     let result = unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) };
     assert_eq!(result, 0, "{}: {}", path.display(), io::Error::last_os_error());
     socket
@@ -419,7 +420,7 @@ fn send(client: RawFd, reply: Reply) {
     let files: Vec<RawFd> = reply.files.iter().map(AsRawFd::as_raw_fd).collect();
     let bytes = size_of_val(&files[..]) as u32;
     let mut control = [0_u64; 32];
-    // SAFETY: a structure of numbers and pointers that may be null.
+    // SAFETY: the structure has numbers, and pointers that may be null.
     let mut message: libc::msghdr = unsafe { zeroed() };
     message.msg_iov = &mut part;
     message.msg_iovlen = 1;
@@ -437,6 +438,6 @@ fn send(client: RawFd, reply: Reply) {
                 .copy_from_nonoverlapping(files.as_ptr(), files.len());
         }
     }
-    // A client that is gone needs no answer. SAFETY: a message whose parts are all valid.
+    // A client that is gone needs no answer. SAFETY: all parts of the message are valid.
     let _ = retried(|| unsafe { libc::sendmsg(client, &message, libc::MSG_NOSIGNAL) });
 }

@@ -1,4 +1,4 @@
-//! Swapchains that share displays (DRV-179, DRV-184).
+//! Tests of swapchains that share displays (DRV-179, DRV-184).
 
 use std::ptr;
 
@@ -10,7 +10,7 @@ const WSI: [&str; 2] = ["VK_KHR_surface", "VK_EXT_headless_surface"];
 const SHARED: &str = "VK_KHR_display_swapchain";
 const BOTH: [&str; 2] = ["VK_KHR_swapchain", SHARED];
 
-/// Handles before a call that must not write any.
+/// Values of handles before a call that must not write any.
 const BEFORE: [vk::SwapchainKHR; 2] = [vk::SwapchainKHR::null(); 2];
 
 fn create(device: &Device<'_>, surfaces: &[vk::SurfaceKHR]) -> (vk::Result, [vk::SwapchainKHR; 2]) {
@@ -33,7 +33,7 @@ fn driver(scene: &mut Scene, name: &str) {
     scene.usual_driver(name).line("device.extension", SHARED);
 }
 
-/// DRV-184: one call of the driver for all of them, with its own surfaces.
+/// DRV-184: one call of the driver creates all swapchains, with the driver's own surfaces.
 #[test]
 fn drv_184_shared_swapchains() {
     case(|scene| {
@@ -57,14 +57,14 @@ fn drv_184_shared_swapchains() {
             let calls = outcome.calls(name, "vkCreateSharedSwapchainsKHR");
             let whole: Vec<_> = calls.iter().filter(|line| line.starts_with("count=")).collect();
             assert_eq!(whole, [&"count=2 alloc=null"], "{}", outcome.all());
-            // Each of the two is a surface of this driver: the mock ends the process otherwise.
+            // The two surfaces belong to this driver. The mock ends the process if they do not.
             let made = outcome.calls(name, "vkCreateHeadlessSurfaceEXT");
             assert_eq!(made.iter().filter(|line| line.starts_with("made")).count(), 2);
         }
     });
 }
 
-/// DRV-184: a call for none is the driver's to answer.
+/// DRV-184: the driver answers a call for no swapchains.
 #[test]
 fn drv_184_no_shared_swapchain_at_all() {
     case(|scene| {
@@ -79,7 +79,7 @@ fn drv_184_no_shared_swapchain_at_all() {
     });
 }
 
-/// DRV-184: a driver without the function; DRV-177, DRV-184: a driver that makes no surface, or no swapchain.
+/// DRV-184: a driver without the function. DRV-177, DRV-184: a driver that creates no surface, or no swapchain.
 #[test]
 fn drv_184_shared_swapchains_on_wrong_drivers() {
     case(|scene| {
@@ -89,7 +89,7 @@ fn drv_184_shared_swapchains_on_wrong_drivers() {
         let outcome = scene.run(|vk| {
             vk.add_lines("lacks", "missing vkCreateSharedSwapchainsKHR");
             vk.add_lines("fails", "fail vkCreateSharedSwapchainsKHR -1000001004");
-            // The second of the two surfaces.
+            // The driver refuses the second of the two surfaces.
             vk.add_lines("refuses", "fail vkCreateHeadlessSurfaceEXT -1000000001 2 2");
             let instance = vk.instance_with("1.1", &WSI);
             let surfaces = [instance.headless_surface(), instance.headless_surface()];
@@ -109,7 +109,7 @@ fn drv_184_shared_swapchains_on_wrong_drivers() {
     });
 }
 
-/// DRV-179: a NULL surface among them never reaches the driver. APP-50, LAY-290: a call without the extension does not either.
+/// DRV-179: a NULL surface in the list never reaches the driver. APP-50, LAY-290: a call without the extension does not reach it either.
 #[test]
 fn drv_179_shared_swapchains_that_end_the_process() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Memory that runs short in the middle of a program (DRV-4).
+//! Tests of memory that runs out in the middle of a program (DRV-4).
 
 use std::ptr;
 
@@ -15,7 +15,7 @@ const EXTENSIONS: [&str; 5] = [
     "VK_KHR_get_surface_capabilities2",
 ];
 
-/// A surface and its first use on every device.
+/// Creates a surface, uses it on every device for the first time, and destroys it.
 fn present(instance: &Instance<'_>, devices: &[vk::PhysicalDevice]) -> Result<(), vk::Result> {
     let mut surface = vk::SurfaceKHR::null();
     let info = vk::HeadlessSurfaceCreateInfoEXT::default();
@@ -52,7 +52,7 @@ fn program(vk: &Vk, allocator: &Allocator) -> Result<(), vk::Result> {
     Ok(())
 }
 
-/// DRV-4, DRV-114, APP-174: whichever allocation is refused, the call reports it, and no part of instance and drivers remains.
+/// DRV-4, DRV-114, APP-174: whichever allocation is refused, the call reports it, and nothing of the instance and the drivers remains.
 #[test]
 fn drv_004_each_allocation_of_a_program_refused_once() {
     case(|scene| {

@@ -1,10 +1,10 @@
-//! The order of physical devices on Linux (DRV-137 to DRV-143).
+//! Tests of the order of physical devices on Linux (DRV-137 to DRV-143).
 
 use loader_tests::{Scene, case};
 
 const PROPERTIES2: &str = "VK_KHR_get_physical_device_properties2";
 
-/// The device names of an instance of this version.
+/// Checks the device names of an instance of this version. Returns the outcome.
 fn order(scene: &mut Scene, api: &str, extensions: &[&str], expected: &[&str]) -> loader_tests::Outcome {
     let outcome = scene.run(|vk| assert_eq!(vk.instance_with(api, extensions).device_names(), expected));
     outcome.ok();
@@ -30,7 +30,7 @@ fn types(scene: &mut Scene) {
 const SORTED: &[&str] = &["discrete", "integrated", "virtual", "other", "cpu", "strange"];
 const UNSORTED: &[&str] = &["cpu", "other", "virtual", "strange", "integrated", "discrete"];
 
-/// DRV-139 criterion 2, APP-119
+/// DRV-139 (criterion 2), APP-119: devices are sorted by their types.
 #[test]
 fn drv_139_types() {
     case(|scene| {
@@ -54,7 +54,7 @@ fn drv_137_when_devices_are_sorted() {
     });
 }
 
-/// DRV-137, DRV-143, APP-119: without the extension anywhere a 1.0 application gets the drivers' order.
+/// DRV-137, DRV-143, APP-119: if the extension is not available, a 1.0 application gets the drivers' order.
 #[test]
 fn drv_137_without_properties2_devices_are_not_sorted() {
     case(|scene| {
@@ -67,7 +67,7 @@ fn drv_137_without_properties2_devices_are_not_sorted() {
     });
 }
 
-/// DRV-139 criteria 3 and 4, APP-119
+/// DRV-139 (criteria 3 and 4), APP-119: devices with a place on the PCI bus come first, in the order of domain, bus, device and function.
 #[test]
 fn drv_139_places_on_the_bus() {
     case(|scene| {
@@ -95,7 +95,7 @@ fn drv_139_places_on_the_bus() {
     });
 }
 
-/// DRV-138: the place is asked for through the KHR function when application or device is 1.0.
+/// DRV-138: the loader queries the place through the KHR function if the application or the device has version 1.0.
 #[test]
 fn drv_138_places_through_the_extension() {
     case(|scene| {
@@ -137,7 +137,7 @@ fn drv_138_without_the_function_there_is_no_place() {
     });
 }
 
-/// DRV-139 criteria 5 and 6, APP-119
+/// DRV-139 (criteria 5 and 6), APP-119: devices are sorted by their numbers, and equal devices keep their order.
 #[test]
 fn drv_139_numbers_and_a_stable_rest() {
     case(|scene| {
@@ -157,7 +157,7 @@ fn drv_139_numbers_and_a_stable_rest() {
     });
 }
 
-/// DRV-139: devices of several drivers are sorted together; equal ones keep the unsorted order.
+/// DRV-139: devices of several drivers are sorted together. Equal devices keep the unsorted order.
 #[test]
 fn drv_139_several_drivers() {
     case(|scene| {
@@ -173,7 +173,7 @@ fn drv_139_several_drivers() {
     });
 }
 
-/// DRV-140, DRV-139 criterion 1, APP-119
+/// DRV-140, DRV-139 (criterion 1), APP-119: the chosen device comes first.
 #[test]
 fn drv_140_a_device_may_be_chosen() {
     case(|scene| {
@@ -243,7 +243,7 @@ fn drv_141_the_order_is_logged() {
     });
 }
 
-/// DRV-140: sixteen items count.
+/// DRV-140: only the first sixteen items count.
 #[test]
 fn drv_140_later_items_do_not_choose() {
     case(|scene| {
@@ -260,7 +260,7 @@ fn drv_140_later_items_do_not_choose() {
     });
 }
 
-/// DRV-137: selection is part of sorting.
+/// DRV-137: without sorting, no device is chosen.
 #[test]
 fn drv_137_disabling_the_order_disables_the_choice() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Queries about surfaces that a driver lacks, or answers only in part (DRV-159 to DRV-167).
+//! Tests of queries about surfaces that a driver lacks, or answers only in part (DRV-159 to DRV-167).
 
 use std::ptr;
 
@@ -8,7 +8,7 @@ use loader_tests::{Scene, call, case};
 
 use crate::surface_queries::WSI;
 
-/// A driver that has surfaces but not these functions.
+/// Adds a driver that has surfaces but lacks these functions.
 fn lacking(scene: &mut Scene, commands: &[&str]) {
     let driver = scene.usual_driver("a");
     for command in commands {
@@ -16,7 +16,7 @@ fn lacking(scene: &mut Scene, commands: &[&str]) {
     }
 }
 
-/// DRV-161 table: capabilities2 by the first-generation function.
+/// DRV-161 table: the older query emulates vkGetPhysicalDeviceSurfaceCapabilities2KHR.
 #[test]
 fn drv_161_capabilities2_is_emulated() {
     case(|scene| {
@@ -62,7 +62,7 @@ fn drv_161_capabilities2_is_emulated() {
     });
 }
 
-/// DRV-161 table: without any function the answers are empty.
+/// DRV-161 table: if the driver has none of the functions, the answers are empty.
 #[test]
 fn drv_161_drivers_without_surface_functions() {
     case(|scene| {
@@ -136,7 +136,7 @@ fn drv_161_drivers_without_surface_functions() {
             instance.destroy_surface(surface);
         });
         let outcome = outcome.ok();
-        // The last message has its own text, with the name of the command in a draft.
+        // The last message has its own text, with the name that the command had in a draft.
         let (_, usual) = first.split_last().expect("there are some");
         outcome.logged(
             "ERROR",
@@ -151,7 +151,7 @@ fn drv_161_drivers_without_surface_functions() {
     });
 }
 
-/// DRV-161 table: capabilities2 EXT
+/// DRV-161 table: the older query emulates vkGetPhysicalDeviceSurfaceCapabilities2EXT, without counters.
 #[test]
 fn drv_161_capabilities2_ext_is_emulated() {
     const COUNTER: &str = "VK_EXT_display_surface_counter";
@@ -189,7 +189,7 @@ fn drv_161_capabilities2_ext_is_emulated() {
     });
 }
 
-/// DRV-161 table: presentation support.
+/// DRV-161 table: presentation support is unavailable if the driver lacks the query.
 #[test]
 fn drv_161_presentation_support() {
     case(|scene| {
@@ -235,7 +235,7 @@ fn drv_161_presentation_support() {
     });
 }
 
-/// DRV-162: compatible present modes and scaling where the driver lacks surface maintenance.
+/// DRV-162: compatible present modes and scaling are emulated if the driver lacks surface maintenance.
 #[test]
 fn drv_162_surface_maintenance_is_emulated() {
     case(|scene| {
@@ -280,7 +280,7 @@ fn drv_162_surface_maintenance_is_emulated() {
                 ),
                 (1, 4096)
             );
-            // The count alone.
+            // This queries the count alone.
             let mut compatible = vk::SurfacePresentModeCompatibilityEXT::default();
             let mut out = vk::SurfaceCapabilities2KHR::default().push_next(&mut compatible);
             let result = call!(
@@ -329,7 +329,8 @@ fn drv_162_surface_maintenance_is_left_to_drivers_that_have_it() {
     });
 }
 
-/// DRV-162: the result of the driver's query is not looked at; an array without room and a question without a mode are left alone.
+/// DRV-162: the loader ignores the result of the driver's query. It does not change an array without space, or the answer to a query
+/// without a mode.
 #[test]
 fn drv_162_surface_maintenance_at_its_edges() {
     case(|scene| {

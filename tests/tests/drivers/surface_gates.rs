@@ -1,4 +1,4 @@
-//! Surfaces on an instance or a platform that does not have them (DRV-170 to DRV-189, DRV-164).
+//! Tests of surfaces on an instance or a platform that does not support them (DRV-170 to DRV-189, DRV-164).
 
 use std::ptr;
 
@@ -30,7 +30,7 @@ fn create_all(instance: &Instance<'_>) -> [(&'static str, &'static str, vk::Resu
     ]
 }
 
-/// DRV-164, APP-161: creation without the platform's extension, for every platform, with VK_KHR_surface and without.
+/// DRV-164, APP-161: creating a surface without the platform's extension fails, for every platform, with VK_KHR_surface and without.
 #[test]
 fn drv_164_creation_without_the_extension() {
     case(|scene| {
@@ -59,7 +59,7 @@ fn drv_164_creation_without_the_extension() {
     });
 }
 
-/// DRV-164: queries that this check does not cover go to the driver: present rectangles, and capabilities of the counter extension.
+/// DRV-164: queries that this check does not cover reach the driver: present rectangles, and capabilities of the counter extension.
 #[test]
 fn drv_164_queries_that_are_not_checked() {
     const COUNTER: &str = "VK_EXT_display_surface_counter";

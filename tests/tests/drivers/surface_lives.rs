@@ -1,4 +1,4 @@
-//! Lifetime of surfaces, and the allocators of their memory (DRV-170 to DRV-189).
+//! Tests of the lifetime of surfaces, and of the allocators of their memory (DRV-170 to DRV-189).
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use loader_tests::{call, case};
 
 use crate::surfaces::{WSI, two_drivers};
 
-/// DRV-182, DRV-263, APP-162: NULL does nothing; a driver without the destroy function is never called through NULL.
+/// DRV-182, DRV-263, APP-162: destroying NULL does nothing. If a driver lacks the destroy function, the loader never calls NULL.
 #[test]
 fn drv_182_destruction() {
     case(|scene| {
@@ -31,7 +31,7 @@ fn drv_182_destruction() {
     });
 }
 
-/// DRV-174, DRV-182: the saved allocator makes the driver's surface, the one of the call destroys it.
+/// DRV-174, DRV-182: the saved allocator creates the driver's surface, and the allocator of the call destroys it.
 #[test]
 fn drv_174_the_allocator_of_the_creation_is_kept() {
     case(|scene| {
@@ -54,7 +54,7 @@ fn drv_174_the_allocator_of_the_creation_is_kept() {
                 instance,
                 PFN_vkDestroySurfaceKHR(instance.raw, surface, other.callbacks())
             );
-            // APP-170: the surface object itself belongs to the instance's callbacks.
+            // APP-170: the memory of the surface object itself comes from the instance's callbacks.
             assert_eq!((allocator.live(), other.live()), (0, 0));
         });
         let outcome = outcome.ok();
@@ -71,7 +71,7 @@ fn drv_174_the_allocator_of_the_creation_is_kept() {
     });
 }
 
-/// DRV-174: the create info is copied: it need not outlive the call.
+/// DRV-174: the create info is copied, so it need not outlive the call.
 #[test]
 fn drv_174_the_create_info_is_copied() {
     case(|scene| {
@@ -130,7 +130,7 @@ fn drv_174_many_surfaces() {
     });
 }
 
-/// DRV-177: threads that use a surface on a driver for the first time at once make one of the driver's.
+/// DRV-177: threads that use a surface on a driver for the first time at the same time create one surface of the driver.
 #[test]
 fn drv_177_threads_share_a_drivers_surface() {
     const ROUNDS: usize = 40;
@@ -163,7 +163,7 @@ fn drv_177_threads_share_a_drivers_surface() {
     });
 }
 
-/// DRV-177: a thread that uses a surface while the driver is still making its own for another thread gets that one.
+/// DRV-177: if a thread uses a surface while the driver still creates its own surface for another thread, it gets that surface.
 #[test]
 fn drv_177_the_second_thread_waits_for_the_drivers_surface() {
     const MAKING: &str = "vkCreateHeadlessSurfaceEXT";
@@ -235,7 +235,7 @@ fn drv_188_forgotten_surfaces_are_destroyed() {
     });
 }
 
-/// DRV-188, DRV-235: forgotten objects are destroyed in the order surfaces, messengers, instance.
+/// DRV-188, DRV-235: forgotten objects are destroyed in this order: surfaces, messengers, instance.
 #[test]
 fn drv_188_forgotten_surfaces_go_before_messengers() {
     const DEBUG: [&str; 2] = ["VK_EXT_debug_utils", "VK_EXT_debug_report"];
@@ -270,7 +270,7 @@ fn drv_188_forgotten_surfaces_go_before_messengers() {
     });
 }
 
-/// APP-170, APP-171: the loader's object comes from the instance's callbacks.
+/// APP-170, APP-171: the memory of the loader's object comes from the instance's callbacks.
 #[test]
 fn app_170_surface_objects_use_the_instances_callbacks() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Queries about surfaces (DRV-159 to DRV-167, DRV-170 to DRV-189).
+//! Tests of queries about surfaces (DRV-159 to DRV-167, DRV-170 to DRV-189).
 
 use std::ptr;
 
@@ -7,7 +7,7 @@ use loader_tests::vk::WINDOW_SURFACE;
 use loader_tests::vk::{Instance, count_from, two_call};
 use loader_tests::{call, case};
 
-/// The extensions of these cases.
+/// The extensions of these tests.
 pub(crate) const WSI: [&str; 4] = [
     "VK_KHR_surface",
     "VK_EXT_headless_surface",
@@ -15,7 +15,7 @@ pub(crate) const WSI: [&str; 4] = [
     WINDOW_SURFACE,
 ];
 
-/// The four first-generation queries reach the driver with its own surface.
+/// The four older queries reach the driver with its own surface.
 #[test]
 fn drv_181_the_queries_unwrap() {
     case(|scene| {
@@ -57,7 +57,7 @@ fn drv_181_the_queries_unwrap() {
     });
 }
 
-/// The second-generation queries, on drivers that have them.
+/// The newer queries reach drivers that have them.
 #[test]
 fn drv_181_the_extensible_queries_unwrap() {
     case(|scene| {
@@ -98,7 +98,7 @@ fn drv_181_the_extensible_queries_unwrap() {
     });
 }
 
-/// DRV-164, APP-161: queries on an instance without the extension, through the exported functions.
+/// DRV-164, APP-161: queries fail on an instance without the extension, also through the exported functions.
 #[test]
 fn drv_164_queries_without_the_extension() {
     case(|scene| {
@@ -170,7 +170,7 @@ fn drv_164_queries_without_the_extension() {
     });
 }
 
-/// DRV-164, APP-161: presentation support without the platform's extension.
+/// DRV-164, APP-161: presentation support is unavailable without the platform's extension.
 #[test]
 fn drv_164_presentation_support_without_the_extension() {
     case(|scene| {
@@ -256,7 +256,8 @@ fn drv_165_null_outputs_abort() {
     });
 }
 
-/// DRV-177, DRV-181: a driver that makes no surface: every query but that for support returns the driver's error, and asks nothing.
+/// DRV-177, DRV-181: if a driver creates no surface, every query except the one for support returns the driver's error, without a call of
+/// the driver's query.
 #[test]
 fn drv_177_queries_return_the_failure_of_the_creation() {
     const COUNTER: &str = "VK_EXT_display_surface_counter";

@@ -1,4 +1,4 @@
-//! Surface objects of the loader, and the first use at which drivers create theirs (DRV-170 to DRV-189).
+//! Tests of the loader's surface objects, and of the first use at which drivers create their own (DRV-170 to DRV-189).
 
 use std::ffi::c_void;
 use std::ptr;
@@ -8,7 +8,7 @@ use loader_tests::vk::Instance;
 use loader_tests::vk::{CREATE_WINDOW_SURFACE, WINDOW_SURFACE};
 use loader_tests::{Scene, call, case};
 
-/// The extensions of these cases.
+/// The extensions of these tests.
 pub(crate) const WSI: &[&str] = if cfg!(windows) {
     &["VK_KHR_surface", "VK_KHR_win32_surface", "VK_EXT_headless_surface"]
 } else {
@@ -21,13 +21,13 @@ pub(crate) const WSI: &[&str] = if cfg!(windows) {
     ]
 };
 
-/// Two drivers that make surfaces.
+/// Adds two drivers that create surfaces.
 pub(crate) fn two_drivers(scene: &mut Scene) {
     scene.usual_driver("a");
     scene.usual_driver("b");
 }
 
-/// DRV-174, DRV-177, APP-160: no driver is called before the first use on it.
+/// DRV-174, DRV-177, APP-160: a driver is not called before the surface's first use on it.
 #[test]
 fn drv_177_drivers_make_surfaces_on_first_use() {
     case(|scene| {
@@ -78,7 +78,7 @@ fn drv_177_drivers_make_surfaces_on_first_use() {
     });
 }
 
-/// An Xlib, a Wayland and a display surface.
+/// Creates an Xlib, a Wayland and a display surface.
 fn three_more(instance: &Instance<'_>) -> [vk::SurfaceKHR; 3] {
     let (raw, null) = (instance.raw, ptr::null());
     let mut made = [vk::SurfaceKHR::null(); 3];
@@ -182,8 +182,8 @@ fn drv_171_old_drivers_read_the_loaders_layout() {
             }
         });
         let outcome = outcome.ok();
-        // Two pointers after the base. The union is as large as the display surface: 48 bytes where a 64-bit handle is aligned to 8 bytes, 40
-        // elsewhere. The sizes come after it.
+        // Two pointers follow the base. The union is as large as the display surface: 48 bytes if a 64-bit handle is aligned to 8 bytes, 40
+        // otherwise. The sizes come after the union.
         let (platform, union) = (3 * size_of::<usize>(), 32 + 2 * align_of::<u64>());
         let lines = outcome.calls("a", "vkGetPhysicalDeviceSurfaceSupportKHR");
         let expected = [
@@ -206,7 +206,8 @@ fn drv_171_old_drivers_read_the_loaders_layout() {
     });
 }
 
-/// DRV-176: without VK_KHR_surface on a driver it is not eligible. DRV-177: without the platform's extension there is no surface.
+/// DRV-176: without VK_KHR_surface, a driver is not asked to create a surface. DRV-177: without the platform's extension, there is no
+/// surface.
 #[test]
 fn drv_177_a_driver_without_the_extension_does_not_support_it() {
     case(|scene| {
@@ -222,7 +223,7 @@ fn drv_177_a_driver_without_the_extension_does_not_support_it() {
             let surface = instance.headless_surface();
             let (a, b) = (instance.named("gpu-a"), instance.named("gpu-b"));
             assert_eq!(instance.surface_support(a, surface), Ok(true));
-            // DRV-178: in this query any failure means no.
+            // DRV-178: in this query, any failure means no support.
             assert_eq!(instance.surface_support(b, surface), Ok(false));
             let mut capabilities = vk::SurfaceCapabilitiesKHR::default();
             let result = call!(
@@ -236,7 +237,7 @@ fn drv_177_a_driver_without_the_extension_does_not_support_it() {
     });
 }
 
-/// DRV-178: a driver whose creation fails; the next use tries again.
+/// DRV-178: if a driver fails to create its surface, the next use tries again.
 #[test]
 fn drv_178_a_failing_creation() {
     case(|scene| {
@@ -260,7 +261,7 @@ fn drv_178_a_failing_creation() {
     });
 }
 
-/// DRV-177: a driver that succeeds without writing gets the NULL it left, is asked again, and nothing is destroyed.
+/// DRV-177: if a driver succeeds without writing a surface, its queries get NULL, and the next use asks it again. Nothing is destroyed.
 #[test]
 fn drv_177_a_driver_that_writes_no_handle() {
     case(|scene| {
@@ -316,7 +317,7 @@ fn drv_175_unknown_structures_are_refused() {
     });
 }
 
-/// DRV-174, DRV-175: the one structure that may extend a create info is copied with it, and reaches the driver.
+/// DRV-174, DRV-175: the only structure that may extend a create info is copied with it, and reaches the driver.
 #[test]
 fn drv_175_stereo_displays() {
     /// `VkDisplaySurfaceStereoCreateInfoNV`, which is newer than these bindings.
@@ -359,10 +360,10 @@ fn drv_175_stereo_displays() {
     });
 }
 
-/// The number of the window system of these cases.
+/// The number of the window system of these tests.
 const PLATFORM: i32 = if cfg!(windows) { 2 } else { 3 };
 
-/// DRV-177: an instance of each kind of driver side by side shares one surface.
+/// DRV-177: drivers of each kind share one surface.
 #[test]
 fn drv_177_old_and_new_drivers_share_a_surface() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Swapchains (DRV-170 to DRV-189, DRV-204 to DRV-207).
+//! Tests of swapchains (DRV-170 to DRV-189, DRV-204 to DRV-207).
 
 use std::ptr;
 
@@ -26,7 +26,7 @@ fn destroy(device: &Device<'_>, swapchain: vk::SwapchainKHR) {
     call!(device, PFN_vkDestroySwapchainKHR(device.raw, swapchain, ptr::null()));
 }
 
-/// DRV-181, DRV-183, DRV-189: a whole life of a swapchain, on two drivers with one surface.
+/// DRV-181, DRV-183, DRV-189: swapchains are created, used and destroyed on two drivers with one surface.
 #[test]
 fn drv_183_a_swapchain_on_each_driver() {
     case(|scene| {
@@ -56,7 +56,7 @@ fn drv_183_a_swapchain_on_each_driver() {
                     .image_indices(&indices);
                 let result = call!(device, PFN_vkQueuePresentKHR(device.queue(0, 0), &info));
                 assert_eq!(result, vk::Result::SUCCESS);
-                // The old swapchain is passed as it is.
+                // The old swapchain is passed on unchanged.
                 let (result, next) = create(&device, surface, swapchain.as_raw());
                 assert_eq!(result, vk::Result::SUCCESS);
                 destroy(&device, swapchain);
@@ -121,7 +121,7 @@ fn drv_183_a_swapchain_without_the_extension_aborts() {
     });
 }
 
-/// DRV-183: a driver that lists the extension but lacks the function.
+/// DRV-183: a driver lists the extension but lacks the function.
 #[test]
 fn drv_183_a_driver_without_the_function() {
     case(|scene| {
@@ -158,7 +158,7 @@ fn drv_179_a_swapchain_without_a_surface_ends_the_process() {
     });
 }
 
-/// APP-50: a NULL create info.
+/// APP-50: creating a swapchain with a NULL create info aborts.
 #[test]
 fn app_050_a_swapchain_without_a_create_info_aborts() {
     case(|scene| {
@@ -229,7 +229,7 @@ fn drv_185_group_present_modes() {
     });
 }
 
-/// APP-45, DRV-204, DRV-197: the answers at the end of the device chain, with and without the extensions.
+/// APP-45, DRV-204, DRV-197: the look-up at the end of the device chain, with and without the extensions.
 #[test]
 fn drv_204_terminators_depend_on_the_extension() {
     case(|scene| {

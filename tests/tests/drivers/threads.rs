@@ -1,4 +1,4 @@
-//! Many threads, many drivers (DRV-168, DRV-243).
+//! Tests of many threads with many drivers (DRV-168, DRV-243).
 
 use std::thread;
 
@@ -8,7 +8,7 @@ use loader_tests::{Vk, case};
 const EXTENSIONS: [&str; 3] = ["VK_KHR_surface", "VK_EXT_headless_surface", "VK_EXT_debug_utils"];
 const THREADS: usize = 6;
 
-/// A thread of several that share an instance: makes all queries of the instance while the others make the same.
+/// Runs as one of several threads that share an instance: makes all queries of the instance at the same time as the others.
 fn guest(instance: &Instance<'_>, number: usize) {
     let devices = instance.devices().expect("devices");
     assert_eq!(devices.len(), 2);
@@ -28,7 +28,7 @@ fn guest(instance: &Instance<'_>, number: usize) {
     assert_eq!(instance.groups().expect("groups").len(), 2);
 }
 
-/// A thread with its own instance, on which guests work.
+/// Runs as a thread with its own instance, which guest threads share.
 fn host(vk: &Vk, number: usize) {
     for round in 0..10 {
         if number.is_multiple_of(3) {
@@ -45,7 +45,7 @@ fn host(vk: &Vk, number: usize) {
     }
 }
 
-/// DRV-131, DRV-168, DRV-224, APP-270: instances side by side, each used by several threads, while drivers without devices are released.
+/// DRV-131, DRV-168, DRV-224, APP-270: several instances, each used by several threads, work while drivers without devices are released.
 #[test]
 fn drv_168_many_threads_on_many_drivers() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Device functions that the loader does not know (DRV-222 to DRV-227).
+//! Tests of device functions that the loader does not know (DRV-222 to DRV-227).
 
 use loader_tests::ash::vk::{self, Handle};
 use loader_tests::case;
@@ -6,7 +6,8 @@ use loader_tests::vk::{Commands, opaque_address};
 
 use crate::unknown_physical::call_ten;
 
-/// DRV-222, DRV-224, DRV-225, APP-34: asked before and after the device is made; devices, queues and command buffers.
+/// DRV-222, DRV-224, DRV-225, APP-34: an unknown function works if it was looked up before or after the device was created, on devices,
+/// queues and command buffers.
 #[test]
 fn drv_224_devices_made_before_and_after_the_query() {
     case(|scene| {
@@ -40,7 +41,7 @@ fn drv_224_devices_made_before_and_after_the_query() {
     });
 }
 
-/// DRV-224, APP-33: a device that does not have it.
+/// DRV-224, APP-33: calling an unknown function on a device that lacks it returns an error.
 #[test]
 fn drv_224_a_device_without_the_function() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Physical-device functions that the loader does not know (DRV-216 to DRV-221).
+//! Tests of physical-device functions that the loader does not know (DRV-216 to DRV-221).
 
 use loader_tests::ash::vk;
 use loader_tests::vk::Commands;
@@ -22,7 +22,7 @@ fn get(vk: &Vk, instance: vk::Instance, name: &str) -> usize {
     vk.get(instance, name)
 }
 
-/// DRV-216, DRV-219, DRV-220, DRV-228, APP-31, APP-32: the handle is unwrapped, everything else passes unchanged.
+/// DRV-216, DRV-219, DRV-220, DRV-228, APP-31, APP-32: the handle is unwrapped, and all other arguments are passed on unchanged.
 #[test]
 fn drv_220_arguments_and_result_pass_unchanged() {
     case(|scene| {
@@ -51,7 +51,7 @@ fn drv_220_arguments_and_result_pass_unchanged() {
     });
 }
 
-/// DRV-221, APP-33: calling it on a device whose driver lacks it.
+/// DRV-221, APP-33: calling an unknown function on a device whose driver lacks it ends the process.
 #[test]
 fn drv_221_a_driver_that_lacks_the_function_crashes() {
     case(|scene| {
@@ -88,7 +88,7 @@ fn drv_216_old_interfaces_are_not_asked() {
     });
 }
 
-/// DRV-217, APP-32: exactly 250 supported names fit; unsupported ones take no slot, however many are asked for.
+/// DRV-217, APP-32: exactly 250 supported names fit. Unsupported names take no slot, however many are looked up.
 #[test]
 fn drv_217_two_hundred_and_fifty_names_fit() {
     case(|scene| {
@@ -132,7 +132,7 @@ fn drv_217_two_hundred_and_fifty_names_fit() {
     });
 }
 
-/// DRV-217: a name's first use is noted.
+/// DRV-217: the log notes the first use of a name.
 #[test]
 fn drv_217_the_first_use_is_logged() {
     case(|scene| {
@@ -142,7 +142,7 @@ fn drv_217_the_first_use_is_logged() {
     });
 }
 
-/// DRV-70: the driver is asked with its own live instance; the mock ends the process otherwise.
+/// DRV-70: the loader asks the driver with its own live instance. The mock ends the process for any other.
 #[test]
 fn drv_070_the_driver_is_asked_with_its_own_instance() {
     case(|scene| {
@@ -161,7 +161,7 @@ fn drv_070_the_driver_is_asked_with_its_own_instance() {
     });
 }
 
-/// APP-35: names of any bytes, and no name.
+/// APP-35: unknown names of any bytes and any length are not found.
 #[test]
 fn app_035_odd_names() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! API versions between application, loader and drivers (DRV-88 to DRV-95).
+//! Tests of API versions between application, loader and drivers (DRV-88 to DRV-95).
 
 use loader_tests::ash::vk;
 use loader_tests::{Outcome, Scene, Vk, call, case};
@@ -53,7 +53,7 @@ fn drv_090_an_old_driver_gets_a_copy_with_its_own_version() {
         scene.driver("a").device("one").api("1.0.0");
         let outcome = run(scene, |vk| drop(vk.instance_with("1.2", &[])));
         assert_eq!(seen(&outcome, "a"), "app=case stype=0 api=1.0.0");
-        // Without application info the copy has nothing but the version.
+        // Without application info, the copy has only the version.
         let outcome = run(scene, |vk| drop(vk.spec().no_application().create()));
         assert_eq!(seen(&outcome, "a"), "app=- stype=0 api=1.0.0");
         let outcome = run(scene, |vk| drop(vk.spec().api_raw(0).create()));
@@ -132,7 +132,7 @@ fn drv_088_an_answer_of_1_0_is_warned_about() {
     });
 }
 
-/// DRV-90: the patch number of such an answer is passed on.
+/// DRV-90: the driver gets the patch number of its own version 1.0.
 #[test]
 fn drv_090_the_patch_of_an_answer_of_1_0_is_passed_on() {
     case(|scene| {
@@ -143,7 +143,7 @@ fn drv_090_the_patch_of_an_answer_of_1_0_is_passed_on() {
     });
 }
 
-/// DRV-88: the minor version 0 of a later major version is not 1.0, as far as the driver sees.
+/// DRV-88: a driver that reports version 2.0 does not count as a driver of 1.0.
 #[test]
 fn drv_088_an_answer_of_2_0_is_no_old_driver() {
     case(|scene| {
@@ -174,7 +174,7 @@ fn drv_092_every_later_version_is_accepted() {
     });
 }
 
-/// DRV-95, APP-63: the loader's own version, whatever the drivers have.
+/// DRV-95, APP-63: the loader reports its own version, whatever versions the drivers have.
 #[test]
 fn drv_095_the_version_is_the_loaders() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! The only devices that an instance shows (DRV-143a).
+//! Tests of the list of the only devices that an instance shows (DRV-143a).
 
 use std::thread;
 
@@ -8,7 +8,7 @@ use loader_tests::{Scene, call, case};
 
 const VARIABLE: &str = "VK_LOADER_VISIBLE_DEVICES";
 
-/// Devices of three drivers, which sort as `placed, plain, marked, small, processor`.
+/// Adds devices of three drivers, which are sorted as `placed, plain, marked, small, processor`.
 pub(crate) fn five_devices(scene: &mut Scene) {
     scene
         .driver("first")
@@ -25,13 +25,13 @@ pub(crate) fn five_devices(scene: &mut Scene) {
 
 const ALL: &str = "placed,plain,marked,small,processor";
 
-/// The devices of an instance with this value.
+/// Returns the devices of an instance with this value of the variable.
 fn shown(scene: &mut Scene, value: &str) -> String {
     scene.env(VARIABLE, value);
     names(scene)
 }
 
-/// The devices of an instance, from both calls of an enumeration.
+/// Returns the devices of an instance, from both calls of an enumeration.
 pub(crate) fn names(scene: &mut Scene) -> String {
     let outcome = scene.run(|vk| {
         let instance = vk.instance_with("1.1", &[]);
@@ -44,7 +44,7 @@ pub(crate) fn names(scene: &mut Scene) -> String {
     outcome.ok().said("devices").join(";")
 }
 
-/// Each kind of word, alone and in a list, whose order counts.
+/// Each kind of word works, alone and in a list. The order of the list counts.
 #[test]
 fn drv_143a_only_these_in_this_order() {
     case(|scene| {
@@ -109,7 +109,7 @@ fn drv_143a_a_word_without_a_device_is_a_warning() {
     });
 }
 
-/// Ten thousand words count, with one warning for those that are too many to name; later ones than 16,384 do not.
+/// Ten thousand words count, with one warning for all that the log does not name. Words after the first 16,384 do not count.
 #[test]
 fn drv_143a_ten_thousand_words() {
     case(|scene| {
@@ -151,7 +151,7 @@ fn drv_143a_hidden_below_the_filters() {
     });
 }
 
-/// A group is reported without its hidden members, and dropped with all of them hidden. Members follow the words.
+/// A group is reported without its hidden members, and omitted if all members are hidden. Members follow the order of the words.
 #[test]
 fn drv_143a_groups_with_a_hidden_member() {
     case(|scene| {
@@ -192,7 +192,7 @@ fn drv_143a_groups_with_a_hidden_member() {
     });
 }
 
-/// The words are those of the instance's creation.
+/// The words that were set when the instance was created count.
 #[test]
 fn drv_143a_a_later_change_of_the_variable_does_not_count() {
     case(|scene| {
@@ -208,7 +208,7 @@ fn drv_143a_a_later_change_of_the_variable_does_not_count() {
     });
 }
 
-/// An application for Vulkan 1.0 gets the same.
+/// An application for Vulkan 1.0 gets the same devices.
 #[test]
 fn drv_143a_an_instance_of_1_0() {
     case(|scene| {

@@ -1,5 +1,5 @@
-//! Precedence of the settings file, the variables and `DRI_PRIME` in choosing devices (DRV-143a, DRV-143b), and drivers that stay closed
-//! because of it.
+//! Tests of the precedence of the settings file, the variables and `DRI_PRIME` in choosing devices (DRV-143a, DRV-143b), and of drivers
+//! that therefore stay closed.
 
 use super::catalogue::opened;
 use super::catalogue_file::{self as file, Entry};
@@ -15,7 +15,7 @@ fn settings(scene: &Scene, members: &str) {
     scene.file(FILE, text);
 }
 
-/// The settings file takes precedence over the variable, and a message says so. An element that is not a text matches nothing.
+/// The settings file takes precedence over the variable, and a message says so. An element that is not a string matches nothing.
 #[test]
 fn drv_143a_the_settings_file_chooses() {
     case(|scene| {
@@ -54,7 +54,7 @@ fn drv_143a_the_settings_file_chooses() {
     });
 }
 
-/// Hostile lists hide what they do not name, and fail no call. A value that is not an array has no effect.
+/// Hostile lists hide all devices that they do not name, and fail no call. A value that is not an array has no effect.
 #[test]
 fn drv_143a_hostile_lists_of_the_settings_file() {
     case(|scene| {
@@ -76,7 +76,7 @@ fn drv_143a_hostile_lists_of_the_settings_file() {
     });
 }
 
-/// A list of configured devices takes precedence over both.
+/// A list of configured devices takes precedence over the settings file's words and the variable.
 #[test]
 fn drv_143a_configured_devices_take_precedence() {
     case(|scene| {
@@ -109,7 +109,7 @@ fn drv_143a_configured_devices_take_precedence() {
     });
 }
 
-/// The selected device is the first of the visible ones; the order of the words stays without sorting.
+/// The selected device is the first of the visible ones. Without sorting, the order of the words stays.
 #[test]
 fn drv_143a_the_selected_device_is_the_first_of_the_visible_ones() {
     case(|scene| {
@@ -123,7 +123,7 @@ fn drv_143a_the_selected_device_is_the_first_of_the_visible_ones() {
     });
 }
 
-/// `DRI_PRIME` chooses the first device, and with `!` the only one, where nothing else chooses.
+/// `DRI_PRIME` chooses the first device, and with `!` the only one, if nothing else chooses.
 #[test]
 fn drv_143b_dri_prime() {
     case(|scene| {
@@ -157,7 +157,7 @@ fn drv_143b_dri_prime() {
     });
 }
 
-/// With `!` groups are those of the device; without it nothing is hidden.
+/// With `!`, only groups of the chosen device are listed. Without it, no group is hidden.
 #[test]
 fn drv_143b_dri_prime_and_groups() {
     case(|scene| {
@@ -196,7 +196,7 @@ fn drv_143b_dri_prime_and_a_group_of_several() {
     });
 }
 
-/// A driver none of whose devices can match is not opened, where the catalogue knows its devices.
+/// A driver is not opened if none of its devices can match, and the catalogue knows its devices.
 #[test]
 fn drv_143a_drivers_without_a_visible_device_are_not_opened() {
     case(|scene| {
@@ -220,13 +220,13 @@ fn drv_143a_drivers_without_a_visible_device_are_not_opened() {
             ("1:2", "one", "card"),
             ("pci:65:0.0", "one", "card"),
             ("driver:MOCK_two", "two", "cpu"),
-            // Neither the UUID nor the whole name of the second device is known.
+            // The UUID and the whole name of the second device are unknown.
             ("GPU-ab", "one,two", "card"),
             ("GPU-ac,type:discrete", "one,two", "card"),
             // The configuration of a driver may rename its devices.
             ("name:card", "one,two", "card"),
             ("name:cpu", "one,two", "cpu"),
-            // No driver is left, so that all are opened.
+            // No driver is left, so all are opened.
             ("none", "one,two", ""),
             ("type:virtual", "one,two", ""),
         ] {
@@ -242,7 +242,7 @@ fn drv_143a_drivers_without_a_visible_device_are_not_opened() {
             found.sort_unstable();
             assert_eq!(found.join(","), expected, "{value}\n{}", outcome.all());
         }
-        // Unknown devices may be anything.
+        // Unknown devices might match, so the driver is opened.
         file::write(scene, &[one(serde_json::Value::Null), two()]);
         scene.env(VARIABLE, "type:cpu");
         let outcome = scene.run(|vk| drop(vk.instance_with("1.1", &[]).device_names()));

@@ -11,22 +11,22 @@ use crate::surfaces::WSI;
 /// The data of a value that counts.
 const ZERO: [u8; 4] = [0; 4];
 
-/// A path as this system writes it.
+/// Returns a path in the form of this system.
 fn native(path: &str) -> String {
     path.replace('/', "\\")
 }
 
-/// An unlisted driver whose device has this name too.
+/// Adds an unlisted driver with a device of the same name.
 fn hidden(scene: &mut Scene, name: &str) {
     scene.driver(name).device(name).unlisted();
 }
 
-/// A scene whose children search for drivers.
+/// Prepares a scene whose children search for drivers.
 fn searching(scene: &mut Scene) {
     scene.unset("VK_DRIVER_FILES");
 }
 
-/// DRV-39, DRV-41: names of values are manifests. A value other than zero switches its manifest off.
+/// DRV-39, DRV-41: names of values are paths of manifests. A value other than zero disables its manifest.
 #[test]
 fn drv_039_values_of_zero_name_manifests() {
     case(|scene| {
@@ -46,7 +46,7 @@ fn drv_039_values_of_zero_name_manifests() {
     });
 }
 
-/// DRV-39: the key of the user has no drivers.
+/// DRV-39: drivers in the key of the user do not count.
 #[test]
 fn drv_039_the_user_lists_no_driver() {
     case(|scene| {
@@ -74,7 +74,7 @@ fn drv_039_a_folder_and_what_is_not_there() {
     });
 }
 
-/// DRV-35: a variable that replaces the search replaces the registry too. The places of a variable that adds to it come first.
+/// DRV-35: a variable that replaces the search replaces the registry too. The paths of a variable that adds to the search come first.
 #[test]
 fn drv_035_variables_and_the_registry() {
     case(|scene| {
@@ -126,7 +126,7 @@ fn app_210_semicolons_separate_paths() {
     });
 }
 
-/// LAY-53, DRV-39: folders and files whose names are beyond ASCII, and outside the first plane of Unicode.
+/// LAY-53, DRV-39: names of folders and files may have characters beyond ASCII, and outside the first plane of Unicode.
 #[test]
 fn lay_053_names_beyond_ascii() {
     case(|scene| {
@@ -164,7 +164,7 @@ fn drv_059_what_is_no_library_is_named() {
     });
 }
 
-/// DRV-29, APP-211: an elevated process ignores the variables of drivers, and still asks the registry of the machine.
+/// DRV-29, APP-211: an elevated process ignores the variables of drivers, and still reads the registry of the machine.
 #[test]
 fn app_211_an_elevated_process_ignores_variables() {
     case(|scene| {
@@ -209,7 +209,7 @@ fn drv_024_an_elevated_process_ignores_filters() {
     });
 }
 
-/// DRV-172, DRV-173, DRV-177: the create info reaches a driver that makes surfaces itself, at its first use.
+/// DRV-172, DRV-173, DRV-177: at the first use, the create info reaches a driver that creates surfaces itself.
 #[test]
 fn drv_173_the_create_info_of_a_window() {
     case(|scene| {
@@ -230,7 +230,7 @@ fn drv_173_the_create_info_of_a_window() {
     });
 }
 
-/// Makes a surface by this create info.
+/// Creates a surface from this create info.
 fn made(instance: &Instance<'_>, info: &vk::Win32SurfaceCreateInfoKHR<'_>) -> (vk::Result, vk::SurfaceKHR) {
     let mut surface = vk::SurfaceKHR::null();
     let result = call!(
@@ -240,7 +240,7 @@ fn made(instance: &Instance<'_>, info: &vk::Win32SurfaceCreateInfoKHR<'_>) -> (v
     (result, surface)
 }
 
-/// DRV-174: the create info is copied: it need not outlive the call.
+/// DRV-174: the create info is copied, so it need not outlive the call.
 #[test]
 fn drv_174_the_create_info_of_a_window_is_copied() {
     case(|scene| {
@@ -304,7 +304,7 @@ fn drv_171_old_drivers_read_the_layout_of_a_window() {
             instance.destroy_surface(surface);
         });
         let outcome = outcome.ok();
-        // Two handles after the base; the sizes come after the union, which is as large as the display surface.
+        // Two handles follow the base. The sizes come after the union, which is as large as the display surface.
         let (platform, union) = (3 * size_of::<usize>(), 40 + align_of::<u64>());
         let line = format!("surface platform=2 first=0x11 second=0x12 sizes=[4, {platform}, {union}]");
         let lines = outcome.calls("a", "vkGetPhysicalDeviceSurfaceSupportKHR");
@@ -312,7 +312,7 @@ fn drv_171_old_drivers_read_the_layout_of_a_window() {
     });
 }
 
-/// DRV-164, APP-161: both commands fail without the extension.
+/// DRV-164, APP-161: the command that creates a surface and the query for support both fail without the extension.
 #[test]
 fn drv_164_windows_without_the_extension() {
     case(|scene| {
@@ -347,7 +347,7 @@ fn drv_164_windows_without_the_extension() {
     });
 }
 
-/// DRV-161: the driver is asked whether it can present, and one without the command cannot.
+/// DRV-161: the loader asks the driver if it can present. A driver without the command cannot.
 #[test]
 fn drv_161_presentation_support_for_windows() {
     case(|scene| {
@@ -370,7 +370,7 @@ fn drv_161_presentation_support_for_windows() {
     });
 }
 
-/// DRV-105, APP-66: the window systems of others are unknown here.
+/// DRV-105, APP-66: window systems of other systems are unknown on Windows.
 #[test]
 fn drv_105_extensions_of_other_window_systems_are_hidden() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! One faulty driver among four never changes the results of the other three (DRV-243).
+//! Tests that one faulty driver among four never changes the results of the other three (DRV-243).
 
 use std::collections::BTreeSet;
 
@@ -62,7 +62,7 @@ const AT_THE_DOOR: [Wrong; 17] = [
     }),
 ];
 
-/// Wrong as an instance: creation, enumeration, groups. (A group of unknown devices fails the whole call, DRV-154.)
+/// Faults of an instance: creation, enumeration, groups. (A group of unknown devices fails the whole call, DRV-154.)
 const AS_INSTANCE: [Wrong; 13] = [
     ("an extension name without an end", |driver| {
         driver.extension(&"n".repeat(256))
@@ -83,7 +83,7 @@ const AS_INSTANCE: [Wrong; 13] = [
         driver.fail("vkEnumeratePhysicalDevices", -4)
     }),
     ("a failing list of devices", |driver| {
-        // Every second call fills; once failing and then not would be a device that comes and goes.
+        // Every second call fills the list. If one fill call failed and a later one did not, devices would appear and disappear.
         for call in (2..40).step_by(2) {
             driver.fail_calls("vkEnumeratePhysicalDevices", -4, call, call);
         }
@@ -175,13 +175,13 @@ fn offer(instance: &Instance<'_>, name: &str, physical: vk::PhysicalDevice, surf
     )
 }
 
-/// Reports the results of all drivers but the bad one, in their order.
+/// Reports the results of all drivers except the faulty one, in their order.
 fn tell(vk: &Vk) {
     let known: BTreeSet<String> = vk.extensions().expect("the query succeeds").into_iter().collect();
     vk.say("offer", format_args!("{known:?}"));
     let instance = vk.instance_with("1.1", &EXTENSIONS);
     let groups = instance.group_names();
-    // The groups of a bad driver are its own matter; its devices are in no other group.
+    // The groups of the faulty driver are not compared. Its devices are in no other group.
     let groups: Vec<_> = groups
         .iter()
         .filter(|group| !group.iter().any(|name| name.contains(BAD)))
@@ -229,7 +229,7 @@ fn compare(scene: &mut Scene, good: &[String; 3], wrongs: &[Wrong]) {
         let driver = scene.usual_driver(&name).unlisted();
         spoil(driver);
         let bad = scene.manifest(&name).display().to_string();
-        // The bad driver is between the others, so there are drivers before and after it in every walk.
+        // The faulty driver is between the others, so there are drivers before and after it in every loop.
         let files = [&good[0], &good[1], &bad, &good[2]].map(String::as_str);
         scene.env("VK_DRIVER_FILES", files.join(":"));
         let outcome = scene.run(tell);
@@ -253,7 +253,7 @@ fn around_lavapipe(scene: &mut Scene) -> [String; 3] {
     [first, lavapipe(), last]
 }
 
-/// DRV-243: the wrong ones that are not loaded at all.
+/// DRV-243: faulty drivers that are not loaded at all.
 #[test]
 fn drv_243_a_wrong_library_among_four() {
     case(|scene| {
@@ -262,7 +262,7 @@ fn drv_243_a_wrong_library_among_four() {
     });
 }
 
-/// DRV-243, DRV-241: wrong in creation, enumeration and groups.
+/// DRV-243, DRV-241: drivers with faults in creation, enumeration and groups.
 #[test]
 fn drv_243_a_wrong_instance_among_four() {
     case(|scene| {
@@ -271,7 +271,7 @@ fn drv_243_a_wrong_instance_among_four() {
     });
 }
 
-/// DRV-243: wrong in surfaces, devices and queues.
+/// DRV-243: drivers with faults in surfaces, devices and queues.
 #[test]
 fn drv_243_a_wrong_device_among_four() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! The layers that the application gets, their order, and the messages about them (LAY-130 to LAY-134, LAY-140 to LAY-157).
+//! Tests of the layers that the application gets, their order, and the messages about them (LAY-130 to LAY-134, LAY-140 to LAY-157).
 
 use std::ffi::{CStr, c_char};
 
@@ -7,7 +7,7 @@ use loader_tests::{call, case};
 
 use crate::kit::{Layer, chain, place};
 
-/// LAY-140, LAY-145, APP-226, APP-91
+/// LAY-140, LAY-145, APP-226, APP-91: the application's layers come last, in its order.
 #[test]
 fn lay_140_the_application_s_layers_come_last_in_their_order() {
     case(|scene| {
@@ -89,7 +89,7 @@ fn lay_144_layer_names_match_exactly() {
     });
 }
 
-/// Creates an instance with any list of layer names.
+/// Creates an instance with a list of layer names that may be invalid.
 fn with_names(vk: &loader_tests::Vk, count: u32, names: *const *const c_char) -> vk::Result {
     let mut instance = vk::Instance::null();
     let info = vk::InstanceCreateInfo {
@@ -252,7 +252,7 @@ fn lay_133_a_layer_may_raise_the_version_for_the_driver() {
     });
 }
 
-/// DRV-94, DRV-159: if a layer changes the version, the new value counts as the application's from then on.
+/// DRV-94, DRV-159: if a layer changes the version, the new value counts as the application's version below that layer.
 #[test]
 fn drv_094_the_version_of_a_layer_is_adopted() {
     let new = "vkGetPhysicalDeviceFeatures2";

@@ -22,7 +22,7 @@ fn answers(scene: &mut Scene, api: &'static str, extensions: &'static [&'static 
     outcome
 }
 
-/// Fails unless the look-ups answered `name` so.
+/// Fails unless the look-ups gave this answer for `name`.
 #[track_caller]
 fn answered(outcome: &Outcome, name: &str, [null, own, physical_null, physical]: [bool; 4]) {
     let expected = format!("{name} null={null} own={own} physical-null={physical_null} physical={physical}");
@@ -175,8 +175,8 @@ fn lay_240_commands_of_instance_extensions_are_always_there() {
     });
 }
 
-/// LAY-240, LAY-314: a layer that keeps a function found there as its way down reaches the driver, for known and unknown commands. That holds on
-/// devices of every driver, made before or after the layer asked. The layer is never called again by its own call.
+/// LAY-240, LAY-314: if a layer keeps a function of this look-up as its way down, its calls reach the driver, for known and unknown
+/// commands. This holds on devices of every driver, created before or after the look-up. A call of the layer never calls the layer again.
 #[test]
 fn lay_240_a_device_command_from_the_instance_s_end_reaches_the_driver_of_any_device() {
     const NAMES: [&str; 2] = ["vkDeviceWaitIdle", "vkMockDevice"];
@@ -244,7 +244,7 @@ fn lay_240_a_device_that_lacks_a_command_from_the_instance_s_end_says_so() {
     });
 }
 
-/// LAY-240, LAY-314: a request of a layer at the end of the chain does not enter the chain again.
+/// LAY-240, LAY-314: a look-up of a layer at the end of the chain does not enter the chain again.
 #[test]
 fn lay_240_the_end_of_the_chain_never_calls_back_into_it() {
     case(|scene| {
@@ -265,7 +265,7 @@ fn lay_240_the_end_of_the_chain_never_calls_back_into_it() {
     });
 }
 
-/// LAY-232: all layers share one node, which each of them may read and write after the call below has returned.
+/// LAY-232: all layers share one node. Each layer may read and write it after the call below has returned.
 #[test]
 fn lay_232_nodes_and_links_live_until_the_outermost_call_returns() {
     case(|scene| {
@@ -289,8 +289,8 @@ fn lay_232_nodes_and_links_live_until_the_outermost_call_returns() {
     });
 }
 
-/// LAY-231, LAY-284: the nodes at the end of the chains, as the driver receives them. The link node exists only for layers, and is absent
-/// if none of them joined.
+/// LAY-231, LAY-284: the driver receives the nodes at the end of the chains. The link node exists only for layers, and is absent if there
+/// are none.
 #[test]
 fn lay_231_without_layers_there_is_no_link_node() {
     case(|scene| {

@@ -1,11 +1,11 @@
-//! The log of the layers between the application and the drivers (LAY-260 to LAY-263).
+//! Tests of the log of the layers between the application and the drivers (LAY-260 to LAY-263).
 
 use loader_tests::{Outcome, Scene, case, log_column};
 use serde_json::{Value, json};
 
 use crate::kit::{Layer, place};
 
-/// The lines of a call stack, from its header to its last line.
+/// Returns the lines of a call stack, from its header to its last line.
 fn stack<'o>(outcome: &'o Outcome, header: &str, last: &str) -> Vec<&'o str> {
     let column = log_column();
     let texts: Vec<&str> = outcome.stderr.lines().filter_map(|line| line.get(column..)).collect();
@@ -15,7 +15,7 @@ fn stack<'o>(outcome: &'o Outcome, header: &str, last: &str) -> Vec<&'o str> {
     texts[begin..=begin + length.unwrap_or_else(|| panic!("no `{last}`\n{}", outcome.all()))].to_vec()
 }
 
-/// The block of a layer of the call stack.
+/// Returns the expected lines for a layer of the call stack.
 fn block(scene: &Scene, short: &str, kind: &str, by: &str, more: &[&str]) -> Vec<String> {
     let folder = if kind == "Implicit" { "implicit" } else { "explicit" };
     let mut lines = vec![
@@ -36,7 +36,7 @@ fn block(scene: &Scene, short: &str, kind: &str, by: &str, more: &[&str]) -> Vec
     lines
 }
 
-/// LAY-260, LAY-261, LAY-262, LAY-134, APP-101
+/// LAY-260, LAY-261, LAY-262, LAY-134, APP-101: the log has the call stack of an instance.
 #[test]
 fn lay_260_the_call_stack_of_an_instance_is_told() {
     case(|scene| {
@@ -236,7 +236,7 @@ fn lay_263_the_call_stack_of_a_device_is_told() {
     });
 }
 
-/// LAY-263: the lines of the frame are of drivers too, those of layers are not.
+/// LAY-263: the first and last lines also have the category of drivers, but the lines of layers do not.
 #[test]
 fn lay_263_layer_lines_of_a_device_s_call_stack_are_of_layers_alone() {
     case(|scene| {

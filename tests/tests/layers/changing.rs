@@ -1,4 +1,4 @@
-//! Files that change while the loader reads them (BI-10).
+//! Tests of files that change while the loader reads them (BI-10).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fs, thread};
@@ -9,7 +9,7 @@ use loader_tests::{call, case};
 
 use crate::kit::{EXPLICIT, Layer, place};
 
-/// Ends the thread that watches the flag, however the scope is left.
+/// Stops the thread that watches the flag when this value is dropped.
 struct Stop<'a>(&'a AtomicBool);
 
 impl Drop for Stop<'_> {

@@ -1,4 +1,4 @@
-//! The chain of `vkCreateDevice`, and devices that layers make for themselves (LAY-280 to LAY-294).
+//! Tests of the chain of `vkCreateDevice`, and of devices that layers make for themselves (LAY-280 to LAY-294).
 
 use std::ptr;
 
@@ -22,7 +22,7 @@ fn device_of(scene: &mut Scene, names: &'static [&'static str]) -> Outcome {
     outcome
 }
 
-/// LAY-280, LAY-283, LAY-263, LAY-5
+/// LAY-280, LAY-283, LAY-263, LAY-5: the layers of the instance are in the device chain.
 #[test]
 fn lay_280_the_layers_of_the_instance_are_in_the_device_chain() {
     case(|scene| {
@@ -148,7 +148,7 @@ fn lay_287_the_devices_of_a_group_are_unwrapped_and_the_application_s_list_stays
             assert_eq!(group.p_physical_devices, devices.as_ptr());
             assert_eq!(devices, [instance.first()]);
         });
-        // The driver ends the process over a physical device that it did not make.
+        // The driver ends the process if it gets a physical device that it did not make.
         assert_eq!(outcome.ok().calls("VK_LAYER_a", "device-group"), ["devices=1"]);
         assert_eq!(outcome.calls("VK_LAYER_w", "device-group"), ["devices=1"]);
     });
@@ -331,7 +331,7 @@ fn lay_292_extra_devices_work_between_wrapping_layers() {
         let wrapping = |short: &str| Layer::explicit(short).conf("wrap", "").conf("extra-devices", 1);
         place(scene, &[wrapping("a"), wrapping("b")]);
         let outcome = device_of(scene, &["VK_LAYER_a", "VK_LAYER_b"]);
-        // The device of the application, one extra device of a, and for each of the two one of b.
+        // There are the device of the application, an extra device of layer a, and for each of these two a device of layer b.
         assert_eq!(outcome.calls("driver", "vkCreateDevice").len(), 4, "{}", outcome.all());
         assert_eq!(outcome.calls("driver", "vkDestroyDevice").len(), 4, "{}", outcome.all());
     });

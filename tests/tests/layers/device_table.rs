@@ -69,7 +69,7 @@ fn lay_290_an_extension_command_that_the_chain_does_not_answer_is_null() {
     });
 }
 
-/// LAY-290: device commands of an instance extension are the instance's, so that layers are asked for them as such.
+/// LAY-290: device commands of an instance extension come from the instance's look-up, so layers are asked there.
 #[test]
 fn lay_290_commands_of_instance_extensions_come_from_the_instances_lookup() {
     case(|scene| {
@@ -111,7 +111,7 @@ fn lay_290_calling_the_trampoline_of_such_a_command_ends_the_process() {
             type Trim = unsafe extern "system" fn(vk::Device, vk::CommandPool, u32);
             let address = vk.get(instance.raw, "vkTrimCommandPoolKHR");
             assert_ne!(address, 0);
-            // SAFETY: the command has this type; the call is expected not to return.
+            // SAFETY: the command has this type. The call is expected to end the process.
             unsafe { std::mem::transmute::<usize, Trim>(address)(device.raw, vk::CommandPool::null(), 0) };
             vk.mark("returned");
         });
@@ -120,8 +120,8 @@ fn lay_290_calling_the_trampoline_of_such_a_command_ends_the_process() {
     });
 }
 
-/// APP-49: the look-up at the end of the chain answers with itself for its own name, not with the driver's. A layer that asks through it still
-/// reaches the loader's terminators, which alone convert the loader's surface to the driver's.
+/// APP-49: for its own name, the look-up at the end of the chain returns itself, and not the driver's function. So a layer that uses the
+/// returned look-up still reaches the loader's terminators, which alone convert the loader's surface to the driver's.
 #[test]
 fn app_049_the_look_up_at_the_end_answers_itself() {
     case(|scene| {
@@ -144,7 +144,7 @@ fn app_049_the_look_up_at_the_end_answers_itself() {
             drop(instance.device(instance.first(), &["VK_KHR_swapchain"]));
         });
         outcome.ok();
-        // The layer above gets the look-up of the one below, which answers itself too.
+        // The layer above gets the look-up of the layer below, which also returns itself.
         for layer in ["VK_LAYER_a", "VK_LAYER_b"] {
             let expected = names.map(|name| format!("{name} found=true itself=true equal=true"));
             assert_eq!(outcome.calls(layer, "ask-device"), expected, "{layer}");

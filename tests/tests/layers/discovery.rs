@@ -8,7 +8,7 @@ use crate::kit::{EXPLICIT, IMPLICIT, Layer, chain, loads, place};
 #[test]
 fn lay_1_the_folder_decides_whether_a_layer_is_implicit() {
     case(|scene| {
-        // The same manifest twice, but for the name: only the one in the implicit folder works by itself.
+        // The two manifests differ only in the name. Only the manifest in the implicit folder is active without a request.
         place(scene, &[Layer::implicit("a"), Layer::implicit("b").folder(EXPLICIT)]);
         let outcome = scene.run(|vk| drop(vk.instance()));
         assert_eq!(chain(outcome.ok()), ["VK_LAYER_a"]);

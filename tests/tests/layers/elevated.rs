@@ -1,7 +1,7 @@
-//! Layers in processes with elevated privileges: a set-user-ID program started by an unprivileged user (LAY-12, LAY-67).
+//! Tests of layers in processes with elevated privileges: an unprivileged user starts a set-user-ID program (LAY-12, LAY-67).
 //!
-//! Only system folders count there, so two of Mesa's layers stand for those of a system: `VK_LAYER_MESA_device_select`,
-//! implicit, kept out by `NODEVICE_SELECT`, and `VK_LAYER_MESA_overlay`, explicit.
+//! Only system folders count in such processes. Two of Mesa's layers represent the layers of a system: the implicit
+//! `VK_LAYER_MESA_device_select`, which `NODEVICE_SELECT` disables, and the explicit `VK_LAYER_MESA_overlay`.
 
 use loader_tests::ash::vk;
 use loader_tests::vk::Instance;
@@ -15,7 +15,7 @@ use crate::meta::active;
 const DEVICE_SELECT: &str = "VK_LAYER_MESA_device_select";
 const OVERLAY: &str = "VK_LAYER_MESA_overlay";
 
-/// An instance on a driver that is given directly, since no variable may name one here.
+/// Creates an instance on a driver that is passed directly, because variables cannot name a driver here.
 fn instance(vk: &Vk, then: impl FnOnce(&Instance<'_>)) {
     let infos = [vk::DirectDriverLoadingInfoLUNARG {
         pfn_get_instance_proc_addr: vk.direct_driver("direct"),
@@ -32,7 +32,7 @@ fn instance(vk: &Vk, then: impl FnOnce(&Instance<'_>)) {
     then(&spec.create().expect("vkCreateInstance"));
 }
 
-/// An elevated scene with a driver that can be given directly.
+/// Prepares an elevated scene with a driver that can be passed directly.
 fn elevated(scene: &mut Scene) {
     scene.driver("direct").unlisted().device("gpu");
     scene.elevated();
@@ -128,7 +128,7 @@ fn lay_181_an_override_manifest_of_the_system_is_honoured() {
     });
 }
 
-/// LAY-12: without privileges, the process finds the layers of the case above.
+/// LAY-12: without privileges, the process finds the layers of the previous test.
 #[test]
 fn lay_12_without_privileges_the_same_folders_count() {
     case(|scene| {
@@ -162,7 +162,7 @@ fn lay_12_without_privileges_the_same_folders_count() {
     });
 }
 
-/// LAY-67: the variables that a manifest names and `VK_INSTANCE_LAYERS` are read; LAY-141.
+/// LAY-67: an elevated process reads the variables that a manifest names, and `VK_INSTANCE_LAYERS` (LAY-141).
 #[test]
 fn lay_67_variables_that_name_no_file_count() {
     case(|scene| {

@@ -9,7 +9,7 @@ use loader_tests::{call, case};
 
 use crate::kit::{Layer, list, place};
 
-/// The JSON of an extension list, each with revision 2.
+/// Returns the JSON of an extension list, in which each extension has revision 2.
 pub(crate) fn extensions(names: &[&str]) -> String {
     let items: Vec<String> = names
         .iter()
@@ -18,7 +18,7 @@ pub(crate) fn extensions(names: &[&str]) -> String {
     format!("[{}]", items.join(", "))
 }
 
-/// The device extensions that the chain reports for a layer's name, or for NULL.
+/// Returns the device extensions that the chain reports for a layer's name, or for NULL.
 pub(crate) fn of_device(instance: &Instance<'_>, layer: Option<&CStr>) -> Result<Vec<String>, vk::Result> {
     let device = instance.first();
     let layer = layer.map_or(ptr::null(), CStr::as_ptr);
@@ -362,7 +362,7 @@ fn lay_326_debug_marker_commands_are_the_loader_s_when_a_layer_has_the_extension
                 p_object_name: c"name".as_ptr(),
                 ..Default::default()
             };
-            // The mock's answer is made of its argument and says nothing.
+            // The mock's answer depends only on its argument, so it is ignored.
             let _ = call!(device, PFN_vkDebugMarkerSetObjectNameEXT(device.raw, &info));
         });
         assert_eq!(outcome.ok().calls("VK_LAYER_a", "own").len(), 1);

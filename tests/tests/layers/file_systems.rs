@@ -9,10 +9,10 @@ use crate::kit::{EXPLICIT, Layer, place};
 use crate::scan_cache::reads_of;
 use loader_tests::settle;
 
-/// A folder that every Linux has, on a file system whose times do not show changes: the kernel's own.
+/// A folder that every Linux has. It is on the kernel's own file system, whose times do not show changes.
 const ELSEWHERE: &str = "/sys/kernel";
 
-/// LAY-24: a folder on another file system prevents remembering, even after folders on a local one.
+/// LAY-24: nothing is remembered if a folder is on such a file system, even after folders on a local one.
 #[test]
 fn lay_24_a_folder_of_another_file_system_is_read_each_time() {
     case(|scene| {

@@ -1,11 +1,11 @@
-//! The three filter variables and when an implicit layer is active (LAY-120 to LAY-134).
+//! Tests of the three filter variables, and of the conditions under which an implicit layer is active (LAY-120 to LAY-134).
 
 use loader_tests::ash::vk;
 use loader_tests::{Outcome, Scene, case};
 
 use crate::kit::{Layer, chain, loads, place};
 
-/// Two implicit and two explicit layers. The application requests none of them.
+/// Adds two implicit and two explicit layers. The application requests none of them.
 fn four(scene: &mut Scene) {
     place(
         scene,
@@ -31,7 +31,7 @@ fn plain(scene: &mut Scene) -> Outcome {
     outcome
 }
 
-/// A case of `four` with these variables: the active layers by their short names.
+/// Defines a test of `four` with these variables, which expects these active layers by their short names.
 macro_rules! filters {
     ($($(#[$doc:meta])* $name:ident: $($variable:ident = $value:expr),+ => [$($short:literal),*];)*) => {$(
         $(#[$doc])*
@@ -208,7 +208,7 @@ fn app_221_patterns_beyond_the_sixteenth_are_told() {
     });
 }
 
-/// LAY-125, LAY-127, LAY-320, APP-224, APP-225, APP-87
+/// LAY-125, LAY-127, LAY-320, APP-224, APP-225, APP-87: a disabled layer is missing from every list.
 #[test]
 fn lay_125_a_disabled_layer_is_gone_from_every_list() {
     case(|scene| {
@@ -276,7 +276,7 @@ fn lay_130_the_disable_variable_beats_the_enable_variable() {
     });
 }
 
-/// LAY-130, LAY-127, APP-223, APP-224
+/// LAY-130, LAY-127, APP-223, APP-224: the enable filter replaces a layer's enable variable.
 #[test]
 fn lay_130_the_enable_filter_takes_the_place_of_the_enable_variable() {
     case(|scene| {
@@ -298,8 +298,8 @@ fn lay_130_the_enable_filter_takes_the_place_of_the_enable_variable() {
     });
 }
 
-/// LAY-142, LAY-143, LAY-127: such warnings come after the search for drivers, once for the list of extensions and once for the chain. A request that
-/// fails earlier gets only the first ones, or none.
+/// LAY-142, LAY-143, LAY-127: these warnings come after the search for drivers, once for the list of extensions and once for the chain. A
+/// request that fails earlier gets only the first warning, or none.
 #[test]
 fn lay_142_what_variables_add_is_told_for_the_extensions_and_for_the_chain() {
     const ADDED: [&str; 3] = [
@@ -369,8 +369,8 @@ fn lay_143_an_explicit_layer_of_the_enable_filter_is_told() {
     });
 }
 
-/// LAY-125, LAY-33: filters apply before duplicate names are removed. So a disabled layer that was found first does not hide another one of
-/// the same name.
+/// LAY-125, LAY-33: filters apply before duplicate names are removed. So a disabled layer that was found first does not hide another layer
+/// of the same name.
 #[test]
 fn lay_33_a_disabled_layer_displaces_no_other_of_its_name() {
     case(|scene| {
@@ -391,7 +391,7 @@ fn lay_33_a_disabled_layer_displaces_no_other_of_its_name() {
     });
 }
 
-/// LAY-127, LAY-130: the creation of an instance itself logs which implicit layers the filter enabled.
+/// LAY-127, LAY-130: creating an instance logs each implicit layer that the filter enabled.
 #[test]
 fn lay_127_an_instance_tells_of_forced_implicit_layers() {
     case(|scene| {
@@ -406,7 +406,7 @@ fn lay_127_an_instance_tells_of_forced_implicit_layers() {
     });
 }
 
-/// LAY-127, LAY-130: a layer that its own variable leaves off needs no filter to be off.
+/// LAY-127, LAY-130: if its own variable already disables a layer, no message says that the filter did.
 #[test]
 fn lay_127_a_layer_that_is_off_anyway_is_not_told_to_be_forced() {
     case(|scene| {

@@ -1,5 +1,5 @@
-//! Creation, destruction and enumeration run one thread at a time over the whole process, and the thread that is within
-//! may come back (DRV-118, DRV-168, APP-140, APP-270).
+//! Tests that creation, destruction and enumeration run on one thread at a time in the whole process, and that the thread inside may enter
+//! again (DRV-118, DRV-168, APP-140, APP-270).
 
 use std::alloc::Layout;
 use std::ffi::c_void;
@@ -22,14 +22,14 @@ const EXTENSIONS: [&str; 4] = [
     "VK_KHR_surface",
 ];
 
-/// Two drivers that end the process when another thread comes while one is in such a command.
+/// Adds two drivers that end the process if two threads are inside such commands at the same time.
 fn drivers(scene: &mut Scene) {
     scene.usual_driver("a").flag("exclusive");
     scene.usual_driver("b").flag("exclusive");
     scene.env("VK_LOADER_DEBUG", "").limit(60);
 }
 
-/// A layer that does the same.
+/// Makes a layer end the process in the same case.
 fn exclusive(layer: Layer) -> Layer {
     layer
         .conf("exclusive", "")
@@ -41,7 +41,7 @@ fn instance(vk: &Vk) -> Instance<'_> {
     vk.instance_with("1.1", &EXTENSIONS)
 }
 
-/// Makes all calls that must run one thread at a time.
+/// Makes all calls that must run on one thread at a time.
 fn round(vk: &Vk) {
     let instance = instance(vk);
     let (messages, reports) = (Messages::default(), Reports::default());
@@ -84,7 +84,7 @@ fn on_threads(body: impl Fn() + Sync) {
     });
 }
 
-/// DRV-118, DRV-168, APP-140, APP-270: no layer and no driver sees two of these calls at once.
+/// DRV-118, DRV-168, APP-140, APP-270: no layer and no driver is inside two of these calls at the same time.
 #[test]
 fn drv_168_layers_and_drivers_are_called_one_thread_at_a_time() {
     case(|scene| {
@@ -100,7 +100,7 @@ fn drv_168_layers_and_drivers_are_called_one_thread_at_a_time() {
     });
 }
 
-/// DRV-168: without layers, one thread at a time calls drivers.
+/// DRV-168: without layers, only one thread at a time calls drivers.
 #[test]
 fn drv_168_drivers_are_called_one_thread_at_a_time() {
     case(|scene| {
@@ -109,7 +109,7 @@ fn drv_168_drivers_are_called_one_thread_at_a_time() {
     });
 }
 
-/// LAY-245, DRV-168: the thread that is within comes back from a layer, as an application and as a layer.
+/// LAY-245, DRV-168: the thread inside may call the loader again from a layer, through its exports and through the layer's functions.
 #[test]
 fn lay_245_a_layer_comes_back_into_what_runs_one_thread_at_a_time() {
     case(|scene| {
@@ -136,7 +136,7 @@ fn lay_245_a_layer_comes_back_into_what_runs_one_thread_at_a_time() {
     });
 }
 
-/// DRV-168, APP-190, APP-192: callbacks of messengers and report callbacks, too, whichever instance the message is sent to.
+/// DRV-168, APP-190, APP-192: callbacks of messengers and report callbacks also run on one thread at a time, for any instance.
 #[test]
 fn drv_168_messages_are_delivered_one_thread_at_a_time() {
     static INSIDE: AtomicBool = AtomicBool::new(false);
@@ -178,13 +178,13 @@ fn submit(instance: &Instance<'_>) {
     );
 }
 
-/// DRV-168: making a surface, which asks no driver and shows in the application's callbacks only.
+/// DRV-168: creating surfaces, which calls no driver. Only the application's callbacks see the order.
 #[test]
 fn drv_168_surfaces_are_made_one_thread_at_a_time() {
     static INSIDE: AtomicBool = AtomicBool::new(false);
     static CALLS: AtomicU32 = AtomicU32::new(0);
     static WATCHED: AtomicBool = AtomicBool::new(false);
-    /// Bytes before a block, and its alignment.
+    /// Number of bytes before a block, which is also its alignment.
     const HEAD: usize = 64;
 
     fn layout(size: usize) -> Layout {
@@ -203,7 +203,7 @@ fn drv_168_surfaces_are_made_one_thread_at_a_time() {
             INSIDE.store(false, Ordering::SeqCst);
         }
         assert!(align <= HEAD, "more than the head's");
-        // SAFETY: the size is not zero; there is room for the head, which says how much follows.
+        // SAFETY: the size is not zero. The block has space for the head, which stores the size of the rest.
         unsafe {
             let head = std::alloc::alloc(layout(size));
             head.cast::<usize>().write(size);
@@ -217,7 +217,7 @@ fn drv_168_surfaces_are_made_one_thread_at_a_time() {
         align: usize,
         scope: vk::SystemAllocationScope,
     ) -> *mut c_void {
-        // SAFETY: the old block came from `allocate`, and its head has its size.
+        // SAFETY: the old block came from `allocate`, and its head stores its size.
         unsafe {
             let moved = allocate(user, size, align, scope);
             if !block.is_null() {
@@ -231,7 +231,7 @@ fn drv_168_surfaces_are_made_one_thread_at_a_time() {
     unsafe extern "system" fn release(_: *mut c_void, block: *mut c_void) {
         if !block.is_null() {
             let head = block.cast::<u8>().wrapping_sub(HEAD);
-            // SAFETY: a block of `allocate`, whose head says how much follows.
+            // SAFETY: the block came from `allocate`, and its head stores its size.
             unsafe { std::alloc::dealloc(head, layout(head.cast::<usize>().read())) };
         }
     }
@@ -262,7 +262,7 @@ fn drv_168_surfaces_are_made_one_thread_at_a_time() {
                     let create: vk::PFN_vkCreateHeadlessSurfaceEXT =
                         // SAFETY: the command of that name has this type.
                         unsafe { std::mem::transmute(vk.get(raw, "vkCreateHeadlessSurfaceEXT")) };
-                    // SAFETY: a live instance and valid structures.
+                    // SAFETY: the instance is live, and the structures are valid.
                     let result = unsafe { create(raw, &info, ptr::null(), &mut surface) };
                     assert_eq!(result, vk::Result::SUCCESS);
                     call!(vk, PFN_vkDestroySurfaceKHR(raw, surface, ptr::null()));
@@ -327,7 +327,7 @@ fn wait_for(counter: &AtomicU32, value: u32) {
     }
 }
 
-/// DRV-168: a thread that is cancelled while a driver works finishes the call, and others come after it.
+/// DRV-168: a thread that is cancelled inside a driver finishes the call, and other threads enter after it.
 #[cfg(unix)]
 #[test]
 fn drv_168_a_thread_that_is_cancelled_in_a_driver_leaves_the_gate() {
@@ -336,7 +336,7 @@ fn drv_168_a_thread_that_is_cancelled_in_a_driver_leaves_the_gate() {
         begun: AtomicBool,
     }
     extern "C" fn create_and_destroy(work: *mut c_void) -> *mut c_void {
-        // SAFETY: the case passes a valid pointer below, and waits until this thread ends.
+        // SAFETY: the test passes a valid pointer below, and waits until this thread ends.
         let work = unsafe { &*work.cast::<Work<'_>>() };
         let mut instance = vk::Instance::null();
         let info = vk::InstanceCreateInfo::default();
@@ -354,7 +354,7 @@ fn drv_168_a_thread_that_is_cancelled_in_a_driver_leaves_the_gate() {
                     vk,
                     begun: AtomicBool::new(false),
                 };
-                // SAFETY: a number or a pointer, as the C library has it; it is written before it is read.
+                // SAFETY: the value is a number or a pointer in this C library, and is written before it is read.
                 let mut thread: libc::pthread_t = unsafe { std::mem::zeroed() };
                 let argument = ptr::from_ref(&work).cast_mut().cast();
                 // SAFETY: the argument outlives the thread, which is joined.

@@ -1,4 +1,4 @@
-//! Bad inputs that take more than a manifest's text: odd files, memory that ends, long paths (BI-1 to BI-55).
+//! Tests of bad inputs other than the text of a manifest: odd files, lack of memory, long paths (BI-1 to BI-55).
 
 use std::ffi::c_char;
 use std::path::{Path, PathBuf};
@@ -29,10 +29,10 @@ fn bi_10_the_size_that_the_system_tells_is_not_believed() {
     });
 }
 
-/// BI-26, LAY-215: symbols are looked for in the libraries that a layer is linked with, too.
+/// BI-26, LAY-215: symbols are also searched in the libraries that a layer is linked with.
 #[test]
 fn bi_26_a_layer_that_is_linked_with_the_loader_does_not_lend_its_symbols() {
-    /// A library that the mock needs and every process here has, and a name as long for the loader's.
+    /// A library that the mock needs and that every process here has loaded, and a name of the same length for the loader.
     const NEEDED: (&[u8], &[u8]) = (b"\0libgcc_s.so.1\0", b"\0libvklnk.so.1\0");
     case(|scene| {
         let bare = Layer::explicit("a")
@@ -129,7 +129,7 @@ fn bi_39_keys_and_paths_are_read_up_to_the_first_element_that_is_no_string() {
     });
 }
 
-/// BI-41: a variable of the process itself has no limit of the system's.
+/// BI-41: a variable that the process sets itself may be longer than the system's limit.
 #[test]
 fn bi_41_a_pattern_of_a_megabyte_is_survived() {
     case(|scene| {
@@ -150,7 +150,7 @@ fn bi_41_a_pattern_of_a_megabyte_is_survived() {
     });
 }
 
-/// Bytes that end where readable memory ends.
+/// Bytes that end at the end of readable memory.
 struct AtTheEdge(Pages);
 
 impl AtTheEdge {
@@ -161,7 +161,7 @@ impl AtTheEdge {
         Self(pages)
     }
 
-    /// `count` times the letter x, directly before the memory that cannot be read.
+    /// Returns `count` times the letter x, directly before memory that cannot be read.
     fn letters(&self, count: usize) -> *const c_char {
         // SAFETY: `count` is below the size of the first page, which is writable.
         unsafe {
@@ -208,7 +208,7 @@ fn bi_44_a_layer_name_without_an_end_is_read_no_further_than_256_bytes() {
     });
 }
 
-/// BI-53: the driver believes in more extensions at the second call than there is room for.
+/// BI-53: in the second call, the driver reports more extensions than the array has space for.
 #[test]
 fn bi_53_a_list_that_grows_while_layers_are_merged_stays_in_its_bounds() {
     case(|scene| {
@@ -238,7 +238,7 @@ fn bi_53_a_list_that_grows_while_layers_are_merged_stays_in_its_bounds() {
                     PFN_vkEnumerateDeviceExtensionProperties(device, ptr::null(), &mut count, list.as_mut_ptr())
                 );
                 assert!(count <= room, "{count} of {room}");
-                // If the driver claims to have filled the array, there is no room for the layer's element.
+                // If the driver claims to have filled the array, there is no space for the layer's element.
                 let fits = room >= 4 && result == vk::Result::SUCCESS;
                 assert!(fits || result == vk::Result::INCOMPLETE, "{result} for {room}");
                 let beyond = &list[room as usize..];
@@ -253,7 +253,7 @@ fn bi_53_a_list_that_grows_while_layers_are_merged_stays_in_its_bounds() {
     });
 }
 
-/// A copy of this program where its path is longer than 1023 bytes.
+/// Returns a copy of this program whose path is longer than 1023 bytes.
 fn far_away(scene: &Scene) -> PathBuf {
     let folder = (0..6).fold(scene.path("far"), |path, _| path.join("x".repeat(200)));
     let program = folder.join("program");
@@ -273,7 +273,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// BI-54, LAY-171: all override layers are kept as found, so that the first one is the one of its name.
+/// BI-54, LAY-171: all override layers are kept in the order in which they were found, so the first one of its name counts.
 #[test]
 fn bi_54_no_key_matches_a_program_whose_path_is_too_long() {
     case(|scene| {

@@ -1,11 +1,11 @@
-//! The chain of `vkCreateInstance`, and the actions that layers may take in it (LAY-220 to LAY-263).
+//! Tests of the chain of `vkCreateInstance`, and of the actions that layers may take in it (LAY-220 to LAY-263).
 
 use loader_tests::ash::vk;
 use loader_tests::{Outcome, Scene, case, shown_address};
 
 use crate::kit::{Layer, chain, place, unloads};
 
-/// Creates and destroys an instance with layer `a`, then `b` if it is there.
+/// Creates and destroys an instance with these layers.
 fn instance_of(scene: &mut Scene, names: &'static [&'static str]) -> Outcome {
     let outcome = scene.run(|vk| {
         drop(
@@ -203,7 +203,7 @@ fn lay_235_layers_get_the_loader_s_instance_in_the_place_of_the_result() {
     });
 }
 
-/// LAY-235, BI-47, DRV-115, APP-94
+/// LAY-235, BI-47, DRV-115, APP-94: if a layer overwrites the instance before it calls down, the process ends.
 #[test]
 fn bi_47_an_instance_overwritten_on_the_way_down_ends_the_process() {
     case(|scene| {

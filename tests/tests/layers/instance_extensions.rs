@@ -1,4 +1,4 @@
-//! Instance extensions that layers have, ask for or refuse (APP-28, LAY-240 to LAY-243).
+//! Tests of instance extensions that layers have, request or refuse (APP-28, LAY-240 to LAY-243).
 
 use loader_tests::ash::vk;
 use loader_tests::case;
@@ -23,7 +23,7 @@ fn lay_242_an_extension_error_of_a_layer_is_named_with_its_policy() {
 #[test]
 fn lay_243_extensions_of_active_layers_may_be_asked_for() {
     case(|scene| {
-        // A name that the loader knows and the driver has not.
+        // The loader knows this name, but the driver does not have the extension.
         let extension = r#"[{"name": "VK_EXT_validation_features", "spec_version": "1"}]"#;
         place(scene, &[Layer::explicit("a").member("instance_extensions", extension)]);
         let outcome = scene.run(|vk| {
@@ -94,7 +94,7 @@ fn lay_240_commands_of_extensions_that_are_not_enabled_are_not_there() {
     });
 }
 
-/// APP-28, LAY-236: an extension that only a layer asks for is enabled: its commands are found and do their work.
+/// APP-28, LAY-236: an extension that only a layer requests is enabled, so its commands are found and work.
 #[test]
 fn app_028_an_extension_that_only_a_layer_asks_for_has_its_commands() {
     case(|scene| {

@@ -18,7 +18,7 @@ pub(crate) const EXPLICIT: &str = "xdg/data-home/vulkan/explicit_layer.d";
 /// Folder in which the normal search finds implicit layers.
 pub(crate) const IMPLICIT: &str = "xdg/data-home/vulkan/implicit_layer.d";
 
-/// A layer that is being configured. By default, its name is `VK_LAYER_` and the short name, its version is 1.3.0, and its mock library passes
+/// The description of a layer. By default, its name is `VK_LAYER_` and the short name, its version is 1.3.0, and its mock library passes
 /// everything on and records creations and destructions.
 #[derive(Clone)]
 pub(crate) struct Layer {
@@ -32,7 +32,7 @@ pub(crate) struct Layer {
 }
 
 impl Layer {
-    /// An explicit layer in its own base folder. Layers are found in the order in which [`place`] gets them.
+    /// Creates an explicit layer in its own base folder. Layers are found in the order in which [`place`] gets them.
     pub(crate) fn explicit(short: &str) -> Self {
         let members = [
             ("name", format!("\"VK_LAYER_{short}\"")),
@@ -53,7 +53,7 @@ impl Layer {
         }
     }
 
-    /// An implicit layer in its own base folder. Its disable variable is `DISABLE_` and the short name.
+    /// Creates an implicit layer in its own base folder. Its disable variable is `DISABLE_` and the short name.
     pub(crate) fn implicit(short: &str) -> Self {
         Self {
             kind: "implicit",
@@ -62,21 +62,21 @@ impl Layer {
         .member("disable_environment", format!(r#"{{"DISABLE_{short}": "1"}}"#))
     }
 
-    /// A meta-layer of these components, explicit.
+    /// Creates an explicit meta-layer of these components.
     pub(crate) fn meta(short: &str, components: &[&str]) -> Self {
         Self::explicit(short)
             .without("library_path")
             .member("component_layers", list(components))
     }
 
-    /// A meta-layer of these components, implicit.
+    /// Creates an implicit meta-layer of these components.
     pub(crate) fn implicit_meta(short: &str, components: &[&str]) -> Self {
         Self::implicit(short)
             .without("library_path")
             .member("component_layers", list(components))
     }
 
-    /// The override layer of these components.
+    /// Creates the override layer of these components.
     pub(crate) fn overriding(components: &[&str]) -> Self {
         Self::implicit_meta("override", components).named("VK_LAYER_LUNARG_override")
     }
@@ -101,36 +101,36 @@ impl Layer {
         self.member("name", format!("\"{name}\"")).conf("name", name)
     }
 
-    /// The layer's API version.
+    /// Sets the layer's API version.
     pub(crate) fn api(self, version: &str) -> Self {
         self.member("api_version", format!("\"{version}\""))
     }
 
-    /// The `file_format_version`.
+    /// Sets the `file_format_version`.
     pub(crate) fn format(mut self, version: &str) -> Self {
         self.version = version.into();
         self
     }
 
-    /// The folder of the manifest.
+    /// Sets the folder of the manifest.
     pub(crate) fn folder(mut self, folder: &str) -> Self {
         self.folder = Some(folder.into());
         self
     }
 
-    /// An enable variable with the value that it must have.
+    /// Adds an enable variable, with the value that it must have.
     pub(crate) fn enabled_by(self, variable: &str, value: &str) -> Self {
         self.member("enable_environment", format!(r#"{{"{variable}": "{value}"}}"#))
     }
 
     /// Adds a line to the mock's configuration.
     pub(crate) fn conf(mut self, key: &str, value: impl Display) -> Self {
-        // The first line of a key counts, so a later choice goes before the others.
+        // The first line of a key counts, so later lines are inserted before earlier ones.
         self.lines.insert_str(0, &format!("{key} {value}\n"));
         self
     }
 
-    /// A mock that notes nothing: for long runs.
+    /// Makes the mock record nothing, for long runs.
     pub(crate) fn without_journal(mut self) -> Self {
         self.lines = self
             .lines
@@ -148,13 +148,13 @@ impl Layer {
         self
     }
 
-    /// Takes an export from the library.
+    /// Removes an export from the library.
     pub(crate) fn hide(mut self, symbol: &'static str) -> Self {
         self.hidden.push(symbol);
         self
     }
 
-    /// The manifest's layer object.
+    /// Returns the manifest's layer object.
     pub(crate) fn object(&self) -> String {
         let members: Vec<String> = self
             .members
@@ -164,7 +164,7 @@ impl Layer {
         format!("{{{}}}", members.join(", "))
     }
 
-    /// The whole text of a manifest of this layer.
+    /// Returns the whole text of a manifest of this layer.
     pub(crate) fn text(&self) -> String {
         format!(
             "{{\"file_format_version\": \"{}\", \"layer\": {}}}",
@@ -173,19 +173,19 @@ impl Layer {
         )
     }
 
-    /// The base folder of this layer alone.
+    /// Returns the base folder that belongs to this layer alone.
     fn base(&self) -> String {
         format!("layers/{}", self.short)
     }
 
-    /// Writes library, configuration and manifest; the manifest's file is the short name and `.json`.
+    /// Writes library, configuration and manifest. The manifest's file is the short name and `.json`.
     pub(crate) fn put(&self, scene: &Scene) {
         let own = || format!("{}/vulkan/{}_layer.d", self.base(), self.kind);
         let folder = self.folder.clone().unwrap_or_else(own);
         self.put_as(scene, &format!("{folder}/{}.json", self.short));
     }
 
-    /// Puts the layer into the scene, with any file for the manifest.
+    /// Puts the layer into the scene, with this file as the manifest.
     pub(crate) fn put_as(&self, scene: &Scene, file: &str) {
         self.put_library(scene);
         put_manifest(scene, file, &self.version, &[&self.object()]);
@@ -204,7 +204,7 @@ impl Layer {
     }
 }
 
-/// Writes a manifest of these layer objects; `@ROOT@` becomes the scene's folder.
+/// Writes a manifest with these layer objects. `@ROOT@` becomes the scene's folder.
 pub(crate) fn put_manifest(scene: &Scene, file: &str, version: &str, objects: &[&str]) {
     let layers = match objects {
         [one] => format!("\"layer\": {one}"),
@@ -217,12 +217,12 @@ pub(crate) fn put_manifest(scene: &Scene, file: &str, version: &str, objects: &[
     );
 }
 
-/// Writes a manifest of this text; `@ROOT@` becomes the scene's folder.
+/// Writes a manifest with this text. `@ROOT@` becomes the scene's folder.
 pub(crate) fn put_text(scene: &Scene, file: &str, text: &str) {
     scene.file(file, text.replace("@ROOT@", scene.text_path("").trim_end_matches('/')));
 }
 
-/// JSON text of a list of strings.
+/// Returns the JSON text of a list of strings.
 pub(crate) fn list(texts: &[&str]) -> String {
     let mut json = String::from("[");
     for (index, text) in texts.iter().enumerate() {
@@ -257,7 +257,7 @@ pub(crate) fn scan_once(vk: &Vk) -> u32 {
     count
 }
 
-/// Makes a library of 64 bits one of 32, or the other way round.
+/// Changes the header of a 64-bit library to that of a 32-bit one, and the reverse.
 pub(crate) fn of_32_bits(library: &mut [u8]) {
     if cfg!(windows) {
         // The machine comes after the signature of the header: x86-64 becomes x86.
@@ -269,12 +269,12 @@ pub(crate) fn of_32_bits(library: &mut [u8]) {
     }
 }
 
-/// The layers through whose `vkCreateInstance` the calls went, application-most first.
+/// Returns the layers whose `vkCreateInstance` was called, from the one nearest to the application.
 pub(crate) fn chain(outcome: &Outcome) -> Vec<&str> {
     creations(outcome, "vkCreateInstance")
 }
 
-/// The layers through whose `vkCreateDevice` the calls went.
+/// Returns the layers whose `vkCreateDevice` was called.
 pub(crate) fn device_chain(outcome: &Outcome) -> Vec<&str> {
     creations(outcome, "vkCreateDevice")
 }
@@ -292,17 +292,17 @@ fn creations<'o>(outcome: &'o Outcome, command: &str) -> Vec<&'o str> {
         .collect()
 }
 
-/// The layers whose library came into the process, in order.
+/// Returns the layers whose library was loaded, in order.
 pub(crate) fn loads(outcome: &Outcome) -> Vec<&str> {
     creations(outcome, "loaded")
 }
 
-/// The layers whose library left the process, in order.
+/// Returns the layers whose library was unloaded, in order.
 pub(crate) fn unloads(outcome: &Outcome) -> Vec<&str> {
     creations(outcome, "unloaded")
 }
 
-/// A case with one manifest beside a good one. It checks the layers that are found, and the messages about the file.
+/// Defines a test of a manifest beside valid ones. It checks the layers that are found, and the messages about the file.
 ///
 /// A row is `name: explicit|implicit text => [names], "LEVEL" "text", not "text";`. `@FILE@` is the manifest's path.
 macro_rules! manifests {
@@ -322,7 +322,7 @@ macro_rules! manifests {
 }
 pub(crate) use manifests;
 
-/// The usual folder that has the manifest.
+/// The usual folder of the manifest.
 #[allow(non_camel_case_types, reason = "the names are the words of the rows of `manifests`")]
 #[derive(Clone, Copy)]
 pub(crate) enum Folder {
@@ -333,7 +333,7 @@ pub(crate) enum Folder {
 }
 
 impl Folder {
-    /// The manifest of a row.
+    /// Returns the path of a row's manifest.
     fn file(self) -> String {
         let folder = match self {
             Folder::explicit => EXPLICIT,
@@ -343,7 +343,7 @@ impl Folder {
     }
 }
 
-/// Puts a manifest between two good ones, and expects these layers from it.
+/// Puts a manifest between two valid ones, and expects that it adds these layers.
 pub(crate) fn found(scene: &mut Scene, folder: Folder, text: &str, expected: &[&str]) -> Outcome {
     place(scene, &[Layer::implicit("0"), Layer::explicit("z")]);
     Layer::explicit("m").put_library(scene);
@@ -360,7 +360,7 @@ pub(crate) fn found(scene: &mut Scene, folder: Folder, text: &str, expected: &[&
     outcome
 }
 
-/// The text of a log line, with the row's file and the scene's folder put in.
+/// Returns the text of a log line, with the row's file and the scene's folder filled in.
 pub(crate) fn at_file(scene: &Scene, folder: Folder, text: &str) -> String {
     let root = scene.text_path("");
     text.replace("@FILE@", &scene.text_path(&folder.file()))

@@ -1,4 +1,4 @@
-//! Large files: memory and time grow with their size (LAY-72, BI-36, APP-249).
+//! Tests that memory and time grow linearly with the size of files (LAY-72, BI-36, APP-249).
 
 use std::fs;
 
@@ -10,12 +10,12 @@ use crate::kit::{EXPLICIT, IMPLICIT, Layer, place, put_manifest, scan_once};
 /// Upper bound on the memory for each byte of a file.
 const TIMES: u64 = 20;
 
-/// Limits the run time of children to that many seconds. A Khronos loader that needs minutes fails long before.
+/// Limits the run time of children to this number of seconds. A Khronos loader, which needs minutes, then fails early.
 fn limit(scene: &mut Scene, seconds: u64) -> &mut Scene {
     scene.limit(if is_peer() { 30 } else { seconds })
 }
 
-/// A number of this process, in KiB.
+/// Returns a number from the status of this process, in KiB.
 fn status(key: &str) -> u64 {
     let text = fs::read_to_string("/proc/self/status").expect("the system tells");
     let line = text.lines().find_map(|line| line.strip_prefix(key));
@@ -32,12 +32,12 @@ fn peak_of(work: impl FnOnce()) -> u64 {
     status("VmHWM").saturating_sub(before) * 1024
 }
 
-/// Seconds of processor time that `work` takes; the least of three tries.
+/// Returns the seconds of processor time that `work` takes: the shortest of three tries.
 fn time_of(mut work: impl FnMut()) -> f64 {
     (0..3).map(|_| processor_time(&mut work)).fold(f64::INFINITY, f64::min)
 }
 
-/// Puts a file with this text into the scene, and a child that measures a query for layers.
+/// Puts a file with this text into the scene, and measures a query for layers in a child.
 #[track_caller]
 fn within_bounds(scene: &mut Scene, file: &str, text: &str) {
     limit(scene, 120).unset("VK_LOADER_DEBUG");
@@ -56,7 +56,7 @@ fn within_bounds(scene: &mut Scene, file: &str, text: &str) {
     outcome.ok();
 }
 
-/// LAY-72, BI-5: the limit holds for all values in a file.
+/// LAY-72, BI-5: the limit holds for all kinds of values in a file.
 #[test]
 fn lay_072_a_file_takes_at_most_twenty_times_its_size() {
     case(|scene| {
@@ -69,7 +69,7 @@ fn lay_072_a_file_takes_at_most_twenty_times_its_size() {
     });
 }
 
-/// A layer object of few bytes.
+/// Returns a layer object of few bytes.
 fn small(number: usize) -> String {
     format!(
         r#"{{"name":"VK_LAYER_{number}","type":"GLOBAL","library_path":"l.so","api_version":"1.0.0","implementation_version":"1","description":"d","disable_environment":{{"D{number}":"1"}},"enable_environment":{{"VKL_TEST_NEVER_{number}":"1"}}}}"#
@@ -102,7 +102,7 @@ fn in_proportion(scene: &mut Scene, put: impl Fn(&Scene, usize), call: impl Fn(&
     assert!(times[1] < times[0] * 24.0, "{times:?}");
 }
 
-/// Writes layers into one manifest, and with `meta` a meta-layer of all of them.
+/// Writes layers into one manifest; with `meta`, also a meta-layer of all of them.
 fn put(scene: &Scene, folder: &str, count: usize, meta: bool) {
     let mut layers: Vec<String> = (0..count).map(small).collect();
     if meta {
@@ -114,7 +114,7 @@ fn put(scene: &Scene, folder: &str, count: usize, meta: bool) {
     put_manifest(scene, &format!("{folder}/many.json"), "1.2.0", &layers);
 }
 
-/// LAY-72, BI-36: layers that are found.
+/// LAY-72, BI-36: the time of a query grows linearly with the number of layers.
 #[test]
 fn lay_072_time_grows_with_the_number_of_layers() {
     case(|scene| {
@@ -129,7 +129,8 @@ fn lay_072_time_grows_with_the_number_of_layers() {
     });
 }
 
-/// LAY-130, APP-216: implicit layers, each with its own variables, which the library reads and remembers.
+/// LAY-130, APP-216: the time grows linearly with the number of implicit layers, each of which has its own variables that the library reads
+/// and remembers.
 #[test]
 fn app_216_time_grows_with_the_number_of_variables() {
     case(|scene| {
@@ -144,7 +145,7 @@ fn app_216_time_grows_with_the_number_of_variables() {
     });
 }
 
-/// BI-36, LAY-160: components of a meta-layer.
+/// BI-36, LAY-160: the time grows linearly with the number of a meta-layer's components.
 #[test]
 fn bi_36_time_grows_with_the_number_of_components() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Tests of the libraries that are opened, how often, and the messages about them.
+//! Tests of the layer libraries that are opened, the number of openings, and the messages.
 
 use loader_tests::ash::vk;
 use loader_tests::case;
@@ -29,7 +29,7 @@ fn lay_157_when_the_nearest_of_equal_names_does_not_load_the_other_is_used() {
             "xdg/data-home/vulkan/loader_settings.d/vk_loader_settings.json",
             &text,
         );
-        // The layer that loads also fulfils the application's own request.
+        // The layer that can be loaded also satisfies the application's own request.
         let outcome = scene.run(|vk| {
             let instance = vk.spec().layer("VK_LAYER_same").create();
             drop(instance.expect("vkCreateInstance"));
@@ -152,7 +152,7 @@ fn lay_200_symbols_of_a_layer_are_not_for_the_process() {
         place(scene, &[Layer::explicit("a")]);
         let outcome = scene.run(|vk| {
             let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
-            // SAFETY: `dlsym` gets a terminated name, and searches the libraries that the whole process shares.
+            // SAFETY: `dlsym` gets a terminated name, and searches the libraries that are global in the process.
             let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"layer1GetInstanceProcAddr".as_ptr()) };
             assert!(found.is_null());
             drop(instance);
@@ -182,7 +182,7 @@ fn lay_204_a_library_of_the_other_class_is_left_out_when_no_application_names_it
     });
 }
 
-/// LAY-206: two names of one file; the system opens it once, under the name that came first.
+/// LAY-206: if a file has two names, the system opens it once, under the first name.
 #[test]
 fn lay_206_the_path_that_the_system_loaded_is_told_and_shown() {
     case(|scene| {

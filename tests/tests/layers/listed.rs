@@ -1,4 +1,4 @@
-//! The settings file, together with the layers and devices that an application sees (APP-240 to APP-262).
+//! Tests of the settings file together with the layers and devices that an application sees (APP-240 to APP-262).
 
 use loader_tests::ash::vk;
 use loader_tests::case;
@@ -10,7 +10,7 @@ use crate::settings::{entry, implicit_entry, listed, listed_implicit, plain, set
 
 const FILE: &str = "xdg/data-home/vulkan/loader_settings.d/vk_loader_settings.json";
 
-/// A `device_configurations` element of a mock device: sixteen times each number.
+/// Returns a `device_configurations` element for a mock device. Each UUID repeats a number sixteen times.
 fn configuration(device: u8, driver: u8) -> String {
     let uuid = |number: u8| format!("[{}]", vec![number.to_string(); 16].join(", "));
     format!(
@@ -66,7 +66,7 @@ fn app_253_other_layers_of_the_manifest_are_ignored() {
     });
 }
 
-/// APP-253: equal names of different libraries are both listed as active, though one of them is in the chain.
+/// APP-253: two layers with equal names and different libraries are both listed as active, although only one is in the chain.
 #[test]
 fn app_253_equal_names_are_both_listed_for_a_device() {
     case(|scene| {
@@ -102,7 +102,7 @@ fn app_254_variables_of_a_manifest_make_no_implicit_layer() {
     });
 }
 
-/// APP-254: the variables of an entry that is to be read as implicit count while it is `auto`.
+/// APP-254: the variables of an entry that is read as implicit count while the entry is `auto`.
 #[test]
 fn app_254_the_enable_variable_counts() {
     case(|scene| {
@@ -135,7 +135,7 @@ fn app_255_a_listed_meta_layer_brings_its_components() {
     });
 }
 
-/// APP-256: only implicit entries that are not off and that their own variables leave on add to the global list.
+/// APP-256: only implicit entries that are not off, and that their own variables do not disable, add to the global list.
 #[test]
 fn app_256_extensions_of_listed_layers_follow_their_own_rules() {
     case(|scene| {
@@ -173,7 +173,7 @@ fn app_256_extensions_of_listed_layers_follow_their_own_rules() {
     });
 }
 
-/// APP-251: the first of several places for unlisted layers counts.
+/// APP-251: only the first of several markers for unlisted layers counts.
 #[test]
 fn app_251_the_first_place_for_other_layers_counts() {
     case(|scene| {
@@ -193,7 +193,8 @@ fn app_251_the_first_place_for_other_layers_counts() {
     });
 }
 
-/// APP-68: a layer that is off has no extensions, which is not an error. A layer that the file lists but that does not exist cannot be asked for any.
+/// APP-68: a layer that is off has no extensions, which is not an error. For a layer that the file lists but that does not exist, the query
+/// fails.
 #[test]
 fn app_068_a_layer_that_is_off_has_no_extensions() {
     case(|scene| {
@@ -220,7 +221,7 @@ fn app_068_a_layer_that_is_off_has_no_extensions() {
     });
 }
 
-/// LAY-130, LAY-152: an override layer that the file switches off is searched for with the others, but turns nothing on.
+/// LAY-130, LAY-152: an override layer that the file disables is still found, but enables no layer.
 #[test]
 fn lay_152_an_override_layer_that_is_off_turns_nothing_on() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! The fields of one layer in a manifest (LAY-90 to LAY-110).
+//! Tests of the fields of a layer in a manifest (LAY-90 to LAY-110).
 
 use loader_tests::vk::text;
 use loader_tests::{ash::vk, call};
@@ -6,7 +6,7 @@ use loader_tests::{case, json_path};
 
 use crate::kit::{EXPLICIT, IMPLICIT, Layer, chain, manifests, place, put_manifest, scan_once};
 
-/// `library_arch` of this process and of the other word size.
+/// The `library_arch` of this process, and that of the other word size.
 const OWN_ARCH: &str = if cfg!(target_pointer_width = "64") {
     "\"64\""
 } else {
@@ -18,17 +18,17 @@ const OTHER_ARCH: &str = if cfg!(target_pointer_width = "64") {
     "\"64\""
 };
 
-/// The usual explicit layer with one member changed.
+/// Returns the usual explicit layer with one member changed.
 fn with(key: &str, json: &str) -> String {
     Layer::explicit("m").member(key, json).text()
 }
 
-/// The usual explicit layer without one member.
+/// Returns the usual explicit layer without one member.
 fn without(key: &str) -> String {
     Layer::explicit("m").without(key).text()
 }
 
-/// The usual implicit layer with one member changed.
+/// Returns the usual implicit layer with one member changed.
 fn implicit_with(key: &str, json: &str) -> String {
     Layer::implicit("m").member(key, json).text()
 }
@@ -162,7 +162,7 @@ manifests! {
         => ["VK_LAYER_m"];
 }
 
-/// LAY-95, LAY-320, BI-20, BI-21
+/// LAY-95, LAY-320, BI-20, BI-21: versions are read part by part.
 #[test]
 fn lay_95_versions_are_read_part_by_part() {
     let rows = [
@@ -291,7 +291,7 @@ fn lay_97_the_folder_of_a_linked_manifest_is_the_link_s() {
     });
 }
 
-/// LAY-104, LAY-321, BI-29, BI-30, BI-31
+/// LAY-104, LAY-321, BI-29, BI-30, BI-31: the extensions of a layer are read one by one, and invalid ones are skipped.
 #[test]
 fn lay_104_extensions_of_a_layer_are_read_one_by_one() {
     let list = format!(
@@ -385,7 +385,7 @@ fn bi_7_bytes_that_are_no_utf_8_are_kept() {
     });
 }
 
-/// LAY-91, BI-17: each required field, absent and of each wrong type; a skipped layer has no effect on later ones.
+/// LAY-91, BI-17: each required field is absent or has a wrong type. The layer is skipped, and later layers are not affected.
 #[test]
 fn bi_17_required_fields_of_every_wrong_type_skip_their_layer_alone() {
     const FIELDS: [&str; 6] = [

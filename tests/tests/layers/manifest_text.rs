@@ -1,21 +1,21 @@
-//! Manifests as files of JSON text, and their versions (LAY-70 to LAY-75, LAY-80 to LAY-86).
+//! Tests of manifests as JSON files, and of their versions (LAY-70 to LAY-75, LAY-80 to LAY-86).
 
 use loader_tests::case;
 
 use crate::kit::{Layer, manifests, place};
 
-/// A layer object of this name.
+/// Returns a layer object with this name.
 fn named(name: &str) -> String {
     Layer::explicit("m").named(name).object()
 }
 
-/// A manifest of the usual layer with another text in front of the closing brace.
+/// Returns a manifest of the usual layer with another text before the closing brace.
 fn followed_by(text: &str) -> String {
     let whole = Layer::explicit("m").text();
     format!("{},{text}}}", whole.strip_suffix('}').unwrap_or(&whole))
 }
 
-/// A layer object with extra JSON text inside.
+/// Returns a layer object with additional JSON text inside.
 fn with(text: &str) -> String {
     Layer::explicit("m").member("extra", text).text()
 }

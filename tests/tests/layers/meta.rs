@@ -14,7 +14,7 @@ pub(crate) fn active(instance: &Instance<'_>) -> Vec<String> {
     list.iter().map(|layer| text(&layer.layer_name)).collect()
 }
 
-/// LAY-160, LAY-165, LAY-168, LAY-325, LAY-3
+/// LAY-160, LAY-165, LAY-168, LAY-325, LAY-3: components work in their order, and come before their meta-layer.
 #[test]
 fn lay_160_components_work_in_their_order_and_come_before_their_meta_layer() {
     case(|scene| {
@@ -151,7 +151,7 @@ fn lay_163_one_component_may_be_reached_by_two_ways() {
     });
 }
 
-/// LAY-161, LAY-162, BI-34: the meta-layer is removed, and only it.
+/// LAY-161, LAY-162, BI-34: only the meta-layer is removed.
 macro_rules! refused {
     ($($(#[$doc:meta])* $name:ident: [$($layer:expr),*] keeps [$($kept:literal),*] logs $level:literal $text:expr;)*) => {$(
         $(#[$doc])*
@@ -385,8 +385,8 @@ fn bi_36_a_thousand_components_work() {
     });
 }
 
-/// LAY-166, LAY-165: a nested meta-layer that lost a component is itself no active layer, and does not keep the one
-/// around it out, whichever of the two was found first.
+/// LAY-166, LAY-165: a nested meta-layer that lost a component is not active. It does not disable the outer meta-layer, whichever of the
+/// two was found first.
 #[test]
 fn lay_166_a_nested_meta_layer_without_a_component_keeps_no_other_out() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Messages about refused meta-layers, and properties that other meta-layers get from their components (LAY-160 to LAY-168).
+//! Tests of messages about refused meta-layers, and of properties that other meta-layers get from their components (LAY-160 to LAY-168).
 
 use loader_tests::case;
 
@@ -57,7 +57,7 @@ fn lay_164_a_removed_component_adds_no_extensions() {
     });
 }
 
-/// LAY-161, LAY-162: a meta-layer that lists its own name lists itself, also when another layer of that name was found first.
+/// LAY-161, LAY-162: a meta-layer that lists its own name contains itself, even if another layer of that name was found first.
 #[test]
 fn lay_161_a_component_of_the_same_name_is_the_meta_layer_itself() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Loading layer libraries and negotiating with them (LAY-200 to LAY-217).
+//! Tests of loading layer libraries and of the negotiation (LAY-200 to LAY-217).
 
 use loader_tests::ash::vk;
 use loader_tests::{Outcome, Scene, case};
@@ -36,7 +36,7 @@ fn lay_200_libraries_load_from_the_driver_s_side_and_leave_with_the_instance() {
     });
 }
 
-/// Uses a layer whose library cannot be used, once requested by the application and once by a variable.
+/// Requests a layer whose library cannot be used, once by the application and once by a variable.
 fn unusable(scene: &mut Scene, layer: Layer, level: &str, text: &str) {
     place(scene, &[layer, Layer::explicit("good")]);
     let named = scene.run(|vk| {
@@ -127,7 +127,7 @@ fn bi_25_a_text_file_as_library_is_a_missing_library() {
             scene,
             layer,
             "ERROR | LAYER",
-            // The other system does not tell the one from the other.
+            // Windows does not distinguish these two cases.
             if cfg!(windows) {
                 "Requested layer \"VK_LAYER_a\" was wrong bit-type!"
             } else {
@@ -246,8 +246,8 @@ fn lay_216_each_layer_of_a_library_is_negotiated_by_itself() {
     });
 }
 
-/// A negotiation: the mock layer's answer, and whether the exports or the structure's pointers are used. The structure's pointers belong to
-/// layer 1 of the library, so the journal distinguishes them.
+/// Defines a test of the negotiation: the mock layer's answer, and whether the exports or the structure's pointers are used. The
+/// structure's pointers belong to layer 1 of the library, so the journal distinguishes them.
 macro_rules! negotiations {
     ($($(#[$doc:meta])* $name:ident: $($key:literal = $value:expr),* => $used:literal;)*) => {$(
         $(#[$doc])*
@@ -427,7 +427,7 @@ fn lay_206_another_real_path_is_told() {
             scene.path("libraries/liblayer_a.so"),
             scene.folder("links").join("a.so"),
         );
-        // A link whose target has another name is not a difference: both sides are resolved.
+        // A link whose target has another name is not a difference, because both paths are resolved.
         scene.on_disk(|| loader_tests::symlink(target, link).expect("links can be made"));
         with_device(scene, &["VK_LAYER_a"]).not_logged("was found to differ from OS loaded path");
     });

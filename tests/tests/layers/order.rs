@@ -1,4 +1,4 @@
-//! Order of layers by declaration (LAY-330 to LAY-339).
+//! Tests of the order of layers by declarations (LAY-330 to LAY-339).
 
 use loader_tests::{Outcome, Scene, case};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use crate::kit::{Layer, chain, device_chain, place, put_text};
 use crate::meta::active;
 use crate::settings::{MARKER, entry, listed};
 
-/// Implicit layers of these short names.
+/// Returns implicit layers with these short names.
 fn implicit(names: &[&str]) -> Vec<Layer> {
     names.iter().map(|name| Layer::implicit(name)).collect()
 }
@@ -107,7 +107,7 @@ fn lay_332_the_settings_file_orders_layers() {
     });
 }
 
-/// LAY-332, LAY-334: layers in the settings file keep the file's order, except for moves that the user declares.
+/// LAY-332, LAY-334: layers in the settings file keep the file's order, except if the user declares another one.
 #[test]
 fn lay_334_the_list_of_a_settings_file_is_stronger_than_manifests() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! The override layer (LAY-170 to LAY-182).
+//! Tests of the override layer (LAY-170 to LAY-182).
 
 use std::path::PathBuf;
 
@@ -21,12 +21,12 @@ pub(crate) fn program() -> String {
         .replace('\\', "/")
 }
 
-/// An override layer that puts `folder` in the place of the explicit search.
+/// Returns an override layer that replaces the explicit search by `folder`.
 fn with_path(scene: &Scene, components: &[&str], folder: &str) -> Layer {
     Layer::overriding(components).member("override_paths", list(&[&scene.text_path(folder)]))
 }
 
-/// LAY-4, LAY-173, LAY-178, LAY-146
+/// LAY-4, LAY-173, LAY-178, LAY-146: the override layer has the place where it was found.
 #[test]
 fn lay_146_the_override_layer_stands_where_it_was_found() {
     case(|scene| {
@@ -335,7 +335,7 @@ fn lay_179_an_override_layer_that_is_off_has_no_effect() {
     });
 }
 
-/// LAY-179, LAY-130, LAY-127, APP-224
+/// LAY-179, LAY-130, LAY-127, APP-224: an override layer that the filter disables has no effect.
 #[test]
 fn lay_179_an_override_layer_that_the_filter_disables_has_no_effect() {
     case(|scene| {
@@ -411,7 +411,7 @@ fn lay_175_the_implicit_search_stays() {
     case(|scene| {
         let layer = with_path(scene, &["VK_LAYER_a"], "override");
         place(scene, &[layer, Layer::implicit("i")]);
-        // A layer with a disable variable in an override path is explicit all the same.
+        // A layer in an override path is explicit, even if it has a disable variable.
         let object = Layer::implicit("a").object();
         Layer::implicit("a").put_library(scene);
         put_manifest(scene, "override/a.json", "1.2.0", &[&object]);
@@ -437,8 +437,8 @@ fn lay_85_override_paths_of_an_older_version_are_warned_of_and_used() {
     });
 }
 
-/// LAY-174: variables that switch an implicit layer on and off have the same effect on the override layer. A component that is too old
-/// removes it.
+/// LAY-174: variables that enable and disable implicit layers have the same effect on the override layer. A component that is too old
+/// removes the override layer.
 #[test]
 fn lay_174_the_override_layer_obeys_its_variables_and_its_components() {
     case(|scene| {

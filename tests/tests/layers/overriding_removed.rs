@@ -1,11 +1,11 @@
-//! Override layers that are chosen and then removed, the next override layers, and explicit ones (LAY-170 to LAY-182).
+//! Tests of override layers that are chosen and then removed, of the next override layers, and of explicit ones (LAY-170 to LAY-182).
 
 use loader_tests::{case, json_path};
 
 use crate::kit::{Layer, chain, list, place};
 use crate::overriding::{OVERRIDE, program};
 
-/// LAY-176, LAY-177: an override layer that a missing component removes blacklists nothing.
+/// LAY-176, LAY-177: an override layer excludes no layers if a missing component removes it.
 #[test]
 fn lay_176_a_removed_override_layer_blacklists_nothing() {
     case(|scene| {
@@ -43,8 +43,8 @@ fn lay_176_a_removed_override_layer_turns_nothing_on() {
     });
 }
 
-/// LAY-172, LAY-176: the choice between several override layers comes before the look at their components. The first that
-/// matches takes all others with it, also when it is removed afterwards.
+/// LAY-172, LAY-176: one of several override layers is chosen before their components are examined. The first match discards all others,
+/// even if it is removed afterwards.
 #[test]
 fn lay_172_behind_a_removed_override_layer_no_other_is_used() {
     case(|scene| {
@@ -76,7 +76,7 @@ fn lay_172_behind_a_removed_override_layer_no_other_is_used() {
     });
 }
 
-/// LAY-170, LAY-172: a manifest that is refused was never there to be chosen.
+/// LAY-170, LAY-172: a refused manifest is never chosen as the override layer.
 #[test]
 fn lay_172_behind_a_refused_manifest_the_next_override_layer_is_used() {
     case(|scene| {
@@ -100,7 +100,7 @@ fn lay_172_behind_a_refused_manifest_the_next_override_layer_is_used() {
     });
 }
 
-/// LAY-130, LAY-179: an override layer that is switched off stays in the list, and its components obey their own variables.
+/// LAY-130, LAY-179: a disabled override layer stays in the list, and its components obey their own variables.
 #[test]
 fn lay_179_an_override_layer_that_is_off_turns_nothing_on() {
     case(|scene| {
@@ -121,7 +121,7 @@ fn lay_179_an_override_layer_that_is_off_turns_nothing_on() {
     });
 }
 
-/// LAY-172: override layers for other programs alone leave everything as it is.
+/// LAY-172: override layers that are only for other programs change nothing.
 #[test]
 fn lay_172_override_layers_of_other_programs_do_nothing() {
     case(|scene| {

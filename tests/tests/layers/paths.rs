@@ -1,4 +1,4 @@
-//! The variables that hold search paths (LAY-60 to LAY-67).
+//! Tests of the variables that contain search paths (LAY-60 to LAY-67).
 
 use loader_tests::case;
 

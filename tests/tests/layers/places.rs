@@ -1,4 +1,4 @@
-//! The places of the normal search as the log lists them, and paths of any length (LAY-10 to LAY-33).
+//! Tests of the places of the normal search in the log, and of paths of any length (LAY-10 to LAY-33).
 
 use loader_tests::{Outcome, case};
 
@@ -41,7 +41,7 @@ fn lay_11_the_folders_of_an_empty_environment() {
     });
 }
 
-/// LAY-11: an empty variable is an unset one, also for the lists.
+/// LAY-11: an empty variable counts as unset, also if it is a list.
 #[test]
 fn lay_11_empty_lists_fall_back() {
     case(|scene| {
@@ -73,7 +73,7 @@ fn lay_20_a_manifest_may_have_any_path_that_the_system_takes() {
     });
 }
 
-/// LAY-16: the variable names a folder and a file in it.
+/// LAY-16: if the variable names a folder and a file in it, the file counts once.
 #[test]
 fn lay_16_a_manifest_that_is_found_twice_is_read_once() {
     case(|scene| {

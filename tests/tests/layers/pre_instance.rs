@@ -1,18 +1,18 @@
-//! Pre-instance functions (LAY-270 to LAY-277).
+//! Tests of pre-instance functions (LAY-270 to LAY-277).
 
 use loader_tests::ash::vk;
 use loader_tests::{call, case};
 
 use crate::kit::{Layer, list, loads, place, unloads};
 
-/// All three functions of the mock layer.
+/// JSON text that names all three functions of the mock layer.
 const ALL: &str = r#"{
     "vkEnumerateInstanceVersion": "mockEnumerateInstanceVersion",
     "vkEnumerateInstanceLayerProperties": "mockEnumerateInstanceLayerProperties",
     "vkEnumerateInstanceExtensionProperties": "mockEnumerateInstanceExtensionProperties"
 }"#;
 
-/// An implicit layer with all three functions.
+/// Returns an implicit layer with all three functions.
 fn intercepting(short: &str) -> Layer {
     Layer::implicit(short).member("pre_instance_functions", ALL)
 }

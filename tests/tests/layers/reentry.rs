@@ -1,4 +1,4 @@
-//! Layers that call back into the loader, in one thread and in several. `tests/README.md` describes the long runs.
+//! Tests of layers that call the loader again, on one thread and on several. `tests/README.md` describes the long runs.
 
 use std::thread;
 
@@ -6,14 +6,14 @@ use loader_tests::case;
 
 use crate::kit::{Layer, chain, place};
 
-/// Returns the number of rounds of each thread, and their time limit in seconds. Both are small by default; `LAYER_ROUNDS` is for a long run, which
-/// may use a sanitizer and therefore has more time.
+/// Returns the number of rounds of each thread, and their time limit in seconds. The defaults are small. `LAYER_ROUNDS` requests a long
+/// run, which has more time because it may use a sanitizer.
 fn rounds() -> (u32, u64) {
     let chosen = std::env::var("LAYER_ROUNDS").ok().and_then(|text| text.parse().ok());
     chosen.map_or((150, 60), |rounds| (rounds, 60 + 6 * u64::from(rounds)))
 }
 
-/// LAY-245: a layer may call back into the loader at any point, in any thread.
+/// LAY-245: a layer may call the loader at any point, on any thread.
 #[test]
 fn lay_245_two_threads_create_and_destroy_instances_and_devices_with_four_layers() {
     let (rounds, limit) = rounds();

@@ -1,4 +1,4 @@
-//! Layers that call down a second time within one creation.
+//! Tests of layers that call down a second time within one creation.
 
 use loader_tests::ash::vk;
 use loader_tests::vk::Commands;
@@ -15,8 +15,8 @@ fn assert_retried(outcome: &Outcome, line: &str) {
     assert!(journal.iter().any(|entry| entry.contains(line)), "{journal:#?}");
 }
 
-/// DRV-113, DRV-114: nothing of the first attempt remains, and the second one gets the drivers. An extension that only the first attempt
-/// requested is not enabled (APP-28).
+/// DRV-113, DRV-114: nothing of the first attempt remains, and the second attempt reaches the drivers. An extension that only the first
+/// attempt requested is not enabled (APP-28).
 #[test]
 fn drv_114_a_layer_may_try_again_after_a_failure() {
     case(|scene| {
@@ -48,7 +48,7 @@ fn drv_114_a_layer_may_try_again_after_a_failure() {
     });
 }
 
-/// LAY-239: the terminator works as often as it is called.
+/// LAY-239: the terminator works at each call.
 #[test]
 fn lay_239_a_layer_may_destroy_what_came_up_and_try_again() {
     case(|scene| {
@@ -112,7 +112,7 @@ fn lay_286_a_layer_may_make_a_device_twice() {
     });
 }
 
-/// APP-96: a driver that fails for good leaves the layer with an error, and the next call works.
+/// APP-96: if a driver keeps failing, the layer gets an error, and the next call works.
 #[test]
 fn app_096_a_layer_that_tries_in_vain_gets_the_error_twice() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! The sample layer, explicit and implicit, in a case of the mock driver and in vkcube on lavapipe.
+//! Tests of the sample layer, explicit and implicit, on the mock driver and in vkcube on lavapipe.
 
 use loader_tests::symlink;
 use std::fs;
@@ -15,7 +15,7 @@ use loader_tests::{Scene, Vk, built, call, case, is_peer, retried, under_test};
 
 /// The layer's name.
 const NAME: &str = "VK_LAYER_SAMPLE_SampleLayer";
-/// Frames of vkcube; it records a command buffer for each image of its swapchain, and some before the first frame.
+/// Number of frames of vkcube. It records a command buffer for each image of its swapchain, and some before the first frame.
 const FRAMES: &str = "20";
 /// Time limit for vkcube and the display.
 const LIMIT: Duration = Duration::from_secs(300);
@@ -39,7 +39,7 @@ fn explicit(scene: &Scene) -> PathBuf {
     )
 }
 
-/// Installs the layer by its implicit manifest where the normal search finds it.
+/// Installs the layer with its implicit manifest in a folder that the normal search visits.
 fn implicit(scene: &Scene) {
     install(
         scene,
@@ -132,7 +132,7 @@ fn sample_layer_enumerates_itself() {
         let outcome = scene.run(|vk| {
             let list: vk::PFN_vkEnumerateInstanceLayerProperties =
                 vk.exported(&library, c"SampleLayer_EnumerateInstanceLayerProperties");
-            // SAFETY: `count` is valid, and `out` is null or has room for that many elements.
+            // SAFETY: `count` is valid, and `out` is null or has space for that number of elements.
             let own: Vec<vk::LayerProperties> = two_call(|count, out| unsafe { list(count, out) }).expect("layers");
             assert_eq!(own.iter().map(|own| text(&own.layer_name)).collect::<Vec<_>>(), [NAME]);
             let name = std::ffi::CString::new(NAME).expect("a name without zeros");
@@ -163,7 +163,7 @@ fn sample_layer_enumerates_itself() {
     });
 }
 
-/// A display without a screen, gone with this value.
+/// A display without a screen. Dropping this value ends the display.
 struct Display {
     process: Child,
     name: String,
@@ -177,7 +177,7 @@ impl Display {
             .stderr(Stdio::null())
             .spawn()
             .expect("Xvfb can be started");
-        // The process ends with this value, also after a failure below.
+        // Dropping this value ends the process, also after a failure below.
         let mut display = Self {
             process,
             name: String::new(),
@@ -253,7 +253,7 @@ fn vkcube(scene: &Scene, variables: &[(&str, &Path)]) -> String {
     text
 }
 
-/// The manifest of lavapipe.
+/// Returns the path of lavapipe's manifest.
 fn lavapipe() -> PathBuf {
     let folder = fs::read_dir("/usr/share/vulkan/icd.d").expect("a driver is installed");
     let mut found = folder.flatten().map(|entry| entry.path());
@@ -264,14 +264,14 @@ fn lavapipe() -> PathBuf {
     lavapipe.expect("lavapipe is installed")
 }
 
-/// Each of vkcube's frames is one draw of a cube: twelve triangles.
+/// Checks the layer's output for vkcube: each frame is one draw of a cube, which has twelve triangles.
 fn check_cubes(text: &str) {
     let lines = printed(text);
     let cubes = lines
         .iter()
         .filter(|line| *line == "1 draws, 1 instances and 36 vertices")
         .count();
-    // The rest prepares textures and draws nothing.
+    // The other command buffers prepare textures and draw nothing.
     let empty = lines
         .iter()
         .filter(|line| *line == "0 draws, 0 instances and 0 vertices")

@@ -1,6 +1,7 @@
-//! A query may reuse the result of an earlier one, and must notice every change of files and variables (LAY-24, DRV-7, APP-216, APP-243).
+//! Tests of remembered results: a query may reuse the result of an earlier one, and must notice every change of files and variables
+//! (LAY-24, DRV-7, APP-216, APP-243).
 //!
-//! The library keeps no result with a file that changed less than two seconds before it was read, so each case waits first.
+//! The library remembers no file that changed less than two seconds before it was read, so each test waits first.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,14 +16,14 @@ use crate::kit::{EXPLICIT, IMPLICIT, Layer, place};
 
 const SETTINGS: &str = "xdg/data-home/vulkan/loader_settings.d/vk_loader_settings.json";
 
-/// The number of calls to read files that this process has made.
+/// Returns the number of calls to read files that this process has made.
 fn reads() -> u64 {
     let text = fs::read_to_string("/proc/self/io").expect("the system counts calls");
     let line = text.lines().find_map(|line| line.strip_prefix("syscr: "));
     line.and_then(|number| number.parse().ok()).expect("calls of read")
 }
 
-/// The number of calls to read files that `work` makes.
+/// Returns the number of calls to read files that `work` makes.
 pub(crate) fn reads_of(mut work: impl FnMut()) -> u64 {
     let counted = |work: &mut dyn FnMut()| {
         let before = reads();
@@ -37,7 +38,7 @@ fn layers(vk: &Vk) -> Vec<String> {
     vk.layers().expect("layers")
 }
 
-/// A scene whose children listen to no log, with one explicit layer `a`.
+/// Prepares a scene whose children have no log, with one explicit layer `a`.
 fn quiet(scene: &mut Scene) {
     scene.unset("VK_LOADER_DEBUG");
     place(scene, &[Layer::explicit("a").folder(EXPLICIT)]);
@@ -85,7 +86,7 @@ fn lay_24_what_is_unchanged_is_not_read_again() {
     });
 }
 
-/// LAY-24, DRV-7: driver manifests that are large together are read again each time, though none is large.
+/// LAY-24, DRV-7: driver manifests whose total size is large are read again each time, even if each is small.
 #[test]
 fn drv_7_large_lists_of_driver_manifests_are_read_again() {
     const FOLDER: &str = "xdg/data-home/vulkan/icd.d";
@@ -112,7 +113,7 @@ fn drv_7_large_lists_of_driver_manifests_are_read_again() {
     });
 }
 
-/// DRV-97, DRV-98, DRV-7: queries see portability drivers, instances only when they ask, in whatever order the two come.
+/// DRV-97, DRV-98, DRV-7: queries see portability drivers, and instances only on request, in any order of the two.
 #[test]
 fn drv_98_portability_drivers_are_remembered_and_left_out() {
     case(|scene| {
@@ -138,7 +139,7 @@ fn drv_98_portability_drivers_are_remembered_and_left_out() {
     });
 }
 
-/// LAY-24: the same number of bytes, and as little time between writing and reading as there can be.
+/// LAY-24: a change is noticed even if the number of bytes is the same, and as little time as possible passes between reading and writing.
 #[test]
 fn lay_24_a_manifest_rewritten_in_place_is_seen_at_once() {
     case(|scene| {
@@ -161,7 +162,7 @@ fn lay_24_a_manifest_rewritten_in_place_is_seen_at_once() {
     });
 }
 
-/// LAY-24: a content without a trace in size and time of the content.
+/// LAY-24: a change is noticed even if the size and the time of the content stay the same.
 #[test]
 fn lay_24_a_manifest_with_the_time_of_the_old_one_is_seen() {
     case(|scene| {
@@ -197,7 +198,7 @@ fn lay_24_a_manifest_with_the_time_of_the_old_one_is_seen() {
     });
 }
 
-/// LAY-24, BI-8: folders that gain and lose files, appear and go; files that become something else.
+/// LAY-24, BI-8: changes are noticed if folders gain or lose files, or appear and disappear, and if files become something else.
 #[test]
 fn lay_24_folders_that_change_are_seen() {
     case(|scene| {
@@ -229,7 +230,7 @@ fn lay_24_folders_that_change_are_seen() {
     });
 }
 
-/// LAY-24, DRV-13: links that lead elsewhere, for a manifest and for its folder.
+/// LAY-24, DRV-13: a changed target of a link is noticed, for a manifest and for its folder.
 #[test]
 fn lay_24_links_that_lead_elsewhere_are_seen() {
     case(|scene| {
@@ -271,7 +272,7 @@ fn lay_24_links_that_lead_elsewhere_are_seen() {
     });
 }
 
-/// APP-216, LAY-67: variables of the loader and of layers.
+/// APP-216, LAY-67: changes of variables of the loader and of layers are noticed.
 #[test]
 fn app_216_variables_that_change_are_seen() {
     case(|scene| {
@@ -312,7 +313,7 @@ fn app_216_variables_that_change_are_seen() {
     });
 }
 
-/// APP-216, DRV-7: a variable with places of layers and drivers, and one with places of drivers.
+/// APP-216, DRV-7: changes are noticed in a variable with places of layers and drivers, and in one with places of drivers.
 #[test]
 fn app_216_variables_of_places_that_change_are_seen() {
     case(|scene| {
@@ -348,7 +349,7 @@ fn app_216_variables_of_places_that_change_are_seen() {
     });
 }
 
-/// APP-243: the settings file appears, changes and goes.
+/// APP-243: changes are noticed if the settings file appears, changes or disappears.
 #[test]
 fn app_243_settings_that_change_are_seen() {
     case(|scene| {
@@ -381,7 +382,7 @@ fn app_243_settings_that_change_are_seen() {
     });
 }
 
-/// DRV-7: driver manifests that change between queries, and the instance after them.
+/// DRV-7: changes of driver manifests are noticed by later queries, and by the instance after them.
 #[test]
 fn drv_7_driver_manifests_that_change_are_seen() {
     case(|scene| {
@@ -410,7 +411,7 @@ fn drv_7_driver_manifests_that_change_are_seen() {
     });
 }
 
-/// APP-194, LAY-24: a listener hears of every file, whatever earlier calls found.
+/// APP-194, LAY-24: a messenger receives messages about every file, whatever earlier calls found.
 #[test]
 fn lay_24_a_listener_hears_of_every_file() {
     case(|scene| {

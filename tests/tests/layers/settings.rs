@@ -1,4 +1,4 @@
-//! The part of the loader settings file that concerns layers (LAY-140 to LAY-157).
+//! Tests of the part of the loader settings file that concerns layers (LAY-140 to LAY-157).
 
 use loader_tests::ash::vk;
 use loader_tests::{Outcome, Scene, case};
@@ -6,10 +6,10 @@ use loader_tests::{Outcome, Scene, case};
 use crate::kit::{Layer, chain, list, place, put_text};
 use crate::meta::active;
 
-/// The entry for the place of all layers that the normal search finds.
+/// The entry that marks the place of all layers that the normal search finds.
 pub(crate) const MARKER: &str = r#"{"control": "unordered_layer_location"}"#;
 
-/// An entry for a layer that [`listed`] made.
+/// Returns an entry for a layer that [`listed`] made.
 pub(crate) fn entry(short: &str, control: &str) -> String {
     format!(r#"{{"name": "VK_LAYER_{short}", "path": "@ROOT@/listed/{short}.json", "control": "{control}"}}"#)
 }
@@ -19,7 +19,7 @@ pub(crate) fn implicit_entry(short: &str, control: &str) -> String {
     entry(short, control).replace('}', ", \"treat_as_implicit_manifest\": true}")
 }
 
-/// A layer where only the settings file finds it.
+/// Returns a layer that only the settings file finds.
 pub(crate) fn listed(short: &str) -> Layer {
     Layer::explicit(short).folder("listed")
 }
@@ -42,7 +42,7 @@ pub(crate) fn settings(scene: &Scene, entries: &[String]) {
     );
 }
 
-/// Runs an instance without requests; says the enumerated and the active layers.
+/// Runs an instance without requests, and reports the enumerated and the active layers.
 pub(crate) fn plain(scene: &mut Scene) -> Outcome {
     let outcome = scene.run(|vk| {
         vk.layers()
@@ -55,7 +55,7 @@ pub(crate) fn plain(scene: &mut Scene) -> Outcome {
     outcome
 }
 
-/// LAY-150, LAY-154, LAY-262, APP-256
+/// LAY-150, LAY-154, LAY-262, APP-256: a layer that is on is active.
 #[test]
 fn lay_150_a_layer_that_is_on_works() {
     case(|scene| {
@@ -170,7 +170,7 @@ fn lay_151_each_part_of_an_entry_is_needed() {
     });
 }
 
-/// LAY-152, LAY-161: a meta-layer that is found is valid with components that are found, not with listed ones.
+/// LAY-152, LAY-161: a meta-layer that the search finds is valid only with components that the search finds, and not with listed ones.
 #[test]
 fn lay_152_meta_layers_that_are_found_see_no_listed_components() {
     case(|scene| {
@@ -276,7 +276,8 @@ fn lay_157_the_one_nearest_the_driver_of_two_equal_names_is_used() {
     });
 }
 
-/// A case of four listed layers `on`, `auto`, `off` and the implicit `implicit`: the active ones by their short names.
+/// Defines a test of four listed layers `on`, `auto`, `off` and the implicit `implicit`, which expects these active layers by their short
+/// names.
 macro_rules! controls {
     ($($(#[$doc:meta])* $name:ident: $($variable:ident = $value:expr),* => [$($short:literal),*];)*) => {$(
         $(#[$doc])*
@@ -372,7 +373,7 @@ fn lay_155_an_application_that_names_a_layer_that_is_off_fails() {
             let refused = vk.spec().layer("VK_LAYER_a").create().err();
             assert_eq!(refused, Some(vk::Result::ERROR_LAYER_NOT_PRESENT));
             assert_eq!(vk.layers().expect("layers"), ["VK_LAYER_b"]);
-            // A filter governs activation only: the application gets its instance without the layer.
+            // A filter affects only the activation, so the application gets its instance without the layer.
             drop(vk.spec().layer("VK_LAYER_b").create().expect("vkCreateInstance"));
         });
         assert!(chain(outcome.ok()).is_empty());

@@ -1,7 +1,7 @@
-//! The C library's heap refuses: one request, or one and all after it (APP-174, APP-179a, LAY-75).
+//! Tests of a C library's heap that refuses one request, or one and all after it (APP-174, APP-179a, LAY-75).
 //!
-//! Each number is tried in a copy of the process. Every run tries the first numbers of each scene and a sample of the
-//! others, which differs from scene to scene; `LAYER_REFUSALS=all` tries all.
+//! Each request number is tried in a copy of the process. Every run tries the first numbers of each scene and a sample of the others, which
+//! differs from scene to scene. `LAYER_REFUSALS=all` tries all.
 
 use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,7 +21,7 @@ const FIRST: usize = 16;
 /// Number of the other allocations that are refused, evenly spread.
 const SAMPLE: usize = 24;
 
-/// Files and folders that a call may open between two looks at whether memory ran out: the places of one search.
+/// Upper bound on the files and folders that a call may open before it checks again if memory ran out: the places of one search.
 const FEW: usize = 8;
 
 /// Result of one call.
@@ -64,7 +64,7 @@ fn each_answer(vk: &Vk, take: &mut dyn FnMut(Answer)) {
     }
 }
 
-/// Runs the same program. Returns also how many files and folders its first failed call opened after the refusal.
+/// Runs the same program. Also returns the number of files and folders that its first failed call opened after the refusal.
 fn program_and_openings(vk: &Vk, heap: &Heap) -> (Vec<Answer>, usize) {
     let (mut answers, mut opened) = (Vec::new(), None);
     each_answer(vk, &mut |answer| {
@@ -76,7 +76,7 @@ fn program_and_openings(vk: &Vk, heap: &Heap) -> (Vec<Answer>, usize) {
     (answers, opened.unwrap_or_default())
 }
 
-/// Checks that each answer is the usual one or out of memory; returns the number of the latter.
+/// Checks that each answer is the usual one, or out of memory. Returns the number of failures.
 fn compare(answers: &[Answer], usual: &[Answer]) -> usize {
     let differs = answers
         .iter()
@@ -86,7 +86,7 @@ fn compare(answers: &[Answer], usual: &[Answer]) -> usize {
     answers.iter().filter(|answer| answer.is_err()).count()
 }
 
-/// Runs in a copy of the process: the program with a refusal, and then once more.
+/// Runs the program in a copy of the process, first with a refusal, and then without.
 fn refused(vk: &mut Vk, heap: &Heap, refusal: Refusal, usual: &[Answer]) {
     heap.refuse(refusal);
     let (answers, opened) = program_and_openings(vk, heap);
@@ -116,7 +116,7 @@ fn numbers(count: usize) -> Vec<usize> {
     (1..FIRST.min(count + 1)).chain(sample).collect()
 }
 
-/// Refuses request 1, 2, 3, ... of the program, alone and with all after it.
+/// Refuses request 1, 2, 3, ... of the program, alone and together with all later ones.
 fn sweep(scene: &mut Scene) {
     let outcome = scene.run_unloaded(|scratch| {
         // After this wait, the files are old enough to be remembered.
@@ -155,7 +155,7 @@ fn sweep(scene: &mut Scene) {
     outcome.ok();
 }
 
-/// Members for extensions, as layers have them.
+/// Returns the members for extensions in the form of a layer's manifest.
 fn extensions(number: usize, count: usize) -> [(&'static str, String); 2] {
     let one = |kind: &str, place: usize| {
         format!(r#"{{"name": "VK_EXT_{kind}_{number}_{place}", "spec_version": "3", "entrypoints": ["vkOdd{place}"]}}"#)
@@ -169,14 +169,14 @@ fn extensions(number: usize, count: usize) -> [(&'static str, String); 2] {
     })
 }
 
-/// A layer with that many extensions of each kind.
+/// Returns a layer with this number of extensions of each kind.
 fn extended(layer: Layer, number: usize, count: usize) -> Layer {
     extensions(number, count)
         .into_iter()
         .fold(layer, |layer, (key, json)| layer.member(key, json))
 }
 
-/// A manifest of many kinds: explicit and implicit layers, with and without escapes, meta-layers, and files that are not JSON.
+/// Writes manifests of many kinds: explicit and implicit layers, with and without escapes, meta-layers, and files that are not JSON.
 fn manifest(scene: &Scene, number: usize) {
     let short = format!("n{number:02}");
     let file = |folder: &str| format!("{folder}/{short}.json");
@@ -206,10 +206,10 @@ fn manifest(scene: &Scene, number: usize) {
     }
 }
 
-/// This many further manifests beside those of two layers that are used, and this many drivers.
+/// Builds a scene with this number of drivers, two layers that are used, and this number of further manifests.
 fn build(scene: &mut Scene, manifests: usize, drivers: usize) {
     scene.unset("VK_LOADER_DEBUG").limit(1800);
-    // A child gets no variables but those of its scene.
+    // A child gets only the variables of its scene.
     if let Ok(wanted) = env::var("LAYER_REFUSALS") {
         scene.env("LAYER_REFUSALS", wanted);
     }
@@ -239,7 +239,7 @@ fn lay_75_each_opening_refused_for_lack_of_memory() {
         let outcome = scene.run(|vk| {
             let heap = Heap::of(vk);
             let usual = program(vk);
-            // The driver catalogue is looked for once in a process.
+            // A process searches for the driver catalogue once.
             heap.refuse_none();
             assert_eq!(program(vk), usual);
             let count = heap.openings();
@@ -255,13 +255,13 @@ fn lay_75_each_opening_refused_for_lack_of_memory() {
     });
 }
 
-/// APP-174: large requests are refused, which the emergency pool could not serve.
+/// APP-174: the heap refuses large requests, which the emergency pool could not serve.
 #[test]
 fn app_174_large_requests_refused() {
     case(|scene| {
         build(scene, 2, 1);
         with_settings(scene);
-        // With the variable for added folders they make lists of folders that take more and more.
+        // Together with the variable for added folders, these make lists of folders that take more and more memory.
         for name in ["XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS"] {
             scene.env(name, format!("/{}", "x".repeat(100_000)));
         }
@@ -277,7 +277,7 @@ fn app_174_large_requests_refused() {
     });
 }
 
-/// Files whose contents make lists of more bytes than the library's emergency pool has.
+/// Writes files whose contents make lists of more bytes than the library's emergency pool has.
 fn large_files(scene: &Scene) {
     let texts = |count: usize, text: &str| format!("[{}]", vec![format!("\"{text}\""); count].join(", "));
     extended(Layer::explicit("wanted").folder(EXPLICIT).without_journal(), 100, 1500).put(scene);
@@ -289,7 +289,7 @@ fn large_files(scene: &Scene) {
     settings(scene, &[MARKER.into()].into_iter().chain(off).collect::<Vec<String>>());
 }
 
-/// APP-174: requests that the emergency pool cannot serve report a shortage, each of them.
+/// APP-174: each request that the emergency pool cannot serve makes its call report a lack of memory.
 #[test]
 fn app_174_each_large_request_refused_once() {
     case(|scene| {
@@ -333,7 +333,7 @@ fn app_216_variables_that_there_was_no_memory_to_note() {
             settle();
             let mut vk = scratch.load();
             for number in 1.. {
-                // The library's cached data are freed when it is unloaded.
+                // Unloading the library frees its remembered data.
                 vk.reload(|| ());
                 let heap = Heap::of(&vk);
                 let folder = |name: &str| vk.set_env("VK_LAYER_PATH", vk.path(name).to_str());
@@ -357,7 +357,7 @@ fn app_216_variables_that_there_was_no_memory_to_note() {
     });
 }
 
-/// A settings file that lists some of the layers, and variables with long values.
+/// Writes a settings file that lists some of the layers, and sets variables with long values.
 fn with_settings(scene: &mut Scene) {
     let long = "x".repeat(100_000);
     scene.env("VK_LOADER_LAYERS_DISABLE", format!("*_n05*,~none~,{long}"));
@@ -406,7 +406,7 @@ sweeps! {
     app_174_heap_with_an_order_of_layers: 20, 1, |scene| {
         scene.env("VK_LOADER_LAYERS_ORDER", "explicit>VK_LAYER_n*>implicit,*>VK_LAYER_wanted");
     };
-    /// APP-174, APP-179a: a settings file and all levels of the log.
+    /// APP-174, APP-179a: the scene has a settings file and all levels of the log.
     app_174_heap_with_a_log: 20, 4, |scene| {
         with_settings(scene);
         scene.env("VK_LOADER_DEBUG", "all");

@@ -1,4 +1,4 @@
-//! Refusing each allocation in turn, with layers in the chain (APP-174, APP-179a).
+//! Tests that refuse each allocation in turn, with layers in the chain (APP-174, APP-179a).
 
 use loader_tests::ash::vk;
 use loader_tests::vk::{Allocator, Messages};
@@ -9,7 +9,7 @@ use crate::settings::{MARKER, entry, listed, settings};
 
 const OOM: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
 
-/// An instance with these layers and a device, once with the n-th allocation refused for each n, until none is.
+/// Creates an instance with these layers and a device, with allocation 1, 2, 3, … refused, until no allocation is refused.
 fn use_up(vk: &Vk, names: &[&str]) {
     for number in 1..4000 {
         let allocator = Allocator::failing_at(number);
@@ -50,7 +50,7 @@ fn quiet(layer: Layer) -> Layer {
     layer.without_journal()
 }
 
-/// APP-174, APP-179a: memory fails with one layer, implicit or explicit.
+/// APP-174, APP-179a: each allocation fails in turn with one layer, implicit or explicit.
 #[test]
 fn app_174_every_allocation_with_one_layer() {
     case(|scene| {
@@ -62,7 +62,8 @@ fn app_174_every_allocation_with_one_layer() {
     });
 }
 
-/// APP-174, APP-179a: memory fails with several layers, one of them a meta-layer, which the application and a variable request.
+/// APP-174, APP-179a: each allocation fails in turn with several layers, one of them a meta-layer, which the application and a variable
+/// request.
 #[test]
 fn app_174_every_allocation_with_several_layers() {
     case(|scene| {
@@ -82,7 +83,7 @@ fn app_174_every_allocation_with_several_layers() {
     });
 }
 
-/// APP-174: layers that a settings file turns on.
+/// APP-174: each allocation fails in turn with layers that a settings file enables.
 #[test]
 fn app_174_every_allocation_with_layers_of_a_settings_file() {
     case(|scene| {

@@ -8,7 +8,7 @@ use loader_tests::{call, case};
 
 use crate::kit::{Layer, place};
 
-/// A layer that fails `command` with a lost device, which no loader code makes up by itself.
+/// Returns a layer that fails `command` with a lost device, a code that the loader itself never returns.
 fn failing(command: &str) -> Layer {
     Layer::explicit("a").conf("fail", format!("{command} {}", vk::Result::ERROR_DEVICE_LOST.as_raw()))
 }
@@ -93,7 +93,7 @@ fn lay_289_an_error_while_device_extensions_are_listed_fails_the_device() {
     });
 }
 
-/// LAY-294: a layer that reports failure after its own call succeeded must destroy what it created; the loader continues.
+/// LAY-294: a layer that reports a failure after its own call succeeded must destroy what it created. The loader continues.
 #[test]
 fn lay_294_an_error_after_the_driver_s_device_was_made_comes_up() {
     case(|scene| {

@@ -1,5 +1,5 @@
-//! If no log listens, and neither the application nor a file or variable requests explicit layers, they are not searched. Everything else
-//! works.
+//! Tests that explicit layers are not searched if no log listens, and neither the application nor a file or variable requests one.
+//! Everything else works.
 
 use std::ffi::CStr;
 
@@ -16,7 +16,7 @@ use loader_tests::settle;
 
 const OOM: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
 
-/// A scene with these layers whose children listen to no log.
+/// Prepares a scene with these layers whose children have no log.
 fn quiet(scene: &mut Scene, layers: &[Layer]) {
     scene.unset("VK_LOADER_DEBUG");
     place(scene, layers);
@@ -121,7 +121,7 @@ fn lay_168_components_of_implicit_meta_layers_are_looked_for() {
     });
 }
 
-/// LAY-177: an override layer of a blacklist alone, which makes no difference to where explicit layers come from.
+/// LAY-177: an override layer with only a blacklist does not change the places of explicit layers.
 #[test]
 fn lay_177_a_blacklist_works_by_itself() {
     case(|scene| {
@@ -139,7 +139,7 @@ fn lay_177_a_blacklist_works_by_itself() {
     });
 }
 
-/// LAY-152, LAY-322: a listed meta-layer with a component among the layers that the marker adds.
+/// LAY-152, LAY-322: a listed meta-layer works with a component that the marker adds.
 #[test]
 fn lay_152_components_of_listed_meta_layers_are_looked_for() {
     case(|scene| {
@@ -158,12 +158,12 @@ fn lay_152_components_of_listed_meta_layers_are_looked_for() {
     });
 }
 
-/// The device extensions of one layer.
+/// Returns the device extensions of a layer.
 fn of(instance: &Instance<'_>, name: &CStr) -> Vec<String> {
     of_device(instance, Some(name)).expect("extensions")
 }
 
-/// LAY-324, APP-132: layers that were not looked for are known by name all the same.
+/// LAY-324, APP-132: layers that were not searched are still known by name.
 #[test]
 fn lay_324_layers_that_were_not_asked_for_are_known_by_name() {
     case(|scene| {
@@ -199,7 +199,7 @@ fn lay_324_layers_that_were_not_asked_for_are_known_by_name() {
     });
 }
 
-/// APP-174, LAY-324: each allocation of such a query fails in turn.
+/// APP-174, LAY-324: each allocation of a query for device extensions fails in turn.
 #[test]
 fn app_174_asking_for_a_layer_that_was_not_looked_for() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Commands that the loader does not know (LAY-300 to LAY-314).
+//! Tests of commands that the loader does not know (LAY-300 to LAY-314).
 
 use loader_tests::ash::vk;
 use loader_tests::ash::vk::Handle;
@@ -7,7 +7,7 @@ use loader_tests::vk::{Commands, Device, Instance};
 
 use crate::kit::{Layer, place};
 
-/// The signature of the mock layer's own commands: any dispatchable handle and a number.
+/// The signature of the mock layer's own commands, with any dispatchable handle and a number.
 type Own = unsafe extern "system" fn(handle: u64, argument: u32) -> u32;
 
 /// Calls an own command of a mock layer at this address.
@@ -18,13 +18,13 @@ fn call_own(address: usize, handle: u64, argument: u32) -> u32 {
     unsafe { std::mem::transmute::<usize, Own>(address)(handle, argument) }
 }
 
-/// Asks the instance for a command of a physical device and calls it.
+/// Looks up a command of a physical device through the instance, and calls the command.
 #[track_caller]
 pub(crate) fn number(instance: &Instance<'_>, name: &str, device: vk::PhysicalDevice, argument: u32) -> u32 {
     call_own(instance.vk.get(instance.raw, name), device.as_raw(), argument)
 }
 
-/// Asks the device for a command and calls it on the device.
+/// Looks up a command through the device, and calls the command on the device.
 #[track_caller]
 pub(crate) fn device_number(device: &Device<'_>, name: &str, argument: u32) -> u32 {
     call_own(device.address(name), device.raw.as_raw(), argument)
@@ -307,12 +307,12 @@ fn lay_314_layers_are_not_asked_again_from_below() {
     });
 }
 
-/// The look-up of a layer's library, called as the layer's own code would call it.
+/// The look-up function of a layer's library, which tests call as the layer's own code would.
 type LookUp =
     unsafe extern "system" fn(instance: vk::Instance, name: *const std::ffi::c_char) -> vk::PFN_vkVoidFunction;
 
-/// LAY-241, LAY-313: the pointer that a layer gets from below for a device command works on devices made before and after it asked. That holds even
-/// if nothing else ever asks for the command.
+/// LAY-241, LAY-313: if a layer looks up a device command below it, the pointer works on devices created before and after the look-up. That
+/// holds even if nothing else ever looks up the command.
 #[test]
 fn lay_241_a_device_command_that_a_layer_asks_for_late_works_on_earlier_devices() {
     case(|scene| {
@@ -322,7 +322,7 @@ fn lay_241_a_device_command_that_a_layer_asks_for_late_works_on_earlier_devices(
             let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
             let early = instance.device(instance.first(), &[]);
             let ask: LookUp = vk.exported("libraries/liblayer_a.so", c"vkGetInstanceProcAddr");
-            // SAFETY: the layer has the instance, whose handle nothing on the way changes; the name is a C string.
+            // SAFETY: the layer knows the instance, whose handle is the same at every level. The name is a C string.
             let command = unsafe { ask(instance.raw, c"vkMockDevice".as_ptr()) }.map_or(0, |command| command as usize);
             assert!(call_own(command, early.raw.as_raw(), 1) >= 1000);
             let late = instance.device(instance.first(), &[]);

@@ -7,7 +7,7 @@ use crate::kit::{Layer, chain, place};
 /// The data of a value that counts.
 const ZERO: [u8; 4] = [0; 4];
 
-/// Puts a layer where no search finds it. Returns the path of its manifest in the form of this system.
+/// Puts a layer into a folder that no search visits. Returns the path of its manifest in the form of this system.
 fn put(scene: &Scene, layer: &Layer, short: &str) -> String {
     let file = format!("listed/{short}.json");
     layer.put_as(scene, &file);
@@ -31,7 +31,7 @@ fn lay_046_layers_of_the_machine_come_before_those_of_the_user() {
     });
 }
 
-/// LAY-48: a value of anything but four zero bytes is switched off.
+/// LAY-48: a value with any data except four zero bytes is disabled.
 #[test]
 fn lay_048_only_values_of_zero_count() {
     case(|scene| {
@@ -46,7 +46,7 @@ fn lay_048_only_values_of_zero_count() {
     });
 }
 
-/// LAY-46: implicit layers have a key of their own, and are active without being asked for.
+/// LAY-46: implicit layers have their own key, and are active without a request.
 #[test]
 fn lay_046_implicit_layers_are_active() {
     case(|scene| {
@@ -59,7 +59,7 @@ fn lay_046_implicit_layers_are_active() {
     });
 }
 
-/// LAY-47: an elevated process does not ask the user.
+/// LAY-47: an elevated process does not read the user's key.
 #[test]
 fn lay_047_the_user_is_not_asked_in_an_elevated_process() {
     case(|scene| {
@@ -107,7 +107,7 @@ fn lay_045_a_replacing_variable_replaces_the_registry() {
     });
 }
 
-/// LAY-46, LAY-200: the example of a layer is one here too.
+/// LAY-46, LAY-200: the sample layer works on Windows too.
 #[test]
 fn lay_046_the_sample_layer() {
     case(|scene| {

@@ -1,4 +1,5 @@
-//! Layers that wrap dispatchable objects, well or badly, or change the list of physical devices (LAY-250 to LAY-254, APP-186).
+//! Tests of layers that wrap dispatchable objects, correctly or with mistakes, or change the list of physical devices (LAY-250 to LAY-254,
+//! APP-186).
 
 use std::ptr;
 
@@ -36,7 +37,7 @@ fn use_device(device: &Device<'_>) {
     device.destroy_pool(pool);
 }
 
-/// LAY-252, LAY-254, LAY-251, DRV-126
+/// LAY-252, LAY-254, LAY-251, DRV-126: a layer may wrap every dispatchable object.
 #[test]
 fn lay_252_a_layer_may_wrap_every_dispatchable_object() {
     case(|scene| {
@@ -67,7 +68,7 @@ fn lay_252_a_layer_may_wrap_every_dispatchable_object() {
     });
 }
 
-/// APP-148: the application has the wrapper of the topmost layer, and the driver's own handle where no layer wraps.
+/// APP-148: the application gets the wrapper of the topmost wrapping layer, or the driver's own handle if no layer wraps it.
 #[test]
 fn app_148_the_device_is_what_the_topmost_layer_returned() {
     case(|scene| {
@@ -81,7 +82,7 @@ fn app_148_the_device_is_what_the_topmost_layer_returned() {
                 // another first word.
                 let words = Instance::words(device.raw.as_raw(), 2);
                 assert_eq!(Instance::words(words[1], 1)[0] == words[0], wrapped, "{name}");
-                // The driver takes none but its own objects.
+                // The driver accepts only its own objects.
                 assert_eq!(call!(device, PFN_vkDeviceWaitIdle(device.raw)), vk::Result::SUCCESS);
             }
         });
@@ -230,7 +231,7 @@ fn lay_253_a_layer_may_drop_physical_devices() {
     });
 }
 
-/// LAY-253, DRV-134: with filters, a list that grew is queried again as a whole, also one that was empty.
+/// LAY-253, DRV-134: with filters, the loader queries a list again as a whole if it grew, even if it was empty.
 #[test]
 fn drv_134_a_layer_that_counts_before_there_are_devices() {
     case(|scene| {
@@ -257,12 +258,12 @@ fn drv_134_a_layer_that_counts_too_many_devices() {
             .put(scene);
         scene.env("VK_LOADER_DEVICE_ID_FILTER", "0:0xffffffff");
         let outcome = scene.run(|vk| {
-            // Less than four billion handles take.
+            // The limit is smaller than the memory of four billion handles.
             let mut room = libc::rlimit {
                 rlim_cur: 0,
                 rlim_max: 0,
             };
-            // SAFETY: a limit of this process, which is only lowered.
+            // SAFETY: the call only lowers a limit of this process.
             unsafe {
                 assert_eq!(libc::getrlimit(libc::RLIMIT_AS, &mut room), 0);
                 // The address space of a 32-bit process is even smaller.
@@ -296,7 +297,7 @@ fn lay_253_devices_of_groups_are_the_ones_of_the_list() {
                 .layer("VK_LAYER_a")
                 .create()
                 .expect("vkCreateInstance");
-            // Groups first: the wrappers are made there.
+            // Groups are queried first, so this query creates the wrappers.
             let groups = instance.groups().expect("groups");
             let devices = instance.devices().expect("devices");
             assert_eq!(groups.len(), 2);
@@ -349,8 +350,8 @@ fn lay_250_dispatch_words_are_the_same_above_and_unique_for_each_object() {
     });
 }
 
-/// Calls these commands of a device through a layer that wraps the device and forgets to unwrap it there. Each must end the
-/// process and name the command, with `text` before that.
+/// Calls these commands of a device through a layer that wraps the device and does not unwrap it for these commands. Each call must end the
+/// process and name the command, after `text`.
 fn hand_on_a_wrapper(scene: &mut Scene, commands: &'static [&'static str], text: &'static str) {
     const EXTENSIONS: [&str; 4] = [
         "VK_KHR_swapchain",
@@ -374,13 +375,13 @@ fn hand_on_a_wrapper(scene: &mut Scene, commands: &'static [&'static str], text:
         ]);
         let instance = spec.create().expect("vkCreateInstance");
         let device = instance.device(instance.first(), &EXTENSIONS);
-        // Memory without an object: `vkSetDebugUtilsObjectNameEXT` and its kin take a structure, which the trampoline reads first.
+        // Memory without an object. `vkSetDebugUtilsObjectNameEXT` and similar commands get a structure, which the trampoline reads first.
         let empty = [0_u64; 16];
         for &name in commands {
             let address = device.address(name);
             assert_ne!(address, 0, "{name}");
             let ending = isolated(|| {
-                // SAFETY: a command of the device by its address; the loader checks the handle before it reads anything but the
+                // SAFETY: the address is that of a command of the device. The loader checks the handle before it reads anything except the
                 // structure.
                 let function: extern "system" fn(vk::Device, *const u64, usize, usize, usize) =
                     unsafe { std::mem::transmute(address) };
@@ -403,7 +404,7 @@ fn app_186_a_device_that_a_layer_did_not_unwrap_for_swapchains() {
     case(|scene| hand_on_a_wrapper(scene, &["vkCreateSwapchainKHR", "vkCreateSharedSwapchainsKHR"], WRAPPED));
 }
 
-/// APP-186: every other command that looks its device up.
+/// APP-186: every other command in which the loader looks up the device aborts too.
 #[test]
 fn app_186_a_device_that_a_layer_did_not_unwrap_elsewhere() {
     let commands: &'static [&'static str] = &[

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::symlink;
 
-/// A trace after a crash: the library, and the call that began and did not end.
+/// After a crash, the trace shows the library, and the call that began and did not end.
 #[test]
 fn trace_of_a_crash_ends_in_the_call_that_crashed() {
     case(|scene| {
@@ -66,7 +66,7 @@ fn trace_that_cannot_be_written_is_one_line() {
     });
 }
 
-/// A full disk, and a pipe without a reader: one line, no signal, and the program continues.
+/// A full disk, or a pipe without a reader, causes one line and no signal, and the program continues.
 #[test]
 fn trace_that_fails_ends_without_harm() {
     case(|scene| {
@@ -79,14 +79,14 @@ fn trace_that_fails_ends_without_harm() {
                         .write(true)
                         .open("/dev/full")
                         .expect("the device is there");
-                    // SAFETY: a copy of an open descriptor.
+                    // SAFETY: the call only copies an open descriptor.
                     unsafe { libc::dup(file.as_raw_fd()) }
                 } else {
                     let (reader, writer) = std::io::pipe().expect("a pipe");
                     drop(reader);
-                    // SAFETY: the test runner ignores the signal, which would end a program.
+                    // SAFETY: this restores the default action of the signal, which the test runner ignores, and which would end a program.
                     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
-                    // SAFETY: a copy of an open descriptor.
+                    // SAFETY: the call only copies an open descriptor.
                     unsafe { libc::dup(writer.as_raw_fd()) }
                 };
                 // SAFETY: the process has one thread.
@@ -119,7 +119,7 @@ fn trace_never_goes_into_another_file() {
             }
             let own = fs::File::create(vk.path("own")).expect("a file");
             for number in own.as_raw_fd() + 1..1024 {
-                // SAFETY: an open descriptor, and a number that was closed above.
+                // SAFETY: the first descriptor is open, and the number was closed above.
                 unsafe { libc::dup2(own.as_raw_fd(), number) };
             }
             assert_eq!(vk.instance().device_names(), ["one"]);
@@ -147,11 +147,11 @@ fn trace_of_threads_and_forks_is_whole_lines() {
             match unsafe { libc::fork() } {
                 0 => {
                     drop(vk.instance().device_names());
-                    // SAFETY: leaves without the clean-up of the parent.
+                    // SAFETY: `_exit` ends the copy without the clean-up of the parent.
                     unsafe { libc::_exit(0) };
                 }
                 child => {
-                    // SAFETY: waits for the child just made.
+                    // SAFETY: the number is that of the new child, and null discards the status.
                     let waited = retried(|| unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) });
                     assert_eq!(waited.expect("a child can be waited for"), child);
                 }
@@ -184,7 +184,7 @@ fn trace_is_not_for_elevated_processes() {
     });
 }
 
-/// Loaded and unloaded again and again, the library leaves no descriptor open.
+/// The library leaves no descriptor open, however often it is loaded and unloaded.
 #[test]
 fn trace_is_closed_when_the_library_leaves() {
     case(|scene| {
