@@ -90,7 +90,7 @@ macro_rules! jump {
 }
 
 /// Jumps to the function in a register. Changes the same registers as [`jump`].
-#[cfg(not(vkl_guarded))]
+#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), not(vkl_guarded)))]
 macro_rules! jump_to {
     ($register:literal) => {
         concat!("jmp ", $register)

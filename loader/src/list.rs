@@ -37,6 +37,7 @@ impl<T: Linked> List<T> {
     }
 
     /// Offset of the member that [`List::newest`] reads.
+    #[cfg(target_arch = "x86_64")]
     pub(crate) const NEWEST: usize = core::mem::offset_of!(Self, head);
 
     /// Address of the newest member, or an address that no object outside this library holds.

@@ -297,15 +297,17 @@ pub(crate) mod offsets {
     use crate::device::Device;
     use crate::generated::dispatch::{DeviceTable, InstanceTable};
     use crate::instance::InstanceDriver;
-    use crate::list::List;
     use crate::physical_device::{AppPhysicalDevice, ChainPhysicalDevice};
     use core::mem::offset_of;
 
     /// The newest member in a list of devices.
-    pub(crate) const NEWEST: usize = List::<Device>::NEWEST;
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) const NEWEST: usize = crate::list::List::<Device>::NEWEST;
     /// The magic word of an application's physical device.
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
     pub(crate) const PHYSICAL_DEVICE_MAGIC: usize = offset_of!(AppPhysicalDevice, magic);
     /// The chain's handle of an application's physical device.
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
     pub(crate) const PHYSICAL_DEVICE_CHAIN: usize = offset_of!(AppPhysicalDevice, chain);
     /// Unknown slots of a device table.
     pub(crate) const DEVICE_UNKNOWN: usize = offset_of!(DeviceTable, unknown);
