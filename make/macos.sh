@@ -7,7 +7,7 @@ GROUP=macos
 # The newest LLVM that has all of it.
 LLVM=
 for folder in $(printf '%s\n' /usr/lib/llvm-*/bin | sort --version-sort); do
-    if [ -x "$folder/ld64.lld" ] && [ -x "$folder/clang" ] && [ -x "$folder/llvm-lipo" ]; then
+    if [ -x "$folder/ld64.lld" ] && [ -x "$folder/clang" ] && [ -x "$folder/llvm-lipo" ] && [ -x "$folder/llvm-objcopy" ]; then
         LLVM=$folder
     fi
 done
@@ -49,13 +49,16 @@ exports:
     symbols: [ $(awk -v library="$1" '$1 == library { printf "%s\047%s\047", sep, $2; sep = ", " }' tests/targets/macos.txt) ]
 ..."
 }
-# build TRIPLE FOLDER
+# build TRIPLE FOLDER: the compiler strips by a program that Debian's Rust lacks, so LLVM's own gets that name.
 build() {
+    mkdir -p "$TARGET/macos/bin"
+    ln -sf "$LLVM/llvm-objcopy" "$TARGET/macos/bin/rust-objcopy"
     local flags=("-Clinker=$LLVM/clang" -Clink-arg=-fuse-ld=lld "-Clink-arg=--target=${1/aarch64/arm64}" -Clink-arg=-Wl,-adhoc_codesign)
     rm -f "$2/built/$1/release/libvulkan.dylib"
-    PATH=$LLVM:/usr/bin:$PATH RUSTC_BOOTSTRAP=1 SDKROOT=$SDK CARGO_TARGET_DIR=$2/built CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\x1f' && printf '%s' "${flags[*]}") \
+    PATH=$TARGET/macos/bin:$LLVM:/usr/bin:$PATH RUSTC_BOOTSTRAP=1 SDKROOT=$SDK CARGO_TARGET_DIR=$2/built CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\x1f' && printf '%s' "${flags[*]}") \
         cargo build --locked --release -Zbuild-std=core,alloc --target "$1" -p vulkan-loader
     cp "$2/built/$1/release/libvulkan.dylib" "$2"
+    say "figure $(stat -c %s "$2/libvulkan.dylib") bytes"
 }
 looks() {
     python3 make/macos_library.py "$@"
