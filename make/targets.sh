@@ -109,7 +109,7 @@ program() {
         cp "$folder/driver.json" "$data/vulkan/icd.d/$(basename "$(dirname "$folder")")-$(basename "$folder").json"
     done
     # shellcheck disable=SC2086 -- the words of a command
-    env -i XDG_DATA_HOME="$data" XDG_DATA_DIRS="$HERE/none" XDG_CONFIG_DIRS="$HERE/none" VK_LOADER_DEBUG=error,warn \
+    env -i XDG_DATA_HOME="$data" XDG_DATA_DIRS="$HERE/none" XDG_CONFIG_DIRS="$HERE/none" VK_LOADER_SERVICE_SOCKET= VK_LOADER_DEBUG=error,warn \
         timeout 60 $RUNNER "$own/program" "$library" 2>"$HERE/errors" >"$HERE/output" || { cat "$HERE/output" "$HERE/errors"; return 1; }
     cat "$HERE/output"
     [ ! -s "$HERE/errors" ] || { cat "$HERE/errors"; return 1; }
@@ -218,9 +218,9 @@ riscv64() {
     finish
 }
 # The C library of Alpine and others, on this processor. The programs of the cases unwind, so they get an unwinder under the name that the
-# standard library requests. What ships needs none.
+# standard library requests. What ships needs none. Debian's musl-gcc asks the linker for no build ID, unlike its gcc and the compilers of Alpine.
 musl() {
-    begin musl x86_64-unknown-linux-musl musl-gcc "" musl-gcc "-Ctarget-feature=-crt-static -Clink-self-contained=no"
+    begin musl x86_64-unknown-linux-musl musl-gcc "" musl-gcc "-Ctarget-feature=-crt-static -Clink-self-contained=no -Clink-arg=-Wl,--build-id"
     usual
     check "it needs nothing but the C library" needs_only_libc
     check "a driver of another processor" foreign "$HERE/other"

@@ -31,6 +31,7 @@ mod exports;
 mod known;
 mod left_out;
 mod library;
+pub mod linker_words;
 mod outcome;
 mod pe;
 mod peer;

@@ -192,8 +192,8 @@ codes! {
         "Start the program again: the service was restarted meanwhile.";
     #[cfg(feature = "service")]
     ServiceOldCLibrary = "service.old-c-library",
-        "The driver of the service, or a library that it needs, was built for a newer C library than that of the program.",
-        "Update the sandbox's runtime, or package a driver that was built for an older system.";
+        "The driver of the service, or a library that it needs, was built for a newer C library than that of the program, or for another one.",
+        "Update the sandbox's runtime, or package a driver that was built for an older system. A program with musl needs drivers for musl.";
 
     DriverNotOpened = "driver.not-opened",
         "The system could not open the driver's library.",

@@ -3,7 +3,7 @@
 
 mod output;
 
-use loader_tests::{Scene, case};
+use loader_tests::{Scene, case, linker_words};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -74,7 +74,7 @@ fn trace_tells_calls_decisions_drivers_and_devices() {
         assert!(gone[0]["path"].as_str().is_some_and(|path| path.ends_with("gone.json")));
         assert_eq!(gone[0]["source"]["variable"], "VK_DRIVER_FILES");
         let words = gone[0]["details"]["system"].as_str().expect("the system's words");
-        assert!(words.contains("cannot open shared object file"), "{words}");
+        assert!(words.contains(linker_words::MISSING), "{words}");
         assert!(
             gone[0]["text"]
                 .as_str()

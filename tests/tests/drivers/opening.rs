@@ -4,7 +4,7 @@ use loader_tests::symlink;
 use std::fs;
 
 use loader_tests::ash::vk;
-use loader_tests::{Outcome, Scene, Vk, case};
+use loader_tests::{Outcome, Scene, Vk, case, linker_words};
 
 fn names(vk: &Vk) -> Vec<String> {
     vk.instance().device_names()
@@ -24,7 +24,7 @@ fn beside(scene: &mut Scene, path: &str) -> Outcome {
 fn drv_059_a_missing_library_is_named() {
     case(|scene| {
         let outcome = beside(scene, "/nowhere/at/all/libx.so");
-        outcome.logged_with("ERROR", "/nowhere/at/all/libx.so: cannot open shared object file");
+        outcome.logged_with("ERROR", &format!("/nowhere/at/all/libx.so: {}", linker_words::MISSING));
         outcome.logged(
             "ERROR | DRIVER",
             "loader_icd_scan: Failed loading library associated with ICD JSON /nowhere/at/all/libx.so. Ignoring this JSON",
@@ -65,7 +65,7 @@ fn drv_058_a_library_of_the_other_class_is_no_error() {
         head.resize(4096, 0);
         let path = scene.file("odd/lib32.so", head).display().to_string();
         let outcome = beside(scene, &path);
-        outcome.logged_with("INFO", "wrong ELF class");
+        outcome.logged_with("INFO", linker_words::OTHER_CLASS);
         outcome.logged(
             "DRIVER",
             &format!("Requested ICD {path} was wrong bit-type. Ignoring this JSON"),

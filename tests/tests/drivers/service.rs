@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use loader_tests::vk::isolated;
-use loader_tests::{Outcome, Scene, Vk, case, eventually, settle};
+use loader_tests::{Outcome, Scene, Vk, case, eventually, linker_words, settle};
 use serde_json::{Value, json};
 
 use crate::service_server::{Package, Server, Then};
@@ -400,7 +400,7 @@ fn lsv_41_what_the_system_does_not_take_costs_one_driver() {
             let _server = Server::honest(&socket(vk), &[broken, package(vk, 1, "a")]);
             assert_eq!(names(vk), ["here", "a"]);
         });
-        outcome.ok().logged_with("ERROR", "file too short");
+        outcome.ok().logged_with("ERROR", linker_words::TOO_SHORT);
         outcome.logged(
             "ERROR | DRIVER",
             "loader_icd_scan: Failed loading library associated with ICD JSON service:0-libtext.so. Ignoring this JSON",

@@ -4,7 +4,7 @@
 use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt, chown};
 
-use loader_tests::{Outcome, Scene, case, eventually};
+use loader_tests::{Outcome, Scene, case, eventually, linker_words};
 use serde_json::json;
 use wire::{Header, Operation};
 
@@ -127,7 +127,7 @@ fn lsv_62_another_library_than_promised_is_refused() {
             reply.files = vec![memory("other", b"no library", SEALS)];
             Then::Send
         });
-        changed(scene, change, &both).logged_with("ERROR", "file too short");
+        changed(scene, change, &both).logged_with("ERROR", linker_words::TOO_SHORT);
     });
 }
 
@@ -265,7 +265,7 @@ fn lsv_50_a_library_of_another_class_costs_nothing() {
             let _server = Server::honest(&socket(vk), &[other, package(vk, 1, "good")]);
             assert_eq!(names(vk), ["here", "good"]);
         });
-        outcome.ok().logged_with("INFO", "wrong ELF class");
+        outcome.ok().logged_with("INFO", linker_words::OTHER_CLASS);
     });
 }
 

@@ -152,6 +152,24 @@ fn lsv_67_a_newer_c_library_is_named() {
     });
 }
 
+/// LSV-67: a program with another C library uses drivers without a version only.
+#[cfg(target_env = "musl")]
+#[test]
+fn lsv_67_a_driver_for_the_gnu_c_library_is_skipped() {
+    case(|scene| {
+        scene_with(scene, &["a", "good"]);
+        let outcome = scene.run(|vk| {
+            let mut gnu = package(vk, 0, "a");
+            gnu.c_library = "2.2";
+            let server = Server::honest(&socket(vk), &[gnu, package(vk, 1, "good")]);
+            assert_eq!(names(vk), ["here", "good"]);
+            assert_eq!(server.requests(), 2);
+        });
+        let line = "The driver service has a driver for the GNU C library, which this program does not use.";
+        outcome.ok().logged_with("INFO | DRIVER", line);
+    });
+}
+
 /// LSV-42: if a connection ends before the answer with a library, another connection gets the rest.
 #[test]
 fn lsv_42_an_ended_connection_is_replaced() {

@@ -68,7 +68,7 @@ fn exact_messages() {
 #[test]
 fn exact_messages_about_a_service() {
     use crate::journal::reason::ServiceReason::*;
-    let (error, warn, driver) = (LogBits::ERROR, LogBits::WARN, LogBits::DRIVER);
+    let (error, warn, info, driver) = (LogBits::ERROR, LogBits::WARN, LogBits::INFO, LogBits::DRIVER);
     #[rustfmt::skip]
     let cases: Vec<(&str, Reason, LogBits, &str)> = vec![
         ("LSV-42", NotReached("No such file".into()).into(), warn | driver, "The driver service cannot be reached: No such file. Going on without NAME"),
@@ -83,6 +83,7 @@ fn exact_messages_about_a_service() {
         ("LSV-47", FileNotTrusted.into(), error | driver, "The driver service sent a file that others can change. Going on without NAME"),
         ("LSV-47", OtherBytes("size").into(), error | driver, "The driver service sent a file of another size than it promised. Going on without NAME"),
         ("LSV-67", OldCLibrary { needed: "2.38".into(), here: "2.36".into() }.into(), warn | driver, "The driver service has a driver for version 2.38 of the C library, and this program has 2.36. Going on without NAME"),
+        ("LSV-67", OldCLibrary { needed: "2.38".into(), here: "".into() }.into(), info | driver, "The driver service has a driver for the GNU C library, which this program does not use. Going on without NAME"),
     ];
     for (number, reason, bits, text) in cases {
         assert_eq!(decision(reason).message(), Some((bits, text.into())), "{number}");

@@ -1,6 +1,6 @@
 //! Reasons about driver services that are not used, and about drivers of a service (LSV-37 to LSV-48).
 
-use super::{DRIVER_ERROR, DRIVER_WARN, LogBits};
+use super::{DRIVER_ERROR, DRIVER_INFO, DRIVER_WARN, LogBits};
 use crate::text::Text;
 use crate::trace::Record;
 use core::fmt;
@@ -35,7 +35,7 @@ pub enum ServiceReason {
     OldCLibrary {
         /// Version of the C library that is needed.
         needed: Text,
-        /// Version of the C library in this process.
+        /// Version of the C library in this process; empty if it uses another C library than the GNU one.
         here: Text,
     },
 }
@@ -60,6 +60,8 @@ impl ServiceReason {
 
     pub(super) fn bits(&self) -> Option<LogBits> {
         Some(match self {
+            // Like a library for another processor.
+            Self::OldCLibrary { here, .. } if here.is_empty() => DRIVER_INFO,
             Self::NotReached(_)
             | Self::TimedOut
             | Self::Lost
@@ -89,6 +91,9 @@ impl ServiceReason {
             Self::Descriptors(problem) => write!(out, "sent {problem}"),
             Self::FileNotTrusted => out.write_str("sent a file that others can change"),
             Self::OtherBytes(part) => write!(out, "sent a file of another {part} than it promised"),
+            Self::OldCLibrary { here, .. } if here.is_empty() => {
+                out.write_str("has a driver for the GNU C library, which this program does not use")
+            }
             Self::OldCLibrary { needed, here } => {
                 write!(
                     out,
