@@ -18,7 +18,7 @@ BESIDE=(registry/input/vk.xml registry/input/video.xml registry-diff.md registry
 WORK=$ROOT/target/bump
 TREE=$WORK/tree
 NEW=$*
-# A commit that is not in the tree yet. Its parent is the previous state of the tree. Each worktree has its own ref.
+# A commit that is not in the tree yet. The parent of this commit is the previous state of the tree. Each worktree has its own ref.
 PENDING=refs/worktree/bump
 
 # Prints the newest header that the registry's package contains.

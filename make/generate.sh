@@ -2,8 +2,8 @@
 # Converts the XML to the snapshot, if the XML was fetched. Then writes generated/ from snapshot and policy. Files that stay the same are
 # not touched.
 #
-# With the argument `check`, the script writes nothing. It checks in two independent ways that the committed files are those that the inputs
-# give. `vkgen check` compares in memory. Then everything is generated into an empty folder and compared by diff, which also finds stale
+# With the argument `check`, the script writes nothing. The script checks in two independent ways that the committed files follow from the
+# inputs. `vkgen check` compares in memory. Then everything is generated into an empty folder and compared by diff, which also finds stale
 # files.
 . "$(dirname "$0")/common.sh"
 

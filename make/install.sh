@@ -55,7 +55,7 @@ below_prefix() {
 }
 units=${DESTDIR:-}$(below_prefix "${UNITDIR:-lib/systemd/system}")
 rules=${DESTDIR:-}$(below_prefix "${RULESDIR:-lib/udev/rules.d}")
-# Folder for the library of vkloader. vkloader uses it on systems whose programs get another loader, or none.
+# Folder for the library of vkloader. vkloader uses this library on systems whose programs get another loader, or none.
 CARRIED=libexec/vulkan-loader-rs
 carried=${DESTDIR:-}$PREFIX/$CARRIED
 # The number orders these rules after systemd's rules that name devices.

@@ -5,8 +5,8 @@
 
 NAME=vulkan-loader-rs
 
-# Makes the source archive. It contains the committed files, the crates of Cargo.lock, so that it builds without a network, and a list of
-# its content. The same commit gives the same bytes, wherever and whenever it is packed.
+# Makes the source archive. The archive contains the committed files, the crates of Cargo.lock, and a list of its content. So the archive
+# builds without a network. The same commit gives the same bytes, wherever and whenever it is packed.
 dist() {
     [ -d .git ] || [ -f .git ] || die 2 "this is no git repository: the archive is made from a commit"
     git diff --quiet HEAD || say "What is not committed will not be in the archive" >&2
@@ -69,7 +69,7 @@ begin() {
     SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
     export SOURCE_DATE_EPOCH
     rm -rf "$OUT"
-    # The modes of files are part of a package.
+    # Sets a fixed umask, because the modes of files are part of a package.
     umask 022
     mkdir -p "$OUT"
 }

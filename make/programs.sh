@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # programs.sh [PART...]: builds the programs that the scripted tests run, below target/programs. Parts: `hello`, the first C program;
-# `mock`, the mock driver with its manifest; `all`, these, the other C programs, and the program in Rust. Without arguments, the script
+# `mock`, the mock driver with its manifest; `all`, these two, the other C programs, and the program in Rust. Without arguments, the script
 # builds all.
 . "$(dirname "$0")/common.sh"
 

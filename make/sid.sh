@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A root of Debian sid, which has the newest Khronos loader, drivers and layers. Its libraries need a newer libc than many systems have, so
-# programs that use them run inside the root. The root is made at first use and then kept (`make clean` removes it).
+# A root of Debian sid, which has the newest Khronos loader, drivers and layers. The libraries of the root need a newer libc than many
+# systems have, so programs that use these libraries run inside the root. The root is made at first use and then kept (`make clean` removes
+# it).
 #
 #   make/sid.sh                 Makes the root if it is missing. Prints the path of its libvulkan.so.1, as seen from inside.
 #   make/sid.sh run COMMAND...  Runs a command in the root.

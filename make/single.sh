@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Writes vkloader as one file that runs with the C libraries of Debian 11 or newer, and of systems with musl. The file is a static program.
-# It contains a vkloader and a library for each of these C libraries, and starts the vkloader that fits.
+# The program contains a vkloader and a library for each of these C libraries, and starts the vkloader that fits.
 #
 # The set for glibc is linked with Debian 11's glibc. The standard library for musl is built from its source, which Debian has beside its
 # second Rust (rustc-web).

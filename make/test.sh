@@ -154,7 +154,8 @@ sandbox      20  scripted sandbox
 '
 
 # Stages that share no build folder with the others, to run in parallel with them on machines with several cores. The stages of a row run
-# one after the other. They begin after the first stage in the row, which installs packages, or builds the programs that `bump` runs.
+# one after the other. These stages begin after the first stage in the row, which installs packages, or builds the programs that `bump`
+# runs.
 BESIDE='
 fixtures fuzz windows
 compile bump

@@ -10,7 +10,7 @@ pub enum Error {
     Usage(String),
     /// A file could not be read or written.
     File(PathBuf, String),
-    /// The registry is not acceptable. There is one message for each mistake, which already names the place.
+    /// The registry is not acceptable. Each mistake has a message that names the place.
     Registry(Vec<String>),
     /// The policy does not fit the registry. There is one message for each problem.
     Policy(Vec<String>),

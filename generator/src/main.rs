@@ -1,4 +1,4 @@
-//! The program `vkgen`. Its documentation is in the library.
+//! The program `vkgen`. The library of this crate documents the program.
 #![forbid(unsafe_code)]
 
 use std::io::Write;

@@ -106,7 +106,7 @@ fn is_file(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|data| data.is_file())
 }
 
-/// Files that have been written but not renamed yet. They are removed if the run ends early.
+/// Files that have been written but not renamed yet. A run that ends early removes these files.
 #[derive(Default)]
 struct Pending {
     renames: VecDeque<(PathBuf, PathBuf)>,
@@ -156,7 +156,7 @@ fn surplus(folder: &Path, wanted: &[Wanted<'_>]) -> Result<BTreeSet<String>, Err
     Ok(found)
 }
 
-/// Function that may stop a walk by an error. Its arguments are a path, and the name of that path below the folder of the walk.
+/// Function that may stop a walk by an error. The arguments of the function are a path, and the path's name below the folder of the walk.
 type Judge<'a> = &'a dyn Fn(&Path, &str) -> Result<(), Error>;
 
 /// Lists all files below a folder, sorted. The list is empty if the folder does not exist. The walk stops at the first path that `judge`

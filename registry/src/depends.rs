@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A condition. Both operators have equal precedence and group to the left.
+/// A condition. The two operators have equal precedence and group to the left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Depends {
     /// A single name.

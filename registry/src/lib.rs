@@ -1,7 +1,7 @@
 //! Facts of the Vulkan XML registry about entry points, as plain ordered data.
 //!
-//! The crate turns `vk.xml` into a [`model::Registry`]: commands with their dispatch level, handles, extensions, and the types that reach a command's
-//! parameters. It states facts and takes no decision about Rust output, which is the generator's task.
+//! The crate turns `vk.xml` into a [`model::Registry`]: commands with their dispatch level, handles, extensions, and the types that reach a
+//! command's parameters. The crate states facts. Decisions about Rust output are the generator's task.
 //!
 //! [`load()`] reads the XML strictly: a construct that no rule judges yet is an error with its place. The [`snapshot`] is the model in a committed,
 //! line-oriented text form.

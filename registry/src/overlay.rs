@@ -57,7 +57,7 @@ fn inside(source: Source<'_>) -> Result<Range<usize>, Diagnostic> {
     let root = document.root_element();
     let whole = root.range();
     let text = &source.body()[whole.clone()];
-    // Comments and text are children too, so the start tag ends where the first child begins.
+    // Comments and text are children too, so the start tag ends at the beginning of the first child.
     let start = root.first_child().map(|child| child.range().start);
     match (root.tag_name().name(), start, text.rfind("</")) {
         ("registry", Some(start), Some(end)) => Ok(start..whole.start + end),

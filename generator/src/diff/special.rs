@@ -34,7 +34,7 @@ pub(super) fn sections(old: &View<'_>, new: &View<'_>) -> Vec<Section> {
     ]
 }
 
-/// Returns the commands that are special in this registry and were not in the other one. Without a row in the policy, `emit` fails.
+/// Returns the commands that are special in this registry and not in the other one. Without a row in the policy, `emit` fails.
 fn candidates(here: &View<'_>, there: &View<'_>) -> Vec<Entry> {
     let is_special_there = |name: &str| there.plan.command(name).is_some_and(|plan| !plan.special.is_empty());
     let entry = |plan: &CommandPlan<'_>| {

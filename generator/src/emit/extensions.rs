@@ -1,4 +1,4 @@
-//! `extensions.rs`: all extensions, and sets of those that the runtime names.
+//! `extensions.rs`: all extensions, and sets of the extensions that the runtime names.
 
 use super::file::File;
 use crate::names::ident;

@@ -1,4 +1,4 @@
-//! `terminator/`: where the instance chain ends, and the device chain for a few commands.
+//! `terminator/`: the functions at the end of the instance chain, and at the end of the device chain for a few commands.
 
 use super::file::File;
 use super::signature::{arguments, doc, lowered_arguments, params, returned};

@@ -1,4 +1,4 @@
-//! Items: where they end, and how each kind is broken over lines.
+//! Items: the end of each item, and the line breaks of each kind.
 
 use super::expression;
 use super::flat;

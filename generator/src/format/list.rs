@@ -1,4 +1,4 @@
-//! Lists between brackets: where their elements end, and how they are broken.
+//! Lists between brackets: the end of each element, and the line breaks.
 
 use super::page::pad;
 use super::tokens::Token;

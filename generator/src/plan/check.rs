@@ -153,7 +153,8 @@ pub(super) fn command(
     problems.extend(broken.map(|(_, code, text)| Problem::new(code, name, text)));
 }
 
-/// Returns the rules about the answer for drivers that lack a command. Each rule is `true` if it is broken, with the message for that case.
+/// Returns the rules about the answer for drivers that lack a command. The first part is `true` if the command breaks the rule, and the
+/// second is the message for that case.
 fn emulation(plan: &CommandPlan<'_>) -> [(bool, &'static str); 3] {
     let answers = matches!(plan.end, End::Handwritten | End::Shared);
     [
@@ -172,7 +173,7 @@ fn emulation(plan: &CommandPlan<'_>) -> [(bool, &'static str); 3] {
     ]
 }
 
-/// Checks that each parameter name stands for one kind of object, because a trampoline chooses its check by the name.
+/// Checks that each parameter name belongs to one kind of object, because the name determines the check of a trampoline.
 pub(super) fn parameters(registry: &Registry, policy: &Policy, commands: &[CommandPlan<'_>], problems: &mut Problems) {
     let mut unused: BTreeSet<&String> = policy.checked_parameters.keys().collect();
     for plan in commands.iter().filter(|plan| plan.command.level != Level::Global) {

@@ -94,8 +94,8 @@ impl<'a> Plan<'a> {
         output::is_output(self.registry, param)
     }
 
-    /// Returns the emitted enumerants of an enumeration. These are all enumerants if the policy lists the enumeration. Otherwise they are
-    /// those that distinguish emitted structures, and those that the policy lists one by one.
+    /// Returns the emitted enumerants of an enumeration. These are all enumerants if the policy lists the enumeration. Otherwise the list
+    /// has the enumerants that distinguish emitted structures, and those that the policy lists one by one.
     pub fn enumerants<'e>(&self, found: &'e Enum) -> Vec<&'e Enumerant> {
         if self.policy.types.enumerants.contains(&found.name) {
             return found.enumerants.iter().collect();

@@ -10,8 +10,8 @@ pub(super) fn is_output(registry: &Registry, param: &Param) -> bool {
     handle.is_some_and(|handle| handle.dispatchable) && param.ty.pointers.first() == Some(&false)
 }
 
-/// Returns `true` if a generated trampoline can find all handles that a command returns. They must come through one parameter,
-/// which is one object, or an array whose length another parameter or a member of one gives.
+/// Returns `true` if a generated trampoline can find all handles that a command returns. All handles must come through one parameter: a
+/// single object, or an array. The length of an array is in another parameter, or in a member of one.
 pub(super) fn is_counted(registry: &Registry, types: &TypePlan<'_>, command: &Command) -> bool {
     let mut outputs = command.params.iter().filter(|param| is_output(registry, param));
     let (Some(output), None) = (outputs.next(), outputs.next()) else {

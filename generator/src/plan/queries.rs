@@ -26,7 +26,7 @@ const QUERIES: [(&str, &str, &str); 5] = [
 pub struct QueryMember<'a> {
     /// The word for the query.
     pub query: &'static str,
-    /// The value of `sType` in this structure; zero for the structure that the others extend.
+    /// The value of `sType` in this structure; zero for the structure that the other structures extend.
     pub kind: i64,
     /// Size in bytes on a 64-bit target.
     pub size: u32,

@@ -142,7 +142,7 @@ impl<'a> TypePlan<'a> {
 
     fn take_command(&mut self, command: &'a Command, problems: &mut Problems) {
         for param in &command.params {
-            // An array parameter is a pointer. Its elements need a size, but the rest of the type does not (GEN-40).
+            // An array parameter is a pointer. The elements of the array need a size, but the rest of the type does not (GEN-40).
             let is_value = param.ty.pointers.is_empty();
             if is_value && param.ty.array.is_empty() && self.is_struct(&param.ty.base) {
                 let text = format!("parameter {} is a structure by value (GEN-45)", param.name);
@@ -302,7 +302,7 @@ impl<'a> TypePlan<'a> {
         }
     }
 
-    /// Returns a return type with its arrow; nothing for `void`.
+    /// Returns the arrow and the return type of a function; nothing for `void`.
     pub fn returned(&self, ty: &CType, place: Place) -> TokenStream {
         if ty.base == "void" && ty.pointers.is_empty() {
             return TokenStream::new();

@@ -19,7 +19,7 @@ pub struct Policy {
     /// Extensions whose instance-level commands the loader implements itself (GEN-71g).
     #[serde(default)]
     pub implemented_extensions: Vec<String>,
-    /// Extensions whose commands are exported beside those of core (GEN-53).
+    /// Extensions whose commands are exported in addition to the core commands (GEN-53).
     pub exports: Exports,
     /// Targets that build the platforms of the registry.
     #[serde(default)]
@@ -180,7 +180,7 @@ pub struct Treatment {
     /// `true` if the command does nothing when its target is absent (GEN-51).
     #[serde(default)]
     pub null_tolerant: bool,
-    /// Extensions. If one of them is enabled, the device-level lookup returns the terminator (APP-45).
+    /// Extensions of which one must be enabled, so that the device-level lookup returns the terminator (APP-45).
     #[serde(default)]
     pub needs: Vec<String>,
     /// The reasons why the commands are special, and the steps by which they lead to handles, as reviewed (GEN-74).
@@ -239,7 +239,7 @@ pub struct SlotException {
 pub struct GateException {
     /// Commands with this condition.
     pub commands: Vec<String>,
-    /// Instance extensions. One of them must be enabled.
+    /// Instance extensions of which one must be enabled.
     pub extensions: Vec<String>,
     /// Reason for the row.
     pub reason: String,

@@ -1,4 +1,4 @@
-//! The generator's tests. They are one program, which is linked once, and share [`common`].
+//! The generator's tests. All tests are in one program, which is linked once, and share [`common`].
 
 mod committed;
 mod common;

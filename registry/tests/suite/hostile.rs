@@ -139,7 +139,7 @@ fn gen_85_damage_anywhere_ends_in_a_result() {
             }
         }
         if let Ok(source) = Source::from_bytes("vk.xml", &bytes) {
-            // The test accepts an error and a result. It fails only on a panic or hang.
+            // The test accepts an error and a result. Only a panic or hang fails the test.
             let _ = load_text(source.text);
         }
     }

@@ -4,7 +4,7 @@ use crate::common::{VULKAN, codes, good, load_text};
 use roxmltree::{Document, Node};
 use std::collections::BTreeSet;
 
-/// Writes an element back, with changes to attribute order and children.
+/// Writes an element as text, with changes to the order of attributes and to children.
 fn rewrite(node: Node<'_, '_>, change: &Change, out: &mut String) {
     if node.is_text() {
         let text = node.text().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Tests of the registry reader. They are one program, which is linked once, and share [`common`].
+//! Tests of the registry reader. All tests are in one program, which is linked once, and share [`common`].
 
 mod common;
 mod counts;

@@ -1,4 +1,4 @@
-//! Enumerations and flags: integers with a name, and constants where the policy lists them.
+//! Enumerations and flags: integers with a name, and the constants of enumerations that the policy lists.
 
 use crate::emit::file::File;
 use crate::emit::signature::doc;

@@ -40,7 +40,7 @@ pub(crate) fn committed_registry() -> Registry {
     registry(&repository().join("registry/snapshot"))
 }
 
-/// Returns the committed registry as a side of a comparison. Its files are emitted once for all tests.
+/// Returns the committed registry as a side of a comparison. The files of this side are emitted once for all tests.
 pub(crate) fn committed_view() -> &'static View<'static> {
     static PARTS: OnceLock<(Side, Policy)> = OnceLock::new();
     static VIEW: OnceLock<View<'_>> = OnceLock::new();

@@ -48,7 +48,7 @@ const KINDS: [&str; 14] = [
 const VENDOR: &str = "JUGGLE";
 
 impl Invention {
-    /// Returns the tag in every invented name. It ends in a letter, so that no tag is a prefix of another.
+    /// Returns the tag in every invented name. The tag ends in a letter, so that no tag is a prefix of another.
     pub(crate) fn tag(&self) -> String {
         format!("{}x{VENDOR}", self.number)
     }
