@@ -56,7 +56,7 @@ holds() {
     fi
 }
 
-# bump ARGUMENT...: calls bump.sh of the clone. Its status is in `status`, and its output in the log.
+# bump ARGUMENT...: calls bump.sh of the clone. The call's status is in `status`, and its output in the log.
 bump() {
     status=0
     "$clone/make/bump.sh" "$@" >"$scratch/log" 2>&1 || status=$?
@@ -206,7 +206,8 @@ own update-ref refs/worktree/bump "$pending"
 content() { (cd "$1" && find . \( -name target -o -name .git \) -prune -o -type f -exec sha256sum {} + | sort); }
 BEFORE=$(content "$old") AFTER=$(content "$new")
 
-# deliver [COMMAND...]: delivers the pending bump into a fresh tree under the command, which may stop it. Its status is in `status`.
+# deliver [COMMAND...]: delivers the pending bump into a fresh tree under the command, which may stop it. The status of the call is in
+# `status`.
 deliver() {
     rm -rf "$tree"
     cp -r "$old" "$tree"

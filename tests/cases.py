@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SCRATCH = Path(tempfile.mkdtemp(prefix="vkl-cases-"))
 # Seconds after which a program counts as hanging. The limit is so long that a slow machine never looks like a wrong result.
 HANG = 300
-# Processes that were started here and may still run. They are ended when this program ends for any reason.
+# Processes that were started here and may still run. These processes are ended when this program ends for any reason.
 _running = set()
 
 

@@ -36,7 +36,7 @@ clone() {
 }
 
 # other_language: sets the language to Turkish, with files in a folder for LOCPATH. Turkish has another small I, and its own order and
-# numbers. Debian has it in the package `locales`.
+# numbers. The files for Turkish are in Debian's package `locales`.
 other_language() {
     local name=tr_TR.UTF-8
     localedef -i tr_TR -f UTF-8 "$HERE/locales/$name" 2>/dev/null || [ -f "$HERE/locales/$name/LC_CTYPE" ] || return 0

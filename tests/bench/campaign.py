@@ -8,7 +8,7 @@ from collections import defaultdict
 from catalogue import CALLS, CLOCK, FIRST, INSTRUCTIONS, LATER, OPEN
 
 OURS, PEER = SIDES = ("ours", "peer")
-# This library, built without the reader of a driver catalogue. Its instructions are counted, but its time is not measured.
+# This library, built without the reader of a driver catalogue. The instructions of this library are counted, but its time is not measured.
 PLAIN = "plain"
 # Odd, so that a median is one of the measurements.
 PROCESSES = 15

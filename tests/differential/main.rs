@@ -68,7 +68,7 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(failed + idle.len() > 0))
 }
 
-/// Returns the differences of each scene. Scenes are played in parallel: each has its own folder and processes.
+/// Returns the differences of each scene. Scenes are played in parallel, each in its own folder and processes.
 fn compare(plays: &[&Play]) -> Vec<Vec<Difference>> {
     let next = AtomicUsize::new(0);
     let found = Mutex::new(vec![Vec::new(); plays.len()]);

@@ -3,8 +3,8 @@
 # targets run. With 0 seconds, the script only builds. `run.sh lint` checks the source of the targets instead.
 #
 # FUZZ_PROFILE names a profile of tests/fuzz/Cargo.toml other than `release`. cargo-fuzz does the same work, but needs a nightly toolchain
-# and must be built first. Its options for the compiler are copied below. Inputs that fail stay in target/fuzz/finds/TARGET, and inputs that
-# reached new code in target/fuzz/corpus/TARGET.
+# and must be built first. The compiler options of cargo-fuzz are copied below. Inputs that fail stay in target/fuzz/finds/TARGET, and
+# inputs that reached new code in target/fuzz/corpus/TARGET.
 . "$(dirname "$0")/../../make/common.sh"
 
 seconds=${1:-60}

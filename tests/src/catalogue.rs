@@ -72,7 +72,7 @@ pub(crate) struct World<'s> {
     pub(crate) is_lazy: bool,
 }
 
-/// Returns the variables with which a child uses the catalogue. They are empty in a run without a catalogue, and for a test about
+/// Returns the variables with which a child uses the catalogue. The list is empty in a run without a catalogue, and for a test about
 /// catalogues themselves. `is_lazy` is `true` for a test about drivers that stay closed.
 pub(crate) fn variables(root: &Path, variables: &Variables, is_lazy: bool) -> Vec<(&'static str, OsString)> {
     let own = ["VK_LOADER_CATALOGUE", "XDG_CACHE_HOME"];
@@ -190,8 +190,8 @@ fn know(entry: &mut Value) {
     }
 }
 
-/// Changes an entry to wrong data. It gets two other extensions, of which programs see the first. It also gets no device, with the claim
-/// that the kernel reported none.
+/// Changes an entry to wrong data. The entry gets two other extensions, of which programs see the first, and no device, as if the kernel
+/// reported none.
 fn lie(entry: &mut Value) {
     for (name, value) in [
         ("outcome", json!("answered")),

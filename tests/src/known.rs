@@ -8,7 +8,7 @@ pub(crate) enum Expected {
     Pass,
     /// The case fails, for this reason.
     Fail(&'static str),
-    /// The test may pass or fail. It is a race, or its whole module is about something that does not exist on this system.
+    /// The test may pass or fail. The test is a race, or its whole module is about something that does not exist on this system.
     Either(&'static str),
 }
 

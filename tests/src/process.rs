@@ -9,7 +9,7 @@ use crate::system::processor_seconds;
 
 /// End of a child.
 pub(crate) struct Ended {
-    /// `None` if the child was killed because it ran too long.
+    /// Exit status; `None` if the child was killed because it ran too long.
     pub(crate) status: Option<ExitStatus>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,

@@ -66,7 +66,7 @@ bad_drivers_come_and_go() {
     inside dpkg --purge bad-drivers
     forgotten bad_
 }
-# Tests the installation in an image, which has less around it than a machine.
+# Tests the installation in an image that has fewer devices and files than a machine.
 bare() {
     around 'mount -t tmpfs tmpfs "$root/dev"' sh -c 'dpkg -i /root/ours/*.deb'
     consistent

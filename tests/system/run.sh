@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Tests the packages in a whole Debian 12. Its programs run on Debian's loader and then on ours, and must give the same results. Drivers are
-# installed and removed, hang and crash, and the root boots. Then our next version is installed. In the end, Debian's loader is back, and
-# nothing of ours is left.
-# The root is made at first use and kept; each run uses a copy. I386_LIBRARY names a library for 32 bits, which is packed and installed too.
+# Tests the packages in a whole Debian 12. Debian's programs run on Debian's loader and then on ours, and must give the same results.
+# Drivers are installed and removed, hang and crash, and the root boots. Then our next version is installed. In the end, Debian's loader is
+# back, and nothing of ours is left. The root is made at first use and kept; each run uses a copy. I386_LIBRARY names a library for 32 bits,
+# which is packed and installed too.
 . "$(dirname "$0")/../../make/common.sh"
 
 HERE=$TARGET/system

@@ -1,8 +1,8 @@
 //! Does the same work as the C programs, with the crate `ash`: fills a buffer on every device and reads it back.
 //!
-//! With the argument `mock`, the devices execute nothing, so the program reads nothing back. `ash` opens `libvulkan.so.1`. It gets instance
-//! commands through `vkGetInstanceProcAddr` when an instance is created, and device commands through `vkGetDeviceProcAddr` when a device is
-//! created.
+//! With the argument `mock`, the devices execute nothing, so the program reads nothing back. `ash` opens `libvulkan.so.1`. The crate gets
+//! instance commands through `vkGetInstanceProcAddr` when an instance is created, and device commands through `vkGetDeviceProcAddr` when a
+//! device is created.
 
 mod work;
 

@@ -3,7 +3,7 @@
 //! | key | meaning |
 //! |---|---|
 //! | `name N`, `ordinal N`, `journal PATH` | identity: first word of journal lines, top byte of handles, journal file |
-//! | `interface N` | highest driver interface version; negotiation gives the smaller one of N and what is offered |
+//! | `interface N` | highest driver interface version; negotiation gives the smaller one of N and the offered version |
 //! | `interface_forced N` | the value written by negotiation, whatever was offered |
 //! | `negotiate_result CODE` | what negotiation returns |
 //! | `api_version A.B.C` | answer of `vkEnumerateInstanceVersion`, and the bound for core commands |

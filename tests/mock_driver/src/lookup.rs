@@ -66,7 +66,7 @@ pub(crate) unsafe extern "system" fn instance(handle: vk::Instance, name: *const
     }
 }
 
-/// The driver's lookup of physical-device functions (DRV-70). It aborts if the handle is unknown.
+/// The driver's lookup of physical-device functions (DRV-70). The function aborts if the handle is unknown.
 pub(crate) unsafe extern "system" fn physical(handle: vk::Instance, name: *const c_char) -> Function {
     // SAFETY: every caller passes a name that is terminated.
     let name = unsafe { text(name) };
@@ -140,7 +140,7 @@ mod legacy {
     /// Records the call, and returns the function of the name.
     ///
     /// # Safety
-    /// The parameters are as the reference page of the command demands.
+    /// The parameters are valid for this Vulkan command.
     #[unsafe(no_mangle)]
     unsafe extern "system" fn vkGetInstanceProcAddr(handle: vk::Instance, name: *const c_char) -> Function {
         let config = state::with(|state| state.config.clone());
@@ -152,7 +152,7 @@ mod legacy {
     /// The exported `vkCreateInstance`.
     ///
     /// # Safety
-    /// The parameters are as the reference page of the command demands.
+    /// The parameters are valid for this Vulkan command.
     #[unsafe(no_mangle)]
     unsafe extern "system" fn vkCreateInstance(
         info: *const vk::InstanceCreateInfo<'static>,
@@ -166,7 +166,7 @@ mod legacy {
     /// The exported `vkEnumerateInstanceExtensionProperties`.
     ///
     /// # Safety
-    /// The parameters are as the reference page of the command demands.
+    /// The parameters are valid for this Vulkan command.
     #[unsafe(no_mangle)]
     unsafe extern "system" fn vkEnumerateInstanceExtensionProperties(
         layer: *const c_char,

@@ -213,7 +213,7 @@ pub(crate) fn image_format_of() -> vk::ImageFormatProperties {
     }
 }
 
-/// Returns the answer for every sparse image format. It has two elements, so that tests see copies of single elements.
+/// Returns the answer for every sparse image format. The answer has two elements, so that tests see copies of single elements.
 pub(crate) fn sparse_formats() -> [vk::SparseImageFormatProperties; 2] {
     let aspect = |aspect_mask| vk::SparseImageFormatProperties {
         aspect_mask,

@@ -53,7 +53,7 @@ plain! {
     create_pipeline_layout, "vkCreatePipelineLayout", destroy_pipeline_layout, "vkDestroyPipelineLayout", "layout";
 }
 
-/// A command that succeeds without effect. It fits any list of arguments, because the caller cleans the stack.
+/// A command that succeeds without effect. The command fits any list of arguments, because the caller cleans the stack.
 pub(crate) extern "system" fn nothing() -> u64 {
     0
 }

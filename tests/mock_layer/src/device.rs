@@ -57,7 +57,7 @@ unsafe fn read_nodes(mut next: *const c_void) -> Nodes {
 /// `vkCreateDevice` of layer `N`.
 ///
 /// # Safety
-/// The parameters are as the reference page of the command demands, and the chain has the nodes of the loader.
+/// The parameters are valid for this Vulkan command, and the chain has the nodes of the loader.
 pub(crate) unsafe extern "system" fn create_device<const N: usize>(
     physical_device: vk::PhysicalDevice,
     info: *const vk::DeviceCreateInfo<'_>,
@@ -347,7 +347,7 @@ pub(crate) unsafe fn destroy_extra(
 /// `vkDestroyDevice` of layer `N`.
 ///
 /// # Safety
-/// The parameters are as the reference page of the command demands.
+/// The parameters are valid for this Vulkan command.
 pub(crate) unsafe extern "system" fn destroy_device<const N: usize>(
     device: vk::Device,
     allocator: *const vk::AllocationCallbacks<'_>,

@@ -56,7 +56,7 @@ pub(crate) unsafe fn copy_out<T: Copy>(list: &[T], count: *mut u32, out: *mut T)
 /// from below, and adds its own extensions if the layer advertises them.
 ///
 /// # Safety
-/// The parameters are as the reference page of the command demands.
+/// The parameters are valid for this Vulkan command.
 pub(crate) unsafe extern "system" fn of_device<const N: usize>(
     device: vk::PhysicalDevice,
     name: *const c_char,

@@ -123,7 +123,7 @@ pub(crate) static GARBAGE: [usize; 8] = [0x5151_5151; 8];
 /// `vkCreateInstance` of layer `N`.
 ///
 /// # Safety
-/// The parameters are as the reference page of the command demands, and the chain has the nodes of the loader.
+/// The parameters are valid for this Vulkan command, and the chain has the nodes of the loader.
 pub(crate) unsafe extern "system" fn create_instance<const N: usize>(
     info: *const vk::InstanceCreateInfo<'_>,
     allocator: *const vk::AllocationCallbacks<'_>,
@@ -331,7 +331,7 @@ unsafe fn keep_nodes(layer: &Layer, info: &vk::InstanceCreateInfo<'_>, nodes: &N
     }
 }
 
-/// Functions of the entity below that the layer's own functions call. They are looked up when the instance is created.
+/// Functions of the entity below that the layer's own functions call. These functions are looked up when the instance is created.
 const USED_LATER: [&CStr; 5] = [
     c"vkDestroyInstance",
     c"vkEnumeratePhysicalDevices",
@@ -437,7 +437,7 @@ unsafe fn probe(layer: &Layer, record: &InstanceRecord) {
 /// `vkDestroyInstance` of layer `N`.
 ///
 /// # Safety
-/// The parameters are as the reference page of the command demands.
+/// The parameters are valid for this Vulkan command.
 pub(crate) unsafe extern "system" fn destroy_instance<const N: usize>(
     instance: vk::Instance,
     allocator: *const vk::AllocationCallbacks<'_>,

@@ -83,7 +83,7 @@ unsafe fn asked<'a>(layer: &Arc<Layer>, function: &str, handle: usize, name: *co
 /// `vkGetInstanceProcAddr` of layer `N`.
 ///
 /// # Safety
-/// The parameters are as the reference page of the command demands.
+/// The parameters are valid for this Vulkan command.
 pub(crate) unsafe extern "system" fn get_instance_proc_addr<const N: usize>(
     handle: vk::Instance,
     name: *const c_char,
@@ -137,7 +137,7 @@ pub(crate) unsafe extern "system" fn get_physical_device_proc_addr<const N: usiz
 /// `vkGetDeviceProcAddr` of layer `N`.
 ///
 /// # Safety
-/// The parameters are as the reference page of the command demands.
+/// The parameters are valid for this Vulkan command.
 pub(crate) unsafe extern "system" fn get_device_proc_addr<const N: usize>(
     handle: vk::Device,
     name: *const c_char,

@@ -5,7 +5,7 @@ use ash::vk;
 use crate::layer::{Layer, layer};
 use crate::lookup::erased;
 
-/// Signature of every such command. Its parameters are a dispatchable handle, wide enough for all processors, and a number.
+/// Signature of every such command. The parameters are a dispatchable handle, wide enough for all processors, and a number.
 type Command = unsafe extern "system" fn(handle: u64, argument: u32) -> u32;
 
 /// Returns `true` if a line `key NAME` or `key PREFIX*` applies to `name`.

@@ -29,7 +29,7 @@ fn shown(layer: &Layer, key: usize, mut devices: Vec<vk::PhysicalDevice>) -> Vec
 /// `vkEnumeratePhysicalDevices` of layer `N`.
 ///
 /// # Safety
-/// The parameters are as the reference page of the command demands.
+/// The parameters are valid for this Vulkan command.
 pub(crate) unsafe extern "system" fn devices<const N: usize>(
     instance: vk::Instance,
     count: *mut u32,
@@ -79,7 +79,7 @@ unsafe fn overstate(layer: &Layer, count: *mut u32, counts_only: bool) {
 /// `vkEnumeratePhysicalDeviceGroups` of layer `N`, under the core name.
 ///
 /// # Safety
-/// The parameters are as the reference page of the command demands.
+/// The parameters are valid for this Vulkan command.
 pub(crate) unsafe extern "system" fn groups<const N: usize>(
     instance: vk::Instance,
     count: *mut u32,
@@ -92,7 +92,7 @@ pub(crate) unsafe extern "system" fn groups<const N: usize>(
 /// `vkEnumeratePhysicalDeviceGroupsKHR`, the name of the same command in the extension.
 ///
 /// # Safety
-/// The parameters are as the reference page of the command demands.
+/// The parameters are valid for this Vulkan command.
 pub(crate) unsafe extern "system" fn groups_khr<const N: usize>(
     instance: vk::Instance,
     count: *mut u32,
@@ -105,7 +105,7 @@ pub(crate) unsafe extern "system" fn groups_khr<const N: usize>(
 /// Passes the call down and changes the handles of each group.
 ///
 /// # Safety
-/// The parameters are as the reference page of the command demands.
+/// The parameters are valid for this Vulkan command.
 unsafe fn groups_by_name<const N: usize>(
     name: &std::ffi::CStr,
     instance: vk::Instance,

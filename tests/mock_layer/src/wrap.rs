@@ -93,7 +93,7 @@ pub(crate) fn drop_wrappers_of(layer: &Layer, key: usize) {
     }
 }
 
-/// Frees one wrapper and forgets it.
+/// Frees a wrapper, and removes it from the lists.
 fn free(state: &mut crate::layer::State, at: usize) {
     if let Some((inner, _)) = state.wrappers.remove(&at) {
         state.wrapped.remove(&inner);

@@ -48,7 +48,7 @@ fn counts<R>(work: impl FnOnce(&mut BTreeMap<u64, Counts>) -> R) -> R {
 /// `vkBeginCommandBuffer`: the counts start again.
 ///
 /// # Safety
-/// The parameters are as the reference page of the command demands.
+/// The parameters are valid for this Vulkan command.
 pub(crate) unsafe extern "system" fn begin_command_buffer(
     buffer: vk::CommandBuffer,
     info: *const vk::CommandBufferBeginInfo<'_>,
@@ -64,7 +64,7 @@ pub(crate) unsafe extern "system" fn begin_command_buffer(
 /// `vkCmdDraw`.
 ///
 /// # Safety
-/// The parameters are as the reference page of the command demands.
+/// The parameters are valid for this Vulkan command.
 pub(crate) unsafe extern "system" fn cmd_draw(
     buffer: vk::CommandBuffer,
     vertices: u32,
@@ -81,7 +81,7 @@ pub(crate) unsafe extern "system" fn cmd_draw(
 /// `vkCmdDrawIndexed`: each index counts as a vertex.
 ///
 /// # Safety
-/// The parameters are as the reference page of the command demands.
+/// The parameters are valid for this Vulkan command.
 pub(crate) unsafe extern "system" fn cmd_draw_indexed(
     buffer: vk::CommandBuffer,
     indices: u32,
@@ -99,7 +99,7 @@ pub(crate) unsafe extern "system" fn cmd_draw_indexed(
 /// `vkEndCommandBuffer`: the counts are printed.
 ///
 /// # Safety
-/// The parameters are as the reference page of the command demands.
+/// The parameters are valid for this Vulkan command.
 pub(crate) unsafe extern "system" fn end_command_buffer(buffer: vk::CommandBuffer) -> vk::Result {
     let Some(below) = chain::device(buffer) else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
@@ -115,7 +115,7 @@ pub(crate) unsafe extern "system" fn end_command_buffer(buffer: vk::CommandBuffe
 /// `vkFreeCommandBuffers`: the counts of these command buffers are removed.
 ///
 /// # Safety
-/// The parameters are as the reference page of the command demands.
+/// The parameters are valid for this Vulkan command.
 pub(crate) unsafe extern "system" fn free_command_buffers(
     device: vk::Device,
     pool: vk::CommandPool,

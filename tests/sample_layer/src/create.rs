@@ -8,7 +8,7 @@ use crate::chain::{self, Device, DeviceLink, Instance, InstanceLink, device_comm
 /// `vkCreateInstance` of the layer.
 ///
 /// # Safety
-/// The parameters are as the reference page of the command demands, and the chain has the nodes of the loader.
+/// The parameters are valid for this Vulkan command, and the chain has the nodes of the loader.
 pub(crate) unsafe extern "system" fn create_instance(
     info: *const vk::InstanceCreateInfo<'_>,
     allocator: *const vk::AllocationCallbacks<'_>,
@@ -58,7 +58,7 @@ pub(crate) unsafe extern "system" fn create_instance(
 /// `vkDestroyInstance` of the layer.
 ///
 /// # Safety
-/// The parameters are as the reference page of the command demands.
+/// The parameters are valid for this Vulkan command.
 pub(crate) unsafe extern "system" fn destroy_instance(
     instance: vk::Instance,
     allocator: *const vk::AllocationCallbacks<'_>,
@@ -72,7 +72,7 @@ pub(crate) unsafe extern "system" fn destroy_instance(
 /// `vkCreateDevice` of the layer.
 ///
 /// # Safety
-/// The parameters are as the reference page of the command demands, and the chain has the nodes of the loader.
+/// The parameters are valid for this Vulkan command, and the chain has the nodes of the loader.
 pub(crate) unsafe extern "system" fn create_device(
     physical_device: vk::PhysicalDevice,
     info: *const vk::DeviceCreateInfo<'_>,
@@ -130,7 +130,7 @@ unsafe fn functions_below(next: vk::PFN_vkGetDeviceProcAddr, device: vk::Device)
 /// `vkDestroyDevice` of the layer.
 ///
 /// # Safety
-/// The parameters are as the reference page of the command demands.
+/// The parameters are valid for this Vulkan command.
 pub(crate) unsafe extern "system" fn destroy_device(device: vk::Device, allocator: *const vk::AllocationCallbacks<'_>) {
     if let Some(kept) = chain::take_device(device) {
         // SAFETY: the arguments are the caller's, and the function was looked up for this device.

@@ -17,13 +17,13 @@ const FACTORY_1: GUID = GUID::from_u128(0x770a_ae78_f26f_4dba_a829_253c83d1b387)
 
 /// Number of functions of a factory of that kind.
 const PLACES: usize = 14;
-/// Index of the function that returns an adapter. It has three parameters.
+/// Index of the function that returns an adapter. This function has three parameters.
 const ENUM_ADAPTERS_1: usize = 12;
 
-/// A function of a factory. It may have more parameters than the caller passes.
+/// A function of a factory. The function may have more parameters than the caller passes.
 type Function = unsafe extern "system" fn(*mut c_void, u32, *mut *mut c_void) -> HRESULT;
 
-/// An object. It begins with a pointer to its functions, which the library reads.
+/// An object, which begins with a pointer to its functions. The library reads this pointer.
 #[repr(C)]
 struct Factory(&'static [Function; PLACES]);
 

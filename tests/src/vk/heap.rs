@@ -345,7 +345,7 @@ impl Object {
 
 /// Writes a word into memory that may be read-only.
 fn write_word(address: usize, word: usize) {
-    // SAFETY: the word is in a table of imports, which no other thread changes. Its page stays writable.
+    // SAFETY: the word is in a table of imports, which no other thread changes. The page of the table stays writable.
     unsafe {
         let page = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)).expect("a page has a size");
         let begin = std::ptr::with_exposed_provenance_mut(address & !(page - 1));

@@ -57,7 +57,8 @@ pub trait Commands {
         let address = self.address(name);
         assert!(address != 0, "{name} was not found");
         assert_eq!(size_of::<F>(), size_of::<usize>());
-        // SAFETY: F is a function pointer, so it has the size of the non-null address. Its type is named after the command.
+        // SAFETY: F is a function pointer, so it has the size of the non-null address. The name of the function's type is that of the
+        // command.
         unsafe { std::mem::transmute_copy(&address) }
     }
 }

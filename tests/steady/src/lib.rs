@@ -16,7 +16,7 @@ pub use system::{is_superuser, retried, usual_umask};
 /// Time after which something counts as hanging. The limit must never make a slow machine look like a wrong result.
 pub const HANG: Duration = Duration::from_secs(60);
 
-/// Creates a folder in the folder for temporary files. The caller removes it.
+/// Creates a folder in the folder for temporary files. The caller removes the folder.
 ///
 /// The name is short, because the path of a socket has space for about a hundred bytes. A name that exists is skipped, because an earlier
 /// process with the same number may have been killed before it removed the folder.

@@ -169,7 +169,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     }
 
     fn visit_item_use(&mut self, item: &'ast ItemUse) {
-        // A re-exported item counts where it is used.
+        // A re-exported item counts at the place of its use.
         if matches!(item.vis, Visibility::Inherited) {
             for import in leaves(&item.tree, false) {
                 if let Some(target) = self.as_in_file(&import.target) {

@@ -58,7 +58,7 @@ fn make(instance: &Instance<'_>, allocator: &Allocator, messages: &Messages, rep
     }
 }
 
-/// Runs a program that destroys an instance but not its objects. Their callbacks lack the function in `place`.
+/// Runs a program that destroys an instance but not its objects. The callbacks of these objects lack the function in `place`.
 fn forgetting(scene: &mut Scene, place: usize) -> Outcome {
     let outcome = scene.run(|vk| {
         let (of_instance, own) = (Allocator::default(), without(place));
@@ -152,8 +152,8 @@ fn drv_131_an_idle_driver_goes_with_the_callbacks_of_the_application() {
     });
 }
 
-/// APP-170, APP-173, DRV-109: the loader does not use callbacks that cannot both allocate and free. It takes no memory from them, and
-/// passes the structure on unchanged.
+/// APP-170, APP-173, DRV-109: the loader does not use callbacks that cannot both allocate and free. The loader takes no memory from such
+/// callbacks, and passes the structure on unchanged.
 #[test]
 fn app_173_callbacks_that_cannot_free_are_only_passed_on() {
     case(|scene| {

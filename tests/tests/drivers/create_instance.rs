@@ -274,7 +274,7 @@ fn drv_112_required_functions() {
     });
 }
 
-/// DRV-112: a driver without vkDestroyInstance is dropped too. Nothing can destroy its instance.
+/// DRV-112: a driver without vkDestroyInstance is dropped too. Nothing can destroy the driver's instance.
 #[test]
 fn drv_112_a_driver_without_a_destroy_function_is_dropped() {
     case(|scene| {

@@ -128,7 +128,7 @@ fn drv_133_driver_numbers_through_the_extension() {
     });
 }
 
-/// DRV-133: 0 is not a valid driver number. It means that a driver reports no number.
+/// DRV-133: 0 is not a valid driver number. Number 0 means that a driver reports no number.
 #[test]
 fn drv_133_a_device_without_a_driver_number_passes_no_driver_filter() {
     case(|scene| {

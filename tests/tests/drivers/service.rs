@@ -63,8 +63,8 @@ fn lsv_37_without_a_service_nothing_changes() {
     });
 }
 
-/// LSV-38, LSV-39, LSV-40: drivers of the service come after those of the folders. Their libraries are sealed memory files, and messages
-/// name them by their keys.
+/// LSV-38, LSV-39, LSV-40: drivers of the service come after those of the folders. The libraries are sealed memory files, and messages name
+/// the drivers by their keys.
 #[test]
 fn lsv_38_drivers_of_the_service_follow_those_of_folders() {
     case(|scene| {

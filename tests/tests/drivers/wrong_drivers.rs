@@ -181,7 +181,7 @@ fn tell(vk: &Vk) {
     vk.say("offer", format_args!("{known:?}"));
     let instance = vk.instance_with("1.1", &EXTENSIONS);
     let groups = instance.group_names();
-    // The groups of the faulty driver are not compared. Its devices are in no other group.
+    // The groups of the faulty driver are not compared. The devices of the faulty driver are in no other group.
     let groups: Vec<_> = groups
         .iter()
         .filter(|group| !group.iter().any(|name| name.contains(BAD)))
@@ -190,7 +190,7 @@ fn tell(vk: &Vk) {
     let surface = instance.headless_surface();
     for physical in instance.devices().expect("devices") {
         let name = instance.name_of(physical);
-        // The answer of the faulty driver does not matter, but it must be asked together with the others.
+        // The answer of the faulty driver does not matter, but the query must reach this driver together with the others.
         let line = offer(&instance, &name, physical, surface);
         if !name.contains(BAD) {
             vk.say("offer", line);

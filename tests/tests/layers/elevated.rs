@@ -38,7 +38,7 @@ fn elevated(scene: &mut Scene) {
     scene.elevated();
 }
 
-/// Puts layers into every place that a user can write to, with an override layer among them. None of them may be found.
+/// Puts layers into every place that a user can write to, with an override layer among them. No layer may be found there.
 fn everywhere(scene: &mut Scene) {
     Layer::implicit("i").folder(IMPLICIT).put(scene);
     Layer::explicit("e").folder(EXPLICIT).put(scene);

@@ -9,7 +9,7 @@ use crate::kit::{EXPLICIT, Layer, place};
 use crate::scan_cache::reads_of;
 use loader_tests::settle;
 
-/// A folder that every Linux has. It is on the kernel's own file system, whose times do not show changes.
+/// A folder that every Linux has, on the kernel's own file system. The times of this file system do not show changes.
 const ELSEWHERE: &str = "/sys/kernel";
 
 /// LAY-24: nothing is remembered if a folder is on such a file system, even after folders on a local one.

@@ -53,7 +53,7 @@ impl Layer {
         }
     }
 
-    /// Creates an implicit layer in its own base folder. Its disable variable is `DISABLE_` and the short name.
+    /// Creates an implicit layer in its own base folder. The disable variable of the layer is `DISABLE_` and the short name.
     pub(crate) fn implicit(short: &str) -> Self {
         Self {
             kind: "implicit",
@@ -302,7 +302,7 @@ pub(crate) fn unloads(outcome: &Outcome) -> Vec<&str> {
     creations(outcome, "unloaded")
 }
 
-/// Defines a test of a manifest beside valid ones. It checks the layers that are found, and the messages about the file.
+/// Defines a test of a manifest beside valid ones. The test checks the layers that are found, and the messages about the file.
 ///
 /// A row is `name: explicit|implicit text => [names], "LEVEL" "text", not "text";`. `@FILE@` is the manifest's path.
 macro_rules! manifests {

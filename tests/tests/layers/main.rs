@@ -1,7 +1,7 @@
 //! The layer side: discovery, manifests, activation, meta-layers, negotiation, chains, unknown commands, enumeration.
 //!
-//! The name of a case begins with the number of the requirement that it shows: `lay_` for the rules, and `bi_` for the bad inputs of the layer
-//! reference. The doc comment names the others.
+//! The name of a case begins with the number of the requirement that it shows: `lay_` for the rules, and `bi_` for the bad inputs of the
+//! layer reference. The doc comment names the other requirements.
 
 mod activation;
 #[cfg(target_os = "linux")]

@@ -385,8 +385,8 @@ fn bi_36_a_thousand_components_work() {
     });
 }
 
-/// LAY-166, LAY-165: a nested meta-layer that lost a component is not active. It does not disable the outer meta-layer, whichever of the
-/// two was found first.
+/// LAY-166, LAY-165: a nested meta-layer that lost a component is not active. The nested meta-layer does not disable the outer one,
+/// whichever of the two was found first.
 #[test]
 fn lay_166_a_nested_meta_layer_without_a_component_keeps_no_other_out() {
     case(|scene| {

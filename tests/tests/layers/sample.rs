@@ -15,7 +15,7 @@ use loader_tests::{Scene, Vk, built, call, case, is_peer, retried, under_test};
 
 /// The layer's name.
 const NAME: &str = "VK_LAYER_SAMPLE_SampleLayer";
-/// Number of frames of vkcube. It records a command buffer for each image of its swapchain, and some before the first frame.
+/// Number of frames of vkcube, which records a command buffer for each image of its swapchain, and some before the first frame.
 const FRAMES: &str = "20";
 /// Time limit for vkcube and the display.
 const LIMIT: Duration = Duration::from_secs(300);

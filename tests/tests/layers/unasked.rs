@@ -1,5 +1,5 @@
-//! Tests that explicit layers are not searched if no log listens, and neither the application nor a file or variable requests one.
-//! Everything else works.
+//! Tests that explicit layers are not searched if no log listens, and neither the application nor a file or variable requests one. All
+//! other functions of layers work.
 
 use std::ffi::CStr;
 

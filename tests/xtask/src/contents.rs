@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// Packages that are installed on systems. Their crates run on users' machines.
+/// Packages that are installed on systems. The crates in these packages run on users' machines.
 const SHIPPED: [&str; 3] = ["vulkan-loader", "vkloader", "vk-loader-service"];
 /// Copyright line of the registry's XML.
 const REGISTRY: &str = "Copyright 2015-2026 The Khronos Group Inc.";

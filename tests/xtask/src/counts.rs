@@ -1,6 +1,6 @@
 //! Checks counts of tests in documents: of all tests, and of passed ones.
 //!
-//! Each added test makes such counts stale, so prose must not contain them. They are allowed in the tables that `make documents` writes,
+//! Each added test makes such counts stale, so prose must not contain them. Counts are allowed in the tables that `make documents` writes,
 //! and in a paragraph that names the commit of the run.
 
 use crate::words::{is_word, line, without_tables};

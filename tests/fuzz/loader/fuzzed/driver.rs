@@ -1,5 +1,5 @@
-//! A driver that consists of functions in this file, for `VK_LUNARG_direct_driver_loading`. It supports Vulkan 1.0 without extending
-//! structures, so the loader itself answers all newer queries.
+//! A driver that consists of functions in this file, for `VK_LUNARG_direct_driver_loading`. The driver supports Vulkan 1.0 without
+//! extending structures, so the loader itself answers all newer queries.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::transmute;

@@ -1,4 +1,4 @@
-//! The thunks for 32-bit x86. All arguments lie on the stack, where the first may be replaced in place.
+//! The thunks for 32-bit x86. All arguments are on the stack, so the first can be replaced in place.
 
 use super::{SLOTS, route};
 
