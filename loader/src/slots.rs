@@ -52,7 +52,8 @@ fn lengthen<S, E: Copy>(
             core::mem::swap(shared, &mut block);
             return grown;
         }
-        // Another thread has extended the copy. If the block cannot grow as well, the copy stays the array.
+        // Another thread has extended the copy meanwhile, so the block must grow further. If the block cannot grow, the copy stays in use
+        // as the array.
         grown?;
     }
 }

@@ -74,7 +74,7 @@ pub(crate) unsafe trait Slots: Sized {
     const COUNT: usize;
     /// Byte offset of the first slot.
     const FIRST: usize;
-    /// The numbers of the commands' rows, in slot order.
+    /// Returns the numbers of the commands' rows, in slot order.
     fn rows() -> &'static [u16];
 
     /// Returns the facts about the commands, in slot order.

@@ -90,7 +90,7 @@ impl World {
         self.layer(&format!("explicit/{file}"), name, more)
     }
 
-    /// Scans with settings.
+    /// Searches for layers, with these settings if there are any.
     pub fn scan_with(&self, settings: Option<&Settings>) -> DiscoveredLayers {
         let variables = self.variables();
         let environment = Environment::new(&variables);
@@ -102,7 +102,7 @@ impl World {
         scan.run(&mut Journal::new(&self.lines)).unwrap()
     }
 
-    /// Scans.
+    /// Searches for layers without settings.
     pub fn scan(&self) -> DiscoveredLayers {
         self.scan_with(None)
     }

@@ -4,7 +4,7 @@
 
 /// A list of elements that are compared and moved by their places.
 trait Order {
-    /// Number of elements.
+    /// Returns the number of elements.
     fn count(&self) -> usize;
 
     /// Returns `true` if the element at one place belongs before the element at another.

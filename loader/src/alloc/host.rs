@@ -97,7 +97,7 @@ fn aligned(layout: Layout) -> usize {
 unsafe impl Allocator for HostAllocator {
     fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
         if layout.size() == 0 {
-            // A well-aligned address that is never dereferenced.
+            // A block without bytes needs no memory: its address is aligned, and never dereferenced.
             let dangling = NonNull::new(core::ptr::without_provenance_mut::<u8>(layout.align())).ok_or(AllocError)?;
             return Ok(NonNull::slice_from_raw_parts(dangling, 0));
         }

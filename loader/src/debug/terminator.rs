@@ -102,6 +102,8 @@ unsafe fn create(
     Ok(object.as_ptr() as usize as u64)
 }
 
+/// Creates an object in every driver that can, and stores its handle in the slot.
+///
 /// # Safety
 /// `callbacks` is NULL or valid.
 unsafe fn create_in_drivers(

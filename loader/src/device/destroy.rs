@@ -58,7 +58,7 @@ pub(crate) unsafe extern "system" fn layer_destroy_device(
     }
 }
 
-/// Calls the function and frees the record.
+/// Calls `function`, which destroys the device, and frees the record of the device.
 ///
 /// # Safety
 /// `function` destroys `handle`; `device` is its record. Neither is in use, and the device is closed.

@@ -35,7 +35,7 @@ pub(crate) struct Device {
 
 /// Members of a device beside its tables.
 struct Record {
-    /// [`Device::highest_rank`].
+    /// Value of [`Device::highest_rank`].
     highest_rank: AtomicU8,
     next: AtomicPtr<Device>,
     allocator: HostAllocator,

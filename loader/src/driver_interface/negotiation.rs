@@ -10,22 +10,22 @@ use crate::library::typed;
 use crate::lookup::{self as commands, Function, Row};
 use core::ffi::{CStr, c_char};
 
-/// `vk_icdGetInstanceProcAddr`, `vk_icdGetPhysicalDeviceProcAddr` and a driver's `vkGetInstanceProcAddr`.
+/// Type of `vk_icdGetInstanceProcAddr`, `vk_icdGetPhysicalDeviceProcAddr` and a driver's `vkGetInstanceProcAddr`.
 pub(crate) type GetProcAddr = unsafe extern "system" fn(InstanceHandle<Driver>, *const c_char) -> PFN_vkVoidFunction;
-/// `vk_icdNegotiateLoaderICDInterfaceVersion`.
+/// Type of `vk_icdNegotiateLoaderICDInterfaceVersion`.
 pub(super) type Negotiate = unsafe extern "system" fn(*mut u32) -> VkResult;
-/// `vk_icdEnumerateAdapterPhysicalDevices`.
+/// Type of `vk_icdEnumerateAdapterPhysicalDevices`.
 pub(crate) type EnumerateAdapterPhysicalDevices = PFN_vk_icdEnumerateAdapterPhysicalDevices<Driver>;
-/// `vkCreateInstance`.
+/// Type of a driver's `vkCreateInstance`.
 pub(super) type CreateInstance = unsafe extern "system" fn(
     *const VkInstanceCreateInfo,
     *const VkAllocationCallbacks,
     *mut InstanceHandle<Driver>,
 ) -> VkResult;
-/// `vkEnumerateInstanceExtensionProperties`.
+/// Type of a driver's `vkEnumerateInstanceExtensionProperties`.
 pub(super) type EnumerateInstanceExtensionProperties =
     unsafe extern "system" fn(*const c_char, *mut u32, *mut VkExtensionProperties) -> VkResult;
-/// `vkEnumerateInstanceVersion`.
+/// Type of a driver's `vkEnumerateInstanceVersion`.
 pub(super) type EnumerateInstanceVersion = unsafe extern "system" fn(*mut u32) -> VkResult;
 
 /// Functions of a driver that need no instance.
@@ -39,9 +39,9 @@ pub(crate) struct Interface {
     pub get_physical_device_proc_addr: Option<GetProcAddr>,
     /// Lists devices by adapter, on systems that have an order of adapters (DRV-71).
     pub enumerate_adapter_physical_devices: Option<EnumerateAdapterPhysicalDevices>,
-    /// `vkCreateInstance`.
+    /// The driver's `vkCreateInstance`.
     pub create_instance: CreateInstance,
-    /// `vkEnumerateInstanceExtensionProperties`.
+    /// The driver's `vkEnumerateInstanceExtensionProperties`.
     pub enumerate_instance_extensions: EnumerateInstanceExtensionProperties,
 }
 

@@ -9,7 +9,7 @@ use core::ffi::c_char;
 use discovery::trace::Step;
 
 traced! {
-    /// `vkCreateInstance`.
+    /// Implements `vkCreateInstance`, and records the call in the trace.
     first b"vkCreateInstance": instance::create_instance = create_instance(
         create_info: *const VkInstanceCreateInfo,
         callbacks: *const VkAllocationCallbacks,
@@ -17,13 +17,13 @@ traced! {
     )
 }
 traced! {
-    /// `vkEnumerateInstanceVersion`.
+    /// Implements `vkEnumerateInstanceVersion`, and records the call in the trace.
     first b"vkEnumerateInstanceVersion": instance::enumerate_instance_version = enumerate_instance_version(
         version: *mut u32
     )
 }
 traced! {
-    /// `vkEnumerateInstanceLayerProperties`.
+    /// Implements `vkEnumerateInstanceLayerProperties`, and records the call in the trace.
     first b"vkEnumerateInstanceLayerProperties":
     instance::enumerate_instance_layer_properties = enumerate_instance_layer_properties(
         count: *mut u32,
@@ -31,7 +31,7 @@ traced! {
     )
 }
 traced! {
-    /// `vkEnumerateInstanceExtensionProperties`.
+    /// Implements `vkEnumerateInstanceExtensionProperties`, and records the call in the trace.
     first b"vkEnumerateInstanceExtensionProperties":
     instance::enumerate_instance_extension_properties = enumerate_instance_extension_properties(
         layer_name: *const c_char,

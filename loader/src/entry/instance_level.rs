@@ -10,7 +10,7 @@ use core::ffi::c_char;
 use discovery::trace::Step;
 
 traced! {
-    /// `vkEnumeratePhysicalDevices`.
+    /// Implements `vkEnumeratePhysicalDevices`, and records the call in the trace.
     b"vkEnumeratePhysicalDevices": physical_device::enumerate_physical_devices = enumerate_physical_devices(
         instance: InstanceHandle<App>,
         count: *mut u32,
@@ -18,7 +18,7 @@ traced! {
     )
 }
 traced! {
-    /// `vkEnumeratePhysicalDeviceGroups`.
+    /// Implements `vkEnumeratePhysicalDeviceGroups`, and records the call in the trace.
     b"vkEnumeratePhysicalDeviceGroups":
     physical_device::enumerate_physical_device_groups = enumerate_physical_device_groups(
         instance: InstanceHandle<App>,
@@ -27,7 +27,7 @@ traced! {
     )
 }
 traced! {
-    /// `vkEnumerateDeviceExtensionProperties`.
+    /// Implements `vkEnumerateDeviceExtensionProperties`, and records the call in the trace.
     b"vkEnumerateDeviceExtensionProperties":
     physical_device::enumerate_device_extension_properties = enumerate_device_extension_properties(
         device: PhysicalDeviceHandle<App>,
@@ -37,7 +37,7 @@ traced! {
     )
 }
 traced! {
-    /// `vkCreateDevice`.
+    /// Implements `vkCreateDevice`, and records the call in the trace.
     b"vkCreateDevice": device::create_device = create_device(
         physical_device: PhysicalDeviceHandle<App>,
         create_info: *const VkDeviceCreateInfo,
@@ -52,7 +52,7 @@ traced! {
 /// The parameters are as the Vulkan specification demands.
 pub(crate) unsafe fn destroy_instance(handle: InstanceHandle<App>, callbacks: *const VkAllocationCallbacks) {
     let call = Step::Call.begin(b"vkDestroyInstance");
-    // SAFETY: the caller promises the parameters of this command.
+    // SAFETY: the caller promises valid parameters of this command.
     unsafe { instance::destroy_instance(handle, callbacks) };
     call.end_with(|_| ());
 }
@@ -63,7 +63,7 @@ pub(crate) unsafe fn destroy_instance(handle: InstanceHandle<App>, callbacks: *c
 /// The parameters are as the Vulkan specification demands.
 pub(crate) unsafe fn destroy_device(handle: VkDevice, callbacks: *const VkAllocationCallbacks) {
     let call = Step::Call.begin(b"vkDestroyDevice");
-    // SAFETY: the caller promises the parameters of this command.
+    // SAFETY: the caller promises valid parameters of this command.
     unsafe { device::destroy_device(handle, callbacks) };
     call.end_with(|_| ());
 }

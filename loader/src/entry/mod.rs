@@ -14,7 +14,7 @@ macro_rules! traced {
         pub(crate) unsafe fn $name($($parameter: $type),*) -> VkResult {
             traced!(@ready $($first)?);
             let call = Step::Call.begin($command);
-            // SAFETY: the caller promises the parameters of this command.
+            // SAFETY: the caller promises valid parameters of this command.
             let result = unsafe { $path($($parameter),*) };
             call.end(result.0);
             result

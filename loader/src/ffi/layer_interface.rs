@@ -12,21 +12,21 @@ use core::mem::offset_of;
 pub(crate) type GetInstanceProcAddr =
     unsafe extern "system" fn(InstanceHandle<Chain>, *const c_char) -> PFN_vkVoidFunction;
 
-/// `vkGetDeviceProcAddr`.
+/// Type of `vkGetDeviceProcAddr` in layers.
 pub(crate) type GetDeviceProcAddr = unsafe extern "system" fn(VkDevice, *const c_char) -> PFN_vkVoidFunction;
 
-/// `vkNegotiateLoaderLayerInterfaceVersion`.
+/// Type of a layer's `vkNegotiateLoaderLayerInterfaceVersion`.
 pub(crate) type NegotiateLayerInterface = unsafe extern "system" fn(*mut VkNegotiateLayerInterface) -> VkResult;
 
-/// `LAYER_NEGOTIATE_INTERFACE_STRUCT`.
+/// Value of `sType` in [`VkNegotiateLayerInterface`]; `vk_layer.h` uses the same name.
 pub(crate) const LAYER_NEGOTIATE_INTERFACE_STRUCT: i32 = 1;
 
 /// Structure that a layer fills in when it negotiates.
 #[repr(C)]
 pub(crate) struct VkNegotiateLayerInterface {
-    /// [`LAYER_NEGOTIATE_INTERFACE_STRUCT`].
+    /// Always [`LAYER_NEGOTIATE_INTERFACE_STRUCT`].
     pub sType: i32,
-    /// Null.
+    /// Always null.
     pub pNext: *mut c_void,
     /// The loader's version before the call; the layer's version after the call.
     pub loaderLayerInterfaceVersion: u32,
@@ -65,12 +65,12 @@ pub(crate) struct VkLayerInstanceLink {
     pub pfnNextGetPhysicalDeviceProcAddr: Option<GetInstanceProcAddr>,
 }
 
-/// `PFN_vkSetInstanceLoaderData`.
+/// The type that `vk_layer.h` calls `PFN_vkSetInstanceLoaderData`.
 pub(crate) type SetInstanceLoaderData = unsafe extern "system" fn(InstanceHandle<Chain>, *mut c_void) -> VkResult;
-/// `PFN_vkSetDeviceLoaderData`.
+/// The type that `vk_layer.h` calls `PFN_vkSetDeviceLoaderData`.
 pub(crate) type SetDeviceLoaderData = unsafe extern "system" fn(VkDevice, *mut c_void) -> VkResult;
 
-/// `PFN_vkLayerCreateDevice`.
+/// The type that `vk_layer.h` calls `PFN_vkLayerCreateDevice`.
 pub(crate) type LayerCreateDevice = unsafe extern "system" fn(
     InstanceHandle<Chain>,
     PhysicalDeviceHandle<Chain>,
@@ -81,14 +81,14 @@ pub(crate) type LayerCreateDevice = unsafe extern "system" fn(
     *mut Option<GetDeviceProcAddr>,
 ) -> VkResult;
 
-/// `PFN_vkDestroyDevice`, as a layer passes it to [`LayerDestroyDevice`].
+/// The type `PFN_vkDestroyDevice` of a function that a layer passes to [`LayerDestroyDevice`].
 pub(crate) type DestroyDevice = unsafe extern "system" fn(VkDevice, *const VkAllocationCallbacks);
 
-/// `PFN_vkLayerDestroyDevice`.
+/// The type that `vk_layer.h` calls `PFN_vkLayerDestroyDevice`.
 pub(crate) type LayerDestroyDevice =
     unsafe extern "system" fn(VkDevice, *const VkAllocationCallbacks, Option<DestroyDevice>);
 
-/// The two functions of `VK_LOADER_LAYER_CREATE_DEVICE_CALLBACK`.
+/// The two functions in a node of kind `VK_LOADER_LAYER_CREATE_DEVICE_CALLBACK`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct LayerDevice {
@@ -101,20 +101,20 @@ pub(crate) struct LayerDevice {
 /// Content of a node in the instance chain; the function of the node selects the member.
 #[repr(C)]
 pub(crate) union InstanceNode {
-    /// `VK_LAYER_LINK_INFO`.
+    /// Content of a node of kind `VK_LAYER_LINK_INFO`.
     pub pLayerInfo: *mut VkLayerInstanceLink,
-    /// `VK_LOADER_DATA_CALLBACK`.
+    /// Content of a node of kind `VK_LOADER_DATA_CALLBACK`.
     pub pfnSetInstanceLoaderData: SetInstanceLoaderData,
-    /// `VK_LOADER_LAYER_CREATE_DEVICE_CALLBACK`.
+    /// Content of a node of kind `VK_LOADER_LAYER_CREATE_DEVICE_CALLBACK`.
     pub layerDevice: LayerDevice,
-    /// `VK_LOADER_FEATURES`.
+    /// Content of a node of kind `VK_LOADER_FEATURES`.
     pub loaderFeatures: u32,
 }
 
 /// A node that the loader inserts before the application's `pNext` chain.
 #[repr(C)]
 pub(crate) struct VkLayerInstanceCreateInfo {
-    /// `VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO`.
+    /// Always `VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO`.
     pub sType: VkStructureType,
     /// The next node.
     pub pNext: *const c_void,
@@ -138,16 +138,16 @@ pub(crate) struct VkLayerDeviceLink {
 /// Content of a node in the device chain; the function of the node selects the member.
 #[repr(C)]
 pub(crate) union DeviceNode {
-    /// `VK_LAYER_LINK_INFO`.
+    /// Content of a node of kind `VK_LAYER_LINK_INFO`.
     pub pLayerInfo: *mut VkLayerDeviceLink,
-    /// `VK_LOADER_DATA_CALLBACK`.
+    /// Content of a node of kind `VK_LOADER_DATA_CALLBACK`.
     pub pfnSetDeviceLoaderData: SetDeviceLoaderData,
 }
 
 /// A node that the loader inserts before `VkDeviceCreateInfo::pNext`.
 #[repr(C)]
 pub(crate) struct VkLayerDeviceCreateInfo {
-    /// `VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO`.
+    /// Always `VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO`.
     pub sType: VkStructureType,
     /// The next node.
     pub pNext: *const c_void,
@@ -161,7 +161,7 @@ pub(crate) struct VkLayerDeviceCreateInfo {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct VkChainHeader {
-    /// Function: 1 extension properties, 2 layer properties, 3 version.
+    /// Number of the query that the chain answers: 1 for extension properties, 2 for layer properties, 3 for the version.
     pub r#type: u32,
     /// Always 1.
     pub version: u32,

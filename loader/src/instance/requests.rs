@@ -22,21 +22,21 @@ impl<'a> Requests<'a> {
     /// Reads from a create info.
     ///
     /// # Safety
-    /// `info` is a valid structure: its arrays are null or as long as their counts say, and everything stays valid for `'a`. Names are readable up to
-    /// a terminator or for 257 bytes.
+    /// `info` is a valid structure: each array is null or holds as many elements as its count says, and everything stays valid for `'a`.
+    /// Names are readable up to a terminator or for 257 bytes.
     pub(super) const unsafe fn new(info: &'a VkInstanceCreateInfo) -> Self {
         Self { info }
     }
 
     /// Returns the names of the requested layers, as pointers that may be null.
     pub(super) fn layer_names(&self) -> &'a [*const c_char] {
-        // SAFETY: the caller of `new` promised arrays that are null or as long as their counts.
+        // SAFETY: the caller of `new` promised an array that is null or holds as many elements as its count says.
         unsafe { ffi::c_array(self.info.ppEnabledLayerNames, self.info.enabledLayerCount) }
     }
 
     /// Returns the names of the requested extensions, as pointers that may be null.
     pub(super) fn extension_names(&self) -> &'a [*const c_char] {
-        // SAFETY: the caller of `new` promised arrays that are null or as long as their counts.
+        // SAFETY: the caller of `new` promised an array that is null or holds as many elements as its count says.
         unsafe { ffi::c_array(self.info.ppEnabledExtensionNames, self.info.enabledExtensionCount) }
     }
 

@@ -22,11 +22,11 @@ pub(crate) struct LayerFunctions {
 /// Exported names that a manifest may replace (LAY-102).
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Renames<'a> {
-    /// Name instead of `vkNegotiateLoaderLayerInterfaceVersion`.
+    /// Name that replaces `vkNegotiateLoaderLayerInterfaceVersion`.
     pub negotiate: Option<&'a Text>,
-    /// Name instead of `vkGetInstanceProcAddr`.
+    /// Name that replaces `vkGetInstanceProcAddr`.
     pub get_instance_proc_addr: Option<&'a Text>,
-    /// Name instead of `vkGetDeviceProcAddr`.
+    /// Name that replaces `vkGetDeviceProcAddr`.
     pub get_device_proc_addr: Option<&'a Text>,
 }
 

@@ -28,12 +28,12 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    /// [`super::Command::is_plain`].
+    /// Returns the value of [`super::Command::is_plain`] for this command.
     pub(super) const fn is_ungated(&self) -> bool {
         matches!(self.gate, Gate::Always) && !matches!(self.level, Level::Global) && self.is_built
     }
 
-    /// [`super::Command::answer`].
+    /// Returns the value of [`super::Command::answer`] for this command.
     pub(super) const fn answer(&self) -> u16 {
         match self.level {
             Level::Device => self.slot,
@@ -104,7 +104,7 @@ macro_rules! commands {
 
         $crate::lookup::functions!($(trampoline::$trampoline,)* $($(terminator::$terminator,)?)*);
 
-        // Every function has the type of its command.
+        // Checks at compile time that every function has the type of its command.
         $(
             const _: $trampoline_type = trampoline::$trampoline;
             $(const _: $terminator_type = terminator::$terminator;)?

@@ -12,7 +12,7 @@ pub(crate) const POSITIONS: usize = 1 << POSITION_BITS;
 pub(crate) const WORD: usize = size_of::<u64>();
 /// Offset of the first of the two hashed words, after the letter that all names share; the other word ends the name.
 pub(crate) const FIRST: usize = 1;
-/// Lower bound on the length of a name; no command is shorter.
+/// Lower bound on the length of a name; no command has a shorter name.
 pub(crate) const SHORTEST: usize = FIRST + WORD;
 
 /// Returns the position of a name of this length with these two words, below [`POSITIONS`].

@@ -13,9 +13,9 @@ pub(super) struct Place {
     pub(super) start: u16,
     /// Length of the name beyond the shortest one, in bytes.
     pub(super) beyond: u8,
-    /// [`Command::is_plain`].
+    /// Value of [`Command::is_plain`].
     plain: bool,
-    /// [`Command::answer`].
+    /// Value of [`Command::answer`].
     answer: u16,
     /// The next place whose name has the same hash position, or 0.
     next: u16,

@@ -216,7 +216,7 @@ const fn gates_and_rows() -> ([(Gate, DeviceGate); MOST_GATES], [Row; ROW_COUNT]
         gates: 0,
         terminator: NO_TERMINATOR,
     }; ROW_COUNT];
-    // The first pair is the most common one.
+    // The pair `(Always, Always)`, which most commands have, comes first.
     let (mut number, mut pairs, mut terminators) = (0, 1, 0);
     while number < ROW_COUNT {
         let facts = &FACTS[number];

@@ -14,7 +14,7 @@ pub(crate) struct AppPhysicalDevice {
     pub dispatch: *const InstanceTable,
     /// The instance of the device. Private, so that only [`AppPhysicalDevice::new`] makes such objects.
     instance: *const Instance,
-    /// [`PHYSICAL_DEVICE_MAGIC`].
+    /// Always [`PHYSICAL_DEVICE_MAGIC`].
     pub magic: u64,
     /// The chain's handle of the same device.
     pub chain: PhysicalDeviceHandle<Chain>,

@@ -140,7 +140,7 @@ pub(crate) unsafe fn enumerate_device_extension_properties(
     count: *mut u32,
     array: *mut VkExtensionProperties,
 ) -> VkResult {
-    // SAFETY: the caller promises the parameters of the lowest layer.
+    // SAFETY: the caller promises the parameters that the lowest layer passed.
     unsafe { extensions::enumerate(device, layer_name, count, array) }
 }
 

@@ -19,7 +19,7 @@ use discovery::version::ApiVersion;
 #[inline(always)]
 pub(crate) unsafe fn get_instance_proc_addr(handle: InstanceHandle<App>, name: *const c_char) -> PFN_vkVoidFunction {
     if name.is_null() {
-        // A call keeps every other exit of this function a plain jump.
+        // A call in place of `None` allows the compiler to end every other path of this function with a plain jump.
         return no_name();
     }
     // SAFETY: the name is not null, so the caller promises that it is terminated.

@@ -30,7 +30,7 @@ fn command(row: &Row) -> Value {
         Level::PhysicalDevice => "physical_device",
         Level::Device => "device",
     };
-    // A rank is the number of versions so far, of which the first is 1.0.
+    // Rank 0 means that no core version has the command; rank 1 stands for version 1.0, rank 2 for 1.1, and so on.
     let core = row.rank.checked_sub(1).map(|minor| format!("1.{minor}"));
     let lookup = match row.gate() {
         Gate::Instance(set) => any(instance_names(set)),

@@ -174,7 +174,7 @@ macro_rules! terminators {
                 callbacks: *const VkAllocationCallbacks,
                 surface: *mut SurfaceHandle<Chain>,
             ) -> VkResult {
-                // SAFETY: the caller promises the parameters of this platform's command.
+                // SAFETY: the caller promises valid parameters of this platform's command.
                 unsafe { create(instance, create_info, callbacks, surface) }
             }
         )*

@@ -35,7 +35,7 @@ impl<'a> Items<'a> {
         Ok(items)
     }
 
-    /// The names.
+    /// Returns the names in their order.
     pub(super) fn iter(&self) -> impl Iterator<Item = &'a [u8]> {
         self.items.iter().copied()
     }

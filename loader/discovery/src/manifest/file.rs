@@ -188,7 +188,7 @@ mod tests {
         assert!(is_invalid, "{refused:?}");
     }
 
-    /// BI-10, DRV-252
+    /// BI-10, DRV-252: a file whose size changes while it is read is refused.
     #[test]
     fn bi_10_a_file_that_changes_while_read() {
         let scratch = Scratch::create();

@@ -37,7 +37,7 @@ impl<'a, S: System> Search<'a, S> {
         }
     }
 
-    /// The environment.
+    /// Returns the environment that defines the places.
     pub fn environment(&self) -> &'a Environment<'a> {
         self.environment
     }

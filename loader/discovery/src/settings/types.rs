@@ -112,7 +112,7 @@ impl ShortName {
         name
     }
 
-    /// The bytes.
+    /// Returns the bytes of the name.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]
     }

@@ -41,7 +41,7 @@ impl Text {
         append_joined(&mut self.0, folder, rest)
     }
 
-    /// The bytes.
+    /// Returns the bytes of the text.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }

@@ -15,7 +15,7 @@ impl Scratch {
         Self(steady::new_folder("vk-loader-unit"))
     }
 
-    /// The folder.
+    /// Returns the path of the folder.
     pub fn root(&self) -> &Path {
         &self.0
     }

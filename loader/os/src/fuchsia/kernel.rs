@@ -69,12 +69,12 @@ unsafe extern "C" {
     fn fdio_ns_bind(namespace: *mut c_void, path: *const c_char, folder: Handle) -> Status;
 }
 
-// Function of the C library.
+// A function of the C library.
 unsafe extern "C" {
     fn dlopen_vmo(memory: Handle, mode: c_int) -> *mut c_void;
 }
 
-/// `PFN_vkOpenInNamespaceAddr`
+/// The type that Fuchsia's headers call `PFN_vkOpenInNamespaceAddr`.
 type OpenInNamespace = unsafe extern "C" fn(*const c_char, Handle) -> i32;
 
 /// Callback through which a driver opens services and devices. Takes ownership of the handle.

@@ -207,7 +207,7 @@ mod tests {
             assert_eq!(library(&good[..length], 0), Err(Malformed), "{length} bytes");
         }
         assert_eq!(library(&[&good[..], &[0; 8]].concat(), 0), Err(Malformed));
-        // A wrong format, magic number or method.
+        // A change of one of these bytes makes the format, the magic number or the method wrong.
         for place in [4, 7, 8, 15] {
             let mut changed = good.clone();
             changed[place] ^= 0xFF;

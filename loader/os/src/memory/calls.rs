@@ -24,7 +24,7 @@ pub(super) struct Calls([Call; PLACES]);
 
 /// A recorded call, until this value is dropped. The call may be inside another call of its thread, if a layer calls back.
 pub(super) struct Noted<'a> {
-    /// `None` if no place was free.
+    /// Place of the call; `None` if no place was free.
     call: Option<&'a Call>,
     /// Number of shortages before the enclosing call; `None` if no call encloses this one.
     outer: Option<usize>,

@@ -18,7 +18,7 @@ const OUT_OF_THE_WAY: c_int = 200;
 ///
 /// If the program closes the descriptor and another file gets its number, the other file is left alone.
 pub struct Appended {
-    /// Negative after it is closed.
+    /// The descriptor of the file; negative after the file is closed.
     descriptor: AtomicI32,
     file: Option<(u64, u64)>,
 }
@@ -72,8 +72,8 @@ impl Appended {
             // SAFETY: the call makes a descriptor; an invalid number gives an error.
             retried(|| unsafe { libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, lowest) })
         };
-        // The limit for descriptors may be lower. The first three belong to the program even if they are closed, because its output must not end up
-        // in this file.
+        // The process may not be allowed as many descriptors as `OUT_OF_THE_WAY`; any number from 3 on then serves. The first three belong
+        // to the program even if they are closed, because its output must not end up in this file.
         let copied = copy(OUT_OF_THE_WAY).or_else(|_| copy(libc::STDERR_FILENO + 1))?;
         Ok(Self {
             descriptor: AtomicI32::new(copied),

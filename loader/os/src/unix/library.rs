@@ -78,7 +78,8 @@ fn is_wrong_class(_: &CStr, words: &[u8]) -> bool {
     tells_wrong_class(words)
 }
 
-/// Returns `true` if the system's error text or the file says that the library is for another machine (DRV-58). A bare name is not searched for.
+/// Returns `true` if the system's error text or the file says that the library is for another machine (DRV-58). If the path is a bare name,
+/// no folder is searched for the file.
 #[cfg(not(target_env = "gnu"))]
 fn is_wrong_class(path: &CStr, words: &[u8]) -> bool {
     tells_wrong_class(words) || is_foreign(path)

@@ -221,6 +221,8 @@ unsafe extern "system" fn create_report<const N: usize>(
     driver(N, |driver| unsafe { create(driver, out.cast()) })
 }
 
+/// Creates a messenger or callback, and writes its handle to `out`.
+///
 /// # Safety
 /// `out` is writable.
 unsafe fn create(driver: &mut FakeDriver, out: *mut u64) -> VkResult {

@@ -27,7 +27,7 @@ type Enumerate = PFN_vkEnumeratePhysicalDeviceGroups<Driver>;
 /// A driver that has groups, and the number of groups to expect.
 struct Source<'a> {
     driver: &'a InstanceDriver,
-    /// `None` if each device is a group of its own.
+    /// The driver's function that lists groups; `None` if each device is a group of its own.
     function: Option<Enumerate>,
     count: u32,
 }

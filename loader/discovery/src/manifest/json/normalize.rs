@@ -105,7 +105,7 @@ impl<'a> Normalizer<'a> {
         while let Some(byte) = self.next() {
             match byte {
                 b' ' | b'\t' | b'\n' | b'\r' => {
-                    // Indentation makes up much of a file.
+                    // Indentation makes up much of a file, so all spaces in a row are skipped at once.
                     self.token(|byte| byte == b' ');
                     continue;
                 }

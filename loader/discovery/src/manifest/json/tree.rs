@@ -61,7 +61,7 @@ impl Document {
         Ok(Self { text, nodes })
     }
 
-    /// The value.
+    /// Returns the value of the text.
     pub fn root(&self) -> Value<'_> {
         Value { document: self, at: 0 }
     }
@@ -261,7 +261,7 @@ impl<'a> Object<'a> {
 #[inline]
 fn is_named(known: &[u8], name: &str) -> bool {
     let name = name.as_bytes();
-    // Most names differ in their length or first letter.
+    // Most names differ in their length or first letter, so these are compared first.
     known.len() == name.len()
         && name.first().is_none_or(|first| known[0] | 0x20 == first | 0x20)
         && is_same(known, name)

@@ -148,7 +148,7 @@ pub enum PreInstanceFunction {
 }
 
 impl PreInstanceFunction {
-    /// The command.
+    /// Returns the name of the command.
     pub fn name(self) -> &'static str {
         match self {
             Self::EnumerateInstanceExtensionProperties => "vkEnumerateInstanceExtensionProperties",
