@@ -26,6 +26,8 @@ mod path;
 mod sights;
 #[cfg(target_os = "linux")]
 mod stamp;
+#[cfg(target_os = "linux")]
+mod start;
 mod status;
 mod thread;
 mod time;
@@ -50,7 +52,7 @@ pub use library::{Library, file_of};
 #[cfg(not(target_os = "linux"))]
 use no_local::is_local;
 #[cfg(target_os = "linux")]
-pub use objects::{Object, c_library, each_object, is_exported, is_started_by_linker, loads};
+pub use objects::{Object, c_library, each_object, is_exported, loads};
 pub use output::write_to_standard_error;
 pub use panic::report_panic;
 pub use path::{canonical, with_terminated};
@@ -60,6 +62,8 @@ pub use sights::{each_variable, exists, is_accessible, link_target};
 pub use stamp::Stamp;
 #[cfg(target_os = "linux")]
 use stamp::is_local;
+#[cfg(target_os = "linux")]
+pub use start::{first_variables, is_started_by_linker};
 pub use status::Status;
 pub use thread::{current_process, current_thread};
 pub use time::{now, since_start};

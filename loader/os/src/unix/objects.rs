@@ -15,9 +15,6 @@ const NAME: isize = 14;
 const SEARCH: isize = 15;
 const LATER_SEARCH: isize = 29;
 
-/// Key of the dynamic linker's address in the auxiliary vector.
-const AT_BASE: libc::c_ulong = 7;
-
 /// An entry of the dynamic section, `ElfW(Dyn)`.
 #[repr(C)]
 struct Dynamic {
@@ -152,20 +149,6 @@ unsafe fn text<'a>(text: *const c_char) -> &'a [u8] {
         // SAFETY: the pointer is not null, so the caller promises a terminated text.
         false => unsafe { CStr::from_ptr(text) }.to_bytes(),
     }
-}
-
-/// Returns `true` if the process was started as the dynamic linker with a program as its argument, so that the linker's own options count.
-pub fn is_started_by_linker() -> bool {
-    type Value = unsafe extern "C" fn(libc::c_ulong) -> libc::c_ulong;
-    // SAFETY: the name is a terminated string.
-    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"getauxval".as_ptr()) };
-    if found.is_null() {
-        return false;
-    }
-    // SAFETY: the C library's function of this name has this type, and reads a list that the kernel wrote before the process started.
-    let base = unsafe { core::mem::transmute::<*mut c_void, Value>(found)(AT_BASE) };
-    // A base of zero means that the kernel loaded no linker beside the program.
-    base == 0
 }
 
 /// Returns the version of the GNU C library; empty for other C libraries.

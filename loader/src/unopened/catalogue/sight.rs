@@ -56,10 +56,9 @@ pub(in crate::unopened) fn variables_allow_records() -> bool {
     is_clear
 }
 
-/// Returns the variables that the program started with, each terminated. The dynamic linker read these, and the program may have changed
-/// its own since. `None` when memory runs out, or where the kernel hides them from this process. Without `/proc`, this is the present
-/// value of `LD_LIBRARY_PATH`.
-fn first_variables() -> Option<Vec<u8>> {
+/// Returns the variables that the program started with, as the kernel lists them, each terminated. `None` when memory runs out, or where the
+/// kernel hides them from this process. Without `/proc`, this is the present value of `LD_LIBRARY_PATH`.
+fn listed_variables() -> Option<Vec<u8>> {
     let (mut text, mut is_whole) = (Vec::new(), true);
     let is_read = Kernel.read(VARIABLES, MOST_VARIABLE_BYTES, &mut |piece| {
         is_whole &= text.try_room(piece.len()).is_ok();
@@ -77,6 +76,20 @@ fn first_variables() -> Option<Vec<u8>> {
         text.extend_from_slice(&value);
     }
     is_whole.then_some(text)
+}
+
+/// Returns the values of variables in a list of terminated ones. Of a repeated name the linker uses the last value.
+fn values<'v, const COUNT: usize>(mut variables: &'v [u8], names: [&str; COUNT]) -> [Option<&'v [u8]>; COUNT] {
+    let mut values = [None; COUNT];
+    while !variables.is_empty() {
+        let end = os::find_byte(variables, 0).unwrap_or(variables.len());
+        let (one, rest) = variables.split_at(end);
+        for (value, name) in values.iter_mut().zip(names) {
+            *value = one.strip_prefix(name.as_bytes()).or(*value);
+        }
+        variables = rest.get(1..).unwrap_or_default();
+    }
+    values
 }
 
 /// Returns the folders of the first and of the present `LD_LIBRARY_PATH`; `None` if memory runs out. Both are necessary, because a program may have
@@ -102,23 +115,23 @@ pub(super) fn look(loaded: &Loaded, loads: u64) -> Option<Looked> {
     let mut all = catalogue.files().map(Checked::from);
     all.try_for_each(|file| files.try_push(file)).ok()?;
     doubts.try_exact_room(files.len()).ok()?;
-    let variables = first_variables()?;
-    // If a name is repeated, the linker uses the last value.
-    let value = |name: &[u8]| {
-        variables
-            .rsplit(|&byte| byte == 0)
-            .find_map(|one| one.strip_prefix(name))
+    // The dynamic linker read these variables, and the program may have changed its own since.
+    let listed;
+    let variables = match os::first_variables() {
+        Some(variables) => variables,
+        // The kernel makes files of its own for a process that asks for the list, which takes ten times as long.
+        None => {
+            listed = listed_variables()?;
+            &listed
+        }
     };
-    let is_allowed = |name: &[u8]| {
-        let value = name
-            .split_last()
-            .and_then(|(_, variable)| Some((variable, value(name)?)));
-        value.is_none_or(|(variable, value)| catalogue.allows(variable, value))
-    };
-    let search = searched(value(b"LD_LIBRARY_PATH=").unwrap_or_default())?;
+    let [search, audit, tunables] = values(variables, ["LD_LIBRARY_PATH=", "LD_AUDIT=", "GLIBC_TUNABLES="]);
+    let is_allowed = |name: &[u8], value: Option<&[u8]>| value.is_none_or(|value| catalogue.allows(name, value));
+    let search = searched(search.unwrap_or_default())?;
     closure::look(&Kernel, &search, &mut files);
     // The options of a linker that was started as a program are unknown here.
-    if os::is_started_by_linker() || !is_allowed(b"LD_AUDIT=") || !is_allowed(b"GLIBC_TUNABLES=") {
+    let has_options = os::is_started_by_linker();
+    if has_options || !is_allowed(b"LD_AUDIT", audit) || !is_allowed(b"GLIBC_TUNABLES", tunables) {
         closure::doubt_all(&mut files);
     }
     doubts.extend(files.iter().map(|file| file.doubt));
