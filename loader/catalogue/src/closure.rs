@@ -68,8 +68,26 @@ pub struct Object<'a> {
     pub own_search: &'a [u8],
 }
 
+/// Result of opening a folder for look-ups.
+#[derive(Debug)]
+pub enum Place<Folder> {
+    /// The folder is open.
+    Open(Folder),
+    /// No folder exists at the path, so the linker finds nothing there either.
+    Missing,
+    /// Something exists at the path, and it cannot be opened now. The process may have too many open files.
+    Unknown,
+}
+
 /// The process that would open a driver.
 pub trait Process: Look {
+    /// A folder that is open for look-ups. Several look-ups in one folder then cost less than with whole paths.
+    type Folder;
+
+    /// Opens a folder for look-ups.
+    fn folder(&self, path: &[u8]) -> Place<Self::Folder>;
+    /// Returns the same as [`Self::file`] for a name in a folder.
+    fn file_in(&self, folder: &Self::Folder, name: &[u8]) -> Option<(Identity, bool)>;
     /// Returns the identity of a path's target, and `true` if all users may read the target.
     fn file(&self, path: &[u8]) -> Option<(Identity, bool)>;
     /// Passes a file to `take` in pieces, up to `most` bytes. The first piece has [`HEAD_BYTES`] if the file is long enough. Returns `false` if this
@@ -83,9 +101,14 @@ pub trait Process: Look {
     fn exports(&self, symbol: &core::ffi::CStr) -> bool;
 }
 
-/// Checks that a file is still the recorded one.
-pub(crate) fn check(process: &impl Process, path: &[u8], identity: &[u8], build_id: &[u8]) -> Result<(), Doubt> {
-    let Some((found, is_open)) = process.file(path) else {
+/// Checks that a file is still the recorded one. `found` is the present state of the path.
+pub(crate) fn check(
+    process: &impl Process,
+    path: &[u8],
+    found: Option<(Identity, bool)>,
+    (identity, build_id): (&[u8], &[u8]),
+) -> Result<(), Doubt> {
+    let Some((found, is_open)) = found else {
         return if identity.is_empty() {
             Ok(())
         } else {
@@ -114,15 +137,7 @@ pub(crate) fn check(process: &impl Process, path: &[u8], identity: &[u8], build_
 /// Checks all files in this process: their present state, loaded libraries of the same name, and files in the folders of `DT_RPATH` and of
 /// `LD_LIBRARY_PATH`. `search` is the value of that variable.
 pub fn look(process: &impl Process, search: &[u8], files: &mut [Checked<'_>]) {
-    for one in files.iter_mut() {
-        let File {
-            path,
-            identity,
-            build_id,
-            ..
-        } = one.file;
-        one.doubt = check(process, path, identity, build_id).err();
-    }
+    check_all(process, files);
     process.objects(&mut |object| {
         hold_against(process, object, files);
         each_folder(process, object.search, object.path, &mut |folder| {
@@ -145,6 +160,30 @@ pub fn look(process: &impl Process, search: &[u8], files: &mut [Checked<'_>]) {
     ];
     if symbols.into_iter().any(|symbol| process.exports(symbol)) {
         doubt_all(files);
+    }
+}
+
+/// Checks that all files are still the recorded ones. Opens each folder once, because files of one folder follow each other.
+fn check_all<P: Process>(process: &P, files: &mut [Checked<'_>]) {
+    let mut last: Option<(&[u8], Place<P::Folder>)> = None;
+    for one in files.iter_mut() {
+        let file = one.file;
+        let mut parts = file.path.rsplitn(2, |&byte| byte == b'/');
+        let found = match (parts.next(), parts.next()) {
+            (Some(name @ [_, ..]), Some(folder @ [_, ..])) => {
+                let place = match &last {
+                    Some((known, place)) if *known == folder => place,
+                    _ => &last.insert((folder, process.folder(folder))).1,
+                };
+                match place {
+                    Place::Open(folder) => process.file_in(folder, name),
+                    Place::Missing => None,
+                    Place::Unknown => process.file(file.path),
+                }
+            }
+            _ => process.file(file.path),
+        };
+        one.doubt = check(process, file.path, found, (file.identity, file.build_id)).err();
     }
 }
 
@@ -230,66 +269,73 @@ fn has_old_folders(version: &[u8]) -> bool {
 
 /// Searches a folder for the names of the files. If `is_final` is `true` and the folder contains the recorded file itself, the linker searches no
 /// further folder.
-fn look_in(process: &impl Process, folder: Option<&[u8]>, files: &mut [Checked<'_>], is_final: bool) {
-    let Some(folder) = folder else { return doubt_all(files) };
-    if !process.exists(folder) {
-        return;
-    }
-    let within = |name: &[u8]| LongPath::of(&[folder, b"/", name]);
-    let exists = |name| within(name).is_none_or(|path| process.exists(path.bytes()));
+fn look_in(process: &impl Process, path: Option<&[u8]>, files: &mut [Checked<'_>], is_final: bool) {
+    let Some(path) = path else { return doubt_all(files) };
+    let folder = match process.folder(path) {
+        Place::Open(folder) => folder,
+        Place::Missing => return,
+        Place::Unknown => return doubt_all(files),
+    };
+    let exists = |name| process.file_in(&folder, name).is_some();
     if has_old_folders(process.c_library()) && words(OLD_FOLDERS).any(exists) {
         return doubt_all(files);
     }
-    if let Some(below) = within(HARDWARE_FOLDER).filter(|below| process.exists(below.bytes())) {
-        let is_whole = process.names(
-            below.bytes(),
-            &mut |name| match LongPath::of(&[below.bytes(), b"/", name]) {
-                Some(path) if !name.starts_with(b".") => look_for(process, path.bytes(), files, false),
-                Some(_) => {}
-                None => doubt_all(files),
-            },
-        );
+    if exists(HARDWARE_FOLDER) {
+        let is_whole = look_below(process, path, files);
         if !is_whole {
             return doubt_all(files);
         }
     }
-    look_for(process, folder, files, is_final);
+    look_for(process, (path, &folder), files, is_final);
 }
 
-fn look_for(process: &impl Process, folder: &[u8], files: &mut [Checked<'_>], is_final: bool) {
-    let Some(mut path) = LongPath::of(&[folder, b"/"]) else {
-        return doubt_all(files);
+/// Searches the folders for kinds of processors in a folder. Returns `false` if one of them may be unknown.
+fn look_below(process: &impl Process, path: &[u8], files: &mut [Checked<'_>]) -> bool {
+    let Some(below) = LongPath::of(&[path, b"/", HARDWARE_FOLDER]) else {
+        return false;
     };
-    let before = path.length;
+    let mut is_whole = true;
+    let is_listed = process.names(below.bytes(), &mut |name| {
+        if name.starts_with(b".") {
+            return;
+        }
+        let path = LongPath::of(&[below.bytes(), b"/", name]);
+        let place = path.as_ref().map(|path| (path.bytes(), process.folder(path.bytes())));
+        match place {
+            Some((path, Place::Open(folder))) => look_for(process, (path, &folder), files, false),
+            Some((_, Place::Missing)) => {}
+            Some((_, Place::Unknown)) | None => is_whole = false,
+        }
+    });
+    is_listed && is_whole
+}
+
+fn look_for<P: Process>(process: &P, (path, folder): (&[u8], &P::Folder), files: &mut [Checked<'_>], is_final: bool) {
     for one in files.iter_mut().filter(|one| !one.is_found && one.doubt.is_none()) {
         let file = one.file;
-        let mut found = 0;
+        let (mut found, mut names) = (0, 0);
         for name in file.names() {
-            path.length = before;
-            if path.add(name).is_none() || is_another(process, path.bytes(), file, &mut found) {
+            names += 1;
+            let Some((now, _)) = process.file_in(folder, name) else {
+                continue;
+            };
+            let is_same = now.is_written(file.identity);
+            found += usize::from(is_same);
+            // The linker skips a library of another architecture.
+            if !is_same && !is_foreign(process, path, name) {
                 one.doubt = Some(Doubt::Shadowed);
             }
         }
-        one.is_found = is_final && found == file.names().count();
+        one.is_found = is_final && found == names;
     }
 }
 
-/// Returns `true` if the linker would load another file than the recorded one from a path. Counts the paths from which it would load the recorded
-/// one.
-fn is_another(process: &impl Process, path: &[u8], file: File<'_>, found: &mut usize) -> bool {
-    let Some((now, _)) = process.file(path) else {
-        return false;
-    };
-    let is_same = now.is_written(file.identity);
-    *found += usize::from(is_same);
-    // The linker skips a library of another architecture.
-    !is_same && !is_foreign(process, path)
-}
-
 /// Returns `true` if the file is a library for another word size than this process.
-fn is_foreign(process: &impl Process, path: &[u8]) -> bool {
+fn is_foreign(process: &impl Process, folder: &[u8], name: &[u8]) -> bool {
     let mut foreign = false;
-    process.read(path, HEAD_BYTES, &mut |head| foreign |= is_foreign_head(head));
+    if let Some(path) = LongPath::of(&[folder, b"/", name]) {
+        process.read(path.bytes(), HEAD_BYTES, &mut |head| foreign |= is_foreign_head(head));
+    }
     foreign
 }
 

@@ -2,7 +2,7 @@
 
 use crate::build_id::tests::{ID, head, note};
 use crate::build_id::{BUILD_ID, OWNER};
-use crate::closure::{Checked, Object, Process, look};
+use crate::closure::{Checked, Object, Place, Process, look};
 use crate::tests::{LIBRARY, document, read, with};
 use crate::{Doubt, Identity, LINKER_CACHE, LinkerCacheSum, Look};
 use serde_json::{Value, json};
@@ -28,6 +28,8 @@ struct One {
     search: &'static str,
     /// `true` if folders cannot be listed.
     hides: bool,
+    /// `true` if the process has as many open files as it may have.
+    is_full: bool,
     /// Version of the C library.
     version: &'static str,
 }
@@ -118,6 +120,23 @@ impl Look for One {
 }
 
 impl Process for One {
+    type Folder = String;
+
+    fn folder(&self, path: &[u8]) -> Place<String> {
+        match self.exists(path) {
+            true if self.is_full => Place::Unknown,
+            true => Place::Open(text(path).into()),
+            false => Place::Missing,
+        }
+    }
+
+    fn file_in(&self, folder: &String, name: &[u8]) -> Option<(Identity, bool)> {
+        let path = format!("{folder}/{}", text(name));
+        self.file(path.as_bytes())
+            // Folders are imitated by the files in them.
+            .or_else(|| self.exists(path.as_bytes()).then_some((LIBRARY, true)))
+    }
+
     fn file(&self, path: &[u8]) -> Option<(Identity, bool)> {
         self.files.get(text(path)).map(|file| (file.identity, file.is_open))
     }
@@ -425,4 +444,16 @@ fn a_longer_word_than_origin_is_not_replaced() {
     assert_eq!(other.clone().search("$ORIGIN/lib").check(&known()), SHADOWED);
     // If a word has a meaning only for the dynamic linker, the search cannot be predicted.
     assert_eq!(other.search("$ORIGINAL/lib").check(&known()), SHADOWED);
+}
+
+/// A folder that cannot be opened now may contain a library of each name.
+#[test]
+fn a_process_without_a_free_descriptor_opens_the_driver_if_a_folder_is_searched() {
+    let full = |search| One {
+        is_full: true,
+        ..One::then().with("/other/libm.so.6", inode(99)).search(search)
+    };
+    assert_eq!(full("").check(&known()), Ok(()));
+    assert_eq!(full("/empty").check(&known()), Ok(()));
+    assert_eq!(full("/other").check(&known()), SHADOWED);
 }

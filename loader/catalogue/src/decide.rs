@@ -86,7 +86,8 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
         same_search: Option<bool>,
     ) -> Result<(), (Doubt, Option<u16>)> {
         let own = if self.is_searched() { self.path } else { self.named };
-        closure::check(process, own, self.identity, self.build_id).map_err(|doubt| (doubt, None))?;
+        let written = (self.identity, self.build_id);
+        closure::check(process, own, process.file(own), written).map_err(|doubt| (doubt, None))?;
         let mut is_searched = self.is_searched();
         for number in self.files().ok_or((Doubt::Unknown, None))? {
             let doubt = number.and_then(|number| doubts.get(usize::from(number)).copied());

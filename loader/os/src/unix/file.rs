@@ -41,6 +41,15 @@ impl File {
         Self::open_with(path, libc::O_DIRECTORY)
     }
 
+    /// Opens a folder for [`Status::within`] only, which needs no right to read it. Mounts the folder if that happens on demand.
+    ///
+    /// # Errors
+    /// The error of the system, for example if `path` is not a folder.
+    #[cfg(target_os = "linux")]
+    pub fn open_place(path: &CStr) -> Result<Self, Errno> {
+        Self::open_with(path, libc::O_PATH | libc::O_DIRECTORY)
+    }
+
     /// Opens a file with further flags of `open`, which must not create a file.
     #[inline]
     fn open_with(path: &CStr, more: c_int) -> Result<Self, Errno> {
@@ -129,6 +138,20 @@ mod tests {
         let link = scratch.link("link", "file");
         let open = |path: &[u8]| with_terminated(path, |path| File::open_itself(path).map(drop));
         assert_eq!((open(&file), open(&link)), (Ok(()), Err(Errno(libc::ELOOP))));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn names_are_looked_up_in_a_folder() {
+        let scratch = Scratch::create();
+        scratch.file("file", b"abc");
+        scratch.link("link", "file");
+        let folder = with_terminated(&scratch.path("."), File::open_place).unwrap();
+        let length = |name| Status::within(&folder, name).map(|found| found.len());
+        assert_eq!((length(c"file"), length(c"link")), (Ok(3), Ok(3)));
+        assert_eq!(length(c"none"), Err(Errno(libc::ENOENT)));
+        let file = with_terminated(&scratch.path("file"), File::open_place).map(drop);
+        assert_eq!(file, Err(Errno(libc::ENOTDIR)));
     }
 
     #[test]

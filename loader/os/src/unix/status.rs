@@ -4,10 +4,14 @@ use super::Errno;
 use core::ffi::{CStr, c_int};
 use core::mem::MaybeUninit;
 
+#[cfg(target_os = "linux")]
+use super::File;
+#[cfg(all(target_os = "linux", not(target_env = "gnu")))]
+use libc::fstatat as fstatat64;
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 use libc::{fstat as fstat64, stat as stat64};
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-use libc::{fstat64, stat64};
+use libc::{fstat64, fstatat64, stat64};
 
 /// Status of a file or folder.
 #[derive(Clone, Copy)]
@@ -31,6 +35,16 @@ impl Status {
     pub fn at(path: &CStr) -> Result<Self, Errno> {
         // SAFETY: the path is terminated, and the structure is writable.
         Self::filled(|found| unsafe { stat64(path.as_ptr(), found) })
+    }
+
+    /// Returns the status of the file with a name in a folder of [`File::open_place`].
+    ///
+    /// # Errors
+    /// The error of the system.
+    #[cfg(target_os = "linux")]
+    pub fn within(folder: &File, name: &CStr) -> Result<Self, Errno> {
+        // SAFETY: the descriptor is open, the name is terminated, and the structure is writable.
+        Self::filled(|found| unsafe { fstatat64(folder.0, name.as_ptr(), found, 0) })
     }
 
     #[inline]

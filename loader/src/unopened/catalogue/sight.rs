@@ -2,7 +2,7 @@
 
 use super::file::{Loaded, Looked};
 use super::{identity_of, ignore};
-use ::catalogue::closure::{self, Checked, Object, Process};
+use ::catalogue::closure::{self, Checked, Object, Place, Process};
 use ::catalogue::{HEAD_BYTES, Identity, Look};
 use core::ffi::CStr;
 use discovery::journal::Journal;
@@ -143,13 +143,32 @@ pub(super) fn look(loaded: &Loaded, loads: u64) -> Option<Looked> {
     })
 }
 
+/// Returns the identity of a file, and `true` if all users may read it.
+fn state(found: Status) -> Option<(Identity, bool)> {
+    Some((Stamp::of(&found).as_ref().map(identity_of)?, found.is_open_to_all()))
+}
+
 /// The machine and the process, as the kernel and the dynamic linker describe them. No opened file belongs to a device.
 pub(super) struct Kernel;
 
 impl Process for Kernel {
+    type Folder = File;
+
+    fn folder(&self, path: &[u8]) -> Place<File> {
+        match with_terminated(path, File::open_place) {
+            Ok(folder) => Place::Open(folder),
+            Err(error) if error.is_absence() => Place::Missing,
+            Err(_) if self.exists(path) => Place::Unknown,
+            Err(_) => Place::Missing,
+        }
+    }
+
+    fn file_in(&self, folder: &File, name: &[u8]) -> Option<(Identity, bool)> {
+        state(with_terminated(name, |name| Status::within(folder, name)).ok()?)
+    }
+
     fn file(&self, path: &[u8]) -> Option<(Identity, bool)> {
-        let found = with_terminated(path, Status::at).ok()?;
-        Some((Stamp::of(&found).as_ref().map(identity_of)?, found.is_open_to_all()))
+        state(with_terminated(path, Status::at).ok()?)
     }
 
     #[cold]

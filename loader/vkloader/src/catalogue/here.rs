@@ -4,7 +4,7 @@ use super::identify;
 use super::machine::each_name;
 use crate::causes::elf;
 use crate::objects;
-use catalogue::closure::{self, Checked, Object, Process};
+use catalogue::closure::{self, Checked, Object, Place, Process};
 use catalogue::{Catalogue, Doubt, Entry, HEAD_BYTES, Identity, Json, Look};
 use serde_json::Value;
 use std::ffi::{CStr, OsStr};
@@ -12,7 +12,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A JSON value of `serde_json`, as the trait that `loader/catalogue` reads values through.
 #[derive(Clone, Copy)]
@@ -64,6 +64,19 @@ impl Look for Here {
 }
 
 impl Process for Here {
+    type Folder = PathBuf;
+
+    fn folder(&self, folder: &[u8]) -> Place<PathBuf> {
+        match self.exists(folder) {
+            true => Place::Open(path(folder).into()),
+            false => Place::Missing,
+        }
+    }
+
+    fn file_in(&self, folder: &PathBuf, name: &[u8]) -> Option<(Identity, bool)> {
+        self.file(folder.join(path(name)).as_os_str().as_bytes())
+    }
+
     fn file(&self, file: &[u8]) -> Option<(Identity, bool)> {
         let mode = fs::metadata(path(file)).ok()?.permissions().mode();
         Some((identify::state(path(file))?, mode & 0o444 == 0o444))
