@@ -10,9 +10,7 @@ use rustix::io::FdFlags;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::Path;
-#[cfg(target_os = "linux")]
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
@@ -58,7 +56,7 @@ pub(crate) struct Finished {
     pub(crate) records: Vec<Record>,
     /// Output of the process, if it was kept.
     pub(crate) output: Vec<u8>,
-    /// Log of the dynamic linker, if it was turned on.
+    /// Log of the dynamic linker in each process, if it was turned on. That of the process itself comes first.
     pub(crate) linker: Vec<String>,
     /// Processes that a signal ended.
     pub(crate) crashes: Vec<Crash>,
@@ -116,13 +114,21 @@ pub(crate) fn run(mut command: Command, limit: impl Into<Option<Duration>>, watc
     }
     let mut child = Running::start(command, watched, &mut files)?;
     let ended = wait(&mut child, limit, watched)?;
+    let own = format!("linker.{}", child.id());
     let entries = files.folder().map(std::fs::read_dir).transpose()?;
-    let linker = entries
+    let mut logs: Vec<PathBuf> = entries
         .into_iter()
         .flatten()
-        .filter_map(|entry| entry.ok())
-        .filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b"linker"))
-        .map(|entry| String::from_utf8_lossy(&scratch::read(&entry.path(), MOST)).into_owned())
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| {
+            path.file_name()
+                .is_some_and(|name| name.as_encoded_bytes().starts_with(b"linker"))
+        })
+        .collect();
+    logs.sort_by_key(|path| !path.ends_with(&own));
+    let linker = logs
+        .iter()
+        .map(|path| String::from_utf8_lossy(&scratch::read(path, MOST)).into_owned())
         .collect();
     Ok(Finished {
         ending: ended.ending,

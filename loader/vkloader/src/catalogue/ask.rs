@@ -71,7 +71,7 @@ impl<'a> Asker<'a> {
 
     /// Returns the library's version, and the paths of the driver manifests that it would use. No driver is opened.
     pub(super) fn manifests(&self) -> io::Result<(String, Vec<String>)> {
-        let finished = self.run(Depth::Extensions, None, false)?;
+        let finished = self.run(Depth::Extensions, None)?;
         let loaded = finished.records.iter().find_map(|record| match &record.event {
             Event::Loaded(loaded) => Some(loaded.version.clone()),
             _ => None,
@@ -106,26 +106,22 @@ impl<'a> Asker<'a> {
         loop {
             left -= 1;
             let since = Instant::now();
-            let finished = self.run(depth, Some(manifest), false)?;
+            let finished = self.run(depth, Some(manifest))?;
             let mut answer = answer(&finished, since.elapsed(), depth)?;
-            let is_broken = matches!(
-                answer.outcome,
-                Outcome::Crashed { .. } | Outcome::Ended { .. } | Outcome::Hung { .. }
-            );
+            let is_broken = is_broken(&answer.outcome);
             if left > 0 && is_broken {
                 continue;
             }
             if is_broken && answer.path.is_none() && !answer.named.contains('/') {
                 // The driver crashed while it was opened by a bare name, so only the dynamic linker's log contains the path of the file.
-                let finished = self.run(depth, Some(manifest), true)?;
                 answer.path = searched(&finished.linker, &answer.named);
             }
             return Ok(answer);
         }
     }
 
-    /// Runs the process with the driver of a manifest, or without drivers. `linker` turns the log of the dynamic linker on.
-    fn run(&self, depth: Depth, manifest: Option<&str>, linker: bool) -> io::Result<Finished> {
+    /// Runs the process with the driver of a manifest, or without drivers.
+    fn run(&self, depth: Depth, manifest: Option<&str>) -> io::Result<Finished> {
         let library = probe::library(self.asking.library.as_deref());
         let mut command = self.command()?;
         command.arg("--driver");
@@ -143,7 +139,7 @@ impl<'a> Asker<'a> {
                 .env("XDG_DATA_HOME", self.home.path()),
             None => command.env("VK_LOADER_DRIVERS_DISABLE", "*"),
         };
-        self.finish(command, linker)
+        self.finish(command)
     }
 
     /// Returns the record of a driver's devices, which a process of its own makes, or the reason why there is none. The library is named as
@@ -154,7 +150,7 @@ impl<'a> Asker<'a> {
     pub(super) fn record(&self, library: &str) -> io::Result<Result<Vec<u8>, String>> {
         let mut command = self.command()?;
         command.args(["--record", "--", library]);
-        let finished = self.finish(command, false)?;
+        let finished = self.finish(command)?;
         Ok(match finished.ending {
             Ending::Status(0) => Ok(finished.output),
             Ending::Status(status) if status == i32::from(crate::record::NO_RECORD) => {
@@ -190,16 +186,25 @@ impl<'a> Asker<'a> {
         Ok(command)
     }
 
-    fn finish(&self, command: Command, linker: bool) -> io::Result<Finished> {
+    /// Runs a command. The log of the dynamic linker contains the libraries that a driver opened and closed again.
+    fn finish(&self, command: Command) -> io::Result<Finished> {
         let watched = Watched {
             keeps_output: true,
-            linker,
+            linker: true,
             ..Watched::default()
         };
         let finished = child::run(command, Duration::from_secs(self.asking.timeout.into()), watched);
         alone::end_orphans();
         finished
     }
+}
+
+/// Returns `true` if programs skip a driver with this outcome.
+fn is_broken(outcome: &Outcome) -> bool {
+    matches!(
+        outcome,
+        Outcome::Crashed { .. } | Outcome::Ended { .. } | Outcome::Hung { .. }
+    )
 }
 
 /// Returns the file that the dynamic linker tried last when it searched for a library of this bare name.
@@ -309,7 +314,7 @@ fn answer(finished: &Finished, took: Duration, depth: Depth) -> io::Result<Answe
     let has_devices = depth == Depth::Devices && outcome == Outcome::Answered && !hides;
     let library = path.as_deref().unwrap_or(first);
     Ok(Answer {
-        files: closure::of(seen.as_ref(), first, library),
+        files: closure::of(seen.as_ref(), (first, library), &finished.linker),
         named: first.into(),
         path,
         interface: offers.map(|offers| offers.interface_version),

@@ -9,6 +9,10 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Upper bound on the delay of the clock from which the kernel takes the times of files.
+const TICK: Duration = Duration::from_millis(20);
 
 /// The facts known about one library.
 struct Known {
@@ -27,32 +31,22 @@ impl Known {
 
 /// Returns the files that the dynamic linker maps for a driver, and the folders that it searches for them. If the manifest names the library by a
 /// path, the driver's own library is not included. `None` if a name cannot be written into a catalogue.
-pub(super) fn of(seen: Option<&Seen>, named: &str, path: &str) -> Option<Vec<SharedFile>> {
+pub(super) fn of(seen: Option<&Seen>, (named, path): (&str, &str), linker: &[String]) -> Option<Vec<SharedFile>> {
     let (before, mut all) = match seen {
-        Some(seen) => (seen.before.clone(), [&seen.before[..], &seen.objects].concat()),
+        Some(seen) => (
+            seen.before.clone(),
+            [&seen.before[..], &seen.objects, &mapped(linker)].concat(),
+        ),
         // A driver that ended its process did not report its libraries, so they are computed from its file.
         None => (Vec::new(), needed(path)),
     };
     all.push(path.into());
     let known: BTreeMap<&str, Known> = all.iter().map(|path| (path.as_str(), Known::of(path))).collect();
-    let mut waiting: Vec<&str> = known
-        .keys()
-        .copied()
-        .filter(|path| !before.iter().any(|one| one == path))
-        .collect();
-    let mut belongs = BTreeSet::new();
-    while let Some(path) = waiting.pop() {
-        if belongs.insert(path) {
-            let needed =
-                |(_, other): &(&&str, &Known)| known[path].needs.names.iter().any(|name| other.names.contains(name));
-            waiting.extend(known.iter().filter(needed).map(|(path, _)| *path));
-        }
-    }
+    let belongs = belonging(&known, &before);
     // The functions of a driver may lie in a library that its own library needs.
     let own = identify::state(Path::new(named)).filter(|_| named.contains('/'));
     let is_own = |path: &str| own.is_some() && identify::state(Path::new(path)) == own;
     let mut files = Vec::new();
-    let has_cache = Path::new(OsStr::from_bytes(catalogue::LINKER_CACHE)).exists();
     let (mut own_folders, mut folders) = (BTreeSet::new(), BTreeSet::new());
     for one in &belongs {
         let Known { needs, names } = &known[one];
@@ -63,14 +57,7 @@ pub(super) fn of(seen: Option<&Seen>, named: &str, path: &str) -> Option<Vec<Sha
                 return None;
             }
             files.push(SharedFile::of(one, names.join(" ")));
-            // The linker searches its usual folders for names that its cache lacks, and may find a new file there first.
-            let folder = Path::new(one).parent();
-            let is_usual = !has_cache || folder.is_some_and(elf::is_usual);
-            if is_usual && !names.iter().any(|name| elf::is_cached(name)) {
-                let folder = folder.and_then(Path::to_str).map(String::from);
-                let usual = elf::usual_folders().filter(|folder| Path::new(folder).exists());
-                folders.extend(folder.into_iter().chain(usual.map(String::from)));
-            }
+            folders.extend(searched_for(one, &names));
         }
     }
     // Such a folder depends on the process: the current folder, or one with a word that the linker replaces.
@@ -86,6 +73,43 @@ pub(super) fn of(seen: Option<&Seen>, named: &str, path: &str) -> Option<Vec<Sha
     let others = folders.union(&unused);
     files.extend(others.map(|path| SharedFile::of(path, String::new())));
     (files.len() <= catalogue::MOST_FILES).then_some(files)
+}
+
+/// Returns the libraries that were loaded for a driver: those that were not there `before`, and all that they need.
+fn belonging<'a>(known: &BTreeMap<&'a str, Known>, before: &[String]) -> BTreeSet<&'a str> {
+    let is_new = |path: &&str| !before.iter().any(|one| one == path);
+    let mut waiting: Vec<&str> = known.keys().copied().filter(is_new).collect();
+    let mut belongs = BTreeSet::new();
+    while let Some(path) = waiting.pop() {
+        if belongs.insert(path) {
+            let needs = &known[path].needs.names;
+            let needed = |(_, other): &(&&str, &Known)| needs.iter().any(|name| other.names.contains(name));
+            waiting.extend(known.iter().filter(needed).map(|(path, _)| *path));
+        }
+    }
+    belongs
+}
+
+/// Returns the usual folders that the linker searches for the names of a file. It does so if its cache lacks a name, and may find a new file there
+/// first.
+fn searched_for(path: &str, names: &[&str]) -> Vec<String> {
+    let folder = Path::new(path).parent();
+    let has_cache = Path::new(OsStr::from_bytes(catalogue::LINKER_CACHE)).exists();
+    let is_usual = !has_cache || folder.is_some_and(elf::is_usual);
+    if !is_usual || names.iter().any(|name| elf::is_cached(name)) {
+        return Vec::new();
+    }
+    let folder = folder.and_then(Path::to_str).map(String::from);
+    let usual = elf::usual_folders().filter(|folder| Path::new(folder).exists());
+    folder.into_iter().chain(usual.map(String::from)).collect()
+}
+
+/// Returns the libraries that the log of the dynamic linker mentions, also those that were closed again. Only the first log is that of the process
+/// that asked; other C libraries write none.
+fn mapped(linker: &[String]) -> Vec<String> {
+    let lines = linker.iter().take(1).flat_map(|text| text.lines());
+    let paths = lines.filter_map(|line| Some(line.split_once("\tcalling init: ")?.1.trim_end()));
+    paths.filter(|path| path.contains('/')).map(String::from).collect()
 }
 
 /// Returns the paths in a driver's own folders that have a needed name and that the dynamic linker skipped: broken links, and files for another
@@ -158,6 +182,14 @@ impl SharedFile {
             },
             names,
         }
+    }
+
+    /// Returns `true` if the file may have changed at this time or later.
+    pub(super) fn has_changed_since(&self, time: SystemTime) -> bool {
+        let since = time.duration_since(UNIX_EPOCH).unwrap_or_default().saturating_sub(TICK);
+        let seconds = i64::try_from(since.as_secs()).unwrap_or(i64::MAX);
+        let now = identify::state(Path::new(&self.path));
+        now.is_some_and(|now| now.changed >= (seconds, since.subsec_nanos().into()))
     }
 
     /// Returns `true` if the file has not changed.

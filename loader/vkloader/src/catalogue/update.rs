@@ -188,13 +188,18 @@ fn ask(
     manifest: &str,
     (wakes, records): (bool, Option<&Path>),
 ) -> io::Result<Known> {
-    let mut file = library_of(manifest);
+    let (mut file, mut last) = (library_of(manifest), None);
     for _ in 0..ATTEMPTS {
         let state = |file: &Option<PathBuf>| (identity(Path::new(manifest)), file.as_deref().and_then(identity));
         let before = state(&file);
+        let since = SystemTime::now();
         let (mut driver, files) = ask_once(asker, machine, manifest, wakes)?;
         let asked = Some(PathBuf::from(library_file(&driver.library.named, &driver.library.path)));
-        let is_same = || asked == file && state(&asked) == before;
+        // Files whose times are in the future are as they were before this attempt.
+        let is_stable = last.as_ref() == Some(&files);
+        let changes = |file: &SharedFile| file.has_changed_since(since) && !(is_stable && file.is_same());
+        let is_new = || files.iter().flatten().any(changes);
+        let is_same = || asked == file && state(&asked) == before && !is_new();
         if is_same() {
             if let Some(folder) = records.filter(|_| driver.devices.as_ref().is_some_and(|all| !all.is_empty())) {
                 driver.record = match asker.record(&driver.library.named)? {
@@ -213,7 +218,7 @@ fn ask(
                 return Ok((driver, files));
             }
         }
-        file = asked;
+        (file, last) = (asked, Some(files));
     }
     Err(io::Error::other("its files change while it is asked"))
 }

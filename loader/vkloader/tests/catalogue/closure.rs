@@ -52,7 +52,7 @@ pub(crate) fn update(machine: &Machine) {
 }
 
 /// Returns the reason why a program with these variables does not use the driver's entry; empty if it does.
-fn used(machine: &Machine, variables: &[(&str, &Path)]) -> String {
+pub(crate) fn used(machine: &Machine, variables: &[(&str, &Path)]) -> String {
     let trace = machine.path("trace");
     let _ = fs::remove_file(&trace);
     let library = library();

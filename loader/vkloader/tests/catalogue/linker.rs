@@ -2,7 +2,7 @@
 //! recorded files.
 
 use crate::asked::*;
-use crate::closure::{compile, update};
+use crate::closure::{compile, update, used};
 use crate::machine::{Machine, library, skip};
 use serde_json::Value;
 use std::fs;
@@ -329,4 +329,93 @@ fn a_driver_of_sixty_files_is_known_by_all_of_them() {
     case.counts(&[]);
     let other = case.other("other");
     case.takes(&other, &case.search("other libraries"));
+}
+
+/// Returns a machine with a driver of this source, which needs the mock driver with this configuration. `None` without a compiler.
+pub(crate) fn machine_with_source(source: &str, lines: &str) -> Option<Machine> {
+    let mut machine = machine();
+    machine.variable("VK_LOADER_CATALOGUE", "on");
+    machine.driver("needed", lines);
+    let driver = machine.path("libraries/libdriver.so");
+    let folder = format!("-L{}", machine.path("libraries").display());
+    let words = ["-Wl,--no-as-needed", &folder, "-lmock_needed", "-Wl,-rpath,$ORIGIN"];
+    let source = source.replace("LIBRARIES", &machine.path("libraries").display().to_string());
+    if !compile(&machine.path("libraries/libextra.so"), "int extra;", &[]) || !compile(&driver, &source, &words) {
+        skip("there is no C compiler");
+        return None;
+    }
+    machine.manifest("needed", &driver, "");
+    Some(machine)
+}
+
+/// DRV-271: the log of the dynamic linker shows a library that is not loaded any more when the driver has answered.
+#[test]
+fn a_library_that_a_driver_opens_and_closes_is_one_of_its_files() {
+    let source = r#"
+        #include <dlfcn.h>
+        __attribute__((constructor)) static void look(void) { dlclose(dlopen("LIBRARIES/libextra.so", RTLD_NOW)); }"#;
+    let Some(machine) = machine_with_source(source, "device one") else {
+        return;
+    };
+    update(&machine);
+    assert_eq!(used(&machine, &[]), "");
+    let (extra, copy) = (machine.path("libraries/libextra.so"), machine.path("copy"));
+    fs::copy(&extra, &copy).expect("a copy");
+    update(&machine);
+    assert_eq!(used(&machine, &[]), "");
+    let text = fs::read(&copy).expect("a file");
+    fs::write(&extra, text).expect("a file");
+    assert_eq!(used(&machine, &[]), "library");
+}
+
+/// A clock that was set back leaves files with times in the future, which have not changed for that reason.
+#[test]
+fn a_driver_whose_files_are_of_the_future_has_an_entry() {
+    let mut machine = machine();
+    machine.variable("VK_LOADER_CATALOGUE", "on");
+    machine.driver("needed", "device one");
+    let source = r#"
+        #define _GNU_SOURCE
+        #include <sys/syscall.h>
+        #include <time.h>
+        #include <unistd.h>
+        int clock_gettime(clockid_t clock, struct timespec *time) {
+            int result = syscall(SYS_clock_gettime, clock, time);
+            if (clock == CLOCK_REALTIME)
+                time->tv_sec -= 1000000;
+            return result;
+        }"#;
+    let clock = machine.path("libraries/libclock.so");
+    if !compile(&clock, source, &[]) {
+        return skip("there is no C compiler");
+    }
+    machine.variable("LD_PRELOAD", &clock.display().to_string());
+    update(&machine);
+    let entry = driver(&written(&machine), "needed");
+    assert_eq!(entry["outcome"], "answered", "{entry:#}");
+}
+
+/// A dependency that is replaced while the driver answers leaves open which one answered.
+#[test]
+fn a_driver_is_asked_again_if_a_dependency_changes_meanwhile() {
+    let source = r#"
+        #include <dlfcn.h>
+        __attribute__((constructor)) static void look(void) { dlopen("LIBRARIES/libextra.so", RTLD_NOW); }"#;
+    for (is_once, expected) in [(true, "answered"), (false, "")] {
+        let Some(machine) = machine_with_source(source, "") else {
+            return;
+        };
+        let (extra, done) = (machine.path("libraries/libextra.so"), machine.path("done"));
+        let condition = if is_once {
+            done.display().to_string()
+        } else {
+            "/nowhere".into()
+        };
+        let command = format!("[ -e {condition} ] || touch {} {}", extra.display(), done.display());
+        machine.driver("needed", &format!("run vkCreateInstance {command}\ndevice one"));
+        machine.manifest("needed", &machine.path("libraries/libdriver.so"), "");
+        update(&machine);
+        let entry = driver(&written(&machine), "needed");
+        assert_eq!(entry["outcome"].as_str().unwrap_or_default(), expected, "{entry:#}");
+    }
 }
