@@ -1,5 +1,6 @@
 //! Asks one driver in a process of its own.
 
+use super::display::{self, Display};
 use super::file::{Device, Extension, Outcome, SharedFile};
 use super::{Asking, Place, alone, closure};
 use crate::child::{self, Ending, Finished, Watched};
@@ -71,7 +72,7 @@ impl<'a> Asker<'a> {
 
     /// Returns the library's version, and the paths of the driver manifests that it would use. No driver is opened.
     pub(super) fn manifests(&self) -> io::Result<(String, Vec<String>)> {
-        let finished = self.run(Depth::Extensions, None)?;
+        let finished = self.run(Depth::Extensions, None, None)?;
         let loaded = finished.records.iter().find_map(|record| match &record.event {
             Event::Loaded(loaded) => Some(loaded.version.clone()),
             _ => None,
@@ -106,7 +107,7 @@ impl<'a> Asker<'a> {
         loop {
             left -= 1;
             let since = Instant::now();
-            let finished = self.run(depth, Some(manifest))?;
+            let finished = self.run(depth, Some(manifest), None)?;
             let mut answer = answer(&finished, since.elapsed(), depth)?;
             let is_broken = is_broken(&answer.outcome);
             if left > 0 && is_broken {
@@ -116,12 +117,38 @@ impl<'a> Asker<'a> {
                 // The driver crashed while it was opened by a bare name, so only the dynamic linker's log contains the path of the file.
                 answer.path = searched(&finished.linker, &answer.named);
             }
+            if is_broken {
+                self.check_display(manifest, depth)?;
+            }
             return Ok(answer);
         }
     }
 
+    /// Checks that a driver does not answer within this time, or crashes, in a session with a display too. Programs skip such a driver, and most
+    /// of them run in sessions.
+    ///
+    /// # Errors
+    /// The driver may answer in a session.
+    fn check_display(&self, manifest: &str, depth: Depth) -> io::Result<()> {
+        if self.user && display::is_here() {
+            return Ok(());
+        }
+        let Ok(display) = Display::start(self.home.path()) else {
+            return Ok(());
+        };
+        let since = Instant::now();
+        let finished = self.run(depth, Some(manifest), Some(&display))?;
+        let again = answer(&finished, since.elapsed(), depth)?;
+        match display.end() || !is_broken(&again.outcome) {
+            true => Err(io::Error::other(
+                "it does not answer without a display, and may answer in a session; programs open it",
+            )),
+            false => Ok(()),
+        }
+    }
+
     /// Runs the process with the driver of a manifest, or without drivers.
-    fn run(&self, depth: Depth, manifest: Option<&str>) -> io::Result<Finished> {
+    fn run(&self, depth: Depth, manifest: Option<&str>, display: Option<&Display>) -> io::Result<Finished> {
         let library = probe::library(self.asking.library.as_deref());
         let mut command = self.command()?;
         command.arg("--driver");
@@ -139,6 +166,9 @@ impl<'a> Asker<'a> {
                 .env("XDG_DATA_HOME", self.home.path()),
             None => command.env("VK_LOADER_DRIVERS_DISABLE", "*"),
         };
+        if let Some(display) = display {
+            display.show(&mut command);
+        }
         self.finish(command)
     }
 

@@ -3,6 +3,7 @@
 mod alone;
 mod ask;
 mod closure;
+mod display;
 mod file;
 mod here;
 mod identify;

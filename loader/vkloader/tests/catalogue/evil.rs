@@ -1,6 +1,7 @@
 //! `vkloader catalogue` with malicious drivers and drivers that are being installed. They affect no entry but their own.
 
 use crate::asked::*;
+use crate::linker::machine_with_source;
 use crate::machine::{Machine, built};
 use serde_json::Value;
 use std::fs;
@@ -388,4 +389,45 @@ fn a_pipe_in_its_place_is_not_waited_for() {
 fn a_machine_without_drivers_has_a_catalogue_that_says_so() {
     let machine = machine();
     assert!(update(&machine, &[]).contains("No driver is known"));
+}
+
+/// DRV-275: an update of the system has no display, and most programs run in sessions that have one.
+#[test]
+fn a_driver_that_ends_without_a_display_is_not_left_out() {
+    let asks = r#"
+        struct sockaddr_un place = {.sun_family = AF_UNIX};
+        char answer;
+        const char *display = getenv("NAME");
+        if (!display)
+            abort();
+        strncpy(place.sun_path, display, sizeof place.sun_path - 1);
+        int client = socket(AF_UNIX, SOCK_STREAM, 0);
+        if (connect(client, (struct sockaddr *)&place, sizeof place) || read(client, &answer, 1) != 1)
+            abort();"#;
+    for (body, outcome) in [
+        ("if (!getenv(\"DISPLAY\")) abort();".to_owned(), ""),
+        ("if (!getenv(\"XDG_RUNTIME_DIR\")) _exit(3);".to_owned(), ""),
+        (asks.replace("NAME", "DISPLAY"), ""),
+        (asks.replace("NAME", "WAYLAND_DISPLAY"), ""),
+        ("abort();".to_owned(), "crashed"),
+        ("if (getenv(\"DISPLAY\")) _exit(3); abort();".to_owned(), "crashed"),
+    ] {
+        let heads =
+            ["stdlib.h", "string.h", "unistd.h", "sys/socket.h", "sys/un.h"].map(|name| format!("#include <{name}>\n"));
+        let source = format!(
+            "{}__attribute__((constructor)) static void start(void) {{ {body} }}",
+            heads.concat()
+        );
+        let Some(machine) = machine_with_source(&source, "device one") else {
+            return;
+        };
+        let text = update(&machine, &[]);
+        let entry = known(&machine, "needed");
+        assert_eq!(entry["outcome"].as_str().unwrap_or_default(), outcome, "{body}: {text}");
+        assert_eq!(
+            text.contains("may answer in a session"),
+            outcome.is_empty(),
+            "{body}: {text}"
+        );
+    }
 }
