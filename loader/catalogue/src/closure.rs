@@ -5,7 +5,7 @@
 //! 1. libraries that the process has loaded
 //! 2. the folders of `DT_RPATH`
 //! 3. the folders of `LD_LIBRARY_PATH`
-//! 4. the place where the library was found when the driver was asked
+//! 4. the place where the library was found when the driver was asked, unless that was a folder of `LD_LIBRARY_PATH`
 //!
 //! `DT_RUNPATH` of a program does not apply to the needs of other libraries.
 
@@ -26,6 +26,8 @@ pub struct File<'a> {
     pub build_id: &'a [u8],
     /// Names by which libraries request the file, separated by blanks.
     pub names: &'a [u8],
+    /// `true` if `LD_LIBRARY_PATH` led to the file when the driver was asked, so that it must do so in each process.
+    pub is_searched: bool,
 }
 
 impl<'a> File<'a> {
@@ -153,6 +155,9 @@ pub fn look(process: &impl Process, search: &[u8], files: &mut [Checked<'_>]) {
     each_folder(process, search, b"", &mut |folder| {
         look_in(process, folder, files, true);
     });
+    for one in files.iter_mut().filter(|one| one.file.is_searched && !one.is_found) {
+        one.doubt = one.doubt.or(Some(Doubt::Shadowed));
+    }
     let symbols = [
         c"vk_icdGetInstanceProcAddr",
         c"vk_icdNegotiateLoaderICDInterfaceVersion",

@@ -457,3 +457,24 @@ fn a_process_without_a_free_descriptor_opens_the_driver_if_a_folder_is_searched(
     assert_eq!(full("/empty").check(&known()), Ok(()));
     assert_eq!(full("/other").check(&known()), SHADOWED);
 }
+
+/// A file that `LD_LIBRARY_PATH` led to is not found without it.
+#[test]
+fn a_file_that_the_variable_led_to_must_be_found_in_the_process() {
+    let mut searched = known();
+    searched["files"][0] = json!(["/lib/libdrm.so.2", inode(20).to_string(), "libdrm.so.2", "", "path"]);
+    for (search, expected) in [
+        ("", SHADOWED),
+        ("/other", SHADOWED),
+        ("/lib", Ok(())),
+        ("/other:/lib", Ok(())),
+    ] {
+        let one = One::then().with("/other/libm.so.6", inode(99)).search(search);
+        assert_eq!(one.check(&searched), expected, "{search}");
+    }
+    // The linker takes a loaded library of the name in any case.
+    let loaded = One::then().object("/lib/libdrm.so.2", "libdrm.so.2", "");
+    assert_eq!(loaded.check(&searched), Ok(()));
+    let moved = One::then().with("/other/libdrm.so.2", inode(20)).search("/other");
+    assert_eq!(moved.check(&searched), Ok(()), "a link to the same file");
+}

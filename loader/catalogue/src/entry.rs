@@ -12,6 +12,9 @@ use crate::{
 use core::fmt;
 use core::marker::PhantomData;
 
+/// Last member of a file that `LD_LIBRARY_PATH` led to.
+pub const SEARCHED: &str = "path";
+
 /// The loader that reads the catalogue.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'r> {
@@ -158,16 +161,17 @@ impl<'a, J: Json<'a>> Catalogue<'a, J> {
     pub fn files(self) -> impl Iterator<Item = File<'a>> {
         let all = self.root.few("files", MOST_FILES).into_iter().flatten();
         all.map(|one| {
-            let mut texts = [None; 4];
+            let mut texts = [None; 5];
             if let Some((_, parts)) = one.elements() {
                 texts.iter_mut().zip(parts).for_each(|(text, part)| *text = part.text());
             }
-            let [path, identity, names, build_id] = texts;
+            let [path, identity, names, build_id, way] = texts;
             File {
                 path: path.unwrap_or_default(),
                 identity: identity.unwrap_or(b"unknown"),
                 names: names.unwrap_or_default(),
                 build_id: build_id.unwrap_or_default(),
+                is_searched: way == Some(SEARCHED.as_bytes()),
             }
         })
     }

@@ -56,6 +56,8 @@ pub(super) struct Answer {
 pub(super) struct Asker<'a> {
     asking: &'a Asking,
     user: bool,
+    /// Folders of `LD_LIBRARY_PATH` in the processes that ask.
+    search: Vec<String>,
     /// Home folder for processes that ask for the system's catalogue.
     home: tempfile::TempDir,
 }
@@ -66,6 +68,11 @@ impl<'a> Asker<'a> {
         Ok(Self {
             asking,
             user: place.user,
+            search: if place.user {
+                closure::searched().unwrap_or_default()
+            } else {
+                Vec::new()
+            },
             home: crate::scratch::folder()?,
         })
     }
@@ -108,7 +115,7 @@ impl<'a> Asker<'a> {
             left -= 1;
             let since = Instant::now();
             let finished = self.run(depth, Some(manifest), None)?;
-            let mut answer = answer(&finished, since.elapsed(), depth)?;
+            let mut answer = answer(&finished, since.elapsed(), (depth, &self.search))?;
             let is_broken = is_broken(&answer.outcome);
             if left > 0 && is_broken {
                 continue;
@@ -138,7 +145,7 @@ impl<'a> Asker<'a> {
         };
         let since = Instant::now();
         let finished = self.run(depth, Some(manifest), Some(&display))?;
-        let again = answer(&finished, since.elapsed(), depth)?;
+        let again = answer(&finished, since.elapsed(), (depth, &self.search))?;
         match display.end() || !is_broken(&again.outcome) {
             true => Err(io::Error::other(
                 "it does not answer without a display, and may answer in a session; programs open it",
@@ -276,7 +283,7 @@ fn unfinished(records: &[Record]) -> Option<String> {
     open.last().map(|&name| name.to_owned())
 }
 
-fn answer(finished: &Finished, took: Duration, depth: Depth) -> io::Result<Answer> {
+fn answer(finished: &Finished, took: Duration, (depth, search): (Depth, &[String])) -> io::Result<Answer> {
     let events = || finished.records.iter().map(|record| &record.event);
     let mut named: Vec<&str> = events()
         .filter_map(|event| match event {
@@ -344,7 +351,7 @@ fn answer(finished: &Finished, took: Duration, depth: Depth) -> io::Result<Answe
     let has_devices = depth == Depth::Devices && outcome == Outcome::Answered && !hides;
     let library = path.as_deref().unwrap_or(first);
     Ok(Answer {
-        files: closure::of(seen.as_ref(), (first, library), &finished.linker),
+        files: closure::of(seen.as_ref(), (first, library), &finished.linker, search),
         named: first.into(),
         path,
         interface: offers.map(|offers| offers.interface_version),

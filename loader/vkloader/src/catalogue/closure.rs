@@ -31,7 +31,12 @@ impl Known {
 
 /// Returns the files that the dynamic linker maps for a driver, and the folders that it searches for them. If the manifest names the library by a
 /// path, the driver's own library is not included. `None` if a name cannot be written into a catalogue.
-pub(super) fn of(seen: Option<&Seen>, (named, path): (&str, &str), linker: &[String]) -> Option<Vec<SharedFile>> {
+pub(super) fn of(
+    seen: Option<&Seen>,
+    (named, path): (&str, &str),
+    linker: &[String],
+    search: &[String],
+) -> Option<Vec<SharedFile>> {
     let (before, mut all) = match seen {
         Some(seen) => (
             seen.before.clone(),
@@ -56,7 +61,10 @@ pub(super) fn of(seen: Option<&Seen>, (named, path): (&str, &str), linker: &[Str
             if names.iter().any(|name| name.contains(' ')) {
                 return None;
             }
-            files.push(SharedFile::of(one, names.join(" ")));
+            files.push(SharedFile {
+                is_searched: search.iter().any(|folder| Path::new(one).starts_with(folder)),
+                ..SharedFile::of(one, names.join(" "))
+            });
             folders.extend(searched_for(one, &names));
         }
     }
@@ -102,6 +110,19 @@ fn searched_for(path: &str, names: &[&str]) -> Vec<String> {
     let folder = folder.and_then(Path::to_str).map(String::from);
     let usual = elf::usual_folders().filter(|folder| Path::new(folder).exists());
     folder.into_iter().chain(usual.map(String::from)).collect()
+}
+
+/// Returns the folders of `LD_LIBRARY_PATH`; `None` if one of them depends on the process, or is not text.
+pub(super) fn searched() -> Option<Vec<String>> {
+    let value = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    if value.is_empty() {
+        return Some(Vec::new());
+    }
+    let folders = value.to_str()?.split([':', ';']);
+    let plain = |folder: &str| folder.starts_with('/') && !folder.contains('$');
+    folders
+        .map(|folder| plain(folder).then(|| folder.trim_end_matches('/').into()))
+        .collect()
 }
 
 /// Returns the libraries that the log of the dynamic linker mentions, also those that were closed again. Only the first log is that of the process
@@ -181,6 +202,7 @@ impl SharedFile {
                 identify::build_id(Path::new(path))
             },
             names,
+            is_searched: false,
         }
     }
 
@@ -194,7 +216,10 @@ impl SharedFile {
 
     /// Returns `true` if the file has not changed.
     pub(super) fn is_same(&self) -> bool {
-        let now = Self::of(&self.path, self.names.clone());
+        let now = Self {
+            is_searched: self.is_searched,
+            ..Self::of(&self.path, self.names.clone())
+        };
         let proves = identify::state(Path::new(&self.path)).is_none_or(|found| found.proves());
         now == *self && (proves || self.build_id.is_some())
     }

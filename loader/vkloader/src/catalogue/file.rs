@@ -3,7 +3,7 @@
 use super::identify;
 use crate::child::naming;
 use crate::show::plain;
-use catalogue::{MOST_BYTES, MOST_FILES, SCHEMA};
+use catalogue::{MOST_BYTES, MOST_FILES, SCHEMA, SEARCHED};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
@@ -29,6 +29,9 @@ pub(super) struct Catalogue {
     pub(super) linker_cache_sum: String,
     /// Variables that affect the answers of drivers, if they were set.
     pub(super) variables: Vec<Variable>,
+    /// Folders of `LD_LIBRARY_PATH` when the drivers were asked. Programs do not compare them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) search: Vec<String>,
     pub(super) machine: Machine,
     /// Files that drivers depend on. Entries refer to them by index.
     pub(super) files: Vec<SharedFile>,
@@ -167,6 +170,8 @@ pub(super) struct SharedFile {
     pub(super) names: String,
     /// Build ID, for file systems whose times may stay the same when a file changes.
     pub(super) build_id: Option<String>,
+    /// `true` if `LD_LIBRARY_PATH` led to the file.
+    pub(super) is_searched: bool,
 }
 
 impl From<Vec<String>> for SharedFile {
@@ -177,7 +182,8 @@ impl From<Vec<String>> for SharedFile {
             path: next(),
             identity: next(),
             names: next(),
-            build_id: members.next(),
+            build_id: members.next().filter(|id| !id.is_empty()),
+            is_searched: members.next().as_deref() == Some(SEARCHED),
         }
     }
 }
@@ -186,6 +192,10 @@ impl From<SharedFile> for Vec<String> {
     fn from(file: SharedFile) -> Self {
         let mut members = vec![file.path, file.identity, file.names];
         members.extend(file.build_id);
+        if file.is_searched {
+            members.resize(4, String::new());
+            members.push(SEARCHED.into());
+        }
         members
     }
 }

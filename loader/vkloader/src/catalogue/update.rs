@@ -5,7 +5,7 @@ use super::file::{self, Catalogue, Driver, Extension, Library, Manifest, Outcome
 use super::here::Here;
 use super::identify::{build_id, identity, is_same};
 use super::machine::Machine;
-use super::{Asking, Place, records};
+use super::{Asking, Place, closure, records};
 use crate::show::plain;
 use catalogue::{Hardware, LinkerCacheSum};
 use std::io;
@@ -43,9 +43,14 @@ pub(super) fn make(place: &Place, asking: &Asking, extent: Extent<'_>) -> io::Re
     let asker = Asker::new(place, asking)?;
     let (loader, manifests) = asker.manifests()?;
     let variables = if place.user { variables()? } else { Vec::new() };
+    let search = match place.user {
+        true => closure::searched().unwrap_or_default(),
+        false => Vec::new(),
+    };
     let before = extent.before.filter(|before| {
         before.loader == loader
             && before.variables == variables
+            && before.search == search
             && before.machine.fingerprint == machine.record.fingerprint
     });
     let wakes = extent.wake || !machine.sleeps();
@@ -57,6 +62,7 @@ pub(super) fn make(place: &Place, asking: &Asking, extent: Extent<'_>) -> io::Re
         linker_cache,
         linker_cache_sum,
         variables,
+        search,
         machine: machine.record.clone(),
         files: Vec::new(),
         drivers: Vec::new(),
@@ -119,7 +125,9 @@ fn now() -> u64 {
 /// A value is not text, or there are too many variables: programs could not compare them, and would take the answers for those of an
 /// environment without them.
 fn variables() -> io::Result<Vec<Variable>> {
-    let is_of_linker = |name: &[u8]| [&b"LD_LIBRARY_PATH"[..], b"LD_PRELOAD"].contains(&name);
+    // The files that were found through a plain search path are marked instead.
+    let has_odd_search = closure::searched().is_none();
+    let is_of_linker = |name: &[u8]| name == b"LD_PRELOAD" || name == b"LD_LIBRARY_PATH" && has_odd_search;
     let set = std::env::vars_os()
         .filter(|(name, value)| {
             let (name, value) = (name.as_bytes(), value.as_bytes());

@@ -12,11 +12,16 @@ use std::process::Command;
 
 /// Source of a program that asks the loader for extensions, opens the driver, and prints the mapped files whose names contain a text.
 const PROGRAM: &str = r#"
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 int main(int count, char **words) {
+    if (getenv("RENAMES"))
+        for (char **one = environ; *one; one++)
+            words[0] = *one;
     if (getenv("FORGETS"))
         unsetenv("LD_LIBRARY_PATH");
     void *loader = dlopen(words[1], RTLD_NOW);
@@ -187,18 +192,10 @@ fn each_way(case: &Case) {
     fs::remove_file(&other).expect("a file");
 }
 
-/// Removes the recorded value of `LD_LIBRARY_PATH` from the user's own catalogue.
-fn forget_variables(machine: &Machine) {
-    let mut known = written(machine);
-    known["variables"] = serde_json::json!([]);
-    fs::write(file(machine), known.to_string()).expect("a file");
-}
-
 /// DRV-271
 #[test]
 fn what_another_file_is_put_in_front_of_does_not_count() {
     let Some(mut case) = Case::new() else { return };
-    forget_variables(&case.machine);
     each_way(&case);
     if !case.machine.unprivileged() {
         return;
@@ -224,7 +221,6 @@ const LINKERS: [&str; 3] = [
 #[test]
 fn a_program_that_the_linker_was_asked_to_start_uses_no_entry() {
     let Some(mut case) = Case::new() else { return };
-    forget_variables(&case.machine);
     case.counts(&[]);
     let Some(linker) = LINKERS.into_iter().find(|path| Path::new(path).exists()) else {
         return skip("the dynamic linker has another name");
@@ -239,10 +235,11 @@ fn a_program_that_the_linker_was_asked_to_start_uses_no_entry() {
 #[test]
 fn a_variable_counts_as_the_linker_read_it() {
     let Some(case) = Case::new() else { return };
-    forget_variables(&case.machine);
     let other = case.other("other");
     let [search] = case.search("other libraries");
-    case.takes(&other, &[search, ("FORGETS", "1".into())]);
+    case.takes(&other, &[search.clone(), ("FORGETS", "1".into())]);
+    // The pointers to the arguments no longer show where the variables begin.
+    case.takes(&other, &[search, ("FORGETS", "1".into()), ("RENAMES", "1".into())]);
     let [search] = case.search("libraries other");
     case.counts(&[search, ("FORGETS", "1".into())]);
 }
@@ -251,7 +248,6 @@ fn a_variable_counts_as_the_linker_read_it() {
 #[test]
 fn a_launcher_matters_where_its_runtime_has_another_file_of_the_driver() {
     let Some(case) = Case::new() else { return };
-    forget_variables(&case.machine);
     for place in ["overlay", "foreign", "runtime", "pinned"] {
         fs::create_dir_all(case.machine.path(place)).expect("folders");
     }
@@ -287,7 +283,6 @@ fn a_launcher_matters_where_its_runtime_has_another_file_of_the_driver() {
 #[test]
 fn folders_for_kinds_of_hardware_are_looked_at() {
     let Some(case) = Case::new() else { return };
-    forget_variables(&case.machine);
     if !cfg!(target_arch = "x86_64") {
         return skip("the name of a folder for this processor is not known");
     }
@@ -295,6 +290,59 @@ fn folders_for_kinds_of_hardware_are_looked_at() {
     case.takes(&other, &case.search("other libraries"));
     fs::remove_file(&other).expect("a file");
     case.counts(&case.search("other libraries"));
+}
+
+/// DRV-271: the update found a library through the variable, so a program must find it there too. Other folders do not matter.
+#[test]
+fn a_search_path_of_the_user_may_have_more_folders() {
+    let Some(case) = Case::new() else { return };
+    fs::create_dir_all(case.machine.path("empty")).expect("a folder");
+    // A file in the place of a folder contains no library.
+    case.machine.file("plain", "");
+    for folders in [
+        "libraries",
+        "plain libraries",
+        "libraries empty",
+        "empty libraries",
+        "nowhere libraries other",
+    ] {
+        case.counts(&case.search(folders));
+    }
+    let other = case.other("other");
+    case.counts(&case.search("libraries other"));
+    case.takes(&other, &case.search("other"));
+    case.takes(&other, &case.search("empty other libraries"));
+    assert_eq!(
+        used(&case.machine, &[("LD_LIBRARY_PATH", Path::new("/nowhere"))]),
+        "shadowed"
+    );
+    assert_eq!(used(&case.machine, &[("LD_LIBRARY_PATH", Path::new(""))]), "shadowed");
+}
+
+/// DRV-271: a folder that depends on the process is compared as a whole.
+#[test]
+fn a_search_path_that_depends_on_the_process_must_be_the_same() {
+    let Some(mut case) = Case::new() else { return };
+    let libraries = case.machine.path("libraries").display().to_string();
+    let odd = format!("{libraries}:$ORIGIN/nothing");
+    case.machine.variable("LD_LIBRARY_PATH", odd.clone());
+    update(&case.machine);
+    assert_eq!(written(&case.machine)["variables"][0]["value"], odd);
+    case.counts(&[]);
+    let ignored = used_or_ignored(&case, &libraries);
+    assert_eq!(ignored, "ignored");
+}
+
+/// Returns `ignored` if a program with this search path ignores the whole catalogue.
+fn used_or_ignored(case: &Case, search: &str) -> &'static str {
+    let mut command = case.machine.command(&["catalogue", "show", "--user"]);
+    let output = command.env("LD_LIBRARY_PATH", search).output().expect("it starts");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    if text.contains("ignores it: LD_LIBRARY_PATH is not as it was") {
+        "ignored"
+    } else {
+        "used"
+    }
 }
 
 /// Each library in a long chain of needs is compared, including the last one.
@@ -325,7 +373,6 @@ fn a_driver_of_sixty_files_is_known_by_all_of_them() {
     fs::rename(&copy, &last).expect("a rename");
     assert_eq!(case.run(&[]).doubt, "library");
     update(&case.machine);
-    forget_variables(&case.machine);
     case.counts(&[]);
     let other = case.other("other");
     case.takes(&other, &case.search("other libraries"));
@@ -389,7 +436,7 @@ fn a_driver_whose_files_are_of_the_future_has_an_entry() {
     if !compile(&clock, source, &[]) {
         return skip("there is no C compiler");
     }
-    machine.variable("LD_PRELOAD", &clock.display().to_string());
+    machine.variable("LD_PRELOAD", clock.display().to_string());
     update(&machine);
     let entry = driver(&written(&machine), "needed");
     assert_eq!(entry["outcome"], "answered", "{entry:#}");
