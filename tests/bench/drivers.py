@@ -186,7 +186,7 @@ class Machine:
             return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=tools.LIMIT)
 
         done = run("update", "--library", self.libraries[OURS])
-        made = list(self.caches.glob("*/catalogue-*.json"))
+        made = list(self.caches.glob("*/catalogue-*.bin"))
         if done.returncode != 0 or not made:
             raise tools.Failed(f"vkloader catalogue update: status {done.returncode}\n{done.stderr[-2000:]}")
         doubts = [line.strip() for line in run("show").stdout.splitlines() if "does not count" in line]
@@ -196,7 +196,7 @@ class Machine:
         """Returns the variables of a column."""
         known = {"VK_LOADER_CATALOGUE": "on", "XDG_CACHE_HOME": str(self.caches)}
         architecture = ARCHITECTURE.get(os.uname().machine, os.uname().machine)
-        is_made = os.path.exists(f"/var/cache/vulkan-loader/catalogue-{architecture}.json")
+        is_made = os.path.exists(f"/var/cache/vulkan-loader/catalogue-{architecture}.bin")
         return {
             # The column without a catalogue must not use the system's catalogue.
             OURS: {"VK_LOADER_CATALOGUE": "off"} if is_made else {},

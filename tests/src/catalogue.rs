@@ -116,8 +116,9 @@ pub(crate) fn make(world: &World<'_>) {
         ended.stdout,
         ended.stderr
     );
-    let path = caches(world.root).join(format!("vulkan-loader/catalogue-{}.json", catalogue::ARCHITECTURE));
-    let mut text = fs::read_to_string(&path).expect("it was written");
+    let path = caches(world.root).join(format!("vulkan-loader/catalogue-{}.bin", catalogue::ARCHITECTURE));
+    let known = catalogue::unpack(&fs::read(&path).expect("it was written")).expect("a catalogue");
+    let mut text = known.to_string();
     for (view, folder) in &views {
         text = text.replace(&format!("{}/", view.display()), &format!("{}/", folder.display()));
     }
@@ -126,14 +127,13 @@ pub(crate) fn make(world: &World<'_>) {
         Mode::Lying => Some(lie as fn(&mut Value)),
         Mode::Lazy => Some(know as fn(&mut Value)),
     };
+    let mut known: Value = serde_json::from_str(&text).expect("it is JSON");
     if let Some(change) = change {
-        let mut known: Value = serde_json::from_str(&text).expect("it is JSON");
         let drivers = known["drivers"].as_array_mut().expect("a list of drivers");
         drivers.iter_mut().for_each(change);
-        text = known.to_string();
     }
     // The file keeps its permissions, so only its owner can write it.
-    fs::write(&path, text).expect("it can be written");
+    fs::write(&path, catalogue::pack(&known)).expect("it can be written");
 }
 
 /// Makes a link to each folder of the scene in a data folder, because an update finds drivers only there. The file then has other paths of

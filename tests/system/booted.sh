@@ -1,7 +1,7 @@
 #!/bin/sh
 # Run by systemd in the booted root. Checks that the units behave as the pages describe, with a driver that hangs.
 set -eu
-catalogue=/var/cache/vulkan-loader/catalogue-x86_64.json
+catalogue=/var/cache/vulkan-loader/catalogue-x86_64.bin
 
 # until_true WHAT COMMAND...: waits up to a minute until a command succeeds.
 until_true() {

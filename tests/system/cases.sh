@@ -1,6 +1,6 @@
 # Sourced by run.sh: tests of our packages with packages of drivers, in bare roots, in a boot, and with accidents.
 
-CATALOGUE=var/cache/vulkan-loader/catalogue-x86_64.json
+CATALOGUE=var/cache/vulkan-loader/catalogue-x86_64.bin
 
 # Lists all installed files and all files that were made, except for the data of other packages.
 files() {

@@ -1,8 +1,8 @@
 //! The driver catalogue: a file with the answers of installed drivers, so that a program opens only the drivers that it needs.
 //!
 //! `vkloader catalogue update` opens each installed driver in a separate process, without layers, and writes the driver's answer or its crash to one
-//! JSON file. The system's file is in [`SYSTEM_FOLDER`], the user's in the folder for caches. `vkloader` replaces the file as a whole. The library
-//! reads it once in a process, and only if it is a regular file of root or of the user that nobody else may write to.
+//! file, which is read in place ([`Packed`]). The system's file is in [`SYSTEM_FOLDER`], the user's in the folder for caches. `vkloader` replaces the
+//! file as a whole. The library reads it once in a process, and only if it is a regular file of root or of the user that nobody else may write to.
 //!
 //! Answers come from drivers and from the kernel's lists of devices. [`hardware`] lists the drivers whose missing hardware is visible in these lists.
 //! [`variables`] lists the variables that affect answers. Sizes are limited: [`MOST_BYTES`] of text, [`MOST_ENTRIES`] drivers,
@@ -18,9 +18,9 @@
 //!
 //! The answer of an opened driver takes precedence over its entry.
 //!
-//! This crate makes no system calls and allocates no memory. Its users supply the JSON ([`Json`]) and the view of the machine ([`Look`]), so the
-//! library and `vkloader` share these decisions. No input causes a panic.
-#![cfg_attr(not(test), no_std)]
+//! The library's part of this crate makes no system calls and allocates no memory. Its users supply the values ([`Json`]) and the view of the
+//! machine ([`Look`]), so the library and `vkloader` share these decisions. No input causes a panic.
+#![cfg_attr(not(any(test, feature = "write")), no_std)]
 #![forbid(unsafe_code)]
 #![cfg_attr(
     test,
@@ -40,6 +40,15 @@ pub mod hardware;
 mod identity;
 mod json;
 mod machine;
+#[cfg(any(test, feature = "write"))]
+#[allow(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "a program uses it, which may end when memory runs out"
+)]
+mod pack;
+mod packed;
 pub mod variables;
 mod written;
 
@@ -49,6 +58,9 @@ pub use entry::{Catalogue, Device, Entry, Extension, Hardware, LinkerCacheSum, O
 pub use identity::Identity;
 pub use json::Json;
 pub use machine::{Fingerprint, Look};
+#[cfg(any(test, feature = "write"))]
+pub use pack::{pack, unpack};
+pub use packed::Packed;
 
 use core::ffi::CStr;
 
@@ -66,7 +78,7 @@ mod closure_tests;
 mod tests;
 
 /// Version of the form that this crate reads and `vkloader` writes. It increases with each change that an older reader would misunderstand.
-pub const SCHEMA: u64 = 3;
+pub const SCHEMA: u64 = 4;
 /// Folder of the system's catalogue.
 pub const SYSTEM_FOLDER: &str = "/var/cache/vulkan-loader";
 /// Folder of the user's catalogue, in the user's folder for caches.
@@ -91,8 +103,8 @@ macro_rules! architectures {
 
         /// Path of the system's catalogue.
         pub const SYSTEM_FILE: &CStr = match () {
-            $(() if cfg!($condition) => terminated(concat!("/var/cache/vulkan-loader/catalogue-", $name, ".json\0")),)+
-            () => c"/var/cache/vulkan-loader/catalogue-other.json",
+            $(() if cfg!($condition) => terminated(concat!("/var/cache/vulkan-loader/catalogue-", $name, ".bin\0")),)+
+            () => c"/var/cache/vulkan-loader/catalogue-other.bin",
         };
     };
 }

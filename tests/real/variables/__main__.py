@@ -85,13 +85,17 @@ class System:
         shutil.rmtree(home, ignore_errors=True)
         home.mkdir()
         environment = {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_CACHE_HOME": str(home), **variables}
-        command = [*self.wrapper, self.scratch / "vkloader", "catalogue", "update", "--user", "--library", self.scratch / "libvulkan.so.1"]
-        done = subprocess.run([str(word) for word in command], cwd=home, env=environment, capture_output=True, text=True, timeout=300)
-        made = list(home.glob("vulkan-loader/*.json"))
-        if done.returncode or not made:
-            raise SystemExit(f"{variables}: {done.stderr}")
+
+        def run(*words):
+            command = [*self.wrapper, self.scratch / "vkloader", "catalogue", *words]
+            done = subprocess.run([str(word) for word in command], cwd=home, env=environment, capture_output=True, text=True, timeout=300)
+            if done.returncode:
+                raise SystemExit(f"{variables}: {done.stderr}")
+            return done.stdout
+
+        run("update", "--user", "--library", self.scratch / "libvulkan.so.1")
         found = {}
-        for driver in json.loads(made[0].read_text())["drivers"]:
+        for driver in json.loads(run("show", "--user", "--json"))["drivers"]:
             found[Path(driver["manifest"]["path"]).name] = {
                 "extensions": driver["extensions"],
                 "version": (driver["interface"], driver["api-version"]),

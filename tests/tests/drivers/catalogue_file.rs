@@ -1,6 +1,6 @@
 //! Catalogue files for a scene, and faults of invalid ones.
 
-use ::catalogue::{ARCHITECTURE, Fingerprint, Identity, Look, MOST_BYTES};
+use ::catalogue::{ARCHITECTURE, Fingerprint, Identity, Look, MOST_BYTES, SCHEMA, pack, unpack};
 use loader_tests::{Scene, case};
 use serde_json::{Value, json};
 use std::ffi::OsStr;
@@ -130,15 +130,25 @@ pub(crate) fn path(scene: &Scene) -> PathBuf {
 
 /// The catalogue in a folder for catalogues.
 pub(crate) fn in_folder(folder: &Path) -> PathBuf {
-    folder.join(format!("catalogue-{ARCHITECTURE}.json"))
+    folder.join(format!("catalogue-{ARCHITECTURE}.bin"))
 }
 
-/// Writes a text that `change` makes from a catalogue without drivers.
-pub(crate) fn write_text(scene: &Scene, change: impl FnOnce(&Value) -> String) {
+/// Replaces words in all texts of a catalogue.
+pub(crate) fn replace_text(path: &Path, words: &[(&str, &str)]) {
+    let known = unpack(&fs::read(path).expect("it was written")).expect("a catalogue");
+    let replace = |text: String, (old, new): &(&str, &str)| text.replace(old, new);
+    let text = words.iter().fold(known.to_string(), replace);
+    let known: Value = serde_json::from_str(&text).expect("it is JSON");
+    // The file keeps its permissions, which let only its owner write it.
+    fs::write(path, pack(&known)).expect("it can be written");
+}
+
+/// Writes the file that `change` makes from a catalogue without drivers.
+pub(crate) fn write_changed(scene: &Scene, change: impl FnOnce(Value) -> Vec<u8>) {
     write(scene, &[]);
     scene.on_disk(|| {
-        let text = fs::read_to_string(path(scene)).expect("it was written");
-        put(scene, change(&serde_json::from_str(&text).expect("it is JSON")));
+        let known = unpack(&fs::read(path(scene)).expect("it was written")).expect("a catalogue");
+        put(scene, change(known));
     });
 }
 
@@ -156,7 +166,7 @@ pub(crate) fn write_with(scene: &Scene, entries: &[Entry], change: impl FnOnce(&
 pub(crate) fn write_at(scene: &Scene, path: &Path, entries: &[Entry], change: impl FnOnce(&mut Value)) {
     scene.on_disk(|| {
         let mut known = json!({
-            "schema": 3, "loader": env!("CARGO_PKG_VERSION"), "architecture": ARCHITECTURE, "made": ASKED,
+            "schema": SCHEMA, "loader": env!("CARGO_PKG_VERSION"), "architecture": ARCHITECTURE, "made": ASKED,
             "linker-cache": "", "variables": [], "files": [],
             "machine": {"cards": []},
             "drivers": entries.iter().map(|entry| entry.json(scene)).collect::<Vec<_>>()
@@ -169,7 +179,7 @@ pub(crate) fn write_at(scene: &Scene, path: &Path, entries: &[Entry], change: im
             let fingerprint = Fingerprint::of(&Here, places).to_string();
             machine["fingerprint"] = fingerprint.into();
         }
-        put_at(path, known.to_string());
+        put_at(path, pack(&known));
     });
 }
 
@@ -212,31 +222,57 @@ fn other_files_are_ignored_with_a_reason() {
         write(scene, &entries());
         assert!(believes(scene, ""));
         for (member, value, words) in [
-            ("schema", json!(1), "its schema is another one"),
+            ("schema", json!(1), "it has the form of another version"),
             ("loader", json!("1.0.0"), "it is of another loader"),
-            ("architecture", json!("vax"), "it is none of this architecture"),
-            ("drivers", json!({}), "it is none of this architecture"),
-            ("drivers", json!(vec![0; 100_000]), "it is none of this architecture"),
+            (
+                "architecture",
+                json!("vax"),
+                "it is not a whole catalogue of this architecture",
+            ),
+            ("drivers", json!({}), "it is not a whole catalogue of this architecture"),
+            (
+                "drivers",
+                json!(vec![0; 100_000]),
+                "it is not a whole catalogue of this architecture",
+            ),
         ] {
             write_with(scene, &entries(), |known| known[member] = value);
             assert!(!believes(scene, words), "{member}");
         }
-        for (text, words) in [
-            ("", "catalogue"),
-            ("{", "catalogue"),
-            (r#"{"schema": 3"#, "catalogue"),
-            ("[]", "it is none of this architecture"),
-        ] {
+        for text in ["", "{", r#"{"schema": 3}"#, "VKLCATLG"] {
             scene.on_disk(|| put(scene, text));
-            assert!(!believes(scene, words), "{text}");
+            assert!(!believes(scene, "catalogue"), "{text}");
         }
-        let deep = "[".repeat(200_000);
-        scene.on_disk(|| put(scene, &deep));
-        assert!(!believes(scene, "catalogue"));
         let mut large = vec![b' '; usize::try_from(MOST_BYTES).expect("small")];
         large.extend_from_slice(b"{}");
         scene.on_disk(|| put(scene, &large));
         assert!(!believes(scene, "catalogue"));
+    });
+}
+
+/// A file that lacks bytes at its end, or has more, is ignored as a whole (DRV-269).
+#[test]
+fn a_part_of_a_file_is_ignored() {
+    case(|scene| {
+        scene_of_one(scene);
+        let changes: [fn(&mut Vec<u8>); 5] = [
+            |content| content.truncate(8),
+            |content| content.truncate(24),
+            |content| content.truncate(content.len() / 2),
+            |content| content.truncate(content.len() - 1),
+            |content| content.push(b'x'),
+        ];
+        for (number, change) in changes.iter().enumerate() {
+            write(scene, &entries());
+            scene.on_disk(|| {
+                let mut content = fs::read(path(scene)).expect("it was written");
+                change(&mut content);
+                put(scene, content);
+            });
+            assert!(!believes(scene, "catalogue"), "{number}");
+        }
+        write(scene, &entries());
+        assert!(believes(scene, ""));
     });
 }
 

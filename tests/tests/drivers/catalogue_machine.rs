@@ -91,7 +91,7 @@ fn the_users_own_catalogue_is_read_where_the_system_has_none() {
         scene.on_disk(|| fs::remove_file(&system).expect("a file"));
         let outcome = scene.run(query);
         assert_eq!(opened(outcome.ok()), ["none", "one"]);
-        outcome.logged_with("WARNING | DRIVER", "its schema is another one");
+        outcome.logged_with("WARNING | DRIVER", "it has the form of another version");
         file::write(scene, &both());
         scene.env("VK_LOADER_CATALOGUE", "off");
         assert_eq!(opened(scene.run(query).ok()), ["none", "one"]);
@@ -120,8 +120,8 @@ fn share_catalogue(scene: &Scene, system: &Path) {
             let path = entry.expect("an entry").path();
             let to = folder.join(path.file_name().expect("a name"));
             fs::copy(&path, &to).expect("a copy");
-            if let Ok(text) = fs::read_to_string(&to) {
-                fs::write(&to, text.replace(&own, "/usr/local/share")).expect("a file");
+            if to == system {
+                file::replace_text(&to, &[(&own, "/usr/local/share")]);
             }
         }
     });

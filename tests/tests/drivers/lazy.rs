@@ -1,6 +1,7 @@
 //! Drivers that stay closed, with records that `vkloader` makes (DRV-282 to DRV-286).
 
 use super::catalogue::opened;
+use super::catalogue_file;
 use super::unknown_physical::call_ten;
 use loader_tests::ash::vk::{self, Handle};
 use loader_tests::vk::{Heap, Instance, Refusal, isolated};
@@ -246,29 +247,26 @@ fn drv_283_unknown_functions_of_a_late_driver() {
 /// The record of a scene's driver, and the same with another byte.
 struct Whole {
     bytes: Vec<u8>,
-    text: String,
+    known: PathBuf,
     folder: PathBuf,
 }
 
 impl Whole {
     /// Reads the files of the first run, which `save` keeps.
     fn of(scene: &Scene) -> Self {
-        let (bytes, text) = (scene.path("whole.bin"), scene.path("whole.json"));
+        let (bytes, known) = (scene.path("record"), scene.path("known"));
         let folder = scene.path("catalogue/cache/vulkan-loader");
         scene.on_disk(|| {
             for entry in fs::read_dir(&folder).expect("a folder") {
                 let path = entry.expect("an entry").path();
-                let to = if path.extension().is_some_and(|end| end == "bin") {
-                    &bytes
-                } else {
-                    &text
-                };
+                let is_known = path == catalogue_file::in_folder(&folder);
+                let to = if is_known { &known } else { &bytes };
                 fs::copy(&path, to).expect("a copy");
             }
         });
         Self {
             bytes: fs::read(bytes).expect("a record"),
-            text: fs::read_to_string(text).expect("a catalogue"),
+            known,
             folder,
         }
     }
@@ -302,14 +300,11 @@ impl Whole {
         let [old, sum] = [&self.bytes, &bytes].map(|bytes| record::checksum(&bytes[24..]));
         bytes[16..24].copy_from_slice(&sum.to_le_bytes());
         let [old, new] = [old, sum].map(|sum| format!("{sum:016x}"));
-        let name = |end: &str| self.folder.join(format!("{end}-{}", catalogue::ARCHITECTURE));
-        let path = |sum: &str| PathBuf::from(format!("{}-{sum}.bin", name("record").display()));
-        fs::write(path(&new), bytes).expect("a file");
-        fs::write(
-            format!("{}.json", name("catalogue").display()),
-            self.text.replace(&old, &new),
-        )
-        .expect("a file");
+        let name = format!("record-{}-{new}.bin", catalogue::ARCHITECTURE);
+        fs::write(self.folder.join(name), bytes).expect("a file");
+        let path = catalogue_file::in_folder(&self.folder);
+        fs::copy(&self.known, &path).expect("a copy");
+        catalogue_file::replace_text(&path, &[(&old, &new)]);
     }
 }
 

@@ -2,15 +2,14 @@
 
 use super::{INFO, ignore, sight};
 use ::catalogue::{
-    ARCHITECTURE, Catalogue, Doubt, Entry, Json, MOST_BYTES, MOST_ENTRIES, Problem, Reader, SYSTEM_FILE, USER_FOLDER,
+    ARCHITECTURE, Catalogue, Doubt, Entry, MOST_BYTES, MOST_ENTRIES, Packed, Problem, Reader, SYSTEM_FILE, USER_FOLDER,
 };
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicU32, Ordering};
 use discovery::env::{Environment, Variable};
 use discovery::journal::reason::{CatalogueReason, FileReason};
 use discovery::journal::{Journal, Reason};
-use discovery::manifest::file::{FileError, contents, parse_json};
-use discovery::manifest::json::{Document, Elements, Value};
+use discovery::manifest::file::{FileError, contents};
 use discovery::text::Text;
 use os::memory::{Grow, shortage};
 use os::{File, Mutex, render, with_terminated};
@@ -67,7 +66,7 @@ pub(super) struct Loaded {
     pub(super) path: Text,
     /// `true` if every driver is opened and its answers are compared with its entry.
     pub(super) verifies: bool,
-    document: Document,
+    bytes: Vec<u8>,
     /// Checksum of the path of each manifest, with which entries are found quickly.
     manifests: Vec<u32>,
     /// A bit for each entry that turned out to be wrong.
@@ -91,33 +90,13 @@ fn sum_of(path: &[u8]) -> u32 {
     path.iter().fold(0, add)
 }
 
-/// A value of the loader's own JSON parser.
-#[derive(Clone, Copy)]
-pub(super) struct Seen<'a>(Value<'a>);
-
-impl<'a> Json<'a> for Seen<'a> {
-    fn member(self, name: &str) -> Option<Self> {
-        self.0.as_object()?.get(name).map(Seen)
-    }
-
-    fn text(self) -> Option<&'a [u8]> {
-        self.0.as_raw_text()
-    }
-
-    fn number(self) -> Option<f64> {
-        self.0.as_number()
-    }
-
-    fn elements(self) -> Option<(usize, impl Iterator<Item = Self> + Clone)> {
-        let elements: Elements<'a> = self.0.as_array()?;
-        Some((elements.len(), elements.iter().map(Seen)))
-    }
-}
+/// A value in the file.
+pub(super) type Seen<'a> = Packed<'a>;
 
 impl Loaded {
     /// Returns the catalogue.
     pub(super) fn catalogue(&self) -> Option<Catalogue<'_, Seen<'_>>> {
-        Catalogue::of_valid(Seen(self.document.root()))
+        Catalogue::of_valid(Packed::of_valid(&self.bytes)?)
     }
 
     /// Returns the entry at an index.
@@ -183,11 +162,10 @@ pub(crate) struct Content {
     pub left_out: usize,
 }
 
-/// Examines all of a text if it is a valid catalogue.
+/// Examines all of a file if it is a valid catalogue.
 #[cfg(fuzzing)]
 pub(crate) fn parse(text: Vec<u8>) -> Option<Content> {
-    let document = Document::parse(text).ok()?;
-    let catalogue = Catalogue::read(Seen(document.root()), READER).ok()?;
+    let catalogue = Catalogue::read(Packed::read(&text).ok()?, READER).ok()?;
     let mut content = Content::default();
     for entry in catalogue.entries() {
         content.entries += 1;
@@ -268,7 +246,7 @@ fn of_user(environment: &Environment<'_>, verifies: bool, journal: &mut Journal<
         None => (home(Variable::Home)?, "/.cache"),
     };
     let path = render(format_args!(
-        "{}{below}/{USER_FOLDER}/catalogue-{ARCHITECTURE}.json",
+        "{}{below}/{USER_FOLDER}/catalogue-{ARCHITECTURE}.bin",
         os::Raw(&folder)
     ));
     let loaded = with_terminated(&path, |path| Ok(load(path, true, verifies, journal)));
@@ -296,10 +274,10 @@ pub(crate) fn forget() {
 
 fn load(path: &CStr, of_user: bool, verifies: bool, journal: &mut Journal<'_>) -> Option<Arc<Loaded>> {
     match read(path, of_user) {
-        Ok((document, manifests)) => Some(Arc::new(Loaded {
+        Ok((bytes, manifests)) => Some(Arc::new(Loaded {
             path: path.to_bytes().into(),
             verifies,
-            document,
+            bytes,
             manifests,
             doubts: [const { AtomicU32::new(0) }; WORDS],
             looked: Mutex::new(None),
@@ -317,7 +295,7 @@ fn load(path: &CStr, of_user: bool, verifies: bool, journal: &mut Journal<'_>) -
 ///
 /// # Errors
 /// The reason why it is not valid; `None` if there is no file.
-fn read(path: &CStr, of_user: bool) -> Result<(Document, Vec<u32>), Option<Reason>> {
+fn read(path: &CStr, of_user: bool) -> Result<(Vec<u8>, Vec<u32>), Option<Reason>> {
     let unusable = |reason: FileReason| Some(Reason::from(reason));
     let file = File::open_itself(path).map_err(|error| match error {
         _ if error.is_absence() => None,
@@ -335,9 +313,9 @@ fn read(path: &CStr, of_user: bool) -> Result<(Document, Vec<u32>), Option<Reaso
         return Err(unusable(FileReason::TooLarge(MOST_BYTES)));
     }
     let bytes = contents(file, &found).map_err(file_problem)?;
-    let document = parse_json(bytes).map_err(file_problem)?;
     let mut manifests = Vec::new();
-    let catalogue = Catalogue::read(Seen(document.root()), READER).map_err(|problem| {
+    let catalogue = Packed::read(&bytes).and_then(|root| Catalogue::read(root, READER));
+    let catalogue = catalogue.map_err(|problem| {
         Some(Reason::from(match problem {
             Problem::NotACatalogue | Problem::OtherArchitecture => CatalogueReason::Invalid,
             Problem::OtherSchema => CatalogueReason::OtherSchema,
@@ -347,7 +325,7 @@ fn read(path: &CStr, of_user: bool) -> Result<(Document, Vec<u32>), Option<Reaso
     for manifest in catalogue.manifests() {
         manifests.try_push(sum_of(manifest)).map_err(|_| out_of_memory())?;
     }
-    Ok((document, manifests))
+    Ok((bytes, manifests))
 }
 
 fn file_problem(error: FileError) -> Option<Reason> {

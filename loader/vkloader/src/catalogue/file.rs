@@ -3,7 +3,7 @@
 use super::identify;
 use crate::child::naming;
 use crate::show::plain;
-use catalogue::{MOST_BYTES, MOST_FILES, SCHEMA, SEARCHED};
+use catalogue::{MOST_BYTES, MOST_FILES, Problem, SEARCHED};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
@@ -258,12 +258,6 @@ pub(super) struct Device {
     pub(super) uuid: Option<String>,
 }
 
-/// The member that all formats of the file have.
-#[derive(Deserialize)]
-struct Form {
-    schema: u64,
-}
-
 /// Reads a catalogue of any age.
 ///
 /// # Errors
@@ -284,14 +278,13 @@ pub(super) fn read(path: &Path) -> io::Result<Catalogue> {
     if bytes.len() as u64 > MOST_BYTES {
         return Err(name(io::Error::other("it is too large for a catalogue")));
     }
-    // Other formats may have other members.
-    let form: Form = serde_json::from_slice(&bytes).map_err(|error| name(io::Error::other(error)))?;
-    match form.schema {
-        SCHEMA => serde_json::from_slice(&bytes).map_err(|error| name(io::Error::other(error))),
-        other => Err(name(io::Error::other(format!(
-            "it has the form {other}, and this program reads {SCHEMA}"
-        )))),
-    }
+    let value = catalogue::unpack(&bytes).map_err(|problem| {
+        name(io::Error::other(match problem {
+            Problem::OtherSchema => "it has the form of another version; an update replaces it",
+            _ => "it is not a catalogue",
+        }))
+    })?;
+    serde_json::from_value(value).map_err(|error| name(io::Error::other(error)))
 }
 
 /// Returns `true` if programs trust the owner of a file: the superuser, or this user for the user's own catalogue.
@@ -302,12 +295,12 @@ pub(super) fn is_kept(path: &Path, is_own: bool) -> bool {
     })
 }
 
-/// Returns the text of a catalogue. A driver whose entry exceeds a limit is left out, and programs open it.
-fn text(made: &mut Catalogue) -> io::Result<String> {
+/// Returns the content of a file. A driver whose entry exceeds a limit is left out, and programs open it.
+fn content(made: &mut Catalogue) -> io::Result<Vec<u8>> {
     loop {
-        let text = serde_json::to_string(made).map_err(io::Error::other)? + "\n";
-        if text.len() as u64 <= MOST_BYTES {
-            return Ok(text);
+        let content = catalogue::pack(&serde_json::to_value(&*made).map_err(io::Error::other)?);
+        if content.len() as u64 <= MOST_BYTES {
+            return Ok(content);
         }
         let room = |driver: &Driver| serde_json::to_string(driver).map_or(0, |text| text.len());
         let largest = (0..made.drivers.len()).max_by_key(|&place| room(&made.drivers[place]));
@@ -371,8 +364,21 @@ pub(super) fn check(path: &Path) -> io::Result<()> {
 /// # Errors
 /// The file cannot be written. The old catalogue then remains.
 pub(super) fn write(path: &Path, made: &mut Catalogue) -> io::Result<()> {
-    let text = text(made)?;
-    replace(path, text.as_bytes())
+    let content = content(made)?;
+    replace(path, &content)?;
+    remove_older(path)
+}
+
+/// Removes the file of loaders that wrote catalogues as JSON text, which is not read any more.
+///
+/// # Errors
+/// The file cannot be removed.
+pub(super) fn remove_older(path: &Path) -> io::Result<()> {
+    let older = path.with_extension("json");
+    match fs::remove_file(&older) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(naming(&older, error)),
+        _ => Ok(()),
+    }
 }
 
 /// Replaces a file as a whole.
@@ -411,7 +417,7 @@ mod tests {
 
     #[test]
     fn a_driver_whose_files_do_not_fit_costs_no_other_one_its_place() {
-        let empty = json!({"schema": SCHEMA, "loader": "", "architecture": "", "made": 0, "linker-cache": "", "linker-cache-sum": "",
+        let empty = json!({"schema": 4, "loader": "", "architecture": "", "made": 0, "linker-cache": "", "linker-cache-sum": "",
             "variables": [], "machine": {"fingerprint": "", "kernel": "", "nodes": [], "cards": []}, "files": [], "drivers": []});
         let mut made: Catalogue = serde_json::from_value(empty).expect("a catalogue");
         let driver: Driver = serde_json::from_value(json!({"manifest": {"path": "/a.json", "identity": "1"},

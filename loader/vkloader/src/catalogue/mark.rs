@@ -33,7 +33,7 @@ pub(super) fn put() {
 /// # Errors
 /// The folder cannot be read, or the file cannot be removed.
 pub(super) fn remove(folder: &Path) -> io::Result<()> {
-    let is_catalogue = |name: &str| name.starts_with("catalogue-") && name.ends_with(".json");
+    let is_catalogue = |name: &str| name.starts_with("catalogue-") && name.ends_with(".bin");
     let mut others = fs::read_dir(folder).into_iter().flatten().flatten();
     if others.any(|entry| entry.file_name().to_str().is_some_and(is_catalogue)) {
         return Ok(());

@@ -152,7 +152,7 @@ impl Place {
 
 /// Returns the path of the catalogue in a folder.
 fn in_folder(folder: &Path) -> PathBuf {
-    folder.join(format!("catalogue-{}.json", catalogue::ARCHITECTURE))
+    folder.join(format!("catalogue-{}.bin", catalogue::ARCHITECTURE))
 }
 
 /// Returns a folder of the user: the value of a variable, or the default folder in the home folder.
@@ -252,6 +252,7 @@ fn clear(place: &Place) -> io::Result<u8> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(naming(&path, error)),
         _ => {}
     }
+    file::remove_older(&path)?;
     if let Some(folder) = path.parent() {
         records::clean(folder, None)?;
         if place.user {

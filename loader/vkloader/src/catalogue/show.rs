@@ -18,10 +18,19 @@ fn print(text: &str) -> io::Result<()> {
 
 /// Prints that there is no catalogue.
 pub(super) fn none(path: &Path) -> io::Result<()> {
-    print(&format!(
+    let mut text = format!(
         "There is no catalogue at {}: programs open every driver.",
         path.display()
-    ))
+    );
+    let older = path.with_extension("json");
+    if older.exists() {
+        let _ = write!(
+            text,
+            "\n{} is the catalogue of an older version, which no program reads any more; an update replaces it.",
+            older.display()
+        );
+    }
+    print(&text)
 }
 
 /// Prints the catalogue as JSON.
@@ -152,7 +161,7 @@ fn judge(value: &Value) -> Result<Judge<'_>, &'static str> {
     let read = catalogue::Catalogue::read(Seen(value), reader);
     read.map(Judge::new).map_err(|problem| match problem {
         Problem::OtherLoader => "it is of another loader than this vkloader belongs to",
-        Problem::OtherSchema => "it has another form",
+        Problem::OtherSchema => "it has the form of another version",
         Problem::OtherArchitecture => "it is of another architecture",
         Problem::NotACatalogue => "there is more in it than may be, or less than must be",
     })

@@ -3,7 +3,7 @@
 use crate::machine::{Machine, built, library};
 use serde_json::Value;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// Returns a machine whose user has folders for caches and for temporary files.
@@ -19,7 +19,7 @@ pub(crate) fn machine() -> Machine {
 }
 
 pub(crate) fn file(machine: &Machine) -> PathBuf {
-    let name = format!("catalogue-{}.json", catalogue::ARCHITECTURE);
+    let name = format!("catalogue-{}.bin", catalogue::ARCHITECTURE);
     machine.path("cache/vulkan-loader").join(name)
 }
 
@@ -54,7 +54,17 @@ pub(crate) fn good(machine: &Machine, words: &[&str]) -> String {
 }
 
 pub(crate) fn written(machine: &Machine) -> Value {
-    serde_json::from_slice(&fs::read(file(machine)).expect("it was written")).expect("it is JSON")
+    unpack(&file(machine))
+}
+
+/// Returns the content of a catalogue.
+pub(crate) fn unpack(path: &Path) -> Value {
+    catalogue::unpack(&fs::read(path).expect("it was written")).expect("it is a catalogue")
+}
+
+/// Replaces the catalogue.
+pub(crate) fn write(machine: &Machine, known: &Value) {
+    fs::write(file(machine), catalogue::pack(known)).expect("a file");
 }
 
 /// Returns the entry of a driver; null if there is none.

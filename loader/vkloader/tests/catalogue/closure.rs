@@ -243,7 +243,7 @@ fn update_as_root_sees(machine: &Machine, path: &Path) {
             file[1] = identity.to_string().into();
         }
     }
-    fs::write(file(machine), known.to_string()).expect("a file");
+    write(machine, &known);
 }
 
 /// Makes a driver that needs a library in its folder `two`, with these words for its search path; and a catalogue.

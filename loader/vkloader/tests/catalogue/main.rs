@@ -173,7 +173,7 @@ fn show_verify_and_clear() {
     good(&machine, &["update"]);
     assert!(good(&machine, &["show"]).contains("one"));
     let shown: Value = serde_json::from_str(&good(&machine, &["show", "--json"])).expect("JSON");
-    assert_eq!(shown["schema"], 3);
+    assert_eq!(shown["schema"], 4);
     assert_eq!(code(&["verify"]), Some(0));
     machine.driver("a", "device one\ndevice two");
     machine.driver("b", "");
@@ -188,7 +188,11 @@ fn show_verify_and_clear() {
     good(&machine, &["clear"]);
     good(&machine, &["clear"]);
     assert!(!file(&machine).exists());
-    for (content, words) in [("{", "EOF"), (r#"{"schema": 99}"#, "it has the form 99")] {
+    let other = catalogue::pack(&serde_json::json!({"schema": 99}));
+    for (content, words) in [
+        (&b"{"[..], "it is not a catalogue"),
+        (&other, "it has the form of another version"),
+    ] {
         fs::write(file(&machine), content).expect("a file");
         let output = run(&machine, &["show"]);
         assert_eq!(output.status.code(), Some(2));
@@ -196,7 +200,26 @@ fn show_verify_and_clear() {
     }
     // An invalid catalogue is replaced.
     good(&machine, &["update"]);
-    assert_eq!(written(&machine)["schema"], 3);
+    assert_eq!(written(&machine)["schema"], 4);
+}
+
+/// DRV-269: catalogues of older versions are JSON text in a file of another name.
+#[test]
+fn the_file_of_an_older_version_is_named_and_replaced() {
+    let machine = machine();
+    machine.driver("a", "device one");
+    let older = file(&machine).with_extension("json");
+    fs::create_dir_all(older.parent().expect("a folder")).expect("folders");
+    fs::write(&older, r#"{"schema": 3}"#).expect("a file");
+    let output = run(&machine, &["show"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text.contains("is the catalogue of an older version"), "{text}");
+    good(&machine, &["update"]);
+    assert!(file(&machine).exists() && !older.exists());
+    fs::write(&older, "").expect("a file");
+    good(&machine, &["clear"]);
+    assert!(!older.exists());
 }
 
 #[test]
@@ -340,7 +363,7 @@ fn the_catalogue_of_the_system_knows_no_variables_of_a_shell() {
         .output()
         .expect("it starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let name = format!("var/cache/vulkan-loader/catalogue-{}.json", catalogue::ARCHITECTURE);
-    let known: Value = serde_json::from_slice(&fs::read(root.join(name)).expect("a file")).expect("JSON");
+    let name = format!("var/cache/vulkan-loader/catalogue-{}.bin", catalogue::ARCHITECTURE);
+    let known = unpack(&root.join(name));
     assert_eq!(known["variables"], serde_json::json!([]));
 }

@@ -13,7 +13,10 @@ fn records(machine: &Machine) -> Vec<PathBuf> {
     let all = fs::read_dir(folder)
         .expect("a folder")
         .map(|entry| entry.expect("an entry").path());
-    let is_record = |path: &PathBuf| path.extension().is_some_and(|end| end == "bin");
+    let is_record = |path: &PathBuf| {
+        path.file_name()
+            .is_some_and(|name| name.as_encoded_bytes().starts_with(b"record-"))
+    };
     all.filter(is_record).collect()
 }
 

@@ -1,4 +1,4 @@
-//! Fuzzes the text of a driver catalogue, or the beginning of a library.
+//! Fuzzes a driver catalogue, or the beginning of a library.
 
 use crate::unopened::{Content, parse};
 use catalogue::{BuildId, HEAD_BYTES};

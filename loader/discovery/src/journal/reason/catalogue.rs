@@ -72,16 +72,10 @@ impl CatalogueReason {
     pub(super) fn write(&self, out: &mut fmt::Formatter<'_>, name: &Text, path: &Text) -> fmt::Result {
         let try_again = "To try again: vkloader catalogue update, or VK_LOADER_CATALOGUE=off";
         match self {
-            Self::NotKept => write!(
-                out,
-                "The driver catalogue {name} is ignored: it belongs to another user, or others may write to it"
-            ),
-            Self::Invalid => write!(
-                out,
-                "The driver catalogue {name} is ignored: it is none of this architecture"
-            ),
-            Self::OtherSchema => write!(out, "The driver catalogue {name} is ignored: its schema is another one"),
-            Self::OtherLoader => write!(out, "The driver catalogue {name} is ignored: it is of another loader"),
+            Self::NotKept => ignored(out, name, "it belongs to another user, or others may write to it"),
+            Self::Invalid => ignored(out, name, "it is not a whole catalogue of this architecture"),
+            Self::OtherSchema => ignored(out, name, "it has the form of another version"),
+            Self::OtherLoader => ignored(out, name, "it is of another loader"),
             Self::Variable(variable) => {
                 write!(
                     out,
@@ -172,6 +166,11 @@ impl fmt::Display for Asked {
             rest / 60 % 60
         )
     }
+}
+
+/// Writes the message for a file that is ignored as a whole.
+fn ignored(out: &mut fmt::Formatter<'_>, name: &Text, why: &str) -> fmt::Result {
+    write!(out, "The driver catalogue {name} is ignored: {why}")
 }
 
 #[cfg(test)]
