@@ -88,6 +88,24 @@ fn the_users_own_catalogue_is_read_where_the_system_has_none() {
         let outcome = scene.run(query);
         assert_eq!(opened(outcome.ok()), ["none"]);
         outcome.not_logged(&cache);
+        // No entry of the system's counts, as in an image that was unpacked.
+        file::write(scene, &both());
+        scene.on_disk(|| {
+            file::write_at(scene, &system, &both(), |known| {
+                for number in 0..2 {
+                    known["drivers"][number]["library"]["identity"] = "0".into();
+                }
+            });
+        });
+        let outcome = scene.run(|vk| {
+            query(vk);
+            query(vk);
+            drop(vk.instance());
+        });
+        assert_eq!(opened(outcome.ok()), ["one"], "only the instance needs it");
+        file::write_with(scene, &both(), |known| known["schema"] = 1.into());
+        let outcome = scene.run(query);
+        assert_eq!(opened(outcome.ok()), ["none", "one"]);
         scene.on_disk(|| fs::remove_file(&system).expect("a file"));
         let outcome = scene.run(query);
         assert_eq!(opened(outcome.ok()), ["none", "one"]);

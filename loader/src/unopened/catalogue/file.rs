@@ -128,6 +128,16 @@ impl Loaded {
         Some(looked)
     }
 
+    /// Returns `true` if an entry counts in this process, apart from its variables.
+    fn has_valid_entry(&self) -> bool {
+        let Some((looked, catalogue)) = self.looked().zip(self.catalogue()) else {
+            return true;
+        };
+        let is_valid =
+            |entry: Entry<'_, Seen<'_>>| entry.check(&sight::Kernel, &looked.doubts, looked.same_search).is_ok();
+        catalogue.entries().any(is_valid)
+    }
+
     fn bit(&self, number: u16) -> Option<(&AtomicU32, u32)> {
         Some((self.doubts.get(usize::from(number / 32))?, 1 << (number % 32)))
     }
@@ -212,15 +222,36 @@ fn look(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Option<Arc<
     keep(found, if mode == USUAL { Slot::Unmarked } else { Slot::Absent })
 }
 
-/// Returns the user's own catalogue after a scan has found its marker file (DRV-274). `None` if the system has one, or if the user's was searched for
-/// before.
+/// Returns the user's own catalogue after a scan has found its marker file (DRV-274). `None` if an entry of the system's catalogue counts, or if
+/// the user's was searched for before.
 #[cold]
 #[inline(never)]
 pub(super) fn of_mark(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Option<Arc<Loaded>> {
-    if !matches!(&*CATALOGUE.lock(), Slot::Unmarked) {
+    let systems = match &*CATALOGUE.lock() {
+        Slot::Unmarked => None,
+        Slot::Here(loaded) if *loaded.path == *SYSTEM_FILE.to_bytes() && MODE.load(Ordering::Relaxed) == USUAL => {
+            Some(loaded.clone())
+        }
+        _ => return None,
+    };
+    let Some(systems) = systems else {
+        return keep(of_user(environment, false, journal), Slot::Absent);
+    };
+    if systems.has_valid_entry() {
         return None;
     }
-    keep(of_user(environment, false, journal), Slot::Absent)
+    let found = of_user(environment, false, journal)?;
+    // No index of the replaced catalogue is in use, because none of its entries counts.
+    let is_replaced = |kept: &Slot| matches!(kept, Slot::Here(kept) if Arc::ptr_eq(kept, &systems));
+    let mut slot = CATALOGUE.lock();
+    let before = is_replaced(&slot).then(|| core::mem::replace(&mut *slot, Slot::Here(found)));
+    let kept = match &*slot {
+        Slot::Here(kept) => Some(kept.clone()),
+        _ => None,
+    };
+    drop(slot);
+    drop(before);
+    kept
 }
 
 /// Stores a catalogue for this process unless another thread was faster. `otherwise` is the state without a catalogue.

@@ -49,6 +49,8 @@ pub(crate) struct Known {
 /// The catalogue, as one call uses it.
 pub(crate) struct KnownDrivers {
     loaded: OnceCell<Arc<Loaded>>,
+    /// The user's own catalogue, if it replaces one of the system of which no entry counts.
+    users: OnceCell<Arc<Loaded>>,
     purpose: Purpose,
     wishes: Wishes,
     same_machine: Cell<Option<bool>>,
@@ -57,6 +59,12 @@ pub(crate) struct KnownDrivers {
 }
 
 impl KnownDrivers {
+    /// Returns the catalogue of this call.
+    #[inline]
+    fn file(&self) -> Option<&Arc<Loaded>> {
+        self.users.get().or_else(|| self.loaded.get())
+    }
+
     /// Returns the answer about the driver of a manifest, if the catalogue has one.
     #[cold]
     #[inline(never)]
@@ -84,7 +92,7 @@ impl KnownDrivers {
     }
 
     fn find(&self, manifest: &DriverManifest) -> Option<(&Loaded, u16, Entry<'_, Seen<'_>>)> {
-        let loaded = self.loaded.get()?;
+        let loaded = self.file()?;
         let (number, entry) = loaded.find(&manifest.path, &manifest.library_path)?;
         Some((loaded, number, entry))
     }
@@ -141,8 +149,7 @@ impl KnownDrivers {
             return known;
         }
         let same = self
-            .loaded
-            .get()
+            .file()
             .and_then(|loaded| loaded.catalogue())
             .is_some_and(|catalogue| {
                 Fingerprint::of(&sight::Kernel, catalogue.cards()).is_written(catalogue.fingerprint())
@@ -172,6 +179,7 @@ impl BeforeOpening for KnownDrivers {
         }
         Self {
             loaded,
+            users: OnceCell::new(),
             purpose,
             wishes,
             same_machine: Cell::new(None),
@@ -179,22 +187,21 @@ impl BeforeOpening for KnownDrivers {
         }
     }
 
-    /// Adds the user's own catalogue if the system has none.
+    /// Adds the user's own catalogue if the system has none, or none with an entry that counts, as in an image that was unpacked.
     #[cold]
     #[inline(never)]
     fn add_users(&self, environment: &Environment<'_>, journal: &mut Journal<'_>) {
-        if self.loaded.get().is_none()
-            && let Some(found) = file::of_mark(environment, journal)
+        if let Some(found) = file::of_mark(environment, journal)
             && sight::variables_are_allowed(&found, journal)
         {
-            // Setting the value cannot fail, because the system has no catalogue.
-            let _ = self.loaded.set(found);
+            // A call scans once, so the value is not set yet.
+            let _ = self.users.set(found);
         }
     }
 
     #[inline]
     fn consider(&self, manifest: &DriverManifest, journal: &mut Journal<'_>) -> Result<Answer, OutOfMemory> {
-        if self.loaded.get().is_none() {
+        if self.file().is_none() {
             return Ok(Answer::Open(None));
         }
         let answer = self.answer(manifest, journal);
@@ -208,7 +215,7 @@ impl BeforeOpening for KnownDrivers {
 
     /// Returns `true` if a driver is known to have devices and the machine has not changed.
     fn has_devices(&self, known: Option<Known>) -> bool {
-        let entry = known.and_then(|known| self.loaded.get()?.entry(known.number));
+        let entry = known.and_then(|known| self.file()?.entry(known.number));
         entry.and_then(Entry::devices).is_some_and(|devices| devices > 0) && self.is_same_machine()
     }
 
@@ -217,7 +224,7 @@ impl BeforeOpening for KnownDrivers {
         known: Known,
         mut take: impl FnMut(&VkExtensionProperties) -> Result<(), OutOfMemory>,
     ) -> Result<(), OutOfMemory> {
-        let entry = self.loaded.get().and_then(|loaded| loaded.entry(known.number));
+        let entry = self.file().and_then(|loaded| loaded.entry(known.number));
         // All extensions were checked before the entry was accepted.
         let mut listed = entry.into_iter().flat_map(Entry::valid_extensions);
         listed.try_for_each(|one| take(&properties(&one)))

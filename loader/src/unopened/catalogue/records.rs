@@ -22,7 +22,7 @@ impl KnownDrivers {
     #[cold]
     #[inline(never)]
     pub(in crate::unopened) fn record_of(&self, known: Known) -> Option<(Vec<u8>, bool, u64)> {
-        let loaded = self.loaded.get().filter(|loaded| !loaded.verifies)?;
+        let loaded = self.file().filter(|loaded| !loaded.verifies)?;
         let entry = loaded.entry(known.number)?;
         let sum = entry.record()?;
         // The kernel's lists say when the devices of other drivers change; nothing does for drivers of unknown hardware.

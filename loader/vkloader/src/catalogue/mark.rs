@@ -53,7 +53,7 @@ pub(super) fn remove(folder: &Path) -> io::Result<()> {
 /// Returns the reason why programs without `VK_LOADER_CATALOGUE` do not read the user's own catalogue; `None` if they do.
 pub(super) fn unread(place: &Place) -> Option<String> {
     let system = place.system();
-    if file::is_kept(&system, false) {
+    if file::is_kept(&system, false) && super::show::has_valid_entry(&system) {
         return Some(format!("programs read {}", system.display()));
     }
     match path() {

@@ -167,6 +167,21 @@ fn judge(value: &Value) -> Result<Judge<'_>, &'static str> {
     })
 }
 
+/// Returns `true` if an entry of a catalogue counts for a program in this environment.
+pub(super) fn has_valid_entry(path: &Path) -> bool {
+    let value = file::read(path).ok().and_then(|known| {
+        let value = serde_json::to_value(&known).ok()?;
+        Some((known, value))
+    });
+    value.is_some_and(|(known, value)| {
+        let counts = |judge: Judge<'_>| {
+            let mut drivers = known.drivers.iter();
+            drivers.any(|driver| judge.doubt(&driver.manifest.path).is_none())
+        };
+        judge(&value).is_ok_and(counts)
+    })
+}
+
 /// Returns the reason why a program in this environment would ignore the whole file; `None` if it would read the file.
 fn ignored(path: &Path, place: &Place, judge: &Judge<'_>) -> Option<String> {
     let mode = std::env::var("VK_LOADER_CATALOGUE").unwrap_or_default();

@@ -75,6 +75,14 @@ fn a_catalogue_of_the_system_comes_before_the_users_own() {
     let is_root = fs::metadata(&system).is_ok_and(|found| std::os::unix::fs::MetadataExt::uid(&found) == 0);
     let words = format!("ignores it: programs read {}", system.display());
     assert_eq!(shown.contains(&words), is_root, "{shown}");
+    // The same file does not count for a driver that was replaced, unlike the user's after another update.
+    machine.driver("a", "device one");
+    good(&machine, &["update"]);
+    let mut known = unpack(&system);
+    known["drivers"][0]["library"]["identity"] = "0".into();
+    fs::write(&system, catalogue::pack(&known)).expect("a file");
+    let shown = good(&machine, &["show"]);
+    assert!(!shown.contains(&words), "{shown}");
 }
 
 #[test]
