@@ -1,5 +1,6 @@
-/* A driver that costs next to nothing: one physical device, static objects, no call into another library. It offers
- * every command but those whose names end with an underscore, which no command does: those are the misses. */
+/* A driver that takes almost no time: it has one physical device and static objects, and calls no other library. This driver offers every
+ * command except those whose names end with an underscore. No real command has such a name, so the benches use these names for look-ups
+ * that fail. */
 #include "names.h"
 #include <vulkan/vk_icd.h>
 
@@ -26,7 +27,7 @@ static VkResult instance_version(uint32_t *version) {
     return VK_SUCCESS;
 }
 
-/* Both instance and device extensions: one, so that the answer is not empty. */
+/* Returns the extensions of the instance: only one, so that the answer is not empty. */
 static VkResult extensions(uint32_t *count, VkExtensionProperties *properties) {
     static const VkExtensionProperties only = {"VK_KHR_get_physical_device_properties2", 2};
     if (properties && *count > 0)
@@ -98,7 +99,8 @@ static VkResult command_buffers(VkDevice device, const VkCommandBufferAllocateIn
     return VK_SUCCESS;
 }
 
-/* Names are told apart before any table is read, so that a miss costs what hashing a name would. */
+/* Returns whether a name counts as unknown. This check precedes any search in a table, so that a failed look-up takes as long as hashing
+ * the name would. */
 static bool missed(const char *name) {
     size_t length = 0;
     while (name[length])
@@ -106,7 +108,8 @@ static bool missed(const char *name) {
     return length < 4 || name[length - 1] == '_';
 }
 
-/* What a table answers; the loader's own interface has names with `vk_`, and is not offered beyond it. */
+/* Returns the function that the table has for a name. Any other name gets `nothing`, except names with `vk_`: those belong to the loader's
+ * own interface, and the driver offers only the ones in the table. */
 static PFN_vkVoidFunction answer(const struct answer *table, size_t count, const char *name) {
     const PFN_vkVoidFunction own = find(table, count, name);
     return own || name[2] == '_' ? own : (PFN_vkVoidFunction)nothing;
@@ -150,7 +153,7 @@ EXPORT PFN_vkVoidFunction vk_icdGetInstanceProcAddr(VkInstance instance, const c
     return missed(name) ? NULL : answer(TABLE, sizeof TABLE / sizeof *TABLE, name);
 }
 
-/* Answers for physical-device commands alone, which are told by their names. */
+/* Returns functions for names that begin as those of physical-device commands do, and for no others. */
 EXPORT PFN_vkVoidFunction vk_icdGetPhysicalDeviceProcAddr(VkInstance instance, const char *name) {
     static const char PREFIX[] = "vkGetPhysicalDevice";
     for (size_t i = 0; i + 1 < sizeof PREFIX; i++)

@@ -1,4 +1,4 @@
-/* The steps that go through the drivers of a machine: what a program's first calls cost, and what the drivers alone would. */
+/* The steps that use the drivers of the machine. They measure the first calls of a program, and the same work with the drivers alone. */
 #include "measure.h"
 #include <dlfcn.h>
 #include <stdio.h>
@@ -16,14 +16,14 @@ static const VkInstanceCreateInfo INSTANCE = {
     .pApplicationInfo = &APPLICATION,
 };
 
-/* Nanoseconds that all threads of this process have computed: on a busy machine the better figure. */
+/* Returns the processor time of all threads of this process in nanoseconds. On a busy machine this is the better figure. */
 static long processor(void) {
     struct timespec now;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return now.tv_sec * 1000000000l + now.tv_nsec;
 }
 
-/* An instance and its physical devices. */
+/* Creates an instance and lists its physical devices. */
 static VkInstance look(const struct run *run) {
     const PFN_vkEnumeratePhysicalDevices devices = exported(run, "vkEnumeratePhysicalDevices");
     VkInstance instance = NULL;
@@ -67,7 +67,7 @@ static const VkInstanceCreateInfo MODERN_INSTANCE = {
     .pApplicationInfo = &MODERN,
 };
 
-/* Asks a device what programs ask before they choose one. */
+/* Makes the queries that programs make before they choose a device. */
 static void describe(const struct run *run, VkPhysicalDevice device) {
     static VkExtensionProperties extensions[1024];
     VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
@@ -94,7 +94,7 @@ static void describe(const struct run *run, VkPhysicalDevice device) {
     demand(list(device, NULL, &count, extensions) == VK_SUCCESS, "device extensions");
 }
 
-/* Queries the instance, describes each device of it and, with `used`, makes and destroys a device of each. */
+/* Makes an instance and describes each of its devices. With `used`, also makes and destroys a device on each. */
 static void walk(const struct run *run, bool used) {
     const PFN_vkEnumerateInstanceExtensionProperties extensions = exported(run, "vkEnumerateInstanceExtensionProperties");
     const PFN_vkEnumeratePhysicalDevices enumerate_devices = exported(run, "vkEnumeratePhysicalDevices");
@@ -136,7 +136,7 @@ void use_all(struct run *run, long unused) {
     end("used", 1);
 }
 
-/* A driver without a loader: what a program would do that knew which one to open. */
+/* A driver that this program calls without a loader, like a program that knew which driver to open. */
 struct driver {
     void *library;
     PFN_vkGetInstanceProcAddr get;
@@ -159,7 +159,7 @@ static long ask(struct driver *driver) {
     return devices && devices(driver->instance, &count, found) >= 0 ? (long)count : 0;
 }
 
-/* Libraries, with colons between them. None is closed: the end of the process does that. */
+/* Measures the drivers whose libraries `run->text` lists, with colons between them. The libraries stay open until the process ends. */
 void direct(struct run *run, long unused) {
     (void)unused;
     static struct driver drivers[MOST_DRIVERS];
@@ -181,7 +181,7 @@ void direct(struct run *run, long unused) {
     tell("devices", devices);
 }
 
-/* The files that this process maps while it has an instance: `mapped PATH`. */
+/* Prints `mapped PATH` for each file that this process has mapped while an instance exists. */
 void mapped(struct run *run, long unused) {
     (void)unused;
     const VkInstance instance = look(run);

@@ -1,5 +1,5 @@
-/* A layer that passes everything on. Each copy of the library is one layer; all chains of a process that it is part of
- * go on to the same functions, so that one set of pointers is enough. */
+/* A layer that passes every call on. Each copy of the library is one layer. All chains of a process that contain this layer continue with
+ * the same functions, so one set of pointers is enough. */
 #include "names.h"
 #include <vulkan/vk_layer.h>
 
@@ -8,7 +8,7 @@
 static PFN_vkGetInstanceProcAddr next_instance;
 static PFN_vkGetDeviceProcAddr next_device;
 static PFN_vkDestroyInstance destroy_next_instance;
-/* The youngest: vkCreateDevice names no instance, and one that makes devices is the only one. */
+/* The newest instance. vkCreateDevice names no instance, so this layer assumes that the newest instance makes the device. */
 static VkInstance youngest;
 static PFN_vkDestroyDevice destroy_next_device;
 

@@ -1,7 +1,7 @@
 /* Measures one library: measure [-l LAYERS] [-r REPEAT] [-n NAMES] LIBRARY STEP...
  *
- * Opens the library, which is the first measurement, then goes through the steps. What is printed, one line each, is a
- * label, a figure, and the number of operations that the figure is for. */
+ * Opens the library, which is the first measurement, then performs the steps. For each measurement, this program prints a line with a
+ * label, a figure, and the number of operations that the figure covers. */
 #include "measure.h"
 #include <dlfcn.h>
 #include <stdio.h>

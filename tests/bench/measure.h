@@ -1,4 +1,4 @@
-/* What the steps of a measurement share. */
+/* Declarations that the steps of a measurement share. */
 #ifndef MEASURE_H
 #define MEASURE_H
 
@@ -6,17 +6,17 @@
 #include <stdint.h>
 #include <vulkan/vulkan.h>
 
-/* The library under test, and what the command line says. */
+/* The library under test, and the settings of the command line. */
 struct run {
     void *library;
     PFN_vkGetInstanceProcAddr get;
     PFN_vkCreateInstance create;
     PFN_vkDestroyInstance destroy;
-    uint32_t layers;           /* how many layers an instance enables */
-    const char **layer_names;  /* and which */
-    int repeat;                /* how often each step is measured */
+    uint32_t layers;           /* number of layers that an instance enables */
+    const char **layer_names;  /* names of these layers */
+    int repeat;                /* number of measurements of each step */
     char **names;              /* all commands: "device vkCmdDraw", up to NULL */
-    char *text;                /* what the command line has behind the name of the step, or NULL */
+    char *text;                /* text after `=` in the name of the step, or NULL */
 };
 
 /* A step of the command line, `NAME`, `NAME=NUMBER` or `NAME=TEXT`. */
@@ -26,15 +26,15 @@ struct step {
 };
 extern const struct step STEPS[];
 
-/* The two ends of what is measured. `end` prints the label, the nanoseconds since `begin`, and how many operations that
- * was; under callgrind and strace it leaves the label in their output. */
+/* The beginning and the end of a measurement. `end` prints the label, the nanoseconds since `begin`, and the number of operations. Under
+ * callgrind and strace, `end` also writes the label into their output. */
 void begin(void);
 void end(const char *label, long operations);
-/* Prints something else than a time, under the same kind of label. */
+/* Prints a value that is not a time, with a label of the same kind. */
 void tell(const char *label, long value);
 /* Ends the process with a message unless the condition holds. */
 void demand(bool condition, const char *what);
-/* Whether instructions are counted: one pass through a loop is then as good as many. */
+/* Returns whether a tool counts instructions. Then one pass through a loop is as good as many. */
 bool counting(void);
 /* Steps of drivers.c. */
 void enumerate(struct run *run, long unused);
@@ -43,7 +43,7 @@ void look_at_all(struct run *run, long unused);
 void use_all(struct run *run, long unused);
 void direct(struct run *run, long unused);
 void mapped(struct run *run, long unused);
-/* An exported symbol of the library. */
+/* Returns an exported symbol of the library. */
 void *exported(const struct run *run, const char *name);
 
 #endif

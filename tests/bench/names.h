@@ -1,4 +1,4 @@
-/* Comparing command names without libc. */
+/* Functions that compare command names without libc. */
 #ifndef NAMES_H
 #define NAMES_H
 

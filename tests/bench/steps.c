@@ -1,4 +1,4 @@
-/* The steps: each brings the library into the state it needs, and measures one thing as often as asked for. */
+/* The steps. Each brings the library into the state that the step needs, and repeats its measurement as often as the command line says. */
 #include "measure.h"
 #include <dlfcn.h>
 #include <malloc.h>
@@ -107,7 +107,8 @@ static void devices(struct run *run, long unused) {
     run->destroy(here.instance, NULL);
 }
 
-/* Look-ups: all names, or all with an underscore behind. Those of the device look-up are the device commands alone. */
+/* A function that looks a command up. `reload` tries all names, or all names with an underscore appended. vkGetDeviceProcAddr gets only
+ * the names of device commands. */
 typedef PFN_vkVoidFunction (*look_up)(void *handle, const char *name);
 
 static void reload(const struct run *run, look_up get, void *handle, const char *label, const char *level,
@@ -131,7 +132,7 @@ static void reload(const struct run *run, look_up get, void *handle, const char 
     tell(answered, found);
 }
 
-/* One hit each, for some names of different lengths. */
+/* Measures one successful look-up for each of some names with different lengths. */
 static void single(look_up get, void *handle, const char *label) {
     static const char *const NAMES[] = {
         "vkCmdDraw",
@@ -242,7 +243,7 @@ static long heap(void) {
     return (long)(now.uordblks + now.hblkhd);
 }
 
-/* A number of /proc/self/status, in bytes. */
+/* Returns a number from /proc/self/status in bytes. */
 static long status(const char *key) {
     FILE *file = fopen("/proc/self/status", "r");
     demand(file, "/proc/self/status");
@@ -270,7 +271,7 @@ static void memory(struct run *run, long unused) {
 static void growth(struct run *run, long rounds) {
     for (int i = 0; i < 100; i++)
         run->destroy(new_instance(run), NULL);
-    /* In this order: reading a file leaves freed blocks behind, which count as used. */
+    /* The file is read first, because reading it leaves freed blocks in the heap, which count as used. */
     const long resident = status("VmRSS:"), used = heap();
     for (long i = 0; i < rounds; i++)
         run->destroy(new_instance(run), NULL);

@@ -1,5 +1,5 @@
-/* Looks for devices as often as it is told to: for each line on standard input an instance is made, its devices are listed, and the
- * instance is destroyed. Prints `devices N`, or `none RESULT`, and a line for each device. */
+/* Lists devices as often as standard input asks: for each line, this program makes an instance, lists its devices, and destroys the
+ * instance. The program prints `devices N`, or `none RESULT`, and a line for each device. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <vulkan/vulkan.h>

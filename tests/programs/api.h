@@ -1,11 +1,11 @@
-/* The commands that the test programs call, as one table: filled by the linker in hello.c, and through
- * vkGetInstanceProcAddr in dlopen.c. What follows is the same work for both. */
+/* A table of the commands that the test programs call. The linker fills the table of hello.c, and vkGetInstanceProcAddr that of dlopen.c.
+ * The rest of the work is the same in both programs. */
 #ifndef API_H
 #define API_H
 
 #include <vulkan/vulkan.h>
 
-/* Global commands: there before an instance is. */
+/* Global commands, which exist before any instance. */
 #define GLOBAL_COMMANDS(X)                                                                                             \
     X(vkEnumerateInstanceVersion)                                                                                      \
     X(vkEnumerateInstanceExtensionProperties)                                                                          \
@@ -54,14 +54,14 @@
 
 #define MEMBER(name) PFN_##name name;
 
-/* One pointer a command. */
+/* A pointer for each command. */
 struct api {
     GLOBAL_COMMANDS(MEMBER)
     INSTANCE_COMMANDS(MEMBER)
     DEVICE_COMMANDS(MEMBER)
 };
 
-/* Fills what belongs to an instance, once there is one; returns the first command that is not offered, or NULL. */
+/* Fills in the commands of an instance. Returns the first command that the loader does not offer, or NULL. */
 typedef const char *(*load_instance)(struct api *api, VkInstance instance);
 
 #endif

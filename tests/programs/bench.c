@@ -1,4 +1,4 @@
-/* Times vkCreateInstance and vkDestroyInstance: one line with the nanoseconds of a pair for each round. */
+/* Measures vkCreateInstance and vkDestroyInstance: for each round, prints a line with the nanoseconds of a pair of calls. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -1,6 +1,6 @@
-/* Opens the library at run time and takes every command through vkGetInstanceProcAddr, as engines do.
- * Arguments: `device`, commands of a device come from vkGetDeviceProcAddr and pass no trampoline; `again`, everything is
- * done a second time after the library has left the process; `mock`, the devices execute nothing. */
+/* Opens the library at run time and gets every command through vkGetInstanceProcAddr, as game engines do. Arguments: with `device`, the
+ * commands of a device come from vkGetDeviceProcAddr and use no trampoline. With `again`, the program repeats everything after the library
+ * has left the process. `mock` says that the devices execute nothing. */
 #include "tour.h"
 #include <dlfcn.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 static PFN_vkGetInstanceProcAddr get_instance_proc_addr;
 
-/* Fetches one command; the first that is not offered ends the enclosing function with its name. */
+/* Gets one command. If the loader does not offer the command, the enclosing function returns its name. */
 #define FETCH(name, from)                                                                                              \
     if (!(api->name = (PFN_##name)(from)))                                                                             \
         return #name;
@@ -39,7 +39,7 @@ static bool has(int count, char **arguments, const char *word) {
     return false;
 }
 
-/* Opens, works, closes. */
+/* Opens the library, runs `tour`, and closes the library. */
 static int once(const struct loading *loading) {
     void *library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library) {

@@ -1,5 +1,5 @@
-/* Compute and headless rendering on every device: squares of numbers, and a triangle in an image. Prints a line a
- * device and result; ends with 0 if there was a device and all results were right. */
+/* Runs a compute shader and draws without a window on every device: the first squares numbers, the second draws a triangle into an image.
+ * Prints a line for each device. The exit status is 0 if there was a device and all results were right. */
 #include "gpu_shaders.h"
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ enum { NUMBERS = 1 << 16, GROUP = 64, SIDE = 64, TRIANGLE = 0xff3399ff, BACKGROU
         }                                                                                                              \
     } while (0)
 
-/* A device in use, with a buffer that both sides can reach. */
+/* A device in use, with a buffer that the device and this program can access. */
 struct gpu {
     VkPhysicalDevice physical;
     VkDevice device;
@@ -122,7 +122,7 @@ static void begin(const struct gpu *gpu) {
     CHECK(vkBeginCommandBuffer(gpu->commands, &info));
 }
 
-/* Makes what was written visible here, submits, and waits. */
+/* Makes the results of the commands visible to this program, submits the commands, and waits for them. */
 static void finish(const struct gpu *gpu, VkPipelineStageFlags stage, VkAccessFlags access) {
     const VkMemoryBarrier barrier = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
@@ -156,7 +156,7 @@ static VkPipelineShaderStageCreateInfo shader(
     return made;
 }
 
-/* How many of the numbers are not what the compute shader should have written. */
+/* Returns how many of the numbers differ from those that the compute shader should write. */
 static uint32_t compute(const struct gpu *gpu) {
     const VkDescriptorSetLayoutBinding binding = {
         .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
@@ -313,7 +313,7 @@ static VkPipeline triangle_pipeline(const struct gpu *gpu, VkRenderPass pass, Vk
     return pipeline;
 }
 
-/* How many pixels show the triangle, or 0 if the middle or a corner is not as it should be. */
+/* Returns the number of pixels that show the triangle, or 0 if the middle or a corner has a wrong color. */
 static uint32_t render(const struct gpu *gpu) {
     const VkImageCreateInfo image_info = {
         .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
@@ -414,7 +414,7 @@ int main(void) {
         const uint32_t wrong = compute(&gpu);
         const uint32_t shown = render(&gpu);
         close_gpu(&gpu);
-        /* Half of the square between -0.8 and 0.8, give or take the edges. */
+        /* The triangle covers half of the square between -0.8 and 0.8, and its edges may add or remove some pixels. */
         const bool triangle = shown > 1200 && shown < 1450;
         printf("%s: compute %d numbers, %u wrong; triangle of %u pixels: %s\n", properties.deviceName, NUMBERS, wrong,
             shown, wrong == 0 && triangle ? "ok" : "WRONG");

@@ -1,5 +1,5 @@
-/* Linked with -lvulkan, as most programs are: every command comes from the library's exported symbols.
- * The argument `mock` says that the devices execute nothing. */
+/* A program that is linked with -lvulkan, as most programs are: every command is an exported symbol of the library. The argument `mock`
+ * says that the devices execute nothing. */
 #include "tour.h"
 #include <string.h>
 

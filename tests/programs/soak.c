@@ -1,8 +1,8 @@
-/* soak THREADS ROUNDS [devices]: in each of THREADS threads, ROUNDS times, makes an instance and destroys it, and with
- * `devices` lists its physical devices, makes a device of the first, and destroys that too. All threads begin at once.
+/* soak THREADS ROUNDS [devices]: each of THREADS threads makes and destroys an instance ROUNDS times. With `devices`, each thread also
+ * lists the physical devices, then makes and destroys a device on the first. All threads begin at once.
  *
- * An instance that no driver takes part in is refused, and that counts as made: its layers were looked at all the same.
- * The exit status is 0; 1 if a call failed, which standard error then names; 2 for wrong arguments. */
+ * Without `devices`, an instance that the loader refuses for want of a driver counts as made, because the loader looked for layers and
+ * drivers all the same. The exit status is 0 on success, 1 if a call failed, which standard error then names, and 2 for wrong arguments. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static bool failed(const char *call, VkResult result) {
     return true;
 }
 
-/* Returns whether a call failed. */
+/* Returns `true` if a call failed. */
 static bool use_device(VkInstance instance) {
     uint32_t count = 1;
     VkPhysicalDevice physical;
@@ -49,7 +49,7 @@ static bool use_device(VkInstance instance) {
     return false;
 }
 
-/* Returns whether a call failed. */
+/* Returns `true` if a call failed. */
 static bool use_instance(void) {
     const VkApplicationInfo application = {
         .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
@@ -70,7 +70,7 @@ static bool use_instance(void) {
     return bad;
 }
 
-/* The result is a null pointer if all calls succeeded. */
+/* Runs the rounds of one thread. Returns a null pointer if all calls succeeded. */
 static void *one_thread(void *unused) {
     (void)unused;
     pthread_barrier_wait(&soak.begin);

@@ -6,13 +6,13 @@
 
 enum { MOST_DRIVERS = 32, MOST_DEVICES = 32, MOST_LAYERS = 64 };
 
-/* The manifests that the loader said it found while it made the instance. */
+/* The manifests that the loader reported during the creation of the instance. */
 struct manifests {
     uint32_t count;
     char path[MOST_DRIVERS][256];
 };
 
-/* The loader reports to a messenger what it reads; Vulkan has no other way to ask for drivers without devices. */
+/* Collects the paths of driver manifests from messages of the loader. Vulkan has no other way to ask for drivers without devices. */
 static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
                                                  VkDebugUtilsMessageTypeFlagsEXT types,
                                                  const VkDebugUtilsMessengerCallbackDataEXT *data, void *user) {
@@ -40,7 +40,7 @@ static const char *version(uint32_t packed) {
     return text;
 }
 
-/* The name of an object file, and where it is. */
+/* Prints the name of a file and its folder. */
 static void print_path(const char *path) {
     const char *slash = strrchr(path, '/');
     if (slash)

@@ -1,17 +1,18 @@
-/* What hello and dlopen do once they have the global commands: look around, then work on every device. */
+/* The work that hello.c and dlopen.c share: they list layers and drivers, then work on every device. */
 #ifndef TOUR_H
 #define TOUR_H
 
 #include "work.h"
 
-/* How a program gets at commands. */
+/* The functions by which a program gets its commands. */
 struct loading {
     load_instance instance; /* required */
-    load_device device;     /* NULL: the commands of the instance serve all devices */
-    bool mock;              /* whether devices execute nothing, so that nothing is read back */
+    load_device device;     /* with NULL, the commands of the instance serve all devices */
+    bool mock;              /* `true` if the devices execute nothing, so that nothing is read back */
 };
 
-/* Prints what it finds; returns 0 if there was a device and all of them worked, else 1. */
+/* Prints the loader, its layers, drivers and devices, and works on each device. Returns 0 if there was a device and all devices worked,
+ * else 1. */
 int tour(struct api *api, const struct loading *loading);
 
 #endif

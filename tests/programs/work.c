@@ -4,9 +4,9 @@
 enum { WORDS = 1 << 18, PATTERN = 0x5eed1234 };
 static const uint64_t TEN_SECONDS = 10000000000ull;
 
-/* What the work holds while it runs: each member is null until it is made. */
+/* The objects of the work: each member is null until the work has made the object. */
 struct job {
-    struct api *api; /* a copy, so that one device's own commands stay its own */
+    struct api *api; /* a copy, because the commands of one device must not be used on another */
     VkPhysicalDevice physical;
     uint32_t family;
     VkDevice device;
@@ -20,7 +20,7 @@ struct job {
     struct work work;
 };
 
-/* Runs one command of the table; the enclosing function goes on only if it succeeded. */
+/* Calls one command of the table. If the command fails, the enclosing function returns `false`. */
 #define TRY(job, command, ...)                                                                                         \
     do {                                                                                                               \
         (job)->work.step = #command;                                                                                   \
@@ -35,7 +35,7 @@ static bool give_up(struct job *job, const char *step, VkResult result) {
     return false;
 }
 
-/* The first family that can fill buffers: graphics and compute imply transfer. */
+/* Finds the first queue family that can fill buffers. Families for graphics or compute support transfer too. */
 static bool find_family(struct job *job) {
     VkQueueFamilyProperties families[16];
     uint32_t count = 16;
@@ -68,7 +68,7 @@ static bool create_device(struct job *job, load_device load) {
     return job->queue ? true : give_up(job, "vkGetDeviceQueue", VK_ERROR_INITIALIZATION_FAILED);
 }
 
-/* The first host-visible type among those allowed; -1 if there is none. */
+/* Returns the first host-visible memory type among those allowed, or -1. */
 static int host_visible(const VkPhysicalDeviceMemoryProperties *memory, uint32_t allowed, bool *coherent) {
     for (uint32_t type = 0; type < memory->memoryTypeCount; type++) {
         const VkMemoryPropertyFlags flags = memory->memoryTypes[type].propertyFlags;
@@ -178,7 +178,7 @@ static bool read_back(struct job *job) {
     return true;
 }
 
-/* Destroys what was made, the last first. */
+/* Destroys the objects that the work made, the last first. */
 static void clean_up(const struct job *job) {
     const struct api *api = job->api;
     if (!job->device)

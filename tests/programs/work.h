@@ -1,24 +1,25 @@
-/* A piece of real work on one device: fill a buffer there, read it back here. */
+/* A piece of real work on one device: the device fills a buffer, and the program reads the buffer back. */
 #ifndef WORK_H
 #define WORK_H
 
 #include "api.h"
 #include <stdbool.h>
 
-/* What came of it. */
+/* The result of the work. */
 struct work {
-    VkResult result;     /* VK_SUCCESS, or what the step below returned */
-    const char *step;    /* the last command tried */
-    uint32_t words;      /* 32-bit words read back */
-    uint32_t wrong;      /* of these, how many did not hold what was asked for */
-    double milliseconds; /* from submission to the end of the wait */
+    VkResult result;     /* VK_SUCCESS, or the result of the step below */
+    const char *step;    /* the last command that was called */
+    uint32_t words;      /* number of 32-bit words that were read back */
+    uint32_t wrong;      /* number of these words with a wrong value */
+    double milliseconds; /* time from the submission to the end of the wait */
 };
 
-/* Fetches the device's own commands into the table; may be NULL. Returns the first one not offered, or NULL. */
+/* Puts the device's own commands into the table. Returns the first command that the driver does not offer, or NULL. The pointer to this
+ * function may be NULL. */
 typedef const char *(*load_device)(struct api *api, VkDevice device);
 
-/* Creates a device, works on it, destroys it. Everything made is gone on return. A mock driver executes nothing, so that
- * there is nothing to read back from it: pass false. */
+/* Creates a device, works on it, and destroys it with everything that was made there. With a mock driver, `read_back` must be `false`:
+ * such a driver executes nothing, so there is nothing to read back. */
 struct work work_on(const struct api *api, VkPhysicalDevice physical, load_device load, bool read_back);
 
 #endif

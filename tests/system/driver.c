@@ -1,4 +1,4 @@
-/* A driver that does what its build says, END, as soon as it is asked anything. */
+/* A driver that runs END as soon as the loader calls it. The compiler's command line defines END. */
 #include <stdlib.h>
 #include <unistd.h>
 

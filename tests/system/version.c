@@ -1,4 +1,4 @@
-/* The version that the loader of a program of this word size tells. */
+/* Prints the version of the loader that a program of this word size gets. */
 #include <dlfcn.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* The function of glibc that LLVM's unwinder of Debian needs, for programs with musl. */
+/* A function of glibc that Debian's build of LLVM's unwinder needs, for programs with musl. */
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* A driver for any processor and C library: one physical device, and commands that check the numbers they get. */
+/* A driver for any processor and C library. The driver has one physical device, and its commands check the numbers that they get. */
 #include "numbers.h"
 #include <stddef.h>
 #include <string.h>

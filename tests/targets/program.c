@@ -1,10 +1,10 @@
-/* A program for any processor and C library: it opens the library that its argument names, and uses the driver (driver.c)
- * where a word size could be in the way: handles and sizes of 64 bits, and functions that no loader knows.
+/* A program for any processor and C library. The program opens the library that its argument names, and uses the driver (driver.c) with
+ * everything in which word sizes could cause errors: handles and sizes of 64 bits, and functions that no loader knows.
  *
  *     program LIBRARY [WHAT NUMBER]
  *
- * does something many times more, for whoever counts its instructions: `instance` and `device` are look-ups by name, `draw`
- * is a call of a device's command, `query` of a physical device's. */
+ * repeats one operation NUMBER times, so that another program can count its instructions. `instance` and `device` are look-ups by name.
+ * `draw` calls a command of a device, and `query` a command of a physical device. */
 #define _GNU_SOURCE
 #include "numbers.h"
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-/* The one function that Rust's standard library takes from bcryptprimitives.dll, for a Wine that has no such library. */
+/* The only function of bcryptprimitives.dll that Rust's standard library calls, for versions of Wine without this library. */
 #include <windows.h>
 
 BOOLEAN NTAPI SystemFunction036(PVOID buffer, ULONG length);

@@ -1,4 +1,5 @@
-/* A program for Windows, linked with vulkan-1: it lists devices, and makes a device on the first that can compute. */
+/* A program for Windows that is linked with vulkan-1. The program lists all devices, creates a logical device on the first one, and
+ * submits nothing to its queue. */
 #include <stdio.h>
 #include <vulkan/vulkan.h>
 

@@ -1,4 +1,4 @@
-/* A driver and a layer for tests/windows/sources.c: it answers what the program put into `said`. */
+/* A driver and a layer for tests/windows/sources.c. Their answers come from the variable `said`, which the program fills. */
 #include <string.h>
 #include <vulkan/vulkan.h>
 #include <vulkan/vk_layer.h>
@@ -9,7 +9,7 @@
 
 EXPORT struct said said = {.devices = 3};
 
-/* Device 0, 1, ... of this driver. What the loader writes to their first words is its own. */
+/* The devices 0, 1, ... of this driver. The loader replaces the first word of each with its own value. */
 static struct { uintptr_t magic; } instance = {MAGIC}, devices[MOST_DEVICES];
 
 static int number_of(VkPhysicalDevice device) { return (int)((char *)device - (char *)devices) / (int)sizeof devices[0]; }
@@ -40,7 +40,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL enumerate(VkInstance of, uint32_t *count, 
 
 static VKAPI_ATTR VkResult VKAPI_CALL groups(VkInstance of, uint32_t *count, VkPhysicalDeviceGroupProperties *out) {
     (void)of;
-    /* Device 0 alone, and the others in one group. */
+    /* One group has device 0, and the second group has the others. */
     if (!out) {
         *count = 2;
         return VK_SUCCESS;
@@ -118,13 +118,13 @@ EXPORT VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vk_icdGetInstanceProcAddr(VkInst
     for (size_t index = 0; index < sizeof known / sizeof known[0]; index++)
         if (!strcmp(name, known[index].name))
             return (PFN_vkVoidFunction)known[index].function;
-    /* The other commands of the first version do nothing. */
+    /* The other commands of Vulkan 1.0 do nothing. */
     const size_t length = strlen(name);
     const char last = name[length - 1];
     return last == '2' || (last >= 'A' && last <= 'Z') || !strncmp(name, "vk_", 3) ? NULL : (PFN_vkVoidFunction)nothing;
 }
 
-/* Where a program gives it directly. */
+/* These functions serve programs that pass the driver to the loader directly. */
 static VKAPI_ATTR VkResult VKAPI_CALL negotiate_7(uint32_t *version) {
     *version = 7;
     return VK_SUCCESS;
@@ -133,7 +133,7 @@ EXPORT VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL direct_lookup(VkInstance of, con
     return !strcmp(name, "vk_icdNegotiateLoaderICDInterfaceVersion") ? (PFN_vkVoidFunction)negotiate_7 : vk_icdGetInstanceProcAddr(of, name);
 }
 
-/* As a layer it only looks at what the loader can do. */
+/* As a layer, this library only reads the features of the loader. */
 static PFN_vkGetInstanceProcAddr below;
 
 static VKAPI_ATTR VkResult VKAPI_CALL layer_create(const VkInstanceCreateInfo *info, const VkAllocationCallbacks *callbacks, VkInstance *out) {

@@ -1,4 +1,4 @@
-/* What tests/windows/sources.c and its driver tell each other. */
+/* The data that tests/windows/sources.c exchanges with its driver. */
 #pragma once
 #include <stdint.h>
 
@@ -6,15 +6,15 @@
 #define VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_LAYERED_DRIVER_PROPERTIES_MSFT_ 1000530000
 
 struct said {
-    char name[16];          /* of devices; their number follows */
-    uint32_t version;       /* of the driver interface; 6 when zero */
-    uint32_t devices;       /* how many there are */
-    int order[MOST_DEVICES];/* numbers of the devices of an adapter */
-    uint32_t ordered;       /* how many these are */
-    int result;             /* what listing them ends with, unless zero */
-    int layered;            /* underlyingAPI of all devices; the extension is there unless zero */
-    int unlisted;           /* whether that extension is not in the list, though its property is answered */
-    uint64_t luids[2];      /* of the last two adapters that were asked for, the last one first */
-    uint32_t asked;         /* how often one was */
-    uint32_t features;      /* what the loader can do, as it told the layer */
+    char name[16];          /* name of the devices, before their number */
+    uint32_t version;       /* version of the driver interface, or zero for 6 */
+    uint32_t devices;       /* number of devices */
+    int order[MOST_DEVICES];/* numbers of the devices that an adapter has */
+    uint32_t ordered;       /* number of these devices */
+    int result;             /* result of listing these devices, unless zero */
+    int layered;            /* underlyingAPI of all devices; unless zero, the devices have the extension */
+    int unlisted;           /* nonzero if the extension is not in the list, although the driver answers its property */
+    uint64_t luids[2];      /* numbers of the last two adapters that the loader asked for, the last first */
+    uint32_t asked;         /* number of times that the loader asked for an adapter */
+    uint32_t features;      /* features of the loader, as the layer got them */
 };

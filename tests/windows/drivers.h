@@ -1,10 +1,10 @@
-/* What tests/windows/sources.c tries with drivers of its own: which of them count, in which order their devices come, how their
- * libraries are found and opened. */
+/* Tests of tests/windows/sources.c with drivers of its own: which drivers count, the order of their devices, and how the loader finds and
+ * opens their libraries. */
 #pragma once
 #include "driver.h"
 #include "scene.h"
 
-/* What names of manifests of known vendors end with. */
+/* End of the names that manifests of known vendors have. */
 #ifdef _WIN64
 #define BITS L"64"
 #else
@@ -17,7 +17,8 @@ static struct said *said_by(const wchar_t *library) {
 
 static wchar_t own[512];
 
-/* A driver of its own file, which stays loaded so that the program can say what it answers. */
+/* Returns the answers of a driver with this name, which the program can then change. The driver is a copy of driver.dll, and its library
+ * stays loaded. */
 static struct said *loaded(const wchar_t *name, const char *devices_named) {
     const wchar_t *at = path(L"drivers\\%ls.dll", name);
     if (!GetModuleHandleW(at)) {
@@ -30,7 +31,7 @@ static struct said *loaded(const wchar_t *name, const char *devices_named) {
     return said;
 }
 
-/* The same, listed in the registry. */
+/* Does the same as `loaded`, and lists the driver in the registry. */
 static struct said *driver(const wchar_t *name, const char *devices_named) {
     struct said *said = loaded(name, devices_named);
     said->devices = 3;
@@ -65,7 +66,7 @@ static void vendors(void) {
     says("so nothing from registry", "DRV-40 and why is told");
 }
 
-/* Names that only look like those of known vendors, and names in capitals. */
+/* Tests names that only resemble those of known vendors, and names in capitals. */
 static void vendor_names(void) {
     static const struct { const wchar_t *name; const char *found, *what; } rows[] = {
         {L"igvk" BITS L".json", "create -9", "DRV-40 a known vendor without an adapter"},
@@ -143,7 +144,8 @@ static void features(void) {
     SetEnvironmentVariableW(L"VK_DRIVER_FILES", NULL);
 }
 
-/* A driver that the program gives, and its address as the C library of the system prints it. */
+/* Tests a driver that the program passes to the loader directly. A message shows its address in the form that the system's C library
+ * prints. */
 static void direct(void) {
     fresh();
     const char *extension = VK_LUNARG_DIRECT_DRIVER_LOADING_EXTENSION_NAME;
@@ -164,14 +166,14 @@ static void direct(void) {
     says(text, "APP-232a DRV-85 an address as the C library of the system prints it");
 }
 
-/* Where the library of a driver is found, by what its manifest says. */
+/* Tests whether the loader finds the library that the manifest of a driver names. */
 static void library(const char *named, const char *expected, const char *what) {
     fresh();
     listed(HKEY_LOCAL_MACHINE, L"Drivers", manifest(L"l\\l.json", named));
     is(devices(0), expected, what);
 }
 
-/* Both folders belong to Wine's prefix; PATH has neither. */
+/* Tests bare names in two folders of Wine's prefix, which are not in PATH. */
 static void in_windows(void) {
     static const wchar_t *const folders[] = {L"", L"\\System"};
     wchar_t windows[MAX_PATH], system[MAX_PATH], beside[MAX_PATH + 32], at[2 * MAX_PATH], before[4096];
@@ -185,7 +187,7 @@ static void in_windows(void) {
         CreateDirectoryW(system, NULL);
         swprintf(at, 2 * MAX_PATH, L"%ls\\in-windows.dll", system);
         copy(own, at);
-        /* What lies in a folder that comes later must not be found. */
+        /* The loader must not find the files in folders that it would search later. */
         file(later[folder], "not a library");
         library("in-windows.dll", "0 1 2 ", folder ? "DRV-57 a bare name in the folder of 16-bit Windows" : "DRV-57 a bare name in the folder of Windows");
         library("in-windows", "0 1 2 ", "DRV-57 and without its ending");
@@ -226,7 +228,7 @@ static void libraries(void) {
     copy(own, path(L"%ls", name));
     library(quoted(path(L"%ls", name)), found, "LAY-53 a library with a path beyond ASCII");
 
-    /* One that needs another, which lies beside it. */
+    /* needing.dll needs another library, which is in the same folder. */
     wchar_t needing[512], helper[512];
     GetModuleFileNameW(NULL, needing, 500);
     wcscpy(wcsrchr(needing, '\\') + 1, L"needing.dll");
@@ -236,7 +238,7 @@ static void libraries(void) {
     copy(helper, path(L"n\\helper.dll"));
     library("..\\\\n\\\\needing.dll", found, "DRV-57 LAY-200 what a library needs may lie beside it");
 
-    /* The same file for another processor: its machine is at the beginning of the header. */
+    /* The file gets the number of another processor in its header. */
     copy(own, path(L"l\\other.dll"));
     HANDLE other = CreateFileW(path(L"l\\other.dll"), GENERIC_READ | GENERIC_WRITE, 0, NULL, OPEN_EXISTING, 0, NULL);
     DWORD at, moved;

@@ -1,5 +1,5 @@
-/* What stands in place of the system in tests/windows/sources.c: the loader's imports are led here, and each function answers what
- * the variables beside it say. */
+/* Replacements for functions of Windows in tests/windows/sources.c. The loader's imports are redirected to these functions, and the
+ * variables next to each function determine its answers. */
 #pragma once
 #include <windows.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 static HMODULE loader;
 
-/* Leads the loader's calls of an imported function elsewhere, and says what stood there. */
+/* Redirects the loader's calls of an imported function, and returns the function that the loader called before. */
 static void *import(const char *name, void *replacement) {
     unsigned char *base = (unsigned char *)loader;
     const IMAGE_NT_HEADERS *headers = (void *)(base + ((IMAGE_DOS_HEADER *)base)->e_lfanew);
@@ -29,7 +29,8 @@ static void *import(const char *name, void *replacement) {
     return before;
 }
 
-/* Whether the level of the process is high, or one of these; and which of the two questions for it fails. */
+/* The level of the process: high, unless `elevated` is zero or `level` has another one. `no_token` and `no_level` make the two queries for
+ * it fail. */
 static int elevated = 1, no_token, no_level;
 static DWORD level;
 static BOOL WINAPI open_token(HANDLE process, DWORD access, HANDLE *out) {
@@ -44,14 +45,14 @@ static BOOL WINAPI token(HANDLE handle, TOKEN_INFORMATION_CLASS class, void *out
     return no_level ? SetLastError(ERROR_ACCESS_DENIED), FALSE : told;
 }
 
-/* Whether the process counts as one of 32 bits on a system of 64; 2 when that cannot be told, -1 for what it is. */
+/* 1 if the process counts as one of 32 bits on a system of 64, 2 if the query fails, and -1 for the real answer. */
 static int wow64;
 static BOOL WINAPI is_wow64(HANDLE process, BOOL *out) {
     return wow64 < 0 ? IsWow64Process(process, out) : (*out = wow64 != 0, wow64 != 2);
 }
 
-/* The system's own libraries that the loader opened, how many of them not from the system's folder alone, and how often it closed what
- * it had not opened. One of them may be missing. */
+/* Counters of the system's libraries that the loader opened, of those not limited to the system's folder, and of closed null pointers.
+ * `missing` names a library that does not load. */
 static struct { int opened, elsewhere, unopened; char names[1024]; const char *missing; } system_libraries;
 static HMODULE WINAPI load_system(const char *name, HANDLE file, DWORD flags) {
     if (system_libraries.missing && !strcmp(name, system_libraries.missing))
@@ -60,11 +61,12 @@ static HMODULE WINAPI load_system(const char *name, HANDLE file, DWORD flags) {
     if (strlen(system_libraries.names) < 900 && !strstr(system_libraries.names, name))
         strcat(strcat(system_libraries.names, name), " ");
     HMODULE opened = LoadLibraryExA(name, file, flags);
-    /* Wine's library of adapters does not load without OpenGL. What is looked up in it is answered here, so that any other will do. */
+    /* dxgi.dll of Wine does not load without OpenGL. This file answers every look-up in the library, so that any other library can replace
+     * dxgi.dll. */
     return opened || strcmp(name, "dxgi.dll") ? opened : LoadLibraryExA("kernel32.dll", file, flags);
 }
 
-/* Ends the process when the loader closes a library, once that is on. */
+/* If nonzero, the process ends when the loader closes a library. */
 static int ends_at_close;
 static BOOL WINAPI close_library(HMODULE library) {
     if (ends_at_close)
@@ -73,8 +75,9 @@ static BOOL WINAPI close_library(HMODULE library) {
     return FreeLibrary(library);
 }
 
-/* The kernel's adapters: one, with a value of a type and as many bytes of it. Its form is how it answers: by the room behind the
- * question, with the data in a second call that has their size, or the same where the first call counts as a success. */
+/* The kernel's adapters and the value that they have, with its type and size. `form` says how the kernel answers. BY_ROOM returns the data
+ * if there is room. BY_SIZE returns the data only in a second call that has their size. BY_SIZE_QUIETLY differs only in that the first
+ * call succeeds. */
 enum { BY_ROOM, BY_SIZE, BY_SIZE_QUIETLY };
 static struct {
     int adapters; DWORD type; const void *data; DWORD size; char name[64]; int closed, translated, coming, form;
@@ -85,7 +88,7 @@ struct adapter { UINT handle; LUID luid; ULONG sources; BOOL present; };
 struct adapters { ULONG count; struct adapter *adapters; };
 static LONG WINAPI enum_adapters(struct adapters *out) {
     kernel.enumerated++;
-    /* Others come between the two questions, once or again and again, or some go. */
+    /* Between the two queries, adapters appear, once or always, or some disappear. */
     if (out->adapters && kernel.coming) {
         kernel.adapters += kernel.coming;
         kernel.coming = kernel.endless;
@@ -113,7 +116,7 @@ static LONG WINAPI query_adapter(struct query *query) {
     const int filled = kernel.size <= room && (kernel.form == BY_ROOM || info->size == kernel.size);
     info->size = kernel.size;
     info->status = !filled && kernel.form != BY_SIZE_QUIETLY;
-    /* There are no more data than that, whatever size is told. */
+    /* A test may exaggerate the size, and `kernel.data` is shorter then. */
     if (filled && kernel.size < 1 << 20)
         memcpy(info->out.data, kernel.data, kernel.size);
     return 0;
@@ -121,8 +124,8 @@ static LONG WINAPI query_adapter(struct query *query) {
 static LONG WINAPI close_adapter(const UINT *handle) { return (void)handle, kernel.closed++, 0; }
 
 static const wchar_t *package;
-/* What goes wrong with packages: there is none although there is room to make, their names or the folder cannot be read; or there are
- * two, of which the second has no folder. */
+/* The fault of the packages. There may be no package although a buffer is asked for, or the names or the folder cannot be read. SEVERAL
+ * means two packages, of which the second has no folder. */
 static enum { NOTHING_WRONG, NO_PACKAGE, NO_NAMES, NO_PATH, SEVERAL } package_fails;
 static LONG WINAPI packages(const wchar_t *family, UINT32 *count, wchar_t **names, UINT32 *length, wchar_t *buffer) {
     const wchar_t name[] = L"Microsoft.D3DMappingLayers_1_x64__8wekyb3d8bbwe";
@@ -146,15 +149,16 @@ static LONG WINAPI package_path(const wchar_t *name, UINT32 *length, wchar_t *pa
     return package_fails == NO_PATH ? ERROR_ACCESS_DENIED : ERROR_SUCCESS;
 }
 
-/* The keys that the loader opened and closed, and how many not for reading alone. A value that is asked for grows this many times, or
- * cannot be read. */
+/* Counters of the keys that the loader opened and closed, and of keys opened for more than reading. `growing` says how many times a value
+ * grows, and `told` is the error of reading a value. */
 static struct { int opened, closed, changing, growing, asked; DWORD told; } registry;
 
-/* A configuration manager with a display device 1, its children 2 (no component) and 3, and a display device 4. */
+/* A configuration manager with the display devices 1 and 4. Device 1 has the children 2, which is no component, and 3. */
 #define DEVICES L"SOFTWARE\\VulkanLoaderTest\\"
-static struct { ULONG status, problem; DWORD told; } states[5]; /* of the devices, by their numbers */
-/* How often there is too little room for the list; what listing, naming, telling the class and locating end with; whether the children
- * of a device have no end; whether both are components; whether their class is in capitals. */
+static struct { ULONG status, problem; DWORD told; } states[5]; /* states of the devices, by their numbers */
+/* `small` says how many times the list has too little room. `lists`, `unnamed`, `unclassed` and `unlocated` are the results of four
+ * queries. If nonzero, `endless` gives a device endless children, `both` makes both children components, and `capitals` writes their class
+ * in capitals. */
 static struct { int small, lists, unnamed, unclassed, unlocated, endless, both, capitals, asked, siblings; } changing;
 static DWORD WINAPI cm_list_size(ULONG *length, const wchar_t *class, ULONG flags) {
     const int is_display = !wcscmp(class, L"{4d36e968-e325-11ce-bfc1-08002be10318}") && flags == 0x300;
@@ -181,7 +185,7 @@ static DWORD WINAPI cm_key(DWORD device, DWORD access, ULONG profile, DWORD how,
 static DWORD WINAPI cm_child(DWORD *out, DWORD device, ULONG flags) { return (void)flags, *out = 2, device == 1 ? 0 : 13; }
 static DWORD WINAPI cm_sibling(DWORD *out, DWORD device, ULONG flags) {
     changing.siblings++;
-    /* Ends in any case, for a loader that would go on. */
+    /* The list ends at last, so that a loader without a limit ends too. */
     if (changing.endless && device != 2)
         return *out = device, changing.siblings < 100000 ? 0 : 13;
     return (void)flags, *out = 3, device == 2 ? 0 : 13;
@@ -205,7 +209,7 @@ static const struct { const char *name; void *function; } manager[] = {
 };
 
 static int without_dxgi, with_kernel, with_devices;
-/* The Khronos loader keeps the function, so which factory it makes is decided in each call. */
+/* The Khronos loader keeps this function, so each call decides anew which factory to make. */
 static HRESULT WINAPI any_factory(REFIID kind, void **out) {
     if (without_dxgi)
         return *out = NULL, E_FAIL;
@@ -230,7 +234,8 @@ static FARPROC WINAPI look_up(HMODULE module, const char *name) {
     return GetProcAddress(module, name);
 }
 
-/* The Khronos loader imports the configuration manager, which this library looks up at each use. */
+/* Redirects the functions of the configuration manager. The Khronos loader imports these functions, while this library looks them up at
+ * each use. */
 static void lead_manager(void) {
     HMODULE module = LoadLibraryA("cfgmgr32.dll");
     for (size_t index = 0; index < sizeof manager / sizeof manager[0]; index++)
@@ -250,7 +255,7 @@ static void WINAPI debug_bytes(const char *text) {
         snprintf(debugged + length, 1000, "%s", text);
 }
 
-/* Where there is no room for the data of a value, nothing is promised of the length of its name. */
+/* Leaves the length of the name unchanged if there is no room for the data, because Windows promises no length then. */
 static LONG WINAPI enum_value(HKEY key, DWORD index, wchar_t *name, DWORD *length, DWORD *none, DWORD *type, BYTE *data, DWORD *size) {
     const DWORD room = *length;
     const LONG told = RegEnumValueW(key, index, name, length, none, type, data, size);
@@ -276,7 +281,7 @@ static LONG WINAPI query_value(HKEY key, const wchar_t *name, DWORD *none, DWORD
     return *size = room + 64, ERROR_MORE_DATA;
 }
 
-/* How opening ends for files whose paths have "absent" in them. */
+/* Error of opening files whose paths contain "absent", or zero. */
 static DWORD file_fails;
 static HANDLE WINAPI create_file(const wchar_t *path, DWORD access, DWORD share, SECURITY_ATTRIBUTES *security, DWORD how, DWORD flags, HANDLE like) {
     if (!file_fails || !wcsstr(path, L"absent"))
@@ -285,8 +290,8 @@ static HANDLE WINAPI create_file(const wchar_t *path, DWORD access, DWORD share,
     return INVALID_HANDLE_VALUE;
 }
 
-/* How loading ends for libraries with "driver" in their paths, and for bare names. Wine opens plain paths of any length; where that
- * is on, only those of the lengths that every version of the system opens. */
+/* Errors of loading libraries whose paths contain "driver", and of loading bare names. Wine opens plain paths of any length. With
+ * `short_paths`, only those open whose length every version of Windows allows. */
 static DWORD load_fails, bare_fails;
 static int short_paths, verbatim_loads;
 static HMODULE(WINAPI *real_load)(const wchar_t *, HANDLE, DWORD);
@@ -303,7 +308,7 @@ static HMODULE WINAPI load(const wchar_t *path, HANDLE file, DWORD flags) {
 
 static HMODULE WINAPI load_plain(const wchar_t *path) { return load(path, NULL, 0); }
 
-/* The folder of Windows, or only how long it would be. */
+/* If `on` is nonzero, the query for the folder of Windows returns only this length. */
 static struct { int on; UINT length; } windows_folder;
 static UINT WINAPI system_windows(wchar_t *out, UINT room) {
     return windows_folder.on ? windows_folder.length : GetSystemWindowsDirectoryW(out, room);

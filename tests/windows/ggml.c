@@ -1,6 +1,6 @@
-/* A product of two matrices by the Vulkan backend of llama.cpp, in the libraries that others built for Windows: ggml-vulkan.dll imports
- * vulkan-1.dll. Run where these libraries lie, it prints a line `device` for each device, and fails if a sum is not what the processor
- * computes. The numbers are small and whole, so that every way of adding gives the same. */
+/* Multiplies two matrices with the Vulkan backend of llama.cpp, in the project's published libraries for Windows. ggml-vulkan.dll imports
+ * vulkan-1.dll. The program must run in the folder of these libraries. The program prints a line `device` for each device, and fails if a
+ * sum differs from the processor's. The numbers are small integers, so that every order of additions gives the same sum. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ static void *function(HMODULE library, const char *name) {
 }
 
 int main(void) {
-    SetEnvironmentVariableA("GGML_VK_VISIBLE_DEVICES", "0"); /* else software devices do not count */
+    SetEnvironmentVariableA("GGML_VK_VISIBLE_DEVICES", "0"); /* without this variable, software devices do not count */
     _putenv("GGML_VK_VISIBLE_DEVICES=0");
     HMODULE base = LoadLibraryA("ggml-base.dll"), vulkan = LoadLibraryA("ggml-vulkan.dll");
     if (!base || !vulkan)

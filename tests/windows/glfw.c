@@ -1,5 +1,5 @@
-/* A window of GLFW, in the library that others built for Windows: it opens vulkan-1.dll by itself, names the extensions for windows, and
- * makes the surface. The program prints a line `device` for each device, and fails unless one can show something in the window. */
+/* Opens a window with the published library of GLFW for Windows. GLFW opens vulkan-1.dll itself, names the extensions for windows, and
+ * makes the surface. The program prints a line `device` for each device, and fails unless some device can show images in the window. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <windows.h>
@@ -14,7 +14,7 @@ static void *function(const char *name) {
     return found;
 }
 
-/* Whether the first family of queues of a device can show, and how many formats and modes the surface has there. */
+/* Returns whether the first queue family of a device can show images, and prints the number of formats and modes of the surface. */
 static int shows(VkInstance instance, VkPhysicalDevice device, VkSurfaceKHR surface, PFN_vkVoidFunction (*look_up)(VkInstance, const char *)) {
 #define FN(name) ((PFN_##name)look_up(instance, #name))
     int (*can_show)(VkInstance, VkPhysicalDevice, uint32_t) = function("glfwGetPhysicalDevicePresentationSupport");

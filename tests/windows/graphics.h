@@ -1,13 +1,14 @@
-/* Adapters as the graphics infrastructure lists them, for the loader in place of Wine's own. The tables of functions are those of the
- * system's header, so that the loader's places in them are tried. */
+/* Replaces Wine's list of graphics adapters (DXGI) for the loader. The function tables are those of the system's header, so that the tests
+ * also check the loader's offsets in these tables. */
 #pragma once
 #define COBJMACROS
 #include <initguid.h>
 #include <dxgi1_6.h>
 
 #define MOST_ADAPTERS 4
-/* How many adapters there are, -1 for those that Wine has; their vendors and numbers; objects that the loader holds; whether
- * describing one fails, their list has no end (and how often it was asked), and making a factory fails. */
+/* `count` is the number of adapters, or -1 for the real ones. `vendors` and `luids` have their vendors and numbers, and `held` counts the
+ * objects that the loader holds. If nonzero, `undescribed` makes the description of an adapter fail, `endless` makes the list endless, and
+ * `failing` makes the creation of a factory fail. `listed` counts the queries for an adapter. */
 static struct { int count; UINT vendors[MOST_ADAPTERS]; LUID luids[MOST_ADAPTERS]; int held, undescribed, endless, listed, failing; } graphics = {.count = -1};
 
 struct adapter_object { const IDXGIAdapter1Vtbl *functions; int number; };
@@ -27,7 +28,7 @@ static ULONG STDMETHODCALLTYPE factory_release(IDXGIFactory6 *this) { return (vo
 static HRESULT STDMETHODCALLTYPE factory_adapter(IDXGIFactory6 *this, UINT index, IDXGIAdapter1 **out) {
     (void)this;
     graphics.listed++;
-    /* Ends in any case, for a loader that would go on. */
+    /* The list ends at last, so that a loader without a limit ends too. */
     if (graphics.endless && graphics.listed < 200000)
         index %= graphics.count;
     if ((int)index >= graphics.count)
@@ -47,11 +48,11 @@ static HRESULT WINAPI create_factory(REFIID kind, void **out) {
     if (!IsEqualGUID(kind, &IID_IDXGIFactory1) && !IsEqualGUID(kind, &IID_IDXGIFactory6))
         return *out = NULL, E_NOINTERFACE;
     *out = &graphics_factory;
-    /* A function that fails gives nothing, whatever it left in the pointer. */
+    /* The function sets the pointer even if it fails: callers must ignore the pointer then. */
     return graphics.failing ? E_FAIL : (graphics.held++, S_OK);
 }
 
-/* The adapters that the system has, or one of the program's own where Wine lacks what it takes to list any. */
+/* Uses the adapters of the system, or one adapter of this file if Wine cannot list any. */
 static void usual_adapters(void) {
     static int are_listed = -1;
     if (are_listed < 0) {

@@ -8,7 +8,7 @@
 static const unsigned char *first, *last;
 static volatile LONG counted;
 
-/* Counts what lies in the library, and steps on. */
+/* Counts an instruction if it is in the library, and continues with the next. */
 static LONG CALLBACK step(EXCEPTION_POINTERS *stopped) {
     if (stopped->ExceptionRecord->ExceptionCode != EXCEPTION_SINGLE_STEP)
         return EXCEPTION_CONTINUE_SEARCH;
@@ -19,7 +19,7 @@ static LONG CALLBACK step(EXCEPTION_POINTERS *stopped) {
     return EXCEPTION_CONTINUE_EXECUTION;
 }
 
-/* The flag changes behind the next instruction, which is not the library's. */
+/* Sets or clears the trap flag. The change takes effect after the next instruction, which is not in the library. */
 static void set(int on) {
     if (on)
         __asm__ volatile("pushfq; orq $0x100, (%%rsp); popfq" ::: "cc", "memory");

@@ -1,9 +1,9 @@
-/* Stands in for Microsoft's C runtime where that is missing: only what vulkan-1.dll takes from it, so that the library can be linked by
-   the rules of Microsoft's tools, and run. It is a means of tests, and is not shipped. clang compiles it. */
+/* Replaces Microsoft's C runtime on machines without it. This file has only the parts that vulkan-1.dll needs, so that the library can be
+ * linked with the options of Microsoft's tools and run. Only tests use this file, and clang compiles it. */
 #include <stddef.h>
 #include <stdint.h>
 
-/* On x86 a symbol of C has an underscore in front, a pointer has 4 bytes, and exception handlers are listed in a table. */
+/* On x86, symbols of C have an underscore in front, pointers have 4 bytes, and a table lists exception handlers. */
 #if defined(__i386__)
 #define WORD ".long "
 #define U "_"
@@ -20,7 +20,7 @@ typedef int __stdcall dll_main(void *module, uint32_t reason, void *at_exit);
 typedef void __stdcall thread_callback(void *module, uint32_t reason, void *reserved);
 typedef int initializer(void);
 
-/* Code with floating point refers to it. */
+/* Code with floating-point numbers refers to this symbol. */
 int _fltused = 0x9875;
 
 /* Thread-local storage: its initial value, the index of the library, and the functions that are called for each thread. */
@@ -58,7 +58,7 @@ int __stdcall _DllMainCRTStartup(void *module, uint32_t reason, void *at_exit) {
     return DllMain(module, reason, at_exit);
 }
 
-/* Control-flow guard: the functions for a system that has none. Any other puts its own here, while it loads the library. */
+/* Control-flow guard: these functions serve systems without the guard. Other systems replace the pointers while they load the library. */
 #pragma section(".00cfg", read)
 static void no_check(void) {
 }
@@ -107,8 +107,8 @@ __asm__(".section .rdata,\"dr\"\n"
         ".long 0\n"
         ".text\n");
 
-/* A function with a large frame calls it to touch each page of the frame in turn: the size is in rax, in eax, or by 16 bytes in x15. On x86
-   it takes the frame as well. */
+/* Functions with a large frame call __chkstk to touch each page of the frame in turn. The size is in rax or eax, or in x15 in units of 16
+ * bytes. On x86, __chkstk also moves the stack pointer. */
 __asm__(".globl __chkstk\n"
         ".def __chkstk\n.scl 2\n.type 32\n.endef\n"
         "__chkstk:\n"
@@ -154,10 +154,10 @@ __asm__(".globl __chkstk\n"
 );
 
 #if defined(__i386__)
-/* The place of the pointer to thread-local storage in the system's record of a thread, as an address. */
+/* The offset of the pointer to thread-local storage in the system's record of a thread. The symbol's address is this offset. */
 __asm__(".globl __tls_array\n.set __tls_array, 0x2C\n");
 
-/* Division of 64 bits. */
+/* Divides numbers of 64 bits. */
 uint64_t __stdcall divide(uint64_t dividend, uint64_t divisor) __asm__("__aulldiv");
 uint64_t __stdcall divide(uint64_t dividend, uint64_t divisor) {
     uint64_t rest = 0, quotient = 0;
@@ -172,7 +172,7 @@ uint64_t __stdcall divide(uint64_t dividend, uint64_t divisor) {
 }
 #endif
 
-/* Memory and text. */
+/* Functions for memory and strings. */
 void *memcpy(void *to, const void *from, size_t count) {
     for (size_t at = 0; at < count; at++)
         ((char *)to)[at] = ((const char *)from)[at];

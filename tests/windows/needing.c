@@ -1,4 +1,4 @@
-/* A driver that needs another library: tests/windows/driver.c, under the name helper.dll. */
+/* A driver that needs another library, helper.dll. That library is tests/windows/driver.c under another name. */
 #include <vulkan/vulkan.h>
 
 __declspec(dllimport) PFN_vkVoidFunction VKAPI_CALL vk_icdGetInstanceProcAddr(VkInstance of, const char *name);

@@ -1,4 +1,4 @@
-/* The files and values that a case of tests/windows/sources.c makes, what the loader then finds, and what it logs. */
+/* Functions that make the files and registry values for tests of tests/windows/sources.c and read the loader's answers and messages. */
 #pragma once
 #include <stdarg.h>
 #include <vulkan/vulkan.h>
@@ -35,7 +35,7 @@ static const char *utf8(const wchar_t *text) {
     return out;
 }
 
-/* A folder whose path has more than 300 units. */
+/* Returns the name of a folder whose path has more than 300 units. */
 static const wchar_t *deep(void) {
     static wchar_t name[400];
     wcscpy(name, L"");
@@ -45,7 +45,7 @@ static const wchar_t *deep(void) {
     return name;
 }
 
-/* The same for JSON. */
+/* Returns a text in UTF-8 with doubled backslashes, for use in JSON. */
 static const char *quoted(const wchar_t *text) {
     static char ring[8][4096];
     static int next;
@@ -59,7 +59,7 @@ static const char *quoted(const wchar_t *text) {
     return out;
 }
 
-/* Writes a file of any length of path, and makes the folders above. */
+/* Writes a file, whose path may have any length, and makes its folders. */
 static void file(const wchar_t *name, const char *text) {
     wchar_t plain[2100];
     swprintf(plain, 2100, L"\\\\?\\%ls", name);
@@ -115,7 +115,7 @@ static void listed(HKEY hive, const wchar_t *key, const wchar_t *name) {
     value(hive, key, name, REG_DWORD, &zero, 4);
 }
 
-/* A value in the software key of a device. */
+/* Sets a value in the software key of a device. */
 static void held_by(int device, const wchar_t *name, DWORD type, const void *data, size_t size) {
     HKEY key;
     wchar_t whole[64];
@@ -125,7 +125,7 @@ static void held_by(int device, const wchar_t *name, DWORD type, const void *dat
     RegCloseKey(key);
 }
 
-/* How this program ends when it is started anew with one word more. */
+/* Starts this program again with one more argument, and returns its exit status. */
 static DWORD ended_process;
 static DWORD ended(const wchar_t *ending) {
     wchar_t program[512], line[2048];
@@ -142,7 +142,7 @@ static DWORD ended(const wchar_t *ending) {
     return status;
 }
 static HANDLE log_file;
-/* What was logged since the last time. */
+/* Returns the messages since the last call. */
 static const char *logged(void) {
     static char text[1 << 18];
     DWORD length = 0;
@@ -155,7 +155,7 @@ static const char *logged(void) {
 }
 static const char *last_log = "";
 
-/* Back to nothing registered. */
+/* Clears the registry and restores all variables of the tests. */
 static void fresh(void) {
     const HKEY hives[] = {HKEY_CURRENT_USER, HKEY_LOCAL_MACHINE};
     for (int hive = 0; hive < 2; hive++)
@@ -172,7 +172,7 @@ static void fresh(void) {
     SetEnvironmentVariableA("VK_LOADER_LAYERS_ENABLE", NULL);
 }
 
-/* The names of all layers, each followed by a blank, or what went wrong. */
+/* Returns the names of all layers, each followed by a blank, or the error. */
 static const char *layers(void) {
     static char names[4096];
     VkLayerProperties properties[32];
@@ -189,7 +189,7 @@ static const char *layers(void) {
     return names;
 }
 
-/* The names of all devices, and what went wrong instead; with `grouped` those of groups, a bar before each. */
+/* Returns the names of all devices, or the error. With `grouped`, the devices come in their groups, each after a bar. */
 static const char *devices(int grouped) {
     static char names[4096];
     VkInstance instance;

@@ -1,13 +1,13 @@
-/* What the loader finds in Windows beside folders and variables, and how it opens and orders that: the registry, adapters,
- * devices, packages, settings, load order, long paths. A program that needs no driver of the machine: it writes its own
- * manifests below a scratch folder and its own values into the registry (of Wine, where it is run), and answers in place of
- * what Wine lacks: the loader's imports are led to functions here. Each line `ok` or `FAIL` is a case; the status is how many failed.
- * What takes drivers is in drivers.h, and what the system may answer at most in edges.h. For some cases the program starts itself again, with one word more.
+/* Tests how the loader finds, opens and orders its files in Windows, except those in folders and variables: the registry, adapters,
+ * devices, packages, settings, load order and long paths. The program needs no driver of the machine. It writes its own manifests into a
+ * scratch folder and its own values into the registry (of Wine, under Wine). The loader's imports are redirected to functions of this
+ * program, which replace those that Wine lacks. Each line `ok` or `FAIL` is a test, and the exit status is the number of failed tests.
+ * drivers.h has the tests with drivers, and edges.h those with extreme answers of the system. For some tests, the program starts itself
+ * again with one more argument.
  *
- *     sources.exe FOLDER               (driver.dll and vulkan-1.dll lie beside the program)
- *     sources.exe FOLDER groups        prints the names of the groups of cases
- *     sources.exe FOLDER only GROUP    tries one group
- */
+ *     sources.exe FOLDER               (with driver.dll and vulkan-1.dll in the program's folder)
+ *     sources.exe FOLDER groups        prints the names of the groups of tests
+ *     sources.exe FOLDER only GROUP    runs one group */
 #include <fcntl.h>
 #include <io.h>
 #include "edges.h"
@@ -121,7 +121,8 @@ static void adapters(void) {
     check(kernel.adapters == 2 && !kernel.coming, "which the kernel is asked anew for");
 }
 
-/* DN_HAS_PROBLEM and DN_NEED_RESTART; problem 14 is CM_PROB_NEED_RESTART, and 22 that the device is switched off. */
+/* Tests the states of devices. 0x400 is DN_HAS_PROBLEM and 0x100 DN_NEED_RESTART. Problem 14 is CM_PROB_NEED_RESTART, and problem 22 means
+ * that the device is switched off. */
 static void device_states(void) {
     static const struct { int device; ULONG status, problem; DWORD told; const char *found, *what; } rows[] = {
         {1, 0x400, 14, 0, "device4 ", "LAY-50 a device that works only after a restart is skipped, and its components"},
@@ -204,7 +205,7 @@ static void store(void) {
     SetEnvironmentVariableW(L"VK_IMPLICIT_LAYER_PATH", NULL);
 }
 
-/* What the level of the process means (SECURITY_MANDATORY_MEDIUM_PLUS_RID is 0x2100). */
+/* Tests the levels of the process (0x2100 is SECURITY_MANDATORY_MEDIUM_PLUS_RID). */
 static void levels(void) {
     static const struct { DWORD level; int no_token, no_level; const char *found, *what; } rows[] = {
         {SECURITY_MANDATORY_LOW_RID, 0, 0, "user ", "APP-211 LAY-47 a low level is not elevated"},
@@ -224,7 +225,7 @@ static void levels(void) {
     }
 }
 
-/* The names that only this system's library has, and what runs when. */
+/* Tests the commands that the library has only on Windows, and that the library does its work in the first call. */
 static void entry(void) {
     check(GetProcAddress(loader, "vkCreateWin32SurfaceKHR") && GetProcAddress(loader, "vkGetPhysicalDeviceWin32PresentationSupportKHR")
               && !GetProcAddress(loader, "vkCreateXcbSurfaceKHR"),
@@ -271,7 +272,7 @@ static void leaving(void) {
     says("Vulkan Loader Version", "APP-9 as new");
 }
 
-/* How this program ends, started anew with a word more: the library holds a driver's open, which it closes when it is unloaded. */
+/* Ends a second process of this program. The library has opened a driver, and closes it when the library is unloaded. */
 static void child(const wchar_t *ending) {
     uint32_t none = 0;
     FN(vkEnumerateInstanceExtensionProperties)(NULL, &none, NULL);
@@ -297,7 +298,7 @@ static const struct { const wchar_t *name; void (*run)(void); } groups[] = {
     {L"texts", texts}, {L"traces", traces}, {L"resource", resource}, {L"endings", endings},
 };
 
-/* Runs the group of a name, or all if there is none; or only prints their names. */
+/* Runs the group with this name, or all groups without a name. With `only_names`, only prints their names. */
 static int run_groups(const wchar_t *name, int only_names) {
     for (size_t index = 0; index < sizeof groups / sizeof groups[0]; index++)
         if (only_names)
@@ -316,7 +317,7 @@ int wmain(int count, wchar_t **arguments) {
     CreateDirectoryW(root, NULL);
     log_file = CreateFileW(path(L"log"), GENERIC_READ | GENERIC_WRITE, FILE_SHARE_READ, NULL, CREATE_ALWAYS, 0, NULL);
     SetStdHandle(STD_ERROR_HANDLE, log_file);
-    /* The Khronos loader writes through the C library. */
+    /* The Khronos loader writes through the C library, whose standard error must lead to the same file. */
     _dup2(_open_osfhandle((intptr_t)log_file, _O_BINARY), 2);
     setvbuf(stderr, NULL, _IONBF, 0);
     SetEnvironmentVariableW(L"VK_LOADER_DEBUG", L"all");

@@ -1,5 +1,5 @@
-/* A program for Windows on wgpu, a library that opens vulkan-1.dll by itself: it prints the adapters of Vulkan, and the sum of what a
- * compute shader wrote. */
+/* Uses wgpu on Windows, a library that opens vulkan-1.dll itself. The program prints the adapters of Vulkan, and the sum of the numbers
+ * that a compute shader wrote. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
