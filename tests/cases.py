@@ -1,7 +1,8 @@
 """Cases of the scripted tests.
 
-Each case is a function; it returns, raises `Failure`, or raises `Skip`. `main` runs those of the modules it is given and
-prints one line a case, beginning with `ok`, `FAIL` or `skip`, which `make test` counts.
+Each case is a function. A case passes when it returns, fails when it raises `Failure`, and is skipped when it raises `Skip`. `main` runs
+the cases of the given modules. For each case, `main` prints a line that begins with `ok`, `FAIL` or `skip`, and `make test` counts these
+lines.
 """
 
 import atexit

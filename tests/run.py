@@ -2,10 +2,10 @@
 
     run.py [--alone] [-p PACKAGE]... [--test PROGRAM]... [-- WORD...]
 
-One call of cargo builds all programs of the workspace, so that each crate is compiled once. `--alone` builds only the named packages,
-which is quicker after a change in one of them. The words after `--` go to each program, as with `cargo test`. CASE names a single case
-to run. Prints the output of cargo test, but only the number of passed cases, and the reasons of skipped ones. Without a package all
-programs are built and none is run.
+One call of cargo builds all programs of the workspace, so that each crate is compiled once. `--alone` builds only the named packages, which
+is quicker after a change in one of them. The words after `--` go to each program, as with `cargo test`. CASE names a single case to run.
+Prints the output of cargo test, but only the number of passed cases, and the reasons of skipped ones. Without a package, the script builds
+all programs and runs none.
 """
 
 import argparse

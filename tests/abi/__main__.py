@@ -1,4 +1,4 @@
-"""The binary interface: what the library exports and needs, and whether the emitted types are those of the C headers."""
+"""Tests of the binary interface: the exports and needs of the library, and the emitted types beside those of the C headers."""
 
 import sys
 from pathlib import Path

@@ -1,6 +1,6 @@
 """The promises that `xtask interface` checks: exported names, symbol versions, and the required version of the C library.
 
-Each is broken once here, by a library that is made for it, and that is noticed.
+Each test breaks one promise with a library made for this purpose. The check must report this.
 """
 
 import subprocess

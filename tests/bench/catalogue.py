@@ -38,32 +38,32 @@ MANIFESTS = (0, 10, 100)
 
 
 def extensions(scene):
-    """Queries of the instance extensions."""
+    """Returns a visit that queries the instance extensions."""
     return Visit(scene, ("extensions",))
 
 
 def layers(scene):
-    """Queries of the instance layers, which are those of the manifests."""
+    """Returns a visit that queries the instance layers, which are those of the manifests."""
     return Visit(scene, (f"layers={scene.shown_manifests}",))
 
 
 def instance(scene):
-    """Creation and destruction of instances."""
+    """Returns a visit that creates and destroys instances."""
     return Visit(scene, ("instance",))
 
 
 def device(scene):
-    """Creation and destruction of devices."""
+    """Returns a visit that creates and destroys devices."""
     return Visit(scene, ("device",))
 
 
 def look_ups(scene):
-    """Look-ups of all entry points."""
+    """Returns a visit that looks all entry points up."""
     return Visit(scene, ("look-ups",))
 
 
 def threads(count):
-    """Creation and destruction of instances in several threads at once."""
+    """Returns a visit that creates and destroys instances in several threads at once."""
     return Visit(BASE, (f"threads={count}",), (CLOCK,), repeat=101)
 
 

@@ -1,7 +1,7 @@
 """Measures the cost of the installed drivers in a program's first calls, and the part that a driver catalogue saves (docs/catalogue.md).
 
-The rows take whatever drivers are installed, and name them. Nothing but the measuring program, two libraries and `vkloader` is needed:
-without strace the columns of system calls are left out.
+The rows name the installed drivers. The script needs only the measuring program, two libraries and `vkloader`. Without strace, the columns
+of system calls are empty.
 """
 
 import ctypes
@@ -92,7 +92,7 @@ class Found:
         return statistics.median(values) if values else None
 
     def has(self, *libraries):
-        """Returns whether, for each name, there is a driver whose library's name begins with it and that can be asked."""
+        """Returns `True` if each name begins the name of some driver's library, and that driver can be asked."""
         names = [Path(driver.library).name for driver in self.drivers if driver.devices is not None]
         return all(any(name.startswith(library) for name in names) for library in libraries)
 

@@ -45,10 +45,10 @@ def disassembly(library, symbol):
 
 
 def way(code):
-    """Returns the number of instructions on the shortest way from the entry to the jump or call through a dispatch table. A valid call executes
-    them.
+    """Returns the number of instructions on the shortest way from the entry to the jump or call through a dispatch table. A valid call
+    executes these instructions.
 
-    A jump relative to %rip is one to a known function of the library: there the entry has refused the handle.
+    A jump relative to %rip leads to a known function of the library, which the entry calls after it has refused the handle.
     """
     place = {address: number for number, (address, _) in enumerate(code)}
     reached, seen, steps = {0}, set(), 0

@@ -1,6 +1,6 @@
 """Compares the instruction counts of some cases with the committed limits; `refresh` writes the limits again.
 
-Counts depend on the compiler and on libc: where one differs from what the limits were taken with, nothing is compared.
+The counts depend on the compiler and on libc. If either differs from that of the limits, nothing is compared.
 """
 
 import os

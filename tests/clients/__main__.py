@@ -1,7 +1,7 @@
-"""Real programs from the registries of packages, run under the library and under another loader, and compared.
+"""Runs real programs from the registries of packages under the library and under another loader, and compares the results.
 
-Arguments choose clients by parts of their names; without any all run, and tests/clients.md is written again. `prepare` in
-front of them only installs what is built from source and runs on any system.
+The arguments choose clients by parts of their names. Without arguments, all clients run, and tests/clients.md is written again. `prepare`
+before the names only installs the requirements that are built from source and run on any system.
 """
 
 import os

@@ -1,6 +1,7 @@
-"""Requirements of clients, from the system's packages or in a folder of their own under target/clients.
+"""Requirements of clients, from the system's packages or in separate folders below target/clients.
 
-A need has `install()`, which does nothing when it is there and raises `Skip` when it cannot be had, and `version()`.
+Each requirement has two functions. `install()` does nothing if the requirement is already installed, and raises `Skip` if it cannot be
+installed. `version()` returns its version.
 """
 
 import json

@@ -154,7 +154,7 @@ class Hunt:
                 print(f"{number:>4} {word:<11} {time.monotonic() - begin:4.0f} s  {mutant}  {by}", flush=True)
 
     def summary(self):
-        """The survivors, the counts and the rate."""
+        """Prints the survivors, the counts and the rate."""
         with self.lock:
             self.flakes.summary()
             print("\nSurvivors" if self.survivors else "\nNo survivor")

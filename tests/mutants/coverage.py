@@ -1,9 +1,9 @@
 """Records which test reaches which function of the loader.
 
-Functions of an instrumented copy of the tree begin with a call of `probe.rs`. Each behaviour case and unit test runs once with it, alone in a
-process, and leaves a byte for each function that it reached. The map is kept. If a file of cases changes, its rows are recorded again. If a
-unit test changes, the rows of all unit tests are. Any other change renews the whole map. The map comes with the unchanged library and unit
-tests, on which a failure is tried again.
+Functions of an instrumented copy of the tree begin with a call of `probe.rs`. Each behaviour case and unit test runs once on this copy,
+alone in a process, and leaves a byte for each function that it reached. The map is kept. If a file of cases changes, its rows are recorded
+again. If a unit test changes, the rows of all unit tests are recorded again. Any other change renews the whole map. Beside the map, this
+module keeps the unchanged library and unit tests, on which a failed test runs again.
 """
 
 import hashlib
@@ -39,8 +39,8 @@ AT_ONCE = 64
 
 
 def digests():
-    """Tells sources apart: each file of cases by itself, under the beginning of the names of its cases, what only unit tests have, and all
-    others together."""
+    """Returns checksums of the sources: one for each file of cases, under the beginning of the names of its cases, one for the unit tests,
+    and one for everything else."""
     files, units, others = {}, hashlib.sha256(), hashlib.sha256()
     mutated = set(mutate.files(SOURCE))
     folders = tuple(f"{crate.sources}/" for crate in crates())
@@ -103,8 +103,8 @@ class Map:
         return None if place is None else rows[place][1]
 
     def tests_for(self, mutant):
-        """The tests that can notice the mutant, the most specific first: those that reach its function. All, where that is not known; then
-        first those that reach another function of the file."""
+        """Returns the tests that can notice the mutant, the most specific first: those that reach its function. If the function is unknown,
+        returns all tests, and those that reach another function of the file come first."""
         number = self._number(mutant)
         if number is not None:
             return self._specific_first(self.reaching.get(number, ()))
@@ -138,7 +138,8 @@ class Kept:
 
 
 def kept(tree, jobs):
-    """The kept one as far as it is of these sources; what is not is made in this tree, which is as before then. So many tests run at a time."""
+    """Returns the kept files as far as they belong to these sources. Missing files are built in this tree, which is restored afterwards.
+    `jobs` tests run at a time."""
     old = json.loads(KEPT.read_text()) if KEPT.is_file() else {}
     now = {"digests": digests(), "whole": False, "rows": []}
     if old.get("whole") and old["digests"] == now["digests"]:
@@ -205,7 +206,8 @@ class Recording:
         self.broken = []
 
     def run(self, known, jobs):
-        """All tests but the known ones, so many at a time, with what they reached; without those that fail on the unchanged tree too."""
+        """Runs all tests except the known ones, `jobs` at a time, and yields rows with the functions that each test reached. Tests that
+        also fail on the unchanged tree have no row."""
         shutil.rmtree(NOTES, ignore_errors=True)
         NOTES.mkdir(parents=True)
         # A test about privileges has children that run as another user.

@@ -40,8 +40,8 @@ class Programs:
         self.variables = {**os.environ, **variables}
 
     def run(self, program, names, limit, seen):
-        """Runs these tests of a program until one fails. Calls `seen` with the name of each that passes. Returns the name of the one that
-        failed; "" if they ended otherwise, or not within the limit; None if all passed."""
+        """Runs these tests of a program until one fails. Calls `seen` with the name of each that passes. Returns the name of the failed
+        test, "" if the process ended otherwise or too late, or None if all tests passed."""
         path, folder = self.places[program]
         process = cases.start(
             [path, "--exact", *names],
@@ -73,8 +73,8 @@ class Programs:
         return self.run(test.program, [test.name], test.limit(), lambda _: None) is None
 
     def first_failure(self, tests):
-        """The first of the tests that fails. They run in one process for each program, and one by one only where that process ends as none of
-        them tells."""
+        """Returns the first test that fails. The tests of each program run in one process. They run one by one only if that process ends
+        without the name of a failed test."""
         for program in dict.fromkeys(test.program for test in tests):
             waiting = {test.name: test for test in tests if test.program == program}
             limit = SHORTEST_LIMIT + 5 * sum(test.seconds for test in waiting.values())
@@ -115,7 +115,8 @@ class Flakes:
 
 
 def killer(tests, mutated, plain, flakes):
-    """The first of the tests that fails on the mutant, passes on the unchanged tree, and fails on the mutant again; None if there is none."""
+    """Returns the first test that fails on the mutant, passes on the unchanged tree, and fails on the mutant again. Returns None if there
+    is none."""
     tests = list(tests)
     while tests:
         test = mutated.first_failure(tests)

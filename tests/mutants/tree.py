@@ -77,7 +77,8 @@ def unit_programs(artifacts):
 
 
 def behaviour_programs():
-    """Builds the behaviour cases; the same for their programs, with copies of these, so that no build of the developer's changes them meanwhile."""
+    """Builds the behaviour cases. Returns the name, path and working folder of each program. The paths are those of copies, which later
+    builds of the developer do not change."""
     artifacts = built(["test", "--no-run", "-p", "loader-tests"], cases.ROOT, os.environ)
     if artifacts is None:
         raise SystemExit("the behaviour cases cannot be built: cargo test --no-run -p loader-tests")

@@ -82,7 +82,7 @@ def optional():
 
 
 def c_library():
-    """The options that bring the C library of this system and nothing else; the links to folders come with it."""
+    """Returns the options that mount only the C library of this system, and the links to its folders."""
     base = [option for option in grouped(of_lavapipe("bwrap")) if option[-1] in ("/lib", "/lib64", "/proc", "/dev")]
     own = [file["path"] for file in listed() if Path(file["path"]).name.startswith(C_LIBRARY)]
     return flat(base) + flat(["--ro-bind", os.path.realpath(path), path] for path in own)

@@ -39,14 +39,14 @@ def closure(program):
 
 
 def beneath():
-    """The options that bring what lavapipe depends on, and neither the driver nor its manifest."""
+    """Returns the options that mount the files that lavapipe needs, without the driver and its manifest."""
     own = [file["path"] for file in listed() if file["kind"] == "manifest" or "libvulkan_lvp" in file["path"]]
     expect(len(own) == 2, f"a manifest and a library, and not {own}")
     return flat(option for option in grouped(of_lavapipe("bwrap")) if option[-1] not in own)
 
 
 class Service:
-    """Starts a service with its own folders and these packages. Each package belongs to one device, or is the fallback."""
+    """A service with its own folders and the given packages. Each package belongs to one device, or is the fallback."""
 
     def __init__(self, *packages, fallback=None):
         if os.geteuid() != 0:
@@ -68,12 +68,12 @@ class Service:
             self.package(fallback)
 
     def package(self, name):
-        """Packages a driver: lavapipe as installed, or the small one in C."""
+        """Packages a driver: the installed lavapipe or, for the name `second`, the small driver in C."""
         library, manifest = lavapipe() if name != "second" else small()
         run([self.program, "package", library, manifest, self.folder / "packages" / name], HANG)
 
     def add(self, name):
-        """A driver, and then the device that wants it."""
+        """Adds a driver, and then a device that needs this driver."""
         self.package(name)
         node = f"renderD{128 + len(list((self.folder / 'dri').iterdir()))}"
         device = self.folder / f"sys/class/drm/{node}/device"
@@ -90,7 +90,7 @@ class Service:
         self.stop()
 
     def begin(self):
-        """Starts it, and waits until it is ready."""
+        """Starts the service, and waits until the service is ready."""
         places = [word for name in ("sys", "dri", "run") for word in (f"--{name}", self.folder / name)]
         options = ["--config", self.folder / "service.json", "--socket", self.socket, "--root", self.folder / "packages", "--no-udev"]
         self.log = (self.folder / "log").open("ab")
@@ -112,17 +112,17 @@ class Service:
             time.sleep(0.02)
 
     def stop(self):
-        """Ends it."""
+        """Ends the service."""
         end(self.process)
         self.log.close()
 
     def brought(self):
-        """The options that bring the socket, at its usual place."""
+        """Returns the options that mount the socket at its usual path."""
         return ["--ro-bind", self.socket, SOCKET]
 
 
 def lavapipe():
-    """The library and the manifest of lavapipe."""
+    """Returns the library and the manifest of lavapipe."""
     manifest = next(DRIVERS.glob("lvp_icd*.json"), None)
     if manifest is None:
         raise Skip("lavapipe is not installed (make setup)")
@@ -130,7 +130,7 @@ def lavapipe():
 
 
 def small():
-    """A driver in C with one device, which needs nothing beside it."""
+    """Builds a driver in C with one device, which needs no other files. Returns its library and manifest."""
     folder = scratch("small")
     run([tool("cc"), "-O1", "-fPIC", "-shared", ROOT / "tests/targets/driver.c", "-o", folder / "libsmall.so"], HANG)
     manifest = '{"file_format_version": "1.0.0", "ICD": {"library_path": "libsmall.so", "api_version": "1.0.0"}}'
@@ -139,7 +139,7 @@ def small():
 
 
 class Looking:
-    """Starts the program that looks for devices each time it is asked, in a sandbox with lavapipe's dependencies."""
+    """A running program that lists devices each time it is asked, in a sandbox with lavapipe's dependencies."""
 
     def __init__(self, service):
         command = [bubblewrap(), *ALONE, *beneath(), *inside("again"), *service.brought(), "--", PROGRAM]
@@ -152,12 +152,12 @@ class Looking:
         end(self.process)
 
     def look(self, limit=HANG):
-        """The names of the devices that it finds now."""
+        """Asks the program, and returns the names of the devices that it finds."""
         self.ask()
         return self.answer(limit)
 
     def ask(self):
-        """Tells it to look."""
+        """Asks the program to list devices."""
         self.process.stdin.write("\n")
         self.process.stdin.flush()
 
@@ -175,7 +175,7 @@ class Looking:
             timer.cancel()
 
     def until(self, wanted):
-        """Looks until these devices are there: a device counts once it has settled."""
+        """Asks the program until it finds exactly these devices. A new device counts only after a while."""
         deadline = time.monotonic() + HANG
         while not same(found := self.look(), wanted):
             expect(time.monotonic() < deadline, f"{found} instead of {wanted}")
@@ -215,7 +215,8 @@ def brought_along():
 
 
 def for_a_user():
-    """LSV-47: a user without privileges makes the sandbox, which knows no root. The socket alone is brought, or the folder that it is in."""
+    """LSV-47: a user without privileges makes the sandbox, which has no root user. The test mounts only the socket, or the socket's folder.
+    """
     user = [tool("setpriv"), "--reuid", str(USER), "--regid", str(USER), "--clear-groups", "--"]
     begin = [*user, bubblewrap(), *ALONE]
     tried = subprocess.run([*begin, "--ro-bind", "/", "/", "true"], capture_output=True, text=True, timeout=HANG, check=False)
@@ -268,7 +269,7 @@ def two_drivers():
 
 
 def many_programs():
-    """LSV-42 LSV-46: forty programs of one user that all go on running have the driver."""
+    """LSV-42 LSV-46: forty programs of one user get the driver, and all of them keep running."""
     with Service("second") as service, contextlib.ExitStack() as stack:
         with Looking(service) as first:
             first.until([SECOND])
@@ -278,7 +279,7 @@ def many_programs():
 
 
 def a_driver_comes():
-    """LSV-31 LSV-38: the next look of a running program finds a new driver, and no longer finds a removed one."""
+    """LSV-31 LSV-38: the next query of a running program finds a new driver, and no longer finds a removed one."""
     with Service("first") as service, Looking(service) as looking:
         looking.until([FIRST])
         service.add("second")
@@ -288,8 +289,8 @@ def a_driver_comes():
 
 
 def restarted():
-    """LSV-42: a service that ends and comes back is asked again by the next look; in between there is no driver, and no harm. The sandbox
-    sees the folder of the socket, in which a new one appears."""
+    """LSV-42: the next query asks a service that ended and started again. Meanwhile the program finds no driver and continues. The sandbox
+    mounts the socket's folder, in which the new socket appears."""
     service = Service("first")
     service.brought = lambda: ["--ro-bind", service.socket.parent, str(Path(SOCKET).parent)]
     with service, Looking(service) as looking:
@@ -301,7 +302,7 @@ def restarted():
 
 
 def killed_in_a_request():
-    """LSV-42: a service that dies, or stops, in the middle of a request costs its drivers, and not the program."""
+    """LSV-42: if the service dies or stops in the middle of a request, the program loses the service's drivers, but continues."""
     with Service("first") as service, Looking(service) as looking:
         looking.until([FIRST])
         os.kill(service.process.pid, signal.SIGSTOP)

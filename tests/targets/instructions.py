@@ -1,9 +1,9 @@
-"""Instructions of single calls inside the library, counted by an emulator that steps through them.
+"""Counts the instructions of single calls inside the library, with an emulator that executes them one by one.
 
     instructions.py LIBRARY PROGRAM EMULATOR ARGUMENT...
 
-PROGRAM is program.c, built for the emulator's processor. Instructions that ran as often as the calls, or a multiple of that,
-count; what functions of the C library or the driver take is left out.
+PROGRAM is program.c, built for the emulator's processor. The script counts the instructions that ran as often as the calls, or a multiple
+of that. Instructions of the C library and of the driver do not count.
 """
 
 import re

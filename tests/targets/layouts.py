@@ -2,8 +2,8 @@
 
     layouts.py FILE CC ARGUMENT...     writes FILE; VKL_LAYOUTS=FILE lets a build of the loader assert its rows
 
-The emitted rows are those of targets of 64 bits. Here their structures and members are asked of the headers that are
-installed, as far as those know them.
+The emitted rows are those of targets of 64 bits. The script asks the C compiler for the same structures and members, as far as the
+installed headers contain them.
 """
 
 import re

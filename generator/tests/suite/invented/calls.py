@@ -48,7 +48,7 @@ class Buffers(Structure):
 
 
 def prepare():
-    """The driver with its file and manifest; returns the path of the journal."""
+    """Writes the mock driver's library, settings and manifest. Returns the path of the journal."""
     journal = os.path.join(PLACE, "journal.txt")
     if os.path.exists(journal):
         os.remove(journal)
@@ -72,7 +72,7 @@ def done(result, what):
 
 
 def handles(vulkan):
-    """An object of each kind that commands are dispatched on."""
+    """Returns the instance, and an object of each kind that commands are dispatched on."""
     application = Application(0, None, b"invented", 1, None, 0, (1 << 22) | (4 << 12))
     instance, physical, device, queue = c_void_p(), c_void_p(), c_void_p(), c_void_p()
     pool, buffer = c_uint64(), c_void_p()
