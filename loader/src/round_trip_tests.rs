@@ -104,7 +104,7 @@ fn names_share_a_function_where_the_dump_says_so_and_nowhere_else() {
     assert_eq!(
         functions.len(),
         own.count(),
-        "two commands of their own have one function"
+        "two commands that the dump gives separate functions share a function"
     );
 }
 

@@ -47,7 +47,11 @@ fn scan(variables: &[(&str, String)], settings: Option<&Settings>) -> Scan {
         .iter()
         .filter(|decision| decision.verdict == Verdict::Kept)
         .count();
-    assert_eq!(kept, drivers.len(), "each driver that is used was decided about");
+    assert_eq!(
+        kept,
+        drivers.len(),
+        "the journal has a decision to keep each used driver"
+    );
     Scan {
         libraries,
         lines,
@@ -114,12 +118,16 @@ fn drv_24_to_drv_28_app_227_filters() {
         assert_eq!(scan.libraries, *expected, "{select} {disable}");
         let lines = scan.lines.take();
         let ignored = lines.iter().filter(|(bits, _)| *bits == WARN).count();
-        assert_eq!(ignored, 3 - expected.len(), "one message a manifest: {lines:?}");
+        assert_eq!(
+            ignored,
+            3 - expected.len(),
+            "one message for each dropped manifest: {lines:?}"
+        );
         let found = lines
             .iter()
             .filter(|(_, line)| line.starts_with("Found ICD manifest file"))
             .count();
-        assert_eq!(found, 3, "filtered manifests are parsed first");
+        assert_eq!(found, 3, "manifests are read before they are filtered");
     }
 }
 

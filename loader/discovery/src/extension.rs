@@ -39,7 +39,7 @@ pub struct ExtensionRow {
 pub const fn c_name(text: &'static str) -> &'static CStr {
     match CStr::from_bytes_with_nul(text.as_bytes()) {
         Ok(name) => name,
-        Err(_) => panic!("a name without its terminator"),
+        Err(_) => panic!("the name has no terminator at its end, or a NUL before it"),
     }
 }
 

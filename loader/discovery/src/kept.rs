@@ -130,7 +130,7 @@ mod tests {
             assert!(!is_repeat(&first, &copy), "{name}");
         }
         let [first, second] = ["one/relative.json", "alias/relative.json"].map(|path| scratch.path(path));
-        assert!(!is_repeat(&first, &second), "no such library");
+        assert!(!is_repeat(&first, &second), "the library does not exist");
         scratch.file("one/libx.so", b"");
         assert!(is_repeat(&first, &second));
         assert!(!is_repeat(&first, &scratch.path("two/relative.json")));

@@ -104,7 +104,10 @@ fn app_192_utils_messages_stay_in_the_loader_and_report_messages_do_not() {
         vk::vkSubmitDebugUtilsMessageEXT(program.0, severity, VkDebugUtilsMessageTypeFlagsEXT(1), &data);
     }
     assert_eq!(heard(), [(256, "hello".to_owned())]);
-    assert!(driver(0, |driver| driver.calls.is_empty()), "no driver hears of it");
+    assert!(
+        driver(0, |driver| driver.calls.is_empty()),
+        "no driver gets the message"
+    );
     // SAFETY: the instance is live and the strings valid.
     unsafe {
         let object = VkDebugReportObjectTypeEXT(0);
@@ -196,7 +199,11 @@ fn app_179_any_refused_allocation_leaves_no_trace() {
                 Ok(messenger) => break made.push(messenger),
                 Err(error) => assert_eq!(error, VkResult::VK_ERROR_OUT_OF_HOST_MEMORY),
             }
-            assert_eq!(live(), before.0, "what was made in drivers is gone");
+            assert_eq!(
+                live(),
+                before.0,
+                "the objects in the drivers are destroyed after a failure"
+            );
             failures += 1;
         }
         let expected = if made.len() == 1 || made.len() == 33 { 4 } else { 1 };
@@ -210,7 +217,7 @@ fn app_179_any_refused_allocation_leaves_no_trace() {
     made.into_iter().for_each(|messenger| program.stop(messenger));
     assert_eq!(live(), [0, 0]);
     drop(program);
-    assert_eq!(BUDGET.get().1, 0, "every block is back");
+    assert_eq!(BUDGET.get().1, 0, "every block is freed");
 }
 
 #[test]
@@ -260,7 +267,11 @@ fn app_198_names_reach_the_driver_with_its_own_handles() {
         VkObjectType::VK_OBJECT_TYPE_UNKNOWN,
         VkObjectType::VK_OBJECT_TYPE_BUFFER,
     ] {
-        assert_eq!(name(kind, instance), Some(instance), "other kinds pass as they are");
+        assert_eq!(
+            name(kind, instance),
+            Some(instance),
+            "handles of other kinds do not change"
+        );
     }
     assert_eq!(name(VkObjectType::VK_OBJECT_TYPE_INSTANCE, 0), Some(0));
     // The fake driver has no tags: the command does nothing and succeeds (APP-199).

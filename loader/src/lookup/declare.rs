@@ -47,7 +47,7 @@ pub(crate) const fn slot_or_none(slots: &[usize]) -> u16 {
     match slots {
         [] => NO_SLOT,
         [slot] => *slot as u16,
-        _ => panic!("a command has one slot in a table"),
+        _ => panic!("a command has more than one slot in a table"),
     }
 }
 

@@ -42,7 +42,10 @@ const KNOWN: &Index = &index();
 
 const fn index() -> Index {
     let text = NAMES.as_bytes();
-    assert!(text.len() <= u16::MAX as usize, "the names need a wider offset");
+    assert!(
+        text.len() <= u16::MAX as usize,
+        "offsets in the text of all names do not fit into 16 bits"
+    );
     let mut index = Index {
         heads: [0; hash::POSITIONS],
         places: [Place {
@@ -61,10 +64,13 @@ const fn index() -> Index {
             let (_, name) = text.split_at(start);
             let (name, _) = name.split_at(at - start);
             let Some(position) = hash::position_of(name) else {
-                panic!("a name is too short");
+                panic!("a name is shorter than `hash::SHORTEST`");
             };
             let beyond = name.len() - hash::SHORTEST;
-            assert!(beyond < u8::MAX as usize, "a name needs a wider length");
+            assert!(
+                beyond < u8::MAX as usize,
+                "the length of a name does not fit into 8 bits"
+            );
             index.places[row + 1] = Place {
                 start: start as u16,
                 beyond: beyond as u8,
@@ -78,7 +84,7 @@ const fn index() -> Index {
         }
         at += 1;
     }
-    assert!(row == ROW_COUNT, "a row without a name");
+    assert!(row == ROW_COUNT, "a row has no name");
     index
 }
 

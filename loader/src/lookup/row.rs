@@ -69,7 +69,7 @@ impl DeviceGate {
             ([], []) => Self::Always,
             (_, []) => Self::Device(DeviceExtensionSet::of(device)),
             ([], _) => Self::Instance(InstanceExtensionSet::of(instance)),
-            _ => panic!("a terminator behind extensions of both kinds"),
+            _ => panic!("a terminator needs instance extensions and device extensions"),
         }
     }
 
@@ -97,7 +97,7 @@ impl Parameter {
             }
             number += 1;
         }
-        panic!("a checked parameter of another name: list it")
+        panic!("the list lacks the name of a checked parameter")
     }
 
     /// Returns the name.
@@ -230,7 +230,7 @@ const fn gates_and_rows() -> ([(Gate, DeviceGate); MOST_GATES], [Row; ROW_COUNT]
         }
         assert!(
             facts.core.0 < ApiVersion::new(1, MINORS).0,
-            "a core version needs a rank"
+            "a core version has no rank"
         );
         rows[number] = Row {
             number: number as u16,
@@ -247,7 +247,10 @@ const fn gates_and_rows() -> ([(Gate, DeviceGate); MOST_GATES], [Row; ROW_COUNT]
         if facts.has_terminator {
             rows[number].terminator = terminators;
             terminators += 1;
-            assert!(terminators < NO_TERMINATOR, "a terminator needs a wider number");
+            assert!(
+                terminators < NO_TERMINATOR,
+                "the number of a terminator does not fit into its type"
+            );
         }
         number += 1;
     }

@@ -162,7 +162,7 @@ fn app_195_the_most_recently_created_hears_first_whatever_its_slot() {
     add(&messengers, Kind::Messenger, c.messenger(ERROR));
     remove(&messengers, Kind::Messenger, first);
     let reused = add(&messengers, Kind::Messenger, d.messenger(ERROR));
-    assert_eq!(reused.0, first.0, "the slot of the first is used again");
+    assert_eq!(reused.0, first.0, "the slot of the first messenger is used again");
     assert!(messengers.any());
     deliver(&messengers);
     assert_eq!(*heard.borrow(), ["d", "c", "b"]);
@@ -199,7 +199,7 @@ fn app_197_create_time_callbacks_hear_alone_and_only_in_their_calls() {
     assert_eq!(
         core::mem::take(&mut *heard.borrow_mut()),
         ["b", "a"],
-        "the last of the chain is the youngest"
+        "the last callback of the chain is the newest"
     );
     messengers.suspend_create_time();
     assert!(!messengers.any());
@@ -242,7 +242,7 @@ fn app_196_a_callback_may_destroy_and_create_messengers() {
         assert_eq!(
             *heard.borrow(),
             ["busy", "oldest"],
-            "the destroyed and the new one hear nothing"
+            "the destroyed messenger and the new one get no message"
         );
         clear(&messengers);
     });

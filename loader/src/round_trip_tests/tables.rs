@@ -79,7 +79,7 @@ fn slots(row: &Row) -> Value {
         if slot != NO_SLOT {
             let slot = usize::from(slot);
             let holder = rows.get(slot).map(|&number| ROWS[usize::from(number)].name());
-            assert_eq!(holder, Some(row.name()), "the slot of another command");
+            assert_eq!(holder, Some(row.name()), "the slot belongs to another command");
             slots.insert(table.to_owned(), json!(slot));
         }
     }

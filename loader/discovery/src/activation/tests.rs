@@ -204,11 +204,18 @@ fn lay_166_a_component_that_a_filter_removed() {
     world.explicit("o", "VK_LAYER_o", &components(&["VK_LAYER_m"]));
     world.set("VK_LOADER_LAYERS_DISABLE", "*_a");
     let active = activated(&world, &["VK_LAYER_o", "VK_LAYER_m"]);
-    assert_eq!(active.app, ["b", "o"], "only the one that lost it is out");
+    assert_eq!(
+        active.app,
+        ["b", "o"],
+        "only the meta-layer that lost a component is not active"
+    );
     let line =
         "Failed to find layer name \"VK_LAYER_a\" component layer \"VK_LAYER_a\" to activate (Policy #LLP_LAYER_7)";
     assert!(active.lines.has(WARN, line));
-    assert!(active.list.find(b"VK_LAYER_m").is_some(), "still enumerated");
+    assert!(
+        active.list.find(b"VK_LAYER_m").is_some(),
+        "the meta-layer is still enumerated"
+    );
 }
 
 struct Listed {
@@ -272,7 +279,7 @@ fn lay_154_lay_155_settings_order_and_reasons() {
     assert_eq!(
         listed.activated(&["VK_LAYER_e4"]).app,
         ["e2", "i2"],
-        "disable beats enable here"
+        "with a settings file, the disable filter takes precedence over the enable filter"
     );
     listed.world.set("VK_LOADER_LAYERS_DISABLE", "~explicit~");
     let active = listed.activated(&["VK_LAYER_e4"]);

@@ -325,7 +325,7 @@ fn lay_150_lay_152_lay_153_layers_of_the_settings_file() {
     assert_eq!(list.off, [Text::from("VK_LAYER_i2")]);
     assert!(
         !world.lines.has(LogBits::LAYER, "Searching for"),
-        "nothing else is searched"
+        "no folder is searched"
     );
 }
 

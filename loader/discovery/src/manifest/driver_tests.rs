@@ -80,7 +80,7 @@ fn drv_51_layer_manifests_in_the_wrong_folder_are_silent() {
         assert_eq!(
             (outcome, lines.len()),
             (DriverOutcome::Unusable, 1),
-            "only the Found line: {lines:?}"
+            "only the line that begins with Found: {lines:?}"
         );
     }
 }
@@ -90,7 +90,7 @@ fn drv_98_portability_drivers() {
     let text = icd(r#""library_path":"x.so","api_version":"1.0.0","is_portability_driver":true"#);
     let (outcome, _, lines) = read(&text, false);
     assert_eq!(outcome, DriverOutcome::Portability);
-    assert_eq!(lines.len(), 2, "nothing said about it: {lines:?}");
+    assert_eq!(lines.len(), 2, "no line about the portability driver: {lines:?}");
     assert!(matches!(read(&text, true).0, DriverOutcome::Driver(driver) if driver.is_portability_driver));
     for other in ["1", r#""true""#, "null"] {
         let text = icd(&format!(

@@ -116,7 +116,7 @@ fn drv_33_lay_40_the_bundle_comes_first_but_for_what_is_added() {
     assert_eq!(
         paths_of::<MacOs>(driver, &source),
         ["/d.json"],
-        "a variable replaces it"
+        "a variable replaces the bundle"
     );
 }
 
@@ -132,7 +132,7 @@ fn drv_34_lay_41_nothing_but_the_bundle() {
     assert_eq!(
         paths(driver, &[ONLY_BUNDLE]),
         SYSTEM,
-        "it means nothing on other systems"
+        "the variable has no effect on other systems"
     );
     assert_eq!(paths_of::<FreeBsd>(driver, &Fixed::new(&[ONLY_BUNDLE])), SYSTEM);
 }
@@ -302,10 +302,17 @@ fn drv_12_to_drv_14_sorted_files_and_log_lines() {
     );
     let files = [".json", "B.json", "a.json", "b.json"].map(|name| format!("{folder}/{name}"));
     let Files { found, is_marked } = found.unwrap();
-    assert!(is_marked, "the mark of a user's driver catalogue (DRV-274)");
+    assert!(
+        is_marked,
+        "the folder has the mark of a user's driver catalogue (DRV-274)"
+    );
     let found: Vec<String> = found.iter().map(|file| file.path.to_string()).collect();
     assert_eq!(found[..4], files);
-    assert_eq!(found[4..], [file.to_string()], "each once (DRV-11, LAY-16)");
+    assert_eq!(
+        found[4..],
+        [file.to_string()],
+        "each path is listed once (DRV-11, LAY-16)"
+    );
     let mut expected = vec![
         "Searching for driver manifest files".to_owned(),
         "   In following locations:".to_owned(),

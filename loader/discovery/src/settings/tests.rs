@@ -210,7 +210,11 @@ fn app_258_device_configurations() {
             .settings
             .map(|settings| settings.device_configurations.unwrap())
     };
-    assert_eq!(read(&[]).map(|found| found.len()), Some(0), "presence is enough");
+    assert_eq!(
+        read(&[]).map(|found| found.len()),
+        Some(0),
+        "an empty list of devices is a setting too"
+    );
     let long = format!(
         r#""driverVersion":4294967295,"deviceName":"{}","driverName":"d""#,
         "x".repeat(256)

@@ -167,7 +167,7 @@ mod tests {
         let empty = get(b"").unwrap();
         assert_eq!(empty.bytes().len(), 32);
         assert_eq!(get(&[b'x'; 64]).unwrap().bytes().len(), LONGEST);
-        assert!(get(&[b'x'; 65]).is_none(), "no such name is sent");
+        assert!(get(&[b'x'; 65]).is_none(), "a name of 65 bytes is not sent");
     }
 
     #[test]

@@ -236,6 +236,9 @@ mod tests {
         static OWN: EmergencyPool = EmergencyPool::new();
         assert!(OWN.take(Layout::new::<Wide>()).is_null());
         let widest = Layout::from_size_align(UNIT, UNIT).unwrap();
-        assert!(!OWN.take(widest).is_null(), "what it can align");
+        assert!(
+            !OWN.take(widest).is_null(),
+            "a block with the alignment of the pool's units is not refused"
+        );
     }
 }

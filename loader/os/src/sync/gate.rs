@@ -155,7 +155,7 @@ mod tests {
             assert_eq!(
                 shared.within.load(Ordering::SeqCst),
                 3,
-                "it cannot be cancelled any more"
+                "a thread inside the gate cannot be cancelled"
             );
         });
     }

@@ -19,7 +19,7 @@ pub(crate) fn ends_in_time(body: impl FnOnce() + Send + 'static) {
     // Nothing is ever sent: the channel closes when the body returns or panics.
     assert!(
         end.recv_timeout(LIMIT) != Err(RecvTimeoutError::Timeout),
-        "still running after {} s: a thread waits for what never comes, or a loop has no end",
+        "still running after {} s: a thread waits for ever, or a loop does not end",
         LIMIT.as_secs()
     );
     if let Err(panic) = thread.join() {

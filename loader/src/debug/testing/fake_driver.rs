@@ -242,7 +242,10 @@ unsafe extern "system" fn destroy_messenger<const N: usize>(
 ) {
     driver(N, |driver| {
         driver.calls.push("vkDestroyDebugUtilsMessengerEXT");
-        assert!(driver.live.contains(&handle.raw()), "a driver's own live messenger");
+        assert!(
+            driver.live.contains(&handle.raw()),
+            "the handle is a live messenger of the driver"
+        );
         driver.live.retain(|&live| live != handle.raw());
     });
 }

@@ -100,7 +100,7 @@ fn lay_330_all_permutations_of_six_layers() {
         assert_eq!(
             by_user(order, "a > b > c > d > e > f"),
             "abcdef",
-            "in any order of folders"
+            "the declared order does not depend on the order in which layers were found"
         );
         assert_eq!(
             sorted(&plain(order)),
@@ -262,7 +262,7 @@ fn lay_335_a_cycle_of_a_hundred() {
         let list = found((0..names.len()).map(|at| layer(&names[at], &[next(at)], &[])));
         let lines = Lines::default();
         let order = sorted_by(&list, |_| EnabledBy::Implicit, &lines);
-        assert_eq!(order, names, "the last declaration is the one that is ignored");
+        assert_eq!(order, names, "only the last declaration is ignored");
         let warn = LogBits::WARN | LogBits::LAYER;
         let first = "Layer order: ignoring \"n99\" above \"n00\": the order in /n99.json (n00). It contradicts:";
         assert!(lines.has(warn, first));

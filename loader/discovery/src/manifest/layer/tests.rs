@@ -185,7 +185,11 @@ fn lay_82_lay_83_several_layers_in_a_file() {
     ));
     assert_eq!(outcome.names(), ["VK_LAYER_a", "VK_LAYER_b"]);
     let outcome = read(&format!(r#"{{"layer":{{{a}}},"file_format_version":"1.2.0","x":1}}"#));
-    assert_eq!(outcome.names(), ["VK_LAYER_a"], "a member behind `layer` is no repeat");
+    assert_eq!(
+        outcome.names(),
+        ["VK_LAYER_a"],
+        "another member after `layer` does not repeat `layer`"
+    );
     let both = format!(r#"{{"file_format_version":"1.0.0","layer":{{{a}}},"layers":{{"x":{{{b}}}}}}}"#);
     let outcome = read(&both);
     assert_eq!(outcome.names(), ["VK_LAYER_b"], "BI-13");
@@ -415,7 +419,7 @@ fn lay_85_bi_39_override_fields() {
     assert!(outcome.said().contains(&(WARN, line)));
     assert!(
         !read(&with("1.1.1", &members)).layers[0].is_override(),
-        "LAY-170: an explicit one is none"
+        "LAY-170: an explicit layer is not the override layer"
     );
 }
 

@@ -154,7 +154,11 @@ fn lsv_23_the_callback_comes_before_all_else_and_libraries_are_kept() {
         assert_eq!(client.driver(b"0-a"), Ok(LIBRARY));
         assert_eq!(client.kernel.steps(), ["connect", "get", "map", "initialize"]);
         assert_eq!(client.driver(b"0-a"), Ok(LIBRARY));
-        assert_eq!(client.kernel.steps(), [""; 0], "it is known by its name");
+        assert_eq!(
+            client.kernel.steps(),
+            [""; 0],
+            "a library that is open is not requested again"
+        );
         assert_eq!(client.layer(b"layer"), Ok(LIBRARY));
         assert_eq!(
             client.kernel.steps(),
@@ -162,7 +166,11 @@ fn lsv_23_the_callback_comes_before_all_else_and_libraries_are_kept() {
             "one connection, and no callback for layers"
         );
         let open: Vec<Handle> = client.kernel.open.take().into_iter().collect();
-        assert_eq!(open, [SERVICE], "the memory is closed when it is mapped");
+        assert_eq!(
+            open,
+            [SERVICE],
+            "the handle of the memory is closed after the library is mapped"
+        );
     }
 }
 
@@ -174,7 +182,7 @@ fn lsv_23_a_driver_that_refuses_the_callback_is_not_used() {
     });
     assert_eq!(client.driver(b"0-a"), Err(Failure::Refused(-3)));
     assert_eq!(client.driver(b"0-a"), Err(Failure::Refused(-3)));
-    assert_eq!(client.kernel.steps().len(), 4, "it is asked once");
+    assert_eq!(client.kernel.steps().len(), 4, "the service is asked once");
 }
 
 #[test]
@@ -215,7 +223,7 @@ fn lsv_22_each_failure_names_its_step() {
         let words = "no connection to the loader service (status -24)";
         assert_eq!(client.driver(b"a").unwrap_err().to_string(), words);
     }
-    assert_eq!(client.kernel.steps(), ["connect"], "it connects once");
+    assert_eq!(client.kernel.steps(), ["connect"], "the client connects once");
     let words = "the loader service takes names of 64 bytes";
     assert_eq!(client.driver(&[b'x'; 65]).unwrap_err().to_string(), words);
 }
