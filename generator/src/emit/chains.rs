@@ -17,7 +17,7 @@ pub(super) fn file(plan: &Plan<'_>) -> File {
         quote!(#kind, #words, #pointers, #name;)
     });
     File::rust("chains.rs")
-        .doc("Structures that may lie in a chain whose members the loader copies, by number: words and pointers.")
+        .doc("Structures that may be in a chain whose members the loader copies: number, words, pointers, name.")
         .items(quote!(
             use crate::ffi::chain_members;
         ))

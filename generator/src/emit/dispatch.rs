@@ -81,10 +81,7 @@ fn file(table: &Table<'_, '_>) -> File {
         quote!(#slot: #ty;)
     });
     File::rust(&format!("dispatch/{}.rs", table.file))
-        .doc(&format!(
-            "[`{}`]: its commands in the order of their slots.",
-            table.name
-        ))
+        .doc(&format!("Commands of [`{}`], in the order of their slots.", table.name))
         .items(quote! {
             use super::super::pfn::*;
             use crate::dispatch_table::#macros;

@@ -20,8 +20,8 @@ pub(super) fn file(plan: &Plan<'_>) -> File {
     let all = plan.registry.extensions.values().map(row);
     File::rust("extensions.rs")
         .doc(
-            "Extensions that the loader has to do with, on an instance and on a device: name, revision, whether the target \
-             builds\nthe platform. Then all extensions: name, kind, revision, platform.",
+            "Extensions that the loader itself handles, for an instance and for a device: name, revision, and `true` if the \
+             target\nbuilds the platform. The last list has all extensions: name, kind, revision, platform.",
         )
         .items(quote!(
             use crate::extension::{all_extensions, extension_kind};

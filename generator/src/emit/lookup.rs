@@ -13,7 +13,7 @@ use vk_registry::model::Level;
 pub(super) fn file(plan: &Plan<'_>) -> File {
     let rows = plan.commands.iter().map(|command| row(plan, command));
     File::rust("lookup.rs")
-        .doc("What the loader knows of each command.")
+        .doc("Facts about each command.")
         .items(quote! {
             use super::pfn::*;
             use super::{terminator, trampoline};
@@ -29,7 +29,7 @@ fn parameters(plan: &Plan<'_>) -> TokenStream {
     let names = plan.policy.checked_parameters.keys();
     let count = Literal::usize_unsuffixed(names.len() + 1);
     quote! {
-        #[doc = " Every name that a checked parameter has, and the empty one."]
+        #[doc = " All names of checked parameters, and the empty name."]
         pub const PARAMETERS: [&str; #count] = ["", #(#names),*];
     }
 }

@@ -123,7 +123,7 @@ pub enum Entry {
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum End {
-    /// The generated body: unwrap, and call the driver.
+    /// The generated body, which unwraps the object and calls the driver.
     Generated,
     /// The runtime supplies the body.
     Handwritten,

@@ -21,7 +21,7 @@ fn ending(output: &Output) -> (Option<i32>, String) {
     (output.status.code(), text)
 }
 
-/// A line for each way to print something.
+/// A command line for each verb or option that prints something.
 const PRINTING: [&[&str]; 7] = [
     &["dump"],
     &["explain", "vkCmdDraw"],
