@@ -21,7 +21,7 @@ need /usr/include/vulkan/vulkan.h libvulkan-dev
 [ -z "$lacking" ] || die 3 "missing; apt-get install --no-install-recommends$lacking"
 [ "$(uname -m)" = x86_64 ] || die 3 "the roots are those of x86-64"
 
-# build FILE VALUE: builds the library, and copies it to FILE. With VALUE 1 it steps aside.
+# build FILE VALUE: builds the library, and copies it to FILE. With VALUE 1, the library steps aside.
 build() {
     VKL_STEPS_ASIDE=$2 LIBRARY_ONLY=yes SYSROOT=$sysroot CARGO_TARGET_DIR=$HERE/cargo make/build.sh
     install -D "$HERE/cargo/release/libvulkan.so" "$1"

@@ -9,7 +9,7 @@ libfuzzer_sys::fuzz_target!(
     init: {
         // Ignore the drivers and layers of the machine.
         for name in ["VK_DRIVER_FILES", "VK_LAYER_PATH", "VK_IMPLICIT_LAYER_PATH"] {
-            // SAFETY: the process has only one thread yet.
+            // SAFETY: no other thread is running.
             unsafe { std::env::set_var(name, "") };
         }
     },

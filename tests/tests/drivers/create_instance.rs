@@ -108,7 +108,7 @@ fn drv_110_the_extension_for_sorting_is_added() {
     });
 }
 
-/// DRV-110: the manifest, and not the driver, determines the version for this rule.
+/// DRV-110: the version in the manifest, and not the driver's own, decides whether the driver counts as one of version 1.0.
 #[test]
 fn drv_110_the_manifest_says_which_driver_is_old() {
     const EXTENSION: &str = "VK_KHR_get_physical_device_properties2";
