@@ -138,9 +138,9 @@ cases() {
         tr -d '\r' <"$log" | awk '/^failures:$/ { on = 1 } on && !/^test result/ && count++ < 400'
     fi
 }
-# compiles TRIPLE...: all at once, and beside what else runs. Prints what failed.
+# compiles TRIPLE...: checks the library for these targets, in the folder of the cases, because both run the same programs while they compile.
 compiles() {
-    of_debian checks check -Zbuild-std=core,alloc,std,panic_abort "${@/#/--target=}" -p vulkan-loader >"$WINDOWS/checks.log" 2>&1
+    of_debian cases check -Zbuild-std=core,alloc,std,panic_abort "${@/#/--target=}" -p vulkan-loader >"$WINDOWS/checks.log" 2>&1
 }
 compiled() {
     if wait "$CHECKS"; then
@@ -165,10 +165,6 @@ case $MODE in
 quick) triples=(i686-pc-windows-msvc) ;;
 i686) root32 ;;
 esac
-if [ ${#triples[@]} -gt 0 ]; then
-    compiles "${triples[@]}" &
-    CHECKS=$!
-fi
 trap end_of_wine EXIT
 # A server that keeps running, because otherwise each program starts a new one. If a server runs already, it refuses; without its folder,
 # none runs.
@@ -177,6 +173,10 @@ where wineserver --persistent || true
 where wineboot --init >"$OUT/wine.log" 2>&1 &
 booted=$!
 build
+if [ ${#triples[@]} -gt 0 ]; then
+    compiles "${triples[@]}" &
+    CHECKS=$!
+fi
 wait "$booted" || true
 words=()
 if [ "$MODE" = quick ]; then
