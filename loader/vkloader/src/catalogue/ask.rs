@@ -3,11 +3,14 @@
 use super::display::{self, Display};
 use super::file::{Device, Extension, Outcome, SharedFile};
 use super::{Asking, Place, alone, closure};
+use crate::carried;
 use crate::child::{self, Ending, Finished, Watched};
 use crate::commands::WRONG_USE;
 use crate::events::{Event, Record};
 use crate::probe::{self, Seen};
+use crate::show::plain;
 use std::io;
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -56,6 +59,8 @@ pub(super) struct Answer {
 pub(super) struct Asker<'a> {
     asking: &'a Asking,
     user: bool,
+    /// The library that asks.
+    library: PathBuf,
     /// Folders of `LD_LIBRARY_PATH` in the processes that ask.
     search: Vec<String>,
     /// Home folder for processes that ask for the system's catalogue.
@@ -68,6 +73,7 @@ impl<'a> Asker<'a> {
         Ok(Self {
             asking,
             user: place.user,
+            library: probe::library(asking.library.as_deref()),
             search: if place.user {
                 closure::searched().unwrap_or_default()
             } else {
@@ -77,9 +83,27 @@ impl<'a> Asker<'a> {
         })
     }
 
-    /// Returns the library's version, and the paths of the driver manifests that it would use. No driver is opened.
-    pub(super) fn manifests(&self) -> io::Result<(String, Vec<String>)> {
-        let finished = self.run(Depth::Extensions, None, None)?;
+    /// Returns `true` if the answers are for a user's own catalogue.
+    pub(super) fn is_of_user(&self) -> bool {
+        self.user
+    }
+
+    /// Returns the library's version, and the paths of the driver manifests that it would use. No driver is opened. On a machine without a Vulkan
+    /// loader, the library that came with this program asks.
+    pub(super) fn manifests(&mut self) -> io::Result<(String, Vec<String>)> {
+        let mut finished = self.run(Depth::Extensions, None, None)?;
+        let is_missing = || Seen::last(&finished.output).is_some_and(|seen| seen.not_opened.is_some());
+        if self.asking.library.is_none()
+            && is_missing()
+            && let Some(own) = carried::library()
+        {
+            anstream::eprintln!(
+                "vkloader: programs on this machine have no Vulkan loader, so {} asks the drivers",
+                plain(&own.display().to_string())
+            );
+            self.library = own;
+            finished = self.run(Depth::Extensions, None, None)?;
+        }
         let loaded = finished.records.iter().find_map(|record| match &record.event {
             Event::Loaded(loaded) => Some(loaded.version.clone()),
             _ => None,
@@ -156,13 +180,12 @@ impl<'a> Asker<'a> {
 
     /// Runs the process with the driver of a manifest, or without drivers.
     fn run(&self, depth: Depth, manifest: Option<&str>, display: Option<&Display>) -> io::Result<Finished> {
-        let library = probe::library(self.asking.library.as_deref());
         let mut command = self.command()?;
         command.arg("--driver");
         if depth == Depth::Extensions {
             command.arg("--extensions-only");
         }
-        command.arg("--").arg(library);
+        command.arg("--").arg(&self.library);
         command
             .env("VK_LOADER_LAYERS_DISABLE", "~all~")
             .env("VK_LOADER_CATALOGUE", "off");

@@ -40,11 +40,11 @@ pub(super) fn make(place: &Place, asking: &Asking, extent: Extent<'_>) -> io::Re
     // The cache is read first, so a later change of it makes this catalogue stale.
     let linker_cache = file::linker_cache();
     let linker_cache_sum = LinkerCacheSum::of(&Here).to_string();
-    let asker = Asker::new(place, asking)?;
+    let mut asker = Asker::new(place, asking)?;
     let (loader, manifests) = asker.manifests()?;
     let variables = if place.user { variables()? } else { Vec::new() };
     let search = match place.user {
-        true => closure::searched().unwrap_or_default(),
+        true => searched(),
         false => Vec::new(),
     };
     let before = extent.before.filter(|before| {
@@ -262,7 +262,46 @@ fn ask_once(asker: &Asker<'_>, machine: &Machine, manifest: &str, wakes: bool) -
         // Later permission to open the node changes nothing that the catalogue compares, so the entry must not claim that the hardware answered.
         hardware = Hardware::Pending;
     }
-    entry(manifest, answer, hardware)
+    entry(manifest, answer, hardware).map_err(|error| match error {
+        Unknown::Manifest => not_a_file(manifest),
+        Unknown::Library(named) if named.contains('/') => not_a_file(&named),
+        Unknown::Library(named) => not_found(&named, if asker.is_of_user() { Vec::new() } else { searched() }),
+    })
+}
+
+/// Files without an identity, which have no entry.
+enum Unknown {
+    Manifest,
+    /// A library, by its path or by the name in the manifest.
+    Library(String),
+}
+
+/// Returns the folders of `LD_LIBRARY_PATH` in this process.
+fn searched() -> Vec<String> {
+    closure::searched().unwrap_or_default()
+}
+
+fn not_a_file(path: &str) -> io::Error {
+    io::Error::other(format!("{} does not exist, or is not a regular file", plain(path)))
+}
+
+/// Returns the error for a library that the dynamic linker did not find by its name. `search` are folders that programs may search, but an update of
+/// the system does not.
+fn not_found(named: &str, search: Vec<String>) -> io::Error {
+    let mut folders = search.iter();
+    let folder = folders.find(|folder| Path::new(folder).join(named).exists());
+    let more = folder.map(|folder| {
+        format!(
+            " without LD_LIBRARY_PATH, which leads to it in {}. Run 'vkloader catalogue update --user', or add this folder to a file in \
+             /etc/ld.so.conf.d and run ldconfig",
+            plain(folder)
+        )
+    });
+    io::Error::other(format!(
+        "the dynamic linker does not find {}{}",
+        plain(named),
+        more.unwrap_or_default()
+    ))
 }
 
 /// Returns `true` if programs accept this list and it is complete. A name that was not valid UTF-8 contains a replacement character.
@@ -273,7 +312,7 @@ fn is_readable(extensions: &[Extension]) -> bool {
     extensions.len() <= catalogue::MOST_EXTENSIONS && extensions.iter().all(|one| is_name(&one.name))
 }
 
-fn entry(manifest: &str, answer: Answer, hardware: Hardware) -> io::Result<Known> {
+fn entry(manifest: &str, answer: Answer, hardware: Hardware) -> Result<Known, Unknown> {
     let Answer {
         outcome,
         took,
@@ -288,14 +327,13 @@ fn entry(manifest: &str, answer: Answer, hardware: Hardware) -> io::Result<Known
     // If the driver crashed while it was opened, only the manifest's name of the library is known.
     let path = path.unwrap_or_else(|| named.clone());
     let file = Path::new(library_file(&named, &path));
-    let unknown = |what: &str| io::Error::other(format!("{what} is no file"));
     let driver = Driver {
         manifest: Manifest {
-            identity: identity(Path::new(manifest)).ok_or_else(|| unknown(manifest))?,
+            identity: identity(Path::new(manifest)).ok_or(Unknown::Manifest)?,
             path: manifest.into(),
         },
         library: Library {
-            identity: identity(file).ok_or_else(|| unknown(&file.display().to_string()))?,
+            identity: identity(file).ok_or_else(|| Unknown::Library(file.display().to_string()))?,
             build_id: build_id(file),
             named,
             path,

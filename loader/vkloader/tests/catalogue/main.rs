@@ -8,6 +8,7 @@ mod linker;
 #[path = "../machine/mod.rs"]
 mod machine;
 mod own;
+mod places;
 mod programs;
 mod records;
 

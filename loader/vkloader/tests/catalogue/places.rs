@@ -1,0 +1,69 @@
+//! The library that asks the drivers, and drivers that only the user's programs find.
+
+use crate::asked::*;
+use crate::machine::{Machine, library};
+use std::path::Path;
+
+/// Runs an update and returns its errors.
+fn errors(machine: &Machine, words: &[&str]) -> String {
+    let output = machine.run(&[&["catalogue", "update"], words].concat());
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// DRV-276: a program in a folder of its own, such as an unpacked archive, may be on a machine without a loader.
+#[test]
+fn the_library_of_the_program_asks_if_the_machine_has_no_loader() {
+    let mut machine = machine();
+    machine.driver("a", "device one");
+    std::fs::create_dir(machine.path("first")).expect("a folder");
+    machine.file("first/libvulkan.so.1", "");
+    machine.variable("LD_LIBRARY_PATH", machine.path("first").display().to_string());
+    machine.install_as("folder/vkloader", "folder/libvulkan.so.1");
+    let text = errors(&machine, &["--user"]);
+    let own = machine.path("folder/libvulkan.so.1");
+    let words = format!(
+        "programs on this machine have no Vulkan loader, so {} asks",
+        own.display()
+    );
+    assert!(text.contains(&words), "{text}");
+    assert_eq!(driver(&written(&machine), "a")["outcome"], "answered");
+    // A named library is never replaced.
+    let text = errors(&machine, &["--user", "--library", "/nowhere/libvulkan.so.1"]);
+    assert!(text.contains("no Vulkan loader could be opened"), "{text}");
+}
+
+/// DRV-276: as in containers with NVIDIA's driver, whose libraries only `LD_LIBRARY_PATH` leads to.
+#[test]
+fn a_library_that_only_a_variable_leads_to_is_reported_with_the_remedies() {
+    let mut machine = machine();
+    machine.driver("a", "device one");
+    machine.manifest("a", Path::new("libmock_a.so"), "");
+    let mut words: Vec<String> = ["bwrap", "--bind", "/", "/", "--dev", "/dev"].map(String::from).into();
+    let hidden = ["/usr/local/share", "/usr/share/vulkan", "/etc/vulkan"];
+    for folder in hidden.into_iter().filter(|folder| Path::new(folder).exists()) {
+        words.extend(["--tmpfs".into(), folder.into()]);
+    }
+    let manifests = machine.path("data/vulkan").display().to_string();
+    words.extend(["--ro-bind".into(), manifests, "/usr/local/share/vulkan".into()]);
+    if !machine.start_with(words) {
+        return;
+    }
+    let (root, asking) = (
+        machine.path("root").display().to_string(),
+        library().display().to_string(),
+    );
+    let of_system = ["--root", &root, "--library", &asking];
+    let missing = "the dynamic linker does not find libmock_a.so";
+    let text = errors(&machine, &of_system);
+    assert!(text.contains(missing) && !text.contains("LD_LIBRARY_PATH"), "{text}");
+    let libraries = machine.path("libraries").display().to_string();
+    machine.variable("LD_LIBRARY_PATH", &libraries);
+    let text = errors(&machine, &of_system);
+    let words = format!("{missing} without LD_LIBRARY_PATH, which leads to it in {libraries}. Run");
+    assert!(text.contains(&words), "{text}");
+    for remedy in ["vkloader catalogue update --user", "/etc/ld.so.conf.d"] {
+        assert!(text.contains(remedy), "{text}");
+    }
+    good(&machine, &["update"]);
+    assert_eq!(driver(&written(&machine), "a")["outcome"], "answered");
+}
