@@ -13,7 +13,7 @@ forgotten() {
     [ -s "$COPY/$CATALOGUE" ]
     not grep -q "$1" "$COPY/$CATALOGUE"
 }
-# Lists those of our packages of which dpkg keeps something.
+# Lists our packages of which dpkg still has data.
 known() {
     inside dpkg-query -W -f '${binary:Package} ${db:Status-Abbrev}\n' | awk '/^(libvulkan1-rs|vkloader|vk-loader-service|bad-drivers)/'
 }

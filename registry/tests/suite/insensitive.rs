@@ -1,4 +1,4 @@
-//! Changes of the text that must not matter, and changes that must (generator tests 4 and 6).
+//! Tests that some changes of the text do not change the registry, and that other changes do.
 
 use crate::common::{VULKAN, codes, good, load_text};
 use roxmltree::{Document, Node};

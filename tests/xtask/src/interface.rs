@@ -1,7 +1,7 @@
-//! The binary interface of a built library.
+//! Checks the binary interface of a built library.
 //!
-//! Checks the binary interface of a built library. Its exported names are those of `generated/exports` and of the last release, without
-//! symbol versions. The library needs no newer libc than `docs/packaging.md` states.
+//! The exported names must be those of `generated/exports` and of the last release, without symbol versions. The library must not need a
+//! newer libc than `docs/packaging.md` states.
 
 use crate::tree::Tree;
 use crate::words::digits;
