@@ -1,8 +1,8 @@
-"""Checks a libvulkan.dylib by its file alone: exports, imports, load commands, and the signature.
+"""Checks the file of a libvulkan.dylib: its exports, imports, load commands, and signature.
 
     python3 make/macos_library.py CHECK FILE
 
-CHECK is one of CHECKS below. FILE is for one processor, or for several. Prints what differs, and ends with 1 then.
+CHECK is one of CHECKS below. FILE is for one processor or for several. Prints the differences, and ends with status 1 if there are any.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ LIBRARIES = {
     "System": "/usr/lib/libSystem.B.dylib",
     "CoreFoundation": "/System/Library/Frameworks/CoreFoundation.framework/Versions/A/CoreFoundation",
 }
-# The oldest macOS that the compiler's targets are for, by the number of the processor: x86-64 and arm64.
+# Oldest macOS that the compiler's targets support, by the number of the processor: x86-64 and arm64.
 OLDEST = {0x0100_0007: (10, 12), 0x0100_000C: (11, 0)}
 PROCESSORS = {0x0100_0007: "x86_64", 0x0100_000C: "arm64"}
 FAT, SINGLE = 0xCAFE_BABE, 0xFEED_FACF
@@ -29,7 +29,7 @@ SYMBOLS, LOAD, OWN_NAME, SIGNATURE, VERSION_OLD, BUILD = 0x2, 0xC, 0xD, 0x1D, 0x
 MACOS = 1
 # Bits of symbols: the kind, external, the kind of undefined ones, and private.
 KIND, EXTERNAL, UNDEFINED, PRIVATE = 0x0E, 0x01, 0x0, 0x10
-# Parts of signatures: the whole and the part about the code; the flag for one by nobody; a kind of hashes.
+# Parts of signatures: the whole, and the part about the code. Then the flag of a signature without an identity, and a kind of hashes.
 WHOLE, CODE, AD_HOC, SHA256 = 0xFADE_0CC0, 0xFADE_0C02, 0x2, 2
 
 
@@ -64,7 +64,8 @@ class Image:
         return text(self.data, place + offset), version(current), version(compatible)
 
     def symbols(self):
-        """Returns the external symbols: a pair of the name and the number of the library that has it, None for its own."""
+        """Yields the external symbols: pairs of the name and the number of the library that has the symbol. The number is None for the
+        library's own symbols."""
         (place,) = self.all(SYMBOLS)
         table, count, strings, _ = struct.unpack_from("<4I", self.data, place + 8)
         for index in range(count):

@@ -1,8 +1,9 @@
-"""Checks a vulkan-1.dll by its file alone: what it exports and imports, and what it says to Windows and to debuggers.
+"""Checks the file of a vulkan-1.dll: its exports, its imports, and its information for Windows and debuggers.
 
     python3 make/windows_library.py CHECK TRIPLE FILE
 
-CHECK is one of CHECKS below, and TRIPLE the target that FILE was built for. Prints what differs, and ends with 1 then.
+CHECK is one of CHECKS below, and TRIPLE the target that FILE was built for. Prints the differences, and ends with status 1 if there are
+any.
 """
 
 import pathlib
@@ -17,24 +18,24 @@ PAGE = ROOT / "docs/platforms.md"
 NAME = "vulkan-1.dll"
 # Versions of Windows, oldest first.
 VERSIONS = ("XP", "Vista", "7", "8", "8.1", "10", "11")
-# Places of tables in the header.
+# Indices of tables in the header.
 EXPORTS, IMPORTS, RESOURCES, DEBUG, LOAD_CONFIG, DELAYED_IMPORTS = 0, 1, 2, 6, 10, 13
 # Characteristics of a library.
 HIGH_ENTROPY, DYNAMIC_BASE, NO_EXECUTION_OF_DATA, GUARD = 0x20, 0x40, 0x100, 0x4000
-# Flags of the load configuration: calls are checked, the table of functions is there, that of continuations is there.
+# Flags of the load configuration: calls are checked, there is a table of functions, and there is a table of continuations.
 INSTRUMENTED, FUNCTIONS, CONTINUATIONS = 0x100, 0x400, 0x40_0000
-# Kinds of entries for debuggers, and the flag of shadow stacks in the second.
+# Kinds of entries for debuggers, and the flag of shadow stacks in entries of the second kind.
 CODE_VIEW, EXTENDED = 2, 20
 SHADOW_STACK = 1
 VERSION_RESOURCE = 16
-# The first instruction of each stub in machine code: endbr64, endbr32, bti c; and the number of bytes between places where it may stand.
+# First instruction of each stub in machine code (endbr64, endbr32, bti c), and the number of bytes between its possible places.
 LANDINGS = {"x86_64": (b"\xf3\x0f\x1e\xfa", 16), "i686": (b"\xf3\x0f\x1e\xfb", 16), "aarch64": (b"\x5f\x24\x03\xd5", 16)}
-# Upper bound on the stubs that no pointer refers to.
+# Upper bound on the number of stubs to which no pointer refers.
 UNLISTED = 1
 
 
 class Image:
-    """A file that Windows would load. Addresses are relative to where it is loaded."""
+    """A file that Windows would load. Addresses are relative to the address at which Windows loads the file."""
 
     def __init__(self, path):
         self.bytes = pathlib.Path(path).read_bytes()
@@ -71,7 +72,7 @@ class Image:
         return self.bytes[place : self.bytes.index(b"\0", place)].decode()
 
     def exports(self):
-        """Returns the name that the library gives itself, and the address of each function by its name."""
+        """Returns the library's own name, and the address of each exported function by its name."""
         table = self.tables[EXPORTS][0]
         count, functions, names, numbers = (self.at(table + offset) for offset in (24, 28, 32, 36))
         found = {}
@@ -159,7 +160,7 @@ def guard(image, triple):
     if not image.characteristics & GUARD:
         yield "it does not say that it is guarded"
     wanted = [(INSTRUMENTED, "calls are checked"), (FUNCTIONS, "functions are listed")]
-    # In 32 bits there is no such table.
+    # Libraries of 32 bits have no such table.
     wanted += [(CONTINUATIONS, "continuations are listed")] if image.word == 8 else []
     for flag, what in wanted:
         if not flags & flag:
