@@ -64,8 +64,8 @@ class Image:
         return text(self.data, place + offset), version(current), version(compatible)
 
     def symbols(self):
-        """Yields the external symbols: pairs of the name and the number of the library that has the symbol. The number is None for the
-        library's own symbols."""
+        """Yields the external symbols: pairs of the name and the number of the library that has the symbol. The library's own symbols have
+        no number."""
         (place,) = self.all(SYMBOLS)
         table, count, strings, _ = struct.unpack_from("<4I", self.data, place + 8)
         for index in range(count):
