@@ -273,8 +273,8 @@ pub fn replaced_by_variable(library: &Path, own: Identity) -> Option<(PathBuf, S
     })
 }
 
-/// Returns the first library that a library needs and that a program puts in place of the system's own, with the latter. A library of the program's
-/// own folders stays open under its name.
+/// Finds the first library that `library` needs and of which the program has a copy of its own. Returns the paths of the copy and of the
+/// system's file. The copy stays open under its name, so a driver would get the copy too.
 pub fn replaced_by_program(library: &Path, program: &Path, own: Identity) -> Option<(PathBuf, PathBuf)> {
     let needs = read(library)?;
     let folders = folders(program, &read(program)?);
@@ -286,7 +286,7 @@ pub fn replaced_by_program(library: &Path, program: &Path, own: Identity) -> Opt
     })
 }
 
-/// Returns the system's own library with the name of this one, if that is another file.
+/// Returns the file that the system has under the name of a library, if the system's file is a different one.
 pub fn usual_of(library: &Path, own: Identity) -> Option<PathBuf> {
     let name = library.file_name()?.to_str()?;
     let usual = search_in(Vec::new(), name, Path::new("/"), &Needs::default(), own)?;

@@ -41,7 +41,8 @@ impl File {
         Self::open_with(path, libc::O_DIRECTORY)
     }
 
-    /// Opens a folder for [`Status::within`] only, which needs no right to read it. Mounts the folder if that happens on demand.
+    /// Opens a folder for [`Status::within`] only. The process needs no right to read the folder. A folder that is mounted on demand gets
+    /// mounted.
     ///
     /// # Errors
     /// The error of the system, for example if `path` is not a folder.

@@ -1,7 +1,8 @@
 //! The memory in which the kernel put the arguments and variables of the process.
 //!
-//! Linux puts these texts at the end of the stack, in this order: the arguments, the variables, and the path of the program. The C library keeps
-//! the address of the number of arguments, which the pointers to the arguments follow. The auxiliary vector has the address of the path.
+//! Linux puts these texts at the end of the stack, in this order: the arguments, the variables, and the path of the program. The C library
+//! keeps the address of the number of arguments; the pointers to the arguments follow that number. The auxiliary vector has the address of
+//! the path.
 
 use core::ffi::{CStr, c_char, c_ulong, c_void};
 use core::ops::Range;
@@ -13,7 +14,7 @@ const AT_EXECFN: c_ulong = 31;
 /// Upper bound on the bytes between the number of arguments and the path of the program. Linux allows six megabytes of texts.
 const MOST_BYTES: usize = 8 << 20;
 
-/// Returns an entry of the auxiliary vector; `None` if the C library has no function for it.
+/// Returns an entry of the auxiliary vector; `None` if the C library lacks the function `getauxval`.
 fn auxiliary(key: c_ulong) -> Option<c_ulong> {
     type Value = unsafe extern "C" fn(c_ulong) -> c_ulong;
     // SAFETY: the name is a terminated string.
@@ -28,8 +29,9 @@ pub fn is_started_by_linker() -> bool {
     auxiliary(AT_BASE) == Some(0)
 }
 
-/// Returns the variables that the program started with, each terminated, in the memory where the kernel put them. The program may have overwritten
-/// this memory since. `None` if it cannot be found, as with another C library, or after the program has changed its arguments.
+/// Returns the variables with which the program was started, each terminated, in the memory where the kernel put them. The program may have
+/// overwritten this memory since. Returns `None` if the memory cannot be found: with a C library other than GNU's, or after the program has
+/// changed its arguments.
 pub fn first_variables() -> Option<&'static [u8]> {
     let end = auxiliary(AT_EXECFN)? as usize;
     // SAFETY: the name is a terminated string.
@@ -52,8 +54,8 @@ pub fn first_variables() -> Option<&'static [u8]> {
     variables.last().is_none_or(|&last| last == 0).then_some(variables)
 }
 
-/// Returns the end of the texts of the arguments in the stack. `None` if they do not follow each other, because the program has changed the pointers
-/// or the texts.
+/// Returns the address after the texts of the arguments in the stack. Returns `None` if the texts do not follow each other, because the
+/// program has changed the texts or the pointers to them.
 fn end_of(arguments: &[*const c_char], stack: Range<usize>) -> Option<usize> {
     let (mut first, mut last, mut size) = (usize::MAX, 0, 0);
     for text in arguments {

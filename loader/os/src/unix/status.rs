@@ -37,7 +37,7 @@ impl Status {
         Self::filled(|found| unsafe { stat64(path.as_ptr(), found) })
     }
 
-    /// Returns the status of the file with a name in a folder of [`File::open_place`].
+    /// Returns the status of the file with a name in a folder that [`File::open_place`] opened.
     ///
     /// # Errors
     /// The error of the system.

@@ -60,7 +60,7 @@ impl ServiceReason {
 
     pub(super) fn bits(&self) -> Option<LogBits> {
         Some(match self {
-            // Like a library for another processor.
+            // The message has the same level as one about a library for another processor.
             Self::OldCLibrary { here, .. } if here.is_empty() => DRIVER_INFO,
             Self::NotReached(_)
             | Self::TimedOut
