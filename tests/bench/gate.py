@@ -21,8 +21,8 @@ LIMITS = Path(__file__).resolve().parent / "limits.txt"
 # Tolerance above a limit. The contents of paths and the addresses of objects change a count a little.
 MARGIN = 0.03
 HEAD = """\
-# Instructions of the loader and of its calls to libc, counted by callgrind; `make test` fails where one rises by more
-# than 3 %. Written by `make bench-limits`; commit it with the change that moved a count, and say why in the message.
+# Instructions of the loader and of its calls to libc, counted by callgrind. `make test` fails if a count rises by more than 3 %.
+# `make bench-limits` writes this file. Commit the file with the change that moved a count, and give the reason in the message.
 """
 
 
