@@ -66,7 +66,7 @@ fn first_that_runs(variable: &str, usual: &[&str], arguments: impl Fn(&mut Comma
     }
 }
 
-/// Returns the resource in the form that the tools read. Its language is that of the United States, in UTF-16.
+/// Returns the resource in the form that the tools read. The language of the resource is that of the United States, in UTF-16.
 fn text(version: &str) -> String {
     // The system's field holds only numbers, so text that a packager added is cut off.
     let numbers = version.split(['-', '+']).next().unwrap_or(version).replace('.', ",");

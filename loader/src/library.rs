@@ -27,7 +27,7 @@ pub(crate) fn keep_all() {
     KEEP_LIBRARIES.store(true, Ordering::Relaxed);
 }
 
-/// An open library. It is closed when dropped, unless `VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING` keeps libraries open (DRV-236).
+/// An open library; closed when dropped, unless `VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING` keeps libraries open (DRV-236).
 pub(crate) struct Library {
     opened: ManuallyDrop<Opened>,
 }

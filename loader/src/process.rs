@@ -74,7 +74,7 @@ extern "C" fn on_load() {
     }
 }
 
-/// Logs the variables that are ignored because the process is elevated (DRV-5, APP-211). Their values are not logged.
+/// Logs the variables that are ignored because the process is elevated (DRV-5, APP-211). The values of these variables are not logged.
 fn tell_of_ignored() {
     let secure = TABLE.iter().filter(|row| row.trust == Trust::Secure);
     for row in secure.filter(|row| os::environment::is_ignored(row.c_name)) {

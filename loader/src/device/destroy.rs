@@ -61,7 +61,8 @@ pub(crate) unsafe extern "system" fn layer_destroy_device(
 /// Calls `function`, which destroys the device, and frees the record of the device.
 ///
 /// # Safety
-/// `function` destroys `handle`; `device` is its record. Neither is in use, and the device is closed.
+/// `function` destroys `handle`, and `device` is the record of the handle. Neither the handle nor the record is in use, and the device is
+/// closed.
 unsafe fn destroy(
     device: &'static Device,
     handle: VkDevice,

@@ -17,7 +17,8 @@ pub(super) struct Regrouped<L: Level> {
     _devices: HostVec<L::VkPhysicalDevice>,
 }
 
-/// Returns the group structure of a chain if it names devices. Its handles are at the level of the caller, whatever the type says.
+/// Returns the group structure of a chain if it names devices. The handles in the structure are at the level of the caller, whatever the
+/// type says.
 ///
 /// # Safety
 /// `first` is the head of a valid chain, which stays valid while the structure is used.

@@ -22,9 +22,9 @@ use os::memory::OutOfMemory;
 /// All live devices, newest first.
 pub(crate) static DEVICES: List<Device> = List::new();
 
-/// A device. Its address is the dispatch pointer in the device, its queues and its command buffers.
+/// The record of a device. The address of the record is the dispatch pointer in the device, its queues and its command buffers.
 ///
-/// All threads that use the device share the record. It lives from `vkCreateDevice` to `vkDestroyDevice`.
+/// All threads that use the device share the record. The record lives from `vkCreateDevice` to `vkDestroyDevice`.
 #[repr(C)]
 pub(crate) struct Device {
     table: DeviceTable,
@@ -234,8 +234,8 @@ impl Device {
 
 /// Asks a driver for a device function.
 ///
-/// A driver may find an entry point of the loader by its name instead of its own function. Such a result counts as absent, because calling it would
-/// never return (DRV-77, DRV-260).
+/// A driver may find an entry point of the loader by its name instead of its own function. The loader's entry point counts as absent,
+/// because calling it would never return (DRV-77, DRV-260).
 ///
 /// # Safety
 /// `lookup` belongs to the driver, and `handle` is one of its devices.

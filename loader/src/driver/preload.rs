@@ -17,7 +17,7 @@ static PRELOADED: Mutex<Option<PreloadedDrivers>> = Mutex::new(None);
 /// `true` after the creation of an instance that keeps driver libraries open permanently.
 static KEPT: AtomicBool = AtomicBool::new(false);
 
-/// Libraries that are kept open, with the names of their drivers. They close in the order in which they were opened.
+/// Libraries that are kept open, with the names of their drivers. The libraries close in the order in which they were opened.
 pub(crate) struct PreloadedDrivers(Vec<(Text, Library)>);
 
 impl PreloadedDrivers {

@@ -70,7 +70,8 @@ pub(crate) struct Instance {
     pub found_drivers: Mutex<Vec<OpenDriver>>,
     /// Drivers that the scan did not open because other drivers suffice; unused after the creation of the instance.
     pub aside_drivers: Mutex<Reserves>,
-    /// Drivers of the scan that made no instance. Their libraries stay open as long as this instance, as the libraries of other drivers do.
+    /// Drivers of the scan that made no instance. The libraries of these drivers stay open as long as this instance, as those of other
+    /// drivers do.
     pub refused_drivers: Mutex<Vec<OpenDriver>>,
     /// Best reason why a driver of the scan is missing, for a later call that finds no device (APP-89a).
     pub(crate) cause: Mutex<Cause>,
@@ -96,8 +97,8 @@ impl Instance {
     ///
     /// # Errors
     /// The allocator has no memory.
-    // Not inlined: the table is large. It must not occupy the caller's stack while layers and drivers run, which may call back and create another
-    // instance.
+    // Not inlined: the table is large, and must not occupy the caller's stack while layers and drivers run, which may call back and create
+    // another instance.
     #[inline(never)]
     pub(crate) fn try_new(allocator: HostAllocator, api_version: ApiVersion) -> Result<HostBox<Self>, OutOfMemory> {
         let instance = HostBox::try_new(

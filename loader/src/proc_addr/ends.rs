@@ -3,12 +3,12 @@
 //! A layer may keep such a function as its way down, and call it while it handles the same command. The trampoline, and the thunk of an unknown
 //! function, enter the chain at its top, so they would lead back into the layer without end. The answer is therefore a separate stub.
 //!
-//! The stub jumps through the *ends* of the device of the call; the dispatch word in every device, queue and command buffer leads to them. Each end
-//! is the answer of the end of that device's chain to `vkGetDeviceProcAddr`. It does not matter which driver made the device, and when. A function
-//! that the device lacks logs an error and returns an error code, as unknown functions do (DRV-224).
+//! The stub jumps through the *ends* of the device of the call; the dispatch word in every device, queue and command buffer leads to them.
+//! Each end is the answer of the end of that device's chain to `vkGetDeviceProcAddr`. The stub works for devices of every driver, whenever
+//! they were made. A function that the device lacks logs an error and returns an error code, as unknown functions do (DRV-224).
 //!
-//! Drivers are asked only for functions that a layer requested. That happens when the driver makes a device, again for new functions after the layers
-//! above have made theirs, and for all finished devices when a layer asks.
+//! Drivers are asked only for functions that a layer requested. A driver is asked when it makes a device, again for new functions after the
+//! layers above have made theirs, and for all finished devices when a layer asks.
 
 use super::terminators::known_to_device;
 use super::unknown;

@@ -1,8 +1,8 @@
 //! Layers of an instance, and their order (LAY-120 to LAY-157).
 //!
-//! All functions here are pure. They take the layers that were found, the environment and the requests of the application, and return two lists. The
-//! *app list* is reported to the application; it contains meta-layers, each after its components. The *chain list* builds call chains and contains no
-//! meta-layers. Index 0 is nearest to the application.
+//! All functions here are pure. The functions take the layers that were found, the environment and the requests of the application, and
+//! return two lists. The *app list* is reported to the application; it contains meta-layers, each after its components. The *chain list*
+//! builds call chains and contains no meta-layers. Index 0 is nearest to the application.
 
 mod by_settings;
 mod expand;
@@ -136,9 +136,9 @@ pub fn extent(named: bool, environment: &Environment<'_>) -> Extent {
     }
 }
 
-/// Returns the implicit layers that are active outside an instance, in discovered order, as indices into [`DiscoveredLayers::layers`]. Their
-/// pre-instance functions are called (LAY-270, LAY-276). Meta-layers are included; their components are included only if they are active on their
-/// own.
+/// Returns the implicit layers that are active outside an instance, in discovered order, as indices into [`DiscoveredLayers::layers`]. The
+/// pre-instance functions of these layers are called (LAY-270, LAY-276). Meta-layers are included; their components are included only if
+/// they are active on their own.
 ///
 /// # Errors
 /// There is not enough memory.

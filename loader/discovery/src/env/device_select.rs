@@ -65,7 +65,7 @@ pub struct Word {
 pub struct DeviceWords {
     /// The words, in order of preference.
     pub words: Vec<Word>,
-    /// `true` if there were too many words. The rest was dropped, which needs a warning.
+    /// `true` if there were too many words. The surplus words were dropped, which needs a warning.
     pub truncated: bool,
 }
 

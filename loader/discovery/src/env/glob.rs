@@ -100,7 +100,7 @@ impl Pattern {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Globs {
     patterns: Vec<Pattern>,
-    /// `true` if there were more than [`MAX_PATTERNS`] patterns. The rest was dropped, which needs a warning.
+    /// `true` if there were more than [`MAX_PATTERNS`] patterns. The surplus patterns were dropped, which needs a warning.
     pub truncated: bool,
 }
 

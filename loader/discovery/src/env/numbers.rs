@@ -49,7 +49,7 @@ fn digits_of(text: &[u8], base: u32) -> (i64, &[u8]) {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct IdRanges {
     ranges: Vec<(u32, u32)>,
-    /// `true` if there were more than [`MAX_ID_ITEMS`] items. The rest was dropped, which needs a warning.
+    /// `true` if there were more than [`MAX_ID_ITEMS`] items. The surplus items were dropped, which needs a warning.
     pub truncated: bool,
 }
 

@@ -109,8 +109,8 @@ impl<'a> Journal<'a> {
         }
     }
 
-    /// Records a decision to keep something. Such decisions are not logged, so `decision` is called only if decisions are remembered or
-    /// traced.
+    /// Records a decision to keep something. Decisions to keep something are not logged, so `decision` is called only if decisions are
+    /// remembered or traced.
     pub fn keep(&mut self, decision: impl FnOnce() -> Decision) {
         if self.remembers || trace::is_on() {
             self.decide(decision());

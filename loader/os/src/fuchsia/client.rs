@@ -186,7 +186,7 @@ impl<K: Kernel> Client<K> {
         let Some(rest) = name.to_bytes_with_nul().strip_prefix(DEVICES) else {
             return self.kernel.open(None, name, channel);
         };
-        // The rest keeps the terminator of the name.
+        // The text below the folder keeps the terminator of the name.
         let below = rest
             .strip_prefix(b"/")
             .and_then(|rest| CStr::from_bytes_with_nul(rest).ok());
@@ -249,7 +249,7 @@ impl<K: Kernel> Client<K> {
     }
 }
 
-/// An answer of the service. Its handles are closed when it is dropped.
+/// An answer of the service; dropping the value closes the handles in the answer.
 struct Answer<'k, K: Kernel> {
     kernel: &'k K,
     bytes: [u8; wire::LONGEST],

@@ -1,4 +1,4 @@
-//! The system functions of the client on Fuchsia. They use the kernel, the library for namespaces (`fdio`), and the linker.
+//! The system functions of the client on Fuchsia, which use the kernel, the library for namespaces (`fdio`), and the linker.
 
 use super::client::{Client, Handle, Kernel, Opened, Status};
 use crate::find_byte;

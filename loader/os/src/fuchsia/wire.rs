@@ -18,7 +18,7 @@ const MAGIC: u8 = 1;
 const PRESENT: u32 = u32::MAX;
 const ABSENT: u32 = 0;
 
-/// Requests to the service. Their numbers are the first eight bytes of the SHA-256 digest of the method's full name
+/// Requests to the service. The numbers of the requests are the first eight bytes of the SHA-256 digest of the method's full name
 /// (`fuchsia.vulkan.loader/Loader.Get`) without the highest bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
@@ -33,7 +33,7 @@ pub(super) enum Method {
     GetSupportedFeatures = 0x381A_BFCE_1728_92BD,
 }
 
-/// Bits of [`features`] (LSV-2). Others are ignored.
+/// Bits of [`features`] (LSV-2). All other bits are ignored.
 pub(super) const CAN_CONNECT_TO_DEVICES: u64 = 2;
 /// A bit of [`features`]; see [`CAN_CONNECT_TO_DEVICES`].
 pub(super) const CAN_CONNECT_TO_MANIFESTS: u64 = 4;

@@ -1,8 +1,8 @@
 //! The process allocator, with an emergency pool.
 //!
 //! Working memory of a call comes from the process allocator (APP-172, APP-177). Data that grows with the input is allocated in ways that
-//! report a failure ([`Grow`](super::Grow)), and never comes from the emergency pool. The other allocations are small ones that the
-//! language makes implicitly, such as a counted pointer. If such an allocation fails, the language ends the process.
+//! report a failure ([`Grow`](super::Grow)), and never comes from the emergency pool. All other allocations are small and made implicitly
+//! by the language, such as that of a counted pointer. If such an allocation fails, the language ends the process.
 //!
 //! A loader must not end the process: its callers expect `VK_ERROR_OUT_OF_HOST_MEMORY` (APP-71, APP-174). So a static block serves these
 //! allocations. A call that can report a failure checks between its steps whether memory ran out ([`check`]); if so, the call ends and
@@ -88,7 +88,7 @@ impl EmergencyPool {
     }
 }
 
-/// Marks the time of one call that can report a failed allocation. Such a call may run inside another one, if a layer calls back.
+/// Marks the time of one call that can report a failed allocation. The call may run inside another call, if a layer calls back.
 #[must_use]
 pub struct Watch(#[allow(dead_code, reason = "the call ends with it")] Noted<'static>);
 
@@ -164,7 +164,7 @@ unsafe impl GlobalAlloc for ProcessHeap {
         }
         let block = EMERGENCY_POOL.take(layout);
         if !block.is_null() {
-            // SAFETY: the block has this size. It may have been used before, so it is zeroed.
+            // SAFETY: the block has this size. The block may have been used before, so its bytes are set to zero.
             unsafe { block.write_bytes(0, layout.size()) };
         }
         block

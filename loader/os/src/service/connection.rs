@@ -106,7 +106,7 @@ impl Connection {
             *place = byte.cast_signed() as core::ffi::c_char;
         }
         let length = (FOLDERS + path.len()) as libc::socklen_t;
-        // SAFETY: `socket` takes numbers only. It returns a new descriptor, which this function owns.
+        // SAFETY: `socket` takes numbers only, and returns a new descriptor, which this function owns.
         let made = retried(|| unsafe { libc::socket(libc::AF_UNIX, libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC, 0) })?;
         let connection = Self(File(made));
         let deadline = Deadline::after(limit);

@@ -12,12 +12,13 @@ const LONGEST: usize = FOLDER.len() + 2 * u64::BITS as usize + "/2147483647".len
 /// Folder in which the system lists the descriptors of a process.
 const FOLDER: &str = "/proc/self/fd";
 
-/// A library that was opened from a file. It is closed when the last copy of this value is dropped.
+/// A library that was opened from a file. The library is closed when the last copy of this value is dropped.
 #[derive(Clone)]
 pub struct SharedLibrary(Arc<(Library, Vec<SharedLibrary>)>);
 
 impl SharedLibrary {
-    /// Opens the library in a file. Its initialisers run. The file may be closed afterwards. `needs` are closed after the library.
+    /// Opens the library in a file, which runs the initialisers of the library. The file may be closed afterwards. `needs` are closed after
+    /// the library.
     ///
     /// # Errors
     /// The system's error text.

@@ -1,5 +1,5 @@
-//! System calls for a client of a driver service on Linux (LSV-39 to LSV-42, LSV-47). They make connections with time limits, receive files
-//! and find their kinds, and open libraries from files without a path.
+//! System calls for a client of a driver service on Linux (LSV-39 to LSV-42, LSV-47). The calls make connections with time limits, receive
+//! files and find their kinds, and open libraries from files without a path.
 
 mod connection;
 mod file;

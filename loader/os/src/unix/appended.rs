@@ -135,7 +135,7 @@ const RAISED: [c_int; 2] = [libc::SIGPIPE, libc::SIGXFSZ];
 struct HeldBack {
     /// Signals that the thread blocked before; `None` if the mask could not be changed.
     before: Option<libc::sigset_t>,
-    /// `true` for each signal that was already pending. Such a signal stays pending.
+    /// `true` for each signal that was already pending, and therefore stays pending.
     waited: [bool; RAISED.len()],
 }
 

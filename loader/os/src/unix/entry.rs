@@ -21,8 +21,8 @@ macro_rules! at_load_and_unload {
 }
 
 /// Makes two functions run when the library is loaded and unloaded. Object files of this system have an array only for the first function.
-/// The second one is registered for this library, as the system's C compiler does. It runs at the last `dlclose` and does not prevent the
-/// unloading.
+/// The second function is registered for this library, as the system's C compiler does. So the second function runs at the last `dlclose`,
+/// and does not prevent the unloading.
 #[cfg(target_vendor = "apple")]
 #[macro_export]
 macro_rules! at_load_and_unload {

@@ -114,7 +114,8 @@ mod by_number {
     }
 }
 
-/// Implementation for Apple's systems. Their function returns the path with which the program was started, which may contain links.
+/// Implementation for Apple's systems. The function of these systems returns the path with which the program was started, which may contain
+/// links.
 #[cfg(target_vendor = "apple")]
 mod by_question {
     use super::super::path::canonical;

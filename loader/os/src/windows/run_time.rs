@@ -22,7 +22,7 @@ impl Module {
         (!module.is_null()).then(|| Self(module))
     }
 
-    /// Returns a function of the library. It may be called while the library is open.
+    /// Returns a function of the library, which may be called while the library is open.
     ///
     /// # Safety
     /// `F` is the type of a function pointer, and the function of that name has this type.

@@ -1,8 +1,8 @@
 //! Order of layers by declaration (LAY-330 to LAY-339).
 //!
 //! Users and manifests may declare that one layer is nearer to the application than another. [`sort`] applies the declarations to a list of
-//! layers that was decided before. It makes no layer active, and without a declaration it returns at once. If declarations contradict each
-//! other, the stronger one counts: see [`By`].
+//! layers that was decided before. [`sort`] makes no layer active, and returns at once if there is no declaration. If declarations
+//! contradict each other, the stronger one counts: see [`By`].
 
 mod declare;
 mod graph;
