@@ -1,4 +1,4 @@
-//! The probe beside a program: with the library, the layers and the variables that the program has.
+//! Runs the probe in the same conditions as a program: with its library, its layers and its variables.
 
 use crate::child::{self, Finished};
 use crate::commands::Library;
@@ -14,18 +14,18 @@ use std::process::Command;
 /// Pattern for all layers.
 const ALL: &str = "~all~";
 
-/// A probe that can be run again, with and without layers.
+/// A probe that can run several times, with and without layers.
 pub(crate) struct Beside<'a> {
     library: &'a Library,
     /// Path of the library that the program used.
     path: PathBuf,
-    /// Layers of the program, each with `true` if the program asked for it.
+    /// Layers of the program. The flag is `true` if the program asked for the layer.
     layers: Vec<(String, bool)>,
     variables: Variables,
 }
 
 impl<'a> Beside<'a> {
-    /// Returns the probe for the program of a report.
+    /// Returns the probe that imitates the program of a report.
     pub(crate) fn of(library: &'a Library, finished: &Finished, report: &Report) -> Self {
         let path = report.loader.as_ref().and_then(|loader| loader.path.as_deref());
         let layers = report.layers.iter();
@@ -37,7 +37,7 @@ impl<'a> Beside<'a> {
         }
     }
 
-    /// Runs the probe without the layers that this pattern names; an empty pattern names none.
+    /// Runs the probe without the layers that the pattern `without` matches. An empty pattern matches no layer.
     pub(crate) fn run(&self, without: &str) -> io::Result<Finished> {
         let mut command = Command::new(crate::itself::path()?);
         command.arg(crate::probe::ARGUMENT);
@@ -52,17 +52,17 @@ impl<'a> Beside<'a> {
         child::run(command, self.library.limit(), KEPT)
     }
 
-    /// Returns the results of the probe without these layers.
+    /// Returns the results of a probe without the layers that the pattern `without` matches.
     pub(crate) fn seen(&self, without: &str) -> io::Result<Option<Seen>> {
         Ok(Seen::last(&self.run(without)?.output))
     }
 
-    /// Adds the layers without which more devices can be used, if there are such layers. `seen` are the results of the probe with
-    /// all layers.
+    /// Finds the layers without which more devices are usable, and adds them to the report. `seen` has the results of the probe with all
+    /// layers.
     pub(crate) fn blame_layers(&self, seen: &Seen, report: &mut Report) -> io::Result<()> {
         let usable = seen.usable().count();
         let is_suspicious = usable == 0 || usable < seen.devices.len();
-        // A layer that ends the process is found by the place where it does so.
+        // If a layer ends the process, the place of the end already names the layer.
         if self.layers.is_empty() || !is_suspicious || !seen.is_complete() || report.is_changed_by_layer() {
             return Ok(());
         }
@@ -82,7 +82,7 @@ impl<'a> Beside<'a> {
     }
 }
 
-/// Adds a word to the value of a variable that lists disabled things.
+/// Adds a word to the value of a variable that lists disabled layers or drivers.
 pub(crate) fn leave_out(command: &mut Command, variable: &str, value: &str) {
     let own = command.get_envs().find(|(name, _)| *name == OsStr::new(variable));
     let others = match own {

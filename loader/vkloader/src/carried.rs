@@ -1,17 +1,18 @@
-//! Files that are installed with this program for machines whose programs have another Vulkan loader or none: the library, and the 32-bit `vkloader`.
+//! Finds the library and the 32-bit `vkloader` that are installed with this program. They help on machines whose programs use another
+//! Vulkan loader or none.
 
 use crate::itself;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Folder of these files, in the folder that this program is installed in.
+/// Folder of these files, below the folder in which this program is installed.
 const FOLDER: &str = "libexec/vulkan-loader-rs";
 
-/// Names of the library beside this program, in the one-file form of `vkloader` and in a build folder.
+/// Names of the library in the folder of this program: in the one-file form of `vkloader`, and in a build folder.
 const BESIDE: [&str; 2] = ["libvulkan.so.1", "libvulkan.so"];
 
-/// Returns the library that came with this program: the installed one, or the one beside this program.
+/// Returns the library that came with this program: the installed library, or else the one in the folder of the program.
 pub(crate) fn library() -> Option<PathBuf> {
     let program = Program::this()?;
     let beside = || BESIDE.map(|name| program.path.with_file_name(name));
@@ -19,12 +20,12 @@ pub(crate) fn library() -> Option<PathBuf> {
     installed.or_else(|| beside().into_iter().find(|library| program.has_file(library)))
 }
 
-/// Returns the installed 32-bit `vkloader`, which has a library of its own.
+/// Returns the installed 32-bit `vkloader`, which has its own library.
 pub(crate) fn program_of_32_bits() -> Option<PathBuf> {
     Program::this()?.installed("32/bin/vkloader")
 }
 
-/// A program, and the user who owns its file.
+/// A program and the user who owns its file.
 struct Program {
     path: PathBuf,
     owner: u32,
@@ -38,8 +39,8 @@ impl Program {
         Some(Self { path, owner })
     }
 
-    /// Returns a file of the installation that the program belongs to. A program in a folder for temporary files belongs to none: anybody
-    /// can make the folders beside it.
+    /// Returns a file of the installation that the program belongs to. Ignores a file whose folders are unsafe, because in a folder for
+    /// temporary files any user can create the folders that an installation has.
     fn installed(&self, name: &str) -> Option<PathBuf> {
         let root = self.path.parent()?.parent()?;
         let path = root.join(FOLDER).join(name);
@@ -48,15 +49,15 @@ impl Program {
         is_safe.then_some(path)
     }
 
-    /// Returns `true` if a folder belongs to the owner of the program or to root, and no others may write to it.
+    /// Returns `true` if a folder belongs to root or to the owner of the program, and not all users may write to it.
     fn has_folder(&self, folder: &Path) -> bool {
         const OTHERS_WRITE: u32 = 0o002;
         fs::metadata(folder)
             .is_ok_and(|state| [0, self.owner].contains(&state.uid()) && state.mode() & OTHERS_WRITE == 0)
     }
 
-    /// Returns `true` if a file belongs to the owner of the program. In a folder that others may write to, a file of that name could be
-    /// anybody's.
+    /// Returns `true` if a file belongs to the owner of the program. In a folder that others may write to, any user could create a file of
+    /// that name.
     fn has_file(&self, file: &Path) -> bool {
         fs::metadata(file).is_ok_and(|state| state.is_file() && state.uid() == self.owner)
     }

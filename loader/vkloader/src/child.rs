@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// Delay between two checks of a running process.
 const STEP: Duration = Duration::from_millis(5);
 
-/// Upper bound on the wait for a process that was killed.
+/// Upper bound on the wait for the end of a process that was killed.
 const MOST_OF_AN_END: Duration = Duration::from_secs(2);
 
 /// Names of the temporary files: the trace, the output of the process, and the reason why a program cannot be executed.
@@ -26,7 +26,7 @@ const OUTPUT: &str = "output";
 #[cfg(target_os = "linux")]
 const FAILURE: &str = "failure";
 
-/// Upper bound on the bytes that are read of each file that a process wrote.
+/// Upper bound on the bytes that are read from each file that a process wrote.
 const MOST: u64 = 256 << 20;
 
 /// The way a process ended.
@@ -36,7 +36,7 @@ pub(crate) enum Ending {
     Status(i32),
     /// This signal ended the process.
     Signal(i32),
-    /// The process ran longer than allowed and was ended.
+    /// The process exceeded its time limit and was ended.
     TooLong(Duration),
 }
 
@@ -52,7 +52,7 @@ impl From<ExitStatus> for Ending {
 /// Results of a process that has ended.
 pub(crate) struct Finished {
     pub(crate) ending: Ending,
-    /// Records that the loader wrote in the process and its descendants.
+    /// Records that the loader wrote in the process and in its descendants.
     pub(crate) records: Vec<Record>,
     /// Output of the process, if it was kept.
     pub(crate) output: Vec<u8>,
@@ -60,32 +60,33 @@ pub(crate) struct Finished {
     pub(crate) linker: Vec<String>,
     /// Processes that a signal ended.
     pub(crate) crashes: Vec<Crash>,
-    /// The reason why the place of a crash is unknown, if it is.
+    /// The reason why the place of a crash is unknown; `None` if the place is known.
     pub(crate) unsupervised: Option<Unsupervised>,
 }
 
 /// Options for running a process.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Watched {
-    /// Keeps the output instead of showing it, and puts standard error between the records.
+    /// Keeps the output instead of showing it, and puts lines on standard error between the records.
     pub(crate) keeps_output: bool,
-    /// Turns the log of the dynamic linker on.
+    /// Turns on the log of the dynamic linker.
     pub(crate) linker: bool,
     /// Passes the trace as an open descriptor instead of a path.
     pub(crate) descriptor: bool,
     /// Runs a user's program, which gets the terminal and its signals.
     pub(crate) is_program: bool,
-    /// Finds the places of crashes. The command must be one of `crash::command`.
+    /// Finds the places of crashes. The command must come from `crash::command`.
     pub(crate) is_supervised: bool,
 }
 
 /// Runs a command with the trace on, for at most `limit`.
 ///
-/// A user's program keeps the terminal and gets its signals. Other commands have a process group of their own, which does not get these signals. A
-/// signal that asks this process to end also ends the command and its descendants.
+/// A user's program keeps the terminal and gets its signals. Any other command has its own process group, which does not get these signals.
+/// A signal that asks this process to end also ends the command and its descendants.
 ///
 /// # Errors
-/// Returns the system's error if the command cannot be started or its files cannot be read, and `Interrupted` if a signal asked this process to end.
+/// Returns the system's error if the command cannot be started or its files cannot be read. Returns `Interrupted` if a signal asked this
+/// process to end.
 pub(crate) fn run(mut command: Command, limit: impl Into<Option<Duration>>, watched: Watched) -> io::Result<Finished> {
     let limit = limit.into();
     let mut files = Files::new();
@@ -104,7 +105,7 @@ pub(crate) fn run(mut command: Command, limit: impl Into<Option<Duration>>, watc
         command.env("VK_LOADER_TRACE", format!("fd:{}", trace.as_raw_fd()));
     }
     if watched.keeps_output {
-        // Lines that drivers print are then in the trace, within the step that printed them.
+        // This puts the lines that drivers print into the trace, within the step that printed them.
         command.stdout(files.create(OUTPUT)?).stderr(trace.try_clone()?);
     }
     if let Some(folder) = files.folder().filter(|_| watched.linker) {
@@ -132,7 +133,7 @@ pub(crate) fn run(mut command: Command, limit: impl Into<Option<Duration>>, watc
         .collect();
     Ok(Finished {
         ending: ended.ending,
-        // A process that never loaded the library writes no trace.
+        // If the process never loaded the library, the trace is empty.
         records: events::parse(&files.read(TRACE, MOST)),
         output: files.read(OUTPUT, MOST),
         linker,
@@ -145,7 +146,7 @@ pub(crate) fn run(mut command: Command, limit: impl Into<Option<Duration>>, watc
 enum Running {
     /// The process runs without a supervisor.
     Alone(Child),
-    /// The process runs under a supervisor; the path is that of the trace.
+    /// The process runs under a supervisor. The path is that of the trace.
     #[cfg(target_os = "linux")]
     Supervised(Supervisor, PathBuf),
 }
@@ -200,7 +201,7 @@ impl Running {
     }
 }
 
-/// Waits until a process ends. Ends it if it exceeds its time limit or if a signal asks this process to end.
+/// Waits until a process ends. Ends the process if it exceeds its time limit, or if a signal asks this process to end.
 fn wait(child: &mut Running, limit: Option<Duration>, watched: Watched) -> io::Result<Outcome> {
     let since = Instant::now();
     loop {
@@ -211,7 +212,7 @@ fn wait(child: &mut Running, limit: Option<Duration>, watched: Watched) -> io::R
         let over = limit.filter(|limit| since.elapsed() >= *limit);
         if unwanted || over.is_some() {
             end_group(child.id());
-            // The process may have left the group in which it was started, so it is killed separately.
+            // The process may have left the group in which it was started, so this kills it separately.
             child.kill()?;
             reap(child)?;
             if watched.is_program {
@@ -226,15 +227,15 @@ fn wait(child: &mut Running, limit: Option<Duration>, watched: Watched) -> io::R
     }
 }
 
-/// Makes this process the parent of orphaned descendants, so that it can end them too.
+/// Makes this process the parent of orphaned descendants, so that this process can end them too.
 fn adopt_all() {
-    // Without this request, descendants that leave their process group are not ended.
+    // Without this request, descendants that leave their process group continue to run.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     signals::leave_those_of_the_terminal();
 }
 
-/// Ends the orphaned descendants, and those that appear meanwhile.
+/// Ends the orphaned descendants, including those that appear meanwhile.
 fn end_adopted() {
     let since = Instant::now();
     loop {
@@ -243,7 +244,7 @@ fn end_adopted() {
             return;
         }
         for child in children {
-            // The process may have ended meanwhile.
+            // The process may have ended already.
             let _ = rustix::process::kill_process(child, rustix::process::Signal::KILL);
             let _ = rustix::process::waitpid(Some(child), rustix::process::WaitOptions::NOHANG);
         }
@@ -265,7 +266,7 @@ fn children() -> Vec<rustix::process::Pid> {
         .collect()
 }
 
-/// Waits a short time for a process that was killed. The end of a process may be delayed by a call into the kernel.
+/// Waits a short time for the end of a process that was killed. A call into the kernel may delay the end.
 fn reap(child: &mut Running) -> io::Result<()> {
     let since = Instant::now();
     while child.try_wait()?.is_none() && since.elapsed() < MOST_OF_AN_END {
@@ -283,7 +284,7 @@ pub(crate) fn naming(file: &Path, error: io::Error) -> io::Error {
 fn end_group(process: u32) {
     let number = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
     if let Some(group) = number {
-        // The group may have ended meanwhile.
+        // The group may have ended already.
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
     }
 }

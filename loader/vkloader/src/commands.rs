@@ -1,4 +1,4 @@
-//! The commands and their exit statuses.
+//! The commands of `vkloader`, and their exit statuses.
 
 #[cfg(target_os = "linux")]
 use crate::child::{self, Finished, Watched};
@@ -22,7 +22,7 @@ pub(crate) const NONE: u8 = 1;
 /// Exit status for an invalid command line, and for errors of the system.
 pub(crate) const WRONG_USE: u8 = 2;
 
-/// Default time limit of a process that this program starts.
+/// Default time limit for a process that this program starts.
 const USUAL_LIMIT: Duration = Duration::from_secs(30);
 
 /// Commands of the program.
@@ -150,7 +150,7 @@ pub(crate) struct Service {
 }
 
 impl Command {
-    /// Does it.
+    /// Runs the command.
     pub(crate) fn run(self) -> io::Result<ExitCode> {
         match self {
             Self::Explain(explain) => explain.run(),
@@ -207,7 +207,7 @@ impl Command {
     }
 }
 
-/// Treats a reader that closed its end of a pipe as success.
+/// Treats it as success if a reader closed its end of a pipe.
 pub(crate) fn heard(printed: io::Result<()>) -> io::Result<()> {
     match printed {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -215,7 +215,7 @@ pub(crate) fn heard(printed: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Prints a text and a line end.
+/// Prints a text, followed by a line end.
 pub(crate) fn print(text: impl AsRef<[u8]>) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_ref())?;
@@ -233,7 +233,7 @@ impl Library {
         self.own_limit().unwrap_or(USUAL_LIMIT)
     }
 
-    /// Returns the time limit of the command line.
+    /// Returns the time limit that the command line sets.
     pub(crate) fn own_limit(&self) -> Option<Duration> {
         self.timeout.map(|seconds| Duration::from_secs(seconds.into()))
     }

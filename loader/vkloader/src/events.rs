@@ -1,4 +1,4 @@
-//! The records of a trace (docs/trace.md). Unknown records and members are ignored, so a newer library may write more.
+//! The records of a trace (docs/trace.md). Unknown records and members are ignored, so that a newer library can write more.
 
 use serde::Deserialize;
 
@@ -26,30 +26,30 @@ pub(crate) enum Event {
     End(Step),
     /// A folder was searched.
     Searched(Searched),
-    /// The library kept or dropped something.
+    /// The library decided to keep or drop something.
     Decision(Decision),
     /// An implicit layer is not active.
     Layer(InactiveLayer),
     /// A declaration moved a layer in the chain of an instance.
     Order(Moved),
-    /// The program asked for a layer that is not there.
+    /// The program requested a layer that does not exist.
     Refused(Refused),
     /// The layers of an instance or device.
     Chain(Chain),
-    /// The driver catalogue answered for a driver, or its entry was not used.
+    /// The driver catalogue answered in place of a driver, or the driver's entry was not used.
     Catalogue(Catalogued),
     /// A driver listed its instance extensions.
     Offers(Offers),
     /// A driver created an instance or failed.
     Driver(Driver),
-    /// The library put a physical device at its place.
+    /// The library decided the place of a physical device.
     Device(Device),
-    /// The log has a message that explains no decision.
+    /// The log got a message that explains no decision.
     Message(Message),
-    /// Something printed a line on standard error between two records, if standard error goes to the trace.
+    /// A line that was printed on standard error between two records, if standard error goes to the trace.
     #[serde(skip)]
     Printed(String),
-    /// An event that is unknown to this program.
+    /// An event that this program does not know.
     #[serde(other)]
     Unknown,
 }
@@ -66,14 +66,14 @@ pub(crate) struct Loaded {
     pub(crate) variables: Vec<Variable>,
 }
 
-/// A variable that the library uses, and its value.
+/// A variable that the library uses, with its value.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Variable {
     pub(crate) name: String,
     pub(crate) value: String,
 }
 
-/// A call of the program, a library that is opened, or a function of a driver.
+/// A call of the program, the opening of a library, or a call of a driver's function.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Step {
     /// `call`, `open`, `driver` or `chain`.
@@ -91,13 +91,13 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// Returns the result if the command failed. A positive result of a command that creates an instance or device is a failure too.
+    /// Returns the result if the command failed. For a command that creates an instance or device, a positive result is a failure too.
     pub(crate) fn failure(&self) -> Option<i32> {
         let creates = matches!(self.name.as_str(), "vkCreateInstance" | "vkCreateDevice");
         self.result.filter(|&code| code < 0 || creates && code != 0)
     }
 
-    /// Returns the library whose code runs in this step.
+    /// Returns the library whose code runs during this step.
     pub(crate) fn runs(&self) -> Option<&str> {
         match self.step.as_str() {
             "open" => Some(&self.name),
@@ -106,7 +106,7 @@ impl Step {
     }
 }
 
-/// The source of a folder or file.
+/// The origin of a folder or file.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Source {
     pub(crate) kind: String,
@@ -114,7 +114,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Returns the source in words.
+    /// Returns a description of the origin.
     pub(crate) fn words(&self) -> String {
         match (self.kind.as_str(), &self.variable) {
             ("variable", Some(variable)) => format!("the variable {variable}"),
@@ -140,7 +140,7 @@ pub(crate) struct Searched {
     pub(crate) folder: String,
     pub(crate) source: Source,
     pub(crate) manifests: u64,
-    /// Message of the operating system if the folder could not be opened.
+    /// Message of the operating system, if the folder could not be opened.
     pub(crate) system: Option<String>,
 }
 
@@ -152,7 +152,7 @@ pub(crate) struct Message {
     pub(crate) text: String,
 }
 
-/// A level or category of a message.
+/// The level or category of a message.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Kind {
     pub(crate) kind: String,
@@ -193,7 +193,7 @@ pub(crate) struct InactiveLayer {
     pub(crate) variable: Option<String>,
 }
 
-/// A layer that a declaration moved below another.
+/// A layer that a declaration moved below another one.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Moved {
     pub(crate) layer: String,
@@ -206,13 +206,13 @@ pub(crate) struct Moved {
     pub(crate) declared: Option<String>,
 }
 
-/// A layer that a program asked for and that is not there.
+/// A layer that a program requested and that does not exist.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Refused {
     pub(crate) name: String,
 }
 
-/// The layers of a command, starting at the application.
+/// The layers that a command goes through, starting at the application.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Chain {
     pub(crate) call: String,
@@ -230,11 +230,11 @@ pub(crate) struct ChainLayer {
     pub(crate) library: String,
 }
 
-/// Use of the driver catalogue for a driver.
+/// Use of the driver catalogue in place of a driver.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Catalogued {
     pub(crate) library: String,
-    /// Question that the catalogue answered, or `none`.
+    /// Query that the catalogue answered, or `none`.
     #[serde(rename = "use")]
     pub(crate) used: String,
     /// Reason why the entry was not used.
@@ -269,7 +269,7 @@ pub(crate) struct Driver {
     pub(crate) result: i32,
 }
 
-/// A physical device at its place.
+/// A physical device and its place in the list.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Device {
     pub(crate) place: usize,
@@ -289,15 +289,15 @@ pub(crate) struct Device {
     pub(crate) rule: String,
 }
 
-/// Beginning of every record.
+/// First characters of every record.
 const BEGINNING: &str = "{\"event\":";
 
-/// Returns the records of a trace in their order. Other lines were printed by the process; a crash may have cut the last record.
+/// Returns the records of a trace, in their order. The process printed all other lines. A crash may have cut the last record.
 pub(crate) fn parse(bytes: &[u8]) -> Vec<Record> {
     let text = String::from_utf8_lossy(bytes);
     let mut records: Vec<Record> = Vec::new();
     for line in text.lines() {
-        // If something is printed without a line end, the next record follows on the same line.
+        // If a process prints a text without a line end, the next record is on the same line.
         let (printed, record) = line.split_at(line.find(BEGINNING).unwrap_or(line.len()));
         if !printed.trim().is_empty() && !printed.starts_with("[Vulkan Loader]") {
             let (process, thread) = records

@@ -1,4 +1,4 @@
-//! `vkloader explain` and `vkloader devices`.
+//! The commands `vkloader explain` and `vkloader devices`.
 
 use crate::beside::{Beside, leave_out};
 use crate::child::{self, Finished, Watched};
@@ -86,7 +86,8 @@ impl Explain {
         self.show(&report)
     }
 
-    /// Returns an error about a program that left no trace. A program for another processor or word size has a finding in the report instead.
+    /// Returns an error about a program that left no trace. If the program is for another processor or word size, adds a finding to the
+    /// report instead.
     fn check_trace(
         &self,
         report: &mut Report,
@@ -104,7 +105,7 @@ impl Explain {
                 .splice(0..0, untraced::of_other_size(program, &probe.records));
             return Ok(());
         }
-        // If the program uses another loader of its own, the report is about that one, unless the user named a library.
+        // If the program uses its own loader, the report is about that loader, unless the user named a library.
         let is_known = self.library.is_carried && report.loader.is_some();
         if let (Some(folder), Some(program)) = (folder, self.program.first())
             && !is_known
@@ -119,7 +120,7 @@ impl Explain {
         }
     }
 
-    /// Prints the report, and returns the exit status.
+    /// Prints the report and returns the exit status.
     fn show(&self, report: &Report) -> io::Result<ExitCode> {
         if let Some(file) = &self.html {
             std::fs::write(file, show::html(report)).map_err(|error| child::naming(file, error))?;
@@ -139,7 +140,7 @@ impl Explain {
         Ok(ExitCode::from(if fits { USABLE } else { NONE }))
     }
 
-    /// Adds the loader that programs use, and its differences.
+    /// Adds the loader that programs use, and its differences from the examined library.
     fn add_other(&self, other: &Other, finished: &Finished, seen: Option<&Seen>, report: &mut Report) {
         let nothing = Seen::default();
         match self.program.is_empty() {
@@ -148,7 +149,7 @@ impl Explain {
         }
     }
 
-    /// Returns the report about a run, and the results of the probe if the run was one.
+    /// Returns the report about a run. Also returns the results of the probe, if the run was a probe.
     fn report(&self, finished: &Finished) -> io::Result<(Option<Seen>, Report)> {
         if self.program.is_empty() {
             let seen = Seen::last(&finished.output);
@@ -162,7 +163,7 @@ impl Explain {
         if alone.layers.is_empty() {
             return Ok((None, alone));
         }
-        // The trace lacks the changes that layers made to the list, so a probe with the same layers is run.
+        // The trace does not contain the changes that layers made to the list. So this runs a probe with the same layers.
         let beside = Beside::of(&self.library, finished, &alone);
         let own = beside.run("")?;
         let seen = Seen::last(&own.output).filter(|_| report::build(&own, Received::default()).has_layers_of(&alone));
@@ -174,7 +175,7 @@ impl Explain {
         Ok((None, alone))
     }
 
-    /// Runs the program, or the probe if no program was named. The program finds the library in `folder`, if given.
+    /// Runs the program, or the probe if no program was named. `folder`, if given, is where the program finds the library.
     fn watch(&self, folder: Option<&LibraryFolder>, purpose: Purpose<'_>) -> io::Result<Finished> {
         let linker = matches!(purpose, Purpose::Linker);
         let Some((program, arguments)) = self.program.split_first() else {
@@ -192,7 +193,7 @@ impl Explain {
             leave_out(&mut command, &switch.variable, &switch.value);
         }
         if self.json || self.summary {
-            // Standard output is reserved for the report.
+            // Only the report goes to standard output.
             command.stdout(io::stderr());
         }
         let watched = Watched {
@@ -213,7 +214,7 @@ impl Explain {
         Ok(finished)
     }
 
-    /// Runs the program once more without the driver or layer that crashed it, and adds the result to the report.
+    /// Runs the program again without the driver or layer that crashed it, and adds the result to the report.
     fn run_without_culprit(&self, report: &mut Report, folder: Option<&LibraryFolder>) -> io::Result<()> {
         let Some(crash) = &mut report.crash else { return Ok(()) };
         let (retried, words) = match &crash.switch {
@@ -259,13 +260,13 @@ impl Explain {
 /// Purpose of a run of the program.
 #[derive(Clone, Copy)]
 enum Purpose<'a> {
-    /// An ordinary run, or one without the driver or layer of a crash.
+    /// An ordinary run, or a run without the driver or layer that crashed.
     Run(Option<&'a Switch>),
-    /// A run with the log of the dynamic linker. Its output is hidden, because the first run showed it.
+    /// A run with the log of the dynamic linker. Its output is hidden, because the first run already showed it.
     Linker,
 }
 
-/// Returns an error about a process that wrote no trace. The end of the process may contain the reason.
+/// Returns an error about a process that wrote no trace. The way in which the process ended may contain the reason.
 fn without_trace(report: &Report, why: String) -> io::Error {
     let ended = report
         .ended
@@ -290,7 +291,7 @@ pub(crate) const KEPT: Watched = Watched {
 };
 
 impl Library {
-    /// Returns the results of the probe without a layer.
+    /// Returns the results of a probe without a layer.
     fn looks_without(&self, layer: &str) -> io::Result<Option<Seen>> {
         let mut command = self.probe()?;
         leave_out(&mut command, report::WITHOUT_LAYERS, layer);
@@ -304,8 +305,8 @@ pub(crate) fn of_probe(library: &Library, finished: &Finished, seen: Option<&See
     of_devices(finished, seen.unwrap_or(&nothing), |layer| library.looks_without(layer))
 }
 
-/// Returns the report about a run that received these devices. If several layers may have changed the list, `without` runs the probe without one of
-/// them.
+/// Returns the report about a run that received these devices. If several layers may have changed the list, calls `without` to run the
+/// probe without one of them.
 fn of_devices(
     finished: &Finished,
     seen: &Seen,
@@ -339,7 +340,7 @@ fn of_devices(
     ))
 }
 
-/// Returns the first layer whose absence changes the list of devices.
+/// Returns the first layer without which the list of devices is different.
 fn culprit<'a>(
     layers: impl Iterator<Item = &'a str>,
     seen: &Seen,
@@ -368,7 +369,7 @@ pub(crate) fn devices(library: &mut Library) -> io::Result<ExitCode> {
     if let Some(words) = &seen.not_opened {
         return Err(io::Error::other(format!("no Vulkan loader could be opened: {words}")));
     }
-    // The report combines the devices of the probe with the drivers of the trace.
+    // The report combines the devices that the probe received with the drivers in the trace.
     let mut report = of_probe(library, &finished, Some(&seen))?;
     if let Some(other) = &other {
         report::other::compare(&mut report, &finished.records, &seen, other);

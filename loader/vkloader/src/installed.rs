@@ -1,4 +1,4 @@
-//! Finds the package that a file belongs to.
+//! Finds the package that contains a file.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A package manager: its query for the owner of a file, and the text before and after the package in its answer.
+/// A package manager: its query for the owner of a file, and the texts before and after the name of the package in its answer.
 struct Manager {
     program: &'static str,
     arguments: &'static [&'static str],
@@ -41,10 +41,10 @@ const MANAGERS: [Manager; 4] = [
     },
 ];
 
-/// Folder with the list of files of each package of dpkg.
+/// Folder in which dpkg has the list of files of each package.
 const DPKG_LISTS: &str = "/var/lib/dpkg/info";
 
-/// Returns the package that a file belongs to, as the package manager prints it; `None` if no package manager knows the file.
+/// Returns the package that contains a file, as the package manager prints its name. Returns `None` if no package manager knows the file.
 pub(crate) fn owner(path: &str) -> Option<String> {
     let paths = paths_of(path);
     let (dpkg, others) = MANAGERS.split_first()?;
@@ -55,10 +55,10 @@ pub(crate) fn owner(path: &str) -> Option<String> {
     of_dpkg.or_else(|| others.iter().find_map(|manager| manager.owner(&paths)))
 }
 
-/// Returns the paths under which a package manager may know a file, each once.
+/// Returns the paths under which a package manager may know a file, without duplicates.
 fn paths_of(path: &str) -> Vec<PathBuf> {
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.into());
-    // With a merged /usr, a file has two paths, and dpkg knows one of them.
+    // With a merged `/usr`, a file has two paths, and dpkg knows only one of them.
     let without_usr = real.strip_prefix("/usr").ok().map(|rest| Path::new("/").join(rest));
     let mut paths = vec![real.clone()];
     paths.extend(without_usr);
@@ -68,8 +68,8 @@ fn paths_of(path: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// Returns the first package whose list in `folder` has one of the paths. Returns `None` if the lists are missing, or of another format than the
-/// known one. `dpkg-query` takes ten times as long, because it reads the descriptions of all packages too.
+/// Returns the first package whose list in `folder` has one of the paths. Returns `None` if the lists are missing or have an unknown
+/// format. This is ten times as fast as `dpkg-query`, which also reads the descriptions of all packages.
 fn listed(folder: &Path, paths: &[PathBuf]) -> Option<Option<String>> {
     if fs::read(folder.join("format")).ok()?.trim_ascii() != b"1" {
         return None;
@@ -89,7 +89,8 @@ fn listed(folder: &Path, paths: &[PathBuf]) -> Option<Option<String>> {
     Some(package.map(|name| format!("package {}", name.display())))
 }
 
-/// Returns `true` if `part` occurs in `bytes`. The lists have some ten megabytes, which loops of a debug build take long for.
+/// Returns `true` if `part` occurs in `bytes`. Calls the C library, because a loop in a debug build would need too long for some ten
+/// megabytes of lists.
 fn contains(bytes: &[u8], part: &[u8]) -> bool {
     // SAFETY: both pointers are valid for the lengths of their slices, and `memmem` only reads.
     let found = unsafe { libc::memmem(bytes.as_ptr().cast(), bytes.len(), part.as_ptr().cast(), part.len()) };
@@ -111,7 +112,7 @@ impl Manager {
         })
     }
 
-    /// Returns the package in an answer.
+    /// Returns the package that an answer names.
     fn package(&self, answer: &str) -> Option<String> {
         let line = answer.lines().next()?.trim();
         let at = line.find(self.before)?;

@@ -1,4 +1,4 @@
-//! Finds the file of this program, which also starts the child processes that examine drivers.
+//! Finds the file of this program. The program also starts this file as the child processes that examine drivers.
 
 use std::env;
 use std::ffi::OsStr;
@@ -8,7 +8,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::path::PathBuf;
 
-/// Returns the path of this program. Without `/proc`, the path is the one with which the kernel started the program, or is computed from the command.
+/// Returns the path of this program. Without `/proc`, returns the path with which the kernel started the program, or searches for the
+/// command.
 ///
 /// # Errors
 /// Returns the system's error if neither way finds the program.
@@ -27,13 +28,13 @@ fn started() -> Option<PathBuf> {
     path.is_file().then(|| path.to_path_buf())
 }
 
-/// Returns `None`: other kernels do not pass the path.
+/// Returns `None`, because other kernels do not pass the path.
 #[cfg(not(target_os = "linux"))]
 fn started() -> Option<PathBuf> {
     None
 }
 
-/// Returns the file that the shell starts for a command.
+/// Returns the file that a shell would start for a command.
 pub(crate) fn find(program: &OsStr) -> Option<PathBuf> {
     if program.as_bytes().contains(&b'/') {
         return Some(program.into());

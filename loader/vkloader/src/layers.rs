@@ -1,4 +1,4 @@
-//! `vkloader layers`: the chain of layers, the origin of each layer, and the needs of widely used layers.
+//! `vkloader layers`: prints the chain of layers, the origin of each layer, and warnings about the order of widely used layers.
 
 mod order;
 
@@ -32,12 +32,12 @@ pub(crate) struct Layers {
 /// The output for scripts.
 #[derive(Serialize)]
 struct Chain<'a> {
-    /// The number of what `docs/layers.schema.json` describes.
+    /// The version of the format that `docs/layers.schema.json` describes.
     schema: u32,
-    /// The layers from the program down.
+    /// The layers, starting at the program.
     layers: &'a [ActiveLayer],
     warnings: Vec<Advice<'a>>,
-    /// The value of `VK_LOADER_LAYERS_ORDER` that helps, where one does.
+    /// The value of `VK_LOADER_LAYERS_ORDER` that avoids the warnings, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     order: Option<&'a str>,
 }

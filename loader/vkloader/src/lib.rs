@@ -68,7 +68,7 @@ pub fn command_line() -> clap::Command {
 /// Runs the command that the command line names.
 #[must_use]
 pub fn run() -> ExitCode {
-    // Nothing after this line may end the process, because the folder would remain.
+    // After this line, no code may end the process, because the folder would then remain.
     #[cfg(target_os = "linux")]
     let _unpacked = single::Unpacked::of_this_process();
     let arguments = match Arguments::try_parse() {

@@ -1,7 +1,7 @@
 //! A temporary folder with links to one library, under each name by which programs open a Vulkan loader.
 //!
-//! Preloading the library would not be enough. A program that opens `libvulkan.so` would get the system's loader as a second
-//! loader. Calls between that loader's own functions would reach the preloaded library, and the program would crash.
+//! Preloading the library would not be enough. A program that opens `libvulkan.so` would then get the system's loader as a second loader.
+//! Calls between the functions of that second loader would reach the preloaded library, and the program would crash.
 
 use crate::causes::elf::{Identity, folders_before_variable};
 use crate::child::naming;
@@ -19,10 +19,10 @@ use tempfile::TempDir;
 /// Names by which programs open a Vulkan loader.
 const NAMES: [&str; 2] = ["libvulkan.so.1", "libvulkan.so"];
 
-/// Variable with the folders that the dynamic linker searches before those of the system.
+/// Variable that lists the folders that the dynamic linker searches before those of the system.
 const VARIABLE: &str = "LD_LIBRARY_PATH";
 
-/// The folder, which is removed when the value is dropped.
+/// The folder. Dropping this value removes the folder.
 pub(crate) struct LibraryFolder {
     folder: TempDir,
     /// The absolute path of the library.
@@ -33,8 +33,8 @@ impl LibraryFolder {
     /// Creates the folder with links to a library.
     ///
     /// # Errors
-    /// Returns the system's error, or an error if the library is not a file; the program would silently get the system's loader
-    /// then.
+    /// Returns the system's error, or an error if the library is not a file. Without this check, the program would get the system's loader
+    /// without a message.
     pub(crate) fn of(library: &Path) -> io::Result<Self> {
         let library = std::path::absolute(library)?;
         let status = fs::metadata(&library).map_err(|error| naming(&library, error))?;
@@ -50,10 +50,10 @@ impl LibraryFolder {
         Ok(Self { folder, library })
     }
 
-    /// Makes a command search the folder before all others.
+    /// Makes a command search this folder before all other folders.
     pub(crate) fn search_first(&self, command: &mut Command) {
         let mut folders = self.folder.path().as_os_str().to_owned();
-        // An empty item of the list would mean the current folder.
+        // An empty item in the list would mean the current folder.
         if let Some(others) = env::var_os(VARIABLE).filter(|others| !others.is_empty()) {
             folders.push(":");
             folders.push(others);
@@ -61,7 +61,7 @@ impl LibraryFolder {
         command.env(VARIABLE, folders);
     }
 
-    /// Replaces the paths of the temporary links in `records` by the path of the library.
+    /// In `records`, replaces the paths of the temporary links by the path of the library.
     pub(crate) fn name_library(&self, records: &mut [Record]) {
         for record in records {
             if let Event::Loaded(loaded) = &mut record.event
@@ -72,7 +72,8 @@ impl LibraryFolder {
         }
     }
 
-    /// Returns the reason why a program did not load the library, or `None` if it did. Call `name_library` on `records` first.
+    /// Returns the reason why a program did not load the library, or `None` if the program loaded it. `name_library` must have been called
+    /// on `records`.
     pub(crate) fn missed_by(&self, program: &OsStr, records: &[Record]) -> Option<String> {
         let loaded = || {
             records.iter().filter_map(|record| match &record.event {
@@ -102,7 +103,7 @@ impl LibraryFolder {
         })
     }
 
-    /// Returns the property of a program's file that prevents it from loading the library, if there is one.
+    /// Returns the property of a program's file that prevents the program from loading the library, if there is one.
     fn obstacle(&self, program: &Path) -> Option<String> {
         let name = program.display();
         let (its, own) = (Identity::of(program)?, Identity::of(&self.library)?);

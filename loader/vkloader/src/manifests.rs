@@ -1,20 +1,21 @@
-//! Contents of the manifests of drivers and layers.
+//! Reads the manifests of drivers and layers.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// Returns the content of a manifest; `None` if it is not JSON.
+/// Returns the content of a manifest; `None` if the file is not valid JSON.
 pub(crate) fn read(path: &Path) -> Option<Value> {
     serde_json::from_slice(&std::fs::read(path).ok()?).ok()
 }
 
-/// Returns the driver's library that a manifest names, as text.
+/// Returns the driver's library as the manifest names it.
 pub(crate) fn named(path: &Path) -> Option<String> {
     let content = read(path)?;
     content.get("ICD")?.get("library_path")?.as_str().map(String::from)
 }
 
-/// Returns the path of a library that a manifest names. A relative path starts at the manifest's folder; a bare file name stays.
+/// Returns the path of a library that a manifest names. A relative path starts at the manifest's folder. A bare file name is returned
+/// unchanged.
 pub(crate) fn found(manifest: &Path, library: &str) -> PathBuf {
     match library.contains('/') {
         true => manifest.parent().unwrap_or(Path::new("/")).join(library),
@@ -22,13 +23,13 @@ pub(crate) fn found(manifest: &Path, library: &str) -> PathBuf {
     }
 }
 
-/// Returns the objects that describe layers in a manifest.
+/// Returns the objects in a manifest that describe layers.
 pub(crate) fn layers(content: &Value) -> impl Iterator<Item = &Value> {
     let several = content.get("layers").and_then(Value::as_array).into_iter().flatten();
     content.get("layer").into_iter().chain(several)
 }
 
-/// Returns the variable that a manifest names for disabling a layer, with a value.
+/// Returns the variable with which users can disable a layer, according to the layer's manifest, and a value for it.
 pub(crate) fn own_switch(path: &Path, name: &str) -> Option<(String, String)> {
     let content = read(path)?;
     let layer = layers(&content).find(|layer| layer.get("name").and_then(Value::as_str) == Some(name))?;

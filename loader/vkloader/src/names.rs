@@ -31,7 +31,7 @@ results! {
     ERROR_NOT_PERMITTED = -1_000_174_001,
 }
 
-/// Returns the name of a `VkResult`, or its number if it is unknown.
+/// Returns the name of a `VkResult`, or its number if the name is unknown.
 pub(crate) fn result(code: i32) -> String {
     match RESULTS.iter().find(|(known, _)| *known == code) {
         Some((_, name)) => (*name).into(),
@@ -67,10 +67,10 @@ pub(crate) fn signal(number: i32) -> String {
     }
 }
 
-/// Number that a shell adds to the signal that ended a command.
+/// A shell reports this number plus the number of the signal that ended a command.
 pub(crate) const OF_SHELL: i32 = 128;
 
-/// Returns an exit status with its usual meaning.
+/// Returns an exit status together with its usual meaning.
 pub(crate) fn status(number: i32) -> String {
     let known = SIGNALS.iter().find(|(signal, _)| *signal == number - OF_SHELL);
     match (number, known) {

@@ -1,16 +1,16 @@
-//! Stands in for the record of devices, which only 64-bit Linux has.
+//! Replaces the module that records devices, which only exists on 64-bit Linux.
 
 use std::ffi::OsStr;
 use std::io;
 use std::process::ExitCode;
 
-/// Status of a process that prints the reason why there is no record.
+/// Exit status of a process that printed the reason why there is no record.
 pub(crate) const NO_RECORD: u8 = 42;
 
 /// Reports that there is no record.
 ///
 /// # Errors
-/// Always.
+/// Always returns an error.
 pub(crate) fn print(_: &OsStr) -> io::Result<ExitCode> {
     Err(io::Error::new(
         io::ErrorKind::Unsupported,

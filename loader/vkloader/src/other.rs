@@ -1,4 +1,4 @@
-//! The loader that programs on this machine use, if it is another file than the examined library.
+//! The loader that programs on this machine use, if this is another file than the examined library.
 
 use crate::carried;
 use crate::causes;
@@ -15,7 +15,7 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 
-/// A run of the probe under the loader that programs use.
+/// A run of the probe with the loader that programs use.
 pub(crate) struct Other {
     pub(crate) finished: Finished,
     pub(crate) seen: Seen,
@@ -25,19 +25,19 @@ pub(crate) struct Other {
     bytes: OnceCell<Vec<u8>>,
 }
 
-/// A manifest of a driver that makes a loader fail, even if it is the only one.
+/// A manifest of a driver that makes a loader fail, even if no other manifest is used.
 pub(crate) struct Refused {
     pub(crate) manifest: String,
-    /// Variable that names the manifest, if one does.
+    /// Variable that names the manifest, if there is one.
     pub(crate) variable: Option<String>,
-    /// The failure with this manifest alone.
+    /// The failure that occurs with only this manifest.
     pub(crate) how: String,
 }
 
 /// Upper bound on the manifests that are tried one by one.
 const MOST_TRIED: usize = 16;
 
-/// Variables that replace the search for drivers. Older loaders only know the second one.
+/// Variables that replace the search for drivers. Older loaders only know the second variable.
 const REPLACING: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
 
 /// Variables that list manifests of drivers.
@@ -47,7 +47,8 @@ const NAMING: [&str; 3] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER
 const MOST_BYTES: u64 = 64 << 20;
 
 impl Other {
-    /// Returns `true` if this loader may know a word, such as the name of a variable, because its file contains it or cannot be read.
+    /// Returns `true` if this loader may know a word, such as the name of a variable. This is so if its file contains the word or cannot be
+    /// read.
     pub(crate) fn knows(&self, word: &str) -> bool {
         let bytes = self.bytes.get_or_init(|| {
             let file = self.seen.library.as_deref().map(Path::new);
@@ -56,8 +57,8 @@ impl Other {
         bytes.is_empty() || bytes.windows(word.len()).any(|part| part == word.as_bytes())
     }
 
-    /// Tries each manifest alone if this loader fails, and keeps those with which it fails although the loader itself works. `own` has the results
-    /// under the library of this program, and `records` its trace.
+    /// If this loader fails, tries each manifest alone. Keeps the manifests with which the loader fails although it otherwise works. `own`
+    /// has the results with the library of this program, and `records` has its trace.
     ///
     /// # Errors
     /// The probe cannot be run.
@@ -75,13 +76,13 @@ impl Other {
         }
         let usual = probe::library(None);
         let Alone::Answered(without_drivers) = alone(library, &usual, "/nowhere/none.json")? else {
-            // A loader that crashes without any driver crashes for another reason.
+            // The loader crashes even without a driver, so no manifest is the reason.
             return Ok(());
         };
         for (manifest, variable) in manifests(records).into_iter().take(MOST_TRIED) {
             let how = match alone(library, &usual, manifest)? {
                 Alone::Crashed(signal) => format!("{} ends that loader", names::signal(signal)),
-                // A loader that answers as without any driver skipped the manifest, or always fails.
+                // If the answer is the same as without drivers, the loader skipped the manifest, or always fails.
                 Alone::Answered(code) if code == without_drivers && !causes::is_odd_manifest(manifest) => continue,
                 Alone::Answered(code) if code < 0 && works_alone(library, manifest)? => {
                     format!("vkCreateInstance gives {} under that loader", names::result(code))
@@ -105,14 +106,14 @@ fn read(path: &Path) -> Option<Vec<u8>> {
 
 /// Result of the probe with one manifest.
 enum Alone {
-    /// This signal ended it.
+    /// This signal ended the probe.
     Crashed(i32),
-    /// `vkCreateInstance` gave this result.
+    /// `vkCreateInstance` returned this result.
     Answered(i32),
     Unknown,
 }
 
-/// Runs the probe under a loader with one manifest.
+/// Runs the probe with a loader and one manifest.
 fn alone(library: &Library, loader: &Path, manifest: &str) -> io::Result<Alone> {
     let mut command = Command::new(crate::itself::path()?);
     command
@@ -131,12 +132,12 @@ fn alone(library: &Library, loader: &Path, manifest: &str) -> io::Result<Alone> 
     })
 }
 
-/// Returns `true` if an instance can be created with a manifest alone under the library of this program.
+/// Returns `true` if the library of this program can create an instance with only this manifest.
 fn works_alone(library: &Library, manifest: &str) -> io::Result<bool> {
     Ok(matches!(alone(library, &library.path(), manifest)?, Alone::Answered(0)))
 }
 
-/// Returns the manifests of drivers in a trace, each with the variable that names it.
+/// Returns the manifests of drivers that a trace has. Each one has the variable that names it, if there is one.
 fn manifests(records: &[Record]) -> Vec<(&str, Option<&str>)> {
     let mut found: Vec<(&str, Option<&str>)> = Vec::new();
     for record in records {
@@ -153,9 +154,9 @@ fn manifests(records: &[Record]) -> Vec<(&str, Option<&str>)> {
 }
 
 impl Library {
-    /// Selects the library that came with this program, unless the command line names a library or the programs' loader writes a trace. Returns the
-    /// results under the programs' loader if another library was selected. `compares` makes the probe do everything that a program does. `program` is a
-    /// program of the user, which may have a loader in a folder of its own.
+    /// Selects the library that came with this program, unless the command line names a library or the programs' loader writes a trace. If
+    /// it selects a library, returns the results with the programs' loader. `compares` makes the probe do everything that a program does.
+    /// `program` is a program of the user, which may have a loader in its own folder.
     ///
     /// # Errors
     /// The probe cannot be run.
@@ -193,7 +194,7 @@ impl Library {
 /// Runs the 32-bit `vkloader`, if it is installed and this machine can run it. Returns its report.
 ///
 /// # Errors
-/// `Interrupted` if a signal asked this process to end.
+/// Returns `Interrupted` if a signal asked this process to end.
 pub(crate) fn report_of_32_bits(library: &Library) -> io::Result<Option<Value>> {
     let Some(program) = carried::program_of_32_bits() else {
         return Ok(None);

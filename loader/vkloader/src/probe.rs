@@ -1,4 +1,4 @@
-//! The probe: a process that opens the library and calls the commands that every Vulkan program calls first.
+//! The probe: a process that opens the library and calls the same first commands as every Vulkan program.
 
 use crate::objects;
 use crate::vulkan::{
@@ -12,14 +12,14 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Hidden command of `vkloader`. The path of the library follows.
+/// Hidden command of `vkloader`. The next argument is the path of the loader.
 pub(crate) const ARGUMENT: &str = "probe";
 
 /// Name by which programs open their loader.
 const USUAL_LIBRARY: &str = "libvulkan.so.1";
 
-/// Returns the library to open: the named library, or the usual one. A name without a folder first means a file in the current
-/// folder, as in every command. The dynamic linker alone would search for it elsewhere.
+/// Returns the library to open: the named one, or else the usual one. If the current folder has a file of this name, returns its path. The
+/// dynamic linker would search for a bare name elsewhere.
 pub(crate) fn library(named: Option<&Path>) -> PathBuf {
     let name = named.unwrap_or(Path::new(USUAL_LIBRARY));
     match named.is_some_and(Path::is_file) {
@@ -28,12 +28,12 @@ pub(crate) fn library(named: Option<&Path>) -> PathBuf {
     }
 }
 
-/// Results that the probe received after all layers.
+/// Results that the probe received at the top of the layer chain.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Seen {
-    /// Path of the file that was opened.
+    /// Path of the library that the probe opened.
     pub(crate) library: Option<String>,
-    /// Paths of the libraries that were loaded before a driver was asked.
+    /// Paths of the libraries that were loaded before the probe asked a driver.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) before: Vec<String>,
     /// Paths of the libraries that were loaded later.
@@ -59,14 +59,14 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Returns the devices that can be created.
+    /// Returns the usable devices: those that can be created.
     pub(crate) fn usable(&self) -> impl Iterator<Item = &Device> {
         self.devices
             .iter()
             .filter(|device| device.created == Some(vulkan::SUCCESS))
     }
 
-    /// Returns `true` if the probe made all its calls up to the first one that failed.
+    /// Returns `true` if the probe made all its calls, or all calls up to the first one that failed.
     pub(crate) fn is_complete(&self) -> bool {
         let has_devices = || self.devices.iter().all(|device| device.created.is_some());
         match (self.instance, self.enumeration) {
@@ -88,7 +88,7 @@ impl Seen {
             .find(|(_, code)| *code != vulkan::SUCCESS)
     }
 
-    /// Returns the last results that a probe printed. A probe that ended early printed incomplete ones.
+    /// Returns the last results that a probe printed. If the probe ended early, they are incomplete.
     pub(crate) fn last(output: &[u8]) -> Option<Self> {
         let lines = output.split(|&byte| byte == b'\n').rev();
         lines
@@ -96,7 +96,7 @@ impl Seen {
             .find_map(|line| serde_json::from_slice(line).ok())
     }
 
-    /// Adds the libraries that are loaded now.
+    /// Adds the libraries that are loaded now and not known yet.
     fn note_objects(&mut self) {
         for path in objects::loaded() {
             if !self.before.contains(&path) && !self.objects.contains(&path) {
@@ -116,7 +116,7 @@ pub(crate) struct Device {
     pub(crate) api_version: String,
     /// UUID in 32 hexadecimal digits.
     pub(crate) uuid: Option<String>,
-    /// Driver UUID in 32 hexadecimal digits. It is the same for all devices of a driver.
+    /// Driver UUID in 32 hexadecimal digits. All devices of a driver have the same.
     pub(crate) driver_uuid: Option<String>,
     /// PCI domain, bus, device and function.
     pub(crate) pci: Option<String>,
@@ -137,12 +137,12 @@ pub(crate) enum Extent {
     Driver,
     /// The query for the instance extensions of one driver, without an instance.
     Extensions,
-    /// None; the library is only opened.
+    /// No commands. The probe only opens the library.
     Nothing,
 }
 
-/// Returns the original standard output of this process for its results. From then on, lines that drivers print are discarded, so they cannot be
-/// taken for results.
+/// Returns a copy of this process's standard output, for the results. After that, lines that drivers print are discarded, so that no line
+/// can be taken for a result.
 ///
 /// # Errors
 /// A descriptor cannot be duplicated.
@@ -154,9 +154,10 @@ pub(crate) fn answers() -> io::Result<File> {
     Ok(own.into())
 }
 
-/// Makes this process end with its parent, and makes it the first to be ended when memory is short. No work of a user is lost with it.
+/// Makes this process end with its parent. Also makes the system end this process first when memory is short, because no user's work is
+/// lost with it.
 pub(crate) fn be_expendable() {
-    // If the system does not support these requests, the process runs as usual.
+    // If the system does not support these requests, the process runs without them.
     #[cfg(target_os = "linux")]
     {
         let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
@@ -164,8 +165,8 @@ pub(crate) fn be_expendable() {
     }
 }
 
-/// Calls the commands and passes the results to `tell` at the end. In the role of a program, it also does so before each step in which a driver may
-/// end the process.
+/// Calls the commands and passes the results to `tell` at the end. In the role of a program, also passes the results to `tell` before each
+/// step in which a driver may end the process.
 ///
 /// # Errors
 /// Returns the error of `tell`.
@@ -177,7 +178,8 @@ pub(crate) fn run(
 ) -> io::Result<()> {
     let mut seen = Seen::default();
     let opened = open(library);
-    // A process without /proc still knows which file it opened; only /proc knows a file that is not a Vulkan loader.
+    // Without `/proc`, the process still knows which Vulkan loader it opened. If the file is not a Vulkan loader, only `/proc` reveals the
+    // file.
     seen.library = opened.as_ref().ok().and_then(Entry::file).or_else(mapped);
     match opened {
         Ok(_) if extent == Extent::Nothing => {}
@@ -188,13 +190,14 @@ pub(crate) fn run(
     tell(&seen)
 }
 
-/// Returns the functions of a Vulkan loader, which stays open until the process ends.
+/// Opens a Vulkan loader and returns its functions. The loader stays open until the process ends.
 ///
 /// # Errors
-/// A message that says why the library cannot be used.
+/// Returns a message that says why the library cannot be used.
 pub(crate) fn open(library: &OsString) -> Result<Entry, String> {
     let name = library.to_str().ok_or("its path is no UTF-8")?;
-    // SAFETY: the initialisers of a library may do anything. This process exists only to run the library, so a crash here harms nothing else.
+    // SAFETY: the initialisers of a library may run any code. This process exists only to run the library, so a crash here harms nothing
+    // else.
     let opened = unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| words(&error))?;
     // SAFETY: a Vulkan loader exports this function with this signature.
     let get = unsafe { opened.get::<GetProcAddr>(b"vkGetInstanceProcAddr\0") };
@@ -204,7 +207,7 @@ pub(crate) fn open(library: &OsString) -> Result<Entry, String> {
     Ok(unsafe { Entry::new(get) })
 }
 
-/// Returns the messages of an error and its sources; the message of the system is in a source.
+/// Returns the messages of an error and its sources. One of the sources has the message of the system.
 fn words(error: &dyn std::error::Error) -> String {
     match error.source() {
         Some(cause) => format!("{error}: {}", words(cause)),
@@ -212,7 +215,7 @@ fn words(error: &dyn std::error::Error) -> String {
     }
 }
 
-/// Calls the first commands of every program in their usual order, and creates a device of each physical device.
+/// Calls the first commands of every program in their usual order, and creates a device for each physical device.
 fn ask(
     entry: &Entry,
     layers: &[String],
@@ -221,7 +224,7 @@ fn ask(
 ) -> io::Result<()> {
     seen.before = objects::loaded();
     seen.version = Some(version(entry.version()));
-    // Any manifest, driver or layer may end the process from here on.
+    // From here on, any manifest, driver or layer may end the process.
     tell(seen)?;
     let instance = match create(entry, Extent::Program, layers, seen) {
         Ok(instance) => instance,
@@ -247,16 +250,16 @@ fn ask(
     Ok(())
 }
 
-/// Asks a driver for the contents of its catalogue entry.
+/// Asks a driver for the facts that its catalogue entry has.
 fn ask_driver(entry: &Entry, extent: Extent, seen: &mut Seen) {
     seen.before = objects::loaded();
     if extent == Extent::Extensions {
-        // The trace contains the extensions that the driver lists.
+        // The loader writes the driver's extensions to the trace.
         entry.extensions();
         return seen.note_objects();
     }
     let made = instance(entry, extent, &[]);
-    // The loader closes a driver without devices when it lists the devices.
+    // When the loader lists devices, it closes a driver without devices. So this notes the libraries first.
     seen.note_objects();
     match made {
         Err(code) => seen.instance = Some(code),
@@ -271,21 +274,22 @@ fn ask_driver(entry: &Entry, extent: Extent, seen: &mut Seen) {
     }
 }
 
-/// Creates an instance, after the queries that precede one.
+/// Creates an instance. First makes the queries that usually precede an instance.
 ///
 /// # Errors
-/// The result of `vkCreateInstance`.
+/// Returns the result of `vkCreateInstance`.
 pub(crate) fn instance(entry: &Entry, extent: Extent, layers: &[String]) -> Result<Instance, Code> {
     create(entry, extent, layers, &mut Seen::default())
 }
 
-/// Creates an instance, and records the answers to the preceding queries.
+/// Creates an instance. Records the answers to the queries before it.
 fn create(entry: &Entry, extent: Extent, layers: &[String], seen: &mut Seen) -> Result<Instance, Code> {
     let number = entry.version();
     let extensions = entry.extensions();
     seen.version = Some(version(number));
     if extent == Extent::Driver {
-        // The list includes portability drivers, which do not fully conform to Vulkan. The loader itself supports this extension.
+        // With this extension, the list includes portability drivers, which do not fully conform to Vulkan. The loader itself implements
+        // the extension.
         let wanted = [c"VK_KHR_portability_enumeration"];
         return entry.instance(number, vulkan::ENUMERATE_PORTABILITY, &wanted, &[]);
     }
@@ -340,7 +344,7 @@ fn describe(device: Physical<'_>) -> Device {
         pci.head.next = identity.head.next;
         identity.head.next = (&raw mut pci).cast();
     }
-    // SAFETY: the chain consists of valid structures, and the device has a version that supports them.
+    // SAFETY: the chain consists of valid structures, and the device's version supports these structures.
     unsafe { device.fill((&raw mut identity).cast()) };
     described.driver_id = has_driver.then_some(of_driver.driver_id);
     described.driver_name = has_driver.then(|| text(&of_driver.driver_name));
@@ -383,7 +387,7 @@ pub(crate) fn text(characters: &[u8]) -> String {
     String::from_utf8_lossy(&characters[..end]).into_owned()
 }
 
-/// Returns the first file with the name of a Vulkan loader that this process has mapped.
+/// Returns the first file that this process has mapped and that has the name of a Vulkan loader.
 fn mapped() -> Option<String> {
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
     maps.lines()

@@ -1,4 +1,4 @@
-//! Remedies that consist of a variable: adapted to the loader that programs use, and tried.
+//! Adapts remedies that set a variable to the loader that programs use, and tries these remedies.
 
 use crate::beside::leave_out;
 use crate::child;
@@ -13,18 +13,18 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 
-/// Variable that disables drivers. Loaders before 1.3.234 know neither this one nor that for layers.
+/// Variable that disables drivers. Loaders before 1.3.234 know neither this variable nor the one for layers.
 const WITHOUT_DRIVERS: &str = "VK_LOADER_DRIVERS_DISABLE";
 /// Variable that replaces the search for drivers in all versions of the loader.
 const ONLY_DRIVERS: &str = "VK_ICD_FILENAMES";
 
-/// Upper bound on the parts that are left out together.
+/// Upper bound on the drivers and layers that are left out together.
 const MOST: usize = 4;
 
-/// A variable, and the word that a remedy adds to it.
+/// A variable, and the word that a remedy adds to its value.
 type Set = (String, String);
 
-/// Replaces the variables in remedies that the loader of programs does not know.
+/// Replaces the variables in remedies that the programs' loader does not know.
 pub(crate) fn for_loader(report: &mut Report, records: &[Record], other: &Other) {
     type Alternative = fn(&str, &[Record]) -> Option<Set>;
     let rows: [(&str, Alternative); 2] = [(WITHOUT_DRIVERS, other_drivers), (WITHOUT_LAYERS, own_variable)];
@@ -50,7 +50,7 @@ pub(crate) fn for_loader(report: &mut Report, records: &[Record], other: &Other)
     }
 }
 
-/// Returns the value of a variable in a remedy.
+/// Returns the value that a remedy gives to a variable.
 fn value_in(advice: &str, variable: &str) -> Option<String> {
     let (_, rest) = advice.split_once(&format!("{variable}="))?;
     rest.split(' ').next().map(String::from)
@@ -65,7 +65,7 @@ fn without_command(dropped: &mut Dropped, set: &str) {
     }
 }
 
-/// Returns the variable with the manifests of all drivers but these.
+/// Returns the variable that names the manifests of all drivers except these.
 fn other_drivers(files: &str, records: &[Record]) -> Option<Set> {
     let mut paths: Vec<&str> = Vec::new();
     for record in records {
@@ -85,7 +85,7 @@ fn other_drivers(files: &str, records: &[Record]) -> Option<Set> {
     (!paths.is_empty()).then(|| (ONLY_DRIVERS.into(), paths.join(":")))
 }
 
-/// Returns the variable by which the manifest of a layer lets users switch it off.
+/// Returns the variable with which users can switch a layer off, according to the layer's manifest.
 fn own_variable(layer: &str, records: &[Record]) -> Option<Set> {
     let manifest = records.iter().find_map(|record| match &record.event {
         Event::Decision(decision) if decision.subject == "layer" && decision.name == layer => Some(&decision.path),
@@ -95,8 +95,8 @@ fn own_variable(layer: &str, records: &[Record]) -> Option<Set> {
 }
 
 impl Library {
-    /// Runs the probe with the first remedy that a variable makes, and adds the result to the report. If another driver or layer ends the
-    /// probe then, it is left out too. Without a program of the user, a remedy that does not help leaves the report.
+    /// Runs the probe with the first remedy that sets a variable, and adds the result to the report. If the probe then ends in another
+    /// driver or layer, leaves that one out too. Without a program of the user, a remedy that does not help is removed from the report.
     ///
     /// # Errors
     /// The probe cannot be run.
@@ -107,7 +107,7 @@ impl Library {
         let of_programs = other.is_some_and(|other| other.seen.not_opened.is_none());
         let mut tried = None;
         if of_programs {
-            // Programs use the other loader, and the remedy is for them.
+            // Programs use the other loader, and the remedy is for programs.
             tried = self.try_all(&probe::library(None), &first)?;
         }
         if tried.is_none() {
@@ -137,8 +137,8 @@ impl Library {
         Ok(())
     }
 
-    /// Runs the probe under a loader with one variable, and then with those that leave out the next drivers and layers too. Returns the variables
-    /// with a sentence about the devices that can be used; `None` if no device can.
+    /// Runs the probe with a loader and one variable. As long as another driver or layer ends the probe, repeats this without that one.
+    /// Returns the variables with a sentence about the usable devices, or `None` if no device becomes usable.
     fn try_all(&self, loader: &Path, first: &Set) -> io::Result<Option<(Vec<Set>, String)>> {
         let mut sets = vec![first.clone()];
         loop {
@@ -153,7 +153,7 @@ impl Library {
         }
     }
 
-    /// Runs the probe under a loader with these variables.
+    /// Runs the probe with a loader and these variables.
     fn try_with(&self, loader: &Path, sets: &[Set]) -> io::Result<Tried> {
         let mut command = Command::new(crate::itself::path()?);
         command.arg(probe::ARGUMENT).arg(loader);
@@ -180,13 +180,13 @@ impl Library {
 
 /// Result of the probe with some variables.
 struct Tried {
-    /// A sentence about the devices that can be used; `None` if there are none.
+    /// A sentence about the usable devices; `None` if there are none.
     usable: Option<String>,
-    /// The variable that leaves out the next driver or layer that ended the probe.
+    /// The variable that leaves out the next driver or layer, which ended the probe.
     next: Option<Set>,
 }
 
-/// Returns the variables as a shell expects them before a command. Words for one variable become one value.
+/// Returns the variables as a shell expects them before a command. Combines words for the same variable into one value.
 fn joined(sets: &[Set]) -> String {
     let mut values: Vec<(&str, String)> = Vec::new();
     for (name, value) in sets {

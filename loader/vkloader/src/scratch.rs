@@ -1,4 +1,4 @@
-//! Folders for temporary files. In a sandbox or on a damaged system, the usual place may be missing or read-only.
+//! Folders for temporary files. In a sandbox or on a damaged system, the usual folder may be missing or read-only.
 
 use crate::child::naming;
 use crate::signals;
@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// Characters with a meaning in `LD_LIBRARY_PATH`. A folder whose name contains one of them cannot be listed there.
+/// Characters with a meaning in `LD_LIBRARY_PATH`. The variable cannot list a folder whose name contains one of these characters.
 const MEANT: &[u8] = b":;$";
 
 /// Returns the places for temporary files, in the order in which they are tried.
@@ -38,10 +38,10 @@ fn is_plain(place: &Path) -> bool {
     !place.as_os_str().as_bytes().iter().any(|byte| MEANT.contains(byte))
 }
 
-/// Creates a folder that is removed when the value is dropped, and also if a signal asks this process to end.
+/// Creates a temporary folder. Dropping the value removes the folder, and so does a signal that asks this process to end.
 ///
 /// # Errors
-/// Returns the system's error for the first place if no place takes the folder.
+/// Returns the system's error for the first place if no place accepts the folder.
 pub(crate) fn folder() -> io::Result<TempDir> {
     signals::note_requests_to_end();
     let made = first(|place| with_room(tempfile::tempdir_in(place)?));
@@ -51,12 +51,12 @@ pub(crate) fn folder() -> io::Result<TempDir> {
     })
 }
 
-/// Room in bytes that a folder must have. A trace that ends early would look like that of a program that ended early.
+/// Space in bytes that a folder must have. If the space ran out, a cut trace would look like the trace of a program that ended early.
 const ROOM: usize = 256 << 10;
 
-/// Returns the folder if files in it can have a content, which a full disk or a quota prevents.
+/// Returns the folder if its files can have content. A full disk or a quota can prevent this.
 fn with_room(folder: TempDir) -> io::Result<TempDir> {
-    // The user's mask of permissions may take away all of them.
+    // The user's umask may remove all permissions.
     std::fs::set_permissions(folder.path(), Permissions::from_mode(0o700))?;
     let file = folder.path().join("room");
     std::fs::write(&file, vec![0; ROOM])?;
@@ -64,7 +64,7 @@ fn with_room(folder: TempDir) -> io::Result<TempDir> {
     Ok(folder)
 }
 
-/// Temporary files of a run: in a folder, or in memory if no place takes a folder.
+/// Temporary files of a run. They are in a folder, or in memory if no place accepts a folder.
 pub(crate) struct Files {
     folder: Option<TempDir>,
     /// Files in memory, each with its name.
@@ -72,7 +72,7 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Creates the folder, if a place takes it.
+    /// Creates the folder, if a place accepts it.
     pub(crate) fn new() -> Self {
         Self {
             folder: folder().ok(),
@@ -80,7 +80,7 @@ impl Files {
         }
     }
 
-    /// Creates an empty file. Several processes may write to it, each at its end.
+    /// Creates an empty file. Several processes may append to the file.
     ///
     /// # Errors
     /// Returns the system's error.
@@ -91,7 +91,7 @@ impl Files {
                     .append(true)
                     .create(true)
                     .open(folder.path().join(name))?;
-                // The user's mask of permissions may have taken away all of them.
+                // The user's umask may have removed all permissions.
                 file.set_permissions(Permissions::from_mode(0o600))?;
                 Ok(file)
             }
@@ -99,7 +99,7 @@ impl Files {
         }
     }
 
-    /// Returns a path that leads this user's processes to a file.
+    /// Returns a path by which this user's processes can open a file.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         if let Some(folder) = &self.folder {
             return folder.path().join(name);
@@ -114,7 +114,7 @@ impl Files {
     /// Returns the system's error.
     pub(crate) fn share(&self, file: &File) -> io::Result<()> {
         if let Some(folder) = &self.folder {
-            // Others do not list the folder, and its name cannot be guessed.
+            // Other users cannot list the folder, and its name cannot be guessed.
             std::fs::set_permissions(folder.path(), Permissions::from_mode(0o711))?;
             file.set_permissions(Permissions::from_mode(0o622))?;
         }
@@ -126,13 +126,13 @@ impl Files {
         self.folder.as_ref().map(TempDir::path)
     }
 
-    /// Returns the first bytes of a file; empty if it cannot be read.
+    /// Returns the first bytes of a file; empty if the file cannot be read.
     pub(crate) fn read(&self, name: &str, most: u64) -> Vec<u8> {
         match (&self.folder, self.file(name)) {
             (Some(folder), _) => read(&folder.path().join(name), most),
             (None, Some(file)) => {
                 let mut bytes = Vec::new();
-                // The offset of this descriptor belongs to it alone, because the others append.
+                // No other descriptor shares this file offset, and the other descriptors append.
                 let rewound = (&*file).rewind();
                 let _ = rewound.and_then(|()| file.take(most).read_to_end(&mut bytes));
                 bytes
@@ -161,24 +161,24 @@ fn in_memory(name: &'static str, files: &mut Vec<(&'static str, File)>) -> io::R
     Ok(file)
 }
 
-/// Returns the start of a file; empty if the path is not a regular file or cannot be read.
+/// Returns the first bytes of a file; empty if the path is not a regular file or cannot be read.
 pub(crate) fn read(path: &Path, most: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     if std::fs::symlink_metadata(path).is_ok_and(|status| status.is_file()) {
-        // A program with another mask of permissions may have created the file.
+        // A program with another umask may have created the file.
         let _ = std::fs::set_permissions(path, Permissions::from_mode(0o600));
         if let Ok(file) = File::open(path) {
-            // After an error, the bytes that were read so far are used.
+            // If an error occurs, the bytes read so far are used.
             let _ = file.take(most).read_to_end(&mut bytes);
         }
     }
     bytes
 }
 
-/// Returns what `make` makes in the first place where it succeeds.
+/// Calls `make` for each place until it succeeds, and returns the result.
 ///
 /// # Errors
-/// Returns the error for the first place if it fails in all places.
+/// Returns the error for the first place if `make` fails in all places.
 pub(crate) fn first<T>(make: impl Fn(&Path) -> io::Result<T>) -> io::Result<T> {
     let mut failure = None;
     for place in places() {

@@ -1,4 +1,4 @@
-//! Records signals that ask this process to end, so that it first ends its children and removes its temporary files.
+//! Records signals that ask this process to end. The process then first ends its children and removes its temporary files.
 
 use std::mem;
 use std::ptr;
@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// `true` after another process sent a signal that asks this process to end.
 static UNWANTED: AtomicBool = AtomicBool::new(false);
 
-/// `true` after the terminal sent a signal for its program.
+/// `true` after the terminal sent a signal that is meant for the program.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn note(_: libc::c_int) {
     UNWANTED.store(true, Ordering::Relaxed);
 }
 
-/// Records a signal that another process sent. Signals of the terminal are left to the program that runs there.
+/// Records a signal that another process sent. A signal of the terminal is for the program that runs there, so this only notes it.
 extern "C" fn leave(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     // SAFETY: the kernel passes a valid structure to handlers that are installed with SA_SIGINFO.
     let is_wanted = unsafe { (*info).si_code } == FROM_KERNEL;
@@ -22,11 +22,10 @@ extern "C" fn leave(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_
     noted.store(true, Ordering::Relaxed);
 }
 
-/// `SI_KERNEL`, the origin of a signal that the kernel sends, for example for a key of the terminal.
+/// `SI_KERNEL`: the kernel sent the signal, for example because of a key on the terminal.
 const FROM_KERNEL: libc::c_int = 0x80;
 
-/// Installs the signal handlers: the first signal that asks this process to end is recorded, and a second one ends the process at
-/// once.
+/// Installs the signal handlers. The first signal that asks this process to end is recorded, and a second one ends the process at once.
 pub(crate) fn note_requests_to_end() {
     for signal in TO_END {
         let handler = note as extern "C" fn(libc::c_int);
@@ -38,8 +37,8 @@ pub(crate) fn note_requests_to_end() {
     }
 }
 
-/// Ignores the signals that a terminal sends when a key is pressed, because this process prints a report after the program has ended. The program itself gets the
-/// default handlers.
+/// Ignores the signals that a terminal sends for keys, because this process must print a report after the program has ended. The program
+/// itself gets the default handlers.
 pub(crate) fn leave_those_of_the_terminal() {
     for signal in [libc::SIGINT, libc::SIGQUIT] {
         let handler = leave as extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void);
@@ -60,21 +59,21 @@ extern "C" fn note_stop(_: libc::c_int) {
     STOP.store(true, Ordering::Relaxed);
 }
 
-/// Records a terminal's request to stop instead of stopping. A supervisor stops after the program, because the program may want to reset the terminal
-/// first.
+/// Records a terminal's request to stop, instead of stopping at once. A supervisor stops after the program, because the program may want to
+/// reset the terminal first.
 #[cfg(target_os = "linux")]
 pub(crate) fn note_stops() {
     let handler = note_stop as extern "C" fn(libc::c_int);
     install(libc::SIGTSTP, handler as libc::sighandler_t, libc::SA_RESTART);
 }
 
-/// Stops on requests of a terminal again, which is the default.
+/// Restores the default: this process stops when a terminal requests it.
 #[cfg(target_os = "linux")]
 pub(crate) fn stop_as_usual() {
     install(libc::SIGTSTP, libc::SIG_DFL, 0);
 }
 
-/// Returns `true` if a terminal asked this process to stop since the last call.
+/// Returns `true` if a terminal has asked this process to stop since the last call.
 #[cfg(target_os = "linux")]
 pub(crate) fn takes_stop() -> bool {
     STOP.swap(false, Ordering::Relaxed)
@@ -86,26 +85,25 @@ fn install(signal: libc::c_int, handler: libc::sighandler_t, flags: libc::c_int)
     let mut before = action;
     action.sa_sigaction = handler;
     action.sa_flags = flags;
-    // SAFETY: both structures are valid for the call, and the handlers do nothing or store an atomic value, which is
-    // async-signal-safe.
+    // SAFETY: both structures are valid for the call. The handlers do nothing or store an atomic value, which is async-signal-safe.
     unsafe { libc::sigaction(signal, &action, &mut before) };
     if before.sa_sigaction == libc::SIG_IGN {
         // A signal that the parent process ignored stays ignored.
-        // SAFETY: `before` was filled by the `sigaction` call above.
+        // SAFETY: the `sigaction` call above filled `before`.
         unsafe { libc::sigaction(signal, &before, ptr::null_mut()) };
     }
 }
 
-/// The signals that ask a process to end.
+/// Signals that ask a process to end.
 const TO_END: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
-/// Holds back the signals that ask this process to end, also while it becomes another program.
+/// Blocks the signals that ask this process to end. They stay blocked when the process executes another program.
 #[cfg(target_os = "linux")]
 pub(crate) fn hold_requests_to_end() {
     mask(libc::SIG_BLOCK);
 }
 
-/// Lets these signals arrive.
+/// Unblocks these signals.
 #[cfg(target_os = "linux")]
 pub(crate) fn release_requests_to_end() {
     mask(libc::SIG_UNBLOCK);
@@ -115,7 +113,7 @@ pub(crate) fn release_requests_to_end() {
 fn mask(how: libc::c_int) {
     // SAFETY: a signal set consists of integers, for which zero is valid.
     let mut signals: libc::sigset_t = unsafe { mem::zeroed() };
-    // SAFETY: the set is valid for the calls, the numbers are those of signals, and the previous mask may be null.
+    // SAFETY: the set is valid for the calls, the numbers are valid signals, and the previous mask may be null.
     unsafe {
         libc::sigemptyset(&mut signals);
         for signal in TO_END {
@@ -125,7 +123,7 @@ fn mask(how: libc::c_int) {
     }
 }
 
-/// Returns `true` if the terminal sent a signal for its program, which ends by itself.
+/// Returns `true` if the terminal sent a signal for the program, which then ends by itself.
 #[cfg(target_os = "linux")]
 pub(crate) fn is_interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)

@@ -1,7 +1,7 @@
-//! This program as one file for systems with different C libraries.
+//! The form of `vkloader` in one file, for systems with different C libraries.
 //!
-//! The file is a static program that contains a set of files for each C library: `vkloader` and the Vulkan library. It unpacks the set for this
-//! system into a temporary folder and executes the program of that set. That process removes the folder when it ends.
+//! The file is a static program that contains a set of files for each C library: `vkloader` and the Vulkan library. The program unpacks the
+//! set for this system into a temporary folder, and executes the `vkloader` of that set. When this `vkloader` ends, it removes the folder.
 
 use crate::causes::elf;
 use crate::child::naming;
@@ -15,17 +15,17 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{self, ExitCode};
 
-/// Names of the two files in the folder. The program uses a library beside it.
+/// Names of the two files in the folder. `vkloader` uses the library in its own folder.
 const NAMES: [&str; 2] = ["vkloader", "libvulkan.so.1"];
 
-/// A program that every system has. Its dynamic linker shows the system's C library if a second one is installed.
+/// A program that every system has. If two C libraries are installed, the dynamic linker of this program reveals the system's own.
 const SHELL: &str = "/bin/sh";
 
 /// The files for one C library.
 pub struct Set {
     /// The program.
     pub program: &'static [u8],
-    /// The library that the program examines drivers with.
+    /// The library with which the program examines drivers.
     pub library: &'static [u8],
 }
 
@@ -45,7 +45,7 @@ pub fn become_program_of(sets: &[Set]) -> ExitCode {
     ExitCode::from(commands::WRONG_USE)
 }
 
-/// Returns the index of the dynamic linker that the system's shell uses, or else of the first one that is installed.
+/// Returns the index of the dynamic linker that the system's shell uses. If none matches, returns the first linker that is installed.
 fn choose(linkers: &[Option<PathBuf>], shell: Option<&Path>, is_there: impl Fn(&Path) -> bool) -> Option<usize> {
     let there = |linker: &Option<PathBuf>| linker.as_deref().is_some_and(&is_there);
     let of_shell = linkers
@@ -63,10 +63,10 @@ fn shown(linkers: &[Option<PathBuf>]) -> String {
     names.join(", ")
 }
 
-/// Executes the program of a set. A file system for temporary files may forbid execution, so all places are tried. Returns the error of the first
-/// place.
+/// Executes the program of a set. Tries all folders for temporary files, because some file systems forbid execution. Returns the error for
+/// the first folder.
 fn start(set: &Set) -> io::Error {
-    // The started program accepts these signals once it can remove the folder.
+    // The started program receives these signals as soon as it can remove the folder.
     signals::hold_requests_to_end();
     let started = scratch::first(|place| {
         let folder = unpack(set, place)?;
@@ -78,8 +78,8 @@ fn start(set: &Set) -> io::Error {
     started.err().unwrap_or_else(|| io::ErrorKind::Other.into())
 }
 
-/// Becomes a program with these words, the first of which is its name. The signals that are held back stay so, unlike with
-/// [`std::process::Command`]. Returns the error if that is impossible.
+/// Replaces this process by a program. `words` are the arguments, beginning with the program's name. Unlike with [`std::process::Command`],
+/// blocked signals stay blocked. Returns an error if the program cannot be executed.
 fn become_program(program: &Path, words: impl Iterator<Item = OsString>) -> io::Error {
     let text = |word: OsString| CString::new(word.into_vec());
     let texts: Result<Vec<CString>, _> = words.map(text).collect();
@@ -89,7 +89,7 @@ fn become_program(program: &Path, words: impl Iterator<Item = OsString>) -> io::
     };
     let pointers = texts.iter().map(|text| text.as_ptr());
     let pointers: Vec<_> = pointers.chain([std::ptr::null()]).collect();
-    // SAFETY: the path and the words are texts that end with NUL, and a null pointer ends the list. All of them live until the call returns.
+    // SAFETY: the path and the words end with null bytes, and a null pointer ends the list. All of them live until the call returns.
     unsafe { libc::execv(program.as_ptr(), pointers.as_ptr()) };
     io::Error::last_os_error()
 }
@@ -113,21 +113,22 @@ fn unpack(set: &Set, place: &Path) -> io::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Returns the beginning of the folder's name, which contains the number of this process. Child processes have other numbers.
+/// Returns the first part of the folder's name. It contains the number of this process, so child processes do not take the folder for
+/// theirs.
 fn prefix() -> String {
     format!("vkloader-{}-", process::id())
 }
 
-/// Removes the folder with the two files. Other files are never removed.
+/// Removes the folder and its two files. Never removes other files.
 fn remove(folder: &Path) {
     for name in NAMES {
         let _ = fs::remove_file(folder.join(name));
     }
-    // After an error, an empty folder remains; the error is not worth a message.
+    // If this fails, a folder remains. The failure is not worth a message.
     let _ = fs::remove_dir(folder);
 }
 
-/// Folder that was unpacked for this process. It is removed when the value is dropped.
+/// The folder that was unpacked for this process. Dropping the value removes the folder.
 pub(crate) struct Unpacked(PathBuf);
 
 impl Unpacked {
@@ -135,16 +136,16 @@ impl Unpacked {
     pub(crate) fn of_this_process() -> Option<Self> {
         let folder = itself::path().ok()?.parent()?.to_path_buf();
         let name = folder.file_name()?.to_str()?.to_owned();
-        // Dropping the value removes its folder, so no value may exist for a folder that this program did not create.
+        // Dropping the value removes the folder, so no value may exist for a folder that this program did not create.
         let found = name.starts_with(&prefix()).then(|| Self(folder))?;
-        // From here on, the handlers record such a signal, and the folder is removed when the command ends.
+        // From here on, a handler records each of these signals, and the folder is removed when the command ends.
         signals::note_requests_to_end();
         signals::release_requests_to_end();
         Some(found)
     }
 }
 
-/// Removes the folder that was unpacked for this process, before the process executes another program.
+/// Removes the folder that was unpacked for this process. Called before the process executes another program.
 pub(crate) fn remove_own_folder() {
     drop(Unpacked::of_this_process());
 }
@@ -167,7 +168,7 @@ mod tests {
         for (there, shell, chosen) in [
             (&[gnu][..], Some(gnu), Some(0)),
             (&[musl], Some(musl), Some(1)),
-            // A second C library is installed beside the system's own.
+            // A second C library is installed in addition to the system's own.
             (&[gnu, musl], Some(gnu), Some(0)),
             (&[gnu, musl], Some(musl), Some(1)),
             // The shell is static, or its linker has another name.
@@ -193,7 +194,7 @@ mod tests {
         assert_eq!((own.exists(), named.exists()), (true, was_there));
     }
 
-    /// The test starts itself. The copy becomes a script that prints its signal mask.
+    /// The test starts itself. The copy replaces itself by a script that prints its signal mask.
     #[test]
     fn requests_to_end_wait_for_the_program_that_removes_the_folder() {
         const COPY: &str = "VKL_TEST_START";
@@ -216,7 +217,7 @@ mod tests {
         let text = String::from_utf8_lossy(&output.stdout);
         let blocked = text.lines().find_map(|line| line.split_once("SigBlk:"));
         let blocked = blocked.and_then(|(_, mask)| u64::from_str_radix(mask.trim(), 16).ok());
-        // SIGHUP, SIGINT and SIGTERM.
+        // The signals are SIGHUP, SIGINT and SIGTERM.
         let expected = 1 | 1 << 1 | 1 << 14;
         assert_eq!(blocked.map(|mask| mask & expected), Some(expected), "{text}");
     }

@@ -1,4 +1,4 @@
-//! The program `vkloader` for several C libraries in one file. `make single` sets `VKL_SETS` to the folder with the files.
+//! The program `vkloader` for several C libraries in one file. `make single` sets `VKL_SETS` to the folder with the sets.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

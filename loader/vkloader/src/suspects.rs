@@ -1,4 +1,4 @@
-//! Finds who ended the probe: repeats it under a supervisor, and without one layer after the other.
+//! Finds the culprit that ended the probe. Repeats the probe under a supervisor, and repeats it without each of the layers.
 
 use crate::beside::leave_out;
 use crate::child::{self, Ending, Finished, Watched};
@@ -10,12 +10,12 @@ use crate::report::{self, Report, WITHOUT_LAYERS};
 use std::io;
 use std::time::Duration;
 
-/// Upper bound on the time of a run without one layer. A run that works takes a fraction of it.
+/// Upper bound on the time of a run without one layer. A run that works takes only a fraction of this time.
 const ENOUGH: Duration = Duration::from_secs(10);
 
 impl Library {
-    /// Repeats the probe under a supervisor if a fault ended it outside the opening of a library. Returns the second run if it crashed too, because only that run has the place of the
-    /// crash.
+    /// Repeats the probe under a supervisor, if a fault ended the probe and no library was being opened. Returns the second run if it
+    /// crashed too, because only that run has the place of the crash. Otherwise returns the first run.
     ///
     /// # Errors
     /// The probe cannot be run.
@@ -34,7 +34,8 @@ impl Library {
         Ok(if again.crashes.is_empty() { finished } else { again })
     }
 
-    /// Names the layer that ended the probe in a call, if the stack did not: the first one without which the probe ends as it should.
+    /// Finds the layer that ended the probe in a call, if the stack did not show it. This is the first layer without which the probe ends
+    /// normally.
     ///
     /// # Errors
     /// The probe cannot be run.

@@ -1,4 +1,4 @@
-//! Programs that leave no trace, because they do not use the library that writes one.
+//! Explains why a program leaves no trace: it does not use the library that writes the trace.
 
 use crate::carried;
 use crate::causes::elf::{Closure, Identity, folders, interpreter, locate, read};
@@ -15,14 +15,14 @@ use std::process::Command;
 /// Name by which programs open their loader.
 const LOADER: &str = "libvulkan.so.1";
 
-/// Words in the file of a program that contains a Vulkan loader.
+/// Words that are in the file of a program that contains a Vulkan loader.
 const OF_LOADERS: [&str; 2] = ["vk_icdGetInstanceProcAddr", "VK_ICD_FILENAMES"];
 
 /// Bits of a file's mode that raise privileges.
 const SET_USER: u32 = 0o4000;
 const SET_GROUP: u32 = 0o2000;
 
-/// Programs that start others as another user, with an example.
+/// Programs that start other programs as another user, each with an example.
 const CHANGING_USER: [(&str, &str); 5] = [
     ("sudo", "sudo vkloader explain -- PROGRAM"),
     ("doas", "doas vkloader explain -- PROGRAM"),
@@ -31,7 +31,7 @@ const CHANGING_USER: [(&str, &str); 5] = [
     ("runuser", "runuser -u USER -- vkloader explain -- PROGRAM"),
 ];
 
-/// Programs that start others in a sandbox, a container or on another machine, with an example.
+/// Programs that start other programs in a sandbox, in a container or on another machine, each with an example.
 const ENTERING: [(&str, &str); 8] = [
     (
         "flatpak",
@@ -58,13 +58,13 @@ const ENTERING: [(&str, &str); 8] = [
     ("systemd-run", "systemd-run --pipe --wait vkloader explain -- PROGRAM"),
 ];
 
-/// Packages for 32-bit programs of x86 systems: the loader, and drivers.
+/// Packages for 32-bit programs on x86 systems. The first constant has the loader, and the second one the drivers.
 const LOADER_32: &str = "libvulkan1:i386 (Debian, Ubuntu; first: dpkg --add-architecture i386 && apt update), vulkan-loader.i686 (Fedora) or \
     lib32-vulkan-icd-loader (Arch)";
 const DRIVERS_32: &str = "mesa-vulkan-drivers:i386 (Debian, Ubuntu; first: dpkg --add-architecture i386 && apt update), mesa-vulkan-drivers.i686 \
     (Fedora), lib32-vulkan-radeon, lib32-vulkan-intel or lib32-nvidia-utils (Arch)";
 
-/// Returns the loader in a folder of a program, which the dynamic linker opens for it.
+/// Returns the loader in a program's own folder that the dynamic linker opens for this program.
 pub(crate) fn own_loader(program: &OsStr) -> Option<PathBuf> {
     let program = itself::find(program)?;
     let program = std::fs::canonicalize(&program).ok()?;
@@ -83,7 +83,7 @@ pub(crate) fn why(command: &[OsString]) -> String {
     })
 }
 
-/// Returns the reason why a program wrote no trace, with a remedy, if its name or file shows the reason.
+/// Returns the reason why a program wrote no trace, with a remedy, if the program's name or file shows the reason.
 pub(crate) fn known(command: &[OsString]) -> Option<String> {
     let name = command.first()?;
     let file = Path::new(name).file_name().and_then(OsStr::to_str).unwrap_or_default();
@@ -119,7 +119,8 @@ pub(crate) fn known(command: &[OsString]) -> Option<String> {
     ))
 }
 
-/// Returns the reason for a file that runs with raised privileges, in which no loader of a variable is opened and no trace is written.
+/// Returns the reason for a file that runs with raised privileges. Such a program ignores a loader that a variable names, and writes no
+/// trace.
 fn privileges(program: &Path) -> Option<String> {
     let mode = std::fs::metadata(program).map_or(0, |status| status.mode());
     let has = match mode & (SET_USER | SET_GROUP) {
@@ -134,7 +135,7 @@ fn privileges(program: &Path) -> Option<String> {
     ))
 }
 
-/// Returns `true` if the system gives a program capabilities when it starts the file.
+/// Returns `true` if the system gives a process capabilities when the process executes the file.
 fn has_capabilities(program: &Path) -> bool {
     #[cfg(target_os = "linux")]
     return rustix::fs::getxattr(program, "security.capability", &mut [0_u8; 64]).is_ok();
@@ -142,7 +143,7 @@ fn has_capabilities(program: &Path) -> bool {
     return false;
 }
 
-/// Returns the reason for a program that brings a loader.
+/// Returns the reason for a program that brings its own loader.
 fn has_loader(program: &OsStr) -> Option<String> {
     let loader = own_loader(program)?;
     Some(format!(
@@ -167,7 +168,8 @@ fn is_static(program: &Path) -> String {
     )
 }
 
-/// Executes the 32-bit `vkloader` for a 32-bit program, if it is installed. Returns if it is not, or if this machine cannot run it.
+/// For a 32-bit program, executes the 32-bit `vkloader` if it is installed. Returns if it is not installed, or if this machine cannot run
+/// it.
 pub(crate) fn become_32_bits(program: &OsStr) {
     let is_32 = itself::find(program)
         .and_then(|program| Identity::of(&program))
@@ -179,7 +181,7 @@ pub(crate) fn become_32_bits(program: &OsStr) {
     }
 }
 
-/// Returns `true` for a program that is for another processor or word size than this program.
+/// Returns `true` if a program is for another processor or word size than this program.
 pub(crate) fn is_of_other_size(program: &OsStr) -> bool {
     let its = itself::find(program).and_then(|program| Identity::of(&program));
     its.is_some_and(|its| its != Identity::of_this_process())
@@ -220,7 +222,7 @@ pub(crate) fn of_other_size(program: &OsStr, records: &[Record]) -> Option<Dropp
     Some(found)
 }
 
-/// Returns the remedy that installs packages for 32-bit programs; the usual one for other programs.
+/// Returns the remedy that installs packages for 32-bit programs. For other programs, returns the usual remedy.
 fn for_32_bits(its: Identity, packages: &str) -> String {
     match its.is_x86_32() {
         true => format!("Install {packages}."),
@@ -228,7 +230,7 @@ fn for_32_bits(its: Identity, packages: &str) -> String {
     }
 }
 
-/// Returns the manifests in a trace whose driver is a library for these programs, each with the library.
+/// Returns the manifests in a trace whose driver is a library for such programs. Each manifest has this library.
 fn drivers(records: &[Record], its: Identity) -> Vec<(String, PathBuf)> {
     let mut found: Vec<(String, PathBuf)> = Vec::new();
     for record in records {

@@ -1,19 +1,20 @@
-//! The variables with which a program used the library, from its trace.
+//! Reads from a trace with which variables a program used the library.
 
 use crate::events::{Event, Record};
 use promises::variable::TABLE;
 use std::env;
 use std::process::Command;
 
-/// Variable that every traced process gets from this program.
+/// Variable that this program sets for every traced process.
 const TRACE: &str = "VK_LOADER_TRACE";
 
-/// The variables of the library whose values in a program differ from those of this process.
+/// The variables of the library whose values in a program differ from the values in this process.
 #[derive(Debug, Default)]
 pub(crate) struct Variables(Vec<(&'static str, Option<String>)>);
 
 impl Variables {
-    /// Returns the variables of the process that the report is about. The trace of a library lists all variables that it reads and that are set.
+    /// Returns the variables of the process that the report is about. The trace lists all variables that the library reads and that are
+    /// set.
     pub(crate) fn of(records: &[Record]) -> Self {
         let loaded = crate::report::busiest(records)
             .into_iter()
@@ -31,7 +32,7 @@ impl Variables {
         Self(values.filter(|(name, value)| env::var(name).ok() != *value).collect())
     }
 
-    /// Gives these variables to a command.
+    /// Sets or removes these variables for a command.
     pub(crate) fn give_to(&self, command: &mut Command) {
         for (name, value) in &self.0 {
             match value {
@@ -41,7 +42,7 @@ impl Variables {
         }
     }
 
-    /// Returns `true` if the program set or changed the variable.
+    /// Returns `true` if the program set or changed this variable.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(own, value)| *own == name && value.is_some())
     }

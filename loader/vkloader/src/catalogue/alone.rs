@@ -4,19 +4,20 @@ use rustix::process::{Pid, Signal, WaitOptions};
 use std::time::Duration;
 use std::{fs, io};
 
-/// Upper bound on the repetitions. A process may start another one during the search, and the kernel may delay the end of a process.
+/// Upper bound on the repetitions. More than one may be needed: a process may start another one during the search, and the kernel may delay
+/// the end of a process.
 const ROUNDS: usize = 100;
 
 /// Delay between two repetitions.
 const STEP: Duration = Duration::from_millis(2);
 
-/// Makes this process the parent of orphaned descendants from now on.
+/// Makes this process the parent of all descendants whose own parent ends.
 pub(super) fn begin() {
-    // Old kernels lack this request; orphans then become children of process 1 and are not ended.
+    // Old kernels lack this request. Their orphans become children of process 1 and continue to run.
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
-/// Ends the descendants that an ended process left.
+/// Ends the descendants whose parent has ended.
 pub(super) fn end_orphans() {
     for _ in 0..ROUNDS {
         let Ok(orphans) = children() else { return };
@@ -24,7 +25,7 @@ pub(super) fn end_orphans() {
             return;
         }
         for orphan in orphans {
-            // Only this process waits for its children, so the number cannot belong to another process.
+            // The number cannot belong to another process, because only this process waits for its children.
             let _ = rustix::process::kill_process(orphan, Signal::KILL);
             let _ = rustix::process::waitpid(Some(orphan), WaitOptions::NOHANG);
         }

@@ -1,4 +1,4 @@
-//! Asks one driver in a process of its own.
+//! Asks one driver, in a separate process.
 
 use super::display::{self, Display};
 use super::file::{Device, Extension, Outcome, SharedFile};
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Signals of crashes. Other signals come from other processes, and say nothing about the driver.
+/// Signals of crashes. Other signals come from other processes and reveal nothing about the driver.
 const CRASHES: [i32; 7] = [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS];
 const SIGILL: i32 = 4;
 const SIGTRAP: i32 = 5;
@@ -24,16 +24,16 @@ const SIGFPE: i32 = 8;
 const SIGSEGV: i32 = 11;
 const SIGSYS: i32 = 31;
 
-/// Exit statuses of `vkloader` itself: wrong use, and a panic.
+/// Exit statuses of `vkloader` itself, after wrong use and after a panic.
 const OWN_FAILURES: [i32; 2] = [WRONG_USE as i32, 101];
 
-/// Number of attempts before a driver is recorded as crashing or hanging, because anything may be slow on a busy machine.
+/// Number of attempts before a driver is recorded as crashing or hanging. One failure may only mean that the machine is busy.
 const ATTEMPTS: usize = 2;
 
-/// Amount of information that a driver is asked for.
+/// The facts that a driver is asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Depth {
-    /// Instance extensions. No driver opens a device for these.
+    /// Instance extensions. No driver opens a device to answer this.
     Extensions,
     /// Instance extensions and devices.
     Devices,
@@ -43,9 +43,9 @@ pub(super) enum Depth {
 pub(super) struct Answer {
     pub(super) outcome: Outcome,
     pub(super) took: Duration,
-    /// Library, as the manifest names it.
+    /// The library's name in the manifest.
     pub(super) named: String,
-    /// Path of the library that was opened.
+    /// Path of the library that the loader opened.
     pub(super) path: Option<String>,
     pub(super) interface: Option<u32>,
     pub(super) api_version: Option<String>,
@@ -55,15 +55,15 @@ pub(super) struct Answer {
     pub(super) files: Option<Vec<SharedFile>>,
 }
 
-/// Starts processes that ask drivers.
+/// Starts the processes that ask drivers.
 pub(super) struct Asker<'a> {
     asking: &'a Asking,
     user: bool,
     /// The library that asks.
     library: PathBuf,
-    /// Folders of `LD_LIBRARY_PATH` in the processes that ask.
+    /// Folders of `LD_LIBRARY_PATH` in the processes that ask drivers.
     search: Vec<String>,
-    /// Home folder for processes that ask for the system's catalogue.
+    /// Home folder of the processes that ask for the system's catalogue.
     home: tempfile::TempDir,
 }
 
@@ -88,8 +88,8 @@ impl<'a> Asker<'a> {
         self.user
     }
 
-    /// Returns the library's version, and the paths of the driver manifests that it would use. No driver is opened. On a machine without a Vulkan
-    /// loader, the library that came with this program asks.
+    /// Returns the library's version, and the paths of the driver manifests that the library would use. Opens no driver. On a machine without a
+    /// Vulkan loader, uses the library that came with this program.
     pub(super) fn manifests(&mut self) -> io::Result<(String, Vec<String>)> {
         let mut finished = self.run(Depth::Extensions, None, None)?;
         let is_missing = || Seen::last(&finished.output).is_some_and(|seen| seen.not_opened.is_some());
@@ -145,7 +145,8 @@ impl<'a> Asker<'a> {
                 continue;
             }
             if is_broken && answer.path.is_none() && !answer.named.contains('/') {
-                // The driver crashed while it was opened by a bare name, so only the dynamic linker's log contains the path of the file.
+                // The driver crashed while the loader opened it by a bare name. So only the dynamic linker's log contains the path of the
+                // file.
                 answer.path = searched(&finished.linker, &answer.named);
             }
             if is_broken {
@@ -202,11 +203,11 @@ impl<'a> Asker<'a> {
         self.finish(command)
     }
 
-    /// Returns the record of a driver's devices, which a process of its own makes, or the reason why there is none. The library is named as
-    /// in the manifest.
+    /// Starts a process that records what a driver answers about its devices. Returns the record, or the reason why there is none.
+    /// `library` is the name in the manifest.
     ///
     /// # Errors
-    /// The process cannot be started, or a signal asked this one to end.
+    /// The process cannot be started, or a signal asked this process to end.
     pub(super) fn record(&self, library: &str) -> io::Result<Result<Vec<u8>, String>> {
         let mut command = self.command()?;
         command.args(["--record", "--", library]);
@@ -222,7 +223,7 @@ impl<'a> Asker<'a> {
         })
     }
 
-    /// The program of a probe, with the environment in which drivers are asked.
+    /// Returns the command for a probe, with the environment in which drivers are asked.
     fn command(&self) -> io::Result<Command> {
         let mut command = Command::new(crate::itself::path()?);
         command.arg(probe::ARGUMENT);
@@ -234,7 +235,7 @@ impl<'a> Asker<'a> {
                         command.env_remove(name);
                     });
             }
-            // The catalogue serves all users, so the variables of the administrator's shell must not affect it.
+            // The catalogue serves all users, so the variables in the administrator's shell must not affect the answers.
             false => {
                 command.env_clear().env("HOME", self.home.path());
                 if let Some(path) = std::env::var_os("PATH") {
@@ -246,7 +247,7 @@ impl<'a> Asker<'a> {
         Ok(command)
     }
 
-    /// Runs a command. The log of the dynamic linker contains the libraries that a driver opened and closed again.
+    /// Runs a command. The dynamic linker's log shows even the libraries that a driver opened and closed again.
     fn finish(&self, command: Command) -> io::Result<Finished> {
         let watched = Watched {
             keeps_output: true,
@@ -267,7 +268,7 @@ fn is_broken(outcome: &Outcome) -> bool {
     )
 }
 
-/// Returns the file that the dynamic linker tried last when it searched for a library of this bare name.
+/// Returns the last file that the dynamic linker tried when it searched for a library by this bare name.
 fn searched(told: &[String], name: &str) -> Option<String> {
     let begin = format!("find library={name} ");
     let mut is_it = false;
@@ -289,7 +290,7 @@ fn decisions(records: &[Record]) -> impl Iterator<Item = &crate::events::Decisio
     })
 }
 
-/// Returns the last step without an end, which the process was in when it ended.
+/// Returns the step in which the process ended: the last step without an end.
 fn unfinished(records: &[Record]) -> Option<String> {
     let mut open: Vec<&str> = Vec::new();
     for record in records {
@@ -314,7 +315,8 @@ fn answer(finished: &Finished, took: Duration, (depth, search): (Depth, &[String
             _ => None,
         })
         .collect();
-    // The loader opens the driver for the query and again for the instance, and in between once by the file's path to keep it open.
+    // The loader opens the driver for the query and again for the instance. Between the two, the loader opens the library by its path to
+    // keep the library open. So the last events count.
     let offers = events().rev().find_map(|event| match event {
         Event::Offers(offers) => Some(offers),
         _ => None,
@@ -347,7 +349,7 @@ fn answer(finished: &Finished, took: Duration, (depth, search): (Depth, &[String
             within: within(),
         },
         Ending::Signal(signal) => return Err(io::Error::other(format!("its process was ended by signal {signal}"))),
-        // A process that exits by itself has answered, or its status says that it could not.
+        // If a process exits without results, the driver ended it, unless the status is one of `vkloader` itself.
         Ending::Status(status) if seen.is_none() && !OWN_FAILURES.contains(&status) => Outcome::Ended {
             status,
             within: within(),
@@ -369,7 +371,7 @@ fn answer(finished: &Finished, took: Duration, (depth, search): (Depth, &[String
             },
         },
     };
-    // A settings file may hide devices from this process and show them to others.
+    // A settings file may hide devices from this process but show them to other programs.
     let hides = decisions(&finished.records).any(|decision| decision.subject == "device" && !decision.is_kept());
     let has_devices = depth == Depth::Devices && outcome == Outcome::Answered && !hides;
     let library = path.as_deref().unwrap_or(first);

@@ -1,4 +1,4 @@
-//! Finds the files that a driver consists of.
+//! Finds the files that make up a driver.
 
 use super::file::SharedFile;
 use super::identify;
@@ -11,10 +11,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Upper bound on the delay of the clock from which the kernel takes the times of files.
+/// Upper bound on the delay of the clock that the kernel uses for file times.
 const TICK: Duration = Duration::from_millis(20);
 
-/// The facts known about one library.
+/// The facts about one library.
 struct Known {
     needs: Needs,
     names: BTreeSet<String>,
@@ -29,8 +29,8 @@ impl Known {
     }
 }
 
-/// Returns the files that the dynamic linker maps for a driver, and the folders that it searches for them. If the manifest names the library by a
-/// path, the driver's own library is not included. `None` if a name cannot be written into a catalogue.
+/// Returns the files that the dynamic linker maps for a driver, and the folders in which it searches for them. Excludes the driver's own
+/// library if the manifest names that library by a path. Returns `None` if a catalogue cannot contain one of the names.
 pub(super) fn of(
     seen: Option<&Seen>,
     (named, path): (&str, &str),
@@ -42,13 +42,13 @@ pub(super) fn of(
             seen.before.clone(),
             [&seen.before[..], &seen.objects, &mapped(linker)].concat(),
         ),
-        // A driver that ended its process did not report its libraries, so they are computed from its file.
+        // A driver that ended its process could not report its libraries. So the program computes them from the driver's file.
         None => (Vec::new(), needed(path)),
     };
     all.push(path.into());
     let known: BTreeMap<&str, Known> = all.iter().map(|path| (path.as_str(), Known::of(path))).collect();
     let belongs = belonging(&known, &before);
-    // The functions of a driver may lie in a library that its own library needs.
+    // The driver's functions may be in a library that the driver's own library needs.
     let own = identify::state(Path::new(named)).filter(|_| named.contains('/'));
     let is_own = |path: &str| own.is_some() && identify::state(Path::new(path)) == own;
     let mut files = Vec::new();
@@ -68,7 +68,7 @@ pub(super) fn of(
             folders.extend(searched_for(one, &names));
         }
     }
-    // Such a folder depends on the process: the current folder, or one with a word that the linker replaces.
+    // The process decides which folder this is: a relative path, or a path with a word that the linker replaces.
     if own_folders
         .iter()
         .any(|folder| !folder.starts_with('/') || folder.contains('$'))
@@ -83,7 +83,7 @@ pub(super) fn of(
     (files.len() <= catalogue::MOST_FILES).then_some(files)
 }
 
-/// Returns the libraries that were loaded for a driver: those that were not there `before`, and all that they need.
+/// Returns the libraries that were loaded for a driver: those that are not in `before`, and all libraries that they need.
 fn belonging<'a>(known: &BTreeMap<&'a str, Known>, before: &[String]) -> BTreeSet<&'a str> {
     let is_new = |path: &&str| !before.iter().any(|one| one == path);
     let mut waiting: Vec<&str> = known.keys().copied().filter(is_new).collect();
@@ -112,7 +112,7 @@ fn searched_for(path: &str, names: &[&str]) -> Vec<String> {
     folder.into_iter().chain(usual.map(String::from)).collect()
 }
 
-/// Returns the folders of `LD_LIBRARY_PATH`; `None` if one of them depends on the process, or is not text.
+/// Returns the folders of `LD_LIBRARY_PATH`. Returns `None` if a folder depends on the process, or is not valid text.
 pub(super) fn searched() -> Option<Vec<String>> {
     let value = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     if value.is_empty() {
@@ -125,16 +125,16 @@ pub(super) fn searched() -> Option<Vec<String>> {
         .collect()
 }
 
-/// Returns the libraries that the log of the dynamic linker mentions, also those that were closed again. Only the first log is that of the process
-/// that asked; other C libraries write none.
+/// Returns the libraries that the dynamic linker's log mentions, including libraries that were closed again. Uses only the first log, which
+/// belongs to the process that asked. C libraries other than glibc write no log.
 fn mapped(linker: &[String]) -> Vec<String> {
     let lines = linker.iter().take(1).flat_map(|text| text.lines());
     let paths = lines.filter_map(|line| Some(line.split_once("\tcalling init: ")?.1.trim_end()));
     paths.filter(|path| path.contains('/')).map(String::from).collect()
 }
 
-/// Returns the paths in a driver's own folders that have a needed name and that the dynamic linker skipped: broken links, and files for another
-/// processor.
+/// Returns the paths in a driver's own folders that have a needed name but that the dynamic linker skipped. Examples are broken links and
+/// files for another processor.
 fn unused<'a>(
     folders: &BTreeSet<String>,
     libraries: impl Iterator<Item = &'a Known>,
@@ -149,7 +149,7 @@ fn unused<'a>(
         .collect()
 }
 
-/// Returns a folder, and the folders below it for kinds of processors, which the dynamic linker searches first.
+/// Returns a folder and its subfolders for kinds of processors. The dynamic linker searches the subfolders first.
 fn with_kinds(folder: &str) -> Vec<String> {
     let mut all = with_hardware(folder);
     add_old(folder, &mut all);
@@ -160,7 +160,7 @@ fn with_kinds(folder: &str) -> Vec<String> {
 fn add_old(folder: &str, all: &mut Vec<String>) {
     for name in catalogue::closure::OLD_FOLDERS.split(|&byte| byte == b' ') {
         let below = format!("{folder}/{}", String::from_utf8_lossy(name));
-        // A link may lead back to the folder.
+        // This test excludes links, because a link may lead back to the folder.
         let is_folder = fs::symlink_metadata(&below).is_ok_and(|status| status.is_dir());
         if is_folder && all.len() < catalogue::MOST_FILES {
             all.push(below.clone());
@@ -169,7 +169,7 @@ fn add_old(folder: &str, all: &mut Vec<String>) {
     }
 }
 
-/// Returns a folder, and its subfolder `glibc-hwcaps` with the folders in it.
+/// Returns a folder, its subfolder `glibc-hwcaps`, and the entries of that subfolder.
 fn with_hardware(folder: &str) -> Vec<String> {
     let below = format!("{folder}/glibc-hwcaps");
     let kinds = fs::read_dir(&below).into_iter().flatten().flatten();
@@ -180,7 +180,7 @@ fn with_hardware(folder: &str) -> Vec<String> {
     all
 }
 
-/// Returns all libraries that a library needs, directly and indirectly.
+/// Returns all libraries that a library needs, directly or indirectly.
 fn needed(path: &str) -> Vec<String> {
     let found = elf::Closure::of(Path::new(path), elf::Identity::of_this_process()).found;
     found

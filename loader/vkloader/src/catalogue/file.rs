@@ -1,4 +1,4 @@
-//! The file of a driver catalogue: its members, and functions that read and replace it.
+//! The file of a driver catalogue: its members, and the functions that read and replace the file.
 
 use super::identify;
 use crate::child::naming;
@@ -25,27 +25,27 @@ pub(super) struct Catalogue {
     pub(super) made: u64,
     /// Identity of the dynamic linker's cache; empty if there was no cache.
     pub(super) linker_cache: String,
-    /// Checksum of that cache.
+    /// Checksum of the dynamic linker's cache.
     pub(super) linker_cache_sum: String,
     /// Variables that affect the answers of drivers, if they were set.
     pub(super) variables: Vec<Variable>,
-    /// Folders of `LD_LIBRARY_PATH` when the drivers were asked. Programs do not compare them.
+    /// Folders of `LD_LIBRARY_PATH` when the drivers were asked. Programs do not compare these folders with their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) search: Vec<String>,
     pub(super) machine: Machine,
-    /// Files that drivers depend on. Entries refer to them by index.
+    /// Files that drivers depend on. The entries refer to these files by index.
     pub(super) files: Vec<SharedFile>,
     pub(super) drivers: Vec<Driver>,
 }
 
 impl Catalogue {
-    /// Removes the identity of the machine's devices, because they changed while drivers were asked.
+    /// Removes the identity of the machine's devices. Called if the devices changed while drivers were asked.
     pub(super) fn forget_machine(&mut self) {
         self.machine.fingerprint.clear();
     }
 
-    /// Adds a driver, with the files that it depends on. Returns `false` if the table of files has no room for them: the library ignores a
-    /// catalogue with more files, so the driver is left out, and programs open it.
+    /// Adds a driver and the files that it depends on. Returns `false` if the table would then have too many files. The library ignores
+    /// such a catalogue, so the driver is left out, and programs open it.
     pub(super) fn add(&mut self, mut driver: Driver, files: Option<Vec<SharedFile>>) -> bool {
         let before = self.files.len();
         driver.files = files.map(|files| self.places(files));
@@ -57,7 +57,7 @@ impl Catalogue {
         fits
     }
 
-    /// Returns the places of files in the table, where those are added that it has not.
+    /// Returns the indices of files in the table. Adds the files that the table lacks.
     fn places(&mut self, files: Vec<SharedFile>) -> Vec<usize> {
         let mut place = |file: SharedFile| {
             let known = self.files.iter().position(|known| *known == file);
@@ -135,7 +135,7 @@ pub(super) struct Driver {
     pub(super) devices: Option<Vec<Device>>,
     /// Indices of the files that the driver depends on; `None` if they are unknown.
     pub(super) files: Option<Vec<usize>>,
-    /// Checksum of the record of its devices, which is in the name of the file; `None` if there is no record.
+    /// Checksum of the record of the driver's devices, which is part of the record's file name; `None` if there is no record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) record: Option<String>,
 }
@@ -149,17 +149,17 @@ pub(super) struct Manifest {
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) struct Library {
-    /// Library, as the manifest names it.
+    /// The library's name in the manifest.
     pub(super) named: String,
-    /// Path of the file that was opened.
+    /// Path of the file that the loader opened.
     pub(super) path: String,
     pub(super) identity: String,
     /// Build ID of the file, if it has one.
     pub(super) build_id: Option<String>,
 }
 
-/// A file that drivers depend on, or a folder that the dynamic linker searches for them. It is written as a list without names of members, because
-/// every process reads all files.
+/// A file that drivers depend on, or a folder in which the dynamic linker searches for such files. The catalogue has it as a list without
+/// member names, because every process reads all files.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(from = "Vec<String>", into = "Vec<String>")]
 pub(super) struct SharedFile {
@@ -168,7 +168,7 @@ pub(super) struct SharedFile {
     pub(super) identity: String,
     /// Names by which libraries request the file, separated by blanks.
     pub(super) names: String,
-    /// Build ID, for file systems whose times may stay the same when a file changes.
+    /// Build ID. It reveals a changed file on file systems whose times may stay the same.
     pub(super) build_id: Option<String>,
     /// `true` if `LD_LIBRARY_PATH` led to the file.
     pub(super) is_searched: bool,
@@ -200,11 +200,11 @@ impl From<SharedFile> for Vec<String> {
     }
 }
 
-/// Result of asking a driver.
+/// The result of asking a driver.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub(super) enum Outcome {
-    /// The driver created an instance, or listed its extensions if it was asked for these only.
+    /// The driver created an instance, or listed its extensions if only these were wanted.
     Answered,
     /// The driver reported an error.
     Failed {
@@ -215,13 +215,13 @@ pub(super) enum Outcome {
     },
     /// A signal ended the process.
     Crashed { signal: i32, within: Option<String> },
-    /// The driver ended its process with this status.
+    /// The driver ended its process with this exit status.
     Ended { status: i32, within: Option<String> },
-    /// The process did not end within this time.
+    /// The process did not end within this time limit.
     Hung { seconds: u64, within: Option<String> },
 }
 
-/// An instance extension, written as its name and version with a blank between them.
+/// An instance extension. The catalogue has its name and version, divided by a blank.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(from = "String", into = "String")]
 pub(super) struct Extension {
@@ -265,7 +265,7 @@ pub(super) struct Device {
 pub(super) fn read(path: &Path) -> io::Result<Catalogue> {
     let name = |error| naming(path, error);
     let mut bytes = Vec::new();
-    // Reading a pipe could block.
+    // Without this flag, opening a pipe could block.
     let file = File::options()
         .read(true)
         .custom_flags(libc::O_NONBLOCK)
@@ -287,7 +287,8 @@ pub(super) fn read(path: &Path) -> io::Result<Catalogue> {
     serde_json::from_value(value).map_err(|error| name(io::Error::other(error)))
 }
 
-/// Returns `true` if programs trust the owner of a file: the superuser, or this user for the user's own catalogue.
+/// Returns `true` if programs trust the owner and the permissions of a file. The owner must be root, or this user for the user's own
+/// catalogue.
 pub(super) fn is_kept(path: &Path, is_own: bool) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| {
         let is_owner = found.uid() == 0 || is_own && found.uid() == rustix::process::geteuid().as_raw();
@@ -295,7 +296,8 @@ pub(super) fn is_kept(path: &Path, is_own: bool) -> bool {
     })
 }
 
-/// Returns the content of a file. A driver whose entry exceeds a limit is left out, and programs open it.
+/// Returns the content of the file. If the content exceeds a limit, leaves out the driver with the largest entry, and programs open this
+/// driver.
 fn content(made: &mut Catalogue) -> io::Result<Vec<u8>> {
     loop {
         let content = catalogue::pack(&serde_json::to_value(&*made).map_err(io::Error::other)?);
@@ -317,7 +319,7 @@ fn content(made: &mut Catalogue) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Returns the folder of a catalogue, and creates it if it is missing.
+/// Returns the folder of a catalogue. Creates the folder if it is missing.
 fn folder(path: &Path) -> io::Result<&Path> {
     let folder = path
         .parent()
@@ -327,14 +329,14 @@ fn folder(path: &Path) -> io::Result<&Path> {
             return Ok(());
         }
         fs::create_dir_all(folder)?;
-        // Other users must be able to read the catalogue, no matter which umask is set.
+        // All users must be able to read the catalogue, whatever the umask.
         fs::set_permissions(folder, Permissions::from_mode(0o755))
     };
     make().map_err(|error| naming(folder, error))?;
     Ok(folder)
 }
 
-/// Creates a file that is deleted unless it is renamed.
+/// Creates a temporary file, which is deleted unless it is renamed.
 fn beside(folder: &Path) -> io::Result<NamedTempFile> {
     tempfile::Builder::new()
         .prefix(".catalogue-")
@@ -342,7 +344,7 @@ fn beside(folder: &Path) -> io::Result<NamedTempFile> {
         .tempfile_in(folder)
 }
 
-/// Checks that a catalogue can be written, before any driver is asked.
+/// Checks that a catalogue can be written. Called before any driver is asked.
 ///
 /// # Errors
 /// The folder cannot be created or written to. The error includes a remedy.
@@ -359,7 +361,7 @@ pub(super) fn check(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Replaces the catalogue. Concurrent readers get the old or the new catalogue, never a part of one.
+/// Replaces the catalogue. Concurrent readers get either the old or the new catalogue, never a part of one.
 ///
 /// # Errors
 /// The file cannot be written. The old catalogue then remains.
@@ -381,18 +383,18 @@ pub(super) fn remove_older(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Replaces a file as a whole.
+/// Replaces a file in one step.
 ///
 /// # Errors
-/// The file cannot be written. The old one then remains.
+/// The file cannot be written. The old file then remains.
 pub(super) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = folder(path)?;
     let replace = || {
         let mut file = beside(folder)?;
         file.write_all(content)?;
-        // Other users must be able to read the file, no matter which umask is set.
+        // All users must be able to read the file, whatever the umask.
         file.as_file().set_permissions(Permissions::from_mode(0o644))?;
-        // After a power failure, the old catalogue or the complete new one exists.
+        // After a power failure, either the old file or the complete new one exists.
         file.as_file().sync_all()?;
         file.persist(path).map_err(|error| error.error)?;
         File::open(folder)?.sync_all()

@@ -1,4 +1,4 @@
-//! Judges a catalogue as if this process were a program that the caller starts.
+//! Judges a catalogue as a program would that the caller starts from this process.
 
 use super::identify;
 use super::machine::each_name;
@@ -14,7 +14,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// A JSON value of `serde_json`, as the trait that `loader/catalogue` reads values through.
+/// A JSON value of `serde_json`. It implements the trait through which `loader/catalogue` reads values.
 #[derive(Clone, Copy)]
 pub(super) struct Seen<'a>(pub(super) &'a Value);
 
@@ -87,7 +87,7 @@ impl Process for Here {
             return false;
         };
         let mut content = Vec::new();
-        // After an error, the bytes that were read so far are compared.
+        // If an error occurs, the comparison uses the bytes read so far.
         let _ = file.take(most as u64).read_to_end(&mut content);
         content.chunks(HEAD_BYTES).for_each(take);
         true
@@ -99,7 +99,7 @@ impl Process for Here {
             take(&Object {
                 path: path.as_bytes(),
                 name: needs.own.as_deref().unwrap_or_default().as_bytes(),
-                // The search path of the program that will run is unknown.
+                // The library paths of the program that will run are unknown.
                 search: b"",
                 own_search: b"",
             });
@@ -112,7 +112,8 @@ impl Process for Here {
         if found.is_null() {
             return b"";
         }
-        // SAFETY: the C library defines this function without parameters; it returns a static string that ends with a null byte.
+        // SAFETY: the C library defines this function without parameters, and the function returns a static string that ends with a null
+        // byte.
         unsafe {
             let version =
                 std::mem::transmute::<*mut libc::c_void, unsafe extern "C" fn() -> *const libc::c_char>(found);
@@ -126,7 +127,7 @@ impl Process for Here {
     }
 }
 
-/// Evaluates entries of a catalogue like a program.
+/// Judges the entries of a catalogue as a program would.
 pub(super) struct Judge<'a> {
     catalogue: Catalogue<'a, Seen<'a>>,
     doubts: Vec<Option<Doubt>>,

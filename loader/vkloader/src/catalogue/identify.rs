@@ -1,4 +1,4 @@
-//! Identities of files: numbers that change when a file is replaced or written to.
+//! Identities of files. An identity consists of numbers that change when a file is replaced or written to.
 
 use catalogue::{BuildId, HEAD_BYTES, Identity};
 use std::fs::{self, File};
@@ -6,13 +6,13 @@ use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Returns the identity of a path's target in the form of the catalogue; `None` if the target is not a regular file.
+/// Returns the identity of the file that a path leads to, in the form of the catalogue. Returns `None` if this is not a regular file.
 pub(super) fn identity(path: &Path) -> Option<String> {
     look(path).map(|identity| identity.to_string())
 }
 
-/// Returns `true` if the target of a path has the written identity. On file systems whose times may stay the same when a file changes, the build ID
-/// must be equal too.
+/// Returns `true` if the file that a path leads to still has the recorded identity. On file systems whose times may stay the same when a
+/// file changes, the build ID must be equal too.
 pub(super) fn is_same(path: &Path, written: &str, build: Option<&str>) -> bool {
     let same_build = || build.is_some() && build_id(path).as_deref() == build;
     look(path).is_some_and(|now| now.is_written(written.as_bytes()) && (now.proves() || same_build()))
@@ -22,7 +22,7 @@ fn look(path: &Path) -> Option<Identity> {
     state(path).filter(|_| path.is_file())
 }
 
-/// Returns the identity of a path's target, which may be a folder.
+/// Returns the identity of the file or folder that a path leads to.
 pub(super) fn state(path: &Path) -> Option<Identity> {
     let found = fs::metadata(path).ok()?;
     Some(Identity {

@@ -1,4 +1,4 @@
-//! Graphics devices as the kernel lists them. Nothing here opens a device node except [`Machine::is_open_to`], because that could wake the device.
+//! Graphics devices as the kernel lists them. Only [`Machine::is_open_to`] opens a device node, because that could wake the device.
 
 use super::file::{self, Card, Node};
 use catalogue::{Fingerprint, Hardware, Look};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// PCI class of displays, as the kernel writes it.
 const DISPLAY: &str = "0x03";
 
-/// Device nodes outside of `/dev/dri`.
+/// Device nodes outside `/dev/dri`.
 const NODES: [&str; 9] = [
     "dev/nvidiactl",
     "dev/nvidia-modeset",
@@ -31,7 +31,7 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// Reads the devices from files below a root folder.
+    /// Reads the devices from files below the folder `root`.
     pub(super) fn observe(root: &Path) -> Self {
         let cards = cards(root);
         let addresses = cards.iter().map(|card| card.address.as_bytes());
@@ -48,12 +48,12 @@ impl Machine {
         }
     }
 
-    /// Returns `true` if a card is suspended.
+    /// Returns `true` if at least one card is suspended.
     pub(super) fn sleeps(&self) -> bool {
         self.record.cards.iter().any(|card| card.sleeps)
     }
 
-    /// Returns whether the hardware of a driver is present, by the driver's library.
+    /// Returns whether the machine has the hardware of the driver with this library.
     pub(super) fn hardware(&self, library: &str) -> Hardware {
         let drivers = || {
             let of_nodes = self.record.nodes.iter().filter_map(|node| node.driver.as_deref());
@@ -73,8 +73,8 @@ impl Machine {
         )
     }
 
-    /// Returns `true` if this process may open the device nodes of a driver. Without this right a driver lists no device, which does not mean that
-    /// the device is missing. This must be called only if no card sleeps, because opening a node wakes its device.
+    /// Returns `true` if this process may open the device nodes of a driver. Without this right, a driver lists no device although the
+    /// device exists. Must be called only if no card is suspended, because opening a node wakes the device.
     pub(super) fn is_open_to(&self, library: &str) -> bool {
         let Some(row) = catalogue::hardware::of(library.as_bytes()) else {
             return true;
@@ -112,7 +112,7 @@ pub(super) fn each_name(folder: &Path, take: &mut dyn FnMut(&[u8])) -> bool {
     is_whole
 }
 
-/// The names in a folder, sorted.
+/// Returns the names in a folder, sorted.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names: Vec<String> = entries
@@ -122,7 +122,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Returns the kernel driver of a device.
+/// Returns the name of a device's kernel driver.
 fn driver(device: &Path) -> Option<String> {
     let link = fs::read_link(device.join("driver")).ok()?;
     link.file_name()?.to_str().map(String::from)
@@ -161,7 +161,7 @@ fn cards(root: &Path) -> Vec<Card> {
     all.take(catalogue::MOST_CARDS).collect()
 }
 
-/// A folder that is used as the root.
+/// A folder that takes the place of the root folder.
 struct Root<'a>(&'a Path);
 
 impl Root<'_> {

@@ -1,4 +1,4 @@
-//! A marker file that tells programs that a user has a driver catalogue. It lies in a folder that programs read anyway.
+//! The marker file, which tells programs that a user has a driver catalogue. The file is in a folder that programs read anyway.
 
 use super::{Place, file, user_folder};
 use crate::child::naming;
@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 const TEXT: &str = "This user has a driver catalogue, which programs read if the system has none.\n\
     To remove both: vkloader catalogue clear --user\n";
 
-/// Returns the path of the mark; `None` if the environment names no folder for the user's data.
+/// Returns the path of the marker file, or `None` if the environment defines no folder for the user's data.
 pub(super) fn path() -> Option<PathBuf> {
     let data = user_folder("XDG_DATA_HOME", ".local/share")?;
     Some(data.join("vulkan/icd.d").join(catalogue::USER_MARK))
 }
 
-/// Creates the marker file. An error is printed but not returned, because the catalogue itself was written.
+/// Creates the marker file. Prints an error instead of returning it, because the catalogue itself was written.
 pub(super) fn put() {
     let Some(path) = path().filter(|path| !path.is_file()) else {
         return;
@@ -28,7 +28,7 @@ pub(super) fn put() {
     }
 }
 
-/// Removes the marker file, unless the folder still contains a catalogue of another architecture.
+/// Removes the marker file, unless the folder still contains a catalogue for another architecture.
 ///
 /// # Errors
 /// The folder cannot be read, or the file cannot be removed.
@@ -50,7 +50,7 @@ pub(super) fn remove(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the reason why programs without `VK_LOADER_CATALOGUE` do not read the user's own catalogue; `None` if they do.
+/// Returns the reason why programs without `VK_LOADER_CATALOGUE` do not read the user's own catalogue. Returns `None` if programs read it.
 pub(super) fn unread(place: &Place) -> Option<String> {
     let system = place.system();
     if file::is_kept(&system, false) && super::show::has_valid_entry(&system) {

@@ -1,4 +1,4 @@
-//! `vkloader catalogue`: asks the installed drivers once, for programs to read (docs/catalogue.md).
+//! `vkloader catalogue`: asks the installed drivers once, so that programs can read the answers (docs/catalogue.md).
 
 mod alone;
 mod ask;
@@ -23,18 +23,18 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Returns the written identity of what a path leads to, also of a folder; `None` if there is nothing.
+/// Returns the identity, as a text, of the file or folder that a path leads to; `None` if the path leads nowhere.
 pub(crate) fn identity_of(path: &Path) -> Option<String> {
     identify::state(path).map(|identity| identity.to_string())
 }
 
-/// Exit status of success.
+/// Exit status for success.
 const GOOD: u8 = 0;
-/// Exit status if there is no catalogue, or if it differs from the drivers' answers.
+/// Exit status if there is no catalogue, or if the catalogue differs from the drivers' answers.
 const NOT_GOOD: u8 = 1;
 
-/// Upper bound on the repetitions of an update while devices appear or disappear. The service that starts an update at such an event may not start a
-/// second one while the first runs.
+/// Upper bound on the repetitions of an update during which devices appear or disappear. While the update runs, the service that starts
+/// updates for such events may not start another one.
 const REPEATS: usize = 3;
 
 /// Commands for the driver catalogue.
@@ -120,12 +120,12 @@ impl Place {
         Ok(in_folder(&caches.ok_or_else(unknown)?.join(catalogue::USER_FOLDER)))
     }
 
-    /// Checks that root does not work in a folder of another user, who could have put links to files of the system there.
+    /// Checks that root does not work in a folder of another user. That user could have put links to files of the system there.
     ///
     /// # Errors
-    /// A folder on the way to the catalogue or its mark belongs to another user.
+    /// A folder on the path of the catalogue or of its marker file belongs to another user.
     fn check_owner(&self) -> io::Result<()> {
-        /// The owner of files whose user has no number in this namespace.
+        /// The owner that the system reports for users who have no number in this namespace.
         const UNKNOWN: u32 = 65_534;
         if !self.user || !rustix::process::geteuid().is_root() {
             return Ok(());
@@ -144,7 +144,7 @@ impl Place {
         Ok(())
     }
 
-    /// The file of the system.
+    /// Returns the path of the system's catalogue.
     fn system(&self) -> PathBuf {
         in_folder(&self.root.join(catalogue::SYSTEM_FOLDER.trim_start_matches('/')))
     }
@@ -155,7 +155,7 @@ fn in_folder(folder: &Path) -> PathBuf {
     folder.join(format!("catalogue-{}.bin", catalogue::ARCHITECTURE))
 }
 
-/// Returns a folder of the user: the value of a variable, or the default folder in the home folder.
+/// Returns a folder of the user: the value of a variable, or else a default folder in the home folder.
 fn user_folder(variable: &str, usual: &str) -> Option<PathBuf> {
     let set =
         |name| std::env::var_os(name).and_then(|value| std::env::split_paths(&value).find(|path| path.is_absolute()));
@@ -201,7 +201,7 @@ impl Update {
             mark::put();
         }
         show::summary(&path, &made)?;
-        // A library that was named has the word size of this program.
+        // A library that the user names has the word size of this program, so the other word size is left out.
         if asking.library.is_none() {
             let flags = [
                 (changed, "--changed"),

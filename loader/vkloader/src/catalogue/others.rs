@@ -1,11 +1,11 @@
-//! Runs the installed 32-bit `vkloader`, because 32-bit drivers have a catalogue of their own.
+//! Runs the installed 32-bit `vkloader`, because 32-bit drivers have their own catalogue.
 
 use super::Place;
 use crate::carried;
 use std::process::{Command, Stdio};
 
-/// Runs the same command in the 32-bit `vkloader`, if that is installed. It prints its errors itself, and they do not affect the exit status of this
-/// program.
+/// Runs the same command in the 32-bit `vkloader`, if that is installed. The other program prints its own errors, which do not affect the
+/// exit status of this program.
 pub(super) fn run(place: &Place, words: &[&str]) {
     let Some(program) = carried::program_of_32_bits() else {
         return;

@@ -1,4 +1,4 @@
-//! The records of devices, which lie beside the catalogue (loader/record).
+//! The records of devices. Their files are in the folder of the catalogue (loader/record).
 
 use super::file::{self, Catalogue};
 use crate::show::plain;
@@ -7,22 +7,23 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The beginning of the name of each record.
+/// Returns the first part of the name of each record.
 fn prefix() -> String {
     format!("record-{}-", catalogue::ARCHITECTURE)
 }
 
-/// The file of the record with this checksum, in the folder of a catalogue.
+/// Returns the path of the record with this checksum, in the folder of a catalogue.
 fn path(folder: &Path, sum: &str) -> PathBuf {
     folder.join(format!("{}{sum}.bin", prefix()))
 }
 
-/// Returns `true` if there is a file with the record of this checksum.
+/// Returns `true` if the record with this checksum exists.
 pub(super) fn is_there(folder: &Path, sum: &str) -> bool {
     path(folder, sum).is_file()
 }
 
-/// Writes a record. Returns its checksum, or `None` if the bytes are not a record or cannot be written: programs then open the driver.
+/// Writes a record and returns its checksum. Returns `None` if the bytes are not a valid record or cannot be written. In that case,
+/// programs open the driver.
 pub(super) fn write(folder: &Path, manifest: &str, content: &[u8]) -> Option<String> {
     let head: [u8; 8] = content.get(16..24)?.try_into().ok()?;
     let sum = u64::from_le_bytes(head);
@@ -38,7 +39,7 @@ pub(super) fn write(folder: &Path, manifest: &str, content: &[u8]) -> Option<Str
     written.ok().map(|()| name)
 }
 
-/// Removes the records that a catalogue does not mention; all of them without a catalogue.
+/// Removes the records that the catalogue does not mention, or all records if there is no catalogue.
 pub(super) fn clean(folder: &Path, known: Option<&Catalogue>) -> io::Result<()> {
     let is_used = |name: &str| {
         let mut drivers = known.into_iter().flat_map(|known| &known.drivers);

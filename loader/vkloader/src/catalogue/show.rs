@@ -11,7 +11,7 @@ use std::fmt::Write;
 use std::io;
 use std::path::Path;
 
-/// Prints a text. A reader that closed the pipe causes no error.
+/// Prints a text. Ignores the error if the reader closed the pipe.
 fn print(text: &str) -> io::Result<()> {
     crate::commands::heard(crate::commands::print(text.trim_end()))
 }
@@ -38,7 +38,7 @@ pub(super) fn json(known: &Catalogue) -> io::Result<()> {
     print(&crate::commands::json(known)?)
 }
 
-/// Prints the result of an update.
+/// Prints a summary of an update.
 pub(super) fn summary(path: &Path, made: &Catalogue) -> io::Result<()> {
     let mut text = String::new();
     drivers(&mut text, made, |_| None);
@@ -53,7 +53,7 @@ pub(super) fn summary(path: &Path, made: &Catalogue) -> io::Result<()> {
     print(&text)
 }
 
-/// Writes the entries, each with the reason why programs would not use it.
+/// Writes the entries. Adds to an entry the reason why programs would not use it, if there is one.
 fn drivers(text: &mut String, known: &Catalogue, doubt: impl Fn(&Driver) -> Option<String>) {
     if known.drivers.is_empty() {
         text.push_str("No driver is known.\n");
@@ -79,7 +79,7 @@ fn line(text: &mut String, driver: &Driver) {
         ""
     };
     let said = format!("{}, {extensions}, {}{recorded}", outcome(driver), devices(driver));
-    // Names come from drivers and may contain any character.
+    // The names come from drivers and may contain any character.
     let _ = writeln!(text, "{}\n    {}", plain(&driver.manifest.path), plain(&said));
 }
 
@@ -116,7 +116,7 @@ fn devices(driver: &Driver) -> String {
     }
 }
 
-/// Prints a catalogue, with the reasons why a program in this environment would not use it or an entry.
+/// Prints a catalogue. Adds the reasons why a program in this environment would not use the catalogue or one of its entries.
 pub(super) fn all(path: &Path, known: &Catalogue, place: &Place, machine: &Machine) -> io::Result<()> {
     let mut text = String::new();
     let _ = writeln!(
@@ -149,10 +149,10 @@ pub(super) fn all(path: &Path, known: &Catalogue, place: &Place, machine: &Machi
     print(&text)
 }
 
-/// Returns the evaluation of a catalogue.
+/// Reads a catalogue as a program would.
 ///
 /// # Errors
-/// The reason why programs ignore the whole file.
+/// Returns the reason why programs ignore the whole file.
 fn judge(value: &Value) -> Result<Judge<'_>, &'static str> {
     let reader = Reader {
         loader: env!("CARGO_PKG_VERSION"),
@@ -167,7 +167,7 @@ fn judge(value: &Value) -> Result<Judge<'_>, &'static str> {
     })
 }
 
-/// Returns `true` if an entry of a catalogue counts for a program in this environment.
+/// Returns `true` if a program in this environment would use at least one entry of a catalogue.
 pub(super) fn has_valid_entry(path: &Path) -> bool {
     let value = file::read(path).ok().and_then(|known| {
         let value = serde_json::to_value(&known).ok()?;
@@ -182,7 +182,7 @@ pub(super) fn has_valid_entry(path: &Path) -> bool {
     })
 }
 
-/// Returns the reason why a program in this environment would ignore the whole file; `None` if it would read the file.
+/// Returns the reason why a program in this environment would ignore the whole file. Returns `None` if the program would read the file.
 fn ignored(path: &Path, place: &Place, judge: &Judge<'_>) -> Option<String> {
     let mode = std::env::var("VK_LOADER_CATALOGUE").unwrap_or_default();
     match mode.as_str() {
@@ -203,7 +203,7 @@ fn ignored(path: &Path, place: &Place, judge: &Judge<'_>) -> Option<String> {
     })
 }
 
-/// Returns a line for each difference between a catalogue and new answers of the drivers.
+/// Returns a line for each difference between a catalogue and the drivers' new answers.
 pub(super) fn differences(known: &Catalogue, found: &Catalogue) -> Vec<String> {
     let mut all = Vec::new();
     if known.loader != found.loader {

@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The entry of a driver, and the files that it depends on, if they are known.
+/// The entry of a driver, and the files that the driver depends on, if these are known.
 type Known = (Driver, Option<Vec<SharedFile>>);
 
 /// Upper bound on the attempts for a driver whose files change while it is asked.
@@ -21,23 +21,24 @@ const ATTEMPTS: usize = 3;
 
 /// Limits of an update.
 pub(super) struct Extent<'a> {
-    /// The last catalogue, whose valid entries can be kept.
+    /// The previous catalogue. The update can keep its valid entries.
     pub(super) before: Option<Catalogue>,
-    /// `true` if every valid entry is kept. Otherwise valid entries are only kept while a card sleeps, whose driver cannot be asked for devices.
+    /// `true` if the update keeps every valid entry. Otherwise it keeps a valid entry only while a card is suspended, because the driver of
+    /// such a card cannot be asked for devices.
     pub(super) changed: bool,
-    /// `true` if sleeping cards may be woken.
+    /// `true` if the update may wake suspended cards.
     pub(super) wake: bool,
-    /// The folder for records of devices; `None` where none are made.
+    /// The folder for records of devices; `None` to make no records.
     pub(super) records: Option<&'a Path>,
 }
 
-/// Asks the drivers and returns their entries. Reports drivers that cannot be asked, and leaves them out.
+/// Asks the drivers and returns their entries. Reports the drivers that cannot be asked, and leaves them out.
 ///
 /// # Errors
-/// The library that asks cannot be found or run.
+/// The library that asks the drivers cannot be found or run.
 pub(super) fn make(place: &Place, asking: &Asking, extent: Extent<'_>) -> io::Result<Catalogue> {
     let machine = Machine::observe(&place.root);
-    // The cache is read first, so a later change of it makes this catalogue stale.
+    // The cache is read first. So a later change of the cache makes this catalogue stale.
     let linker_cache = file::linker_cache();
     let linker_cache_sum = LinkerCacheSum::of(&Here).to_string();
     let mut asker = Asker::new(place, asking)?;
@@ -93,7 +94,7 @@ pub(super) fn make(place: &Place, asking: &Asking, extent: Extent<'_>) -> io::Re
     Ok(made)
 }
 
-/// Reports the number of drivers after the last one that a catalogue can hold.
+/// Reports how many drivers a catalogue has no space for.
 fn report_surplus(manifests: usize) {
     if let Some(more) = manifests.checked_sub(catalogue::MOST_ENTRIES).filter(|more| *more > 0) {
         anstream::eprintln!(
@@ -103,7 +104,7 @@ fn report_surplus(manifests: usize) {
     }
 }
 
-/// Reports a driver whose files do not fit the catalogue.
+/// Reports a driver whose files do not fit into the catalogue.
 fn report_left_out(manifest: &str) {
     anstream::eprintln!(
         "vkloader: {}: nothing is written of this driver: with its files there would be more than the {} that a catalogue may name",
@@ -112,20 +113,20 @@ fn report_left_out(manifest: &str) {
     );
 }
 
-/// Returns the seconds since 1970.
+/// Returns the time in seconds since 1970.
 fn now() -> u64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |since| since.as_secs())
 }
 
-/// The variables that make drivers answer otherwise, and those that decide of which files they were made when they were asked.
+/// Returns the variables that change the answers of drivers, and the variables that decide which files make up a driver.
 ///
 /// # Errors
-/// A value is not text, or there are too many variables: programs could not compare them, and would take the answers for those of an
-/// environment without them.
+/// A value is not valid text, or there are too many variables. Programs could not compare these variables, and would use answers that are
+/// only valid with them.
 fn variables() -> io::Result<Vec<Variable>> {
-    // The files that were found through a plain search path are marked instead.
+    // Files that the linker found through a plain search path are marked instead.
     let has_odd_search = closure::searched().is_none();
     let is_of_linker = |name: &[u8]| name == b"LD_PRELOAD" || name == b"LD_LIBRARY_PATH" && has_odd_search;
     let set = std::env::vars_os()
@@ -155,8 +156,8 @@ fn variables() -> io::Result<Vec<Variable>> {
     Ok(set)
 }
 
-/// Returns the last entry of a driver if it is still valid. A driver that failed, crashed or hung is asked again. So is a driver that was not asked
-/// for devices, if sleeping cards may be woken now.
+/// Returns the previous entry of a driver if it is still valid. Drivers that failed, crashed or hung are asked again. If suspended cards
+/// may be woken now, this also applies to a driver that was not asked for devices.
 fn still_known(
     before: &Catalogue,
     made: &Catalogue,
@@ -184,12 +185,13 @@ fn still_known(
     holds.then(|| (driver.clone(), Some(files)))
 }
 
-/// Returns the path whose file decides whether a library has changed.
+/// Returns the path of the file that decides whether a library has changed.
 pub(super) fn library_file<'a>(named: &'a str, opened: &'a str) -> &'a str {
     if named.contains('/') { named } else { opened }
 }
 
-/// Asks a driver, again if its files changed meanwhile: during an installation the old or the new driver may have answered.
+/// Asks a driver. Repeats this if files of the driver changed meanwhile, because during an installation either the old or the new driver
+/// may have answered.
 fn ask(
     asker: &Asker<'_>,
     machine: &Machine,
@@ -203,7 +205,7 @@ fn ask(
         let since = SystemTime::now();
         let (mut driver, files) = ask_once(asker, machine, manifest, wakes)?;
         let asked = Some(PathBuf::from(library_file(&driver.library.named, &driver.library.path)));
-        // Files whose times are in the future are as they were before this attempt.
+        // A file whose time is in the future counts as unchanged if it is the same as before this attempt.
         let is_stable = last.as_ref() == Some(&files);
         let changes = |file: &SharedFile| file.has_changed_since(since) && !(is_stable && file.is_same());
         let is_new = || files.iter().flatten().any(changes);
@@ -231,7 +233,7 @@ fn ask(
     Err(io::Error::other("its files change while it is asked"))
 }
 
-/// Returns the library that a manifest names by a path. If another file was opened, the driver is asked once more.
+/// Returns the library that a manifest names by a path. This is a guess: if the loader opened another file, the driver is asked once more.
 fn library_of(manifest: &str) -> Option<PathBuf> {
     let known: serde_json::Value = serde_json::from_slice(&std::fs::read(manifest).ok()?).ok()?;
     let named = known["ICD"]["library_path"]
@@ -240,7 +242,7 @@ fn library_of(manifest: &str) -> Option<PathBuf> {
     Some(Path::new(manifest).parent()?.join(named))
 }
 
-/// Asks a driver for as much as is possible without waking a sleeping card.
+/// Asks a driver for as many facts as possible without waking a suspended card.
 fn ask_once(asker: &Asker<'_>, machine: &Machine, manifest: &str, wakes: bool) -> io::Result<Known> {
     let first = match wakes {
         true => asker.ask(manifest, Depth::Devices)?,
@@ -248,18 +250,19 @@ fn ask_once(asker: &Asker<'_>, machine: &Machine, manifest: &str, wakes: bool) -
     };
     let library = first.path.clone().unwrap_or_else(|| first.named.clone());
     let mut hardware = machine.hardware(&library);
-    // Querying a software driver cannot wake a GPU.
+    // A software driver has no card that the query could wake.
     let mut answer = match !wakes && hardware == Hardware::Software {
         true => asker.ask(manifest, Depth::Devices)?,
         false => first,
     };
-    // A driver without hardware has no device. Asking it could make it open the nodes of other cards.
+    // A driver without hardware has no device. To ask such a driver could make it open the nodes of other cards.
     if !wakes && hardware == Hardware::Absent && answer.outcome == Outcome::Answered {
         answer.devices = Some(Vec::new());
     }
     let found = answer.devices.as_ref().is_some_and(|devices| !devices.is_empty());
     if wakes && hardware == Hardware::Present && !found && !machine.is_open_to(&library) {
-        // Later permission to open the node changes nothing that the catalogue compares, so the entry must not claim that the hardware answered.
+        // A later permission to open the node changes nothing that the catalogue compares. So the entry must not claim that the hardware
+        // answered.
         hardware = Hardware::Pending;
     }
     entry(manifest, answer, hardware).map_err(|error| match error {
@@ -304,7 +307,8 @@ fn not_found(named: &str, search: Vec<String>) -> io::Error {
     ))
 }
 
-/// Returns `true` if programs accept this list and it is complete. A name that was not valid UTF-8 contains a replacement character.
+/// Returns `true` if the list is complete and programs accept it. A replacement character in a name means that the name was not valid
+/// UTF-8.
 fn is_readable(extensions: &[Extension]) -> bool {
     let is_name = |name: &str| {
         (1..=catalogue::LONGEST_NAME).contains(&name.len()) && !name.contains([char::REPLACEMENT_CHARACTER, ' '])
@@ -324,7 +328,7 @@ fn entry(manifest: &str, answer: Answer, hardware: Hardware) -> Result<Known, Un
         devices,
         files,
     } = answer;
-    // If the driver crashed while it was opened, only the manifest's name of the library is known.
+    // If the driver crashed while the loader opened it, only the library's name in the manifest is known.
     let path = path.unwrap_or_else(|| named.clone());
     let file = Path::new(library_file(&named, &path));
     let driver = Driver {

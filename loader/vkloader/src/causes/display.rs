@@ -1,4 +1,4 @@
-//! Problems with the display on which a program opens its windows.
+//! Finds problems with the display on which a program opens its windows.
 
 mod xserver;
 
@@ -10,7 +10,7 @@ use std::io::ErrorKind;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-/// Beginnings of the names of libraries with which programs open windows.
+/// First parts of the names of libraries with which programs open windows.
 const LIBRARIES: [&str; 7] = [
     "libX11.so",
     "libX11-xcb.so",
@@ -58,7 +58,7 @@ pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
     })
 }
 
-/// Returns a finding for a program that failed with a driver of Mesa on an X server without DRI3, as in many remote desktops.
+/// Returns a finding for a program that failed with a Mesa driver on an X server without DRI3. Many remote desktops have such a server.
 pub(super) fn without_dri3(report: &Report, records: &[&Record]) -> Option<Dropped> {
     let failed = |code: &codes::Row| report.dropped.iter().any(|dropped| dropped.code == code.name);
     let is_of_mesa = |driver: &str| {
@@ -103,7 +103,7 @@ fn is_for_windows(library: &str) -> bool {
     LIBRARIES.iter().any(|name| library.starts_with(name))
 }
 
-/// Returns the problem with an X display of this machine, if any. Displays of other machines are not examined.
+/// Returns the problem with an X display of this machine, if there is one. Does not examine displays of other machines.
 fn x11(display: &str) -> Option<String> {
     let number = display.strip_prefix(':')?.split('.').next()?;
     let path = format!("/tmp/.X11-unix/X{number}");
@@ -123,7 +123,7 @@ fn x11(display: &str) -> Option<String> {
     }
 }
 
-/// Words about a server that asks for authorization.
+/// Description of a server that requires authorization.
 const REFUSES: &str = "its server refuses programs without authorization";
 
 fn wayland(display: &str, folder: Option<&str>) -> Option<String> {

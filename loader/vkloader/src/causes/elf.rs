@@ -1,4 +1,5 @@
-//! Finds the reason why a library does not open: missing or invalid libraries that it needs, by the rules of the dynamic linker.
+//! Finds the reason why a library cannot be opened: missing or invalid libraries that it needs, according to the rules of the dynamic
+//! linker.
 
 mod refused;
 
@@ -14,8 +15,8 @@ use reasons::Code;
 use rustix::fs::{Access, access};
 use std::path::Path;
 
-/// Adds missing and invalid libraries to the finding about a library that did not open. `loader` is the file of the loader that tried to open it.
-/// `program` is the file of the program.
+/// Adds missing and invalid libraries to the finding about a library that could not be opened. `loader` is the file of the loader that
+/// tried this, and `program` the file of the program.
 pub(super) fn explain(dropped: &mut Dropped, loader: Option<&Path>, program: Option<&Path>) {
     let is_about = [
         codes::LOADER_NOT_OPENED.name,
@@ -27,7 +28,8 @@ pub(super) fn explain(dropped: &mut Dropped, loader: Option<&Path>, program: Opt
     if !is_about.contains(&dropped.code.as_str()) {
         return;
     }
-    // A driver is named after its library. A layer has its own name, and its library is in `file`.
+    // The finding about a driver has the name of the driver's library. The finding about a layer has the layer's name, and the library in
+    // `file`.
     let library = match dropped.code.starts_with("layer") {
         true => dropped.file.clone().unwrap_or_default(),
         false => dropped.name.clone(),
@@ -60,7 +62,7 @@ pub(super) fn explain(dropped: &mut Dropped, loader: Option<&Path>, program: Opt
             .findings
             .insert(0, format!("{} is for {found}, the program for {own}", path.display()));
         dropped.advice = format!("Install the package for {own} that brings {}.", file_name(&library));
-        // If a library is for another processor with the same word size, the system only says that it does not open.
+        // If a library is for another processor with the same word size, the system only reports that the library cannot be opened.
         if let Some(code) = Code::of_name(&dropped.code.replace("not-opened", "wrong-architecture")) {
             dropped.code = code.name().into();
             dropped.reason = code.row().meaning.into();
@@ -69,13 +71,13 @@ pub(super) fn explain(dropped: &mut Dropped, loader: Option<&Path>, program: Opt
         return;
     }
     let words = words_of_the_linker(dropped).unwrap_or_default();
-    // The message is about the first file that stopped the dynamic linker, so it comes before a search of our own.
+    // The system's message is about the first file that stopped the dynamic linker. So the message comes before a search by this program.
     if !refused::explain(dropped, &words, &path, own) && !missing(dropped, &path, own) {
         in_words_of_the_linker(dropped, &words, own, program);
     }
 }
 
-/// Adds the reason why a library is not found.
+/// Adds the reason why the library was not found.
 fn absent(dropped: &mut Dropped, library: &str) {
     if let Some(folder) = closed_folder(Path::new(library)) {
         let folder = shown(folder);
@@ -94,7 +96,7 @@ fn absent(dropped: &mut Dropped, library: &str) {
     dropped.advice = "Reinstall the package that the manifest belongs to, or correct library_path in it.".into();
 }
 
-/// Returns the first folder on a path that this user may not search.
+/// Returns the first folder on a path in which this user may not search.
 pub(super) fn closed_folder(path: &Path) -> Option<&Path> {
     let mut folders: Vec<&Path> = path.ancestors().skip(1).filter(|folder| folder.is_absolute()).collect();
     folders.reverse();
@@ -107,7 +109,7 @@ pub(super) fn closed_folder(path: &Path) -> Option<&Path> {
 /// Size of the header of a 64-bit ELF file in bytes.
 const LONGEST_HEAD: u64 = 64;
 
-/// Adds to a finding that a file is not a library or was truncated. Returns `true` if this is the case.
+/// Adds to a finding that a file is not a library, or that the file was truncated. Returns `true` if one of these is the case.
 pub(super) fn damaged(dropped: &mut Dropped, path: &Path) -> bool {
     let size = std::fs::metadata(path).map_or(0, |status| status.len());
     let finding = match (Identity::of(path), closure::whole_size(path)) {
@@ -157,7 +159,7 @@ fn missing(dropped: &mut Dropped, path: &Path, own: Identity) -> bool {
     !missing.is_empty()
 }
 
-/// Returns a sentence about a library that is built for another C library, from the names that are missing.
+/// Returns a sentence about a library that was built for another C library. The names of missing libraries reveal this.
 fn of_other_c_library(missing: &[&str]) -> Option<&'static str> {
     let has = |start: &str| missing.iter().any(|name| name.starts_with(start));
     match (has("libc.musl-"), has("libc.so.6") || has("ld-linux")) {
@@ -167,7 +169,7 @@ fn of_other_c_library(missing: &[&str]) -> Option<&'static str> {
     }
 }
 
-/// Returns the dynamic linker's message in a finding.
+/// Returns the dynamic linker's message that a finding quotes.
 fn words_of_the_linker(dropped: &Dropped) -> Option<String> {
     let prefix = "the system says: ";
     let mut findings = dropped.findings.iter();
@@ -176,7 +178,7 @@ fn words_of_the_linker(dropped: &Dropped) -> Option<String> {
         .map(String::from)
 }
 
-/// Adds an explanation of the dynamic linker's message about versions and symbols.
+/// Adds an explanation to the dynamic linker's message about versions and symbols.
 fn in_words_of_the_linker(dropped: &mut Dropped, words: &str, own: Identity, program: Option<&Path>) {
     let explained = too_old(words, own)
         .or_else(|| undefined(words, own, program))
@@ -187,8 +189,8 @@ fn in_words_of_the_linker(dropped: &mut Dropped, words: &str, own: Identity, pro
     }
 }
 
-/// Returns the finding and the remedy for a library without a needed version of symbols: `LIBRARY: version `VERSION' not found (required by
-/// LIBRARY)`.
+/// Returns the finding and the remedy for a library that lacks a needed version of symbols. The message is `LIBRARY: version `VERSION' not
+/// found (required by LIBRARY)`.
 fn too_old(words: &str, own: Identity) -> Option<(String, String)> {
     let (library, rest) = words.split_once(": version `")?;
     let (version, rest) = rest.split_once("' not found (required by ")?;
@@ -215,7 +217,7 @@ fn too_old(words: &str, own: Identity) -> Option<(String, String)> {
     ))
 }
 
-/// Returns the remedy for a library that a program brings, and that is older than the system's own.
+/// Returns the remedy for a library that a program brings and that is older than the system's own.
 fn instead(library: &str, usual: &Path) -> String {
     format!(
         "The program brings an older {} than the system has: start it with the system's (LD_PRELOAD={} PROGRAM), or update or remove {library}.",
@@ -229,7 +231,7 @@ fn contains(file: &Path, word: &str) -> bool {
     std::fs::read(file).is_ok_and(|bytes| bytes.windows(word.len()).any(|part| part == word.as_bytes()))
 }
 
-/// Returns the finding and the remedy for a symbol that no library defines: `LIBRARY: undefined symbol: NAME`.
+/// Returns the finding and the remedy for a symbol that no library defines. The message is `LIBRARY: undefined symbol: NAME`.
 fn undefined(words: &str, own: Identity, program: Option<&Path>) -> Option<(String, String)> {
     let (library, symbol) = words.split_once(": undefined symbol: ")?;
     let library = library.rsplit(' ').next()?;
@@ -258,8 +260,9 @@ fn undefined(words: &str, own: Identity, program: Option<&Path>) -> Option<(Stri
     ))
 }
 
-/// Returns the finding and the remedy for a library in a folder that the dynamic linker does not search: `LIBRARY: cannot open shared object file: No
-/// such file or directory`. Such folders come from a system of another kind, as in a container with libraries of its host.
+/// Returns the finding and the remedy for a library in a folder that the dynamic linker does not search. The message is `LIBRARY: cannot
+/// open shared object file: No such file or directory`. Such folders belong to another kind of system, for example in a container with
+/// libraries of its host.
 fn unsearched(words: &str, own: Identity) -> Option<(String, String)> {
     let (names, _) = words.split_once(": cannot open shared object file: No such file")?;
     let name = names.rsplit(": ").next().filter(|name| !name.contains('/'))?;
@@ -277,7 +280,7 @@ fn unsearched(words: &str, own: Identity) -> Option<(String, String)> {
     ))
 }
 
-/// Returns a library with the package that it belongs to.
+/// Returns a library together with the package that contains it.
 fn owned(library: &str) -> String {
     match installed::owner(library) {
         Some(owner) => format!("{library} ({owner})"),
@@ -344,7 +347,7 @@ mod tests {
     fn the_word_size_that_counts_is_that_of_the_loader() {
         let folder = tempfile::tempdir().expect("a folder");
         let library = folder.path().join("lib.so");
-        // The start of a 32-bit x86 library.
+        // These bytes are the start of a 32-bit x86 library.
         let mut header = *b"\x7fELF\x01\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x03\0";
         let findings = |header: &[u8], loader: Option<&Path>| {
             std::fs::write(&library, header).expect("it can be written");
@@ -369,7 +372,7 @@ mod tests {
                 .iter()
                 .all(|finding| !finding.contains("is for"))
         );
-        // A processor that no test runs on.
+        // No test runs on this processor.
         header[18] = 0xF7;
         assert_eq!(findings(&header, None).len(), 1);
     }

@@ -1,4 +1,4 @@
-//! Finds why a program has no instance, and layers that are too old for the program.
+//! Finds why a program has no instance, and which layers are too old for the program.
 
 use super::{display, words};
 use crate::events::{Event, Record};
@@ -9,15 +9,15 @@ const OUT_OF_HOST_MEMORY: i32 = -1;
 const LAYER_NOT_PRESENT: i32 = -6;
 const EXTENSION_NOT_PRESENT: i32 = -7;
 
-/// Phrases in the log about a layer that is older than the program.
+/// Phrases of the log's message about a layer that is older than the program.
 const OLDER: [&str; 3] = [
     "Layer ",
     " uses API version ",
     " which is older than the application specified API version of ",
 ];
 
-/// Adds the reason why there is no instance. `of_program` is `true` for the user's program and `false` for the probe, which requests the newest
-/// version.
+/// Adds the reason why there is no instance. `of_program` is `true` for the user's program, and `false` for the probe, which requests the
+/// newest version.
 pub(super) fn find(report: &mut Report, records: &[&Record], of_program: bool) {
     let mut found = Vec::new();
     if report.loader.is_some() && report.ended.is_none() || of_program {
@@ -60,7 +60,7 @@ fn failed_call(report: &Report) -> Option<Dropped> {
     Some(found)
 }
 
-/// Returns a finding if the creation of the last instance failed.
+/// Returns a finding if the last attempt to create an instance failed.
 fn refused(report: &Report, records: &[&Record]) -> Option<Dropped> {
     let is_known = |code: &codes::Row| report.dropped.iter().any(|dropped| dropped.code == code.name);
     if is_known(codes::LAYER_CALL_FAILED) {
@@ -98,13 +98,13 @@ fn refused(report: &Report, records: &[&Record]) -> Option<Dropped> {
     Some(found)
 }
 
-/// Packages of layers that programs ask for: the layer, and its package in Debian and Ubuntu, and in Fedora and Arch.
+/// Layers that programs request. Each has its package in Debian and Ubuntu, and its package in Fedora and Arch.
 const PACKAGES: [(&str, [&str; 2]); 1] = [(
     "VK_LAYER_KHRONOS_validation",
     ["vulkan-validationlayers", "vulkan-validation-layers"],
 )];
 
-/// Adds the name of the layer that a program asked for, and the reason why it is not there.
+/// Adds the name of the layer that a program requested, and the reason why the layer is missing.
 fn name_layer(found: &mut Dropped, report: &Report, records: &[&Record]) {
     let refused = records.iter().rev().find_map(|record| match &record.event {
         Event::Refused(refused) => Some(refused.name.as_str()),

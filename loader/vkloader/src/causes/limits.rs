@@ -1,4 +1,4 @@
-//! Limits of the system on a process. The process that examines drivers inherits them, as a user's program does.
+//! Limits that the system sets for a process. The process that examines drivers inherits these limits, as a user's program does.
 
 use crate::report::{Dropped, codes};
 use rustix::process::{Resource, getrlimit};
@@ -15,7 +15,7 @@ const MAY_LACK_MEMORY: [&str; 5] = [
     "driver.creation-failed",
 ];
 
-/// Returns the limit on the address space of a process as one sentence; `None` if there is none.
+/// Returns a sentence about the limit on the address space of a process; `None` if there is no limit.
 pub(super) fn address_space() -> Option<String> {
     let bytes = getrlimit(Resource::As).current?;
     Some(format!(
@@ -34,7 +34,7 @@ pub(super) fn open_files() -> (String, String) {
     )
 }
 
-/// Adds a limit on the address space to a finding whose cause may be a lack of memory.
+/// Adds a limit on the address space to a finding that a lack of memory may have caused.
 pub(super) fn explain(dropped: &mut Dropped) {
     if !MAY_LACK_MEMORY.contains(&dropped.code.as_str()) {
         return;

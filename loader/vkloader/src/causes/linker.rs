@@ -1,10 +1,11 @@
-//! Finds the libraries that a driver opens itself and that are missing, from the dynamic linker's log of a second run (`LD_DEBUG=libs,files`).
+//! Finds missing libraries that a driver itself tries to open. The source is the dynamic linker's log of a second run
+//! (`LD_DEBUG=libs,files`).
 
 use super::packages;
 use crate::report::{Dropped, Report};
 use std::collections::BTreeSet;
 
-/// Reasons whose cause may be a missing library that the driver opens itself.
+/// Codes whose cause may be a missing library that the driver itself tries to open.
 const CODES: [&str; 6] = [
     "driver.no-global-function",
     "driver.negotiation-refused",
@@ -14,7 +15,7 @@ const CODES: [&str; 6] = [
     "driver.no-entry-point",
 ];
 
-/// Returns `true` if a second run can show more, because no device is usable and a driver failed.
+/// Returns `true` if a second run can reveal more, because no device is usable and a driver failed.
 pub(crate) fn worth_watching(report: &Report) -> bool {
     report
         .dropped
@@ -22,12 +23,12 @@ pub(crate) fn worth_watching(report: &Report) -> bool {
         .any(|dropped| CODES.contains(&dropped.code.as_str()))
 }
 
-/// Returns `true` if a finding is about a driver that opened, and then did not work.
+/// Returns `true` if a finding is about a driver that could be opened but did not work.
 pub(super) fn was_opened(dropped: &Dropped) -> bool {
     CODES.contains(&dropped.code.as_str())
 }
 
-/// Adds the libraries that a driver searched for without success.
+/// Adds the libraries that the driver searched for but did not find.
 pub(super) fn explain(dropped: &mut Dropped, outputs: &[String]) {
     if !was_opened(dropped) {
         return;
@@ -48,10 +49,10 @@ pub(super) fn explain(dropped: &mut Dropped, outputs: &[String]) {
     }
 }
 
-/// Returns the names that `library` requested and that were not found.
+/// Returns the names of libraries that `library` requested but that were not found.
 fn not_found<'a>(output: &'a str, library: &str) -> Vec<&'a str> {
     let own = file_name(library);
-    // A request is followed by lines about the search. A link map means success.
+    // After a request, the log has lines about the search. A link map in the log means success.
     let mut asked: Vec<&str> = Vec::new();
     let mut mapped: BTreeSet<&str> = BTreeSet::new();
     let mut unasked = None;

@@ -1,4 +1,4 @@
-//! Finds why a manifest cannot be read, if the library's message does not say it.
+//! Finds why a manifest cannot be read, if the library's message does not say this.
 
 use super::elf::closed_folder;
 use crate::installed;
@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
-/// Adds the problem of the file to the finding about a manifest.
+/// Adds the problem with the file to the finding about a manifest.
 pub(super) fn explain(dropped: &mut Dropped) {
     let path = dropped.file.clone().unwrap_or_else(|| dropped.name.clone());
     match dropped.code.as_str() {
@@ -58,7 +58,7 @@ pub(super) fn explain(dropped: &mut Dropped) {
     }
 }
 
-/// Returns the first mistake in a file that is not JSON.
+/// Returns the first syntax error in a file that is not valid JSON.
 fn syntax_error(path: &str) -> Option<serde_json::Error> {
     let is_small = fs::metadata(path).is_ok_and(|status| status.is_file() && status.len() <= LARGEST);
     let bytes = is_small.then(|| fs::read(path).ok()).flatten()?;

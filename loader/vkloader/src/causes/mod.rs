@@ -25,8 +25,8 @@ use crate::report::{Report, codes, rank};
 use crate::variables::Variables;
 use std::path::Path;
 
-/// Adds causes to a report that the trace does not contain. `watched` is a second run with the log of the dynamic linker, if there was one.
-/// `of_program` is `true` for the user's program and `false` for the probe.
+/// Adds causes to a report that the trace does not contain. `watched` is a second run with the dynamic linker's log, if there was one.
+/// `of_program` is `true` for the user's program, and `false` for the probe.
 pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Finished>, of_program: bool) {
     let records: Vec<&Record> = finished.records.iter().collect();
     let loader = report.loader.as_ref().and_then(|loader| loader.path.as_deref());
@@ -58,7 +58,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     report.dropped.sort_by_key(|dropped| dropped.rank);
 }
 
-/// Adds the origins of the variables that findings mention.
+/// Adds the origins of the variables that the findings mention.
 fn origins(report: &mut Report, finished: &Finished, records: &[&Record]) {
     let own = Variables::of(&finished.records);
     for (name, _) in variables(records) {
@@ -85,7 +85,7 @@ fn origins(report: &mut Report, finished: &Finished, records: &[&Record]) {
     }
 }
 
-/// Returns the variables that apply to the process, with their values.
+/// Returns the variables of the process, with their values.
 fn variables<'a>(records: &'a [&Record]) -> impl Iterator<Item = (&'a str, &'a str)> {
     records
         .iter()

@@ -1,4 +1,4 @@
-//! Finds drivers and layers that are for another word size than the program. They are expected on a system with both word sizes.
+//! Finds drivers and layers for another word size than the program's. On a system with both word sizes, such files are normal.
 
 use crate::report::Report;
 
@@ -9,7 +9,7 @@ pub(super) const CODES: [&str; 3] = [
     "layer-library.wrong-architecture",
 ];
 
-/// Removes findings about drivers and layers of another word size if the same driver or layer exists for the program's word size.
+/// Removes the findings about drivers and layers of another word size if the same driver or layer also exists for the program's word size.
 pub(super) fn forget(report: &mut Report) {
     let drivers = report.drivers.iter();
     let working: Vec<String> = drivers
@@ -32,7 +32,7 @@ pub(super) fn forget(report: &mut Report) {
     });
 }
 
-/// Returns the file name up to the first dot, which is equal for all word sizes: `radeon_icd` for `radeon_icd.i686.json`.
+/// Returns the file name up to the first dot, which is the same for all word sizes: `radeon_icd` for `radeon_icd.i686.json`.
 fn stem(path: &str) -> String {
     let file = path.rsplit('/').next().unwrap_or(path);
     file.split('.').next().unwrap_or(file).into()

@@ -1,9 +1,9 @@
-//! Finds the origin of a variable: the process that set it, and the file that sets it for every session.
+//! Finds the origin of a variable: the process that set the variable, and the file that sets it for every session.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Upper bound on the ancestors that are examined.
+/// Upper bound on the ancestor processes that are examined.
 const MOST: usize = 32;
 
 /// Files that set variables for sessions, relative to the root.
@@ -15,7 +15,7 @@ const FILES: [&str; 6] = [
     "etc/zsh/zshenv",
     "etc/zsh/zshrc",
 ];
-/// Folders of such files, relative to the root.
+/// Folders with such files, relative to the root.
 const FOLDERS: [&str; 4] = [
     "etc/environment.d",
     "usr/lib/environment.d",
@@ -34,7 +34,7 @@ const OWN_FILES: [&str; 9] = [
     ".zshrc",
     ".config/fish/config.fish",
 ];
-/// Folders of such files, relative to the home folder.
+/// Folders with such files, relative to the home folder.
 const OWN_FOLDERS: [&str; 2] = [".config/environment.d", ".config/plasma-workspace/env"];
 
 /// Returns sentences about the origin of a variable of this process; empty if the origin is unknown.
@@ -64,7 +64,7 @@ fn process(proc: &Path, own: u32, name: &str) -> Option<String> {
     None
 }
 
-/// Returns whether a process was started with the variable; `None` if this user may not read that.
+/// Returns whether a process was started with the variable; `None` if this user may not read the process's environment.
 fn has(proc: &Path, process: u32, name: &str) -> Option<bool> {
     let bytes = fs::read(proc.join(process.to_string()).join("environ")).ok()?;
     let mut variables = bytes.split(|&byte| byte == 0);

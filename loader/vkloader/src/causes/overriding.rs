@@ -1,5 +1,5 @@
-//! Finds things that override others without a message: variables that replace the search, settings files, override layers, and two manifests for one
-//! library. Also explains a machine without drivers.
+//! Finds settings that override others without a message: variables that replace the search, settings files, override layers, and two
+//! manifests for one library. Also explains why a machine has no drivers.
 
 use super::{spelling, unsearched, variables};
 use crate::events::{Decision, Event, Record, Searched};
@@ -11,17 +11,18 @@ use std::path::{Path, PathBuf};
 /// Variables that replace the whole search for drivers.
 pub(super) const REPLACING: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
 
-/// The layer that Vulkan Configurator installs. It may replace search paths and disable layers.
+/// The layer that Vulkan Configurator installs. It can replace search paths and disable layers.
 const OVERRIDE: &str = "VK_LAYER_LUNARG_override";
 
-/// Adds findings about things that override drivers and layers.
+/// Adds findings about settings that override drivers and layers.
 pub(super) fn find(report: &mut Report, records: &[&Record]) {
-    // If no device is usable, the override is the likely cause; otherwise it is a side note.
+    // If no device is usable, the override is the likely cause. Otherwise the override is only a side note.
     let silent = if report.is_usable() { rank::ASIDE } else { rank::SILENT };
     let replacing = variables(records).find(|(name, _)| REPLACING.contains(name));
     let mut found = Vec::new();
     if let Some((name, value)) = replacing {
-        // If a driver that the variable names does not work, that driver is the cause. The variable only explains why there is no other driver.
+        // If the variable names a driver that does not work, that driver is the cause. The variable only explains why no other driver was
+        // found.
         let is_broken = |dropped: &Dropped| dropped.rank == rank::BROKEN && dropped.code.starts_with("driver.");
         let after_broken = report.dropped.iter().any(is_broken);
         found.push(Dropped {
@@ -82,7 +83,7 @@ fn left_by_configurator(dropped: &mut Dropped) {
     }
 }
 
-/// Adds the variable that makes Mesa's layer list the devices and end the program.
+/// Adds the variable that makes Mesa's layer print the devices and end the program.
 fn listed_by_mesa(dropped: &mut Dropped) {
     const NAME: &str = "MESA_VK_DEVICE_SELECT";
     let is_layer = |finding: &String| finding.contains("VK_LAYER_MESA_device_select");
@@ -108,7 +109,7 @@ fn searched<'a>(records: &'a [&Record]) -> impl Iterator<Item = &'a Searched> {
     })
 }
 
-/// Returns findings about folders of manifests that this user may not read.
+/// Returns findings about folders with manifests that this user may not read.
 fn closed_folders(records: &[&Record]) -> Vec<Dropped> {
     let mut found = Vec::new();
     for record in records {
@@ -137,7 +138,7 @@ fn has_manifests(records: &[&Record]) -> bool {
     decided || searched(records).any(|folder| folder.manifests > 0)
 }
 
-/// Returns findings about libraries that two manifests name. Programs receive their devices twice.
+/// Returns findings about libraries that several manifests name. Programs get the devices of such a library several times.
 fn twice(records: &[&Record]) -> Vec<Dropped> {
     let mut manifests: BTreeMap<PathBuf, Vec<&str>> = BTreeMap::new();
     for decision in kept(records, "driver") {
@@ -161,7 +162,7 @@ fn twice(records: &[&Record]) -> Vec<Dropped> {
         .collect()
 }
 
-/// Returns a finding if drivers are installed and none of them has a device.
+/// Returns a finding if drivers are installed but none of them has a device.
 fn none_has_device(report: &Report) -> Option<Dropped> {
     let reasons = report
         .dropped
@@ -171,7 +172,7 @@ fn none_has_device(report: &Report) -> Option<Dropped> {
         .map(|driver| format!("{}: {}", driver.name, driver.reason))
         .collect();
     let is_all = report.devices.is_empty() && report.hidden.is_empty() && report.ended.is_none();
-    // A driver that is broken explains more than those that found nothing.
+    // A broken driver explains more than drivers that found no hardware.
     let is_broken =
         |dropped: &Dropped| dropped.subject.starts_with("driver") && (rank::BROKEN..=OTHER).contains(&dropped.rank);
     let found = codes::DRIVER_NONE_HAS_DEVICE.about("all drivers");

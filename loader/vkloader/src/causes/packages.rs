@@ -1,6 +1,6 @@
-//! Packages of the libraries that drivers miss most often.
+//! Packages of the libraries that drivers most often miss.
 
-/// A library, and its package in Debian and Ubuntu, Fedora, and Arch.
+/// A library, with its packages in Debian and Ubuntu, in Fedora, and in Arch.
 const PACKAGES: [(&str, [&str; 3]); 26] = [
     ("libEGL.so.1", ["libegl1", "libglvnd-egl", "libglvnd"]),
     ("libGLX.so.0", ["libglx0", "libglvnd-glx", "libglvnd"]),
@@ -33,9 +33,9 @@ const PACKAGES: [(&str, [&str; 3]); 26] = [
     ("libzstd.so.1", ["libzstd1", "libzstd", "zstd"]),
 ];
 
-/// Libraries whose package has the version in its name, such as `libLLVM-15.so.1` and `libLLVM.so.18.1`.
+/// First part of the names of libraries whose package names contain the version, such as `libLLVM-15.so.1` and `libLLVM.so.18.1`.
 const LLVM: &str = "libLLVM";
-/// Beginning of the names of NVIDIA's libraries, which belong together.
+/// First part of the names of NVIDIA's libraries, which belong together.
 const NVIDIA: &str = "libnvidia-";
 
 /// Returns the packages of a library; `None` if they are unknown.

@@ -1,12 +1,12 @@
-//! Lines that drivers print and that name a cause.
+//! Finds causes in the lines that drivers print.
 
 use super::packages;
 use crate::report::Dropped;
 
-/// Words before the name of a library that NVIDIA's driver did not open.
+/// Text before the name of a library that NVIDIA's driver could not open.
 const NOT_OPENED: &str = "unable to open '";
 
-/// Adds the library that a driver did not open, if the driver printed its name.
+/// Adds the library that a driver could not open, if the driver printed its name.
 pub(super) fn explain(dropped: &mut Dropped) {
     if !dropped.subject.starts_with("driver") {
         return;

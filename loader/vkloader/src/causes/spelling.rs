@@ -1,8 +1,9 @@
-//! Mistakes in variables that list paths: signs that a shell would replace, but that are not replaced when a variable is read.
+//! Common mistakes in variables that list paths: quotes, `~` and `$` that only a shell would expand, blanks, wrong separators, and
+//! libraries in place of manifests.
 
 use std::path::Path;
 
-/// A mistake: a test for it, and its remedy.
+/// A mistake: a function that finds it, and the remedy.
 struct Mistake {
     is_in: fn(&str) -> bool,
     advice: &'static str,
@@ -39,18 +40,18 @@ const MISTAKES: [Mistake; 7] = [
     },
 ];
 
-/// Returns the beginning of a word that ends in `.json`, if more follows.
+/// Returns the part of a word up to `.json`, if the word continues after that.
 fn without_rest(word: &str) -> Option<&str> {
     let (path, rest) = word.split_at(word.find(".json")? + ".json".len());
     (!rest.is_empty()).then_some(path)
 }
 
-/// Returns the remedy for the first word in a list of paths that has a known mistake and names no existing file.
+/// Returns the remedy for the first word with a known mistake in a list of paths. Skips a word that names an existing file.
 pub(super) fn advice(value: &str) -> Option<&'static str> {
     value.split(':').find_map(of_word)
 }
 
-/// Returns the remedy for the mistake in one word.
+/// Returns the remedy for the mistake in one word, if there is one.
 pub(super) fn of_word(word: &str) -> Option<&'static str> {
     let leads_to_manifest = Path::new(word).exists() && !word.contains(".so");
     if leads_to_manifest {

@@ -1,5 +1,5 @@
-//! Finds installed driver manifests that the loader does not find, because a variable removes their folder from the search, or because their names
-//! lack the ending of manifests.
+//! Finds installed driver manifests that the loader does not find. Either a variable removes their folder from the search, or their names
+//! lack the suffix of manifests.
 
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
@@ -7,20 +7,20 @@ use std::env;
 use std::fs;
 use std::path::Path;
 
-/// Data folders in which systems keep manifests. `XDG_DATA_DIRS` replaces them.
+/// Data folders in which systems keep manifests. The variable `XDG_DATA_DIRS` replaces this list.
 const USUAL: [&str; 3] = ["/usr/local/share", "/usr/share", "/run/opengl-driver/share"];
-/// Folder of driver manifests in each data folder.
+/// Folder with driver manifests, below each data folder.
 const BELOW: &str = "vulkan/icd.d";
-/// Ending of the names of manifests.
+/// Suffix of the names of manifests.
 const ENDING: &str = ".json";
 
-/// Manifests that the loader does not find.
+/// A finding and a remedy about manifests that the loader does not find.
 pub(super) struct Unsearched {
     pub(super) finding: String,
     pub(super) advice: String,
 }
 
-/// Finds manifests below `root`. `searched` lists the folders that were searched.
+/// Finds manifests below `root` that the loader does not find. `searched` lists the folders that the loader searched.
 pub(super) fn find(root: &Path, searched: &[&str]) -> Vec<Unsearched> {
     let elsewhere = USUAL.iter().filter_map(|usual| of_usual(root, usual, searched));
     let misnamed = searched.iter().filter_map(|folder| misnamed(Path::new(folder)));
@@ -31,7 +31,7 @@ pub(super) fn find(root: &Path, searched: &[&str]) -> Vec<Unsearched> {
     dangling.chain(misnamed).chain(at_home).chain(elsewhere).collect()
 }
 
-/// Returns a folder that is a link to nothing, such as one on a disk that is not mounted.
+/// Returns a folder that is a link to nothing, for example to a disk that is not mounted.
 fn dangling(folder: &Path) -> Option<Unsearched> {
     let target = fs::read_link(folder).ok().filter(|_| !folder.exists())?;
     let (folder, target) = (folder.display(), target.display());
@@ -41,13 +41,13 @@ fn dangling(folder: &Path) -> Option<Unsearched> {
     })
 }
 
-/// A user's home folder, and a remedy for manifests in it.
+/// A user's home folder, and the remedy for manifests in it.
 struct Home {
     folder: String,
     advice: String,
 }
 
-/// Returns the home folders of this process's user, and of the user who called sudo, if `HOME` leads elsewhere.
+/// Returns home folders if `HOME` leads elsewhere: the one of this process's user, and the one of the user who called sudo.
 fn homes(root: &Path) -> Vec<Home> {
     let text = fs::read_to_string(root.join("etc/passwd")).unwrap_or_default();
     let number = rustix::process::geteuid().as_raw().to_string();
@@ -70,7 +70,7 @@ fn homes(root: &Path) -> Vec<Home> {
         .collect()
 }
 
-/// Returns the home folder of the first user in `passwd` that fits.
+/// Returns the home folder of the first user in `passwd` that `fits` accepts.
 fn home_of(passwd: &str, fits: impl Fn(&[&str]) -> bool) -> Option<String> {
     let mut lines = passwd.lines().map(|line| line.split(':').collect::<Vec<_>>());
     let fields = lines.find(|fields| fields.len() > 5 && fits(fields))?;
@@ -92,7 +92,7 @@ fn of_home(root: &Path, home: &Home, searched: &[&str]) -> Option<Unsearched> {
     })
 }
 
-/// Folders in which the drivers of a system have their manifests.
+/// Folders in which a system's drivers have their manifests.
 const FOLDERS: [&str; 4] = [
     "/etc/vulkan/icd.d",
     "/usr/local/share/vulkan/icd.d",
@@ -102,7 +102,7 @@ const FOLDERS: [&str; 4] = [
 /// Upper bound on the size of a manifest in bytes.
 const LARGEST: u64 = 1 << 16;
 
-/// Returns a file below `root` that would lead to this library if the loader read it. `library` is its name up to `.so`.
+/// Returns a file below `root` that would lead to this library if the loader read the file. `library` is the library's name up to `.so`.
 pub(super) fn leading_to(root: &Path, library: &str) -> Option<Unsearched> {
     let library = format!("{library}.so");
     FOLDERS.iter().find_map(|folder| {
@@ -124,7 +124,7 @@ pub(super) fn leading_to(root: &Path, library: &str) -> Option<Unsearched> {
     })
 }
 
-/// Returns `true` if this user may not read a folder that is there. Below the home folder of another user, nothing may be there.
+/// Returns `true` if a folder exists but this user may not read it. Below the home folder of another user, this cannot be known.
 pub(super) fn is_closed(folder: &Path) -> bool {
     access(folder, Access::READ_OK | Access::EXEC_OK) == Err(Errno::ACCESS) && folder.is_dir()
 }
@@ -147,7 +147,7 @@ fn of_usual(root: &Path, usual: &str, searched: &[&str]) -> Option<Unsearched> {
     })
 }
 
-/// Returns a file whose name does not end as that of a manifest, such as a copy that a package manager left.
+/// Returns a file whose name lacks the suffix of manifests, such as a copy that a package manager left.
 fn misnamed(folder: &Path) -> Option<Unsearched> {
     let is_manifest = |name: &String| {
         let path = folder.join(name);
@@ -161,7 +161,7 @@ fn misnamed(folder: &Path) -> Option<Unsearched> {
     Some(of_name(&folder.join(&name).display().to_string()))
 }
 
-/// Returns the remedy for a manifest whose name does not end as it must.
+/// Returns the remedy for a manifest whose name has the wrong suffix.
 fn of_name(path: &str) -> Unsearched {
     let right = match path.find(ENDING) {
         Some(at) => path[..at + ENDING.len()].to_owned(),

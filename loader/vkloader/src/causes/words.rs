@@ -19,7 +19,8 @@ enum Kind {
     Path,
 }
 
-/// A variable: its name, what divides its words, their kind, and whether something is missing where a word matches nothing.
+/// The variables. Each row has a name, the separators of words, the kind of words, and `true` if a word without a match means that
+/// something is missing.
 const VARIABLES: [(&str, &[char], Kind, bool); 14] = [
     ("VK_INSTANCE_LAYERS", &[':'], Kind::Layer, true),
     ("VK_LOADER_LAYERS_ENABLE", &[','], Kind::LayerPattern, true),
@@ -43,7 +44,7 @@ const VISIBLE: &str = "VK_LOADER_VISIBLE_DEVICES";
 /// Upper bound on the words of this variable that are reported separately.
 const MOST_WORDS: usize = 16;
 
-/// The words that stand for many layers.
+/// Words that stand for many layers.
 const WIDE: [&str; 6] = ["~all~", "~implicit~", "~explicit~", "implicit", "explicit", "*"];
 
 /// Adds findings about words that match nothing.
@@ -65,7 +66,7 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
     report.dropped.append(&mut found);
 }
 
-/// Findings about words of the settings file, from the warnings of the library about them.
+/// Returns findings about words in the settings file. The library's warnings name these words.
 fn unmatched_in_file(records: &[&Record]) -> Vec<Dropped> {
     const MEMBERS: [(&str, &str, &str); 2] = [
         (
@@ -87,7 +88,7 @@ fn unmatched_in_file(records: &[&Record]) -> Vec<Dropped> {
         let Some((_, name, advice)) = MEMBERS.iter().find(|member| message.text.starts_with(member.0)) else {
             continue;
         };
-        // The rest of the warning lists the words of all devices.
+        // The rest of the warning lists the words for all devices.
         let says = message.text.split("; these words would: ").next().unwrap_or_default();
         let reason = format!("{says}.");
         let is_known = found.iter().any(|known| known.reason == reason);
@@ -159,7 +160,7 @@ fn unmatched(row: &(&str, &[char], Kind, bool), value: &str, records: &[&Record]
         .collect()
 }
 
-/// Returns `true` if a word without stars is a part of a name, so that stars would make it match.
+/// Returns `true` if a word is a part of a name, so that the word would match with stars around it.
 fn is_part(word: &str, layers: &[String], drivers: &[String], kind: Kind) -> bool {
     let names = match kind {
         Kind::DriverPattern => drivers,
@@ -168,7 +169,7 @@ fn is_part(word: &str, layers: &[String], drivers: &[String], kind: Kind) -> boo
     !word.contains('*') && names.iter().any(|name| show::matches(&format!("*{word}*"), name))
 }
 
-/// Layers that the validation layer replaced.
+/// Old layers that the validation layer replaced.
 const VALIDATION_BEFORE: [&str; 6] = [
     "VK_LAYER_LUNARG_standard_validation",
     "VK_LAYER_LUNARG_core_validation",
@@ -178,14 +179,14 @@ const VALIDATION_BEFORE: [&str; 6] = [
     "VK_LAYER_GOOGLE_unique_objects",
 ];
 
-/// Returns the layer that replaced a layer of old versions.
+/// Returns the layer that replaced an old layer.
 pub(super) fn successor(layer: &str) -> Option<&'static str> {
     VALIDATION_BEFORE
         .contains(&layer)
         .then_some("VK_LAYER_KHRONOS_validation")
 }
 
-/// Returns a sentence if a variable replaces the search paths of layers.
+/// Returns a sentence if a variable replaces the search paths for layers.
 pub(super) fn replaced_layers(records: &[&Record]) -> Option<String> {
     let (name, value) = variables(records).find(|(name, _)| *name == "VK_LAYER_PATH")?;
     Some(format!(
@@ -199,7 +200,7 @@ fn looked_for_explicit(records: &[&Record]) -> bool {
         .any(|record| matches!(&record.event, Event::Searched(searched) if searched.wanted == "explicit layer"))
 }
 
-/// Returns the distinct names in decisions about one kind of subject. `of` computes a name from the name and path of a decision.
+/// Returns the distinct names in decisions about one kind of subject. `of` computes a name from the name and the path in a decision.
 fn names(records: &[&Record], subject: &str, of: impl Fn(&str, &str) -> String) -> Vec<String> {
     let mut found = Vec::new();
     for record in records {
@@ -218,7 +219,7 @@ fn names(records: &[&Record], subject: &str, of: impl Fn(&str, &str) -> String) 
     found
 }
 
-/// Returns `true` if a path leads to a manifest or to a folder with one.
+/// Returns `true` if a path leads to a manifest, or to a folder that contains one.
 fn has_manifest(path: &Path) -> bool {
     match std::fs::read_dir(path) {
         Ok(entries) => entries
@@ -241,7 +242,7 @@ fn unmatched_device(value: &str, report: &Report) -> Option<Dropped> {
     Some(found)
 }
 
-/// Returns the remedy for words that choose no device.
+/// Returns the remedy for words that select no device.
 fn to_choose(variable: &str) -> String {
     format!("Correct the word (env -u {variable} vkloader devices lists those of each device), or: unset {variable}")
 }
@@ -264,12 +265,12 @@ fn invisible(value: &str, report: &Report) -> Vec<Dropped> {
     all
 }
 
-/// Returns the words of a list of devices. As in the library, blanks before a word do not count.
+/// Returns the words in a list of devices. Removes blanks before a word, as the library does.
 fn words_for_devices(value: &str) -> impl Iterator<Item = &str> + Clone {
     value.split(',').map(str::trim_start).filter(|word| !word.is_empty())
 }
 
-/// Returns the domain, bus, device and function in the text of a place on the PCI bus. The text may lack the domain.
+/// Returns the domain, bus, device and function that the text of a PCI address has. The text may lack the domain.
 fn pci_address(text: &str) -> Option<[u32; 4]> {
     let numbers = text.split([':', '.']).map(|number| u32::from_str_radix(number, 16));
     match numbers.collect::<Result<Vec<_>, _>>().ok()?[..] {

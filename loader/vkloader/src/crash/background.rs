@@ -1,15 +1,15 @@
-//! Processes that go on after the program, such as the game of a launcher.
+//! Follows processes that continue after the end of the program, such as the game that a launcher starts.
 
 use crate::signals;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Delay between two looks at the processes.
+/// Delay between two checks of the processes.
 const PAUSE: Duration = Duration::from_millis(50);
-/// Time within which a process must use Vulkan after the end of the first process.
+/// Time after the end of the first process within which another process must use Vulkan.
 const GRACE: Duration = Duration::from_secs(2);
-/// Member of a record with the number of its process.
+/// Member of a record that has the number of the process.
 const MEMBER: &[u8] = b"\"process\":";
 
 /// The processes that use Vulkan, and the time since the end of the first process.
@@ -17,14 +17,15 @@ const MEMBER: &[u8] = b"\"process\":";
 pub(super) struct Background {
     since: Option<Instant>,
     looked: Option<(Instant, bool)>,
-    /// Length of the trace that was read, and the processes in it.
+    /// Length of the trace that was read. The next field has the processes in it.
     length: u64,
     users: BTreeSet<u32>,
     is_told: bool,
 }
 
 impl Background {
-    /// Returns `true` while a process in the trace runs, or one may still begin to use Vulkan. Call this after the end of the first process.
+    /// Returns `true` while a process in the trace runs, or while a process may still begin to use Vulkan. Must be called only after the
+    /// end of the first process.
     pub(super) fn goes_on(&mut self, trace: &Path) -> bool {
         if let Some((at, answer)) = self.looked
             && at.elapsed() < PAUSE
@@ -54,7 +55,7 @@ impl Background {
     }
 }
 
-/// Returns the processes that wrote the records of a trace.
+/// Returns the processes that wrote records to a trace.
 fn users(trace: &[u8]) -> BTreeSet<u32> {
     let lines = trace.split(|&byte| byte == b'\n');
     let number = |line: &[u8]| {

@@ -1,4 +1,4 @@
-//! The state of a process when a signal ends it.
+//! Captures the state of a process when a signal ends it.
 
 use super::cfi;
 use super::maps::{History, Maps};
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 /// A thread at the moment when it received a signal.
 #[derive(Clone)]
 pub(super) struct Snapshot {
-    /// Position in the order of all snapshots.
+    /// Position in the order of all captured threads.
     pub(super) order: u64,
     signal: i32,
     /// `si_code`; positive for faults that the kernel detected.
@@ -48,26 +48,26 @@ impl Snapshot {
         self.signal == signal
     }
 
-    /// Returns `true` if the thread had this instruction pointer and stack pointer.
+    /// Returns `true` if the thread had this instruction pointer and this stack pointer.
     fn is_at(&self, (pc, sp): (u64, u64)) -> bool {
         (self.registers.pc, self.registers.sp()) == (pc, sp)
     }
 
-    /// Returns the process that sent the signal, if a process did.
+    /// Returns the process that sent the signal; `None` if the kernel sent the signal.
     fn sender(&self) -> Option<u32> {
         let is_sent = matches!(self.cause, libc::SI_USER | libc::SI_QUEUE | libc::SI_TKILL);
         is_sent.then_some(self.detail as u32)
     }
 
-    /// Returns the address of a fault, unless the kernel does not report the address.
+    /// Returns the address of a fault; `None` if the kernel does not report the address.
     fn address(&self) -> Option<u64> {
         let has_address = matches!(self.signal, libc::SIGSEGV | libc::SIGBUS) && self.cause > 0;
         (has_address && self.cause != libc::SI_KERNEL).then_some(self.detail)
     }
 }
 
-/// Returns the crash of the process whose thread is about to end by a signal; `None` if its registers or memory cannot be read. `snapshots` has the
-/// last signals of all supervised threads.
+/// Describes the crash of a process. `thread` is about to end because of a signal. `snapshots` has the last signals of all supervised
+/// threads. Returns `None` if the registers or the memory cannot be read.
 pub(super) fn crash(
     thread: Pid,
     signal: i32,
@@ -122,8 +122,8 @@ pub(super) fn crash(
     })
 }
 
-/// Returns the fault whose handler was running when another signal ended the process. The signal of a fault is blocked in its thread until the
-/// handler returns.
+/// Returns the fault whose handler was running when another signal ended the process. The thread of that fault blocks the fault's signal
+/// until the handler returns.
 fn handled<'a>(known: &[(i32, &'a Snapshot)], last: &Snapshot) -> Option<&'a Snapshot> {
     if last.is_fault() {
         return None;
@@ -137,7 +137,7 @@ fn handled<'a>(known: &[(i32, &'a Snapshot)], last: &Snapshot) -> Option<&'a Sna
         .map(|(_, one)| *one)
 }
 
-/// Returns the index of the function that the outermost handler of a fault interrupted. The search for the culprit starts there.
+/// Returns the index of the function that the outermost handler of a fault interrupted. The search for the culprit starts at this function.
 fn beginning(places: &[Place], is_fault: impl Fn((u64, u64)) -> bool) -> usize {
     let handler = places.iter().rposition(|place| place.interrupts.is_some_and(&is_fault));
     handler.map_or(0, |at| (at + 1).min(places.len().saturating_sub(1)))
@@ -168,14 +168,14 @@ fn frame(at: u64, process: i32, walk: &Walk<'_>, history: &History) -> Frame {
     }
 }
 
-/// Returns the threads of the process that a thread belongs to.
+/// Returns all threads of the process that has this thread.
 fn threads(thread: Pid) -> Vec<i32> {
     let entries = std::fs::read_dir(format!("/proc/{}/task", thread.as_raw_nonzero()));
     let names = entries.into_iter().flatten().flatten().map(|entry| entry.file_name());
     names.filter_map(|name| name.to_str()?.parse().ok()).collect()
 }
 
-/// Returns the last number of each line in `/proc/PID/status`, by the name of the line.
+/// Returns the last number of each line in `/proc/PID/status`, with the name of the line as key.
 pub(super) fn status(thread: Pid) -> HashMap<String, i64> {
     let text = std::fs::read_to_string(format!("/proc/{}/status", thread.as_raw_nonzero())).unwrap_or_default();
     let line = |line: &str| {

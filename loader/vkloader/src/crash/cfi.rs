@@ -1,5 +1,5 @@
-//! Unwind tables of libraries (`.eh_frame`). They are read from the memory of the process, because a library's file may have been deleted or
-//! replaced, or may be another file outside the process's container.
+//! Unwind tables of libraries (`.eh_frame`). The tables are read from the memory of the process. The file of a library may have been
+//! deleted or replaced, or may be another file outside the container of the process.
 
 use super::memory::Memory;
 use super::registers::{Registers, number};
@@ -10,12 +10,12 @@ use gimli::{
 use object::elf;
 use std::collections::HashMap;
 
-/// Upper bound on the bytes of a table that are read. The largest libraries have about ten million.
+/// Upper bound on the bytes that are read of a table. The largest libraries have about ten million.
 const MOST: usize = 64 << 20;
 /// Upper bound on the segments of a library.
 const MOST_SEGMENTS: usize = 64;
 
-/// The tables read so far, by the start address of their library; `None` for a library without valid tables.
+/// The tables read so far. The key is the start address of the library; `None` means that the library has no valid tables.
 #[derive(Default)]
 pub(super) struct Tables(HashMap<u64, Option<Table>>);
 
@@ -29,19 +29,20 @@ struct Table {
     word: u8,
 }
 
-/// Caller of a function according to the unwind tables.
+/// The caller of a function according to the unwind tables.
 pub(super) enum Caller {
-    /// Registers of the caller.
+    /// The caller's registers.
     Found(Registers),
-    /// The function has no caller, because its thread starts here.
+    /// The function has no caller, because its thread started with this function.
     None,
     /// The tables do not describe the function.
     Unknown,
 }
 
 impl Tables {
-    /// Returns the registers of a function's caller. `base` is the start address of the library that contains the function. `at` is an address within
-    /// the executed instruction; for a caller, that is the call, which precedes the return address.
+    /// Returns the registers of a function's caller. `base` is the start address of the library that contains the function. `at` is an
+    /// address within the instruction that the function executes. In a function that called another one, this is the call before the return
+    /// address.
     pub(super) fn caller(&mut self, memory: &Memory, base: u64, at: u64, registers: &Registers) -> Caller {
         let word = registers.machine.word();
         let table = self.0.entry(base).or_insert_with(|| Table::read(memory, base, word));
@@ -59,11 +60,11 @@ struct Segment {
     size: u64,
 }
 
-/// Reads the segments of the library at the address `base`, with the addresses that its file states.
+/// Reads the segments of the library at the address `base`. Their addresses are relative to the library's file.
 fn segments(memory: &Memory, base: u64, word: usize) -> Option<Vec<Segment>> {
     let mut header = [0; 64];
     memory.read(base, &mut header)?;
-    // Offsets in the header, and in an entry of the segment table.
+    // Offsets in the ELF header, followed by offsets in an entry of the segment table.
     let (table, size, count, address, length) = match word {
         8 => (0x20..0x28, 0x36, 0x38, 0x10..0x18, 0x28..0x30),
         _ => (0x1C..0x20, 0x2A, 0x2C, 0x08..0x0C, 0x14..0x18),
@@ -86,7 +87,7 @@ fn segments(memory: &Memory, base: u64, word: usize) -> Option<Vec<Segment>> {
     )
 }
 
-/// Returns the difference between a library's addresses in memory and in its file; `None` if no library starts at `base`.
+/// Returns the difference between a library's addresses in memory and in its file. Returns `None` if no library starts at `base`.
 pub(super) fn bias(memory: &Memory, base: u64, word: usize) -> Option<u64> {
     let segments = segments(memory, base, word)?;
     let first = segments.iter().find(|segment| segment.kind == elf::PT_LOAD)?;
@@ -110,7 +111,7 @@ impl Table {
         let Pointer::Direct(frames) = table.parsed()?.eh_frame_ptr() else {
             return None;
         };
-        // The table has an end mark before the end of its segment.
+        // An end mark ends the table before the end of its segment.
         let end = segments
             .iter()
             .filter(|segment| segment.kind == elf::PT_LOAD)
@@ -156,7 +157,7 @@ fn apply(row: &UnwindTableRow<usize>, memory: &Memory, registers: &Registers) ->
     };
     let frame = registers.get(register.0)?.wrapping_add_signed(*offset) & mask(machine.word());
     let back = Register(machine.back());
-    // On processors with a link register, functions that call no others have no rule for the return address.
+    // On processors with a link register, a function that calls no other function has no rule for the return address.
     if row.register(back) == RegisterRule::Undefined && registers.link().is_none() {
         return Some(Caller::None);
     }
@@ -166,7 +167,7 @@ fn apply(row: &UnwindTableRow<usize>, memory: &Memory, registers: &Registers) ->
             RegisterRule::Offset(offset) => memory.word(frame.wrapping_add_signed(offset), machine.word()),
             RegisterRule::ValOffset(offset) => Some(frame.wrapping_add_signed(offset)),
             RegisterRule::Register(other) => registers.get(other.0),
-            // The caller keeps the value of a register without a rule.
+            // A register without a rule has the same value in the caller.
             _ => registers.get(column),
         };
         match value {
@@ -184,7 +185,7 @@ fn apply(row: &UnwindTableRow<usize>, memory: &Memory, registers: &Registers) ->
     })
 }
 
-/// Returns the bits that an address uses.
+/// Returns a mask of the bits that an address uses.
 fn mask(word: usize) -> u64 {
     if word == 4 { u64::from(u32::MAX) } else { u64::MAX }
 }

@@ -1,4 +1,4 @@
-//! Recognises two kinds of instructions: calls, and the return from a signal handler.
+//! Recognises two kinds of instructions: a call, and the return from a signal handler.
 
 use super::memory::Memory;
 use super::registers::{Machine, Registers};
@@ -23,7 +23,7 @@ pub(super) fn follows_call(memory: &Memory, address: u64, machine: Machine) -> b
     }
 }
 
-/// Returns `true` if x86 code ends in a call, either a direct one or one through a register or memory.
+/// Returns `true` if x86 code ends in a direct call, or in a call through a register or memory.
 fn ends_in_call(bytes: &[u8; LONGEST_CALL]) -> bool {
     if bytes[2] == 0xE8 {
         return true;
@@ -86,14 +86,14 @@ const SAVED_X86: Saved = Saved {
     pc: 14,
 };
 
-/// Returns the registers that a signal handler interrupted. `registers` are those at the return from the handler.
+/// Returns the registers that a signal handler interrupted. `registers` has the values at the return from the handler.
 pub(super) fn interrupted(memory: &Memory, registers: &Registers) -> Option<Registers> {
     let (machine, sp) = (registers.machine, registers.sp());
     let word = machine.word();
     let (saved, context) = match machine {
         Machine::X64 => (&SAVED_X64, sp),
         Machine::Arm64 => (&SAVED_ARM64, sp),
-        // The stack has the arguments of the handler: the signal, and pointers to its description and to the context.
+        // The stack has the handler's arguments: the signal, a pointer to its description, and a pointer to the context.
         Machine::X86 => (&SAVED_X86, memory.word(sp.wrapping_add(8), word)?),
     };
     let start = context.wrapping_add(saved.registers);

@@ -10,36 +10,38 @@ use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Upper bound on the size of a program whose symbols are read, in bytes. Debuggers are smaller.
+/// Upper bound on the bytes of a program whose symbols are read. Debuggers are smaller.
 const LARGEST: u64 = 64 << 20;
 /// Upper bound on the programs whose symbols are remembered.
 const MOST_KNOWN: usize = 1_000;
-/// `CAP_SYS_PTRACE`, which permits the supervision of programs of other users.
+/// `CAP_SYS_PTRACE`. It permits the supervision of other users' programs.
 const MAY_SUPERVISE: u32 = 19;
-/// `S_ISUID`, and `S_ISGID` with the right of the group to execute.
+/// `S_ISUID`, and `S_ISGID` together with the group's permission to execute.
 const RAISES_USER: u32 = 0o4000;
 const RAISES_GROUP: u32 = 0o2010;
 /// Upper bound on the words of arguments and environment on a stack.
 const MOST_WORDS: u64 = 1 << 20;
-/// Type of the auxiliary entry that points to the name under which a program was executed.
+/// Type of the auxiliary entry that points to the path with which the program was executed.
 const AT_EXECFN: u64 = 31;
 
-/// Kinds of programs, by the way in which they can be supervised.
+/// Kinds of programs. They differ in how they can be supervised.
 pub(super) enum Executed {
     /// A program that can be supervised.
     Usual,
-    /// A program that calls `ptrace`, which fails for processes that have a supervisor.
+    /// A program that calls `ptrace`. This call fails in a process that has a supervisor.
     Debugger,
-    /// A program that gains privileges unless it has a supervisor. The process was changed to execute the program once more after its release.
+    /// A program that would gain privileges without a supervisor. The process was changed so that it executes the program again after its
+    /// release.
     Privileged,
 }
 
-/// Returns the kind of the program of a process that is stopped at its first instruction. Prepares a privileged program for its second execution.
+/// Returns the kind of the program in a process that is stopped at its first instruction. Prepares a privileged program for its second
+/// execution.
 pub(super) fn look(thread: Pid, known: &mut Known) -> Executed {
     let program = format!("/proc/{}/exe", thread.as_raw_nonzero());
     let program = Path::new(&program);
     if !may_supervise_all() && gains_privileges(program) {
-        // If the second execution fails, the program runs without its additional privileges.
+        // If the second execution fails, the program runs without the additional privileges.
         let _ = again(thread);
         return Executed::Privileged;
     }
@@ -49,7 +51,7 @@ pub(super) fn look(thread: Pid, known: &mut Known) -> Executed {
     }
 }
 
-/// Programs by device and inode, with `true` for those that call `ptrace`. Scripts execute a few programs again and again.
+/// Programs by device and inode. The value is `true` if the program calls `ptrace`. Scripts execute the same few programs again and again.
 #[derive(Default)]
 pub(super) struct Known(HashMap<(u64, u64), bool>);
 
@@ -85,7 +87,7 @@ fn gains_privileges(program: &Path) -> bool {
     user || group || rustix::fs::getxattr(program, "security.capability", &mut value[..]).is_ok()
 }
 
-/// Returns `Some(true)` if a program imports `ptrace`; `None` if its symbols cannot be read.
+/// Returns `Some(true)` if a program imports `ptrace`; `None` if the program's symbols cannot be read.
 fn calls_ptrace(program: &Path) -> Option<bool> {
     let data = std::fs::read(program).ok()?;
     match data.get(4)? {
@@ -108,9 +110,9 @@ fn imports<H: FileHeader<Endian = Endianness>>(data: &[u8]) -> Option<bool> {
     Some(symbols.iter().any(is_ptrace))
 }
 
-/// Makes a process execute its program once more after its release, because the supervised program lost its privileges.
+/// Makes a process execute its program again after its release, because the supervised program lost its privileges.
 ///
-/// The kernel has stored the arguments, environment and name of the program on the stack.
+/// The kernel has stored the arguments, the environment and the path of the program on the stack.
 fn again(thread: Pid) -> Option<()> {
     let memory = Memory::to_write(thread).ok()?;
     let mut bytes = ptrace::registers(thread).ok()?;
@@ -132,8 +134,8 @@ fn again(thread: Pid) -> Option<()> {
     ptrace::set_registers(thread, &mut bytes).ok()
 }
 
-/// Returns instructions that execute the program described by the registers of [`Machine::store`], followed by an instruction that ends the process.
-/// After a stop, the kernel overwrites the register of the system call's result.
+/// Returns instructions that execute the program again, followed by an instruction that ends the process. [`Machine::store`] puts the
+/// arguments into registers. After a stop, the kernel overwrites the register with the result of the system call.
 fn code(machine: Machine) -> &'static [u8] {
     match machine {
         // mov $59, %eax; syscall; ud2
@@ -154,7 +156,7 @@ mod tests {
     #[test]
     fn programs_that_call_ptrace_are_known_by_their_symbols() {
         let own = std::env::current_exe().expect("a test has a file");
-        // This test calls `ptrace` by its number only.
+        // This test calls `ptrace` only by the number of the system call.
         assert_eq!(calls_ptrace(&own), Some(false));
         let strace = Path::new("/usr/bin/strace");
         if strace.exists() {

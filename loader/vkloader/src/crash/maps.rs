@@ -1,10 +1,10 @@
-//! Files that a process has mapped, or had mapped earlier.
+//! The files that a process has mapped, or had mapped earlier.
 
 use rustix::process::Pid;
 use std::collections::HashMap;
 use std::io;
 
-/// Upper bound on the mappings that are remembered for a process.
+/// Upper bound on the remembered mappings of a process.
 const MOST: usize = 4_000;
 
 /// A part of a process's memory.
@@ -20,7 +20,7 @@ pub(super) struct Mapping {
 }
 
 impl Mapping {
-    /// A line of `/proc/PID/maps`.
+    /// Parses a line of `/proc/PID/maps`.
     fn parse(line: &str) -> Option<Self> {
         let (range, rest) = line.split_once(' ')?;
         let (start, end) = range.split_once('-')?;
@@ -52,10 +52,10 @@ impl Mapping {
 pub(super) struct Maps(Vec<Mapping>);
 
 impl Maps {
-    /// Reads the mappings of the process that a thread belongs to.
+    /// Reads the mappings of the process that has this thread.
     ///
     /// # Errors
-    /// Reading `/proc/PID/maps` fails.
+    /// `/proc/PID/maps` cannot be read.
     pub(super) fn of(thread: Pid) -> io::Result<Self> {
         let bytes = std::fs::read(format!("/proc/{}/maps", thread.as_raw_nonzero()))?;
         Ok(Self::parse(&String::from_utf8_lossy(&bytes)))
@@ -70,12 +70,12 @@ impl Maps {
         self.0.get(place).filter(|mapping| mapping.has(address))
     }
 
-    /// Returns `true` if the address is executable.
+    /// Returns `true` if the memory at an address is executable.
     pub(super) fn is_code(&self, address: u64) -> bool {
         self.find(address).is_some_and(|mapping| mapping.is_executable)
     }
 
-    /// Returns the address of the start of the file that is mapped at an address.
+    /// Returns the start address of the file that is mapped at an address.
     pub(super) fn base(&self, address: u64) -> Option<u64> {
         let mapping = self.find(address)?;
         mapping.path.as_ref()?;
@@ -87,7 +87,7 @@ impl Maps {
     }
 }
 
-/// Executable mappings by process, including former ones: a thread may still run code of a library that was unmapped.
+/// Executable mappings of each process, including earlier ones, because a thread may still run code of a library that was unmapped.
 #[derive(Default)]
 pub(super) struct History(HashMap<i32, Vec<Mapping>>);
 
@@ -103,7 +103,7 @@ impl History {
         }
     }
 
-    /// Returns the processes that have remembered mappings.
+    /// Returns the processes with remembered mappings.
     pub(super) fn processes(&self) -> Vec<i32> {
         self.0.keys().copied().collect()
     }
@@ -113,7 +113,7 @@ impl History {
         self.0.remove(&process);
     }
 
-    /// Returns the executable mapping that an address had last.
+    /// Returns the executable mapping that last contained an address.
     pub(super) fn find(&self, process: i32, address: u64) -> Option<&Mapping> {
         self.0.get(&process)?.iter().rev().find(|mapping| mapping.has(address))
     }

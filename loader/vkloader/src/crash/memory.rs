@@ -7,18 +7,18 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// Size of a page in bytes. Memory is readable by whole pages.
+/// Size of a page in bytes. A page is readable as a whole or not at all.
 const PAGE: u64 = 4096;
 
 /// The memory of a process whose threads are stopped.
 pub(super) struct Memory {
     file: File,
-    /// The page that was read last, because stacks are read word by word.
+    /// The last page that was read. It is kept because stacks are read word by word.
     last: RefCell<Option<(u64, Vec<u8>)>>,
 }
 
 impl Memory {
-    /// Opens the memory of the process that a thread belongs to.
+    /// Opens the memory of the process that has this thread.
     ///
     /// # Errors
     /// This process may not read the memory.
@@ -29,7 +29,7 @@ impl Memory {
         })
     }
 
-    /// Opens the memory of the process that a thread belongs to, for reading and writing.
+    /// Opens the memory of the process that has this thread, for reading and writing.
     ///
     /// # Errors
     /// This process may not change the memory.
@@ -41,17 +41,17 @@ impl Memory {
         })
     }
 
-    /// Replaces bytes. The kernel permits this for read-only code too.
+    /// Replaces bytes. The kernel permits this even for read-only code.
     pub(super) fn write(&self, address: u64, bytes: &[u8]) -> Option<()> {
         self.file.write_all_at(bytes, address).ok()
     }
 
-    /// Fills a buffer; `None` if a part of the memory is not readable.
+    /// Reads bytes into a buffer; returns `None` if a part of the memory is not readable.
     pub(super) fn read(&self, address: u64, buffer: &mut [u8]) -> Option<()> {
         self.file.read_exact_at(buffer, address).ok()
     }
 
-    /// Returns the readable bytes from an address on, at most `most`.
+    /// Returns at most `most` readable bytes that start at an address.
     pub(super) fn bytes(&self, address: u64, most: usize) -> Vec<u8> {
         let mut bytes = vec![0; most];
         let mut length = 0;
@@ -68,7 +68,7 @@ impl Memory {
         bytes
     }
 
-    /// The word at an address.
+    /// Returns the word of `size` bytes at an address.
     pub(super) fn word(&self, address: u64, size: usize) -> Option<u64> {
         let (page, place) = (address & !(PAGE - 1), (address % PAGE) as usize);
         let mut last = self.last.borrow_mut();
@@ -78,7 +78,7 @@ impl Memory {
         let (_, bytes) = last.as_ref()?;
         match bytes.get(place..place + size) {
             Some(word) => Some(number(word)),
-            // The word extends over two pages.
+            // One part of the word is on the next page.
             None => {
                 let mut word = [0; 8];
                 self.read(address, &mut word[..size])?;

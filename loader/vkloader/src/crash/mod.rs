@@ -1,11 +1,11 @@
-//! Finds the places where processes crash.
+//! Finds the place at which a process crashed.
 //!
-//! A [`Supervisor`] follows a program and its descendants through ptrace. It stops a thread only when the thread receives a signal, starts, ends or
-//! executes a program, so the program keeps its speed. When a signal ends a process, the supervisor reads the stack of the thread that received the
-//! signal, and finds the library of each address.
+//! A [`Supervisor`] follows a program and its descendants through ptrace. It stops a thread only when the thread receives a signal, starts,
+//! ends or executes a program, so the program keeps its speed. When a signal ends a process, the supervisor reads the stack of the thread
+//! that received the signal, and finds the library of each address.
 //!
-//! The supervisor delivers every signal, so the program's handlers run. The crash is the last signal before the process ends. If a handler ended the
-//! process, the crash is at the place that the handler interrupted.
+//! The supervisor delivers every signal, so the program's handlers run. The crash is the last signal before the process ends. If a handler
+//! ended the process, the crash is at the place that the handler interrupted.
 
 #[cfg(target_os = "linux")]
 mod background;
@@ -46,14 +46,14 @@ use std::{ffi::OsString, io, process::Command};
 /// The way a child process ended.
 pub(crate) struct Outcome {
     pub(crate) ending: Ending,
-    /// Crashes of processes, in the order of their ends.
+    /// Crashes of processes, in the order in which the processes ended.
     pub(crate) crashes: Vec<Crash>,
-    /// The reason why the place of a crash is unknown.
+    /// The reason why the place of a crash is unknown; `None` if the place is known.
     pub(crate) unsupervised: Option<Unsupervised>,
 }
 
 impl Outcome {
-    /// Returns the outcome of a process that was ended because it ran longer than `limit`.
+    /// Returns the outcome of a process that exceeded its time limit and was ended.
     pub(crate) fn too_long(limit: Duration) -> Self {
         Self {
             ending: Ending::TooLong(limit),
@@ -88,9 +88,9 @@ pub(crate) struct Crash {
     /// Path of the program that the process executed.
     pub(crate) executable: Option<String>,
     pub(crate) signal: i32,
-    /// Address whose access failed, if the kernel reported one.
+    /// Address that could not be accessed, if the kernel reported one.
     pub(crate) address: Option<u64>,
-    /// Process that sent the signal, if it was another one.
+    /// Process that sent the signal; `None` if the process itself or the kernel caused it.
     pub(crate) sender: Option<u32>,
     /// Functions on the stack, innermost first.
     pub(crate) frames: Vec<Frame>,
@@ -101,16 +101,16 @@ pub(crate) struct Crash {
 pub(crate) struct Frame {
     /// File that contains the code; `None` for code without a file, and for addresses without code.
     pub(crate) file: Option<String>,
-    /// Address within the file; the address in memory if there is no file.
+    /// Address within the file. Without a file, the address in memory.
     pub(crate) offset: u64,
-    /// `true` if the address contains code. A library that was unmapped contains none.
+    /// `true` if the address contains code. After a library was unmapped, its addresses contain none.
     pub(crate) is_mapped: bool,
 }
 
 /// Returns a command that runs a program.
 ///
 /// # Errors
-/// This function does not fail on this system.
+/// On this system, the function never returns an error.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn command(program: &OsString, arguments: &[OsString]) -> io::Result<Command> {
     let mut command = Command::new(program);
@@ -126,7 +126,7 @@ pub(crate) enum Unsupervised {
     NotPermitted,
     /// The program has privileges that it would lose under supervision.
     RaisedPrivileges,
-    /// The program calls `ptrace` itself, which fails under supervision.
+    /// The program itself calls `ptrace`. This call fails under supervision.
     UsesPtrace,
     /// This kind of processor or system is not supported.
     Unsupported,

@@ -1,4 +1,4 @@
-//! The ptrace requests of the supervisor. Requests that stop a process at each instruction or system call are not among them.
+//! The ptrace requests of the supervisor. They do not include requests that stop a process at each instruction or system call.
 
 use libc::{c_int, c_void};
 use rustix::process::Pid;
@@ -11,7 +11,7 @@ const SIGNAL_BYTES: usize = 128;
 /// Number of the general-purpose register set, `NT_PRSTATUS`.
 const USUAL_SET: usize = 1;
 
-/// Numbers of the requests (`linux/ptrace.h`), which are the same for all processors.
+/// Numbers of the requests (`linux/ptrace.h`). They are the same for all processors.
 mod number {
     use libc::c_int;
 
@@ -30,7 +30,7 @@ mod number {
 pub(super) enum Event {
     /// The thread started a process or thread.
     Started,
-    /// The process executes another program now.
+    /// The process now executes another program.
     Executed,
     /// The thread is about to end.
     Ending,
@@ -57,7 +57,7 @@ impl Event {
     }
 }
 
-/// Makes this thread the supervisor of a process and of its descendants. They continue unsupervised when this thread ends.
+/// Makes this thread the supervisor of a process and its descendants. When this thread ends, they continue without a supervisor.
 ///
 /// # Errors
 /// The system does not permit the supervision.
@@ -65,7 +65,7 @@ pub(super) fn seize(process: Pid) -> io::Result<()> {
     plain(number::SEIZE, process, FOLLOW)
 }
 
-/// Continues a stopped thread and delivers `signal` to it; 0 delivers none.
+/// Continues a stopped thread and delivers `signal` to this thread; 0 means no signal.
 ///
 /// # Errors
 /// The thread has ended.
@@ -81,7 +81,7 @@ pub(super) fn stay_stopped(thread: Pid) -> io::Result<()> {
     plain(number::LISTEN, thread, 0)
 }
 
-/// Continues a stopped thread without a supervisor.
+/// Ends the supervision of a stopped thread, which continues.
 ///
 /// # Errors
 /// The thread has ended.
@@ -132,11 +132,11 @@ pub(super) fn set_registers(thread: Pid, bytes: &mut [u8]) -> io::Result<()> {
 /// Makes a request whose data is a number.
 fn plain(request: c_int, thread: Pid, data: usize) -> io::Result<()> {
     let number = thread.as_raw_nonzero().get();
-    // SAFETY: all callers pass requests that take numbers only, so the kernel touches no memory of this process.
+    // SAFETY: all callers pass requests that take only numbers, so the kernel accesses no memory of this process.
     checked(unsafe { libc::syscall(libc::SYS_ptrace, request, number, 0_usize, data) })
 }
 
-/// Makes a request that fills a buffer. The buffer has the size of what the kernel writes for this request.
+/// Makes a request that fills a buffer. The buffer must have exactly the size that the kernel writes for this request.
 fn fill(request: c_int, thread: Pid, buffer: &mut [u8]) -> io::Result<()> {
     let number = thread.as_raw_nonzero().get();
     let start = buffer.as_mut_ptr().cast::<c_void>();
@@ -144,14 +144,14 @@ fn fill(request: c_int, thread: Pid, buffer: &mut [u8]) -> io::Result<()> {
     checked(unsafe { libc::syscall(libc::SYS_ptrace, request, number, 0_usize, start) })
 }
 
-/// Makes a request that reads or writes registers. Returns their size in bytes.
+/// Makes a request that reads or writes registers. Returns the size of the registers in bytes.
 fn exchange(request: c_int, thread: Pid, buffer: &mut [u8]) -> io::Result<usize> {
     let number = thread.as_raw_nonzero().get();
     let mut described = libc::iovec {
         iov_base: buffer.as_mut_ptr().cast(),
         iov_len: buffer.len(),
     };
-    // SAFETY: `described` names the `iov_len` bytes of `buffer`, and the kernel reads or writes no more than these.
+    // SAFETY: `described` has the address and length of `buffer`, and the kernel reads or writes no more bytes than these.
     checked(unsafe { libc::syscall(libc::SYS_ptrace, request, number, USUAL_SET, &raw mut described) })?;
     Ok(described.iov_len.min(buffer.len()))
 }

@@ -1,4 +1,4 @@
-//! Registers of threads, with the DWARF numbers that unwind tables use.
+//! Registers of threads, by the DWARF numbers that unwind tables use.
 
 /// A kind of processor whose stacks this program can read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -8,11 +8,11 @@ pub(super) enum Machine {
     Arm64,
 }
 
-/// Indices of the registers of a kind of processor, in the kernel's order.
+/// Indices of a processor's registers in the kernel's order.
 struct Layout {
     /// Size of a word in bytes.
     word: usize,
-    /// Index of each register, by DWARF number.
+    /// Index of each register. The position in the list is the DWARF number.
     places: &'static [usize],
     /// Index of the instruction pointer.
     pc: usize,
@@ -32,7 +32,7 @@ const X64: Layout = Layout {
     back: 16,
 };
 
-/// Indices in the kernel's registers of 32-bit programs of eax, ecx, edx, ebx, esp, ebp, esi, edi, eip.
+/// Indices in the kernel's registers for 32-bit programs of eax, ecx, edx, ebx, esp, ebp, esi, edi, eip.
 const X86: Layout = Layout {
     word: 4,
     places: &[6, 1, 2, 0, 15, 5, 3, 4, 12],
@@ -56,7 +56,7 @@ const ARM64: Layout = Layout {
 };
 
 impl Machine {
-    /// Returns the kind of processor whose registers have this size, on a machine that runs this program.
+    /// Returns the kind of processor whose registers have this size, among the kinds whose programs can run on this machine.
     fn of_length(bytes: usize) -> Option<Self> {
         let x86 = cfg!(any(target_arch = "x86_64", target_arch = "x86"));
         match bytes {
@@ -80,11 +80,11 @@ impl Machine {
         self.layout().word
     }
 
-    /// Stores the arguments of a system call. On arm64, the first argument goes to another register, because the kernel overwrites its own with the
-    /// result.
+    /// Stores the arguments of a system call. On arm64, the first argument goes to another register, because the kernel overwrites the
+    /// usual register with the result.
     pub(super) fn store(self, bytes: &mut [u8], values: [u64; 3]) {
         let places = match self {
-            // rdi, rsi, rdx; ebx, ecx, edx; x9 in place of x0, x1, x2.
+            // The registers are rdi, rsi, rdx for x64, and ebx, ecx, edx for x86. On arm64 they are x9 (for x0), x1, x2.
             Self::X64 => [14, 13, 12],
             Self::X86 => [0, 1, 2],
             Self::Arm64 => [9, 1, 2],
@@ -95,7 +95,7 @@ impl Machine {
         }
     }
 
-    /// Returns the column of unwind tables that contains the return address.
+    /// Returns the column in unwind tables that has the return address.
     pub(super) fn back(self) -> u16 {
         self.layout().back as u16
     }
@@ -112,7 +112,7 @@ pub(super) struct Registers {
 }
 
 impl Registers {
-    /// Decodes registers in the kernel's order; `None` for an unknown processor.
+    /// Decodes registers in the kernel's order. Returns `None` for an unknown processor.
     pub(super) fn of(bytes: &[u8]) -> Option<Self> {
         let machine = Machine::of_length(bytes.len())?;
         let layout = machine.layout();
@@ -124,7 +124,7 @@ impl Registers {
         })
     }
 
-    /// Creates registers from a word for each DWARF number.
+    /// Creates registers from one word for each DWARF number.
     pub(super) fn with(machine: Machine, pc: u64, values: Vec<u64>) -> Self {
         Self { machine, pc, values }
     }
@@ -134,7 +134,7 @@ impl Registers {
         self.values.len() as u16
     }
 
-    /// Returns a register by its DWARF number; `None` for registers that are not kept, such as vector registers.
+    /// Returns a register by its DWARF number. Returns `None` for registers that this type does not keep, such as vector registers.
     pub(super) fn get(&self, number: u16) -> Option<u64> {
         self.values.get(usize::from(number)).copied()
     }
@@ -161,7 +161,7 @@ impl Registers {
         self.values[self.machine.layout().fp] = value;
     }
 
-    /// Returns the return address of a function that has saved nothing yet, if the processor keeps this address in a register.
+    /// Returns the return address of a function that has not saved it yet, if the processor keeps this address in a register.
     pub(super) fn link(&self) -> Option<u64> {
         (self.machine == Machine::Arm64).then(|| self.values[30])
     }

@@ -1,4 +1,5 @@
-//! Starts a program under a supervisor. A process of `vkloader` stops itself, and executes the program when the supervisor continues it.
+//! Starts a program under a supervisor. A process of `vkloader` stops itself. When the supervisor continues this process, it executes the
+//! program.
 
 use crate::causes::elf;
 use crate::child::naming;
@@ -12,10 +13,10 @@ use std::process::Command;
 /// Hidden command of `vkloader`.
 const COMMAND: &str = "start";
 
-/// Variable with the path of a file. If the program cannot be executed, the number of the error is written to it.
+/// Variable with the path of a file. If the program cannot be executed, the process writes the number of the error to this file.
 pub(super) const FAILURE: &str = "VKLOADER_START_FAILURE";
 
-/// Returns a command that runs a program for [`start`] to supervise.
+/// Returns a command that runs a program, so that [`start`] can run under a supervisor.
 ///
 /// # Errors
 /// The path of this program cannot be found.
@@ -25,17 +26,17 @@ pub(crate) fn command(program: &OsString, arguments: &[OsString]) -> io::Result<
     Ok(command)
 }
 
-/// Stops this process, and executes a program after the supervisor continues the process. Returns if the program cannot be executed, after writing
-/// the reason to a file for the supervisor.
+/// Stops this process. When the supervisor continues the process, executes a program. If the program cannot be executed, writes the reason
+/// to a file for the supervisor, and returns.
 ///
 /// # Errors
-/// This process cannot stop itself or write the file.
+/// This process cannot stop itself, or cannot write the file.
 pub(crate) fn start(program: &[OsString]) -> io::Result<()> {
     let failure = std::env::var_os(FAILURE);
     let (Some((program, arguments)), Some(failure)) = (program.split_first(), failure) else {
         return Err(io::Error::other("only vkloader itself uses this command"));
     };
-    // Nothing would continue the stopped process if its supervisor ended.
+    // If the supervisor ended, no other process would continue this stopped process.
     set_parent_process_death_signal(Some(Signal::KILL))?;
     kill_process(getpid(), Signal::STOP)?;
     set_parent_process_death_signal(None)?;
@@ -57,7 +58,7 @@ fn interpreter(program: &Path) -> Option<PathBuf> {
     Some(name.into())
 }
 
-/// Returns the error of executing the program, if the process wrote one.
+/// Returns the error from executing the program, if the process wrote one.
 pub(super) fn failure(file: &Path) -> Option<io::Error> {
     let text = std::fs::read(file).ok()?;
     let text = String::from_utf8_lossy(&text);

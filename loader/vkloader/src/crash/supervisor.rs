@@ -19,9 +19,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Upper bound on the crashes that are kept.
+/// Upper bound on the crashes that are remembered.
 const MOST_CRASHES: usize = 16;
-/// Number of thread starts at which the mapped libraries are recorded. Later starts record them at most once in `PAUSE`.
+/// Number of thread starts after which the mapped libraries are recorded less often: at most once in each `PAUSE`.
 const MOST_STARTS: u32 = 256;
 const PAUSE: Duration = Duration::from_millis(100);
 /// `__WALL`: waits for threads too.
@@ -29,32 +29,32 @@ const THREADS: WaitOptions = WaitOptions::from_bits_retain(libc::__WALL as u32);
 /// Signals that stop a process until it is continued.
 const STOPS: [i32; 4] = [libc::SIGSTOP, libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
 
-/// Delay between two looks at processes that go on after the first one.
+/// Delay between two checks of processes that continue after the first one.
 const STEP: Duration = Duration::from_millis(5);
 
-/// Upper bound on the signals that are kept for a thread.
+/// Upper bound on the signals that are remembered for a thread.
 const MOST_SIGNALS: usize = 8;
-/// An `si_code` that no signal has. It marks a signal without a preceding stop.
+/// An `si_code` that no signal has. It marks a signal that caused no stop.
 const NOT_SEEN: i32 = -1000;
 
-/// A running program and the thread that supervises it. If this process ends, the program continues unsupervised.
+/// A running program and the thread that supervises it. If this process ends, the program continues without a supervisor.
 pub(crate) struct Supervisor {
     process: Pid,
     thread: Option<JoinHandle<io::Result<Outcome>>>,
     shared: Arc<Shared>,
     /// Length of the trace when the mapped libraries were last recorded.
     seen: u64,
-    /// Processes that go on after the first one.
+    /// Processes that continue after the first one.
     background: Background,
 }
 
-/// State that the supervising thread shares.
+/// State that is shared with the supervising thread.
 #[derive(Default)]
 struct Shared {
     history: Mutex<History>,
     /// `true` after the end of the first process.
     is_over: AtomicBool,
-    /// `true` if the supervision shall end although processes go on.
+    /// `true` if the supervision must end although processes continue.
     is_enough: AtomicBool,
 }
 
@@ -65,7 +65,7 @@ impl Shared {
 }
 
 impl Supervisor {
-    /// Starts a command of [`start::command`]. If the program cannot be executed, the reason is written to the file `failure`.
+    /// Starts a command from [`start::command`]. If the program cannot be executed, the reason is written to the file `failure`.
     ///
     /// # Errors
     /// The command cannot be started.
@@ -101,11 +101,11 @@ impl Supervisor {
         self.process.as_raw_nonzero().get().unsigned_abs()
     }
 
-    /// Returns the outcome of the program after its end; `None` while the program runs. Processes that use Vulkan in the background count as the
-    /// program. `trace` is the file to which the program's loader writes.
+    /// Returns the outcome of the program after its end, or `None` while the program runs. Processes that use Vulkan in the background
+    /// count as part of the program. `trace` is the file to which the program's loader writes.
     ///
     /// # Errors
-    /// The program cannot be executed, or waiting for it fails.
+    /// The program cannot be executed, or waiting for the program fails.
     pub(crate) fn try_wait(&mut self, trace: &Path) -> io::Result<Option<Outcome>> {
         if self.thread.as_ref().is_some_and(JoinHandle::is_finished)
             && let Some(thread) = self.thread.take()
@@ -123,16 +123,16 @@ impl Supervisor {
     }
 
     pub(crate) fn kill(&self) {
-        // After the end of the first process, its number may belong to another one.
+        // After the end of the first process, another process may have the same number.
         let is_over = self.shared.is_over.load(Ordering::Acquire);
         self.shared.is_enough.store(true, Ordering::Release);
         if !is_over && self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) {
-            // The process may have ended meanwhile.
+            // The process may have ended already.
             let _ = kill_process(self.process, Signal::KILL);
         }
     }
 
-    /// Records the mapped libraries of the program if its loader has written to the trace since the last call.
+    /// Records the mapped libraries of the program, if its loader has written to the trace since the last call.
     fn remember(&mut self, trace: &Path) {
         let length = std::fs::metadata(trace).map_or(0, |status| status.len());
         if length == self.seen {
@@ -161,7 +161,7 @@ fn number(process: u32) -> io::Result<Pid> {
     number.ok_or_else(|| io::Error::other("not a process"))
 }
 
-/// Supervises a process that stops itself at its start, until the process ends.
+/// Supervises a process until its end. The process stops itself at its start.
 fn supervise(process: Pid, failure: &Path, shared: &Arc<Shared>) -> io::Result<Outcome> {
     let mut watch = Watch {
         process,
@@ -177,7 +177,7 @@ fn supervise(process: Pid, failure: &Path, shared: &Arc<Shared>) -> io::Result<O
         failure: failure.into(),
         known: Known::default(),
     };
-    // The process stops, or ends if it cannot be stopped.
+    // The process either stops, or ends because it cannot be stopped.
     let first = waitpid(Some(process), WaitOptions::UNTRACED)?;
     if let Some((_, status)) = first.filter(|(_, status)| !status.stopped()) {
         return watch.ended(status);
@@ -199,12 +199,12 @@ fn supervise(process: Pid, failure: &Path, shared: &Arc<Shared>) -> io::Result<O
 struct Watch {
     /// The process that this program started.
     process: Pid,
-    /// The last signals of each thread that report a fault.
+    /// For each thread, its last signals that report a fault.
     snapshots: HashMap<i32, Vec<Snapshot>>,
     order: u64,
-    /// Process of each thread.
+    /// For each thread, the process that it belongs to.
     groups: HashMap<i32, i32>,
-    /// Processes whose crash was recorded.
+    /// Processes whose crash is already recorded.
     judged: HashSet<i32>,
     crashes: Vec<Crash>,
     starts: u32,
@@ -216,7 +216,8 @@ struct Watch {
 }
 
 impl Watch {
-    /// Handles all events until the first process has ended, and then until no other process goes on or the supervision shall end.
+    /// Handles all events until the first process has ended. Then continues until no other process continues, or until the supervision must
+    /// end.
     fn run(&mut self) -> io::Result<Outcome> {
         let mut first = None;
         loop {
@@ -269,7 +270,7 @@ impl Watch {
         self.shared.history()
     }
 
-    /// Handles a stop of a thread and continues the thread. Errors are ignored, because the thread may have ended meanwhile.
+    /// Handles a stop of a thread and continues the thread. Ignores errors, because the thread may have ended already.
     fn stopped(&mut self, thread: Pid, status: i32) {
         let signal = status >> 8 & 0xFF;
         let _ = match Event::of_status(status) {
@@ -279,7 +280,7 @@ impl Watch {
             }
             Some(Event::Stopped) if STOPS.contains(&signal) => {
                 let stays = ptrace::stay_stopped(thread);
-                // The shell waits for this process and takes the terminal back when this process stops too.
+                // The shell waits for this process. If this process stops too, the shell takes the terminal back.
                 if thread == self.process && signals::takes_stop() {
                     let _ = kill_process(getpid(), Signal::STOP);
                 }
@@ -322,7 +323,7 @@ impl Watch {
         known.push(snapshot);
     }
 
-    /// Returns `true` if a process remains supervised after it executed another program.
+    /// Returns `true` if a process stays under supervision after it executed another program.
     fn executed(&mut self, thread: Pid) -> bool {
         let number = thread.as_raw_nonzero().get();
         self.forget(thread);
@@ -342,7 +343,7 @@ impl Watch {
         false
     }
 
-    /// Records the mappings of a thread's process. After many calls, records them at most once in `PAUSE`.
+    /// Records the mappings of a thread's process. After many calls, records them at most once in each `PAUSE`.
     fn remember(&mut self, thread: Pid) {
         self.starts = self.starts.saturating_add(1);
         if self.starts > MOST_STARTS && self.remembered.elapsed() < PAUSE {
@@ -355,7 +356,7 @@ impl Watch {
         }
     }
 
-    /// Returns the process of a thread.
+    /// Returns the process that a thread belongs to.
     fn group(&mut self, thread: Pid) -> i32 {
         let number = thread.as_raw_nonzero().get();
         let read = || {
@@ -365,7 +366,7 @@ impl Watch {
         *self.groups.entry(number).or_insert_with(read)
     }
 
-    /// Records a crash if a signal is about to end the process of a thread.
+    /// Records a crash if a signal is about to end the thread's process.
     fn ending(&mut self, thread: Pid) {
         let signal = ptrace::end_status(thread).unwrap_or_default() & 0x7F;
         if !FAULTS.contains(&signal) {

@@ -6,23 +6,23 @@ use super::maps::Maps;
 use super::memory::Memory;
 use super::registers::Registers;
 
-/// Upper bound on the functions of a stack. A stack that overflowed has more; only the innermost are kept.
+/// Upper bound on the functions of a stack. A stack that overflowed has more functions, of which only the innermost are kept.
 const MOST: usize = 128;
 /// Upper bound on the words of a stack that are searched for a return address.
 const MOST_WORDS: u64 = 4096;
-/// Bits of an address. Processors may store a signature in the other bits.
+/// Bits of an address. A processor may store a signature in the other bits.
 const ADDRESS: u64 = 0x0000_FFFF_FFFF_FFFF;
 
 /// A function on the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// Address within the executed instruction.
+    /// Address within the instruction that the function executes.
     pub(super) at: u64,
-    /// Instruction pointer and stack pointer that a signal handler interrupted, if this function is the return from a handler.
+    /// Instruction pointer and stack pointer that a signal handler interrupted; `None` unless this function is the return from a handler.
     pub(super) interrupts: Option<(u64, u64)>,
 }
 
-/// The data for finding callers in a stopped process.
+/// The data needed to find callers in a stopped process.
 pub(super) struct Walk<'a> {
     pub(super) memory: &'a Memory,
     pub(super) maps: &'a Maps,
@@ -64,7 +64,8 @@ impl<'a> Walk<'a> {
         places
     }
 
-    /// Returns the registers of a function's caller. Tries the unwind tables, then the frame pointer, then a search for a return address.
+    /// Returns the registers of a function's caller. Tries the unwind tables first, then the frame pointer, then a search for a return
+    /// address.
     fn caller(&mut self, registers: &Registers, at: u64, is_innermost: bool) -> Option<Registers> {
         let found = match self.maps.base(at) {
             Some(base) => self.tables.caller(self.memory, base, at, registers),
@@ -80,7 +81,7 @@ impl<'a> Walk<'a> {
             }
             Caller::Unknown => {}
         }
-        // A jump to an invalid address leaves the return address where a call stores it.
+        // After a jump to an invalid address, the return address is still where a call stores it.
         let is_lost = is_innermost && !self.maps.is_code(registers.pc);
         is_lost
             .then(|| self.after_call(registers))
@@ -89,7 +90,8 @@ impl<'a> Walk<'a> {
             .or_else(|| self.by_search(registers))
     }
 
-    /// Returns `true` if the address can be a return address: a call precedes it, or its code returns from a signal handler.
+    /// Returns `true` if an address can be a return address. This is so if a call precedes the address, or if its code returns from a
+    /// signal handler.
     fn is_return(&self, address: u64, registers: &Registers) -> bool {
         let machine = registers.machine;
         self.maps.is_code(address)
@@ -111,7 +113,7 @@ impl<'a> Walk<'a> {
         self.is_return(caller.pc, registers).then_some(caller)
     }
 
-    /// Returns the registers of the caller, if the frame pointer points to a valid frame.
+    /// Returns the registers of the caller if the frame pointer points to a valid frame.
     fn by_frame_pointer(&self, registers: &Registers) -> Option<Registers> {
         let (word, frame) = (registers.machine.word(), registers.fp());
         if frame < registers.sp() || !frame.is_multiple_of(word as u64) {
@@ -124,7 +126,7 @@ impl<'a> Walk<'a> {
         self.is_return(caller.pc, registers).then_some(caller)
     }
 
-    /// Returns the registers of the caller that the first likely return address on the stack leads to.
+    /// Searches the stack for the first likely return address, and returns the registers of that caller.
     fn by_search(&self, registers: &Registers) -> Option<Registers> {
         let word = registers.machine.word() as u64;
         let start = registers.sp().next_multiple_of(word);

@@ -1,6 +1,6 @@
 //! Prints the files as arguments of bubblewrap, quoted for a shell, on one line.
 //!
-//! `bwrap $(...)` accepts the line if no path needs quotes; `eval` accepts it always.
+//! `bwrap $(...)` accepts the line if no path needs quotes. `eval` always accepts the line.
 
 use super::Files;
 use super::entry::{Because, Kind};
@@ -8,10 +8,11 @@ use super::tree::{Placed, Shape};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// First arguments, because later ones may lie below their folders: a `/proc` of the sandbox, the usual device nodes, and temporary files.
+/// The first arguments: the sandbox's own `/proc`, the usual device nodes, and a folder for temporary files. Later arguments may add paths
+/// below these folders.
 const START: [&str; 3] = ["--proc /proc", "--dev /dev", "--tmpfs /tmp"];
 
-/// Returns the arguments.
+/// Returns the arguments of bubblewrap.
 pub(super) fn arguments(files: &Files) -> Vec<u8> {
     let start = START.iter().map(|option| option.as_bytes().to_vec());
     let placed = files.placed.iter().map(option);
@@ -29,7 +30,7 @@ fn option(placed: &Placed) -> Vec<u8> {
         Shape::Passage => words("--dir", &[path]),
         Shape::Real => {
             let name = match (placed.kind, placed.because) {
-                // An ordinary bind would make a device node unusable.
+                // An ordinary bind mount would make a device node unusable.
                 (Kind::Node, _) => "--dev-bind",
                 (_, Because::Known) => "--ro-bind-try",
                 _ => "--ro-bind",
@@ -50,7 +51,8 @@ fn words(option: &str, values: &[&OsStr]) -> Vec<u8> {
 
 /// Returns a word in the syntax of a shell, in quotes if it contains special characters.
 ///
-/// A word with control characters gets quotes of the form `$'…'`, which POSIX defines since 2024; bash, zsh and busybox had them before.
+/// A word with control characters gets quotes of the form `$'…'`. POSIX defines these quotes since 2024, and bash, zsh and busybox had them
+/// before.
 fn quoted(word: &[u8]) -> Vec<u8> {
     let is_bare = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+:@%,=".contains(byte);
     let acts = |byte: &u8| *byte < b' ' || *byte == 0x7F;

@@ -1,8 +1,9 @@
-//! Prints the files as a specification for the Container Device Interface, with which podman, docker and containerd put devices into containers.
+//! Prints the files as a specification for the Container Device Interface, with which podman, docker and containerd put devices into
+//! containers.
 //!
-//! A container has its own C library, dynamic linker, `/proc`, `/sys` and symbolic links, so the specification contains none of these. Other files
-//! are mounted under every name by which they are opened. A hook decides about each library when the container starts, because the container may
-//! have a newer one.
+//! A container has its own C library, dynamic linker, `/proc`, `/sys` and symbolic links, so the specification contains none of these.
+//! Other files are mounted under every name by which programs open them. The container may have a newer version of a library. So a hook
+//! decides about each library when the container starts.
 
 use super::Files;
 use super::entry::Kind;
@@ -14,7 +15,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The oldest version of the format that has all members used here.
+/// The oldest version of the format that has all members that this module writes.
 const VERSION: &str = "0.3.0";
 /// Vendor and class of the devices.
 const KIND: &str = "vkloader/vulkan";
@@ -115,8 +116,8 @@ fn hook(files: &Files) -> io::Result<Hook> {
     })
 }
 
-/// Returns the variable for manifests that no searched folder can have. A specification cannot add to a variable of the container, only replace
-/// it, so no other manifest is in the variable.
+/// Returns the variable that names the manifests that cannot be put into a searched folder. A specification can only replace a variable of the
+/// container, and not add to it. So the variable names no other manifests.
 fn variables(files: &Files) -> Vec<String> {
     let manifests = files.drivers.iter().map(|driver| driver.manifest.as_str());
     let named: Vec<&str> = manifests
@@ -126,8 +127,8 @@ fn variables(files: &Files) -> Vec<String> {
     if named.is_empty() { Vec::new() } else { vec![variable] }
 }
 
-/// Returns the path at which loaders of the container find a manifest. `None` if the manifest names its library relative to its own folder, and no
-/// loader searches that folder.
+/// Returns the path at which the container's loaders find a manifest. Returns `None` if loaders do not search the manifest's folder, and the
+/// manifest names its library relative to that folder.
 fn place_of(manifest: &Path) -> Option<PathBuf> {
     let (folder, name) = (manifest.parent()?, manifest.file_name()?);
     if SEARCHED.iter().any(|searched| folder == Path::new(searched)) {
@@ -139,7 +140,8 @@ fn place_of(manifest: &Path) -> Option<PathBuf> {
     (library.starts_with('/') || !library.contains('/')).then(|| Path::new(SEARCHED[0]).join(name))
 }
 
-/// Returns one device with all nodes, and one for each graphics card. A card's device includes the nodes that belong to no single card.
+/// Returns one device with all nodes, and one device for each graphics card. The device of a card includes the nodes that belong to no
+/// single card.
 fn devices(files: &Files, nodes: &[String]) -> io::Result<Vec<Device>> {
     let hook = hook(files)?;
     let device = |name: &str, is_in: &dyn Fn(&str) -> bool| {
@@ -154,7 +156,8 @@ fn devices(files: &Files, nodes: &[String]) -> io::Result<Vec<Device>> {
                         permissions: "rw",
                     })
                     .collect(),
-                // A device without edits is invalid, and software drivers have no node. The second device of a container changes nothing.
+                // A device without edits is invalid, and a software driver has no node. If a container gets several devices, repeating the
+                // hook changes nothing.
                 hooks: vec![hook.clone()],
                 ..Edits::default()
             },
@@ -179,14 +182,14 @@ fn card(node: &str) -> Option<&str> {
         .then_some(name)
 }
 
-/// Returns the files of some kinds under each name by which they are opened, without those of the C library.
+/// Returns the files of these kinds under each name by which programs open them. Leaves out the files of the C library.
 fn named(files: &Files, kinds: &[Kind]) -> io::Result<BTreeMap<PathBuf, PathBuf>> {
     let mut named = BTreeMap::new();
     for placed in files.placed.iter().filter(|placed| kinds.contains(&placed.kind)) {
         let Ok(real) = fs::canonicalize(&placed.path) else {
             continue;
         };
-        // On this machine a linked folder gives a file a second name; a container may lack the link.
+        // On this machine, a linked folder gives a file a second name. A container may lack the link.
         if !real.is_file() || is_of_c_library(&placed.path) || is_of_c_library(&real) {
             continue;
         }
@@ -197,7 +200,7 @@ fn named(files: &Files, kinds: &[Kind]) -> io::Result<BTreeMap<PathBuf, PathBuf>
     Ok(named)
 }
 
-/// Returns the mounts of all files but libraries.
+/// Returns the mounts for all files except libraries.
 fn mounts(files: &Files) -> io::Result<Vec<Mount>> {
     let mut mounts = named(files, &[Kind::Manifest, Kind::Data])?;
     // Paths in manifests and links may go through a linked folder that the container lacks.

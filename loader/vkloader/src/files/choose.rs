@@ -1,4 +1,4 @@
-//! Lists the installed drivers, and selects those that a name matches.
+//! Lists the installed drivers, and selects the drivers that a pattern matches.
 
 use crate::events::{Decision, Event, Record};
 use crate::show;
@@ -9,7 +9,7 @@ use std::path::Path;
 pub(super) struct Candidate {
     /// Path of the manifest.
     pub(super) manifest: String,
-    /// Path of the library as it was opened; `None` if the loader did not open it.
+    /// Path with which the loader opened the library; `None` if the loader did not open it.
     pub(super) library: Option<String>,
     /// `true` if programs do not find the manifest by default, so a sandbox must set a variable.
     pub(super) is_out_of_the_way: bool,
@@ -74,7 +74,7 @@ fn add<T: PartialEq>(list: &mut Vec<T>, item: T) {
     }
 }
 
-/// Returns the manifest whose library was being opened when the process ended.
+/// Returns the manifest whose library the loader was opening when the process ended.
 pub(super) fn deadly(records: &[Record]) -> Option<&str> {
     let mut manifest = None;
     let mut opening = None;

@@ -1,4 +1,4 @@
-//! Collects the files of one driver, from the observed process that used it and from the files themselves.
+//! Collects the files of one driver. The sources are the observation of a process that used the driver, and the files themselves.
 
 use super::choose::Candidate;
 use super::entry::{Because, Entry, Kind};
@@ -18,7 +18,7 @@ const USUAL_NODES: [&str; 9] = [
 ];
 /// Cache of the dynamic linker, which every program reads.
 const LINKER_CACHE: &str = "/etc/ld.so.cache";
-/// Parts of `/sys` that connect a device node with its device. A sandbox needs all of them or none.
+/// Parts of `/sys` that connect a device node with its device. A sandbox needs either all of these parts or none.
 const OF_DEVICES: [&str; 4] = ["/sys/bus", "/sys/class/drm", "/sys/dev/char", "/sys/devices"];
 /// Parts of `/sys` about the process or the kernel.
 const OF_THE_KERNEL: [&str; 2] = ["/sys/fs", "/sys/kernel"];
@@ -27,7 +27,7 @@ const OF_THE_KERNEL: [&str; 2] = ["/sys/fs", "/sys/kernel"];
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
     entries: BTreeMap<PathBuf, Entry>,
-    /// Problems, for the user.
+    /// Problems to report to the user.
     pub(super) notes: Vec<String>,
 }
 
@@ -85,7 +85,7 @@ pub(super) fn gather(candidate: &Candidate, observed: &Observed) -> Gathered {
     gathered
 }
 
-/// The libraries among the entries, and the observed process.
+/// The libraries among the entries, and the observations of the process.
 struct Linked<'a> {
     own: Identity,
     observed: &'a Observed,
@@ -106,7 +106,7 @@ impl Linked<'_> {
         }
     }
 
-    /// Adds a library with all libraries that it needs.
+    /// Adds a library and all libraries that it needs.
     fn add(&mut self, gathered: &mut Gathered, library: &str) {
         let Some(path) = locate(library, self.own).filter(|path| path.is_file()) else {
             let note = format!("{library} is nowhere that the dynamic linker looks, or is no file");
@@ -134,7 +134,8 @@ impl Linked<'_> {
         }
     }
 
-    /// Adds the path by which the manifest names the library. It may lead through symbolic links to the library that the loader reported.
+    /// Adds the path by which the manifest names the library. The path may lead through symbolic links to the library that the loader
+    /// reported.
     fn add_name(&mut self, gathered: &mut Gathered, manifest: &Path) {
         let text = fs::read(manifest).unwrap_or_default();
         let manifested: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
@@ -192,14 +193,14 @@ impl Linked<'_> {
         let Ok(real) = fs::canonicalize(&path) else { return };
         let kind = self.kind(&path);
         if self.inside.contains(&real) {
-            // The file is an entry under another path; this path is the one by which the dynamic linker found it.
+            // The file is already an entry under another path. The dynamic linker found it by this path, so both are needed.
             let known = gathered.entries.values().find(|entry| {
                 entry.because <= Because::Needed && fs::canonicalize(&entry.path).is_ok_and(|known| known == real)
             });
             let kind = known.map_or(kind, |entry| entry.kind);
             gathered.add(path, kind, Because::Needed);
         } else if !mine.contains(&real) && path != Path::new(LINKER_CACHE) {
-            // The list of mapped files lacks the symbolic link by which a library was found.
+            // The list of mapped files does not contain the symbolic link by which the linker found the library.
             let named = (kind == Kind::Library).then(|| named_path(&path)).flatten();
             for path in [Some(path), named].into_iter().flatten() {
                 gathered.add(path, kind, Because::Opened);
@@ -215,7 +216,7 @@ impl Linked<'_> {
     }
 }
 
-/// Adds an opened path in `/dev`.
+/// Adds a path in `/dev` that the process opened.
 fn node(path: PathBuf, gathered: &mut Gathered) {
     let below = path.strip_prefix("/dev").unwrap_or(&path);
     if USUAL_NODES.iter().any(|usual| below.starts_with(usual)) || below.starts_with("pts") {
@@ -227,7 +228,7 @@ fn node(path: PathBuf, gathered: &mut Gathered) {
     }
 }
 
-/// Adds a queried path in `/sys`.
+/// Adds a path in `/sys` that the process queried.
 fn part_of_system(path: &Path, gathered: &mut Gathered) {
     let parts: Vec<PathBuf> = if OF_THE_KERNEL.iter().any(|part| path.starts_with(part)) {
         Vec::new()
@@ -239,7 +240,7 @@ fn part_of_system(path: &Path, gathered: &mut Gathered) {
         vec![path.components().take(4).collect()]
     };
     for part in parts {
-        // The top folders of `/sys` are not added.
+        // Does not add the top folders of `/sys`.
         if part.components().count() > 2 && part.exists() {
             gathered.add(part, Kind::System, Because::Asked);
         }

@@ -1,8 +1,8 @@
-//! The hook that a container specification names (CDI). It runs when a container starts, and puts each library into the container that it lacks
-//! or has in an older version (LSV-66 has the comparison). It never covers a newer library.
+//! The hook that a container specification names (CDI). The hook runs when a container starts. It puts each library into the container that
+//! the container lacks or has in an older version (LSV-66 defines the comparison). The hook never replaces a newer library.
 //!
-//! A container runtime runs the hook among the container's mounts, before the container's files become the root. So both file trees are there,
-//! and a mount is visible in this container only.
+//! A container runtime runs the hook within the container's mounts, before the container's files become the root. So the hook can access
+//! both file trees, and only this container sees a new mount.
 
 use crate::causes::elf::{is_usual, read, usual_folders};
 use rustix::fd::{AsRawFd, OwnedFd};
@@ -22,13 +22,13 @@ const C_LIBRARY: [&str; 2] = ["libc.so.6", "libc.so"];
 /// The file tree of a container.
 struct Root {
     folder: OwnedFd,
-    /// The folder of the container's C library, in which its linker finds other libraries too.
+    /// The folder with the container's C library. The container's linker also finds other libraries in this folder.
     usual: PathBuf,
-    /// The version of the C library.
+    /// The version of the container's C library.
     version: String,
 }
 
-/// Puts libraries into the container whose state is read. Each library has the path under which the container needs it.
+/// Puts libraries into the container that `state` describes. Each library gets the path under which the container needs it.
 ///
 /// # Errors
 /// The state is malformed, a library needs a newer C library, or the system refuses a mount.
@@ -71,14 +71,15 @@ impl Root {
         Ok(root)
     }
 
-    /// Opens a file of the container. Links in the path stay inside.
+    /// Opens a file of the container. Links in the path cannot lead out of the container's file tree.
     fn open(&self, path: &Path) -> Result<OwnedFd, Errno> {
         let inner = path.strip_prefix("/").unwrap_or(path);
         let flags = OFlags::PATH | OFlags::CLOEXEC;
         openat2(&self.folder, inner, flags, Mode::empty(), ResolveFlags::IN_ROOT)
     }
 
-    /// Puts a library to its path. If the container's linker does not search that folder, puts it to one that it searches too.
+    /// Puts a library at its path. If the container's linker does not search that folder, also puts the library into a folder that the
+    /// linker searches.
     fn put(&self, library: &Path) -> io::Result<()> {
         let source = fs::canonicalize(library)?;
         self.put_to(library, &source)?;
@@ -114,7 +115,7 @@ impl Root {
         mount_read_only(source, &fs::read_link(path_of(&place))?)
     }
 
-    /// Creates an empty file, and the folders above it.
+    /// Creates an empty file and the folders above it.
     fn create(&self, path: &Path) -> io::Result<OwnedFd> {
         let mut folder = PathBuf::new();
         let mut above = self.open(Path::new("."))?;
@@ -123,7 +124,7 @@ impl Root {
             folder.push(part);
             match mkdirat(&above, part, Mode::from_raw_mode(0o755)) {
                 Ok(()) | Err(Errno::EXIST) => above = self.open(&folder)?,
-                // A folder of a read-only tree may exist all the same.
+                // Creating a folder on a read-only file system fails even if the folder exists, so this tries to open the folder.
                 Err(error) => above = self.open(&folder).map_err(|_| error)?,
             }
         }
@@ -135,8 +136,8 @@ impl Root {
     }
 }
 
-/// Returns the version of a C library. The newest symbol version is not enough: not every release of glibc adds one to `libc.so.6`. So the
-/// version comes from the sentence that the library prints when it is run as a program.
+/// Returns the version of a C library, from the sentence that the library prints when it is run as a program. The newest version of a symbol is
+/// not enough, because not every release of glibc adds one to `libc.so.6`.
 fn version_of_c_library(library: &Path) -> Option<String> {
     let content = fs::read(library).ok()?;
     let after = |text: &[u8], words: &[u8]| {
@@ -151,9 +152,9 @@ fn version_of_c_library(library: &Path) -> Option<String> {
     is_version.then(|| version.to_owned())
 }
 
-/// Returns `true` if a library is older than another one of the same name.
+/// Returns `true` if the library `own` is older than the library `other` of the same name.
 fn is_older(own: &Path, other: &Path) -> bool {
-    // The name of the file has the version, which the name of a link lacks.
+    // The version is in the file's own name, but not in the name of a link to the file.
     let real = fs::read_link(own).unwrap_or_default();
     let [one, two] = [&real, other].map(|path| path.file_name().unwrap_or_default().as_bytes());
     let symbols = |path: &Path| {
@@ -167,19 +168,20 @@ fn is_older(own: &Path, other: &Path) -> bool {
     }
 }
 
-/// Returns a path to an open file.
+/// Returns a path that leads to an open file.
 fn path_of(file: &OwnedFd) -> PathBuf {
     format!("/proc/self/fd/{}", file.as_raw_fd()).into()
 }
 
-/// Mounts a file over another one. No program of the container runs yet, so nothing can change the path or write to the file meanwhile.
+/// Mounts a file over another one, read-only. No program of the container runs yet, so no program can change the path or write to the file
+/// meanwhile.
 fn mount_read_only(source: &Path, place: &Path) -> io::Result<()> {
     let [source, place] = [source, place].map(|path| CString::new(path.as_os_str().as_bytes()));
     let (source, place) = (source?, place?);
     let protected = libc::MS_REMOUNT | libc::MS_RDONLY | libc::MS_NOSUID | libc::MS_NODEV;
     for flags in [0, protected] {
         let flags = libc::MS_BIND | flags;
-        // SAFETY: the paths are terminated strings, and the other pointers may be null.
+        // SAFETY: both paths are strings that end with a null byte, and `mount` accepts null for the other pointers.
         let result = unsafe {
             libc::mount(
                 source.as_ptr(),
@@ -245,7 +247,7 @@ mod tests {
             usual: PathBuf::new(),
             version: String::new(),
         };
-        // The link leads to a folder of the tree, and not of this system.
+        // The link leads to a folder within the tree, not to a folder of this system.
         let file = root.create(Path::new("/usr/lib/x/liba.so")).expect("it can be created");
         assert_eq!(
             fs::read_link(path_of(&file)).expect("it has a path"),

@@ -1,4 +1,5 @@
-//! A table of files that drivers open. It is used if a driver could not be observed, or had no device when it was observed.
+//! A table of files that drivers open. The table is used for a driver that could not be observed, or that had no device when it was
+//! observed.
 
 use crate::show;
 use std::fs;
@@ -8,12 +9,12 @@ use std::path::{Path, PathBuf};
 struct Known {
     /// File names of the driver's library.
     libraries: &'static [&'static str],
-    /// Patterns for paths, in whose last part `*` stands for any text. A folder stands for all files in it.
+    /// Patterns for paths. In the last part of a path, `*` stands for any text. A folder stands for all files in it.
     files: &'static [&'static str],
 }
 
 const KNOWN: &[Known] = &[
-    // All drivers of Mesa read this configuration of options for single programs.
+    // All Mesa drivers read these files (drirc), which set options for individual programs.
     Known {
         libraries: &["libvulkan_*.so*"],
         files: &["/usr/share/drirc.d/*.conf", "/etc/drirc"],
@@ -46,7 +47,7 @@ const KNOWN: &[Known] = &[
     },
 ];
 
-/// Libraries that NVIDIA's driver opens with `dlopen`. They lie in the driver's folder, and their names end in the driver's version.
+/// Libraries that NVIDIA's driver opens with `dlopen`. They are in the driver's folder, and their names end with the driver's version.
 const NVIDIA: &[&str] = &[
     "libnvidia-glcore.so.*",
     "libnvidia-glsi.so.*",

@@ -1,4 +1,4 @@
-//! Prints the files as a list of paths, or as JSON with everything known about each.
+//! Prints the files as a list of paths, or as JSON with all known facts about each file.
 
 use super::tree::{Placed, Shape};
 use super::{Driver, Files, entry};
@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 
-/// Returns a line for each path of a file, node, folder of `/sys`, or link.
+/// Returns one line for each path: of a file, a node, a folder of `/sys`, or a link.
 pub(super) fn paths(files: &Files) -> Vec<u8> {
     let mut text = Vec::new();
     for (place, placed) in files.placed.iter().enumerate() {
@@ -15,7 +15,7 @@ pub(super) fn paths(files: &Files) -> Vec<u8> {
         }
         for &byte in placed.path.as_os_str().as_bytes() {
             match byte {
-                // An escape prevents that a path looks like two or controls a terminal.
+                // Escapes prevent that a path looks like two paths or controls the terminal.
                 b'\n' => text.extend(b"\\n"),
                 0..b' ' | 0x7F => text.extend(format!("\\{byte:03o}").bytes()),
                 _ => text.push(byte),
@@ -49,7 +49,7 @@ struct File<'a> {
     because: &'a entry::Because,
 }
 
-/// Kind of the thing at a path.
+/// Kind of the file at a path.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Kind {
@@ -77,7 +77,7 @@ impl<'a> From<&'a Placed> for File<'a> {
     }
 }
 
-/// Returns everything as JSON.
+/// Returns all facts as JSON.
 pub(super) fn json(files: &Files) -> io::Result<Vec<u8>> {
     let variables = files.variables().into_iter();
     let report = Report {

@@ -1,8 +1,8 @@
-//! Finds the files that a sandbox must contain for a driver to work in it.
+//! Finds the files that a sandbox must contain so that a driver works in it.
 //!
 //! The list combines three sources:
 //!
-//! - the libraries that others need, by the rules of the dynamic linker
+//! - the libraries that other files need, according to the rules of the dynamic linker
 //! - the files that a process opens, queries, maps and holds while it uses the driver ([`watch`], [`mod@work`])
 //! - a short table of files that drivers are known to open ([`known`])
 
@@ -39,7 +39,7 @@ use tree::Placed;
 /// Upper bound on the drivers that may end the process during the search.
 const MOST_DEADLY: usize = 8;
 
-/// Output formats of the files.
+/// Formats in which the files can be printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// A path on each line.
@@ -70,23 +70,24 @@ struct Driver {
     library: Option<String>,
     /// Names of the devices that worked.
     devices: Vec<String>,
-    /// `true` if every file that the driver opened was observed.
+    /// `true` if the observation covered every file that the driver opened.
     watched: bool,
     nodes: Vec<String>,
     #[serde(skip)]
     is_out_of_the_way: bool,
 }
 
-/// Everything that is printed.
+/// The results to print.
 pub(crate) struct Files {
     drivers: Vec<Driver>,
     placed: Vec<Placed>,
-    /// Problems and hints, for the user.
+    /// Problems and hints for the user.
     pub(crate) notes: Vec<String>,
 }
 
 impl Files {
-    /// Finds the files of the wanted drivers. `look` runs a process that looks for drivers, without those with these file names.
+    /// Finds the files of the wanted drivers. `look` runs a process that searches for drivers. The argument of `look` lists file names of
+    /// drivers to leave out.
     ///
     /// # Errors
     /// The process cannot be run, or no loader that writes a trace was found.
@@ -137,7 +138,7 @@ impl Files {
         Ok(files)
     }
 
-    /// Adds a driver after its use if it is wanted, and notes about it.
+    /// Adds the files of a driver after its use, if the driver is wanted. Also adds notes about the driver.
     fn take(
         &mut self,
         candidate: &Candidate,
@@ -203,13 +204,13 @@ impl Files {
         variables
     }
 
-    /// Returns the manifests as the value of a variable.
+    /// Returns the paths of the manifests as the value of a variable.
     fn manifests(&self) -> String {
         let manifests: Vec<&str> = self.drivers.iter().map(|driver| driver.manifest.as_str()).collect();
         manifests.join(":")
     }
 
-    /// Returns the text in a format, without the last line end; `None` if no driver was found and the format is not JSON.
+    /// Returns the text in a format, without the last line end. Returns `None` if no driver was found and the format is not JSON.
     ///
     /// # Errors
     /// The format cannot express a path.
@@ -227,7 +228,7 @@ impl Files {
     }
 }
 
-/// Returns the installed drivers. Repeats the search without a driver that ends the process, so that the drivers after it are found too.
+/// Returns the installed drivers. If a driver ends the process, repeats the search without this driver, to find the drivers after it too.
 fn survey(look: impl Fn(&str) -> io::Result<Finished>, notes: &mut Vec<String>) -> io::Result<Found> {
     let mut without: Vec<String> = Vec::new();
     loop {
@@ -261,7 +262,8 @@ fn survey(look: impl Fn(&str) -> io::Result<Finished>, notes: &mut Vec<String>) 
     }
 }
 
-/// Adds notes about drivers that the loader did not use, and about drivers without files. With a pattern, only matching drivers are noted.
+/// Adds notes about drivers that the loader did not use and about drivers without files. With a pattern, only adds notes about matching
+/// drivers.
 fn tell_what_is_left_out(found: &Found, wanted: &Wanted<'_>, notes: &mut Vec<String>) {
     for (path, why) in &found.left_out {
         let candidate = Candidate {

@@ -1,4 +1,4 @@
-//! Computes the links, folders and files that another file tree must contain so that paths lead to the same files.
+//! Computes which links, folders and files another file tree must contain so that paths lead to the same files.
 
 use super::entry::{Because, Entry, Kind};
 use rustix::io::Errno;
@@ -15,7 +15,7 @@ const MOST_LINKS: usize = 40;
 pub(super) enum Shape {
     /// A symbolic link with its target.
     Link(PathBuf),
-    /// A folder on the way through `..`. It must exist but may be empty.
+    /// A folder that a path only enters and leaves through `..`. The folder must exist but may be empty.
     Passage,
     /// A file, a device node, or a folder of `/sys`.
     Real,
@@ -30,7 +30,7 @@ pub(super) struct Placed {
     pub(super) because: Because,
 }
 
-/// Returns everything that must exist for these entries, sorted by path, and the paths that cannot be followed.
+/// Returns everything that must exist for these entries, sorted by path. Also returns the paths that cannot be followed.
 pub(super) fn place(entries: &[Entry]) -> (Vec<Placed>, Vec<(PathBuf, io::Error)>) {
     let mut placed: BTreeMap<PathBuf, Placed> = BTreeMap::new();
     let mut failed = Vec::new();
@@ -58,7 +58,7 @@ pub(super) fn place(entries: &[Entry]) -> (Vec<Placed>, Vec<(PathBuf, io::Error)
     (without_inner(placed), failed)
 }
 
-/// Removes entries in folders that are included as a whole.
+/// Removes entries that are inside a folder if the whole folder is included.
 fn without_inner(placed: BTreeMap<PathBuf, Placed>) -> Vec<Placed> {
     let mut kept: Vec<Placed> = Vec::with_capacity(placed.len());
     let mut whole: Option<PathBuf> = None;
@@ -74,7 +74,7 @@ fn without_inner(placed: BTreeMap<PathBuf, Placed>) -> Vec<Placed> {
     kept
 }
 
-/// Returns the links and folders on a path, and its target.
+/// Returns the links and folders that a path leads through, and the target of the path.
 fn walk(path: &Path) -> io::Result<Vec<(PathBuf, Shape)>> {
     let mut found = Vec::new();
     let mut done = PathBuf::from("/");
@@ -103,7 +103,7 @@ fn walk(path: &Path) -> io::Result<Vec<(PathBuf, Shape)>> {
                 waiting = more;
                 found.push((next, Shape::Link(target)));
             }
-            // The path is not a link or does not exist, which is checked below.
+            // The path is not a link, or does not exist. The call after the loop detects a path that does not exist.
             Err(_) => done = next,
         }
     }

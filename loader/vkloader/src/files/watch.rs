@@ -1,8 +1,9 @@
-//! Records every file that a process opens, with seccomp's user notification. The kernel asks this program before each such system call, and this
-//! program lets the call continue.
+//! Records every file that a process opens, with seccomp's user notification. The kernel asks this program before each such system call,
+//! and this program lets the call continue.
 //!
-//! This also records files that are closed immediately, and those of all threads and child processes. It needs no privileges, but the process gives
-//! up gaining any. It needs Linux 5.5. Otherwise, the files that the process has mapped and open at a few points must suffice.
+//! The record also has files that are closed immediately, and the files of all threads and child processes. Recording needs no privileges,
+//! but the process can gain none after it. Recording needs Linux 5.5. Without it, the list only has the files that the process has mapped
+//! or open at a few points.
 
 use libc::{c_int, c_long, c_void};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -21,13 +22,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-/// Upper bound on the paths that are kept. A driver opens some hundred.
+/// Upper bound on the recorded paths. A driver opens some hundred files.
 const MOST: usize = 20_000;
 /// Upper bound on the bytes of a path, as in Linux (`PATH_MAX`).
 const LONGEST: usize = 4096;
-/// Size of a page in bytes. Memory is readable by whole pages.
+/// Size of a page in bytes. A page is readable as a whole or not at all.
 const PAGE: u64 = 4096;
-/// Upper bound on the delay between the end of the process and the end of the watch.
+/// Upper bound on the time between the end of the process and the end of the watch.
 const STEP: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 50_000_000,
@@ -36,19 +37,19 @@ const STEP: Timespec = Timespec {
 /// Kind of access to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Touch {
-    /// The attributes, existence or target of the path were queried.
+    /// The process queried the attributes, the existence or the target of the path.
     Asked,
-    /// The path was opened for reading or executed.
+    /// The process opened the path for reading, or executed it.
     Read,
-    /// The path was opened for writing.
+    /// The process opened the path for writing.
     Written,
 }
 
-/// A system call that takes a path: its number, and the indices of its arguments.
+/// A system call that takes a path: the number of the call, and the indices of its arguments.
 struct Call {
     number: c_long,
     path: usize,
-    /// Argument with the folder of a relative path; `None` for the current folder.
+    /// Index of the argument with the folder in which a relative path starts; `None` for the current folder.
     folder: Option<usize>,
     opens: Opens,
 }
@@ -60,9 +61,9 @@ enum Opens {
     Never,
     /// The call opens the path for reading.
     ToRead,
-    /// The flags in this argument decide.
+    /// The flags in this argument decide how the path is opened.
     ByFlags(usize),
-    /// This argument points to the flags that decide.
+    /// This argument points to the flags that decide how the path is opened.
     ByPointer(usize),
 }
 
@@ -101,7 +102,7 @@ const CALLS: &[Call] = &[
     },
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
     below(libc::SYS_newfstatat, Opens::Never),
-    // Only older processors have the calls without a folder argument.
+    // Only older processors have system calls without an argument for the folder.
     #[cfg(any(target_arch = "x86_64", target_arch = "x86", target_arch = "arm"))]
     plain(libc::SYS_open, Opens::ByFlags(1)),
     #[cfg(any(target_arch = "x86_64", target_arch = "x86", target_arch = "arm"))]
@@ -134,14 +135,15 @@ const PROCESSOR: Option<u32> = if cfg!(target_arch = "x86_64") {
 /// # Errors
 /// The system does not permit the observation.
 pub(super) fn be_watched(socket: impl AsFd) -> io::Result<()> {
-    // A process whose system calls get no answer would wait for ever.
+    // This process would wait for ever if no other process answered its system calls, so this first checks the socket.
     rustix::net::sockopt::socket_type(&socket)?;
     let listener = install()?;
     let descriptors = [listener.as_fd()];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     control.push(SendAncillaryMessage::ScmRights(&descriptors));
-    // Neither this call nor closing the descriptor after it waits for an answer. Otherwise a process that observes itself would wait for ever.
+    // Neither this call nor closing the descriptor afterwards causes a notification. Otherwise a process that observes itself would wait
+    // for ever.
     rustix::net::sendmsg(socket, &[IoSlice::new(b"w")], &mut control, SendFlags::NOSIGNAL)?;
     Ok(())
 }
@@ -154,11 +156,11 @@ fn install() -> io::Result<OwnedFd> {
         len: u16::try_from(program.len()).map_err(io::Error::other)?,
         filter: program.as_ptr().cast_mut(),
     };
-    // SAFETY: this request takes numbers only, so the kernel reads no memory of this process.
+    // SAFETY: this request takes only numbers, so the kernel reads no memory of this process.
     if unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) } != 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: `described` has the address and length of `program`; both are alive during the call, and the kernel copies them.
+    // SAFETY: `described` has the address and length of `program`. Both outlive the call, and the kernel copies them.
     let listener = unsafe {
         libc::syscall(
             libc::SYS_seccomp,
@@ -171,13 +173,13 @@ fn install() -> io::Result<OwnedFd> {
         return Err(io::Error::last_os_error());
     }
     let listener = c_int::try_from(listener).map_err(io::Error::other)?;
-    // SAFETY: the kernel returned this new descriptor to this call, so nothing else owns it.
+    // SAFETY: the kernel created this descriptor for this call, so no other code owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(listener) })
 }
 
-/// Returns the program that the kernel runs at each system call. Calls in the table cause a notification; all others continue.
+/// Returns the program that the kernel runs at each system call. A call in the table causes a notification; every other call continues.
 fn filter(processor: u32) -> Vec<libc::sock_filter> {
-    // Offsets of the system call's number and of the processor in the input of the BPF program.
+    // Offsets of the system call's number and of the processor's number in the input of the BPF program.
     const NUMBER: u32 = 0;
     const PROCESSOR: u32 = 4;
     let step = |code: u32, jt: u8, k: u32| libc::sock_filter {
@@ -197,7 +199,7 @@ fn filter(processor: u32) -> Vec<libc::sock_filter> {
         load(NUMBER),
     ];
     for (place, call) in CALLS.iter().enumerate() {
-        // The jump skips the remaining comparisons and the answer for other calls.
+        // For the calls in the table, the jump skips the remaining comparisons and the answer for other calls.
         let steps = CALLS.len() - place;
         program.push(skip_if(call.number as u32, steps as u8));
     }
@@ -216,7 +218,7 @@ pub(super) struct Watcher {
 }
 
 impl Watcher {
-    /// Observes the process at the other end of `socket` as soon as that process permits it.
+    /// Starts to observe the process at the other end of `socket` as soon as that process permits it.
     pub(super) fn start(socket: OwnedFd) -> Self {
         let ended = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&ended);
@@ -226,7 +228,7 @@ impl Watcher {
         }
     }
 
-    /// Returns the touched paths after the end of the process; `None` if the process could not be observed.
+    /// Returns the touched paths after the process has ended. Returns `None` if the process could not be observed.
     pub(super) fn finish(self) -> Option<Touched> {
         self.ended.store(true, Ordering::Relaxed);
         self.thread.join().ok().flatten()
@@ -299,7 +301,7 @@ fn watch(listener: &OwnedFd, ended: &AtomicBool) -> Touched {
             // The process that caused the notification may have ended.
             continue;
         }
-        // The memory that was read belonged to the process if it still waits for the answer.
+        // A process that still waits for the answer has not ended, so the memory that was read belonged to that process.
         let mut id = question.id;
         if let Some((path, touch)) = understand(&question)
             && control(listener, libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &mut id)
@@ -315,7 +317,7 @@ fn watch(listener: &OwnedFd, ended: &AtomicBool) -> Touched {
             flags: libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32,
             later: [0; 16],
         };
-        // This fails if the process has ended meanwhile.
+        // The call fails if the process has ended meanwhile.
         control(listener, libc::SECCOMP_IOCTL_NOTIF_SEND, &mut answer);
     }
     touched
@@ -323,8 +325,8 @@ fn watch(listener: &OwnedFd, ended: &AtomicBool) -> Touched {
 
 /// Returns `true` if a request to the listener succeeds.
 fn control<T>(listener: &OwnedFd, request: libc::Ioctl, value: &mut T) -> bool {
-    // SAFETY: callers pass the type that belongs to their request: one of the two structures above, or the number of a notification. The structures
-    // are at least as large as the kernel's.
+    // SAFETY: each caller passes the type that belongs to its request: one of the two structures above, or the number of a notification.
+    // The structures are at least as large as the kernel's.
     unsafe {
         libc::ioctl(
             listener.as_raw_fd(),
@@ -334,7 +336,7 @@ fn control<T>(listener: &OwnedFd, request: libc::Ioctl, value: &mut T) -> bool {
     }
 }
 
-/// Returns the absolute path that a system call is about, and the kind of access.
+/// Returns the absolute path that a system call refers to, and the kind of access.
 fn understand(question: &Question) -> Option<(PathBuf, Touch)> {
     let call = CALLS.iter().find(|call| call.number == c_long::from(question.number))?;
     let process = Path::new("/proc").join(question.process.to_string());
@@ -370,7 +372,7 @@ fn understand(question: &Question) -> Option<(PathBuf, Touch)> {
 fn text(memory: &File, mut address: u64) -> Option<PathBuf> {
     let mut bytes = Vec::new();
     while bytes.len() < LONGEST {
-        // The next page may not be readable.
+        // Reads only to the end of a page, because the next page may not be readable.
         let mut part = vec![0; (PAGE - address % PAGE) as usize];
         memory.read_exact_at(&mut part, address).ok()?;
         if let Some(end) = part.iter().position(|&byte| byte == 0) {

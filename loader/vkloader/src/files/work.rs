@@ -1,5 +1,5 @@
-//! The process that uses a driver while `vkloader files` observes it. The process creates an instance and every device, and runs an empty shader on
-//! each. It reports each step as a line at once, so the steps before a crash are known.
+//! The process that uses a driver while `vkloader files` observes it. The process creates an instance and all devices, and runs an empty
+//! shader on each device. It prints a line after each step, so that the steps before a crash are known.
 
 use super::watch;
 use crate::probe;
@@ -17,24 +17,24 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::ptr;
 
-/// Hidden command of `vkloader`. The path of the loader follows.
+/// Hidden command of `vkloader`. The next argument is the path of the loader.
 pub(super) const ARGUMENT: &str = "use";
 
-/// Lines that the process reports.
+/// Lines that the process prints.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(tag = "said", rename_all = "kebab-case")]
 pub(super) enum Said {
-    /// The loader did not open, for this reason.
+    /// The loader could not be opened, for this reason.
     NotOpened { words: String },
     /// The process cannot be observed, for this reason.
     NotWatched { words: String },
-    /// Files that the process has mapped or open. The first line of this kind precedes the opening of a driver.
+    /// Files that the process has mapped or open. The process prints the first such line before it opens a driver.
     Holds { files: BTreeSet<Held> },
-    /// A device was used.
+    /// The process used a device.
     Device(Device),
 }
 
-/// A path as bytes, because paths need not be valid UTF-8.
+/// A path as bytes, because paths are not always valid UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 pub(super) struct Held(Vec<u8>);
 
@@ -44,7 +44,7 @@ impl From<Held> for PathBuf {
     }
 }
 
-/// A device, and whether it works.
+/// A device, and whether the device works.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(super) struct Device {
     pub(super) name: String,
@@ -54,7 +54,7 @@ pub(super) struct Device {
     pub(super) failed: Option<i32>,
 }
 
-/// Runs the process. The socket to the observer is on standard input.
+/// Runs in the process that uses the driver. Standard input is the socket to the observer.
 pub(crate) fn run(library: &OsString) -> io::Result<()> {
     let entry = match probe::open(library) {
         Ok(entry) => entry,
@@ -95,11 +95,11 @@ fn holds() -> BTreeSet<Held> {
     let open = fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
     let open = open.filter_map(|entry| fs::read_link(entry.path()).ok());
     let open = open.map(|path| Held(path.as_os_str().as_bytes().to_vec()));
-    // Links of pipes, sockets and anonymous inodes do not begin with a slash.
+    // The links of pipes, sockets and anonymous inodes do not begin with a slash.
     mapped.chain(open.filter(|held| held.0.starts_with(b"/"))).collect()
 }
 
-/// Decodes a path of `/proc/self/maps`, which escapes only the line end.
+/// Decodes a path from `/proc/self/maps`, in which only the line end is escaped.
 fn without_escapes(path: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(path.len());
     let mut rest = path;
@@ -123,7 +123,7 @@ fn try_device(device: Physical<'_>) -> Device {
     let mut driver = PhysicalDeviceDriverProperties::default();
     let knows_driver = properties.api_version >= vulkan::VERSION_1_2;
     if knows_driver {
-        // SAFETY: `driver` is a valid chain of one structure, which the device's Vulkan version supports.
+        // SAFETY: `driver` is a valid chain of one structure, and the device's Vulkan version supports this structure.
         unsafe { device.fill((&raw mut driver).cast()) };
     }
     Device {
@@ -159,7 +159,7 @@ commands! {
 }
 
 commands! {
-    /// Commands that the shader needs. If an incomplete driver lacks one, the whole table is `None`.
+    /// Commands that running the shader needs. If an incomplete driver lacks one of them, the whole table is `None`.
     Work {
         create_module = c"vkCreateShaderModule": fn(Handle, *const ShaderModuleCreateInfo, *const c_void, *mut Object) -> Code;
         create_layout = c"vkCreatePipelineLayout": fn(Handle, *const PipelineLayoutCreateInfo, *const c_void, *mut Object) -> Code;
@@ -181,7 +181,7 @@ commands! {
     }
 }
 
-/// A shader that does nothing. Its compilation makes the driver open its compiler.
+/// A shader that does nothing. To compile it, the driver must open its compiler.
 const SHADER: [u32; 35] = [
     0x0723_0203,
     0x0001_0000,
@@ -225,8 +225,8 @@ const SHADER: [u32; 35] = [
 /// # Errors
 /// Returns the code of the first command that failed.
 fn compute_nothing(device: Handle, work: &Work, family: u32) -> Result<(), Code> {
-    // SAFETY: for the whole block, `device` is live, `work` has its commands, and all create infos and objects are valid for it.
-    // After an error the device and its objects are not used again, but left to the process.
+    // SAFETY: in the whole block, `device` is live, `work` has its commands, and all create infos and objects are valid for `device`. After
+    // an error, nothing uses the device and its objects again. They are not destroyed, and stay until the process ends.
     unsafe {
         let module = made(|module| (work.create_module)(device, &shader(), NO_ALLOCATOR, module))?;
         let layout = made(|layout| (work.create_layout)(device, &EMPTY_LAYOUT, NO_ALLOCATOR, layout))?;
@@ -309,7 +309,7 @@ unsafe fn record(device: Handle, work: &Work, pool: Object, pipeline: Object) ->
         inheritance: ptr::null(),
     };
     let mut buffer = ptr::null_mut();
-    // SAFETY: the caller guarantees that the handles are valid, and the structures are initialized.
+    // SAFETY: the caller promises that the handles are valid, and the structures are initialized.
     unsafe {
         vulkan::succeeded((work.allocate_buffers)(device, &info, &mut buffer))?;
         vulkan::succeeded((work.begin)(buffer, &begin))?;
@@ -340,7 +340,7 @@ unsafe fn run_once(device: Handle, work: &Work, family: u32, buffer: &Handle) ->
         signals: ptr::null(),
     };
     let mut queue = ptr::null_mut();
-    // SAFETY: the caller guarantees that the handles are valid, and the structure is initialized.
+    // SAFETY: the caller promises that the handles are valid, and the structure is initialized.
     unsafe {
         (work.queue)(device, family, 0, &mut queue);
         vulkan::succeeded((work.submit)(queue, 1, &submitted, 0))?;

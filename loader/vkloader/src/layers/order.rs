@@ -1,21 +1,21 @@
-//! The order that a chain of layers should have, and the value of a variable that gives it.
+//! Computes the order that a chain of layers should have, and the value of the variable that sets this order.
 
 use crate::report::ActiveLayer;
 use promises::layer_order::{Rule, broken};
 
-/// Two layers in an order that a rule advises against.
+/// Two layers whose order a rule advises against.
 pub(crate) struct Warning<'a> {
     /// The layer that is nearer to the program.
     pub(crate) above: &'a str,
     /// The layer that is nearer to the driver.
     pub(crate) below: &'a str,
-    /// The rule.
+    /// The rule that the order breaks.
     pub(crate) rule: &'static Rule,
-    /// `true` if the list of layers that the program names decides the order of both, which is stronger than the variable.
+    /// `true` if the program's own list of layers decides the order of these two. This list is stronger than the variable.
     pub(crate) is_of_program: bool,
 }
 
-/// Places of two layers in the chain; the first belongs above the second.
+/// Places of two layers in the chain. The first layer belongs above the second.
 type Pair = (usize, usize);
 
 /// Returns the warnings about a chain.
@@ -34,13 +34,13 @@ pub(crate) fn warnings(chain: &[ActiveLayer]) -> Vec<Warning<'_>> {
     wrong(chain, &usual).into_iter().filter_map(describe).collect()
 }
 
-/// Returns the value of `VK_LOADER_LAYERS_ORDER` with which no rule is broken, as far as the variable can achieve that. `before` is its present
-/// value, which still counts for other layers. `None` if the variable changes nothing.
+/// Returns the value of `VK_LOADER_LAYERS_ORDER` that avoids broken rules as far as the variable can. `before` is the variable's present
+/// value, which still counts for other layers. Returns `None` if the variable changes nothing.
 pub(crate) fn remedy(chain: &[ActiveLayer], before: &str) -> Option<String> {
     let fixed = of_program(chain);
     let mut pairs: Vec<Pair> = Vec::new();
     let mut order: Vec<usize> = (0..chain.len()).collect();
-    // A layer that moves down may pass another one that belongs below it.
+    // When a layer moves down, it may pass another layer that belongs below it. So this repeats until no new pair is wrong.
     loop {
         let known = pairs.len();
         for pair in wrong(chain, &order) {
@@ -68,7 +68,7 @@ pub(crate) fn remedy(chain: &[ActiveLayer], before: &str) -> Option<String> {
     Some(texts.join(","))
 }
 
-/// The pairs that are in the wrong order.
+/// Returns the pairs of layers that are in the wrong order.
 fn wrong(chain: &[ActiveLayer], order: &[usize]) -> Vec<Pair> {
     let mut found = Vec::new();
     for (place, &above) in order.iter().enumerate() {
@@ -79,7 +79,7 @@ fn wrong(chain: &[ActiveLayer], order: &[usize]) -> Vec<Pair> {
     found
 }
 
-/// The pairs whose order the program decides by its list. A settings file that lists layers takes that from it.
+/// Returns the pairs whose order the program decides by its list of layers. There are none if a settings file lists the layers.
 fn of_program(chain: &[ActiveLayer]) -> Vec<Pair> {
     if chain.iter().any(|layer| layer.enabled_by == "settings") {
         return Vec::new();
@@ -90,7 +90,8 @@ fn of_program(chain: &[ActiveLayer]) -> Vec<Pair> {
         .collect()
 }
 
-/// Sorts places as the library does: of those that may come next, the first one comes first. `None` if the pairs contradict each other.
+/// Sorts places as the library does: among the places that may come next, takes the first. Returns `None` if the pairs contradict each
+/// other.
 fn sorted(count: usize, pairs: &[Pair]) -> Option<Vec<usize>> {
     let mut order = Vec::with_capacity(count);
     while order.len() < count {

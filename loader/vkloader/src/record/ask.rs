@@ -1,22 +1,23 @@
-//! Asks a driver one question in several ways, and compares the answers.
+//! Asks a driver the same question in several ways, and compares the answers.
 
 use super::ways::Way;
 use record::Builder;
 
-/// The patterns that fill memory before a driver writes to it. A byte that keeps both patterns was not written.
+/// The patterns that fill memory before a driver writes to it. The driver did not write a byte that keeps both patterns.
 const PATTERNS: [u8; 2] = [0x00, 0xFF];
 
-/// `sType` and `pNext`.
+/// Size of `sType` and `pNext` in bytes.
 pub(super) const HEAD: usize = 16;
 
-/// Memory for a structure, aligned for any of its members.
+/// Memory for a structure, aligned for any member.
 pub(super) struct Room {
     words: Vec<u64>,
     size: usize,
 }
 
 impl Room {
-    /// Returns memory of `size` bytes that a pattern fills. Some bytes follow it, because a newer driver's structure may be larger.
+    /// Returns memory of `size` bytes, filled with a pattern. The memory is longer than that, because a newer driver may write a larger
+    /// structure.
     pub(super) fn filled(size: usize, pattern: u8) -> Self {
         Self {
             words: vec![u64::from_ne_bytes([pattern; 8]); size.div_ceil(8) + 64],
@@ -24,29 +25,30 @@ impl Room {
         }
     }
 
-    /// Address of the first byte.
+    /// Returns the address of the first byte.
     pub(super) fn start(&mut self) -> *mut u8 {
         self.words.as_mut_ptr().cast()
     }
 
-    /// Writes `sType` and `pNext` at a place.
+    /// Writes `sType` and `pNext` at an offset.
     pub(super) fn begin(&mut self, at: usize, kind: u32, next: *mut u8) {
         self.words[at / 8] = kind.into();
         self.words[at / 8 + 1] = next.addr() as u64;
     }
 
-    /// Returns bytes from a place on.
+    /// Returns `size` bytes that start at an offset.
     pub(super) fn bytes(&self, at: usize, size: usize) -> Vec<u8> {
         let bytes = self.words.iter().flat_map(|word| word.to_ne_bytes());
         bytes.take(self.size).skip(at).take(size).collect()
     }
 }
 
-/// Bytes of a structure, with `true` for each one that a driver wrote.
+/// The bytes of a structure. The flag of a byte is `true` if the driver wrote that byte.
 type Written = (Vec<u8>, Vec<bool>);
 
-/// Asks in all ways for a structure with these gaps. `ask` returns the structure after the driver was called with memory of this pattern, or `None` if the command is
-/// not available in this way. Returns the value of a record if there was an answer, and all answers are equal.
+/// Asks for a structure in all ways. `gaps` lists the padding of the structure. `ask` calls the driver with memory that a pattern fills,
+/// and returns the structure, or `None` if this way lacks the command. Returns the value for a record if there was an answer and all
+/// answers are equal.
 pub(super) fn in_all_ways(
     ways: &[Way],
     gaps: &[(u16, u16)],
@@ -75,7 +77,7 @@ pub(super) fn in_all_ways(
     Some(Builder::structure(&bytes, &written))
 }
 
-/// Returns the bytes that are equal whatever was there before. `None` if the answers differ in another way.
+/// Returns the bytes that do not depend on the earlier content of the memory. Returns `None` if the answers differ otherwise.
 fn compared(zeros: &[u8], ones: &[u8]) -> Option<Written> {
     let mut bytes = zeros.to_vec();
     let mut written = vec![true; bytes.len()];

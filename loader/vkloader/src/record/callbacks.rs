@@ -1,4 +1,4 @@
-//! The objects of a driver for callbacks of an application.
+//! Records which objects for an application's callbacks a driver can create.
 
 use super::devices::typed;
 use super::ways::Way;
@@ -7,7 +7,7 @@ use record::{Builder, DRIVER, Key, MESSENGERS, Query, REPORTS};
 use std::ffi::{CStr, c_void};
 use std::ptr;
 
-/// A callback of any type: it ignores its arguments.
+/// A callback of any type. It ignores its arguments.
 type Callback = unsafe extern "system" fn() -> u32;
 
 unsafe extern "system" fn ignore() -> u32 {
@@ -34,13 +34,13 @@ struct ReportInfo {
     user_data: *mut c_void,
 }
 
-/// A command that creates an object.
+/// A command that creates an object for callbacks.
 type Create = unsafe extern "system" fn(Handle, *const c_void, *const c_void, *mut u64) -> Code;
-/// A command that destroys one.
+/// A command that destroys such an object.
 type Destroy = unsafe extern "system" fn(Handle, u64, *const c_void);
 
-/// Records the kinds of objects that each instance with the command creates. A program's callback of another kind opens the driver, which
-/// reports its own error.
+/// Records which kinds of callback objects all instances with the command can create. If a program wants another kind, the library opens
+/// the driver, and the driver reports its own error.
 pub(super) fn add(ways: &[Way], made: &mut Builder) {
     let messenger = MessengerInfo {
         head: vulkan::Head::of(1_000_128_004),
@@ -76,9 +76,9 @@ pub(super) fn add(ways: &[Way], made: &mut Builder) {
     }
 }
 
-/// Returns `true` if an instance creates an object; `None` if it lacks a command.
+/// Returns `true` if an instance can create an object. Returns `None` if the instance lacks one of the commands.
 fn is_created(way: &Way, [create, destroy]: [&CStr; 2], info: *const c_void) -> Option<bool> {
-    // SAFETY: the registry gives both kinds of commands these types.
+    // SAFETY: the registry gives both commands these types.
     let (create, destroy) = unsafe { (typed::<Create>(way.find(create)?), typed::<Destroy>(way.find(destroy)?)) };
     let mut object = 0;
     // SAFETY: the functions belong to the live instance, the create info is valid, and the handle is writable.

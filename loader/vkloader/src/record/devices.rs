@@ -1,4 +1,4 @@
-//! The questions about one device.
+//! Asks a driver about its devices.
 
 use super::ask::{HEAD, Room, in_all_ways};
 use super::ways::Way;
@@ -16,11 +16,11 @@ type FillAll = unsafe extern "system" fn(Handle, *mut u32, *mut c_void);
 /// A command that fills an array and can fail.
 type List = unsafe extern "system" fn(Handle, *mut u32, *mut c_void) -> Code;
 
-/// Commands and sizes for a structure, and for the one around it that a chain extends.
+/// The commands and sizes for a structure, and for the outer structure that contains it and can start a chain.
 struct Question {
     query: Query,
     plain: &'static CStr,
-    /// The command that takes a chain, and its older name.
+    /// The command that accepts a chain, followed by the older name of this command.
     chained: [&'static CStr; 2],
     kind: u32,
     size: usize,
@@ -77,7 +77,8 @@ const FORMAT: Question = Question {
     outer: 32,
 };
 
-/// Formats by the minor version of Vulkan that a device must have to know them: the first and the last number.
+/// Numbers of the formats. Each row has the minor version of Vulkan that a device needs for the formats, the first number, and the last
+/// number.
 const FORMATS: [(u32, u32, u32); 5] = [
     (0, 1, 184),
     (1, 1_000_156_000, 1_000_156_033),
@@ -86,13 +87,13 @@ const FORMATS: [(u32, u32, u32); 5] = [
     (3, 1_000_340_000, 1_000_340_001),
 ];
 
-/// Casts a command.
+/// Casts a command to its type.
 ///
 /// # Safety
-/// `T` is the type of the command.
+/// `T` must be the type of the command.
 pub(super) unsafe fn typed<T: Copy>(found: Unknown) -> T {
     assert_eq!(size_of::<T>(), size_of::<Unknown>());
-    // SAFETY: the caller promises that `T` is the type of the function, so it is a function pointer too.
+    // SAFETY: the caller promises that `T` is the type of the function, so `T` is a function pointer like `Unknown`.
     unsafe { std::mem::transmute_copy(&found) }
 }
 
@@ -106,13 +107,14 @@ impl Question {
         STRUCTURES.iter().filter(move |one| one.query == query && one.kind != 0)
     }
 
-    /// Returns the padding of the base structure, which all others extend.
+    /// Returns the padding of the base structure. All other structures of the query extend it.
     fn gaps(&self) -> &'static [(u16, u16)] {
         let inner = STRUCTURES.iter().find(|one| one.query == self.query && one.kind == 0);
         inner.map_or(&[], |inner| inner.gaps)
     }
 
-    /// Asks for the structure itself, by `call`, which gets the command and memory. The answer within the outer structure must be equal.
+    /// Asks for the base structure. `call` calls the command with the memory. Returns `None` if the outer structure contains another
+    /// answer.
     fn plain(&self, ways: &[Way], call: impl Fn(&Way, Unknown, *mut u8)) -> Option<Vec<u8>> {
         let inner = in_all_ways(ways, self.gaps(), |way, pattern| {
             let mut room = Room::filled(self.size, pattern);
@@ -128,7 +130,7 @@ impl Question {
         outer.is_none_or(|outer| outer == inner).then_some(inner)
     }
 
-    /// Asks for a structure in the chain.
+    /// Asks for a structure that extends the base structure through the chain.
     fn extended(&self, ways: &[Way], one: &Structure, call: impl Fn(&Way, Unknown, *mut u8)) -> Option<Vec<u8>> {
         let size = usize::from(one.size);
         in_all_ways(ways, one.gaps, |way, pattern| {
@@ -143,17 +145,17 @@ impl Question {
     }
 }
 
-/// Makes the head of a structure look like bytes that were not written: it belongs to the program.
+/// Fills the head of a structure with the pattern, as if the driver had not written it. The program, not the driver, sets the head.
 fn without_head(mut bytes: Vec<u8>, pattern: u8) -> Vec<u8> {
     bytes.iter_mut().take(HEAD).for_each(|byte| *byte = pattern);
     bytes
 }
 
-/// Adds all that is recorded of a device.
+/// Adds all facts about a device to the record.
 pub(super) fn add(ways: &[Way], device: u16, made: &mut Builder) {
     for question in [&PROPERTIES, &FEATURES, &MEMORY] {
         let call = |way: &Way, found: Unknown, room: *mut u8| {
-            // SAFETY: the commands of these questions have this type; the device belongs to the instance, and the memory is large enough.
+            // SAFETY: the commands of these questions have this type, the device belongs to the instance, and the memory is large enough.
             unsafe { typed::<Fill>(found)(way.devices[usize::from(device)], room.cast()) };
         };
         add_one(question, (ways, device, 0), made, call);
@@ -164,7 +166,8 @@ pub(super) fn add(ways: &[Way], device: u16, made: &mut Builder) {
     add_tools(ways, device, made);
 }
 
-/// Adds a structure with all that extend it. Nothing that extends the memory properties is recorded: it is measured at the moment.
+/// Adds a base structure and the structures that extend it. Records no extension of the memory properties, because these values change all
+/// the time.
 fn add_one(
     question: &Question,
     (ways, device, index): (&[Way], u16, u32),
@@ -182,14 +185,14 @@ fn add_one(
     }
 }
 
-/// Returns `true` unless the driver leaves a structure for formats alone. There would be a row for each format.
+/// Returns `false` for a structure of a format to which the driver wrote nothing. A row for each format would make the record too large.
 fn is_worth(one: &Structure, value: &[u8]) -> bool {
     one.query != Query::Format || value.get(2..4) != Some(&[0, 0])
 }
 
 fn add_formats(ways: &[Way], device: u16, made: &mut Builder) {
     let properties = PROPERTIES.plain(ways, |way, found, room| {
-        // SAFETY: this command has the type; the device belongs to the instance, and the memory is large enough.
+        // SAFETY: this command has this type, the device belongs to the instance, and the memory is large enough.
         unsafe { typed::<Fill>(found)(way.devices[usize::from(device)], room.cast()) };
     });
     let answer = properties.as_deref().and_then(record::Answer::read);
@@ -201,20 +204,21 @@ fn add_formats(ways: &[Way], device: u16, made: &mut Builder) {
     let known = FORMATS.iter().filter(|(needed, ..)| minor >= *needed);
     for format in known.flat_map(|&(_, first, last)| first..=last) {
         let call = |way: &Way, found: Unknown, room: *mut u8| {
-            // SAFETY: the commands for formats have this type; the device belongs to the instance, and the memory is large enough.
+            // SAFETY: the commands for formats have this type, the device belongs to the instance, and the memory is large enough.
             unsafe { typed::<FillFormat>(found)(way.devices[usize::from(device)], format as i32, room.cast()) };
         };
         add_one(&FORMAT, (ways, device, format), made, call);
     }
 }
 
-/// Number of queue families, if it is equal in all ways.
+/// Returns the number of queue families, if this number is equal in all ways.
 fn families(ways: &[Way], device: u16) -> Option<u32> {
     let counts: Option<Vec<u32>> = ways
         .iter()
         .map(|way| {
             let mut count = 0;
-            // SAFETY: the command has this type, the device belongs to the instance, and NULL asks only for the number.
+            // SAFETY: the command has this type, and the device belongs to the instance. With a null pointer, the command only writes the
+            // number.
             unsafe {
                 typed::<FillAll>(way.find(FAMILIES.plain)?)(
                     way.devices[usize::from(device)],
@@ -230,7 +234,7 @@ fn families(ways: &[Way], device: u16) -> Option<u32> {
     (first <= 64 && counts.iter().all(|count| *count == first)).then_some(first)
 }
 
-/// Asks for all families, with the structure `one` in the chain of each if there is one. Returns the memory of one family.
+/// Asks for all queue families. If `one` is given, puts this structure into the chain of each family. Returns the memory of one family.
 fn of_family(
     way: &Way,
     device: u16,
@@ -251,7 +255,7 @@ fn of_family(
         room.begin(at * FAMILIES.outer, FAMILIES.kind, next);
     }
     let mut count = total;
-    // SAFETY: the command has this type, the device belongs to the instance, and the array has as many elements as the number says.
+    // SAFETY: the command has this type, the device belongs to the instance, and the array has `count` elements.
     unsafe { typed::<FillAll>(found)(way.devices[usize::from(device)], &mut count, room.start().cast()) };
     let family = family as usize;
     Some(match one {
@@ -265,7 +269,7 @@ fn add_families(ways: &[Way], device: u16, made: &mut Builder) {
     let plain = |way: &Way, family: u32, pattern: u8| {
         let mut room = Room::filled(FAMILIES.size * total as usize, pattern);
         let mut count = total;
-        // SAFETY: the command has this type, the device belongs to the instance, and the array has as many elements as the number says.
+        // SAFETY: the command has this type, the device belongs to the instance, and the array has `count` elements.
         unsafe {
             typed::<FillAll>(way.find(FAMILIES.plain)?)(
                 way.devices[usize::from(device)],
@@ -281,7 +285,7 @@ fn add_families(ways: &[Way], device: u16, made: &mut Builder) {
         let outer = in_all_ways(ways, FAMILIES.gaps(), |way, pattern| {
             of_family(way, device, (total, family), None, pattern)
         });
-        // A list with a gap would look shorter than it is.
+        // If one family were missing, the list would look shorter, so the list is left out.
         match value.filter(|value| outer.as_ref().is_none_or(|outer| outer == value)) {
             Some(value) => all.push(value),
             None => return,
@@ -310,7 +314,7 @@ fn add_extensions(ways: &[Way], device: u16, made: &mut Builder) {
         type Enumerate = unsafe extern "system" fn(Handle, *const c_char, *mut u32, *mut ExtensionProperties) -> Code;
         // SAFETY: the registry gives the command of this name this type.
         let enumerate = unsafe { typed::<Enumerate>(found) };
-        // SAFETY: the device belongs to the instance; the command fills lists as `listed` requires, and allows a null layer name.
+        // SAFETY: the device belongs to the instance. The command fills lists as `listed` requires, and accepts a null layer name.
         let all = unsafe { listed(|count, all| enumerate(way.devices[usize::from(device)], ptr::null(), count, all)) };
         let Ok(all) = all else { return };
         let name = |one: &ExtensionProperties| one.name.split(|byte| *byte == 0).next().unwrap_or_default().to_vec();
@@ -325,7 +329,8 @@ fn add_extensions(ways: &[Way], device: u16, made: &mut Builder) {
     made.add_extensions(device, known.iter().map(|(name, version)| (&name[..], *version)));
 }
 
-/// Adds that a device has no tools, as nearly all. Tools that start later have no row, so the answer is the driver's.
+/// Records that a device has no tools, which is true for nearly all devices. If a driver reports a tool, the record has no row, and the
+/// library asks the driver.
 fn add_tools(ways: &[Way], device: u16, made: &mut Builder) {
     let mut is_asked = false;
     for way in ways {
@@ -337,7 +342,8 @@ fn add_tools(ways: &[Way], device: u16, made: &mut Builder) {
             continue;
         };
         let mut count = 0;
-        // SAFETY: the command has this type, the device belongs to the instance, and NULL asks only for the number.
+        // SAFETY: the command has this type, and the device belongs to the instance. With a null pointer, the command only writes the
+        // number.
         let code = unsafe { typed::<List>(found)(way.devices[usize::from(device)], &mut count, ptr::null_mut()) };
         if (code, count) != (vulkan::SUCCESS, 0) {
             return;
@@ -349,13 +355,13 @@ fn add_tools(ways: &[Way], device: u16, made: &mut Builder) {
     }
 }
 
-/// Bytes of `VkPhysicalDeviceGroupProperties`.
+/// Size of `VkPhysicalDeviceGroupProperties` in bytes.
 const GROUP: usize = 288;
 const GROUP_KIND: u32 = 1_000_070_000;
 /// Upper bound on the devices of a group.
 const MOST_OF_GROUP: usize = 32;
 
-/// Returns the groups of an instance: numbers of devices, and whether a subset may allocate.
+/// Returns the device groups of an instance. Each group has the numbers of its devices, and whether memory can be allocated on a subset.
 fn groups(way: &Way) -> Option<Vec<Vec<u8>>> {
     let names = [
         c"vkEnumeratePhysicalDeviceGroups",
@@ -365,12 +371,12 @@ fn groups(way: &Way) -> Option<Vec<Vec<u8>>> {
     // SAFETY: the registry gives the command of this name this type.
     let list = unsafe { typed::<List>(found) };
     let mut count = 0;
-    // SAFETY: the instance is live, and NULL asks only for the number.
+    // SAFETY: the instance is live. With a null pointer, the command only writes the number.
     vulkan::succeeded(unsafe { list(way.instance(), &mut count, ptr::null_mut()) }).ok()?;
     let total = count.min(64) as usize;
     let mut room = Room::filled(GROUP * total, 0);
     (0..total).for_each(|at| room.begin(at * GROUP, GROUP_KIND, ptr::null_mut()));
-    // SAFETY: the instance is live, and the array has as many elements as the number says.
+    // SAFETY: the instance is live, and the array has `count` elements.
     let code = unsafe { list(way.instance(), &mut count, room.start().cast()) };
     if code != vulkan::SUCCESS || count as usize != total {
         return None;
@@ -392,7 +398,7 @@ fn groups(way: &Way) -> Option<Vec<Vec<u8>>> {
     (0..total).map(group).collect()
 }
 
-/// Adds the groups of devices, if all instances that have the command list the same.
+/// Adds the device groups, if all instances that have the command list the same groups.
 pub(super) fn add_groups(ways: &[Way], made: &mut Builder) {
     let mut known: Option<Vec<Vec<u8>>> = None;
     let has = |way: &&Way| way.has("vkEnumeratePhysicalDeviceGroups") || way.has("vkEnumeratePhysicalDeviceGroupsKHR");

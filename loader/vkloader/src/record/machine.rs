@@ -1,11 +1,11 @@
-//! State of the machine on which the answers of a driver depend.
+//! Reads the state of the machine on which a driver's answers depend.
 
 use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{BufRead, BufReader};
 
-/// Name of a variable that may change answers, and that no catalogue records.
+/// Returns the name of a variable that may change the answers and that no catalogue records.
 pub(super) fn variable() -> Option<String> {
     let changes = |(name, value): &(OsString, OsString)| {
         catalogue::variables::may_change_records(name.as_encoded_bytes(), value.as_encoded_bytes())
@@ -15,7 +15,7 @@ pub(super) fn variable() -> Option<String> {
         .map(|(name, _)| name.to_string_lossy().into_owned())
 }
 
-/// Paths of the device nodes that this process has open.
+/// Returns the paths of the device nodes that this process has open.
 pub(super) fn open_nodes() -> Vec<String> {
     let links = fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
     let mut paths: Vec<String> = links
@@ -27,7 +27,7 @@ pub(super) fn open_nodes() -> Vec<String> {
     paths
 }
 
-/// The first line of `/proc/meminfo`, if there is one.
+/// Returns the first line of `/proc/meminfo`, if the file exists.
 pub(super) fn memory() -> Option<Vec<u8>> {
     let mut line = Vec::new();
     let file = fs::File::open("/proc/meminfo").ok()?;

@@ -1,7 +1,7 @@
 //! The process that records what a driver answers about its devices (docs/catalogue.md).
 //!
-//! It talks to the driver as the library does, below all layers. It asks everything for each version of Vulkan, with and without the driver's
-//! instance extensions, and into memory with two patterns. Answers that differ are left out.
+//! The process calls the driver as the library does, below all layers. It asks each question for each version of Vulkan, with and without
+//! the driver's instance extensions, and with memory that two patterns fill. Answers that differ are left out of the record.
 
 mod ask;
 mod callbacks;
@@ -19,10 +19,10 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use ways::{Driver, Way};
 
-/// Status of a process that prints the reason why there is no record.
+/// Exit status of a process that printed the reason why there is no record.
 pub(crate) const NO_RECORD: u8 = 42;
 
-/// Prints the record of a driver, of which this process is the only user, or the reason why there is none.
+/// Prints the record of a driver, or the reason why there is none. This process is the driver's only user.
 ///
 /// # Errors
 /// The output cannot be written.
@@ -44,7 +44,7 @@ pub(crate) fn print(library: &OsStr) -> io::Result<ExitCode> {
 /// Returns the record of a driver.
 ///
 /// # Errors
-/// The reason why there is none.
+/// Returns the reason why there is no record.
 fn make(library: &OsStr) -> io::Result<Vec<u8>> {
     let library = library
         .to_str()
@@ -55,7 +55,7 @@ fn make(library: &OsStr) -> io::Result<Vec<u8>> {
         )));
     }
     let nodes = machine::open_nodes();
-    // SAFETY: the process exists for this driver: whatever its initialisers do concerns no other process.
+    // SAFETY: this process exists only for this driver, so the driver's initialisers cannot harm other work.
     let opened = unsafe { Library::open(Some(library), RTLD_NOW | RTLD_LOCAL) }.map_err(io::Error::other)?;
     let driver =
         Driver::negotiate(&opened).ok_or_else(|| io::Error::other("the driver has no interface for loaders"))?;
@@ -87,7 +87,7 @@ fn make(library: &OsStr) -> io::Result<Vec<u8>> {
     Ok(file)
 }
 
-/// Adds the versions, and the commands that each instance finds.
+/// Adds the driver's versions, and the list of commands that each instance finds.
 fn facts(driver: &Driver, ways: &[Way], made: &mut Builder) {
     let numbers = [
         driver.interface,
@@ -108,5 +108,5 @@ fn facts(driver: &Driver, ways: &[Way], made: &mut Builder) {
     }
 }
 
-/// A look-up function of a driver.
+/// The type of a driver's look-up function.
 type LookUp = GetProcAddr;

@@ -1,16 +1,17 @@
-//! The profiles of Mesa's drivers: files that change what a driver answers to programs with certain names.
+//! The profiles of Mesa's drivers: files that change a driver's answers for programs with certain names.
 
 use crate::catalogue::identity_of;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folder with the profiles of packages, and the file of the administrator. A driver of another folder may name other ones.
+/// Folder in which packages install profiles, and the administrator's file. A driver that was built for another folder may name other
+/// paths.
 const USUAL: [&str; 2] = ["/usr/share/drirc.d", "/etc/drirc"];
-/// Ends of these paths in the text of a driver.
+/// Last parts of these paths, as they are in the bytes of a driver.
 const ENDS: [&[u8]; 2] = [b"/drirc.d\0", b"/drirc\0"];
 
-/// Attributes that select programs.
+/// Attributes of a profile that select programs.
 const ATTRIBUTES: [&str; 4] = [
     "executable=",
     "executable_regexp=",
@@ -18,19 +19,19 @@ const ATTRIBUTES: [&str; 4] = [
     "engine_name_match=",
 ];
 
-/// Shortest part of a pattern by which programs are recognised.
+/// Smallest length in bytes of a pattern's part by which a program is recognised.
 const SHORTEST: usize = 3;
 
 /// The profiles of this machine.
 pub(super) struct Profiles {
-    /// Parts of the names of programs, one a line.
+    /// Parts of program names, one on each line.
     pub(super) names: Vec<u8>,
-    /// The files as a record has them.
+    /// The files, in the form of the record.
     pub(super) files: Vec<Vec<u8>>,
 }
 
-/// Reads the profiles of a driver, which has a function at this address. Returns `None` if a program cannot be recognised by a part of its
-/// name.
+/// Reads the profiles of the driver that has a function at the address `function`. Returns `None` if a profile selects programs that no
+/// part of a name recognises.
 pub(super) fn read(function: usize) -> Option<Profiles> {
     let mut files: BTreeSet<PathBuf> = USUAL.into_iter().map(PathBuf::from).collect();
     let driver = library_at(function).and_then(|path| fs::read(path).ok());
@@ -75,7 +76,7 @@ fn library_at(address: usize) -> Option<PathBuf> {
     })
 }
 
-/// Returns the absolute paths of profiles in the text of a driver.
+/// Returns the absolute paths of profiles that the bytes of a driver contain.
 fn named_in(driver: &[u8]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for end in ENDS {
@@ -93,7 +94,7 @@ fn named_in(driver: &[u8]) -> Vec<PathBuf> {
     found
 }
 
-/// Returns `true` if a profile is for programs with a certain content, which no name tells.
+/// Returns `true` if a profile selects programs only by a checksum of their content.
 fn needs_content(text: &str) -> bool {
     let mut elements = text.split('<').filter(|element| element.starts_with("application"));
     elements.any(|element| element.contains("sha1=") && !ATTRIBUTES.iter().any(|known| element.contains(known)))
@@ -109,8 +110,8 @@ fn patterns(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the parts of a pattern without special characters. A name that matches contains at least one of them. `None` if that cannot
-/// be said, because an alternative has none, or has optional groups.
+/// Returns the parts of a pattern without special characters. Each matching name contains at least one of the parts. Returns `None` if this
+/// cannot be guaranteed, because an alternative has no such part or has optional groups.
 fn parts(pattern: &str) -> Option<Vec<String>> {
     let mut found = Vec::new();
     for alternative in pattern.split('|') {
@@ -123,7 +124,7 @@ fn parts(pattern: &str) -> Option<Vec<String>> {
         while !rest.is_empty() {
             let end = rest.find(|character| !is_usual(character)).unwrap_or(rest.len());
             let (part, after) = rest.split_at(end);
-            // The character before one of these may be missing.
+            // One of these signs makes the character before it optional.
             let is_optional = after.starts_with(['?', '*', '{']);
             let part = if is_optional {
                 part.get(..end.saturating_sub(1))?
@@ -133,7 +134,7 @@ fn parts(pattern: &str) -> Option<Vec<String>> {
             if part.len() >= SHORTEST {
                 of_it.push(part.to_owned());
             }
-            // A set of characters stands for any of them.
+            // Skips a set of characters, because any of them can match.
             let skipped = match after.starts_with('[') {
                 true => after.find(']')? + 1,
                 false => after.chars().next().map_or(0, char::len_utf8),

@@ -1,4 +1,4 @@
-//! The instances on which a driver is asked.
+//! Creates the instances with which a driver is asked.
 
 use super::LookUp;
 use crate::vulkan::{self, Code, ExtensionProperties, Handle, Unknown, commands, listed};
@@ -7,7 +7,7 @@ use record::VERSIONS;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr;
 
-/// The interface version that the library offers.
+/// The newest interface version that the library offers.
 const INTERFACE: u32 = promises::DRIVER_INTERFACE;
 
 /// The functions of a driver that need no instance.
@@ -17,22 +17,22 @@ pub(super) struct Driver {
     pub(super) interface: u32,
     /// The version of Vulkan that the driver reports.
     pub(super) version: u32,
-    /// `true` if the driver has a look-up of physical-device functions.
+    /// `true` if the driver has a look-up function for physical-device commands.
     pub(super) has_physical_device_look_up: bool,
 }
 
 impl Driver {
-    /// Address of a function in the driver's library.
+    /// Returns the address of a function in the driver's library.
     pub(super) fn address(&self) -> usize {
         self.look_up as *const () as usize
     }
 
-    /// Negotiates as the library does. Returns `None` for a driver that the library does not record.
+    /// Negotiates the interface version as the library does. Returns `None` for a driver that the library does not record.
     pub(super) fn negotiate(library: &Library) -> Option<Self> {
         // SAFETY: drivers export this function with this signature.
         let look_up = *unsafe { library.get::<LookUp>(b"vk_icdGetInstanceProcAddr\0") }.ok()?;
         let of_null = |name: &CStr| {
-            // SAFETY: the driver's look-up function takes no instance and a terminated name.
+            // SAFETY: the driver's look-up function accepts a null instance, and the name ends with a null byte.
             unsafe { look_up(ptr::null_mut(), name.as_ptr()) }
         };
         const NEGOTIATE: &CStr = c"vk_icdNegotiateLoaderICDInterfaceVersion";
@@ -44,7 +44,7 @@ impl Driver {
             .map(|found| unsafe { std::mem::transmute::<Unknown, unsafe extern "system" fn(*mut u32) -> Code>(found) });
         let mut interface = INTERFACE;
         let negotiate = exported.ok().map(|found| *found).or(queried)?;
-        // SAFETY: the function belongs to the driver, and the number is writable.
+        // SAFETY: the function belongs to the open driver, and the number is writable.
         if unsafe { negotiate(&mut interface) } != vulkan::SUCCESS {
             return None;
         }
@@ -53,7 +53,7 @@ impl Driver {
         if let Some(found) = of_null(c"vkEnumerateInstanceVersion") {
             // SAFETY: the function of this name has this signature.
             let ask = unsafe { std::mem::transmute::<Unknown, unsafe extern "system" fn(*mut u32) -> Code>(found) };
-            // SAFETY: the function belongs to the driver, and the number is writable.
+            // SAFETY: the function belongs to the open driver, and the number is writable.
             let code = unsafe { ask(&mut version) };
             version = if code == vulkan::SUCCESS {
                 version
@@ -62,7 +62,7 @@ impl Driver {
             };
         }
         const PHYSICAL_DEVICE: &CStr = c"vk_icdGetPhysicalDeviceProcAddr";
-        // SAFETY: only the presence of the symbol is used.
+        // SAFETY: the code only checks whether the symbol exists, and does not use the value.
         let is_exported = || unsafe { library.get::<Unknown>(PHYSICAL_DEVICE.to_bytes_with_nul()) }.is_ok();
         Some(Self {
             look_up,
@@ -75,29 +75,29 @@ impl Driver {
 }
 
 commands! {
-    /// Commands of a driver without an instance.
+    /// Commands of a driver that need no instance.
     OfDriver {
         create = c"vkCreateInstance": fn(*const vulkan::InstanceCreateInfo, *const c_void, *mut Handle) -> Code;
         list_extensions = c"vkEnumerateInstanceExtensionProperties": fn(*const c_char, *mut u32, *mut ExtensionProperties) -> Code;
     }
 }
 
-/// An instance of the driver, made in one way. It exists until the process ends.
+/// An instance of the driver, with one version and one set of extensions. It exists until the process ends.
 pub(super) struct Way {
     look_up: LookUp,
     instance: Handle,
-    /// Minor version of the instance.
+    /// Minor version of Vulkan that the instance requests.
     pub(super) minor: u32,
-    /// `true` if all extensions of the driver are enabled.
+    /// `true` if the instance enables all extensions of the driver.
     pub(super) with_extensions: bool,
     /// The physical devices.
     pub(super) devices: Vec<Handle>,
 }
 
 impl Way {
-    /// Looks a command up.
+    /// Returns the function for a command; `None` if the instance does not have the command.
     pub(super) fn find(&self, name: &CStr) -> Option<Unknown> {
-        // SAFETY: the look-up function belongs to the driver of the live instance, and the name is terminated.
+        // SAFETY: the look-up function belongs to the driver of the live instance, and the name ends with a null byte.
         unsafe { (self.look_up)(self.instance, name.as_ptr()) }
     }
 
@@ -106,20 +106,20 @@ impl Way {
         CString::new(name).is_ok_and(|name| self.find(&name).is_some())
     }
 
-    /// The instance, for commands that take one.
+    /// Returns the instance, for commands that take one.
     pub(super) fn instance(&self) -> Handle {
         self.instance
     }
 }
 
-/// Makes the instances: for each version, without extensions and with all.
+/// Creates the instances: for each version, one without extensions and one with all extensions.
 ///
 /// # Errors
-/// The code of a command that failed.
+/// Returns the code of a command that failed.
 pub(super) fn all(driver: &Driver) -> Result<Vec<Way>, Code> {
-    // SAFETY: the driver's look-up finds these commands without an instance, and the table has their types.
+    // SAFETY: the driver's look-up function finds these commands without an instance, and the table has their types.
     let found = unsafe { OfDriver::find(driver.look_up, ptr::null_mut()) }.ok_or(vulkan::INITIALIZATION_FAILED)?;
-    // SAFETY: the command fills lists as `listed` requires, and allows a null layer name.
+    // SAFETY: the command fills lists as `listed` requires, and accepts a null layer name.
     let offered = unsafe { listed(|count, entries| (found.list_extensions)(ptr::null(), count, entries)) }?;
     let names: Vec<*const c_char> = offered.iter().map(|one| one.name.as_ptr().cast()).collect();
     let mut ways = Vec::new();
@@ -142,7 +142,7 @@ pub(super) fn all(driver: &Driver) -> Result<Vec<Way>, Code> {
 }
 
 fn create(driver: &Driver, found: &OfDriver, minor: u32, names: &[*const c_char]) -> Result<Handle, Code> {
-    // The library passes no newer version to a driver of version 1.0.
+    // The library requests no newer version from a driver of version 1.0.
     let is_old = driver.version < vulkan::VERSION_1_1;
     let minor = if is_old { 0 } else { minor };
     let application = vulkan::ApplicationInfo {
@@ -169,14 +169,14 @@ fn create(driver: &Driver, found: &OfDriver, minor: u32, names: &[*const c_char]
 }
 
 commands! {
-    /// The command that lists devices.
+    /// The command that lists physical devices.
     OfInstance {
         list = c"vkEnumeratePhysicalDevices": fn(Handle, *mut u32, *mut Handle) -> Code;
     }
 }
 
 impl Way {
-    /// Returns the devices as the library lists them: each once, and no null handles.
+    /// Returns the devices as the library lists them, without duplicates and null handles.
     fn list(&self) -> Result<Vec<Handle>, Code> {
         // SAFETY: the look-up function belongs to the driver of the live instance, and the table has the type of the command.
         let found = unsafe { OfInstance::find(self.look_up, self.instance) }.ok_or(vulkan::INITIALIZATION_FAILED)?;
@@ -192,7 +192,7 @@ impl Way {
     }
 }
 
-/// Returns the number of devices if all instances have the same.
+/// Returns the number of devices, if this number is equal for all instances.
 pub(super) fn devices(ways: &[Way]) -> Option<usize> {
     let count = ways.first()?.devices.len();
     ways.iter().all(|way| way.devices.len() == count).then_some(count)

@@ -1,4 +1,4 @@
-//! Builds the report of a run from the records of its trace.
+//! Builds the report of a run from the records in its trace.
 
 use super::decided::{Decided, Manifests, busiest};
 use super::{
@@ -11,21 +11,21 @@ use crate::{installed, names, probe};
 use reasons::Code;
 use std::collections::{BTreeMap, HashSet};
 
-/// A library that takes at least this many nanoseconds to open or to answer is reported as slow.
+/// Time in nanoseconds. The report lists a library as slow if it takes at least this long to open or to answer.
 const SLOW: u64 = 10_000_000;
 
-/// The devices that a process received above all layers, if the process reported them in addition to the trace.
+/// The devices that a process received above all layers, if the process reported these devices in addition to the trace.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Received<'a> {
-    /// The devices; `None` stands for the list in the trace.
+    /// The devices; `None` to use the list in the trace.
     pub(crate) devices: Option<&'a [probe::Device]>,
-    /// `true` if the call that lists devices succeeded. Only then does a missing device mean that something hid it.
+    /// `true` if the call that lists devices succeeded. Only in this case does a missing device mean that something hid the device.
     pub(crate) is_whole: bool,
     /// Name of the layer that changes the list of devices, if one was found.
     pub(crate) changer: Option<&'a str>,
 }
 
-/// Returns the report of a process that ended. Only records of the process with the most records are used.
+/// Returns the report about a process that ended. Uses only the records of the process with the most records.
 pub(crate) fn build(finished: &Finished, received: Received<'_>) -> Report {
     let records = busiest(&finished.records);
     let decided = Decided::of(&records);
@@ -60,7 +60,7 @@ pub(crate) fn build(finished: &Finished, received: Received<'_>) -> Report {
     report
 }
 
-/// Adds to a report how the process ended, and which driver, layer or program caused that.
+/// Adds to a report how the process ended, and which driver, layer or program caused this end.
 fn end(report: &mut Report, finished: &Finished, records: &[&Record]) {
     report.crash = culprit::judged(finished);
     let mut ended = ended::finding(finished.ending, records);
@@ -82,7 +82,7 @@ fn end(report: &mut Report, finished: &Finished, records: &[&Record]) {
     report.dropped.extend(ended);
 }
 
-/// Returns whether the devices of a report are hardware, software only, or unusable.
+/// Returns whether the usable devices of a report include hardware, are only software, or do not exist.
 pub(super) fn verdict(report: &Report) -> Verdict {
     let usable = || report.devices.iter().filter(|device| device.is_usable);
     match usable().next() {
@@ -92,8 +92,8 @@ pub(super) fn verdict(report: &Report) -> Verdict {
     }
 }
 
-/// Returns a finding for each driver without a device that the library has not already recorded as dropped. The library drops such drivers only if
-/// another driver has a device.
+/// Returns a finding for each driver without a device, unless the library already recorded the driver as dropped. The library drops such a
+/// driver only if another driver has a device.
 fn idle(decided: &Decided, dropped: &[Dropped]) -> Vec<Dropped> {
     let row = Code::DriverNoDevices.row();
     let is_known = |driver: &&String| {
@@ -118,7 +118,7 @@ fn idle(decided: &Decided, dropped: &[Dropped]) -> Vec<Dropped> {
     .collect()
 }
 
-/// Returns the findings about devices that a layer hid or moved, and about devices that cannot be used.
+/// Returns the findings about devices that a layer hid or moved, and about devices that are unusable.
 fn of_devices(report: &Report) -> Vec<Dropped> {
     let mut found = Vec::new();
     let hidden = report.hidden.iter().filter(|hidden| hidden.by_what == "layer");
@@ -148,7 +148,7 @@ fn of_devices(report: &Report) -> Vec<Dropped> {
     found
 }
 
-/// Adds the lines that drivers printed to the findings about these drivers.
+/// Adds lines that a driver printed to the findings about this driver.
 fn quote_drivers(report: &mut Report) {
     for dropped in &mut report.dropped {
         let own = report.printed.iter().filter(|line| {
@@ -161,7 +161,7 @@ fn quote_drivers(report: &mut Report) {
     }
 }
 
-/// Adds to each dropped driver the manifest that names it.
+/// Adds to each dropped driver the manifest that names this driver.
 fn name_manifests(manifests: &Manifests, dropped: &mut [Dropped]) {
     for dropped in dropped.iter_mut().filter(|dropped| dropped.subject == "driver") {
         if let Some((path, source)) = manifests.all(&dropped.name).first() {
@@ -279,7 +279,7 @@ fn explained(decision: &Decision) -> Dropped {
             (meaning.into(), format!("If this is unintended: unset {variable}"))
         }
         (Some(code), _) => (code.row().meaning.into(), code.row().remedy.into()),
-        // The reason is unknown to this program, so the traced library is newer.
+        // This program does not know the reason, so the traced library is newer.
         (None, _) => (said.clone().unwrap_or_default(), String::new()),
     };
     let mut findings = Vec::new();
@@ -323,7 +323,7 @@ fn subject(word: &str) -> &str {
     }
 }
 
-/// Returns the libraries that took at least `SLOW` to open or to answer.
+/// Returns the libraries that took at least [`SLOW`] to open or to answer.
 fn slow(records: &[&Record]) -> Vec<Slow> {
     let mut sums: BTreeMap<(String, &'static str), u64> = BTreeMap::new();
     for record in records {

@@ -1,4 +1,4 @@
-//! Failed calls, errors of the loader's log, and lines that drivers printed.
+//! Collects failed calls, errors in the loader's log, and lines that drivers printed.
 
 use super::{Call, Printed};
 use crate::events::{Event, Record, Step};
@@ -6,9 +6,9 @@ use crate::names;
 use std::collections::HashMap;
 use std::fmt;
 
-/// Upper bound on the lines of each kind in a report; further lines are dropped.
+/// Upper bound on the lines of each kind in a report. Further lines are left out.
 const MOST: usize = 40;
-/// Upper bound on the characters of a line; longer lines are cut.
+/// Upper bound on the characters of a line. A longer line is cut.
 const LONGEST: usize = 400;
 
 /// Returns the failed calls of the program and of drivers, without repetitions.
@@ -30,7 +30,7 @@ pub(super) fn failed(records: &[&Record]) -> Vec<Call> {
     found
 }
 
-/// Returns the errors of the loader's log, without repetitions and without those that explain a recorded decision.
+/// Returns the errors in the loader's log, without repetitions and without errors that explain a recorded decision.
 pub(super) fn errors(records: &[&Record]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for record in records {
@@ -45,7 +45,7 @@ pub(super) fn errors(records: &[&Record]) -> Vec<String> {
     found
 }
 
-/// Returns the lines on standard error, each with the library that ran when the line was printed.
+/// Returns the lines on standard error. Each has the library that was running when the line was printed.
 pub(super) fn printed(records: &[&Record]) -> Vec<Printed> {
     let mut open: HashMap<&str, Vec<&Step>> = HashMap::new();
     let mut found: Vec<Printed> = Vec::new();

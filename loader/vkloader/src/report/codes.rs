@@ -7,7 +7,7 @@ use super::{Dropped, rank};
 pub(crate) struct Row {
     /// Name of the code in reports.
     pub(crate) name: &'static str,
-    /// Kind of the thing that the finding is about, such as `program` or `variable`.
+    /// Kind of the finding's subject, such as `program` or `variable`.
     subject: &'static str,
     rank: u8,
     /// Meaning of the code, as one sentence.
@@ -181,7 +181,7 @@ rows! {
 }
 
 impl Row {
-    /// Returns a finding with this code about the thing called `name`.
+    /// Returns a finding with this code about the subject `name`.
     pub(crate) fn about(&self, name: impl Into<String>) -> Dropped {
         Dropped {
             subject: self.subject.into(),

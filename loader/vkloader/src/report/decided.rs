@@ -1,4 +1,4 @@
-//! The library's decisions about devices and drivers below all layers, as its trace records them.
+//! The library's decisions about devices and drivers, below all layers, as the trace records them.
 
 use crate::events::{Event, Record, Source, Step};
 use crate::manifests;
@@ -27,7 +27,7 @@ pub(super) struct Listed {
     /// Path of the driver's library.
     pub(super) driver: String,
     pub(super) manifest: Option<String>,
-    /// Name of the rule that put the device at its place, as the trace writes it.
+    /// Name of the rule that decided the place of the device, as the trace has it.
     pub(super) rule: String,
 }
 
@@ -36,9 +36,9 @@ pub(super) struct Listed {
 pub(super) struct Decided {
     /// Devices of the last enumeration, in the library's order.
     pub(super) devices: Vec<Listed>,
-    /// Drivers that returned an empty list of devices, in the order of their first answer.
+    /// Drivers that returned an empty list of devices, in the order of their first answers.
     pub(super) idle: Vec<String>,
-    /// Names of the devices that a filter hid, each with the variable of the filter.
+    /// Names of the devices that a filter hid, each with the variable that sets the filter.
     pub(super) filtered: Vec<(String, String)>,
     /// Names of the layers between the program and the library's list, starting at the program.
     pub(super) layers: Vec<String>,
@@ -83,7 +83,7 @@ impl Decided {
         decided
     }
 
-    /// Returns the variable that hides devices of this name.
+    /// Returns the variable that hides devices with this name.
     pub(super) fn filter_of(&self, name: &str) -> Option<&str> {
         let mut hidden = self.filtered.iter();
         hidden
@@ -101,7 +101,7 @@ impl Decided {
         }
     }
 
-    /// Sets the manifest of each device. If several manifests name one driver library, equal devices get these manifests in turn.
+    /// Sets the manifest of each device. If several manifests name the same library, its equal devices get these manifests in turn.
     fn name_manifests(&mut self, manifests: &Manifests) {
         for place in 0..self.devices.len() {
             let (before, rest) = self.devices.split_at_mut(place);
@@ -116,14 +116,14 @@ impl Decided {
     }
 }
 
-/// Returns the driver and the number of its devices if this step ends an enumeration.
+/// Returns the driver, and the number of its devices, if this step is the end of an enumeration.
 fn listed_by_driver(step: &Step) -> Option<(&str, u64)> {
     let is_listing = step.step == "driver" && LISTING.contains(&step.name.as_str());
     let counted = step.devices.filter(|_| is_listing && step.result == Some(0));
     Some((step.library.as_deref()?, counted?))
 }
 
-/// The manifests that name each library, each with the source of the manifest.
+/// The manifests that name each library. Each manifest has its origin.
 #[derive(Default)]
 pub(super) struct Manifests(HashMap<PathBuf, Vec<(String, Source)>>);
 
@@ -145,7 +145,7 @@ impl Manifests {
         manifests
     }
 
-    /// Adds the manifests of drivers that were not opened, because the driver catalogue has their devices.
+    /// Adds the manifests of drivers that were not opened because the driver catalogue has their devices.
     fn add_unopened(&mut self, records: &[&Record]) {
         for record in records {
             let Event::Catalogue(entry) = &record.event else {
@@ -169,12 +169,12 @@ impl Manifests {
         }
     }
 
-    /// Returns the manifests that name a library, each with the source of the manifest.
+    /// Returns the manifests that name a library. Each manifest has its origin.
     pub(super) fn all(&self, library: &str) -> &[(String, Source)] {
         self.0.get(&real(library)).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the manifest of a device whose library has listed `earlier` equal devices before.
+    /// Returns the manifest of a device whose library listed `earlier` equal devices before this one.
     pub(super) fn of_library(&self, library: &str, earlier: usize) -> Option<&str> {
         let all = self.all(library);
         let place = earlier.checked_rem(all.len())?;
@@ -186,7 +186,7 @@ fn real(path: &str) -> PathBuf {
     std::fs::canonicalize(path).unwrap_or_else(|_| Path::new(path).into())
 }
 
-/// Returns the records of the process with the most records. A program may start others that use the library too.
+/// Returns the records of the process with the most records. A program may start other programs that use the library too.
 pub(crate) fn busiest(records: &[Record]) -> Vec<&Record> {
     let mut counts = BTreeMap::new();
     for record in records {

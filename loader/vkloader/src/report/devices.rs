@@ -1,18 +1,18 @@
-//! Compares the devices that a program received with the library's list, and reports devices that a layer or filter hid, moved or added.
+//! Compares the devices that a program received with the library's list. Reports devices that a layer or filter hid, moved or added.
 
 use super::decided::{Decided, Listed};
 use super::{Device, Hidden};
 use crate::probe;
 
-/// The devices that a program received, and the devices that it did not receive.
+/// The devices that a program received, and the devices that were hidden from it.
 #[derive(Default)]
 pub(super) struct Matched {
     pub(super) devices: Vec<Device>,
     pub(super) hidden: Vec<Hidden>,
 }
 
-/// Compares the devices that a process received with those that the library listed below all layers. `changer` names the layer that changes the list,
-/// if one is known.
+/// Compares the devices that a process received with the devices that the library listed below all layers. `changer` is the layer that
+/// changes the list, if one is known.
 pub(super) fn matched(decided: &Decided, received: &[probe::Device], changer: Option<&str>) -> Matched {
     let places = places(&decided.devices, received);
     let mut rest: Vec<usize> = (0..decided.devices.len())
@@ -39,7 +39,7 @@ pub(super) fn matched(decided: &Decided, received: &[probe::Device], changer: Op
     Matched { devices, hidden }
 }
 
-/// Uses the library's list without the filtered devices, for a program that did not report the devices that it received.
+/// Uses the library's list without the filtered devices. This is for a program that did not report the devices that it received.
 pub(super) fn as_listed(decided: &Decided) -> Matched {
     let is_hidden = |listed: &&Listed| decided.filter_of(&listed.name).is_some();
     let (out, seen): (Vec<&Listed>, Vec<&Listed>) = decided.devices.iter().partition(is_hidden);
@@ -49,7 +49,7 @@ pub(super) fn as_listed(decided: &Decided) -> Matched {
     }
 }
 
-/// Returns only the devices that filters hid, for a program whose call for the list failed.
+/// Returns only the devices that filters hid. This is for a program whose call for the list failed.
 pub(super) fn of_filters(decided: &Decided) -> Matched {
     Matched {
         devices: Vec::new(),
@@ -57,8 +57,9 @@ pub(super) fn of_filters(decided: &Decided) -> Matched {
     }
 }
 
-/// Returns the index of each received device in the library's list. Devices are compared in several passes, the most exact first. A layer may rename
-/// a device but keeps its UUIDs and PCI numbers; equal cards may share a UUID; two drivers give one card different UUIDs.
+/// Returns the index of each received device in the library's list. Compares devices in several passes, with the most exact one first. A
+/// layer may rename a device but keeps the UUIDs and PCI numbers. Equal cards may share a UUID, and two drivers give the same card
+/// different UUIDs.
 fn places(listed: &[Listed], received: &[probe::Device]) -> Vec<Option<usize>> {
     type Same = fn(&Listed, &probe::Device) -> bool;
     let steps: [Same; 5] = [
@@ -85,7 +86,7 @@ fn places(listed: &[Listed], received: &[probe::Device]) -> Vec<Option<usize>> {
     places
 }
 
-/// Returns `true` if both have the same UUIDs.
+/// Returns `true` if both devices have the same UUIDs.
 fn is_one(one: &Listed, other: &probe::Device) -> bool {
     one.uuid.is_some() && (&one.uuid, &one.driver_uuid) == (&other.uuid, &other.driver_uuid)
 }
@@ -165,7 +166,7 @@ fn hidden(listed: &Listed, decided: &Decided, changer: Option<&str>) -> Hidden {
     }
 }
 
-/// Returns the sentence for the rule that put a device at its place.
+/// Returns the sentence about the rule that decided the place of a device.
 fn why(rule: &str) -> &str {
     match rule {
         "only" => "it is the only one",

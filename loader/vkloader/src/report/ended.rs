@@ -1,4 +1,4 @@
-//! The way a process ended, and the call in which it ended.
+//! Describes how a process ended, and in which call.
 
 use super::culprit::{Switch, driver_switch};
 use super::decided::busiest;
@@ -8,7 +8,7 @@ use crate::events::{Event, Record, Step};
 use crate::{installed, names};
 use std::collections::HashMap;
 
-/// Signals by which a person or program asks a process to end.
+/// Signals with which a person or program asks a process to end.
 const ASKING: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
 impl From<Ending> for Ended {
@@ -22,12 +22,12 @@ impl From<Ending> for Ended {
     }
 }
 
-/// Returns a sentence about the end of a process, or `None` if it ended with success.
+/// Returns a sentence about the end of a process, or `None` if the process ended with success.
 pub(crate) fn how_ended(finished: &Finished) -> Option<String> {
     finding(finished.ending, &busiest(&finished.records)).map(|ended| ended.reason)
 }
 
-/// Returns the finding about a process that did not end with success, with the library and call in which it ended.
+/// Returns the finding about a process that did not end with success. It has the library and the call in which the process ended.
 pub(super) fn finding(ending: Ending, records: &[&Record]) -> Option<Dropped> {
     let open = unfinished(records);
     let within = open
@@ -79,7 +79,7 @@ pub(super) fn finding(ending: Ending, records: &[&Record]) -> Option<Dropped> {
     Some(found)
 }
 
-/// Adds the layers of a call that did not return, because each of them may be the cause.
+/// Adds the layers that a call went through, because each of them may be the reason why the call did not return.
 fn suspect_layers(found: &mut Dropped, records: &[&Record]) {
     let layers: Vec<String> = layers::active(records).into_iter().map(|layer| layer.name).collect();
     if !layers.is_empty() {
@@ -93,7 +93,7 @@ fn suspect_layers(found: &mut Dropped, records: &[&Record]) {
     }
 }
 
-/// Returns the library and call in which the process ended, in words.
+/// Returns a description of the library and the call in which the process ended.
 fn place(within: Option<&Step>) -> String {
     let Some(step) = within else {
         return "outside the loader".into();
@@ -123,10 +123,11 @@ pub(super) fn without(library: &str, variable: &str, value: &str) -> String {
     format!("{update}; {UNTIL_THEN}{variable}={value} PROGRAM")
 }
 
-/// Beginning of the part of a remedy that starts programs without a faulty library.
+/// First words of the part of a remedy that starts programs without a faulty library.
 pub(crate) const UNTIL_THEN: &str = "until then, start programs without it: ";
 
-/// Returns `true` if the process ended while a library was opened. The trace names that library, and the stack only the dynamic linker.
+/// Returns `true` if the process ended while a library was being opened. In this case, only the trace names the library. The stack only
+/// shows the dynamic linker.
 pub(crate) fn is_opening(records: &[Record]) -> bool {
     let records: Vec<&Record> = records.iter().collect();
     unfinished(&records)
@@ -134,7 +135,7 @@ pub(crate) fn is_opening(records: &[Record]) -> bool {
         .is_some_and(|step| step.step == "open" && step.runs().is_some())
 }
 
-/// Returns the steps without an end, outermost first, of the thread that has most of them.
+/// Returns the steps without an end, outermost first, for the thread with the most such steps.
 fn unfinished<'a>(records: &[&'a Record]) -> Vec<&'a Step> {
     let mut open: HashMap<&str, Vec<&Step>> = HashMap::new();
     for record in records {

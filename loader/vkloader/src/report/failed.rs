@@ -1,4 +1,4 @@
-//! Findings about the loader that programs use, if it fails.
+//! Findings for the case that the loader that programs use fails.
 
 use super::other::NAME;
 use super::{Dropped, OtherLoader, Report, codes, rank};
@@ -7,7 +7,7 @@ use crate::names;
 use crate::other::{Other, Refused};
 use crate::probe::Seen;
 
-/// Adds findings if programs fail under their loader. `own` has the results under the examined library.
+/// Adds findings if programs fail with their loader. `own` has the results with the examined library.
 pub(super) fn add(report: &mut Report, own: &Seen, other: &Other, described: &OtherLoader) {
     let path = described.path.as_deref().unwrap_or(NAME);
     let Some(how) = how(other, own) else { return };
@@ -17,7 +17,7 @@ pub(super) fn add(report: &mut Report, own: &Seen, other: &Other, described: &Ot
             .extend(other.refused.iter().map(|one| refused(one, path)));
         return;
     }
-    // A process that ends under both has the same cause twice, and the report names it once.
+    // A process that ends with both loaders has the same cause twice. The report names this cause once.
     if report.ended.is_some() {
         return;
     }
@@ -44,7 +44,7 @@ fn refused(refused: &Refused, loader: &str) -> Dropped {
     found
 }
 
-/// Returns how programs fail under their loader; `None` if they do not, or if an error is that of the examined library too.
+/// Returns how programs fail with their loader. Returns `None` if they do not fail, or if the examined library reports an error too.
 fn how(other: &Other, own: &Seen) -> Option<String> {
     let seen = &other.seen;
     let step = match (seen.instance, seen.enumeration) {

@@ -1,4 +1,4 @@
-//! The layers of the last instance, and installed layers that are in no chain.
+//! Reports the layers of the last instance, and installed layers that are in no chain.
 
 use super::{ActiveLayer, Dropped, Hidden, InactiveLayer, Report, codes};
 use crate::events::{Event, Moved, Record};
@@ -43,16 +43,16 @@ fn is_chain(record: &Record) -> bool {
     matches!(&record.event, Event::Chain(chain) if chain.call == "vkCreateInstance")
 }
 
-/// Returns `true` if the chain of an instance was built.
+/// Returns `true` if the library built the chain of an instance.
 pub(crate) fn has_chain(records: &[Record]) -> bool {
     records.iter().any(is_chain)
 }
 
-/// Returns a sentence with the layer below which a declaration moved this layer, and with the author of the declaration; empty if the layer was not
-/// moved.
+/// Returns a sentence with the layer below which a declaration moved this layer, and with the origin of the declaration. Returns an empty
+/// text if no declaration moved the layer.
 fn order(records: &[&Record], name: &str) -> String {
     let is_chain = |record: &&Record| is_chain(record);
-    // Records of moves precede the record of their chain.
+    // The records of moves come before the record of their chain.
     let last = records.iter().rposition(is_chain).unwrap_or(0);
     let before = records[..last].iter().rposition(is_chain).unwrap_or(0);
     let moved = records[before..last].iter().find_map(|record| match &record.event {
@@ -64,7 +64,7 @@ fn order(records: &[&Record], name: &str) -> String {
     })
 }
 
-/// Returns the file or variable of a declaration, and its text.
+/// Returns the file or variable that contains a declaration, and the text of the declaration.
 fn declared(moved: &Moved) -> String {
     let path = moved.path.as_deref().unwrap_or_default();
     let by = match moved.by.as_str() {
@@ -128,7 +128,7 @@ fn with_variable(sentence: &str, variable: Option<&str>) -> String {
 }
 
 impl Report {
-    /// Returns `true` if the first finding is that the process ended in a call that went through layers, and no culprit is known.
+    /// Returns `true` if the first finding is about a process that ended in a call through layers, and the culprit is unknown.
     pub(crate) fn is_ended_in_unknown_layer(&self) -> bool {
         const CODES: [&str; 3] = [
             codes::PROGRAM_CRASHED.name,
@@ -142,7 +142,7 @@ impl Report {
         self.dropped.first().is_some_and(is_unknown)
     }
 
-    /// Names a layer in the first finding, because the process ends as it should without that layer.
+    /// Names a layer in the first finding, because the process ends normally without that layer.
     pub(crate) fn blame_layer(&mut self, layer: &str) {
         let library = self
             .layers
@@ -166,10 +166,10 @@ impl Report {
     }
 }
 
-/// Beginning of a finding that lists the layers of a call.
+/// First words of the finding that lists the layers of a call.
 pub(super) const THROUGH_LAYERS: &str = "the call went through these layers: ";
 
-/// Layers that change the list of devices: the beginning of the name, the remedy, and the variables that control the layer.
+/// Layers that change the list of devices. Each row has the first part of the name, the remedy, and the variables that control the layer.
 const KNOWN: [(&str, &str, &[&str]); 3] = [
     (
         "VK_LAYER_MESA_device_select",
@@ -226,7 +226,8 @@ pub(super) fn hides(hidden: &Hidden) -> Dropped {
     }
 }
 
-/// Adds findings about `layer`, which prevents the use of devices. `with` and `free` are the results of the probe with and without it.
+/// Adds findings about `layer`, which prevents the use of devices. `with` and `free` are the results of the probe with and without this
+/// layer.
 pub(crate) fn obstructed(report: &mut Report, layer: &str, with: &Seen, free: &Seen) {
     let mut found = match with.failed_call() {
         Some((call, code)) => vec![fails(layer, call, code)],
@@ -239,14 +240,14 @@ pub(crate) fn obstructed(report: &mut Report, layer: &str, with: &Seen, free: &S
             .findings
             .push(format!("without the layer, a program can use {}", usable.join(", ")));
         match is_asked_for {
-            // With the variable, the program's request for the layer would fail, so the advice does not name it.
+            // With this variable, the program's request for the layer would fail. So the advice does not name the variable.
             true => {
                 dropped.advice = "Update the layer, or start the program without the option that asks for it.".into()
             }
             false => dropped.set = Some((WITHOUT.into(), layer.into())),
         }
     }
-    // The driver is not at fault for a device that it creates without the layer.
+    // The device can be created without the layer, so the driver is not at fault.
     report
         .dropped
         .retain(|one| one.code != codes::DEVICE_NOT_CREATED.name || !usable.contains(&one.name.as_str()));

@@ -1,4 +1,4 @@
-//! The report of one run: the devices that the program received, everything that was left out with its reason, and remedies.
+//! The report of one run: the devices that the program received, everything that was left out, the reasons, and remedies.
 
 mod build;
 mod calls;
@@ -26,25 +26,25 @@ pub(crate) use layers::{WITHOUT as WITHOUT_LAYERS, has_chain, obstructed};
 use serde::Serialize;
 use std::fmt;
 
-/// The report, in the order of its printed text.
+/// The report. The members are in the order of the printed text.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Report {
-    /// Version of the form that `docs/explain.schema.json` describes.
+    /// Version of the format that `docs/explain.schema.json` describes.
     pub(crate) schema: Schema,
     pub(crate) verdict: Verdict,
     pub(crate) loader: Option<Loader>,
-    /// The loader that programs use, if it is another file than the examined library.
+    /// The loader that programs use, if this is another file than the examined library.
     pub(crate) other_loader: Option<OtherLoader>,
     /// The devices of programs of the other word size, if `vkloader` for that word size is installed.
     pub(crate) other_word_size: Option<OtherWordSize>,
     pub(crate) ending: Ended,
-    /// A sentence about the end of the program, if it did not end with success.
+    /// A sentence about the end of the program, if the program did not end with success.
     pub(crate) ended: Option<String>,
     /// The crash that ended the program or one of its descendants.
     pub(crate) crash: Option<culprit::Crashed>,
     /// The devices that the program received, after all layers and filters.
     pub(crate) devices: Vec<Device>,
-    /// Devices that the library listed and the program did not receive.
+    /// Devices that the library listed but the program did not receive.
     pub(crate) hidden: Vec<Hidden>,
     pub(crate) dropped: Vec<Dropped>,
     /// Graphics hardware that the operating system lists.
@@ -52,7 +52,7 @@ pub(crate) struct Report {
     /// Surroundings of the program, such as `flatpak`, `docker`, `wsl` or `virtual-machine`.
     pub(crate) surroundings: Vec<String>,
     pub(crate) failed: Vec<Call>,
-    /// Errors of the loader's log, without those that explain a dropped thing.
+    /// Errors in the loader's log, without errors that explain a finding.
     pub(crate) errors: Vec<String>,
     /// Lines that libraries printed on standard error.
     pub(crate) printed: Vec<Printed>,
@@ -63,7 +63,7 @@ pub(crate) struct Report {
     pub(crate) catalogue: Vec<Catalogued>,
 }
 
-/// Version of the report's form. It increases with each change that an older reader would misunderstand.
+/// Version of the report's format. Each change that an older reader would misunderstand increases this number.
 #[derive(Debug, Serialize)]
 pub(crate) struct Schema(u32);
 
@@ -78,7 +78,7 @@ impl Default for Schema {
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Verdict {
     Hardware,
-    /// A software device, and no hardware.
+    /// A software device, but no hardware.
     SoftwareOnly,
     #[default]
     Nothing,
@@ -88,7 +88,7 @@ pub(crate) enum Verdict {
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Catalogued {
     pub(crate) library: String,
-    /// A sentence that says whether the entry was used, or why it was not.
+    /// A sentence that says that the entry was used, or why it was not used.
     pub(crate) what: String,
 }
 
@@ -105,22 +105,22 @@ pub(crate) struct Ended {
 pub(crate) struct Loader {
     pub(crate) version: String,
     pub(crate) path: Option<String>,
-    /// Package that the file belongs to, if any.
+    /// Package that contains the file, if there is one.
     pub(crate) owner: Option<String>,
     pub(crate) word_size: u32,
     pub(crate) executable: Option<String>,
 }
 
-/// The loader that programs use, if it is another file than the examined library.
+/// The loader that programs use, if this is another file than the examined library.
 #[derive(Debug, Serialize)]
 pub(crate) struct OtherLoader {
     pub(crate) version: Option<String>,
     pub(crate) path: Option<String>,
     /// Package or program that installed the file.
     pub(crate) owner: Option<String>,
-    /// End of the process that ran on this loader.
+    /// End of the process with this loader.
     pub(crate) ending: Ended,
-    /// `true` if the same probe ran on both loaders. A user's own program runs on one of them only.
+    /// `true` if the same probe ran with both loaders. A user's own program runs with only one of them.
     pub(crate) is_compared: bool,
     pub(crate) differences: Vec<Difference>,
 }
@@ -131,11 +131,11 @@ pub(crate) struct Difference {
     /// `variable`, `settings`, `call`, `device`, `order`, `driver`, `layer`, or `extension`.
     pub(crate) what: &'static str,
     pub(crate) name: String,
-    /// The loader that has the thing: `asked` for the examined library, `other` for the loader that programs use, `None` for both.
+    /// The loader that has the item: `asked` for the examined library, `other` for the loader that programs use, `None` for both.
     pub(crate) only: Option<&'static str>,
     /// The difference, as one sentence.
     pub(crate) text: String,
-    /// The cause, from the decisions of the examined library.
+    /// The cause, according to the decisions of the examined library.
     pub(crate) because: Option<String>,
 }
 
@@ -149,7 +149,7 @@ pub(crate) struct OtherWordSize {
     pub(crate) first_cause: Option<FirstCause>,
 }
 
-/// The first finding with a remedy about programs of another word size.
+/// The first finding that has a remedy, about programs of another word size.
 #[derive(Debug, Serialize)]
 pub(crate) struct FirstCause {
     pub(crate) code: String,
@@ -175,13 +175,13 @@ pub(crate) struct Device {
     pub(crate) driver: String,
     /// The manifest that names the driver.
     pub(crate) manifest: Option<String>,
-    /// Name of the rule that put the device at its place, as the trace writes it.
+    /// Name of the rule that decided the place of the device, as the trace has it.
     pub(crate) rule: String,
-    /// A sentence for that rule.
+    /// A sentence about that rule.
     pub(crate) order: String,
-    /// The layer that moved the device.
+    /// The layer that moved the device, if one did.
     pub(crate) moved_by: Option<String>,
-    /// Result of `vkCreateDevice` for the device, if that was tried.
+    /// Result of `vkCreateDevice` for the device, if this command was called.
     pub(crate) created: Option<i32>,
     /// `false` if `vkCreateDevice` fails or ends the process.
     pub(crate) is_usable: bool,
@@ -194,7 +194,7 @@ impl Device {
     }
 }
 
-/// A device that the library listed and the program did not receive.
+/// A device that the library listed but the program did not receive.
 #[derive(Debug, Serialize)]
 pub(crate) struct Hidden {
     pub(crate) name: String,
@@ -203,11 +203,11 @@ pub(crate) struct Hidden {
     pub(crate) driver: String,
     /// `variable`, `layer` or `loader`.
     pub(crate) by_what: String,
-    /// Name of the variable, layer or loader that hides the device; empty if each of several layers may hide it.
+    /// Name of the variable, layer or loader that hides the device; empty if several layers come into question.
     pub(crate) by: String,
 }
 
-/// A graphics card, or a GPU of the platform.
+/// A graphics card, or a GPU on the platform bus.
 #[derive(Debug, Serialize)]
 pub(crate) struct Card {
     /// PCI address, or name on the platform bus.
@@ -243,7 +243,7 @@ pub(crate) struct Call {
 /// A line on standard error.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Printed {
-    /// The library that ran when the line was printed.
+    /// The library that was running when the line was printed.
     pub(crate) library: Option<String>,
     pub(crate) text: String,
 }
@@ -261,16 +261,16 @@ pub(crate) struct Driver {
 /// A finding about something that was left out, or that prevents the use of a device.
 #[derive(Debug, Serialize)]
 pub(crate) struct Dropped {
-    /// Kind of the thing, such as `driver` or `layer`.
+    /// Kind of the finding's subject, such as `driver` or `layer`.
     pub(crate) subject: String,
-    /// Code of the reason. It is the same in every version.
+    /// Code of the reason. The code is the same in every version.
     pub(crate) code: String,
     pub(crate) name: String,
-    /// File that the thing comes from.
+    /// File that the subject comes from.
     pub(crate) file: Option<String>,
-    /// Source of that file, as the trace writes it.
+    /// Origin of that file, as the trace has it.
     pub(crate) source: Option<String>,
-    /// Source of that file, in words.
+    /// Description of that origin.
     pub(crate) named_by: Option<String>,
     /// The finding, as one sentence.
     pub(crate) reason: String,
@@ -278,16 +278,16 @@ pub(crate) struct Dropped {
     pub(crate) findings: Vec<String>,
     /// Remedy; empty if the finding is harmless.
     pub(crate) advice: String,
-    /// Variable, and the word to add to it, that runs a program without the thing that causes the finding.
+    /// A variable, and the word to add to its value, with which a program runs without the subject of the finding.
     #[serde(skip)]
     pub(crate) set: Option<(String, String)>,
-    /// Position in the list of findings: the finding that most likely explains a missing device has the smallest number.
+    /// Rank of the finding. The finding that most likely explains a missing device has the smallest rank.
     #[serde(skip)]
     pub(crate) rank: u8,
 }
 
 impl Dropped {
-    /// Returns `true` if one line suffices for the finding, because it is normal: most machines have drivers without hardware.
+    /// Returns `true` if one line suffices for the finding, because the situation is normal: most machines have drivers without hardware.
     pub(crate) fn is_noise(&self) -> bool {
         self.code == "driver.no-devices"
     }
@@ -303,11 +303,11 @@ impl Dropped {
 #[derive(Debug, Serialize)]
 pub(crate) struct ActiveLayer {
     pub(crate) name: String,
-    /// Reason why the layer is active, as the trace writes it.
+    /// Reason why the layer is active, as the trace has it.
     pub(crate) enabled_by: String,
-    /// Reason why the layer is active, in words.
+    /// Description of that reason.
     pub(crate) because: String,
-    /// The layer below which a declaration moved this layer, and the author of the declaration; empty if the layer was not moved.
+    /// The layer below which a declaration moved this layer, and the origin of the declaration; empty if the layer was not moved.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) order: String,
     /// `true` if the program named the layer in `VkInstanceCreateInfo`.
@@ -357,12 +357,12 @@ impl OtherLoader {
         }
     }
 
-    /// Returns `true` if the process that ran on this loader ended as it should.
+    /// Returns `true` if the process with this loader ended normally.
     fn is_whole(&self) -> bool {
         (self.ending.by, self.ending.number) == ("status", Some(0))
     }
 
-    /// Returns one line about the loader that programs use; empty if they have no loader.
+    /// Returns one line about the loader that programs use; empty if programs have no loader.
     pub(crate) fn line(&self) -> String {
         let Some(path) = self.path.as_deref() else {
             return String::new();
@@ -372,7 +372,7 @@ impl OtherLoader {
         format!("Vulkan loader {version}, {path} ({owner})")
     }
 
-    /// Returns a line for each difference. Differences of the same kind without a cause share a line.
+    /// Returns a line for each difference. Differences of the same kind that have no known cause share a line.
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         for one in self.differences.iter().filter(|one| !one.is_bare()) {
@@ -399,7 +399,7 @@ impl OtherLoader {
         lines
     }
 
-    /// Returns the sentence for a comparison without differences.
+    /// Returns the sentence for a comparison that found no differences.
     pub(crate) fn agreement(&self) -> Option<&'static str> {
         match (self.is_compared, self.differences.is_empty()) {
             (true, true) if self.version.is_some() && self.is_whole() => {
@@ -415,14 +415,14 @@ impl OtherLoader {
 }
 
 impl Difference {
-    /// Returns `true` for a layer or extension that only one loader has, without a known cause.
+    /// Returns `true` for a layer or extension that only one loader has, if no cause is known.
     fn is_bare(&self) -> bool {
         matches!(self.what, "layer" | "extension") && self.only.is_some() && self.because.is_none()
     }
 }
 
 impl OtherWordSize {
-    /// Returns one line with the devices of programs of this word size.
+    /// Returns one line about the devices of programs of this word size.
     pub(crate) fn line(&self) -> String {
         let bits = self.word_size;
         match (self.devices.is_empty(), &self.first_cause) {

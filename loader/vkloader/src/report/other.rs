@@ -1,4 +1,4 @@
-//! Differences between the loader that programs use and the examined library, with causes from the library's decisions.
+//! Finds the differences between the loader that programs use and the examined library, with causes from the library's decisions.
 
 use super::build::verdict;
 use super::{
@@ -14,7 +14,7 @@ use std::path::Path;
 /// Name by which programs open their loader.
 pub(super) const NAME: &str = "libvulkan.so.1";
 
-/// Variables that this program sets itself, or that locate a user's files.
+/// Variables that this program itself sets, or that locate a user's files.
 const USUAL: [&str; 7] = [
     "VK_LOADER_TRACE",
     "HOME",
@@ -25,13 +25,13 @@ const USUAL: [&str; 7] = [
     "XDG_DATA_DIRS",
 ];
 
-/// Adds the loader that programs use to the report of a program that ran under the examined library, without a comparison.
+/// Adds the loader that programs use to a report, without a comparison. This is for a program that ran with the examined library.
 pub(crate) fn name(report: &mut Report, other: &Other) {
     report.other_loader = Some(described(other));
 }
 
-/// Adds the loader that programs use, and its differences to `own`, the results under the examined library. The report then has the devices that
-/// programs receive.
+/// Adds the loader that programs use, and its differences from `own`, the results with the examined library. Afterwards, the report has the
+/// devices that programs receive.
 pub(crate) fn compare(report: &mut Report, records: &[Record], own: &Seen, other: &Other) {
     let mut described = described(other);
     described.is_compared = true;
@@ -58,7 +58,7 @@ pub(crate) fn compare(report: &mut Report, records: &[Record], own: &Seen, other
     report.other_loader = Some(described);
 }
 
-/// Adds the devices of 32-bit programs, from the report of the 32-bit `vkloader`.
+/// Adds the devices of 32-bit programs from the report of the 32-bit `vkloader`.
 pub(crate) fn add_word_size(report: &mut Report, of_32_bits: &serde_json::Value) {
     let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
     let devices = of_32_bits["devices"].as_array().map_or(&[][..], Vec::as_slice);
@@ -89,11 +89,11 @@ fn described(other: &Other) -> OtherLoader {
     }
 }
 
-/// Facts about the other loader in addition to the results of the probe.
+/// Facts about the other loader that the results of the probe lack.
 struct View<'a> {
     /// File names of the libraries that the other loader opened while it created an instance and listed devices.
     opened: Vec<&'a str>,
-    /// Variables, with their values, that the examined library reads and the other loader does not know.
+    /// Variables that the examined library reads and the other loader does not know, with their values.
     unknown: Vec<(&'a str, &'a str)>,
     /// Trace of the examined library.
     records: &'a [Record],
@@ -117,7 +117,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Returns whether the other loader opened a library; `None` if its libraries are unknown.
+    /// Returns whether the other loader opened a library; `None` if the libraries that it opened are unknown.
     fn opened(&self, library: &str) -> Option<bool> {
         let name = real_name(library);
         (!self.opened.is_empty()).then(|| {
@@ -127,7 +127,7 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Returns the cause why the other loader lacks a driver that the examined library uses.
+    /// Returns the reason why the other loader lacks a driver that the examined library uses.
     fn why_not(&self, library: &str, manifest: Option<&str>) -> Option<String> {
         let named_by = self.records.iter().find_map(|record| match &record.event {
             Event::Decision(decision) if decision.is_kept() && Some(decision.path.as_str()) == manifest => {
@@ -146,7 +146,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Returns the cause why the examined library left out a manifest, library or layer.
+    /// Returns the reason why the examined library left out a manifest, library or layer.
     fn why_left_out(&self, fits: impl Fn(&str) -> bool) -> Option<String> {
         self.records.iter().find_map(|record| match &record.event {
             Event::Decision(decision) if !decision.is_kept() && (fits(&decision.name) || fits(&decision.path)) => {
@@ -166,7 +166,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Returns all differences, the most important first.
+/// Returns all differences, with the most important one first.
 fn differences(report: &Report, own: &Seen, other: &Seen, view: &View<'_>) -> Vec<Difference> {
     let mut found = Vec::new();
     for (name, value) in &view.unknown {
@@ -199,7 +199,7 @@ fn differences(report: &Report, own: &Seen, other: &Seen, view: &View<'_>) -> Ve
         }
     }
     if other.instance.is_none() {
-        // That loader ended the probe before it gave any list.
+        // The other loader ended the probe before the probe had a list.
         return found;
     }
     devices(report, other, view, &mut found);
@@ -258,7 +258,7 @@ fn devices(report: &Report, other: &Seen, view: &View<'_>, found: &mut Vec<Diffe
     }
 }
 
-/// Returns the names at these indices, in the order of the indices.
+/// Returns the names for these indices, sorted by index.
 fn known_in<'a>(places: &[usize], name: impl Fn(usize) -> &'a str) -> Vec<&'a str> {
     let mut sorted = places.to_vec();
     sorted.sort_unstable();
@@ -313,7 +313,7 @@ fn drivers(report: &Report, view: &View<'_>, found: &mut Vec<Difference>) {
 /// Versions by name.
 type Names = BTreeMap<String, String>;
 
-/// Compares the lists of layers and extensions, which need no instance.
+/// Compares the lists of layers and extensions. These lists need no instance.
 fn lists(own: &Seen, other: &Seen, view: &View<'_>, found: &mut Vec<Difference>) {
     let layers = |seen: &Seen| seen.layers.iter().map(|name| (name.clone(), String::new())).collect();
     let extensions = |seen: &Seen| {
@@ -361,7 +361,8 @@ fn lists(own: &Seen, other: &Seen, view: &View<'_>, found: &mut Vec<Difference>)
     }
 }
 
-/// Removes findings about variables that the programs' loader does not know. They have no effect on programs, and are differences instead.
+/// Removes findings about variables that the programs' loader does not know. The variables have no effect on programs, and are listed as
+/// differences instead.
 fn forget_unknown(report: &mut Report, view: &View<'_>) {
     let without_effect = |dropped: &Dropped| {
         view.records.iter().any(|record| match &record.event {
@@ -376,7 +377,7 @@ fn forget_unknown(report: &mut Report, view: &View<'_>) {
     report.dropped.retain(|dropped| !without_effect(dropped));
 }
 
-/// Returns, for each device of the other loader, its index in the report.
+/// Returns, for each device of the other loader, the device's index in the report.
 fn places(known: &[Device], received: &[probe::Device]) -> Vec<Option<usize>> {
     type Same = fn(&Device, &probe::Device) -> bool;
     let numbers: Same = |one, other| (one.vendor, one.device, &one.name) == (other.vendor, other.device, &other.name);
@@ -399,7 +400,7 @@ fn places(known: &[Device], received: &[probe::Device]) -> Vec<Option<usize>> {
     places
 }
 
-/// Replaces the devices of the report by those that programs receive.
+/// Replaces the devices of the report by the devices that programs receive.
 fn take_devices(report: &mut Report, other: &Seen, path: &str) {
     let places = places(&report.devices, &other.devices);
     let mut known: Vec<Option<Device>> = std::mem::take(&mut report.devices).into_iter().map(Some).collect();
@@ -421,7 +422,7 @@ fn take_devices(report: &mut Report, other: &Seen, path: &str) {
     }));
 }
 
-/// Returns a device that only the other loader lists. If the examined library hid the device, its driver is filled in.
+/// Returns a device that only the other loader lists. If the examined library hid the device, adds its driver.
 fn revealed(report: &mut Report, device: &probe::Device, path: &str) -> Device {
     let mut revealed = super::devices::of_other(device, path);
     let is_it =
@@ -450,7 +451,7 @@ fn hidden_findings(report: &mut Report, path: &str, differences: &[Difference]) 
     report.dropped.extend(found);
 }
 
-/// Returns the library that a manifest names; other paths are returned unchanged.
+/// Returns the library that a manifest names. Returns other paths unchanged.
 pub(crate) fn library_of(path: &str) -> String {
     let manifest = path.ends_with(".json").then(|| std::fs::read(path).ok()).flatten();
     let value: Option<serde_json::Value> = manifest.and_then(|bytes| serde_json::from_slice(&bytes).ok());
@@ -462,7 +463,7 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Returns the file name of the target of a path, after symbolic links.
+/// Returns the file name of a path's target, after following symbolic links.
 fn real_name(path: &str) -> String {
     let real = std::fs::canonicalize(path).ok();
     let real = real.as_deref().and_then(Path::file_name).and_then(|name| name.to_str());

@@ -1,4 +1,4 @@
-//! Settings files that the loader of programs does not read, because it is older than such files.
+//! Settings files that the programs' loader does not read, because this loader is older than such files.
 
 use super::{Difference, Report};
 use crate::events::{Event, Record};
@@ -10,7 +10,7 @@ const FILE: &str = "vk_loader_settings.json";
 /// Kind of the difference.
 const WHAT: &str = "settings";
 
-/// Removes findings about a settings file that the loader of programs does not read. Returns the difference.
+/// Removes findings about a settings file that the programs' loader does not read. Returns the difference.
 pub(super) fn forget_unread(report: &mut Report, records: &[Record], other: &Other) -> Option<Difference> {
     let path = records.iter().find_map(|record| match &record.event {
         Event::Decision(decision) if decision.subject == WHAT && decision.is_kept() => Some(decision.name.clone()),
@@ -31,7 +31,7 @@ pub(super) fn forget_unread(report: &mut Report, records: &[Record], other: &Oth
 }
 
 impl Report {
-    /// Returns `true` if the loader of programs does not read the settings file that is there.
+    /// Returns `true` if a settings file exists that the programs' loader does not read.
     pub(crate) fn ignores_settings(&self) -> bool {
         let other = self.other_loader.as_ref();
         other.is_some_and(|other| other.differences.iter().any(|one| one.what == WHAT))

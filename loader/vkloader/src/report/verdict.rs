@@ -2,7 +2,7 @@
 
 use super::{Dropped, Report, Verdict, codes, rank};
 
-/// Codes of findings about a program that did not end as it should, each with the first words of a verdict.
+/// Codes of findings about a program that did not end normally. Each has the first words of a verdict.
 const ENDINGS: [(&codes::Row, &str); 12] = [
     (codes::PROGRAM_WORD_SIZE, "The program does not run under this library"),
     (codes::PROGRAM_CRASHED, "The program crashed"),
@@ -21,11 +21,11 @@ const ENDINGS: [(&codes::Row, &str); 12] = [
     (codes::PROGRAM_NO_INSTANCE, "The program created no instance"),
 ];
 
-/// Number of the first rows of [`ENDINGS`] that explain more than a graphics card that cannot be used.
+/// Number of the first rows of [`ENDINGS`] that explain more than an unusable graphics card.
 const BEFORE_HARDWARE: usize = 8;
 
 impl Dropped {
-    /// Returns `true` if the finding may be the reason why no graphics card can be used, although a software driver works.
+    /// Returns `true` if the finding may explain why no graphics card is usable although a software driver works.
     fn explains_missing_card(&self) -> bool {
         let is_of_layer =
             self.subject.starts_with("layer") || self.subject == "variable" && self.name.contains("LAYER");
@@ -39,7 +39,7 @@ impl Report {
         self.verdict != Verdict::Nothing
     }
 
-    /// Returns the verdict as one sentence: how a program of the user failed, and what can be used.
+    /// Returns the verdict as one sentence: how the user's program failed, and which devices are usable.
     pub(crate) fn headline(&self) -> String {
         let usable = self.usable();
         match (self.failure(), self.verdict) {
@@ -53,7 +53,7 @@ impl Report {
         }
     }
 
-    /// Returns a sentence about the devices that can be used.
+    /// Returns a sentence about the usable devices.
     pub(crate) fn usable(&self) -> String {
         let count = self.devices.iter().filter(|device| device.is_usable).count();
         match (self.verdict, self.devices.is_empty()) {
@@ -69,8 +69,8 @@ impl Report {
         }
     }
 
-    /// Returns the finding that says how the program failed, with the first words of the verdict. Returns `None` if the program did not fail, or if
-    /// another cause explains more.
+    /// Returns the finding that says how the program failed, and the first words of the verdict. Returns `None` if the program did not
+    /// fail, or if another cause explains more.
     fn failure(&self) -> Option<(&Dropped, &'static str)> {
         let find = |(row, words): &(&codes::Row, &'static str)| {
             let found = self.dropped.iter().find(|found| found.code == row.name)?;
@@ -106,7 +106,8 @@ impl Report {
         names(self) == names(other)
     }
 
-    /// Returns the first finding with a remedy that explains the verdict; `None` if hardware can be used and the program did not fail.
+    /// Returns the first finding that has a remedy and explains the verdict. Returns `None` if hardware is usable and the program did not
+    /// fail.
     pub(crate) fn first_cause(&self) -> Option<&Dropped> {
         let mut with_remedy = self.dropped.iter().filter(|dropped| !dropped.advice.is_empty());
         match (self.verdict, self.failure()) {

@@ -1,4 +1,4 @@
-//! `vkloader run`: runs a program with what decides about devices, drivers and layers.
+//! `vkloader run`: runs a program with variables or settings that select devices, drivers and layers.
 
 mod settings;
 mod unknown;
@@ -20,7 +20,7 @@ pub(crate) struct Run {
     /// The only devices to show, in this order, such as type:discrete or pci:0000:65:00.0,type:cpu.
     #[arg(long, value_name = "WORDS", value_parser = OsStringValueParser::new().try_map(with_words))]
     devices: Option<OsString>,
-    /// The only drivers, by patterns of the file names of their manifests.
+    /// The only drivers to use, as patterns for the file names of their manifests.
     #[arg(long, value_name = "PATTERNS")]
     drivers: Option<OsString>,
     /// Layers to enable, nearest the program first.
@@ -47,7 +47,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Runs the program. Without a settings file, this process executes the program itself.
+    /// Runs the program. If no settings file is needed, this process itself executes the program.
     ///
     /// # Errors
     /// The program cannot be started, or another settings file exists.
@@ -90,7 +90,7 @@ impl Run {
     }
 }
 
-/// Rejects an empty list of devices, because the library would ignore it. Blanks and commas are not words.
+/// Rejects a list without devices, because the library would ignore such a list. Blanks and commas are not words.
 fn with_words(value: OsString) -> Result<OsString, &'static str> {
     let mut bytes = value.as_encoded_bytes().iter();
     let has_word = bytes.any(|&byte| byte != b',' && !byte.is_ascii_whitespace());

@@ -14,22 +14,22 @@ use std::time::Duration;
 /// Path of the file, relative to each folder that the library searches.
 const PLACE: &str = "vulkan/loader_settings.d/vk_loader_settings.json";
 
-/// A member that the library ignores: the process that wrote the file.
+/// A member with the process that wrote the file. The library ignores this member.
 const WRITER: &str = "vkloader-run";
 
 /// Delay between two checks of the program.
 const STEP: Duration = Duration::from_millis(20);
 
-/// A settings file that is removed when this value is dropped.
+/// A settings file. Dropping this value removes the file.
 ///
-/// The file is locked until then, so other runs see that it is in use, also those of another PID namespace.
+/// The file is locked until then. So other runs see that the file is in use, even in another PID namespace.
 pub(super) struct SettingsFile {
     path: PathBuf,
     file: File,
 }
 
 impl SettingsFile {
-    /// Writes the file for these executables. Replaces a file that a killed run left.
+    /// Writes the settings file for these executables. Replaces a file that a killed run left.
     ///
     /// # Errors
     /// The file cannot be written, or another settings file exists.
@@ -53,9 +53,10 @@ impl SettingsFile {
         let text = text(words, executables)?;
         let folder = path.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(folder).map_err(|error| child::naming(folder, error))?;
-        // If two runs begin at the same time, one finds the file of the other.
+        // If two runs begin at the same time, one of them fails here, because the other has created the file.
         let file = File::create_new(&path).map_err(|error| child::naming(&path, error))?;
-        // Without a lock, a file system has none, and then no other run removes the file. An empty file is nobody's to remove either.
+        // On a file system without locks, this fails. Other runs cannot lock the file either, and so do not remove it. Other runs also
+        // leave an empty file alone.
         let _ = lock(&file);
         let mut written = Self { path, file };
         written
@@ -65,7 +66,7 @@ impl SettingsFile {
         Ok(written)
     }
 
-    /// Runs a command, and removes the file after the command's end. Passes on signals that ask this process to end.
+    /// Runs a command and removes the file after the command has ended. Forwards signals that ask this process to end.
     ///
     /// # Errors
     /// The command cannot be started.
@@ -96,7 +97,7 @@ impl Drop for SettingsFile {
 fn ask_to_end(child: &Child) {
     let process = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
     if let Some(process) = process {
-        // The child has not been waited for, so the number cannot belong to another process.
+        // This process has not yet waited for the child, so the number cannot belong to another process.
         let _ = rustix::process::kill_process(process, rustix::process::Signal::TERM);
     }
 }
@@ -112,7 +113,7 @@ fn text(words: &OsStr, executables: &[PathBuf]) -> io::Result<String> {
         text.ok_or_else(|| io::Error::other(format!("the path {} is not text", path.display())))
     });
     let keys = keys.collect::<io::Result<Vec<String>>>()?;
-    // As in the variable, blanks before a word do not count.
+    // Blanks before a word are removed, as in the variable.
     let words = words.split(',').map(str::trim_ascii_start);
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     let file = json!({
@@ -123,12 +124,12 @@ fn text(words: &OsStr, executables: &[PathBuf]) -> io::Result<String> {
     serde_json::to_string_pretty(&file).map_err(io::Error::other)
 }
 
-/// Locks a file that no other process has locked. The lock ends with this process.
+/// Locks a file; fails if another process has locked it. The lock ends with this process.
 fn lock(file: &File) -> io::Result<()> {
     rustix::fs::flock(file, rustix::fs::FlockOperation::NonBlockingLockExclusive).map_err(io::Error::from)
 }
 
-/// Removes a file that a run of this command wrote, and that no run uses: its lock is free.
+/// Removes a file that a run of this command wrote, if the lock is free and so no run uses the file.
 fn remove_left_behind(path: &Path) {
     let Ok(mut file) = File::open(path) else { return };
     let mut text = Vec::new();
@@ -141,7 +142,7 @@ fn remove_left_behind(path: &Path) {
     }
 }
 
-/// Removes a file, unless another one has taken its path. A file that remains is found by the next run.
+/// Removes a file, unless the path now leads to another file. The next run finds a file that remains.
 fn remove_same(path: &Path, file: &File) {
     let place = |state: fs::Metadata| (state.dev(), state.ino());
     let there = fs::symlink_metadata(path).map(place).ok();
@@ -150,7 +151,7 @@ fn remove_same(path: &Path, file: &File) {
     }
 }
 
-/// The folders in which the library looks for a settings file.
+/// The folders in which the library searches for a settings file.
 struct Folders {
     /// The folders of the user.
     homes: Vec<PathBuf>,
@@ -159,7 +160,7 @@ struct Folders {
 }
 
 impl Folders {
-    /// Reads the variables. As in the library, empty items of a list do not count.
+    /// Reads the variables. Ignores empty items in a list, as the library does.
     fn of(get: impl Fn(&str) -> Option<OsString>) -> Self {
         let set = |name: &str| get(name).filter(|value| !value.is_empty());
         let home = set("HOME").map(PathBuf::from);
@@ -177,12 +178,12 @@ impl Folders {
         Self { homes, others }
     }
 
-    /// The folder in which a file of the user belongs.
+    /// Returns the folder for a settings file of the user.
     fn own(&self) -> Option<&Path> {
         self.homes.first().map(PathBuf::as_path)
     }
 
-    /// All folders.
+    /// Returns all folders.
     fn all(&self) -> impl Iterator<Item = &PathBuf> {
         self.homes.iter().chain(&self.others)
     }

@@ -7,13 +7,13 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// Start of the names of variables that only some loaders know.
+/// First part of the names of variables that only some loaders know.
 const OWN: &str = "VK_LOADER_";
 /// Time limit for opening the loader.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// Prints a warning for each of these variables that has no effect, because the loader that programs get does not contain its name. A program may
-/// still bring another loader, so this is not an error.
+/// Prints a warning for each variable that has no effect, because the loader that programs get does not contain the variable's name. This
+/// is not an error, because a program may bring another loader.
 pub(super) fn warn<'a>(variables: impl Iterator<Item = &'a str>) {
     let own: Vec<&str> = variables.filter(|name| name.starts_with(OWN)).collect();
     let Some(loader) = (!own.is_empty()).then(loader).flatten() else {
@@ -29,7 +29,7 @@ pub(super) fn warn<'a>(variables: impl Iterator<Item = &'a str>) {
     }
 }
 
-/// Returns the path of the loader that programs get; `None` if they find none.
+/// Returns the path of the loader that programs get; `None` if programs find no loader.
 fn loader() -> Option<String> {
     let mut command = Command::new(crate::itself::path().ok()?);
     command.args([probe::ARGUMENT, "--open-only"]).arg(probe::library(None));

@@ -16,7 +16,7 @@ use wire::{CONNECT_LIMIT, HEADER_BYTES, Header, MOST_IN_REPLY, Operation, Packet
 
 /// Upper bound on the other packets that are skipped while a reply is pending.
 const MOST_OTHERS: usize = 100;
-/// Upper bound on the bytes of a memory file, which has the manifests or the state of a service.
+/// Upper bound on the bytes of a memory file. Such a file has the manifests or the state of a service.
 const MOST_IN_FILE: u64 = 16 << 20;
 /// Delay between two attempts if the queue of connections is full.
 const STEP: Duration = Duration::from_millis(10);
@@ -24,7 +24,7 @@ const STEP: Duration = Duration::from_millis(10);
 /// Reasons why a service did not answer.
 #[derive(Debug)]
 pub(super) enum Failed {
-    /// There is no socket, or no process listens at it.
+    /// There is no socket, or no process listens on the socket.
     Nobody(io::Error),
     /// A system call failed.
     System(&'static str, io::Error),
@@ -34,7 +34,7 @@ pub(super) enum Failed {
     Closed,
     /// An invalid packet arrived.
     Packet(PacketError),
-    /// A packet arrived that is not a reply to the request.
+    /// The packet that arrived is not a reply to the request.
     Other(&'static str),
     /// The payload of the reply is invalid.
     Payload(String),
@@ -104,7 +104,7 @@ impl Connection {
             match connect(&socket, &address) {
                 Ok(()) => return Ok(Self { socket, asked: 0 }),
                 Err(Errno::INTR) => {}
-                // Other clients wait in the queue too.
+                // Other clients are waiting in the queue too.
                 Err(Errno::AGAIN) if since.elapsed() < CONNECT_LIMIT => std::thread::sleep(STEP),
                 Err(Errno::AGAIN) => return Err(Failed::Silent(CONNECT_LIMIT)),
                 Err(error) => return Err(Failed::Nobody(error.into())),
@@ -147,7 +147,7 @@ impl Connection {
         }
     }
 
-    /// Receives one packet; `None` if it is not the awaited reply.
+    /// Receives one packet; returns `None` if it is not the awaited reply.
     fn receive(&self, awaited: Header) -> Result<Option<Reply>, Failed> {
         let mut bytes = vec![0; HEADER_BYTES + MOST_IN_REPLY];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
@@ -160,7 +160,7 @@ impl Connection {
             Err(Errno::AGAIN | Errno::INTR) => return Ok(None),
             Err(error) => return Err(Failed::System("recvmsg", error.into())),
         };
-        // All descriptors are taken before any check, so that they are closed.
+        // All descriptors are taken before any check, so that they are closed after an error.
         let mut descriptors: Vec<OwnedFd> = Vec::new();
         for message in control.drain() {
             if let RecvAncillaryMessage::ScmRights(more) = message {

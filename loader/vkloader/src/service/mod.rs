@@ -1,4 +1,5 @@
-//! The state that a driver service reports (LSV-34, LSV-43 to LSV-45): its devices and drivers, and for its administrators the complete state.
+//! The state that a driver service reports (LSV-34, LSV-43 to LSV-45). All users get its devices and drivers, and administrators get the
+//! complete state.
 
 mod connection;
 mod table;
@@ -46,7 +47,7 @@ struct Manifest {
     contents: Value,
 }
 
-/// Complete state of the service (LSV-44). Missing members are empty.
+/// The complete state of the service (LSV-44). Missing members are empty.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct State {
@@ -82,7 +83,7 @@ struct StateOfDriver {
     error: String,
 }
 
-/// Returns the socket of the service: the named one, or the one that programs use.
+/// Returns the socket of the service: the named socket, or else the socket that programs use.
 ///
 /// # Errors
 /// The variable is empty.
@@ -99,10 +100,10 @@ pub(crate) fn socket(told: Option<&Path>) -> io::Result<PathBuf> {
     }
 }
 
-/// Asks the service at a socket.
+/// Asks the service at a socket for its state.
 ///
 /// # Errors
-/// A message with the path of the socket.
+/// Returns a message with the path of the socket.
 pub(crate) fn ask(socket: &Path) -> io::Result<Told> {
     converse(socket).map_err(|failed| io::Error::other(format!("{}: {failed}", socket.display())))
 }
@@ -160,7 +161,7 @@ impl Told {
         !self.manifests.is_empty()
     }
 
-    /// Prints the state as a table.
+    /// Prints the state as tables.
     ///
     /// # Errors
     /// Writing to standard output fails.
@@ -168,7 +169,7 @@ impl Told {
         table::show(self)
     }
 
-    /// Returns the complete state, if it can be decoded.
+    /// Returns the complete state, if the service sent it and it can be decoded.
     fn state(&self) -> Option<State> {
         let state = self.inspect.as_ref()?.get("core/vulkan_loader")?;
         State::deserialize(state).ok()

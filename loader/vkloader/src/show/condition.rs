@@ -1,4 +1,4 @@
-//! Conditions for devices, which scripts use with `--require`.
+//! Conditions for devices. Scripts use them with `--check`.
 
 use crate::report::Device;
 use std::str::FromStr;

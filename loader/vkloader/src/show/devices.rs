@@ -1,4 +1,4 @@
-//! Prints devices, each with the words that select it in variables.
+//! Prints devices, each with the words by which variables select the device.
 
 use super::terminal::{BAD, FAINT, GOOD, Lines, plain};
 use crate::causes::words::chooses;
@@ -6,10 +6,10 @@ use crate::probe;
 use crate::report::Device;
 use std::io::{self, Write};
 
-/// Lower bound on the digits of a UUID's beginning that is printed.
+/// Lower bound on the printed digits at the start of a UUID.
 const FEWEST_DIGITS: usize = 4;
 
-/// Returns the part of a driver's file name that distinguishes it, such as `lvp` for `libvulkan_lvp.so`.
+/// Returns the distinguishing part of a driver's file name, such as `lvp` for `libvulkan_lvp.so`.
 pub(crate) fn driver_word(path: &str) -> &str {
     let file = path.rsplit('/').next().unwrap_or(path);
     let word = file.split(".so").next().unwrap_or(file);
@@ -17,8 +17,8 @@ pub(crate) fn driver_word(path: &str) -> &str {
     word.strip_prefix("vulkan_").unwrap_or(word)
 }
 
-/// Returns the word that selects a device by its name. A comma would end the item of the variable, and some characters have a meaning in patterns, so
-/// this is the longest part of the name without them.
+/// Returns the word that selects a device by its name. A comma would end the word, and some characters have a meaning in patterns. So this
+/// uses the longest part of the name without such characters.
 fn name_word(name: &str) -> Option<String> {
     let parts: Vec<&str> = name.split([',', '*']).collect();
     if parts.len() == 1 && !name.starts_with('~') {
@@ -31,7 +31,8 @@ fn name_word(name: &str) -> Option<String> {
     Some(format!("name:*{longest}*"))
 }
 
-/// Returns the shortest beginning of a UUID that no other device has, in the form of `nvidia-smi`; `None` if another device has the same UUID.
+/// Returns the first digits of a UUID that no other device has, in the form of `nvidia-smi`. Returns `None` if another device has the same
+/// UUID.
 fn uuid_word(own: &str, all: &[probe::Device]) -> Option<String> {
     let begins =
         |device: &&probe::Device, digits: &str| device.uuid.as_deref().is_some_and(|uuid| uuid.starts_with(digits));
@@ -49,7 +50,7 @@ fn words(device: &probe::Device, driver: &str, all: &[probe::Device]) -> Vec<Str
     // Type `other` has no word.
     words.extend((device.kind != "other").then(|| format!("type:{}", device.kind)));
     words.extend(device.pci.as_ref().map(|pci| format!("pci:{pci}")));
-    // A driver that does not report UUIDs leaves both filled with zeros.
+    // If a driver does not report UUIDs, both UUIDs consist of zeros.
     let zero = |uuid: &Option<String>| {
         uuid.as_deref()
             .is_none_or(|uuid| uuid.chars().all(|digit| digit == '0'))
@@ -68,7 +69,7 @@ fn words(device: &probe::Device, driver: &str, all: &[probe::Device]) -> Vec<Str
     words
 }
 
-/// Prints devices with the words that select each of them. `matched` has the same devices with their drivers.
+/// Prints devices with the words that select each of them. `matched` has the same devices together with their drivers.
 ///
 /// # Errors
 /// Writing to standard output fails.

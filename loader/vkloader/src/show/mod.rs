@@ -1,4 +1,4 @@
-//! Output of a report as text, page or summary, and conditions for devices.
+//! Prints a report as text, page or summary, and evaluates conditions for devices.
 
 mod condition;
 mod devices;

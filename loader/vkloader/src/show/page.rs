@@ -30,7 +30,8 @@ pub(crate) fn html(report: &Report) -> String {
     page
 }
 
-/// Returns a text with HTML's special characters escaped. Characters that control a terminal or the direction of text become visible escapes.
+/// Returns a text in which HTML's special characters are escaped. Characters that control a terminal or the direction of text become
+/// visible escapes.
 pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in plain(text).chars() {
@@ -111,7 +112,7 @@ fn write_verdict(page: &mut String, report: &Report) -> std::fmt::Result {
     }
 }
 
-/// Writes the loader that programs use, if it is another one, and the devices of programs of the other word size.
+/// Writes the loader that programs use, if this is another loader, and the devices of programs of the other word size.
 fn write_others(page: &mut String, report: &Report) -> std::fmt::Result {
     if let Some(other) = &report.other_loader {
         let line = escaped(&other.line());

@@ -1,4 +1,4 @@
-//! The picture of a report: boxes and arrows for application, loader, layers, drivers and devices, with omitted things in grey.
+//! Draws the picture of a report. Boxes and arrows show the application, loader, layers, drivers and devices. Omitted ones are grey.
 
 use super::page::{class_of, escaped};
 use crate::report::Report;
@@ -7,20 +7,20 @@ const WIDTH: usize = 256;
 const HEIGHT: usize = 56;
 const GAP: usize = 24;
 const ROW: usize = HEIGHT + 54;
-/// Upper bound on the boxes of a row. The last box counts the remaining ones.
+/// Upper bound on the boxes in a row. The last box has the number of the remaining ones.
 const MOST: usize = 8;
-/// Upper bound on the characters of a line in a box.
+/// Upper bound on the characters in a line of a box.
 const LETTERS: usize = 32;
 
-/// Offset of a box of the narrow picture from the left edge of the box above it.
+/// In the narrow picture, distance of a box from the left edge of the box above it.
 const INDENT: usize = 20;
 
 /// Arrangement of the boxes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// Beside each other, for wide screens.
+    /// Boxes are beside each other, for wide screens.
     Wide,
-    /// Below each other, for telephones.
+    /// Boxes are below each other, for telephones.
     Narrow,
 }
 
@@ -28,13 +28,13 @@ pub(super) enum Form {
 struct Box {
     title: String,
     below: String,
-    /// CSS class, which shows the state of the box's subject.
+    /// CSS class for the state of the box's subject.
     class: &'static str,
     /// Index of the connected box in the row above.
     above: usize,
 }
 
-/// A box with the position of its corner, and the middle of the lower edge of the box above.
+/// A box with the position of its corner. Also has the middle of the lower edge of the box above.
 struct Placed<'a> {
     one: &'a Box,
     x: usize,
@@ -76,7 +76,7 @@ pub(super) fn svg(report: &Report, form: Form) -> String {
     svg + "</svg>\n"
 }
 
-/// Returns the arrow to a box from the box above.
+/// Returns the arrow from the box above to a box.
 fn arrow(placed: &Placed<'_>, form: Form, tip: &str) -> String {
     let Some((from_x, from_y)) = placed.from else {
         return String::new();
@@ -93,7 +93,7 @@ fn arrow(placed: &Placed<'_>, form: Form, tip: &str) -> String {
             )
         }
         Form::Narrow if x < from_x => format!("M{from_x} {from_y} L{from_x} {}", y - 4),
-        // The arrow runs along the left side, as in a list with levels.
+        // The arrow runs along the left side, as in an indented list.
         Form::Narrow => format!(
             "M{from_x} {from_y} L{from_x} {} L{} {}",
             y + HEIGHT / 2,
@@ -131,7 +131,7 @@ fn narrow(rows: &[Vec<Box>]) -> Vec<Placed<'_>> {
     placed
 }
 
-/// Places the boxes of a row that are connected to the box with index `above` of the row before, each followed by the boxes below it.
+/// Places the boxes of a row that are connected to the box with index `above` in the previous row. After each box come the boxes below it.
 fn below<'a>(
     rows: &'a [Vec<Box>],
     level: usize,
@@ -149,7 +149,7 @@ fn below<'a>(
     }
 }
 
-/// Returns the rows of boxes, starting at the application.
+/// Returns the rows of boxes, starting with the application.
 fn rows(report: &Report) -> Vec<Vec<Box>> {
     let one = |title: String, below: String| Box {
         title,
@@ -233,7 +233,7 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Returns the beginning of a text that fits into a box.
+/// Returns as many characters of a text as fit into a box.
 fn short(text: &str) -> String {
     match text.chars().count() > LETTERS {
         true => text.chars().take(LETTERS - 1).chain(['…']).collect(),

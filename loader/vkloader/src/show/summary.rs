@@ -1,4 +1,4 @@
-//! A summary of at most fifteen lines for bug reports. It does not contain the name of the user.
+//! A summary for bug reports, of at most fifteen lines. The summary does not contain the name of the user.
 
 use super::terminal::plain;
 use crate::report::{OtherWordSize, Report, Verdict};
@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// Upper bound on the lines of a summary.
 const MOST: usize = 15;
-/// Upper bound on the devices, and on the findings, that have a line of their own.
+/// Upper bound on the devices that have a separate line, and on the findings that have one.
 const MOST_OF_A_KIND: usize = 4;
 /// Upper bound on the characters of a line.
 const LONGEST: usize = 300;
@@ -65,7 +65,7 @@ pub(crate) fn summary(report: &Report) -> String {
     text.trim_end().into()
 }
 
-/// Returns lines about the loader that programs use, if it is another one, and about programs of the other word size.
+/// Returns lines about the loader that programs use, if this is another loader, and about programs of the other word size.
 fn others(report: &Report) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(other) = &report.other_loader {
@@ -83,7 +83,7 @@ fn others(report: &Report) -> Vec<String> {
     lines
 }
 
-/// Returns the first lines, followed by one with the number of those that were left out.
+/// Returns the first lines, followed by a line with the number of omitted lines.
 fn limited(mut lines: Vec<String>, noun: &str) -> Vec<String> {
     if lines.len() > MOST_OF_A_KIND {
         let more = lines.len() - MOST_OF_A_KIND + 1;
@@ -108,7 +108,7 @@ fn system() -> String {
     )
 }
 
-/// Replaces home folders in a text by `~`, because they contain the name of the user.
+/// Replaces home folders in a text by `~`, because the paths contain the name of the user.
 fn without_user(text: &str) -> String {
     let mut text = text.to_owned();
     let home = std::env::var("HOME").unwrap_or_default();

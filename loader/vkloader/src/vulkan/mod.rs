@@ -1,4 +1,4 @@
-//! The Vulkan commands that the probe calls, each looked up by name as a program does.
+//! The Vulkan commands that the probe calls. The probe looks up each command by its name, as a program does.
 
 mod types;
 
@@ -25,13 +25,14 @@ macro_rules! commands {
         }
 
         impl $table {
-            /// Looks the commands up. Returns `None` if one is missing.
+            /// Looks up the commands. Returns `None` if one of them is missing.
             ///
             /// # Safety
-            /// For `get` and `owner`, the command of each name must have the type in the table.
+            /// For `get` and `owner`, each command must have the type that the table gives its name.
             pub(crate) unsafe fn find(get: $crate::vulkan::GetProcAddr, owner: $crate::vulkan::Handle) -> Option<Self> {
                 Some(Self {
-                    // SAFETY: `get` accepts `owner` and a nul-terminated name, and the caller guarantees the type of the command.
+                    // SAFETY: `get` accepts `owner` and a name that ends with a null byte. The caller promises that the command has this
+                    // type.
                     $($field: unsafe {
                         std::mem::transmute::<$crate::vulkan::Unknown, unsafe extern "system" fn($($type),*) $(-> $result)?>(
                             get(owner, $name.as_ptr())?
@@ -45,7 +46,7 @@ macro_rules! commands {
 pub(crate) use commands;
 
 commands! {
-    /// Commands without an instance.
+    /// Commands that need no instance.
     Global {
         create_instance = c"vkCreateInstance": fn(*const InstanceCreateInfo, *const c_void, *mut Handle) -> Code;
         list_extensions = c"vkEnumerateInstanceExtensionProperties": fn(*const c_char, *mut u32, *mut ExtensionProperties) -> Code;
@@ -54,14 +55,14 @@ commands! {
 }
 
 commands! {
-    /// Commands without an instance that are newer than Vulkan 1.0.
+    /// Commands that need no instance and are newer than Vulkan 1.0.
     Global11 {
         version = c"vkEnumerateInstanceVersion": fn(*mut u32) -> Code;
     }
 }
 
 commands! {
-    /// Commands on an instance or a physical device.
+    /// Commands for an instance or a physical device.
     OfInstance {
         destroy = c"vkDestroyInstance": fn(Handle, *const c_void);
         list_devices = c"vkEnumeratePhysicalDevices": fn(Handle, *mut u32, *mut Handle) -> Code;
@@ -81,7 +82,7 @@ commands! {
 }
 
 commands! {
-    /// Commands on a physical device that are newer than Vulkan 1.0.
+    /// Commands for a physical device that are newer than Vulkan 1.0.
     OfInstance11 {
         properties = c"vkGetPhysicalDeviceProperties2": fn(Handle, *mut PhysicalDeviceProperties2);
     }
@@ -104,24 +105,24 @@ pub(crate) unsafe fn listed<T: Copy>(fill: impl Fn(*mut u32, *mut T) -> Code) ->
             INCOMPLETE => continue,
             code => succeeded(code)?,
         }
-        // SAFETY: `fill` has initialized `count` elements, and the capacity limits their number.
+        // SAFETY: `fill` has initialized `count` elements, and the capacity bounds their number.
         unsafe { entries.set_len((count as usize).min(entries.capacity())) };
         return Ok(entries);
     }
 }
 
-/// Returns an error for a failure code.
+/// Returns an error if a code reports a failure.
 ///
 /// # Errors
-/// The code itself.
+/// Returns the code itself.
 pub(crate) fn succeeded(code: Code) -> Result<(), Code> {
     if code < SUCCESS { Err(code) } else { Ok(()) }
 }
 
-/// Returns an error for every result except success, also for positive ones, with which no object was created.
+/// Returns an error for every code except success. This includes positive codes, because with these no object was created.
 ///
 /// # Errors
-/// The code itself.
+/// Returns the code itself.
 fn created(code: Code) -> Result<(), Code> {
     if code == SUCCESS { Ok(()) } else { Err(code) }
 }
@@ -133,7 +134,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// Looks up the commands without an instance.
+    /// Looks up the commands that need no instance.
     ///
     /// # Safety
     /// `get` must be `vkGetInstanceProcAddr` of a library that stays open.
@@ -158,11 +159,11 @@ impl Entry {
         if code == Some(SUCCESS) { version } else { VERSION_1_0 }
     }
 
-    /// Returns the instance extensions, or an empty list if the command fails: the calls that follow show the error.
+    /// Returns the instance extensions, or an empty list if the command fails. In that case, later calls show the error.
     pub(crate) fn extensions(&self) -> Vec<ExtensionProperties> {
         let Some(global) = &self.global else { return Vec::new() };
         let list = global.list_extensions;
-        // SAFETY: the command fills lists as `listed` requires, and allows a null layer name.
+        // SAFETY: the command fills lists as `listed` requires, and accepts a null layer name.
         unsafe { listed(|count, entries| list(ptr::null(), count, entries)) }.unwrap_or_default()
     }
 
@@ -205,7 +206,7 @@ impl Entry {
             extensions: names.as_ptr(),
         };
         let mut handle = ptr::null_mut();
-        // SAFETY: `info` is valid, and `handle` is valid for writes.
+        // SAFETY: `info` is valid, and `handle` is writable.
         created(unsafe { (global.create_instance)(&info, NO_ALLOCATOR, &mut handle) })?;
         // SAFETY: `get` finds these commands with the live instance, and the table has their types.
         let commands = unsafe { OfInstance::find(self.get, handle) }.ok_or(INITIALIZATION_FAILED)?;
@@ -224,7 +225,7 @@ pub(crate) fn count<T>(list: &[T]) -> u32 {
     u32::try_from(list.len()).unwrap_or(u32::MAX)
 }
 
-/// A live instance. It exists until the process ends unless `destroy` is called.
+/// A live instance. It exists until the process ends, unless `destroy` is called.
 pub(crate) struct Instance {
     handle: Handle,
     commands: OfInstance,
@@ -252,7 +253,7 @@ impl Instance {
 
     /// Destroys the instance.
     pub(crate) fn destroy(self) {
-        // SAFETY: `Physical` borrows the instance, so none is left, and callers use no device of the instance afterwards.
+        // SAFETY: `Physical` borrows the instance, so no value of this type is left, and callers use no device of the instance afterwards.
         unsafe { (self.commands.destroy)(self.handle, NO_ALLOCATOR) };
     }
 }
@@ -260,8 +261,7 @@ impl Instance {
 impl Physical<'_> {
     pub(crate) fn properties(self) -> PhysicalDeviceProperties {
         let mut properties = PhysicalDeviceProperties::default();
-        // SAFETY: the physical device belongs to a live instance, and `properties` is at least as large as the structure of the
-        // registry.
+        // SAFETY: the physical device belongs to a live instance, and `properties` is at least as large as the structure in the registry.
         unsafe { (self.instance.commands.properties)(self.handle, &mut properties) };
         properties
     }
@@ -279,7 +279,7 @@ impl Physical<'_> {
             properties: PhysicalDeviceProperties::default(),
         };
         if let Some(newer) = &self.instance.newer {
-            // SAFETY: the physical device belongs to a live instance, and the caller guarantees that the chain is valid.
+            // SAFETY: the physical device belongs to a live instance, and the caller promises that the chain is valid.
             unsafe { (newer.properties)(self.handle, &mut all) };
         }
     }
@@ -287,8 +287,8 @@ impl Physical<'_> {
     /// Returns the extensions, or an empty list if the command fails.
     pub(crate) fn extensions(self) -> Vec<ExtensionProperties> {
         let list = self.instance.commands.list_extensions;
-        // SAFETY: the physical device belongs to a live instance; the command fills lists as `listed` requires, and allows a null
-        // layer name.
+        // SAFETY: the physical device belongs to a live instance. The command fills lists as `listed` requires, and accepts a null layer
+        // name.
         unsafe { listed(|count, entries| list(self.handle, ptr::null(), count, entries)) }.unwrap_or_default()
     }
 
@@ -303,8 +303,8 @@ impl Physical<'_> {
         unsafe { listed(fill) }.unwrap_or_default()
     }
 
-    /// Creates a device with one queue, and returns it with the function that looks up its commands. The device exists until the
-    /// process ends unless the caller destroys it.
+    /// Creates a device with one queue. Returns the device and the function that looks up the device's commands. The device exists until
+    /// the process ends, unless the caller destroys it.
     ///
     /// # Errors
     /// Returns the code of `vkCreateDevice`.
@@ -330,7 +330,7 @@ impl Physical<'_> {
         };
         let commands = &self.instance.commands;
         let mut handle = ptr::null_mut();
-        // SAFETY: the physical device belongs to a live instance, `info` is valid, and `handle` is valid for writes.
+        // SAFETY: the physical device belongs to a live instance, `info` is valid, and `handle` is writable.
         created(unsafe { (commands.create_device)(self.handle, &info, NO_ALLOCATOR, &mut handle) })?;
         Ok((handle, commands.of_device))
     }
@@ -343,7 +343,7 @@ impl Physical<'_> {
         let (device, get) = self.device(0)?;
         // SAFETY: `get` is the look-up function of the live `device`, and the table has the type of the registry.
         if let Some(commands) = unsafe { OfDevice::find(get, device) } {
-            // SAFETY: `device` is live, and no object of it was created.
+            // SAFETY: `device` is live, and no object was created from it.
             unsafe { (commands.destroy)(device, NO_ALLOCATOR) };
         }
         Ok(())

@@ -1,5 +1,5 @@
-//! C structures that the probe passes and receives, under their names in the registry without `Vk`; fields that are used have
-//! names in Rust style. They are few and never change, so it is not worth compiling bindings of all of Vulkan.
+//! C structures that the probe passes and receives. The names are those of the registry without `Vk`. Fields that the probe uses have names
+//! in Rust style. The structures are few and never change, so compiling bindings for all of Vulkan is not worthwhile.
 
 use std::ffi::{c_char, c_void};
 
@@ -10,7 +10,7 @@ pub(crate) type Object = u64;
 /// A `VkResult`.
 pub(crate) type Code = i32;
 
-/// Version 1.0, which applies to a program that requests no version.
+/// Version 1.0. It applies to a program that requests no version.
 pub(crate) const VERSION_1_0: u32 = 1 << 22;
 /// The first version with `vkGetPhysicalDeviceProperties2`.
 pub(crate) const VERSION_1_1: u32 = VERSION_1_0 | 1 << 12;
@@ -65,7 +65,7 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// Returns the head of a structure that ends its chain.
+    /// Returns the head of a structure that is the last one in its chain.
     pub(crate) const fn of(structure_type: i32) -> Self {
         Self {
             structure_type,
@@ -120,12 +120,12 @@ pub(crate) struct PhysicalDeviceProperties {
     pub(crate) kind: i32,
     pub(crate) name: [u8; 256],
     pub(crate) cache_uuid: [u8; 16],
-    /// Space for limits and sparse properties, which are not read. Their size differs between targets, but is always smaller.
+    /// Space for limits and sparse properties, which the probe does not read. Their size differs between targets, but is always smaller.
     rest: [u64; 96],
 }
 
 impl Default for PhysicalDeviceProperties {
-    /// Returns zeros, which a command overwrites completely.
+    /// Returns zeros. A command overwrites all of them.
     fn default() -> Self {
         Self {
             api_version: 0,
@@ -309,8 +309,8 @@ mod tests {
         }
     }
 
-    /// Compares sizes and offsets with those of the C compiler on 64-bit targets. Other structures are not compared; drivers
-    /// would fail on an error in them.
+    /// Compares the sizes and offsets with those that the C compiler reported for 64-bit targets. Does not compare other structures,
+    /// because drivers would fail if these were wrong.
     #[test]
     #[cfg(target_pointer_width = "64")]
     fn layouts_are_those_of_the_library() {

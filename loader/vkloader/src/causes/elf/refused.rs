@@ -1,4 +1,4 @@
-//! Diagnoses of the file that the dynamic linker rejected. Its message names that file, which may be one that the driver needs.
+//! Explains why the dynamic linker rejected a file. The linker's message names the file, which may be one that the driver needs.
 
 use super::closure::{self, Closure, Identity};
 use super::{closed_folder, damaged, file_name, shown};
@@ -8,12 +8,12 @@ use rustix::fs::StatVfsMountFlags;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Kind of a rejection.
+/// The kind of a rejection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Why {
-    /// The content is not that of a whole library.
+    /// The file is not a whole library.
     Damaged,
-    /// The kernel did not map the file into memory.
+    /// The kernel refused to map the file into memory.
     Unmapped,
     /// The user may not read the file.
     Closed,
@@ -21,7 +21,7 @@ enum Why {
     Full,
 }
 
-/// Ends of the dynamic linker's messages, which follow the name of a file.
+/// Last parts of the dynamic linker's messages, after the name of the file.
 const MESSAGES: [(&str, Why); 9] = [
     (": file too short", Why::Damaged),
     (": invalid ELF header", Why::Damaged),
@@ -34,8 +34,8 @@ const MESSAGES: [(&str, Why); 9] = [
     (": cannot open shared object file: Too many open files", Why::Full),
 ];
 
-/// Adds the reason why a file was rejected to the finding about `library`, which is the file itself or needs it. `words` is the message of the dynamic
-/// linker. Returns `false` if the message names no such file.
+/// Adds to the finding about `library` why a file was rejected. The file is `library` itself, or one that `library` needs. `words` is the
+/// message of the dynamic linker. Returns `false` if the message names no such file.
 pub(super) fn explain(dropped: &mut Dropped, words: &str, library: &Path, own: Identity) -> bool {
     let Some((file, why)) = rejected(words).and_then(|(name, why)| Some((find(name, library, own)?, why))) else {
         return false;
@@ -76,7 +76,7 @@ fn rejected(words: &str) -> Option<(&str, Why)> {
     })
 }
 
-/// Returns the file that the dynamic linker found for a name, which is a path or the name of a library that `library` needs.
+/// Returns the file that the dynamic linker found for a name. The name is a path, or the name of a library that `library` needs.
 fn find(name: &str, library: &Path, own: Identity) -> Option<PathBuf> {
     if name.contains('/') {
         return Some(name.into());
@@ -106,13 +106,13 @@ pub(super) fn closed(file: &Path) -> (String, String) {
 /// Facts that decide why the kernel did not map a file.
 #[derive(Default)]
 struct Facts {
-    /// Mount point of the file's file system, if it is mounted with `noexec`.
+    /// Mount point of the file's file system, if the mount has the option `noexec`.
     noexec: Option<String>,
     /// Limit on the address space of a process.
     limit: Option<String>,
     /// `true` on a system with SELinux.
     selinux: bool,
-    /// Folder of the file, if `LD_LIBRARY_PATH` names it.
+    /// Folder of the file, if `LD_LIBRARY_PATH` contains that folder.
     in_variable: Option<String>,
 }
 
@@ -129,7 +129,7 @@ impl Facts {
         }
     }
 
-    /// Returns the finding and the remedy. Facts about the file come before those about the process, and a guess comes last.
+    /// Returns the finding and the remedy. Facts about the file come first, facts about the process second, and a guess comes last.
     fn finding(&self, file: &Path) -> (String, String) {
         match (&self.noexec, &self.limit) {
             (Some(mount), _) => {
@@ -161,7 +161,7 @@ impl Facts {
     }
 }
 
-/// Returns the folder at which the file system of a file is mounted.
+/// Returns the mount point of the file system that contains a file.
 fn mount_point(file: &Path) -> String {
     let file = std::fs::canonicalize(file).unwrap_or_else(|_| file.into());
     let device = |path: &Path| std::fs::metadata(path).map(|status| status.dev()).ok();

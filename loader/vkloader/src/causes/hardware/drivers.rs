@@ -6,18 +6,18 @@ use crate::installed;
 use crate::report::{Card, Dropped, Report, codes, other, rank};
 use catalogue::hardware;
 
-/// The Vulkan drivers of a card, found by the name of its kernel driver.
+/// The Vulkan drivers for the cards of some kernel drivers.
 struct Row {
     kernel_drivers: &'static [&'static str],
-    /// Names of the libraries up to `.so`. Each of them is meant for these cards.
+    /// Names of the libraries up to `.so`. Each library is meant for these cards.
     libraries: &'static [&'static str],
-    /// Remedy for a system without these libraries, with the packages.
+    /// Remedy for a system without these libraries. It names the packages.
     install: &'static str,
-    /// Remedy for a driver that lists no device; empty for the usual one.
+    /// Remedy for a driver that lists no device; empty for the usual remedy.
     unused: &'static str,
 }
 
-/// Kernel drivers with Vulkan drivers that common distributions package.
+/// Kernel drivers whose Vulkan drivers are packaged by common distributions.
 const PACKAGED: [Row; 6] = [
     Row {
         kernel_drivers: &["amdgpu"],
@@ -65,7 +65,7 @@ const PACKAGED: [Row; 6] = [
     },
 ];
 
-/// Kernel drivers of cards for which there is no Vulkan driver.
+/// Kernel drivers of cards that have no Vulkan driver.
 const WITHOUT_VULKAN: [&str; 14] = [
     "ast",
     "bochs-drm",
@@ -83,7 +83,7 @@ const WITHOUT_VULKAN: [&str; 14] = [
     "vmwgfx",
 ];
 
-/// Remedy for cards that the older one of AMD's kernel drivers holds.
+/// Remedy for cards that the older one of AMD's kernel drivers uses.
 const FROM_RADEON: &str = "Vulkan needs the kernel driver amdgpu: for a card of GCN 1 or 2, start the kernel with radeon.si_support=0 \
     radeon.cik_support=0 amdgpu.si_support=1 amdgpu.cik_support=1. Older cards have no Vulkan driver.";
 
@@ -91,11 +91,11 @@ const FROM_RADEON: &str = "Vulkan needs the kernel driver amdgpu: for a card of 
 const REFUSED: &str = "The permissions of the node allow it, and the system refuses it. In a container, hand in the node with --device /dev/dri, \
     because a volume is not enough; in a sandbox (Landlock, AppArmor, SELinux), permit the node.";
 
-/// Remedy for a container with NVIDIA's card and without its libraries.
+/// Remedy for a container that has NVIDIA's card but not NVIDIA's libraries.
 const NVIDIA_IN_CONTAINER: &str = "Let NVIDIA's container tools hand in the libraries: docker run --runtime=nvidia --gpus all -e \
     NVIDIA_DRIVER_CAPABILITIES=all IMAGE, or podman run --device nvidia.com/gpu=all IMAGE.";
 
-/// Words for surroundings in which NVIDIA's libraries come from the host.
+/// Surroundings in which NVIDIA's libraries come from the host.
 const CONTAINERS: [&str; 3] = ["docker", "podman", "container"];
 
 /// Returns the remedy for a Flatpak program on a host with this version of NVIDIA's driver.
@@ -106,7 +106,8 @@ pub(super) fn for_flatpak(version: &str) -> String {
     )
 }
 
-/// Returns a finding for a card without an installed Vulkan driver. The finding comes after broken drivers and manifests that may belong to the card.
+/// Returns a finding for a card without an installed Vulkan driver. Broken drivers and manifests that may belong to the card are reported
+/// before it.
 pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
     let kernel_driver = card.kernel_driver.as_deref()?;
     if kernel_driver == "radeon" {
@@ -143,7 +144,7 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Option
     Some(found)
 }
 
-/// Returns `true` if the program found a known driver, although perhaps a broken one, or one without a device.
+/// Returns `true` if the program found a known driver, even if the driver is broken or has no device.
 fn has_driver(report: &Report) -> bool {
     !report.drivers.is_empty() || libraries_in(report).next().is_some()
 }
@@ -169,7 +170,7 @@ fn to_install(kernel_driver: &str, libraries: &[&str], machine: &Machine, report
     }
 }
 
-/// Returns a finding for a card whose Vulkan driver is there, although no manifest that was found leads to it.
+/// Returns a finding for a card whose Vulkan driver is installed but named by none of the manifests that were found.
 fn without_manifest(card: &Card, libraries: &[&str], machine: &Machine) -> Option<Dropped> {
     let (name, path) = libraries
         .iter()
@@ -219,7 +220,7 @@ pub(super) fn unused(card: &Card, report: &Report) -> Option<Dropped> {
     })
 }
 
-/// Returns the line in which a driver says that the system did not let it open a node.
+/// Returns the line in which a driver reports that the system did not let it open a node.
 fn refusal(driver: &Dropped) -> Option<&String> {
     const WORDS: [&str; 2] = ["Permission denied", "Operation not permitted"];
     let refuses = |line: &&String| line.contains("/dev/") && WORDS.iter().any(|words| line.contains(words));
@@ -252,7 +253,7 @@ fn row_of(kernel_driver: &str) -> Option<&'static Row> {
     PACKAGED.iter().find(|row| row.kernel_drivers.contains(&kernel_driver))
 }
 
-/// Returns `true` if a library is meant for the cards of a kernel driver, and does not only pass on another system's card.
+/// Returns `true` if a library is meant for the cards of a kernel driver, and not for forwarding another system's card.
 pub(super) fn is_meant_for(library: &str, kernel_driver: &str) -> bool {
     libraries_of(kernel_driver).contains(&library)
 }
@@ -269,7 +270,7 @@ fn libraries_of(kernel_driver: &str) -> Vec<&'static str> {
     }
 }
 
-/// Returns the known drivers among those that the program found, also if they were left out. A driver of another word size does not count.
+/// Returns the known drivers that the program found, even those that were left out. A driver for another word size does not count.
 fn libraries_in(report: &Report) -> impl Iterator<Item = &'static str> {
     let opened = report.drivers.iter().map(|driver| driver.library.as_str());
     let dropped = report.dropped.iter().filter(|dropped| is_driver(dropped));
@@ -282,20 +283,20 @@ fn is_driver(dropped: &Dropped) -> bool {
     dropped.subject.starts_with("driver") && !multiarch::CODES.contains(&dropped.code.as_str())
 }
 
-/// Returns `true` for a broken driver or manifest that may be the one of the card.
+/// Returns `true` for a broken driver or manifest that may belong to the card.
 fn is_unknown_and_broken(dropped: &Dropped) -> bool {
     let names = [Some(dropped.name.as_str()), dropped.file.as_deref()];
     let is_broken = dropped.rank >= rank::BROKEN && dropped.rank < rank::CONSEQUENCE;
     is_driver(dropped) && is_broken && names.into_iter().flatten().all(|name| known(name).is_none())
 }
 
-/// Returns `true` for a driver of WSL that opened, and then failed.
+/// Returns `true` for a driver of WSL that could be opened but failed later.
 pub(super) fn is_of_windows(dropped: &Dropped) -> bool {
     let is_meant = known(&dropped.name) == Some("libvulkan_dzn");
     is_meant && dropped.rank == rank::BROKEN && dropped.code != "driver.not-opened"
 }
 
-/// Returns the known driver that a path leads to; a path of a manifest leads to the library that the manifest names.
+/// Returns the known driver that a path leads to. For a manifest, this is the library that the manifest names.
 fn known(path: &str) -> Option<&'static str> {
     hardware::of(other::library_of(path).as_bytes()).map(|row| row.library)
 }

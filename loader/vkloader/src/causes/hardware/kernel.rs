@@ -1,9 +1,9 @@
-//! Cards without a kernel driver.
+//! Finds cards without a kernel driver.
 
 use super::machine::Machine;
 use crate::report::{Card, Dropped, codes};
 
-/// The kernel drivers for the cards of a PCI vendor, and the remedy for a card without one.
+/// The kernel drivers for the cards of a PCI vendor, and the remedy for a card without a kernel driver.
 struct Row {
     vendor: u32,
     modules: &'static [&'static str],
@@ -35,7 +35,7 @@ const ROWS: [Row; 3] = [
 const NVIDIAS_OWN: &str = "Load the kernel module of the card: modprobe nvidia. If that does not help, build it for this kernel (dkms status), and \
     sign it if Secure Boot is on (mokutil --sb-state).";
 
-/// Remedy for a card of NVIDIA whose kernel module a file forbids.
+/// Remedy for a card of NVIDIA whose kernel module is forbidden by a file.
 const FORBIDDEN_BY_TOOL: &str = "Remove what forbids it from the file, and start the machine again. A tool that switches the card off may have written it: prime-select \
     on-demand (Ubuntu), envycontrol -s hybrid, supergfxctl -m Hybrid.";
 
@@ -65,7 +65,7 @@ pub(super) fn missing(card: &Card, machine: &Machine) -> Dropped {
     found
 }
 
-/// Returns a sentence for each line of a configuration that forbids one of these kernel modules.
+/// Returns a sentence for each line of a configuration file that forbids one of these kernel modules.
 fn forbidden(machine: &Machine, modules: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     for folder in FORBIDDING {
@@ -81,7 +81,7 @@ fn forbidden(machine: &Machine, modules: &[&str]) -> Vec<String> {
     found
 }
 
-/// Returns `true` for the lines `blacklist MODULE`, `alias MODULE off` and `install MODULE /bin/false`.
+/// Returns `true` if a line forbids a module: `blacklist MODULE`, `alias MODULE off` or `install MODULE /bin/false`.
 fn forbids(line: &str, module: &str) -> bool {
     let words: Vec<&str> = line.split_whitespace().collect();
     match words[..] {

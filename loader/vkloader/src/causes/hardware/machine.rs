@@ -1,4 +1,4 @@
-//! Graphics hardware as the operating system lists it. No device node is opened, so no device is woken.
+//! Graphics hardware as the operating system lists it. Nothing here opens a device node, so no device wakes.
 
 use crate::causes::elf;
 use crate::report::Card;
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 /// PCI class of displays, as the kernel writes it.
 const DISPLAY: &str = "0x03";
-/// Kernel driver by which Windows shows its card to WSL, and its device node.
+/// Kernel driver through which Windows provides its card to WSL. The next constant is its device node.
 pub(super) const WINDOWS_DRIVER: &str = "dxgkrnl";
 pub(super) const WINDOWS_NODE: &str = "/dev/dxg";
-/// Device nodes of drivers that have none in `/dev/dri`.
+/// Device nodes of drivers that have no node in `/dev/dri`.
 const OTHER_NODES: [&str; 6] = [
     "dev/nvidiactl",
     "dev/nvidia0",
@@ -21,7 +21,7 @@ const OTHER_NODES: [&str; 6] = [
     "dev/pvr_sync",
 ];
 
-/// Folders of NVIDIA's libraries.
+/// Folders in which NVIDIA's libraries are installed.
 const NVIDIA_FOLDERS: [&str; 7] = [
     "usr/lib/x86_64-linux-gnu",
     "usr/lib/aarch64-linux-gnu",
@@ -32,7 +32,7 @@ const NVIDIA_FOLDERS: [&str; 7] = [
     "run/opengl-driver/lib",
 ];
 
-/// The system whose files are below a root folder.
+/// The system whose files are below the folder `root`.
 pub(super) struct Machine {
     root: PathBuf,
 }
@@ -65,7 +65,7 @@ impl Machine {
         names
     }
 
-    /// Returns the graphics hardware: display devices of the PCI bus, and GPUs of the platform that have a render node.
+    /// Returns the graphics hardware: display devices on the PCI bus, and GPUs on the platform bus that have a render node.
     pub(super) fn cards(&self) -> Vec<Card> {
         let mut cards: Vec<Card> = self
             .names("sys/bus/pci/devices")
@@ -81,7 +81,7 @@ impl Machine {
         cards
     }
 
-    /// Returns the card of Windows that WSL shows to programs, also if the PCI bus does not list it.
+    /// Returns the card that Windows provides to WSL, even if the PCI bus does not list this card.
     fn of_windows(&self) -> Option<Card> {
         self.has(WINDOWS_NODE).then(|| Card {
             place: WINDOWS_NODE.into(),
@@ -139,17 +139,17 @@ impl Machine {
         render.chain(others).collect()
     }
 
-    /// Returns the version of NVIDIA's kernel module, if it is loaded.
+    /// Returns the version of NVIDIA's kernel module, if the module is loaded.
     pub(super) fn nvidia_module(&self) -> Option<String> {
         let text = self.text("proc/driver/nvidia/version");
         let line = text.lines().find(|line| line.starts_with("NVRM version:"))?;
         line.split_whitespace().find(|word| is_version(word)).map(String::from)
     }
 
-    /// Returns the version of NVIDIA's installed libraries, from the name of one.
+    /// Returns the version of NVIDIA's installed libraries. The name of one of them contains the version.
     pub(super) fn nvidia_library(&self) -> Option<String> {
         let mut folders: Vec<String> = NVIDIA_FOLDERS.map(String::from).into();
-        // Flatpak has a folder for each version of the driver.
+        // Flatpak has one folder for each version of the driver.
         for folder in ["usr/lib/x86_64-linux-gnu/GL", "usr/lib/aarch64-linux-gnu/GL"] {
             let names = self
                 .names(folder)
@@ -164,7 +164,7 @@ impl Machine {
         })
     }
 
-    /// Returns the path of an installed library with this name, followed by `.so` or `.so.0`.
+    /// Returns the path of an installed library whose file name is `name`, followed by `.so` or `.so.0`.
     pub(super) fn library(&self, name: &str) -> Option<PathBuf> {
         let names = [format!("{name}.so"), format!("{name}.so.0")];
         if self.root == Path::new("/") {
@@ -229,7 +229,7 @@ fn text(path: &Path) -> String {
     text.unwrap_or_default().trim().to_owned()
 }
 
-/// Returns the render node of a device of the PCI bus.
+/// Returns the render node of a device on the PCI bus.
 fn render_node(folder: &Path) -> Option<String> {
     let entries = fs::read_dir(folder.join("drm")).into_iter().flatten().flatten();
     let mut names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());

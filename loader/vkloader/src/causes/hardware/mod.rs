@@ -1,4 +1,4 @@
-//! Finds why a driver could not reach its hardware: cards, kernel drivers, device nodes, their permissions, and limits of a container.
+//! Finds why a driver could not use its hardware: cards, kernel drivers, device nodes, permissions, and limits of a container.
 
 mod drivers;
 mod idle;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 const NVIDIA: u32 = 0x10DE;
 /// Kernel drivers that reserve a card for a virtual machine.
 const FOR_GUESTS: [&str; 2] = ["vfio-pci", "pci-stub"];
-/// Variable that selects the libraries that NVIDIA's container tools provide.
+/// Variable that selects which of NVIDIA's libraries a container gets.
 const CAPABILITIES: &str = "NVIDIA_DRIVER_CAPABILITIES";
 /// Remedy for missing device nodes of NVIDIA's driver.
 const NVIDIA_NODES: &str = "In a container, hand in the card: docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=all IMAGE, or podman run \
@@ -24,20 +24,20 @@ const NVIDIA_NODES: &str = "In a container, hand in the card: docker run --gpus 
 /// Remedy for WSL without the card of Windows.
 const NO_WINDOWS: &str = "In Windows: wsl --update, then wsl --shutdown. WSL 1 has no graphics: wsl --set-version DISTRIBUTION 2. In a container, \
     hand in the card: docker run --device /dev/dxg -v /usr/lib/wsl:/usr/lib/wsl IMAGE.";
-/// Variable that selects the cards that NVIDIA's container tools provide, and its values for no card.
+/// Variable that selects which of NVIDIA's cards a container gets. The next constant has its values for no card.
 const VISIBLE: &str = "NVIDIA_VISIBLE_DEVICES";
 const NO_CARD: [&str; 2] = ["none", "void"];
-/// Group number that the kernel shows for groups that a user namespace does not map.
+/// Group number that the kernel shows for a group that a user namespace does not map.
 const UNMAPPED: u32 = 65534;
 
-/// Adds the graphics hardware. If no hardware device is usable, adds what keeps drivers from the hardware. `is_replaced` is `true` if a variable
-/// replaces the search for drivers, so that the program does not see all installed ones.
+/// Adds the graphics hardware to a report. If no hardware device is usable, also adds the obstacles between drivers and hardware.
+/// `is_replaced` is `true` if a variable replaces the search for drivers, so that the program does not see all installed drivers.
 pub(super) fn find(report: &mut Report, is_replaced: bool) {
     let wanted = std::env::var(CAPABILITIES).ok();
     find_below(report, Path::new("/"), wanted.as_deref(), is_replaced);
 }
 
-/// Finds the causes on the system below a root. `wanted` is the value of [`CAPABILITIES`].
+/// Does the same for the system below a root folder. `wanted` is the value of [`CAPABILITIES`].
 fn find_below(report: &mut Report, root: &Path, wanted: Option<&str>, is_replaced: bool) {
     let machine = Machine::at(root);
     report.hardware = machine.cards();
@@ -58,7 +58,7 @@ fn is_hardware(device: &Device) -> bool {
     device.is_usable && !device.is_software()
 }
 
-/// Returns what keeps drivers from the hardware, on a machine where no hardware device is usable.
+/// Returns the obstacles between drivers and hardware, on a machine where no hardware device is usable.
 fn obstacles(machine: &Machine, report: &Report, wanted: Option<&str>, is_replaced: bool) -> Vec<Dropped> {
     let closed = closed_nodes(machine);
     let mut found: Vec<Dropped> = permissions(machine, &closed).into_iter().collect();
@@ -121,7 +121,7 @@ fn no_windows(machine: &Machine, report: &Report) -> Option<Dropped> {
     })
 }
 
-/// Returns a finding if NVIDIA's libraries and kernel module have different versions.
+/// Returns a finding if NVIDIA's libraries and NVIDIA's kernel module have different versions.
 fn versions(machine: &Machine, report: &Report) -> Option<Dropped> {
     let (module, library) = (machine.nvidia_module()?, machine.nvidia_library()?);
     let row = codes::HARDWARE_NVIDIA_VERSIONS;
@@ -135,7 +135,7 @@ fn versions(machine: &Machine, report: &Report) -> Option<Dropped> {
     })
 }
 
-/// Returns a finding for a container that has NVIDIA's card but not the graphics libraries.
+/// Returns a finding for a container that has NVIDIA's card but not the libraries for graphics.
 fn capabilities(machine: &Machine, value: Option<&str>) -> Option<Dropped> {
     let value = value?;
     let has_graphics = value
@@ -165,7 +165,7 @@ fn permissions(machine: &Machine, closed: &[PathBuf]) -> Option<Dropped> {
     })
 }
 
-/// Returns `true` if a driver was opened and gave no functions or devices, because its nodes are missing or closed.
+/// Returns `true` if a driver was opened but returned no functions or devices, because its nodes are missing or closed.
 fn lacks_node(dropped: &Dropped, machine: &Machine, closed: &[PathBuf]) -> bool {
     let row = catalogue::hardware::of(dropped.name.as_bytes());
     let row = row.filter(|_| linker::was_opened(dropped));
@@ -175,7 +175,7 @@ fn lacks_node(dropped: &Dropped, machine: &Machine, closed: &[PathBuf]) -> bool 
     })
 }
 
-/// Returns the remedy for a node that this user may not open, from the number of its group and its mode.
+/// Returns the remedy for a node that this user may not open. The number of the node's group and the mode decide.
 fn to_open(node: &Path, (group, mode): (u32, u32), machine: &Machine, user: &str) -> String {
     let lets_group = mode & 0o060 == 0o060;
     let name = named(&machine.text("etc/group"), &group.to_string());
@@ -195,7 +195,7 @@ fn to_open(node: &Path, (group, mode): (u32, u32), machine: &Machine, user: &str
     }
 }
 
-/// Returns a finding about the cause that keeps drivers from a card.
+/// Returns a finding about the cause that prevents drivers from using a card.
 fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
     let Some(driver) = card.kernel_driver.as_deref() else {
         return Some(kernel::missing(card, machine));
@@ -249,13 +249,13 @@ fn no_card(report: &Report, machine: &Machine) -> Option<Dropped> {
     })
 }
 
-/// File with the name of a machine that is described by a device tree.
+/// File with the model name of a machine that a device tree describes.
 const MODEL: &str = "sys/firmware/devicetree/base/model";
 /// Remedy for a Raspberry Pi whose kernel shows no card.
 const RASPBERRY: &str = "Turn on the kernel driver of the card: dtoverlay=vc4-kms-v3d in /boot/firmware/config.txt or /boot/config.txt, and start \
     the machine again. Models before the Raspberry Pi 4 have no Vulkan driver.";
 
-/// Remedies for surroundings in which a program sees no card.
+/// Remedies for surroundings in which programs see no card.
 const ADVICE: [(&str, &str); 7] = [
     (
         "flatpak",
@@ -281,7 +281,7 @@ const ADVICE: [(&str, &str); 7] = [
     ),
 ];
 
-/// Adds to each driver without a device the state of its hardware.
+/// Adds the state of the hardware to the finding about each driver without a device.
 fn explain_drivers(report: &mut Report, machine: &Machine) {
     let cards = &report.hardware;
     for dropped in report
@@ -321,13 +321,13 @@ fn is_nvidia(library: &str) -> bool {
     row.is_some_and(|row| row.on_demand_vendor != 0)
 }
 
-/// Returns the name of the user of this process, or the number if there is no name.
+/// Returns the name of this process's user, or the user's number if there is no name.
 fn user(machine: &Machine) -> String {
     let number = rustix::process::geteuid().as_raw().to_string();
     named(&machine.text("etc/passwd"), &number).unwrap_or(number)
 }
 
-/// Returns the name for a number in `passwd` or `group`.
+/// Returns the name that `passwd` or `group` has for a number.
 fn named(file: &str, number: &str) -> Option<String> {
     file.lines().find_map(|line| {
         let mut fields = line.split(':');

@@ -1,7 +1,8 @@
-//! Finds the driver, layer or program that caused a crash: the owner of the innermost function on the stack that belongs to one of them.
+//! Finds the driver, layer or program that caused a crash. The culprit is the owner of the innermost function on the stack that belongs to
+//! one of them.
 //!
-//! Functions of common libraries, such as the C library, are skipped, because their caller passed the arguments. The program is the culprit only if
-//! its own code is the innermost, no matter which library called that code.
+//! Functions of common libraries, such as the C library, are skipped, because their caller passed the arguments. The program is the culprit
+//! only if its own code is the innermost, whichever library called that code.
 
 mod parts;
 mod switch;
@@ -35,7 +36,7 @@ pub(crate) enum Who {
     Unknown,
 }
 
-/// Owner of a function on the stack.
+/// The owner of a function on the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Belongs {
@@ -43,7 +44,7 @@ pub(crate) enum Belongs {
     Layer,
     Program,
     Loader,
-    /// A library that only some of the drivers and layers need.
+    /// A library that only some drivers and layers need.
     Brought,
     /// A library that any part of the process may use, or code that belongs to no file.
     Common,
@@ -53,14 +54,14 @@ pub(crate) enum Belongs {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Function {
     pub(crate) file: Option<String>,
-    /// Address within the file, in hexadecimal digits; the address in memory if there is no file.
+    /// Address within the file, in hexadecimal digits. Without a file, the address in memory.
     pub(crate) offset: String,
     pub(crate) of: Belongs,
-    /// `false` if the address is not mapped, for example after a jump through an invalid pointer or into a closed library.
+    /// `false` if the address is not mapped, for example after a jump to an invalid pointer or into a closed library.
     pub(crate) is_mapped: bool,
 }
 
-/// Result of a second run of a program, without the culprit.
+/// The result of a second run of a program without the culprit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Retried {
@@ -70,7 +71,7 @@ pub(crate) enum Retried {
     Crashes,
     /// The program did not end within its time limit.
     TooLong,
-    /// No variable takes the culprit out, so there was no second run.
+    /// No variable disables the culprit, so there was no second run.
     NoSwitch,
 }
 
@@ -84,28 +85,28 @@ pub(crate) struct Crashed {
     pub(crate) library: Option<String>,
     /// The part that called the culprit: the name of a layer, the library of a driver, or the file of the program.
     pub(crate) called_by: Option<String>,
-    /// The reason why the process could not be supervised, which leaves the culprit unknown.
+    /// The reason why the process could not be supervised. Without supervision, the culprit stays unknown.
     pub(crate) unsupervised: Option<Unsupervised>,
     pub(crate) process: Option<u32>,
     pub(crate) executable: Option<String>,
     /// `true` for the process that this program started, `false` for a descendant of that process.
     pub(crate) is_first: bool,
     pub(crate) signal: i32,
-    /// Address whose access failed, in hexadecimal digits.
+    /// Address that could not be accessed, in hexadecimal digits.
     pub(crate) address: Option<String>,
-    /// Process that sent the signal, if another process did.
+    /// Process that sent the signal, if a process did.
     pub(crate) sender: Option<u32>,
     /// Functions on the stack, innermost first.
     pub(crate) frames: Vec<Function>,
-    /// Variable of the loader that takes the culprit out.
+    /// Variable of the loader that disables the culprit.
     pub(crate) switch: Option<Switch>,
-    /// Variable that disables the layer, as the layer's manifest names it.
+    /// Variable that disables the layer, according to the layer's manifest.
     pub(crate) own_switch: Option<Switch>,
     /// Result of a second run without the culprit, if there was one.
     pub(crate) retried: Option<Retried>,
 }
 
-/// Returns the crash that explains how a run ended. A crash of the started process comes before crashes of its descendants.
+/// Returns the crash that explains how a run ended. A crash of the started process takes precedence over crashes of its descendants.
 pub(super) fn judged(finished: &Finished) -> Option<Crashed> {
     let records = &finished.records;
     let is_of_vulkan = |crash: &&Crash| records.iter().any(|record| record.process == crash.process);
@@ -113,7 +114,7 @@ pub(super) fn judged(finished: &Finished) -> Option<Crashed> {
     let other = || {
         let mut found = finished.crashes.iter().filter(is_of_vulkan);
         found.next_back().or(match finished.ending {
-            // A shell ends with such a status if a command of it crashed.
+            // A shell exits with such a status if one of its commands crashed.
             Ending::Status(status) if status > names::OF_SHELL => finished.crashes.last(),
             _ => None,
         })
@@ -211,8 +212,8 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
     crashed
 }
 
-/// Returns the driver or layer that is the only one to need a library on the stack. This finds the culprit if a library crashed in a thread of its
-/// own.
+/// Returns the driver or layer that alone needs a library on the stack. This finds the culprit if a library crashed in a thread that the
+/// library started itself.
 fn brought(owners: &[Owner]) -> Option<Owner> {
     owners.iter().find_map(|owner| match owner {
         Owner::Brought(by) => <[usize; 1]>::try_from(by.clone()).ok().map(|[part]| Owner::Part(part)),
@@ -241,7 +242,7 @@ fn hexadecimal(number: u64) -> String {
 }
 
 impl Crashed {
-    /// Names a driver or layer as the culprit, and the variables that take it out.
+    /// Sets a driver or layer as the culprit, with the variables that disable it.
     fn blame(&mut self, part: &Part, records: &[Record]) {
         self.culprit = if part.is_layer { Who::Layer } else { Who::Driver };
         self.name.clone_from(&part.name);
@@ -292,7 +293,7 @@ impl Crashed {
             _ => String::new(),
         };
         let place = self.place();
-        // A comma or colon follows the program in two sentences.
+        // In the two sentences below, a comma or a colon follows the program.
         let before_sign = program.trim_end_matches(',');
         match self.culprit {
             Who::Driver => format!("The driver {} crashed {program}: {signal} {place}{by}.", self.name),
@@ -308,7 +309,7 @@ impl Crashed {
         }
     }
 
-    /// Returns the place of the innermost function in words.
+    /// Returns a description of the place of the innermost function.
     fn place(&self) -> String {
         let Some(first) = self.frames.first() else {
             return "at an unknown place".into();
@@ -338,7 +339,7 @@ impl Crashed {
         findings
     }
 
-    /// Returns file and address of the innermost functions on the stack.
+    /// Returns the file and address of each of the innermost functions on the stack.
     pub(crate) fn stack(&self) -> impl Iterator<Item = String> {
         self.frames.iter().take(MOST_TOLD).map(|frame| match &frame.file {
             Some(file) => format!("{}+{}", file.rsplit('/').next().unwrap_or(file), frame.offset),
@@ -346,7 +347,7 @@ impl Crashed {
         })
     }
 
-    /// Returns the remedy, if a variable takes the culprit out.
+    /// Returns the remedy if a variable disables the culprit.
     fn advice(&self) -> Option<String> {
         let switch = self.switch.as_ref()?;
         let library = self.library.as_deref().unwrap_or(&self.name);

@@ -1,4 +1,4 @@
-//! Sorts the libraries of a process by their owner: a driver, a layer, the program, the loader, or none of them.
+//! Sorts the libraries of a process by owner: a driver, a layer, the program, the loader, or none of these.
 
 use crate::causes::elf::{Closure, Identity, is_usual};
 use crate::crash::Crash;
@@ -7,7 +7,7 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// Beginnings of the names of common libraries. A fault in such a library is attributed to its caller.
+/// First parts of the names of common libraries. A fault in such a library is attributed to its caller.
 const OF_ALL: [&str; 20] = [
     "libc.so",
     "libc-2",
@@ -30,7 +30,7 @@ const OF_ALL: [&str; 20] = [
     "linux-vdso",
     "[",
 ];
-/// Beginnings of the names of libraries that drivers open with `dlopen`, each with a part of the name of the driver's library.
+/// First parts of the names of libraries that drivers open with `dlopen`. Each has a part of the name of the driver's library.
 const OF_DRIVERS: [(&str, &str); 1] = [("libnvidia-", "nvidia")];
 
 /// A driver or layer.
@@ -45,17 +45,17 @@ pub(super) struct Part {
     needs: OnceCell<HashSet<PathBuf>>,
 }
 
-/// Owner of the code of a file.
+/// The owner of the code in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
     /// A driver or layer, by its index in [`Parts::parts`].
     Part(usize),
     Program,
-    /// Drivers and layers, by index, which are the only ones to need this library.
+    /// A library that only these drivers and layers need. They are named by index.
     Brought(Vec<usize>),
     /// The loader.
     Loader,
-    /// A library that several parts may use, or code that belongs to no file. A fault in it is attributed to its caller.
+    /// A library that several parts may use, or code that belongs to no file. A fault there is attributed to the caller.
     Common,
 }
 
@@ -83,7 +83,7 @@ impl Part {
         self.needs.get_or_init(|| needs(&self.real))
     }
 
-    /// Returns `true` if `file` is the library of this driver or layer. A library that the linker found is compared by its name.
+    /// Returns `true` if `file` is the library of this driver or layer. If the linker searched for the library, compares only the names.
     fn is(&self, file: &Path) -> bool {
         let is_named = !self.library.contains('/') || !self.real.exists();
         self.real == file || is_named && self.real.file_name() == file.file_name()
@@ -91,7 +91,7 @@ impl Part {
 }
 
 impl Parts {
-    /// Collects drivers, layers and loaders from a trace, and the program from its crash.
+    /// Collects the drivers, layers and loaders from a trace, and the program from its crash.
     pub(super) fn of(records: &[Record], crash: &Crash) -> Self {
         let mut parts = Self {
             parts: Vec::new(),
@@ -132,7 +132,7 @@ impl Parts {
         }
     }
 
-    /// Adds a layer that was found but is in no chain, because it may crash while it is opened.
+    /// Adds a layer that the loader found but that is in no chain, because such a layer may crash while it is opened.
     fn add_layer_of(&mut self, record: &Record) {
         let Event::Decision(decision) = &record.event else {
             return;
@@ -172,7 +172,8 @@ impl Parts {
             (true, true) => Owner::Program,
             (true, false) => Owner::Common,
             (false, false) => Owner::Brought(by),
-            // Something opened the library with `dlopen`. A library of the system or beside a driver may serve any part; others serve the program.
+            // Some part opened the library with `dlopen`. A library of the system, or in the folder of a driver, may serve any part; other
+            // libraries serve the program.
             (false, true) if self.is_of_system(&file) => Owner::Common,
             (false, true) => Owner::Program,
         }
@@ -201,7 +202,7 @@ impl Parts {
     }
 }
 
-/// Returns the libraries that a program or library needs, directly and indirectly.
+/// Returns the libraries that a program or library needs, directly or indirectly.
 fn needs(file: &Path) -> HashSet<PathBuf> {
     let Some(identity) = Identity::of(file) else {
         return HashSet::new();

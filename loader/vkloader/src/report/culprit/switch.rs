@@ -1,4 +1,4 @@
-//! Environment variables that take a driver or layer out of a program.
+//! Environment variables that disable a driver or layer for a program.
 
 use crate::events::{Event, Record};
 use crate::manifests::{found, layers, named, own_switch, read as manifest};
@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// A variable that takes a driver or layer out.
+/// A variable that disables a driver or layer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Switch {
     pub(crate) variable: String,
@@ -15,11 +15,12 @@ pub(crate) struct Switch {
     pub(crate) value: String,
 }
 
-/// Returns the variable that disables a driver, with the file names of its manifests; `None` if no manifest names the library.
+/// Returns the variable that disables a driver. Its value has the file names of the driver's manifests. Returns `None` if no manifest names
+/// the library.
 pub(in crate::report) fn driver_switch(library: &str, records: &[&Record]) -> Option<Switch> {
     let manifests = Manifests::of(records);
     let known = manifests.all(library).iter().map(|(path, _)| path.as_str());
-    // A driver that crashes while it is opened has no decision yet, so the manifests are searched.
+    // If a driver crashes while it is opened, the trace has no decision about it yet. So this searches the manifests.
     let read = records.iter().filter_map(|record| match &record.event {
         Event::Decision(decision) if decision.subject == "driver-manifest" && decision.is_kept() => {
             Some(decision.name.as_str())
@@ -38,13 +39,13 @@ pub(in crate::report) fn driver_switch(library: &str, records: &[&Record]) -> Op
     })
 }
 
-/// Returns the variable that the layer's manifest names for disabling the layer.
+/// Returns the variable with which users can disable the layer, according to the layer's manifest.
 pub(super) fn own(path: &Path, name: &str) -> Option<Switch> {
     let (variable, value) = own_switch(path, name)?;
     Some(Switch { variable, value })
 }
 
-/// Returns the layers of a manifest, each with its library.
+/// Returns the layers that a manifest describes, each with its library.
 pub(super) fn layers_of(path: &Path) -> Vec<(String, PathBuf)> {
     let Some(content) = manifest(path) else {
         return Vec::new();
