@@ -1,4 +1,4 @@
-//! `vkloader explain` on programs that end with a failure: without a display, and after a call that failed.
+//! `vkloader explain` for programs that end with a failure: without a display, and after a call that failed.
 
 mod machine;
 
@@ -8,9 +8,9 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Compiles a program that opens the library of its first argument, and is linked with a library of this name. With a second argument, it also
-/// creates an instance and asks its driver for a device with an extension that no device
-/// has. With a third argument, it ends itself by SIGKILL before that.
+/// Compiles a program that is linked against a library of this name and opens the library of its first argument. With a second argument, it
+/// also creates an instance and asks the driver for a device with an extension that no device has. With a third argument, it first ends
+/// itself by SIGKILL.
 fn with_library(machine: &Machine, soname: &str) -> String {
     let folder = machine.path("window");
     std::fs::create_dir_all(&folder).expect("a folder");
@@ -43,7 +43,7 @@ fn with_library(machine: &Machine, soname: &str) -> String {
     program.to_str().expect("plain").into()
 }
 
-/// Explains a program of [`with_library`].
+/// Explains a program that [`with_library`] compiled.
 fn of_program(machine: &Machine, program: &str, more: &[&str]) -> Explained {
     let file = library();
     let words = [
@@ -137,8 +137,8 @@ fn a_variable_of_a_script_counts_for_the_list_of_devices() {
     );
 }
 
-/// Creates the socket of an X server, and returns it with its path and the number of its display. Reports the test as skipped and returns `None` if
-/// that is impossible. Each test has a number of its own.
+/// Creates the socket of an X server. Returns the socket with its path and the number of its display. Reports the test as skipped and
+/// returns `None` if that is impossible. Each test uses another number.
 fn x_server(test: u32) -> Option<(UnixListener, PathBuf, u32)> {
     let number = 40_000 + 10 * std::process::id() + test;
     let folder = Path::new("/tmp/.X11-unix");
@@ -152,7 +152,7 @@ fn x_server(test: u32) -> Option<(UnixListener, PathBuf, u32)> {
     }
 }
 
-/// The socket of an X server is there, and the server refuses a program without authorization.
+/// The socket of an X server exists, but the server refuses a program without authorization.
 #[test]
 fn a_display_that_refuses_the_program_is_named() {
     let mut machine = Machine::new();
@@ -183,7 +183,7 @@ fn a_display_that_refuses_the_program_is_named() {
     std::fs::remove_file(path).expect("just made");
 }
 
-/// A remote desktop without DRI3 shows no pictures of Mesa's hardware drivers. The server wants an authorization.
+/// On a remote desktop without DRI3, Mesa's hardware drivers cannot show pictures. The server requires authorization.
 #[test]
 fn a_remote_desktop_without_dri3_is_named() {
     let mut machine = Machine::new();
@@ -210,7 +210,7 @@ fn a_remote_desktop_without_dri3_is_named() {
     let file = machine.file("cookies", cookies);
     let thread = std::thread::spawn(move || {
         for has_dri3 in [0, 1] {
-            // The first client only asks whether the server is there.
+            // The first client only asks whether the server is running.
             let (mut client, _) = server.accept().expect("a client");
             client.read_exact(&mut [0; 12]).expect("a greeting");
             client.write_all(&[0]).expect("an answer");

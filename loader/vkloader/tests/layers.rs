@@ -18,7 +18,7 @@ fn with_layers(names: &[&str]) -> Machine {
     machine
 }
 
-/// Returns output and exit status of `vkloader layers`.
+/// Returns the output and exit status of `vkloader layers`.
 fn layers(machine: &Machine, words: &[&str]) -> (String, i32) {
     let library = library();
     let mut all = vec!["layers", "--library", library.to_str().expect("plain")];
@@ -28,7 +28,7 @@ fn layers(machine: &Machine, words: &[&str]) -> (String, i32) {
     (text, output.status.code().expect("it ends by itself"))
 }
 
-/// Returns the positions of texts, which must exist.
+/// Checks that the text contains these parts in this order.
 #[track_caller]
 fn assert_in_order(text: &str, parts: &[&str]) {
     let places: Vec<_> = parts.iter().map(|part| text.find(part)).collect();
@@ -104,7 +104,7 @@ fn without_an_instance_there_is_no_chain() {
     assert!(text.contains("no instance could be created"), "{text}");
 }
 
-/// One value removes all warnings, also those that would come from the moves, and keeps what the user declared.
+/// One value removes all warnings and keeps the order that the user declared. It also prevents the warnings that the moves would cause.
 #[test]
 fn several_warnings_have_one_remedy() {
     let names = [
@@ -132,7 +132,7 @@ fn several_warnings_have_one_remedy() {
     assert_in_order(&text, &["VK_LAYER_z", "VK_LAYER_y"]);
 }
 
-/// The list of the program is stronger than the variable.
+/// The program's list of layers is stronger than the variable.
 #[test]
 fn an_order_that_only_the_program_changes_has_no_remedy() {
     let machine = Machine::new();

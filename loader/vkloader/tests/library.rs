@@ -1,4 +1,4 @@
-//! `vkloader explain --library X -- PROGRAM`: the program gets X however it opens a Vulkan loader, or the command prints why not.
+//! `vkloader explain --library X -- PROGRAM`: the program gets X, however it opens a Vulkan loader, or the command prints why not.
 
 mod machine;
 
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use steady::{ending, eventually};
 
-/// Opens each name in its arguments, checks that all give one library, and lists the devices of an instance.
+/// A program that opens each name in its arguments, checks that all of them give the same library, and lists the devices of an instance.
 const PROGRAM: &str = r#"
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -44,10 +44,10 @@ int main(int count, char **names) {
 }
 "#;
 
-/// Source of another loader, which is a library of the same name without Vulkan.
+/// Source of another loader: a library of the same name, but without Vulkan.
 const OTHER: &str = "int vkCreateInstance(void) { return -1; }\n";
 
-/// A machine with a driver, a program, and a folder `others` with another loader under both names.
+/// A machine with a driver and a program. Its folder `others` has another loader under both names.
 struct Bench {
     machine: Machine,
     program: PathBuf,
@@ -77,7 +77,7 @@ impl Bench {
         }
     }
 
-    /// Runs `explain` for the program, with these names as its arguments.
+    /// Runs `explain` for the program, with these names as the program's arguments.
     fn explain(&self, library: &str, names: &[&str]) -> Output {
         let program = self.program.to_str().expect("plain");
         let words = [&["explain", "--library", library, "--", program], names].concat();
@@ -88,12 +88,12 @@ impl Bench {
             .expect("it can be started")
     }
 
-    /// Runs `explain` for the program, checks that it got this library, and returns the program's output.
+    /// Runs `explain` for the program, checks that the program got this library, and returns the program's output.
     fn gets(&self, library: &str, names: &[&str]) -> String {
         let output = self.explain(library, names);
         let said = text(&output.stdout);
         assert_eq!(output.status.code(), Some(0), "{said}{}", text(&output.stderr));
-        // The output wraps like in a terminal, even within a path.
+        // The output is wrapped as on a terminal, even within a path.
         let words: String = said.split_whitespace().collect();
         let here = fs::canonicalize(self.machine.path("")).expect("a folder");
         let path = std::path::absolute(here.join(library)).expect("a path");
@@ -117,7 +117,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The path of the library under test.
+/// Returns the path of the library under test.
 fn tested() -> String {
     let library = fs::canonicalize(library()).expect("it was built");
     library.to_str().expect("plain").into()
@@ -151,7 +151,7 @@ fn a_link_and_a_path_from_here_name_the_library() {
     for library in ["mine.so", "./mine.so", "below/../mine.so"] {
         bench.gets(library, &["libvulkan.so.1"]);
     }
-    // Without a program, too, a bare name is a file of this folder; the dynamic linker would search elsewhere.
+    // Without a program, a bare name also means a file in this folder. The dynamic linker would search elsewhere.
     let mut command = bench.machine.command(&["explain", "--library", "mine.so"]);
     let output = command.current_dir(bench.machine.path("")).output().expect("it runs");
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
@@ -197,7 +197,7 @@ fn a_program_with_folders_of_its_own_first() {
         "{said}"
     );
     bench.is_clean();
-    // DT_RUNPATH comes after the variable, so it does not hide the library.
+    // The linker searches `DT_RUNPATH` after the folders of the variable, so `DT_RUNPATH` does not hide the library.
     let words = ["-ldl", "-Wl,--enable-new-dtags,-rpath,$ORIGIN/own"];
     compile(&[&bench.machine.path("program.c")], &bench.program, &words);
     bench.gets(&tested(), &["libvulkan.so.1"]);
@@ -243,7 +243,7 @@ fn a_program_that_cannot_be_started() {
     bench.is_clean();
 }
 
-/// Waits until a process number is in a file, and returns it.
+/// Waits until a file contains a process number, and returns this number.
 fn number(file: &Path) -> String {
     let read = || fs::read_to_string(file).unwrap_or_default();
     eventually("a program is started", || read().ends_with('\n'));
@@ -266,7 +266,7 @@ fn with_usual_signals(command: &mut Command) {
         }
         Ok(())
     };
-    // SAFETY: the function calls only `signal`, which is async-signal-safe, so it may run after a fork.
+    // SAFETY: the function calls only `signal`, which is async-signal-safe. So the function may run after a fork.
     unsafe { command.pre_exec(reset) };
 }
 
@@ -301,7 +301,7 @@ fn a_signal_ends_the_program_and_leaves_nothing() {
     }
 }
 
-/// vulkaninfo opens `libvulkan.so`, if that is installed, before `libvulkan.so.1`.
+/// vulkaninfo opens `libvulkan.so` before `libvulkan.so.1`, if the first one is installed.
 #[test]
 fn vulkaninfo_of_the_system_gets_the_library() {
     let mut bench = Bench::new();

@@ -1,4 +1,4 @@
-//! `vkloader` on a machine whose programs use another loader or have none.
+//! `vkloader` on a machine whose programs use another loader or have no loader.
 
 mod machine;
 
@@ -25,8 +25,8 @@ fn not_installed() -> Machine {
     machine
 }
 
-/// Makes the loader of this system the one that programs use. Reports the test as skipped and returns `None` if the system has no other loader than
-/// this project's.
+/// Returns a machine whose programs use the loader of this system. Reports the test as skipped and returns `None` if the system has only
+/// this project's loader.
 fn with_peer() -> Option<(Machine, PathBuf)> {
     let usual = "/usr/lib/x86_64-linux-gnu/libvulkan.so.1";
     let peer = std::env::var_os("VKL_PEER_LIBRARY").map_or_else(|| usual.into(), PathBuf::from);
@@ -109,7 +109,7 @@ fn every_difference_is_named_with_its_reason() {
         because.contains(filter) && because.contains("does not know"),
         "{device:#}"
     );
-    // A variable without effect on programs is not reported.
+    // A variable without an effect on programs is not reported.
     assert!(
         !explained.codes().contains(&"device.id-filter"),
         "{:?}",
@@ -143,7 +143,7 @@ fn drivers_that_another_loader_does_not_find_are_named() {
         skip("this loader knows no filter of drivers");
         return;
     }
-    // Both loaders know this variable, so it causes no difference.
+    // Both loaders know this variable, so there is no difference.
     machine.variable("VK_ADD_DRIVER_FILES", elsewhere.to_str().expect("plain"));
     machine.variable(name, "card*");
     let explained = machine.explain_with(&[]);
@@ -158,7 +158,7 @@ fn drivers_that_another_loader_does_not_find_are_named() {
     }
 }
 
-/// The remedy says to replace the damaged loader; the test follows it.
+/// The remedy is to replace the damaged loader. The test does this.
 #[test]
 fn a_machine_whose_loader_does_not_open_says_so() {
     let machine = machine();
@@ -222,7 +222,7 @@ fn files_are_listed_with_the_library_beside_the_program() {
     let listed = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(listed.contains("libraries/libmock_card.so"), "{listed}");
-    // The sandbox has a loader of its own.
+    // The sandbox has its own loader.
     assert!(!listed.contains("build/"), "{listed}");
 }
 
@@ -258,7 +258,7 @@ fn a_library_beside_the_program_that_belongs_to_another_user_is_not_opened() {
     assert!(said.contains("no Vulkan loader could be opened"), "{said}");
 }
 
-/// If the first place for temporary files is not writable, the next one is used.
+/// If the first place for temporary files is not writable, `vkloader` uses the next one.
 #[test]
 fn a_folder_for_temporary_files_that_is_gone_prevents_nothing() {
     let mut machine = machine();
@@ -271,7 +271,7 @@ fn a_folder_for_temporary_files_that_is_gone_prevents_nothing() {
     }
 }
 
-/// The library of a driver replaces the loader and fails.
+/// The library of a driver replaces the loader, and fails.
 #[test]
 fn a_loader_that_fails_where_this_one_works_is_the_cause() {
     let machine = machine();
@@ -316,7 +316,8 @@ fn where_programs_get_this_library_nothing_is_compared() {
     assert_eq!(explained.report["other_word_size"], Value::Null);
 }
 
-/// The `vkloader` of the other word size is run if it is installed. Here one of this word size is used instead.
+/// `vkloader` runs the `vkloader` of the other word size, if that is installed. In this test, a program of the same word size takes its
+/// place.
 #[test]
 fn what_programs_of_the_other_word_size_get_is_told() {
     let machine = machine();
@@ -329,7 +330,7 @@ fn what_programs_of_the_other_word_size_get_is_told() {
     let size = &explained.report["other_word_size"];
     assert_eq!((&size["word_size"], &size["verdict"]), (&32.into(), &"hardware".into()));
     assert_eq!(size["devices"][0], "card");
-    // A machine that cannot run it has no programs of that word size.
+    // A machine that cannot run the other `vkloader` has no programs of that word size.
     fs::write(&stand_in, "no program").expect("written");
     assert_eq!(machine.explain_with(&[]).report["other_word_size"], Value::Null);
 }
@@ -342,7 +343,7 @@ fn said(machine: &Machine, words: &[&str]) -> (Option<i32>, String) {
     )
 }
 
-/// A loader that is older than variables for drivers: it crashes with the bad driver, and works without it.
+/// A loader that is older than the variables for drivers. It crashes with the bad driver, and works without this driver.
 const OLD: &str = r#"
 #include <stdlib.h>
 #include <string.h>
@@ -365,7 +366,7 @@ void *vkGetInstanceProcAddr(void *instance, const char *name) {
 }
 "#;
 
-/// Makes this C source the loader that programs use.
+/// Returns a machine whose programs use a loader that is compiled from this C source.
 fn with_loader(text: &str) -> Machine {
     let machine = machine();
     let source = machine.file("loader.c", text);
@@ -393,7 +394,7 @@ fn a_remedy_does_not_name_a_variable_that_the_loader_of_programs_lacks() {
         machine.path("data/vulkan/icd.d/card.json").display()
     );
     assert!(explained.advice().contains(&wanted), "{}", explained.advice());
-    // The library of vkloader knows the usual variable.
+    // The library of `vkloader` knows the usual variable.
     assert!(
         machine
             .explain()
@@ -427,7 +428,7 @@ fn a_settings_file_that_the_loader_of_programs_does_not_read_is_a_difference() {
             .as_str()
             .is_some_and(|text| text.contains("does not read such a file"))
     );
-    // It counts for the library of vkloader.
+    // The settings file is valid for the library of `vkloader`.
     assert_eq!(machine.explain().first(), "settings.active");
 }
 

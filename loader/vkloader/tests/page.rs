@@ -1,4 +1,4 @@
-//! The page of `vkloader explain --html` in a real browser, if one is installed.
+//! The page of `vkloader explain --html` in a real browser, if a browser is installed.
 
 mod machine;
 
@@ -24,7 +24,7 @@ fn page() -> String {
     std::fs::read_to_string(file).expect("the page is there")
 }
 
-/// Returns the most frequent colour, and the number of pixels of other colours.
+/// Returns the most frequent colour, and the number of pixels that have other colours.
 fn ground(colours: &BTreeMap<[u8; 3], usize>) -> ([u8; 3], usize) {
     let (ground, count) = colours
         .iter()

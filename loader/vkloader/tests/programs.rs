@@ -1,4 +1,4 @@
-//! `vkloader explain -- PROGRAM` for programs that leave no trace, go on in the background, or run as another user.
+//! `vkloader explain -- PROGRAM` for programs that leave no trace, continue in the background, or run as another user.
 
 mod machine;
 
@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The words that run the probe as a program, quoted for a shell.
+/// Returns the words that run the probe as a program, quoted for a shell.
 fn probe() -> String {
     format!(
         "{} probe {} >/dev/null",
@@ -24,13 +24,13 @@ fn working() -> Machine {
     machine
 }
 
-/// Explains a command of the shell.
+/// Explains a shell command.
 fn of_shell(machine: &Machine, script: &str) -> Explained {
     let library = library();
     machine.explain_with(&["--library", library.to_str().expect("plain"), "--", "sh", "-c", script])
 }
 
-/// Runs `vkloader explain` for a program, and returns its output.
+/// Runs `vkloader explain` for a program. Returns the output.
 fn said(machine: &Machine, program: &[&str]) -> Output {
     let library = library();
     machine.run(
@@ -83,7 +83,7 @@ fn a_program_that_goes_on_in_the_background_is_awaited() {
 fn a_program_that_leaves_a_daemon_ends_when_it_ends() {
     let machine = working();
     let file = machine.path("daemon");
-    // The process without Vulkan ends after the test, or with this file.
+    // The process without Vulkan ends after the test, or as soon as this file exists.
     let script = format!(
         "{}; (while [ ! -e {} ]; do sleep 0.1; done) >/dev/null 2>&1 & exit 0",
         probe(),
@@ -139,7 +139,7 @@ fn a_system_that_takes_no_temporary_file_prevents_nothing() {
         return;
     }
     assert_eq!(machine.explain().first(), "driver.no-entry-point");
-    // Links to a library need a folder, so the program finds the library by a variable.
+    // A folder is needed for links to a library. Without it, the program finds the library through a variable.
     machine.variable("LD_LIBRARY_PATH", first);
     let script = probe().replace(">/dev/null", ">&2");
     let words = ["--", "sh", "-c", &script];
@@ -225,7 +225,7 @@ fn a_loader_in_a_folder_of_the_program_is_named() {
             .map(|version| &version[..2]),
         Some("1.")
     );
-    // Without a library of its own, vkloader names the loader of the program.
+    // If `vkloader` has no library of its own, it names the program's loader.
     let mut machine = Machine::new();
     machine.install();
     fs::remove_dir_all(machine.path("libexec")).expect("just installed");
@@ -289,7 +289,7 @@ fn a_32_bit_program_comes_with_what_it_lacks() {
     );
 }
 
-/// The superuser explains a program that gives its rights away.
+/// The superuser explains a program that gives up its rights.
 #[test]
 fn a_program_of_another_user_is_explained_to_root() {
     let mut machine = working();
@@ -311,7 +311,7 @@ fn a_program_of_another_user_is_explained_to_root() {
     assert_eq!((explained.code, explained.devices()), (0, vec!["one"]));
 }
 
-/// The program has an old library in a folder of its own, which stays open for the driver too. The system has a newer one.
+/// The program has an old library in its own folder. The driver uses the same open library. The system has a newer one.
 #[test]
 fn a_library_that_a_program_brings_and_that_is_too_old_is_named() {
     let mut machine = Machine::new();

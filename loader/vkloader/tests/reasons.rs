@@ -1,11 +1,11 @@
-//! `vkloader explain` always gives a correct reason: for failed calls, ended programs, output of drivers, and words without a match.
+//! `vkloader explain` always gives a correct reason: for failed calls, ended programs, lines that drivers print, and words without a match.
 
 mod machine;
 
 use machine::{Explained, Machine, library};
 use std::process::Command;
 
-/// Explains a program that a shell runs. `$P` in the line is the probe with the library.
+/// Explains a program that a shell starts. In the line, `$P` stands for the probe with the library.
 fn of_shell(machine: &Machine, line: &str) -> Explained {
     let (own, file) = (env!("CARGO_BIN_EXE_vkloader"), library());
     let file = file.to_str().expect("plain");
@@ -362,7 +362,7 @@ fn a_library_that_is_cut_and_one_for_another_processor() {
     std::fs::write(&library, "").expect("it can be written");
     assert!(machine.explain().findings().contains("is no library: 0 bytes"));
     let mut other = bytes.clone();
-    // A processor that no test runs on.
+    // No test runs on this processor.
     other[18] = 0xF7;
     std::fs::write(&library, other).expect("it can be written");
     let explained = machine.explain();
@@ -372,7 +372,7 @@ fn a_library_that_is_cut_and_one_for_another_processor() {
         explained.report["dropped"]
     );
     assert!(explained.advice().contains("libmock_cut.so"), "{}", explained.advice());
-    // With the same driver for this processor, nothing is reported.
+    // If the same driver exists for this processor, nothing is reported.
     let folder = machine.path("libraries/own");
     std::fs::create_dir(&folder).expect("a folder");
     std::fs::write(folder.join("libmock_cut.so"), &bytes).expect("it can be written");

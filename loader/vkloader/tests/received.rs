@@ -129,7 +129,7 @@ fn a_program_whose_layer_drops_a_device() {
     assert_eq!(report["hidden"][0]["by"], "VK_LAYER_drops");
 }
 
-/// Runs the probe as a user's program.
+/// Runs the probe as if it were a user's program.
 fn of_program(machine: &Machine) -> serde_json::Value {
     let (own, file) = (env!("CARGO_BIN_EXE_vkloader"), library());
     let program = ["explain", "--json", "--", own, "probe", file.to_str().expect("plain")];
@@ -255,7 +255,7 @@ fn equal_devices_of_two_manifests_have_a_manifest_each() {
     assert_eq!(manifests, expected);
 }
 
-/// Mesa's layer cannot handle an empty list, so it receives the error of a machine without devices.
+/// Mesa's layer cannot handle an empty list. So the layer receives the error that it would get on a machine without devices.
 #[test]
 fn mesas_layer_lives_where_every_device_is_hidden() {
     let manifest = "/usr/share/vulkan/implicit_layer.d/VkLayer_MESA_device_select.json";
@@ -279,7 +279,7 @@ fn mesas_layer_lives_where_every_device_is_hidden() {
     );
 }
 
-/// This is the layer of Mesa that most machines have.
+/// The test uses the layer of Mesa that most machines have.
 #[test]
 fn mesas_layer_undoes_what_the_loader_chose() {
     let manifest = "/usr/share/vulkan/implicit_layer.d/VkLayer_MESA_device_select.json";
@@ -302,7 +302,7 @@ fn mesas_layer_undoes_what_the_loader_chose() {
         "{:#}",
         explained.report
     );
-    // The layer prints a list and ends the process; its output must not count as a list of devices.
+    // The layer prints a list and ends the process. This output must not count as a list of devices.
     machine.variable("MESA_VK_DEVICE_SELECT", "list");
     let explained = machine.explain();
     assert_eq!((explained.code, explained.first()), (1, "program.exited"));

@@ -1,4 +1,4 @@
-//! `vkloader run`.
+//! Tests of `vkloader run`.
 
 mod machine;
 
@@ -15,7 +15,7 @@ fn two_devices() -> Machine {
     machine
 }
 
-/// Runs a script in a shell that these arguments start, and returns the output.
+/// Runs a script in a shell that `vkloader run` starts with these options. Returns the output.
 fn shell(machine: &Machine, words: &[&str], script: &str) -> Output {
     let mut all = vec!["run"];
     all.extend(words);
@@ -31,7 +31,7 @@ fn complaint(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Returns the names of devices in the output of the probe.
+/// Returns the names of devices that the output of the probe contains.
 fn names(text: &str) -> Vec<&str> {
     let all = ["one", "two"].into_iter();
     all.filter(|name| text.contains(&format!("\"name\":\"{name}\"")))
@@ -68,7 +68,7 @@ fn options_are_variables() {
     let output = machine.run(&all);
     let expected: Vec<String> = words.iter().map(|(_, _, line)| format!("export {line}")).collect();
     assert_eq!(said(&output), expected.join("\n") + "\n", "{}", complaint(&output));
-    // A program that the shell starts after it has read them gets them.
+    // After the shell has read the variables, a program that it starts gets them.
     let script = format!("{}\nexec printenv VK_LOADER_VISIBLE_DEVICES", said(&output));
     let seen = std::process::Command::new("sh")
         .args(["-c", &script])
@@ -118,7 +118,7 @@ fn a_program_sees_the_devices_and_gives_its_status() {
     assert_eq!(machine.run(&["run"]).status.code(), Some(2), "a program is missing");
 }
 
-/// The shell starts the probe with only the variable for the user's configuration folder.
+/// The shell starts the probe with only one variable, the one for the user's configuration folder.
 #[test]
 fn an_executable_gets_the_devices_in_an_empty_environment() {
     let machine = two_devices();
@@ -173,7 +173,7 @@ fn a_settings_file_of_the_user_is_left_alone() {
     assert!(!Path::new(&path).exists());
 }
 
-/// The program replaces the file, as another run or an editor would.
+/// The program replaces the file, as another run or an editor could.
 #[test]
 fn a_file_that_replaced_the_own_one_stays() {
     let machine = two_devices();

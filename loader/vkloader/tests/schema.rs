@@ -8,7 +8,7 @@ use machine::library;
 use serde_json::{Value, json};
 use validated::Schema;
 
-/// Validates every record of a run of the probe, and returns the kinds of events.
+/// Validates every record in the trace of a probe. Returns the kinds of events.
 fn events(machine: &mut Machine) -> Vec<String> {
     let trace = machine.path("trace");
     machine.variable("VK_LOADER_TRACE", trace.to_str().expect("plain"));
@@ -114,7 +114,7 @@ fn reports_are_as_their_schema_says() {
     let machine = Machine::new();
     machine.driver("crash", "crash vkCreateInstance");
     check(&machine);
-    // The report on a supervised program has the same form.
+    // The report about a supervised program has the same form.
     let library = library();
     let library = library.to_str().expect("plain");
     let program = [env!("CARGO_BIN_EXE_vkloader"), "probe", library];

@@ -72,12 +72,13 @@ fn send(client: BorrowedFd<'_>, sent: &Sent) {
     if !files.is_empty() {
         assert!(control.push(SendAncillaryMessage::ScmRights(&files)));
     }
-    // The client may have ended already.
+    // The client may have ended already, so an error is ignored.
     let parts = [IoSlice::new(&sent.bytes)];
     let _ = retry_on_intr(|| sendmsg(client, &parts, &mut control, SendFlags::NOSIGNAL));
 }
 
-/// Runs `vkloader service` with these arguments and this service, which closes the connection if it sends nothing.
+/// Runs `vkloader service` with these arguments against a fake service. `service` returns the packets of a reply. Without packets, the
+/// connection is closed.
 fn beside(words: &[&str], service: impl Fn(Operation, Header) -> Vec<Sent> + Send + 'static) -> Output {
     let machine = Machine::new();
     let path = machine.path("service.sock");
@@ -124,7 +125,7 @@ fn said(output: &Output) -> (String, String, i32) {
     )
 }
 
-/// Runs `vkloader service` with a service that is correct except for one operation. Returns both outputs and the exit status.
+/// Runs `vkloader service` against a service that is wrong in one operation. Returns both outputs and the exit status.
 fn but_for(wrong: Operation, sent: impl Fn(Header) -> Vec<Sent> + Send + 'static) -> (String, String, i32) {
     said(&beside(&[], move |operation, header| match operation == wrong {
         true => sent(header),
@@ -262,7 +263,7 @@ fn what_is_no_service_is_named() {
         }),
         (Operation::Manifests, "is no file", |header| {
             let (reader, writer) = std::io::pipe().expect("a pipe");
-            // The pipe stays open, so reading it would block.
+            // The pipe stays open, so reading from it would block.
             std::mem::forget(writer);
             vec![Sent {
                 files: vec![reader.into()],

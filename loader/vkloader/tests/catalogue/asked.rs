@@ -1,4 +1,4 @@
-//! Machines for tests of catalogues, and the commands that run on them.
+//! Machines for tests of catalogues, and functions that run commands on these machines.
 
 use crate::machine::{Machine, built, library};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Returns a machine whose user has folders for caches and for temporary files.
+/// Returns a machine whose user has folders for caches and temporary files.
 pub(crate) fn machine() -> Machine {
     let mut machine = Machine::new();
     for (variable, folder) in [("XDG_CACHE_HOME", "cache"), ("TMPDIR", "temporary")] {
@@ -67,7 +67,7 @@ pub(crate) fn write(machine: &Machine, known: &Value) {
     fs::write(file(machine), catalogue::pack(known)).expect("a file");
 }
 
-/// Returns the entry of a driver; null if there is none.
+/// Returns the entry of a driver, or null if the catalogue has none.
 pub(crate) fn driver(known: &Value, name: &str) -> Value {
     let is = |driver: &&Value| {
         let manifest = driver["manifest"]["path"].as_str();
@@ -88,7 +88,7 @@ pub(crate) fn radeon(machine: &Machine, lines: &str) -> PathBuf {
     library
 }
 
-/// Returns how many times a driver was asked to create an instance.
+/// Returns how often a driver was asked to create an instance.
 pub(crate) fn instances(machine: &Machine) -> usize {
     let journal = fs::read_to_string(machine.path("journal")).unwrap_or_default();
     journal.matches("vkCreateInstance").count()

@@ -1,4 +1,4 @@
-//! Entries are valid only for the files that the real dynamic linker would load in a program.
+//! An entry is valid only for the files that the real dynamic linker would load in a program.
 
 use crate::asked::*;
 use crate::machine::{Machine, library, skip};
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Compiles a C source to a library.
+/// Compiles a C source to a library. Returns `true` on success.
 pub(crate) fn compile(output: &Path, source: &str, words: &[&str]) -> bool {
     let file = output.with_extension("c");
     fs::write(&file, source).expect("a file");
@@ -20,7 +20,7 @@ pub(crate) fn compile(output: &Path, source: &str, words: &[&str]) -> bool {
     command.output().is_ok_and(|done| done.status.success())
 }
 
-/// Returns a machine with a catalogue and a driver that only needs another library, and the path of that library.
+/// Returns a machine with a catalogue and with a driver that only needs another library. Also returns the path of that library.
 fn machine_of_two() -> Option<(Machine, PathBuf)> {
     let mut machine = machine();
     machine.variable("VK_LOADER_CATALOGUE", "on");
@@ -51,7 +51,7 @@ pub(crate) fn update(machine: &Machine) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Returns the reason why a program with these variables does not use the driver's entry; empty if it does.
+/// Returns the reason why a program with these variables does not use the driver's entry; empty if the program uses the entry.
 pub(crate) fn used(machine: &Machine, variables: &[(&str, &Path)]) -> String {
     let trace = machine.path("trace");
     let _ = fs::remove_file(&trace);
@@ -64,7 +64,7 @@ pub(crate) fn used(machine: &Machine, variables: &[(&str, &Path)]) -> String {
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).expect("a record"));
     let mut about = records.filter(|record| record["event"] == "catalogue");
-    // The first record decides. When the driver is opened later, the mock finds its settings by the path under which it was opened.
+    // The first record decides. When the loader opens the driver later, the mock finds its settings by the path with which it was opened.
     let first = about.next().unwrap_or_else(|| panic!("{text}"));
     first["doubt"].as_str().unwrap_or_default().into()
 }
@@ -93,7 +93,7 @@ fn the_files_of_a_driver_are_written() {
     );
 }
 
-/// An update corrects an entry whose driver needs another file now.
+/// An update corrects the entry of a driver that now needs another file.
 #[test]
 fn a_dependency_that_was_replaced_makes_the_entry_wrong_until_an_update() {
     let Some((machine, needed)) = machine_of_two() else {
@@ -115,7 +115,7 @@ fn a_dependency_that_was_replaced_makes_the_entry_wrong_until_an_update() {
     assert!(!String::from_utf8_lossy(&output.stdout).contains("does not count"));
 }
 
-/// A new file in a folder that the linker searches for the driver may be found first.
+/// The linker may find a new file first, if it is in a folder that the linker searches for the driver.
 #[test]
 fn a_folder_of_the_drivers_own_is_one_of_its_files() {
     let Some((machine, _)) = machine_of_two() else { return };
@@ -207,7 +207,7 @@ fn preloaded_libraries_matter_where_they_have_a_name_or_the_functions_of_a_drive
     assert_eq!(preloaded("libfunctions.so", function, &[]), "shadowed");
 }
 
-/// If a user may not read a file of the driver, the driver is opened and reports the error itself.
+/// If a user may not read one of the driver's files, the loader opens the driver, and the driver reports the error itself.
 #[test]
 fn a_file_that_the_user_may_not_read_makes_the_entry_not_count() {
     use std::os::unix::fs::{PermissionsExt, chown};
@@ -226,7 +226,7 @@ fn a_file_that_the_user_may_not_read_makes_the_entry_not_count() {
     assert_eq!(used(&machine, &[]), "unreadable");
 }
 
-/// Writes the present state of a file into the catalogue.
+/// Records the present state of a file in the catalogue.
 fn update_as_root_sees(machine: &Machine, path: &Path) {
     use std::os::unix::fs::MetadataExt;
     let found = fs::metadata(path).expect("a file");
@@ -246,7 +246,7 @@ fn update_as_root_sees(machine: &Machine, path: &Path) {
     write(machine, &known);
 }
 
-/// Makes a driver that needs a library in its folder `two`, with these words for its search path; and a catalogue.
+/// Makes a driver whose search path is `folders` and that needs a library in its folder `two`. Also makes a catalogue.
 fn driver_with_folders(machine: &mut Machine, folders: &str) -> Option<PathBuf> {
     machine.variable("VK_LOADER_CATALOGUE", "on");
     machine.driver("needed", "instance_extension VK_KHR_surface 25\ndevice one");
@@ -263,7 +263,7 @@ fn driver_with_folders(machine: &mut Machine, folders: &str) -> Option<PathBuf> 
     Some(needed)
 }
 
-/// DRV-271: a folder that depends on the process or on words of the linker leaves open which file is taken.
+/// DRV-271: if a folder depends on the process or on words that the linker replaces, the catalogue cannot know which file the linker loads.
 #[test]
 fn a_search_path_that_depends_on_the_process_makes_no_entry_count() {
     for folders in [
@@ -281,7 +281,7 @@ fn a_search_path_that_depends_on_the_process_makes_no_entry_count() {
     }
 }
 
-/// DRV-271: a name in an earlier folder that the linker skipped may lead to another library later.
+/// DRV-271: a name in an earlier folder that the linker skipped may lead to a library later.
 #[test]
 fn a_name_that_was_skipped_in_an_earlier_folder_is_one_of_the_files() {
     for is_link in [true, false] {
@@ -297,7 +297,7 @@ fn a_name_that_was_skipped_in_an_earlier_folder_is_one_of_the_files() {
         if is_link {
             std::os::unix::fs::symlink(&target, &early).expect("a link");
         } else {
-            // A library of the other word size.
+            // This library has the other word size.
             let mut data = fs::read(&needed).expect("a library");
             data[4] = 3 - data[4];
             fs::write(&early, data).expect("a file");

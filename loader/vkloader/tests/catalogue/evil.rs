@@ -1,4 +1,4 @@
-//! `vkloader catalogue` with malicious drivers and drivers that are being installed. They affect no entry but their own.
+//! `vkloader catalogue` with malicious drivers, and with drivers that are being installed. A driver affects no entry except its own.
 
 use crate::asked::*;
 use crate::linker::machine_with_source;
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use steady::eventually;
 
-/// Returns both outputs of an update.
+/// Runs an update and returns both of its outputs.
 fn update(machine: &Machine, words: &[&str]) -> String {
     let Output { status, stdout, stderr } = run(machine, &[&["update"], words].concat());
     let text = String::from_utf8_lossy(&stdout).into_owned() + &String::from_utf8_lossy(&stderr);
@@ -18,7 +18,7 @@ fn update(machine: &Machine, words: &[&str]) -> String {
     text
 }
 
-/// Returns the entry of a driver; null if there is none.
+/// Returns the entry of a driver, or null if the catalogue has none.
 fn known(machine: &Machine, name: &str) -> Value {
     driver(&written(machine), name)
 }
@@ -82,7 +82,7 @@ fn a_driver_is_asked_without_layers_of_a_settings_file() {
     assert_eq!(known(&machine, "a")["outcome"], "answered", "{text}");
 }
 
-/// If a driver with a bare name ends the process while it is opened, only the dynamic linker knows its file.
+/// If a driver with a bare name ends the process while it is opened, only the dynamic linker knows the driver's file.
 #[test]
 fn a_driver_of_a_bare_name_that_crashes_is_known_by_its_file() {
     let mut machine = machine();
@@ -95,7 +95,7 @@ fn a_driver_of_a_bare_name_that_crashes_is_known_by_its_file() {
     }
     let libraries = machine.path("libraries").display().to_string();
     machine.variable("LD_LIBRARY_PATH", libraries);
-    // The time limit suffices for the query on a busy machine.
+    // The time limit is long enough for an answer on a busy machine.
     let text = update(&machine, &["--timeout", "8"]);
     for (name, outcome) in [("early", "crashed"), ("late", "hung")] {
         let library = machine.path(&format!("libraries/libmock_{name}.so"));
@@ -105,7 +105,7 @@ fn a_driver_of_a_bare_name_that_crashes_is_known_by_its_file() {
     }
 }
 
-/// An update ends processes that a driver left, both inside and outside its process group.
+/// An update ends the processes that a driver left, both inside and outside the driver's process group.
 #[test]
 fn nothing_that_a_driver_starts_outlives_the_asking() {
     let machine = machine();
@@ -134,7 +134,7 @@ fn nothing_that_a_driver_starts_outlives_the_asking() {
     }
 }
 
-/// Returns `plain`, started by another command such as `env`.
+/// Returns the command that starts `plain` through another command, such as `env`.
 fn behind(words: &[&str], plain: &Command) -> Command {
     let mut whole = Command::new(words[0]);
     whole.args(&words[1..]).arg(plain.get_program()).args(plain.get_args());
@@ -143,7 +143,7 @@ fn behind(words: &[&str], plain: &Command) -> Command {
     whole
 }
 
-/// Starts an update and waits until its driver hangs. Returns the update and the number of the process that asks.
+/// Starts an update and waits until its driver hangs. Returns the update and the number of the process that asks the driver.
 fn hanging(machine: &Machine) -> (Child, String) {
     let number = machine.path("number");
     machine.driver(
@@ -153,7 +153,7 @@ fn hanging(machine: &Machine) -> (Child, String) {
             number.display()
         ),
     );
-    // The shell may have started the tests with these signals ignored, and an update would then ignore them.
+    // The shell may have started the tests with these signals ignored. An update would then ignore them too.
     let default = ["env", "--default-signal=INT,TERM,HUP"];
     let child = behind(&default, &command(machine, &["update", "--timeout", "3600"]))
         .stdout(Stdio::null())
@@ -221,7 +221,7 @@ fn a_driver_that_says_too_much_costs_its_own_entry() {
     assert!(kept.contains(&true) && kept.contains(&false), "{kept:?}");
 }
 
-/// Programs open a driver without an entry, so no driver is lost (DRV-270).
+/// DRV-270: a catalogue has a limit on drivers. The update reports how many it leaves out, and programs open those drivers.
 #[test]
 fn drivers_beyond_the_most_are_said_and_not_asked() {
     let machine = machine();
@@ -266,7 +266,7 @@ fn a_library_that_changes_while_it_is_asked_is_asked_again() {
     let journal = fs::read_to_string(machine.path("journal")).expect("a journal");
     assert_eq!(journal.matches("vkCreateInstance").count(), 2, "{journal}");
     assert_eq!(known(&machine, "a")["outcome"], "answered");
-    // A driver whose files change at each attempt gets no entry.
+    // A driver whose files change during each attempt gets no entry.
     let replace = format!("run vkCreateInstance cp {0} {0}.new; mv {0}.new {0}", library.display());
     machine.driver("a", &format!("{replace}\ndevice one"));
     let text = update(&machine, &[]);
@@ -282,7 +282,7 @@ fn radeon(machine: &Machine, lines: &str) {
     machine.manifest("radeon", &library, "");
 }
 
-/// Adds the node of a graphics card with its kernel driver.
+/// Adds the node of a graphics card, with the card's kernel driver.
 fn node(machine: &Machine) -> PathBuf {
     for folder in ["root/dev/dri", "root/sys/class/drm/renderD128/device"] {
         fs::create_dir_all(machine.path(folder)).expect("folders");
@@ -292,8 +292,8 @@ fn node(machine: &Machine) -> PathBuf {
     machine.file("root/dev/dri/renderD128", "")
 }
 
-/// A process without the right to use a card sees no device. Such an answer must not be recorded as "no device", because a right that is granted
-/// later does not change the kernel's lists.
+/// A process without the right to use a card sees no device. The catalogue must not record this as "no device", because a right that is
+/// granted later does not change the kernel's lists.
 #[test]
 fn a_card_that_may_not_be_used_is_not_one_that_no_driver_has() {
     let mut machine = machine();
@@ -391,7 +391,7 @@ fn a_machine_without_drivers_has_a_catalogue_that_says_so() {
     assert!(update(&machine, &[]).contains("No driver is known"));
 }
 
-/// DRV-275: an update of the system has no display, and most programs run in sessions that have one.
+/// DRV-275: an update of the system has no display, but most programs run in sessions that have one.
 #[test]
 fn a_driver_that_ends_without_a_display_is_not_left_out() {
     let asks = r#"

@@ -1,11 +1,13 @@
-//! Drivers that stay closed by the policy `lazy`, from the update to the program.
+//! Tests of the policy `lazy`, under which drivers stay closed: `vkloader catalogue update` records a driver, and a program then runs with
+//! the record.
 
 use super::asked::*;
 use super::machine::{Machine, built, library};
 use serde_json::Value;
 use std::fs;
 
-/// A machine with a driver whose library has the name of Mesa's for processors, and a catalogue with its record.
+/// Returns a machine with a catalogue and one driver, whose devices are recorded. The driver's library has the name of Mesa's software
+/// driver.
 fn machine_with(lines: &str) -> Machine {
     let mut machine = machine();
     let library = machine.path("libraries/libvulkan_lvp.so");
@@ -27,14 +29,14 @@ fn update(machine: &Machine) {
     assert!(driver(&written(machine), "lvp")["record"].is_string(), "{said}");
 }
 
-/// Changes the driver's answers, while its files stay the same.
+/// Changes the driver's answers but not its files.
 fn configure(machine: &Machine, lines: &str) {
     let journal = machine.path("journal");
     let text = format!("ordinal 0\njournal {}\n{lines}\n", journal.display());
     machine.file("libraries/libvulkan_lvp.conf", text);
 }
 
-/// Result of a program: the devices, the log of the loader, and the number of times that the driver was opened.
+/// Result of a program: the devices, the loader's log, and how often the driver was opened.
 struct Ran {
     seen: Value,
     log: String,
@@ -53,7 +55,7 @@ fn loads(machine: &Machine) -> usize {
     journal.lines().filter(|line| line.ends_with(" load")).count()
 }
 
-/// Runs a program that lists devices with their properties and extensions, and with `creates` makes a device of each.
+/// Runs a program that lists devices with their properties and extensions. With `creates`, the program also creates a device for each.
 fn program(machine: &Machine, creates: bool) -> Ran {
     let library = library();
     let library = library.to_str().expect("plain");
@@ -218,7 +220,7 @@ fn drv_284_a_program_in_a_profile_of_the_driver_opens_it() {
     machine.variable("VK_LOADER_DRIVER_POLICY", "lazy");
     let opened = |machine: &Machine| program(machine, false).opened;
     assert_eq!(opened(&machine), 0);
-    // A driver of another folder names the profiles of that folder.
+    // A driver that was built for another folder contains the path of the profiles in that folder.
     let (library, folder) = (machine.path("libraries/libvulkan_lvp.so"), machine.path("own/drirc.d"));
     fs::create_dir_all(&folder).expect("folders can be made");
     let mut content = fs::read(&library).expect("a file");

@@ -1,5 +1,5 @@
-//! Compares the library's prediction with the files that the real dynamic linker loads in a program: an entry is used only if the linker loads the
-//! recorded files.
+//! Compares the library's prediction with the files that the real dynamic linker loads in a program. A program uses an entry only if the
+//! linker loads the recorded files.
 
 use crate::asked::*;
 use crate::closure::{compile, update, used};
@@ -10,7 +10,8 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Source of a program that asks the loader for extensions, opens the driver, and prints the mapped files whose names contain a text.
+/// Source of a program that asks the loader for extensions and opens the driver. Then it prints the mapped files whose names contain a
+/// text.
 const PROGRAM: &str = r#"
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -41,22 +42,22 @@ int main(int count, char **words) {
 }
 "#;
 
-/// A machine with a program and with a driver whose library needs another one, which is found through `LD_LIBRARY_PATH`.
+/// A machine with a program and a driver. The driver's library needs another library, which the linker finds through `LD_LIBRARY_PATH`.
 struct Case {
     machine: Machine,
     driver: PathBuf,
     needed: PathBuf,
     program: PathBuf,
-    /// Words in front of the program: a dynamic linker and its options.
+    /// Words before the program: a dynamic linker and its options.
     before: Vec<String>,
 }
 
 /// Result of the program.
 #[derive(Debug, PartialEq, Eq)]
 struct Got {
-    /// Reason why the entry was not used; empty if it was.
+    /// Reason why the entry was not used; empty if it was used.
     doubt: String,
-    /// File that the linker loaded for the needed library.
+    /// File that the linker loaded as the needed library.
     taken: PathBuf,
 }
 
@@ -98,7 +99,7 @@ impl Case {
         assert!(command.output().expect("cc was there").status.success(), "{words:?}");
     }
 
-    /// Creates another file with the name of the needed library in a folder.
+    /// Creates another file in a folder, with the name of the needed library.
     fn other(&self, folder: &str) -> PathBuf {
         fs::create_dir_all(self.machine.path(folder)).expect("folders");
         let path = self.machine.path(folder).join("libmock_needed.so");
@@ -142,13 +143,13 @@ impl Case {
         }
     }
 
-    /// Checks that the entry is used and that the linker loads the recorded file.
+    /// Checks that the program uses the entry and that the linker loads the recorded file.
     fn counts(&self, variables: &[(&str, String)]) {
         let (doubt, taken) = (String::new(), self.needed.clone());
         assert_eq!(self.run(variables), Got { doubt, taken }, "{variables:?}");
     }
 
-    /// Checks that the entry is not used and that the linker loads this file.
+    /// Checks that the program does not use the entry and that the linker loads this file.
     fn takes(&self, taken: &Path, variables: &[(&str, String)]) {
         let (doubt, taken) = ("shadowed".into(), taken.into());
         assert_eq!(self.run(variables), Got { doubt, taken }, "{variables:?}");
@@ -161,13 +162,13 @@ impl Case {
     }
 }
 
-/// Tests every way to make the linker load another file, as root and as a user.
+/// Tests every way that makes the linker load another file, as root and as a user.
 fn each_way(case: &Case) {
     case.counts(&[]);
-    // A variable leads to the other file.
+    // The variable leads to the other file.
     let other = case.other("other");
     case.takes(&other, &case.search("other libraries"));
-    // Folders in the program lead to the other file.
+    // Folders that the program contains lead to the other file.
     let folder = format!("-Wl,-rpath,{}", case.machine.path("other").display());
     case.link(&[&folder, "-Wl,--disable-new-dtags"]);
     case.takes(&other, &[]);
@@ -175,7 +176,7 @@ fn each_way(case: &Case) {
     case.takes(&other, &[]);
     case.link(&[&folder, "-Wl,--enable-new-dtags"]);
     case.counts(&[]);
-    // A library that is loaded already leads to the other file.
+    // A library that is already loaded leads to the other file.
     case.link(&[]);
     case.takes(&other, &[("LD_PRELOAD", other.display().to_string())]);
     let place = format!("-L{}", case.machine.path("other").display());
@@ -192,7 +193,7 @@ fn each_way(case: &Case) {
     fs::remove_file(&other).expect("a file");
 }
 
-/// DRV-271
+/// DRV-271: an entry is not used if the linker finds another file before the recorded one.
 #[test]
 fn what_another_file_is_put_in_front_of_does_not_count() {
     let Some(mut case) = Case::new() else { return };
@@ -210,14 +211,15 @@ fn what_another_file_is_put_in_front_of_does_not_count() {
     each_way(&case);
 }
 
-/// Names of the dynamic linker that the C compiler writes into programs.
+/// Paths of the dynamic linker that the C compiler writes into programs.
 const LINKERS: [&str; 3] = [
     "/lib64/ld-linux-x86-64.so.2",
     "/lib/ld-linux-aarch64.so.1",
     "/lib/ld-linux.so.2",
 ];
 
-/// DRV-271: options of a linker that is started with the program as its argument are unknown to the library.
+/// DRV-271: an entry is not used if a user starts the linker with the program as its argument, because the library cannot know the linker's
+/// options.
 #[test]
 fn a_program_that_the_linker_was_asked_to_start_uses_no_entry() {
     let Some(mut case) = Case::new() else { return };
@@ -238,13 +240,14 @@ fn a_variable_counts_as_the_linker_read_it() {
     let other = case.other("other");
     let [search] = case.search("other libraries");
     case.takes(&other, &[search.clone(), ("FORGETS", "1".into())]);
-    // The pointers to the arguments no longer show where the variables begin.
+    // After this, the pointers to the arguments no longer show where the variables begin.
     case.takes(&other, &[search, ("FORGETS", "1".into()), ("RENAMES", "1".into())]);
     let [search] = case.search("libraries other");
     case.counts(&[search, ("FORGETS", "1".into())]);
 }
 
-/// A game launcher preloads an overlay of each word size, and lists the folders of its runtime first.
+/// A game launcher preloads an overlay for each word size, and puts the folders of its runtime first. An entry is used if the runtime lacks
+/// the driver's files.
 #[test]
 fn a_launcher_matters_where_its_runtime_has_another_file_of_the_driver() {
     let Some(case) = Case::new() else { return };
@@ -252,7 +255,7 @@ fn a_launcher_matters_where_its_runtime_has_another_file_of_the_driver() {
         fs::create_dir_all(case.machine.path(place)).expect("folders");
     }
     assert!(compile(&case.machine.path("overlay/overlay.so"), "int overlay;", &[]));
-    // The linker reads only this byte of a library of the other word size.
+    // The linker reads only this byte of a library for the other word size.
     let class = if cfg!(target_pointer_width = "64") { 1 } else { 2 };
     let mut foreign = fs::read(case.machine.path("overlay/overlay.so")).expect("a file");
     foreign[4] = class;
@@ -271,7 +274,7 @@ fn a_launcher_matters_where_its_runtime_has_another_file_of_the_driver() {
     }
     let runtime = case.other("runtime");
     case.takes(&runtime, &with("foreign runtime libraries", "foreign/overlay.so"));
-    // An earlier folder has a link to the system's own file, as launchers create for libraries that are newer in the system.
+    // An earlier folder has a link to the system's own file. Launchers create such links for libraries that are newer in the system.
     std::os::unix::fs::symlink(&case.needed, case.machine.path("pinned/libmock_needed.so")).expect("a link");
     let (doubt, taken) = (String::new(), case.needed.clone());
     let got = case.run(&with("pinned foreign runtime libraries", "foreign/overlay.so"));
@@ -279,7 +282,7 @@ fn a_launcher_matters_where_its_runtime_has_another_file_of_the_driver() {
     assert_eq!((got.doubt, taken_file), (doubt, taken));
 }
 
-/// The linker searches the folders for hardware that this processor has.
+/// The linker searches the folders for kinds of hardware that this processor has.
 #[test]
 fn folders_for_kinds_of_hardware_are_looked_at() {
     let Some(case) = Case::new() else { return };
@@ -292,7 +295,7 @@ fn folders_for_kinds_of_hardware_are_looked_at() {
     case.counts(&case.search("other libraries"));
 }
 
-/// DRV-271: the update found a library through the variable, so a program must find it there too. Other folders do not matter.
+/// DRV-271: the update found a library through the variable, so a program must find the library there too. Further folders do not matter.
 #[test]
 fn a_search_path_of_the_user_may_have_more_folders() {
     let Some(case) = Case::new() else { return };
@@ -319,7 +322,7 @@ fn a_search_path_of_the_user_may_have_more_folders() {
     assert_eq!(used(&case.machine, &[("LD_LIBRARY_PATH", Path::new(""))]), "shadowed");
 }
 
-/// DRV-271: a folder that depends on the process is compared as a whole.
+/// DRV-271: if a folder depends on the process, the whole value of the variable is compared.
 #[test]
 fn a_search_path_that_depends_on_the_process_must_be_the_same() {
     let Some(mut case) = Case::new() else { return };
@@ -345,7 +348,7 @@ fn used_or_ignored(case: &Case, search: &str) -> &'static str {
     }
 }
 
-/// Each library in a long chain of needs is compared, including the last one.
+/// Every library in a long chain of needed libraries is compared, even the last one.
 #[test]
 fn a_driver_of_sixty_files_is_known_by_all_of_them() {
     const MANY: usize = 60;
@@ -378,7 +381,8 @@ fn a_driver_of_sixty_files_is_known_by_all_of_them() {
     case.takes(&other, &case.search("other libraries"));
 }
 
-/// Returns a machine with a driver of this source, which needs the mock driver with this configuration. `None` without a compiler.
+/// Returns a machine with a driver that is compiled from this source. The driver needs the mock driver with this configuration. Returns
+/// `None` without a compiler.
 pub(crate) fn machine_with_source(source: &str, lines: &str) -> Option<Machine> {
     let mut machine = machine();
     machine.variable("VK_LOADER_CATALOGUE", "on");
@@ -395,7 +399,7 @@ pub(crate) fn machine_with_source(source: &str, lines: &str) -> Option<Machine> 
     Some(machine)
 }
 
-/// DRV-271: the log of the dynamic linker shows a library that is not loaded any more when the driver has answered.
+/// DRV-271: the dynamic linker's log shows a library that is no longer loaded when the driver has answered.
 #[test]
 fn a_library_that_a_driver_opens_and_closes_is_one_of_its_files() {
     let source = r#"
@@ -415,7 +419,7 @@ fn a_library_that_a_driver_opens_and_closes_is_one_of_its_files() {
     assert_eq!(used(&machine, &[]), "library");
 }
 
-/// A clock that was set back leaves files with times in the future, which have not changed for that reason.
+/// After a clock was set back, files have times in the future. This alone does not mean that the files have changed.
 #[test]
 fn a_driver_whose_files_are_of_the_future_has_an_entry() {
     let mut machine = machine();
@@ -442,7 +446,7 @@ fn a_driver_whose_files_are_of_the_future_has_an_entry() {
     assert_eq!(entry["outcome"], "answered", "{entry:#}");
 }
 
-/// A dependency that is replaced while the driver answers leaves open which one answered.
+/// If a needed library is replaced while the driver answers, either version may have answered. So the driver is asked again.
 #[test]
 fn a_driver_is_asked_again_if_a_dependency_changes_meanwhile() {
     let source = r#"

@@ -1,4 +1,4 @@
-//! `vkloader catalogue`: the content of catalogues, the drivers that an update asks again, and files that it leaves unchanged.
+//! `vkloader catalogue`: the content of catalogues, the drivers that an update asks again, and the files that an update leaves unchanged.
 
 mod asked;
 mod closure;
@@ -19,7 +19,7 @@ use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-/// A JSON value of `serde_json` as the trait of `loader/catalogue`.
+/// A JSON value of `serde_json`. It implements the trait of `loader/catalogue`.
 #[derive(Clone, Copy)]
 struct Seen<'a>(&'a Value);
 
@@ -75,7 +75,7 @@ fn what_drivers_say_is_written_as_the_library_reads_it() {
         .expect("it said")
         .map(|one| (one.name, one.version))
         .collect();
-    // The list is the driver's own, without the loader's additions and omissions.
+    // The list is the driver's own. The loader's additions and omissions are not in it.
     assert_eq!(offered, [(&b"VK_KHR_surface"[..], 25), (b"VK_MOCK_own", 7)]);
     assert_eq!(of("/a.json").at_creation(|| true), Decision::Open);
     assert_eq!(
@@ -97,7 +97,7 @@ fn one_bad_driver_takes_no_other_down() {
     machine.driver("hanging", "hang vkEnumerateInstanceExtensionProperties");
     machine.driver("refusing", "fail vkCreateInstance -9 1 9");
     machine.manifest("gone", "/nowhere/libgone.so".as_ref(), "");
-    // The time limit suffices for an answer on a busy machine.
+    // The time limit is long enough for an answer on a busy machine.
     let text = good(&machine, &["update", "--timeout", "8"]);
     let known = written(&machine);
     assert_eq!(driver(&known, "good")["outcome"], "answered");
@@ -121,7 +121,7 @@ fn one_bad_driver_takes_no_other_down() {
     );
     assert!(text.contains("CRASHED with signal 6 in vkCreateInstance"), "{text}");
     assert!(text.contains("HUNG for 8 s"), "{text}");
-    // Each update asks the driver again.
+    // Each update asks a crashing driver again.
     machine.driver("crashing", "device two");
     good(&machine, &["update", "--timeout", "8"]);
     assert_eq!(driver(&written(&machine), "crashing")["outcome"], "answered");
@@ -143,7 +143,7 @@ fn only_what_changed_is_asked_again() {
     assert!(!asked(&["update", "--changed"]), "nothing has changed");
     assert!(asked(&["update"]));
     assert!(asked(&["update", "--all"]));
-    // The library is replaced by another file with the same content.
+    // Another file with the same content replaces the library.
     let copy = machine.path("libraries/copy");
     fs::copy(&radeon, &copy).expect("a copy");
     fs::rename(&copy, &radeon).expect("a rename");
@@ -204,7 +204,7 @@ fn show_verify_and_clear() {
     assert_eq!(written(&machine)["schema"], 4);
 }
 
-/// DRV-269: catalogues of older versions are JSON text in a file of another name.
+/// DRV-269: an older version has its catalogue as JSON text in a file of another name.
 #[test]
 fn the_file_of_an_older_version_is_named_and_replaced() {
     let machine = machine();
@@ -238,7 +238,7 @@ fn variables_of_the_users_own_catalogue_are_noted() {
     assert_eq!(driver(&known, "a")["outcome"], "answered");
 }
 
-/// Adds a graphics card with its node; the card may be suspended.
+/// Adds a graphics card with its node. `sleeps` is `true` for a suspended card.
 fn card(machine: &Machine, driver: &str, sleeps: bool) {
     let device = machine.path("root/sys/bus/pci/devices/0000:01:00.0");
     fs::create_dir_all(device.join("power")).expect("folders");
@@ -280,10 +280,10 @@ fn no_card_is_woken() {
     card(&machine, "amdgpu", true);
     good(&machine, &["update", "--wake"]);
     assert_eq!(driver(&written(&machine), "radeon")["devices"][0]["name"], "one");
-    // The devices stay known while the card sleeps.
+    // The catalogue keeps the devices while the card is suspended.
     good(&machine, &["update"]);
     assert_eq!(driver(&written(&machine), "radeon")["devices"][0]["name"], "one");
-    // A card that is awake is asked without an option.
+    // For an active card, the update asks for devices without an option.
     good(&machine, &["clear"]);
     card(&machine, "amdgpu", false);
     good(&machine, &["update"]);
@@ -322,7 +322,7 @@ fn who_reads_during_an_update_sees_the_old_or_the_new() {
     assert_eq!(rest.len(), 2, "the catalogue and the record of its only driver");
 }
 
-/// The 32-bit `vkloader` asks the 32-bit drivers.
+/// An update also runs the 32-bit `vkloader`, which asks the 32-bit drivers.
 #[test]
 fn the_program_of_32_bits_does_the_same() {
     let machine = machine();
@@ -347,7 +347,7 @@ fn the_program_of_32_bits_does_the_same() {
         fs::read_to_string(&words).unwrap_or_default()
     };
     assert_eq!(said(&["clear"]), "catalogue clear --user\n");
-    // A named library has one word size, so the 32-bit `vkloader` is not run.
+    // A named library has only one word size, so the update does not run the 32-bit `vkloader`.
     assert_eq!(said(&["update"]), "catalogue clear --user\n");
 }
 

@@ -1,4 +1,4 @@
-//! The user's own catalogue, which programs read without a variable if the system has none.
+//! The user's own catalogue. If the system has none, programs read it without a variable.
 
 use crate::asked::*;
 use crate::closure::update;
@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// A machine with one driver; `None` if programs here have a catalogue of the system.
+/// Returns a machine with one driver, or `None` if the system has a catalogue.
 fn machine_of_one() -> Option<Machine> {
     if Path::new(OsStr::from_bytes(catalogue::SYSTEM_FILE.to_bytes())).exists() {
         skip("this system has a driver catalogue");
@@ -23,7 +23,7 @@ fn mark(machine: &Machine) -> PathBuf {
     machine.path("data/vulkan/icd.d").join(catalogue::USER_MARK)
 }
 
-/// Returns `true` if a program takes the extensions of the driver from a catalogue.
+/// Returns `true` if a program reads the driver's extensions from a catalogue.
 fn is_read(machine: &Machine) -> bool {
     let report = machine.explain().report;
     let what = report["catalogue"][0]["what"].as_str().unwrap_or_default();
@@ -48,7 +48,7 @@ fn an_update_marks_the_catalogue_for_programs() {
     good(&machine, &["clear"]);
 }
 
-/// Programs of another architecture find their catalogue by the same marker file.
+/// Programs of another architecture find their catalogue through the same marker file, so the file stays.
 #[test]
 fn the_mark_stays_while_another_architecture_has_a_catalogue() {
     let machine = machine();
@@ -75,7 +75,7 @@ fn a_catalogue_of_the_system_comes_before_the_users_own() {
     let is_root = fs::metadata(&system).is_ok_and(|found| std::os::unix::fs::MetadataExt::uid(&found) == 0);
     let words = format!("ignores it: programs read {}", system.display());
     assert_eq!(shown.contains(&words), is_root, "{shown}");
-    // The same file does not count for a driver that was replaced, unlike the user's after another update.
+    // If no entry of the system's file is valid any more, programs read the user's own file.
     machine.driver("a", "device one");
     good(&machine, &["update"]);
     let mut known = unpack(&system);
@@ -100,7 +100,7 @@ fn a_mark_that_cannot_be_written_is_reported() {
     assert!(file(&machine).is_file());
 }
 
-/// The user could have put a link to a file of the system there.
+/// Root refuses to work in a user's folder, because the user could have put a link to a file of the system there.
 #[test]
 fn root_writes_nothing_into_the_folders_of_another_user() {
     if !steady::is_superuser() {
@@ -130,7 +130,7 @@ fn root_writes_nothing_into_the_folders_of_another_user() {
     }
 }
 
-/// Programs could not compare the value, so the entries would count for programs without the variable.
+/// Programs could not compare the value. So the entries would also be valid for programs without the variable.
 #[test]
 fn a_variable_that_is_not_text_stops_an_update() {
     let machine = machine();

@@ -10,7 +10,7 @@ fn explain_says_what_the_catalogue_answered() {
     let mut machine = machine();
     machine.driver("a", "instance_extension VK_KHR_surface 25\ndevice one");
     machine.driver("bad", "crash vkCreateInstance");
-    // The catalogue must be of this machine, because a driver that crashed elsewhere is opened again.
+    // The catalogue must be from this machine, because the loader opens a driver that crashed on another machine.
     let library = library();
     let library = library.to_str().expect("plain");
     let update = ["catalogue", "update", "--user", "--library", library];
@@ -35,7 +35,7 @@ fn explain_says_what_the_catalogue_answered() {
     assert!(String::from_utf8_lossy(&output.stdout).contains("The driver catalogue"));
 }
 
-/// Returns the devices of a program after an update of the user's own catalogue.
+/// Updates the user's own catalogue. Returns the devices that a program then gets.
 fn updated(machine: &Machine, more: &[&str]) -> Vec<String> {
     let library = library();
     let mut words = vec![
@@ -58,7 +58,7 @@ fn devices(machine: &Machine) -> Vec<String> {
     names
 }
 
-/// A wrong list of devices in an entry stays in use until the next update.
+/// If an entry has a wrong list of devices, programs use this list until the next update.
 #[test]
 fn a_driver_of_the_table_without_a_device_is_not_opened() {
     let mut machine = machine();
@@ -73,8 +73,12 @@ fn a_driver_of_the_table_without_a_device_is_not_opened() {
     let before = instances(&machine);
     let explained = machine.explain();
     assert_eq!(explained.first(), "catalogue.no-device");
-    assert_eq!(instances(&machine), before + 1, "that of the other driver");
-    // The driver has a device now, although its file is the same.
+    assert_eq!(
+        instances(&machine),
+        before + 1,
+        "only the other driver created an instance"
+    );
+    // The driver now has a device, but its file is the same.
     let lines = fs::read_to_string(library.with_extension("conf")).expect("it was written") + "device two\n";
     fs::write(library.with_extension("conf"), lines).expect("a file");
     assert_eq!(devices(&machine), ["one"]);
@@ -88,7 +92,7 @@ fn a_driver_of_the_table_without_a_device_is_not_opened() {
     assert_eq!(devices(&machine), ["one", "two"]);
 }
 
-/// Programs that start while updates replace the file use the old or the new one.
+/// Programs that start while updates replace the file use either the old or the new file.
 #[test]
 fn ten_programs_that_start_during_updates_are_answered() {
     let mut machine = machine();

@@ -1,4 +1,4 @@
-// A layer that does nothing but go wrong.
+// A layer whose only purpose is to fail: the variable WRONG says where and how (see wrong.hpp).
 #include "vulkan.hpp"
 #include "wrong.hpp"
 #include <cstring>

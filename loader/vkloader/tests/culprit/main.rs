@@ -13,7 +13,8 @@ use std::sync::{Mutex, OnceLock};
 
 mod running;
 
-/// Crashes of drivers and layers, each with the expected culprit and text, and a variable that is set for the program.
+/// Crashes of drivers and layers. Each row has the part that fails, the place and the kind of failure, and a variable that is set for the
+/// program.
 const CRASHES: &[(&str, &str)] = &[
     ("driver open write", ""),
     ("driver negotiate trap", ""),
@@ -68,7 +69,7 @@ const CRASHES: &[(&str, &str)] = &[
     ("layer exit write", ""),
 ];
 
-/// Crashes of programs whose drivers and layers are correct.
+/// Crashes of programs. Their drivers and layers are correct.
 const OWN: &[(&str, &str)] = &[
     ("program opened write", ""),
     ("program created write", ""),
@@ -98,7 +99,7 @@ const OWN: &[(&str, &str)] = &[
     ("program destructor abort", ""),
 ];
 
-/// The libraries of a driver and a layer, and a program, each of which fails at a place that the test selects.
+/// The libraries of a driver and a layer, and a program. Each of them fails at a place that the test selects.
 pub(crate) struct Wrong {
     folder: tempfile::TempDir,
 }
@@ -113,7 +114,7 @@ impl Wrong {
             }
         }
         BUILT.get_or_init(|| {
-            // SAFETY: the function takes no arguments and only reads a static, so it may run at the end of the process.
+            // SAFETY: the function takes no arguments and only reads a static variable, so it may run at the end of the process.
             unsafe { libc::atexit(remove) };
             Self::build()
         })
@@ -160,7 +161,8 @@ impl Wrong {
         assert!(status.expect("a compiler").success());
     }
 
-    /// Returns a machine with the driver and the layer, one of which fails. It has no package managers, because asking them takes long.
+    /// Returns a machine with the driver and the layer, one of which fails. The machine has no package managers, because asking them takes
+    /// long.
     pub(crate) fn machine(&self, words: &str, variable: &str) -> Machine {
         let mut machine = Machine::new();
         machine.manifest("wrong", &self.path("libraries/libdriver.so"), "");
@@ -194,8 +196,8 @@ impl Wrong {
     }
 }
 
-/// Crashes by C++ exceptions that reach the library. A debug build of the library ends the process when an exception arrives, and the functions that
-/// threw it are no longer on the stack then.
+/// Crashes by C++ exceptions that reach the library. When an exception reaches a debug build of the library, the build ends the process.
+/// The functions that threw the exception are then no longer on the stack.
 const THROWN: [&str; 4] = [
     "driver create throw",
     "driver create at",
@@ -213,7 +215,7 @@ fn crashes() -> Vec<(&'static str, &'static str)> {
     CRASHES.iter().filter(is_shown).copied().collect()
 }
 
-/// Runs crashes and returns those with a wrong culprit or text.
+/// Runs programs that crash. Returns the crashes for which the culprit or the text is wrong.
 fn wrongly_named(wrong: &Wrong, cases: &[(&str, &str)]) -> Vec<String> {
     let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
@@ -321,7 +323,7 @@ fn the_switch_that_takes_the_culprit_out_is_told_and_tried() {
             assert!(explained.findings().contains("it lives"), "{}", explained.findings());
         }
     }
-    // Both the driver and the layer fail: without one of them, the other causes a crash.
+    // Both the driver and the layer fail. Without one of them, the other still causes a crash.
     let machine = wrong.machine("driver call write", "");
     machine.manifest("also", &machine.path("libraries/libalso.so"), "");
     fs::copy(

@@ -1,4 +1,4 @@
-// A program that makes an instance, and goes wrong where it is told to.
+// A program that creates an instance and fails at the place that the variable WRONG names (see wrong.hpp).
 #include "vulkan.hpp"
 #include "wrong.hpp"
 #include <dlfcn.h>
@@ -20,7 +20,7 @@ struct Global {
 };
 static Global global;
 
-// Ends as handlers of programs do: by the signal once more, by another signal, or by returning to the fault.
+// Ends as a program's handler may end: by the same signal again, by another signal, or by returning to the fault.
 static void handle(int signal) {
     const char *how = getenv("HANDLER");
     ::signal(signal, SIG_DFL);
@@ -96,12 +96,12 @@ int main(int, char **words) {
         at("program", "listed");
         destroy(instance, calls_back ? &callbacks : nullptr);
     }
-    // Says that everything is done, and waits for a signal.
+    // Creates a file to show that all work is done, and waits for a signal.
     if (const char *ready = getenv("READY")) {
         fclose(fopen(ready, "w"));
         sleep(60);
     }
-    // Time for what others do in threads of their own.
+    // Waits, so that threads of drivers and layers can fail.
     if (getenv("WAIT")) usleep(300000);
     at("program", "end");
     return 0;

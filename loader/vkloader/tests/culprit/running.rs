@@ -7,13 +7,13 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use steady::{ending, eventually};
 
-/// Returns the arguments of `vkloader` that run a shell's script under `explain`.
+/// Returns the arguments with which `vkloader` runs a shell script under `explain`.
 fn arguments<'a>(library: &'a Path, script: &'a str) -> [&'a str; 7] {
     let library = library.to_str().expect("plain");
     ["explain", "--library", library, "--", "/bin/sh", "-c", script]
 }
 
-/// Runs a shell's script under `explain`, on a machine with a driver.
+/// Runs a shell script under `explain`, on a machine with a driver.
 fn explained(machine: &Machine, script: &str) -> Output {
     machine.run(&arguments(&library(), script))
 }
@@ -22,14 +22,14 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Returns the letter for the state of a process in `/proc`.
+/// Returns the letter that `/proc` shows for the state of a process.
 fn state(process: &str) -> char {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("State:"));
     line.and_then(|line| line.trim().chars().next()).unwrap_or('X')
 }
 
-/// Starts a script under `explain` and returns the process number that the script writes to a file.
+/// Starts a script under `explain`. Returns the process, and the process number that the script writes to a file.
 fn started(machine: &Machine, script: &str) -> (Child, String) {
     let file = machine.path("number");
     let script = format!("echo $$ >{0}.new; mv {0}.new {0}; {script}", file.display());
@@ -113,7 +113,7 @@ fn where_nobody_may_supervise_the_report_says_so() {
         &program,
     ];
     let own = machine.command(&words);
-    // strace cannot supervise a process that has a supervisor.
+    // strace cannot supervise a process that already has a supervisor.
     let mut command = Command::new("/usr/bin/strace");
     command
         .args(["-f", "-o", "/dev/null"])

@@ -1,4 +1,4 @@
-// Ways to go wrong. The variable WRONG says who does, where, and how: three words.
+// Ways to fail. The variable WRONG consists of three words: which part fails, where it fails, and how.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <vector>
 
-// The functions of library.cpp. Each who has a copy of it, with names of its own.
+// The functions of library.cpp. Each part has its own copy, with its own names.
 #define JOINED(one, other) one##_##other
 #define NAMED(one, other) JOINED(one, other)
 extern "C" void NAMED(OWNER, go_wrong)(const char *how);
@@ -106,7 +106,7 @@ static void *start(void *how) {
     return nullptr;
 }
 
-// Starts a thread that goes wrong a little later.
+// Starts a thread that fails a little later.
 static inline void start_thread(const std::string &how) {
     static char kept[64];
     snprintf(kept, sizeof kept, "%s", how.c_str());
@@ -122,7 +122,7 @@ static inline bool is_wrong(const char *who, const char *where, std::string *how
     return !strcmp(words[0], who) && !strcmp(words[1], where);
 }
 
-// Goes wrong if that is wanted from this library at this place.
+// Fails if the variable selects this part and this place.
 static inline void at(const char *who, const char *where) {
     std::string how;
     if (is_wrong(who, where, &how)) go_wrong(how);

@@ -41,7 +41,7 @@ impl Files {
         serde_json::from_slice(&self.output.stdout).unwrap_or_else(|error| panic!("{error}: {}", self.said()))
     }
 
-    /// Returns kind and reason of a file in the report.
+    /// Returns the kind and the reason of a file in the report.
     pub(crate) fn known(&self, path: &Path) -> Option<String> {
         let report = self.json();
         let files = report["files"].as_array().expect("a list");
@@ -50,7 +50,7 @@ impl Files {
     }
 }
 
-/// Compiles a C source to a library that may be linked with others.
+/// Compiles a C source to a library. The library may be linked against other libraries.
 pub(crate) fn compile(machine: &Machine, name: &str, source: &str, more: &[&str]) -> PathBuf {
     let file = machine.file(&format!("{name}.c"), source);
     let library = machine.path(&format!("libraries/lib{name}.so"));

@@ -1,4 +1,4 @@
-//! Output of `vkloader files` for other programs: unusual file names, and specifications for containers.
+//! Output of `vkloader files` that other programs read: unusual file names, and specifications for containers.
 
 use crate::asked::files;
 use crate::machine::{Machine, built, skip};
@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Returns a machine with a driver in a folder with an unusual name, and that folder.
+/// Returns a machine with a driver in a folder with an unusual name. Also returns that folder.
 fn strange() -> (Machine, PathBuf) {
     let mut machine = Machine::new();
     let folder = machine
@@ -54,7 +54,7 @@ fn strange_names_stay_what_they_are() {
     assert!(words.windows(3).any(|three| three == told), "{arguments}");
 }
 
-/// Checks that a specification has the form that the format requires.
+/// Checks that a specification has the form that CDI requires.
 fn is_cdi(specification: &Value) -> Result<(), String> {
     Schema::read("loader/vkloader/tests/cdi.schema.json").validate(specification)
 }
@@ -79,7 +79,7 @@ fn specifications_for_containers_are_as_the_format_says() {
         assert_eq!(found.code(), 0, "{}", found.said());
         is_cdi(&found.json()).unwrap_or_else(|error| panic!("{error}\n{}", found.text()));
     }
-    // A manifest with a relative path cannot be in another folder.
+    // A manifest whose library has a relative path cannot be put into another folder.
     let relative = files(&strange, &["--format", "cdi"]).json();
     let told = format!("VK_ADD_DRIVER_FILES={}", folder.join("odd.json").display());
     assert_eq!(
@@ -88,7 +88,7 @@ fn specifications_for_containers_are_as_the_format_says() {
     );
     let specification = files(&machine, &["--format", "cdi", "--driver", "good"]).json();
     assert_eq!(specification["devices"][0]["name"], "all");
-    // The driver is added to those of the container, by its place and not by a variable that the image may have set.
+    // The driver is added by the place of its manifest, because the container's image may already have set the variable.
     let edits = &specification["devices"][0]["containerEdits"];
     assert_eq!(edits["env"], Value::Null);
     let manifest = fs::canonicalize(manifest).expect("it is there");
@@ -96,7 +96,7 @@ fn specifications_for_containers_are_as_the_format_says() {
         mounts(&specification, &manifest, "/etc/vulkan/icd.d/good.json"),
         "{specification}"
     );
-    // A hook decides about libraries when the container starts.
+    // When the container starts, a hook decides about libraries.
     let hook = &edits["hooks"][0];
     assert_eq!(hook["hookName"], "createContainer");
     assert!(
@@ -119,7 +119,7 @@ fn specifications_for_containers_are_as_the_format_says() {
         has("/good.json") && !has("/libmock_good.so") && !has("second.json"),
         "{all:?}"
     );
-    // The container has its own C library.
+    // The container has its own C library, so the specification mounts none.
     assert!(
         !has("/libc.so.6") && !all.iter().any(|mount| mount.to_string().contains("ld-linux")),
         "{all:?}"

@@ -25,7 +25,7 @@ fn a_driver_its_manifest_and_what_they_lead_through() {
         assert!(found.has(path), "{}: {}", path.display(), found.text());
     }
     assert!(found.text().contains("/ld-linux"), "{}", found.text());
-    // The list contains neither `vkloader` nor the loader, because the sandbox has a loader of its own.
+    // The list contains neither `vkloader` nor the loader, because the sandbox has its own loader.
     let others = ["libvulkan.so", "vkloader", "journal"];
     assert!(
         !others.iter().any(|other| found.text().contains(other)),
@@ -60,7 +60,7 @@ fn what_is_opened_and_closed_at_once_is_seen() {
     let driver = compile(&machine, "vkltopens", &on_open(&body), &["-lvkltneeded", "-lpthread"]);
     machine.manifest("opens", &driver, "");
     let found = files(&machine, &["--driver", "opens", "--format", "json"]);
-    // The driver has no device, so it may open more files on other machines.
+    // The driver has no device here, so it may open more files on other machines.
     assert_eq!(found.code(), 1);
     assert!(found.said().contains("no device works"), "{}", found.said());
     assert_eq!(found.known(&needed), Some("library needed".into()));
@@ -71,7 +71,7 @@ fn what_is_opened_and_closed_at_once_is_seen() {
     for path in [&paths[2], &paths[3]] {
         assert_eq!(found.known(path), None, "{}", path.display());
     }
-    // Without a pattern, only drivers with devices are listed.
+    // Without a pattern, the list has only drivers with devices.
     let found = files(&machine, &[]);
     assert_eq!((found.code(), found.text()), (1, String::new()));
     assert!(
@@ -121,7 +121,7 @@ fn nodes_and_parts_of_sys_are_those_that_are_used() {
     );
 }
 
-/// Runs `vkloader files` where no process can be observed; `None` if the test cannot prevent the observation.
+/// Runs `vkloader files` in a way that no process can be observed. Returns `None` if the test cannot prevent the observation.
 fn unwatched(machine: &Machine, words: &[&str]) -> Option<Files> {
     let source = machine.file(
         "unwatched.c",
@@ -159,12 +159,12 @@ fn a_process_that_cannot_be_watched_tells_what_it_holds() {
         closed.display()
     );
     let needed = compile(&machine, "vkltneeded", "int needed;", &[]);
-    // The driver opens a library by the name of a link and keeps it open.
+    // The driver opens a library by the name of a link, and keeps it open.
     let opened = compile(&machine, "vkltkept", "int opened;", &["-Wl,-soname,libvkltkept.so.3"]);
     let found_by = machine.path("libraries/libvkltkept.so.3");
     symlink("libvkltkept.so", &found_by).expect("a link");
     let driver = compile(&machine, "vkltopens", &on_open(&body), &["-lvkltneeded", "-lpthread"]);
-    // The linker finds a library by a name that is a link.
+    // The name by which the linker finds this library is a link.
     let link = machine.path("libraries/libvkltlink.so.1");
     symlink("libvkltopens.so", &link).expect("a link");
     machine.manifest("opens", "libvkltlink.so.1".as_ref(), "");
@@ -236,7 +236,7 @@ fn a_driver_that_crashes_does_not_hide_others() {
 fn a_driver_that_hangs_is_given_up() {
     let machine = Machine::new();
     let manifest = machine.driver("slow", "hang vkCreateDevice\ndevice one");
-    // The time limit suffices for the query on a busy machine.
+    // The time limit is long enough for an answer on a busy machine.
     let found = files(&machine, &["--driver", "slow", "--timeout", "8"]);
     assert_eq!(found.code(), 1);
     assert!(
@@ -320,7 +320,7 @@ fn a_file_that_this_user_may_not_read() {
 fn the_dynamic_linker_has_the_last_word_on_which_file_it_takes() {
     let machine = Machine::new();
     let plain = compile(&machine, "vkltneeded", "int needed;", &[]);
-    // The linker searches the folder for newer processors before the folder in the library.
+    // The linker searches the folder for newer processors before the folder that the library names.
     let folder = machine.path("libraries/glibc-hwcaps/x86-64-v2");
     fs::create_dir_all(&folder).expect("folders");
     let newer = folder.join("libvkltneeded.so");

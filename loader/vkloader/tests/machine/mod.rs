@@ -1,4 +1,4 @@
-//! An imitated machine for each test, with folders for manifests and mock drivers, on which `vkloader` runs.
+//! An imitated machine for each test, on which `vkloader` runs. It has folders for manifests and mock drivers.
 
 #![allow(dead_code, reason = "each test program uses some of it")]
 
@@ -14,14 +14,14 @@ pub(crate) use steady::skip;
 /// The user `nobody`.
 const NOBODY: u32 = 65534;
 
-/// The folders of one test. Drivers of the real machine are hidden unless a test requests them.
+/// The folders of one test. Drivers of the real machine are hidden, unless a test requests them.
 pub(crate) struct Machine {
     root: tempfile::TempDir,
     variables: Vec<(String, String)>,
     arguments: Vec<String>,
     unprivileged: bool,
     program: PathBuf,
-    /// Command that starts `vkloader`, and its arguments.
+    /// Command that starts `vkloader`, with the command's own arguments.
     starter: Vec<String>,
 }
 
@@ -99,7 +99,7 @@ impl Machine {
         path
     }
 
-    /// Adds a driver with its library, whose behaviour these lines configure.
+    /// Adds a driver with its library. `lines` configures the driver's behaviour.
     pub(crate) fn driver(&self, name: &str, lines: &str) -> PathBuf {
         let library = self.path(&format!("libraries/libmock_{name}.so"));
         fs::copy(built("libmock_driver.so"), &library).expect("cargo built the mock driver");
@@ -135,7 +135,8 @@ impl Machine {
         self.file(&format!("data/vulkan/implicit_layer.d/{name}.json"), text)
     }
 
-    /// Adds a valid layer whose behaviour these lines configure, with additional members in its manifest. `kind` is `implicit` or `explicit`.
+    /// Adds a valid layer. `lines` configures the layer's behaviour, `more` has further members of the manifest, and `kind` is `implicit`
+    /// or `explicit`.
     pub(crate) fn working_layer(&self, kind: &str, name: &str, lines: &str, more: &str) -> PathBuf {
         let library = self.path(&format!("libraries/libVkLayer_{name}.so"));
         fs::copy(built("libmock_layer.so"), &library).expect("cargo built the mock layer");
@@ -174,8 +175,8 @@ impl Machine {
         self.variables.retain(|(known, _)| known != name);
     }
 
-    /// Shows `vkloader` an imitated system: files in `system/` of this machine's folder replace those with the same path. `shown` lists the replaced
-    /// paths. Reports the test as skipped and returns `false` if that is impossible.
+    /// Shows `vkloader` an imitated system: files in the folder `system/` of this machine replace the files with the same path. `shown`
+    /// lists the replaced paths. Reports the test as skipped and returns `false` if that is impossible.
     pub(crate) fn in_made_up_system(&mut self, shown: &[&str]) -> bool {
         let words = |machine: &Self| {
             let mut words: Vec<String> = ["bwrap", "--bind", "/", "/", "--dev", "/dev"].map(String::from).into();
@@ -188,8 +189,8 @@ impl Machine {
         self.start_with(words(self))
     }
 
-    /// Makes a command start `vkloader`; an empty list restores the default. Reports the test as skipped and returns `false` if the command does not
-    /// start programs here.
+    /// Makes a command start `vkloader`. An empty list restores the default. Reports the test as skipped and returns `false` if the command
+    /// cannot start programs here.
     pub(crate) fn start_with(&mut self, words: Vec<String>) -> bool {
         if let Some((program, rest)) = words.split_first() {
             let possible = Command::new(program).args(rest).arg("true").output();
@@ -207,7 +208,7 @@ impl Machine {
         self.arguments.pop();
     }
 
-    /// Runs as an unprivileged user from now on. Reports the test as skipped and returns `false` if that is impossible.
+    /// Makes `vkloader` run as an unprivileged user from now on. Reports the test as skipped and returns `false` if that is impossible.
     pub(crate) fn unprivileged(&mut self) -> bool {
         if !steady::is_superuser() {
             skip("only the superuser can start a program as a user without rights");
@@ -227,7 +228,7 @@ impl Machine {
         true
     }
 
-    /// Runs as the user of the test again.
+    /// Makes `vkloader` run as the user of the test again.
     pub(crate) fn privileged(&mut self) {
         self.unprivileged = false;
     }
@@ -258,7 +259,7 @@ impl Machine {
             .env("XDG_CONFIG_DIRS", &none)
             .env("XDG_DATA_DIRS", &none)
             .env("XDG_DATA_HOME", self.path("data"))
-            // A driver service of this machine has drivers of its own.
+            // A driver service on this machine would have its own drivers.
             .env("VK_LOADER_SERVICE_SOCKET", "")
             .envs(self.variables.iter().map(|(name, value)| (name, value)));
         self.as_user(&mut command);
@@ -273,7 +274,7 @@ impl Machine {
         command
     }
 
-    /// Installs `vkloader` and its own library below a prefix of this machine.
+    /// Installs `vkloader` and its own library below a prefix on this machine.
     pub(crate) fn install(&mut self) {
         self.install_as("bin/vkloader", "libexec/vulkan-loader-rs/libvulkan.so.1");
     }
@@ -309,7 +310,7 @@ impl Machine {
     }
 }
 
-/// Returns `true` if users other than the owner and group cannot read a file, or enter a folder.
+/// Returns `true` if users other than the owner and the group cannot read a file or enter a folder.
 fn is_hidden(state: &fs::Metadata) -> bool {
     let needed = if state.is_dir() { 0o001 } else { 0o004 };
     state.mode() & needed == 0
@@ -327,7 +328,7 @@ pub(crate) fn library() -> PathBuf {
 pub(crate) fn built(name: &str) -> PathBuf {
     let own = std::env::current_exe().expect("a process knows its program");
     let deps = own.parent().expect("a program lies in a folder");
-    // A file that was requested by its own name may be older in `deps`, so both places are compared.
+    // If a file was also built under its own name, the copy in `deps` may be older. So this compares both places.
     let places = [deps.join(name), deps.parent().expect("tests lie in deps").join(name)];
     let made = |place: &PathBuf| fs::metadata(place).and_then(|status| status.modified()).ok();
     places.into_iter().max_by_key(made).expect("two places")

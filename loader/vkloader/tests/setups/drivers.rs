@@ -1,18 +1,18 @@
-//! Drivers that fail after they were opened.
+//! Drivers that can be opened but fail later.
 
 use super::{Machine, Row, good, try_all};
 
-/// Installs a driver whose behaviour these lines configure.
+/// Installs a driver. `lines` configures the driver's behaviour.
 fn bad(machine: &mut Machine, lines: &str) {
     machine.driver("bad", lines);
 }
 
-/// Updates the driver to one that works.
+/// Updates the driver to a version that works.
 fn update(machine: &mut Machine) {
     machine.driver("bad", "device one");
 }
 
-/// Installs a working driver and one that ends the process.
+/// Installs a working driver, and a driver that ends the process.
 fn beside_good(machine: &mut Machine, lines: &str) {
     good(machine);
     bad(machine, lines);
@@ -23,7 +23,7 @@ fn leave_out(machine: &mut Machine) {
     machine.variable("VK_LOADER_DRIVERS_DISABLE", "bad*");
 }
 
-/// The finding of a driver that crashes does not advise a variable that was tried and did not help.
+/// If a variable was tried and did not help, the finding about a crashing driver does not advise this variable.
 #[test]
 fn a_variable_that_does_not_help_is_not_advised() {
     let mut machine = Machine::new();

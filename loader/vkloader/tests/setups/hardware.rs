@@ -1,4 +1,4 @@
-//! Hardware that drivers cannot reach or do not know. `vkloader` runs in a namespace in which files of the test replace those of the kernel.
+//! Hardware that drivers cannot reach or do not know. `vkloader` runs in a namespace in which the test's files replace those of the kernel.
 
 use super::Machine;
 use crate::machine::skip;
@@ -11,14 +11,15 @@ struct Card {
     vendor: &'static str,
     /// Kernel driver that is bound to the card.
     driver: Option<&'static str>,
-    /// Two facts: the kernel driver creates a render node, and the node exists.
+    /// Two flags: the kernel driver creates a render node, and the node exists.
     node: (bool, bool),
 }
 
-/// A driver without a device: the name of its library, up to `.so`.
+/// A driver without a device, by the name of its library up to `.so`.
 type Driver = &'static str;
 
-/// A set-up: the card, the driver, the kernel's command line, the code of the first cause, a part of the remedy, and both after the remedy.
+/// A set-up. It has the card, the driver, the kernel's command line, the code of the first cause, and a part of the remedy. Then it has the
+/// card and the driver after the remedy.
 struct System {
     name: &'static str,
     before: Card,
@@ -201,7 +202,7 @@ impl Card {
     }
 }
 
-/// Installs a driver without a device, with this file name.
+/// Installs a driver without a device. Its library has this file name.
 fn install(machine: &Machine, library: Driver) {
     machine.driver("bad", "");
     if library != USUAL.installed {
@@ -213,7 +214,7 @@ fn install(machine: &Machine, library: Driver) {
     }
 }
 
-/// Returns `true` if the system of the test has a library, whose manifest the test hides.
+/// Returns `true` if the system that runs the test has a library. The test hides that library's manifest.
 fn is_on_this_system(library: &str) -> bool {
     let folders = [
         "/usr/lib/x86_64-linux-gnu",

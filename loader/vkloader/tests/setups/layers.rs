@@ -3,7 +3,7 @@
 use super::{Machine, Row, good, try_all};
 use std::fs;
 
-/// Installs a working driver with a second device, and an implicit layer whose behaviour these lines configure.
+/// Installs a working driver with two devices, and an implicit layer. `lines` configures the layer's behaviour.
 fn with_layer(machine: &mut Machine, lines: &str) {
     machine.driver("good", "device one\ndevice.uuid 1\ndevice two\ndevice.uuid 2");
     machine.working_layer("implicit", "odd", lines, "");
@@ -173,7 +173,8 @@ fn each_cause_in_a_layer_is_named_and_its_remedy_helps() {
     try_all(ROWS);
 }
 
-/// A layer whose calls end the process or never return, without a fault that has a place. The innocent layer is not named.
+/// A layer whose functions end the process or never return. No crash gives an address, but the report names this layer, and not the
+/// innocent one.
 #[test]
 fn a_layer_that_exits_or_hangs_is_named_among_several() {
     for (code, call) in [("program.exited", "_exit(3)"), ("program.hung", "pause()")] {

@@ -1,4 +1,4 @@
-//! Libraries that do not open, or that open but do not contain a driver.
+//! Libraries that cannot be opened, and libraries that can be opened but do not contain a driver.
 
 use super::{Machine, Row, try_all};
 use crate::machine::built;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 const LIBRARY: &str = "libraries/libmock_bad.so";
 
-/// Installs a driver with a changed library file.
+/// Installs a driver whose library file was changed.
 fn changed(machine: &mut Machine, change: fn(&mut Vec<u8>)) {
     machine.driver("bad", "device one");
     let path = machine.path(LIBRARY);
@@ -35,7 +35,7 @@ fn compile(machine: &Machine, name: &str, text: &str, needs: &[&str]) {
     assert!(command.status().expect("a compiler").success());
 }
 
-/// Installs a library that does not contain a driver, linked with these libraries.
+/// Installs a library that does not contain a driver and is linked against these libraries.
 fn compiled(machine: &mut Machine, text: &str, needs: &[&str]) {
     for name in needs {
         compile(machine, name, "int nothing;\n", &[]);
@@ -47,7 +47,7 @@ fn compiled(machine: &mut Machine, text: &str, needs: &[&str]) {
 pub(super) const ROWS: &[Row] = &[
     Row::new(
         "a library is cut off",
-        // The dynamic linker maps the segments that the header names, and crashes at the missing part.
+        // The dynamic linker maps the segments that the header names, and crashes when it reads the missing part.
         |machine| changed(machine, |bytes| bytes.truncate(4096)),
         "program.crashed",
     )
@@ -171,7 +171,7 @@ pub(super) const ROWS: &[Row] = &[
                 .status();
             assert!(made.expect("a compiler").success());
             compile(machine, "vkltuser", "int nothing_more;\n", &["X11-xcb"]);
-            // The real library may be installed, so the test renames it to one that no system has.
+            // The real library may be installed. So the test renames it to a name that no system has.
             let user = folder.join("libvkltuser.so");
             let bytes = fs::read(&user).expect("just made");
             let text = String::from_utf8_lossy(&bytes).into_owned();

@@ -1,7 +1,8 @@
-//! Broken set-ups of users: the first cause, the file and the remedy that `vkloader explain` reports. The test then follows the remedy until there is
-//! a device or the finding disappears.
+//! Broken set-ups that users have. Each test checks the first cause, the file and the remedy that `vkloader explain` reports. Then the test
+//! follows the remedy, which must lead to a device or remove the finding.
 //!
-//! A set-up is a row of one of the tables. Set-ups that need a program, a terminal or much time have separate tests, listed in [`ELSEWHERE`].
+//! A set-up is a row in one of the tables. Set-ups that need a program, a terminal or much time have separate tests, which [`ELSEWHERE`]
+//! lists.
 
 #[path = "../machine/mod.rs"]
 mod machine;
@@ -22,12 +23,12 @@ use serde_json::Value;
 /// A change of a machine.
 type Step = fn(&mut Machine);
 
-/// Success of a remedy.
+/// The result that a remedy must have.
 #[derive(Clone, Copy)]
 enum After {
     /// Programs get a device.
     Device,
-    /// The finding disappears. There was a device before, or there cannot be one.
+    /// The finding disappears. This is for set-ups that had a device before, or that cannot have one.
     Gone,
 }
 
@@ -65,7 +66,7 @@ impl Row {
         self
     }
 
-    /// Sets the remedy and the change that it asks for.
+    /// Sets the remedy, and the change that the remedy asks for.
     const fn remedy(mut self, remedy: &'static str, follow: Step) -> Self {
         self.remedy = remedy;
         self.follow = follow;
@@ -77,7 +78,7 @@ impl Row {
         self
     }
 
-    /// Returns the difference between the report and the expected one, if there is one.
+    /// Returns the difference between the report and the expected one, if there is a difference.
     fn try_out(&self) -> Result<(), String> {
         let mut machine = Machine::new();
         (self.setup)(&mut machine);
@@ -106,7 +107,7 @@ impl Row {
         }
     }
 
-    /// Returns the first finding; if devices are usable, the first one with the code.
+    /// Returns the first finding. If devices are usable, returns the first finding with the expected code.
     fn first<'a>(&self, explained: &'a Explained) -> &'a Value {
         let dropped = explained.report["dropped"].as_array().map_or(&[][..], Vec::as_slice);
         let is_usable = explained.verdict() != "nothing";
@@ -115,7 +116,7 @@ impl Row {
     }
 }
 
-/// Tests all rows of a table, and reports all that fail.
+/// Tests all rows of a table. Reports all rows that fail.
 fn try_all(rows: &[Row]) {
     let failures: Vec<String> = rows
         .iter()
@@ -130,7 +131,7 @@ fn try_all(rows: &[Row]) {
     );
 }
 
-/// Set-ups with a test of their own: the file, and the name of the test.
+/// Set-ups that have their own test: the file, and the name of the test.
 const ELSEWHERE: [(&str, &str); 46] = [
     (
         "setups/posted.rs",
@@ -225,7 +226,7 @@ const ELSEWHERE: [(&str, &str); 46] = [
     ("other.rs", "every_difference_is_named_with_its_reason"),
 ];
 
-/// The tables and the list have at least sixty set-ups, and each listed test exists.
+/// The tables and the list have at least sixty set-ups together, and each listed test exists.
 #[test]
 fn there_are_at_least_sixty_set_ups() {
     let tables = [

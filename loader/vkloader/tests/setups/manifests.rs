@@ -17,7 +17,7 @@ fn reinstall(machine: &mut Machine) {
     machine.driver("bad", "device one");
 }
 
-/// Installs a driver whose manifest has one more member.
+/// Installs a driver whose manifest has one further member.
 fn with_member(machine: &mut Machine, member: &str) {
     machine.driver("bad", "device one");
     machine.manifest("bad", &machine.path("libraries/libmock_bad.so"), member);

@@ -1,4 +1,4 @@
-//! Set-ups that users describe in forums: hidden manifests, containers, second cards, and limits of the system around the program.
+//! Set-ups that users describe in forums: hidden manifests, containers, second cards, and limits that the system sets.
 
 use super::users::other_library_in_front;
 use super::{Machine, Row, good, try_all};
@@ -70,7 +70,7 @@ fn card(machine: &Machine, place: &str, vendor: &str, driver: Option<&str>) {
     }
 }
 
-/// Installs a driver under the name of another one's library. Returns the path of the library.
+/// Installs a driver under the name of another driver's library. Returns the path of the library.
 fn driver_as(machine: &Machine, library: &str, lines: &str) -> String {
     machine.driver("own", lines);
     for ending in ["so", "conf"] {
@@ -86,7 +86,7 @@ fn driver_as(machine: &Machine, library: &str, lines: &str) -> String {
     path.to_str().expect("plain").into()
 }
 
-/// A container has NVIDIA's card, its nodes and its library, and no manifest. Only software works.
+/// A container has NVIDIA's card, its nodes and its library, but no manifest. So only software works.
 #[test]
 fn an_installed_driver_that_no_manifest_names_is_named_with_the_manifest() {
     let mut machine = Machine::new();
@@ -140,7 +140,7 @@ fn a_sandbox_without_the_kernels_list_of_devices_is_named() {
     assert!(!machine.explain().codes().contains(&"hardware.no-sys"));
 }
 
-/// The card of the processor works, and the second card of the laptop has no kernel driver.
+/// The card of the processor works, but the second card of the laptop has no kernel driver.
 #[test]
 fn a_second_card_that_is_not_used_is_named_after_all_else() {
     let mut machine = Machine::new();
@@ -181,7 +181,7 @@ fn a_second_card_that_is_not_used_is_named_after_all_else() {
     assert!(text.starts_with("+ 1 device can be used."), "{text}");
 }
 
-/// NVIDIA's driver gives no functions if the user may not open its nodes. The nodes are the first cause.
+/// NVIDIA's driver returns no functions if the user may not open its nodes. So the nodes are the first cause.
 #[test]
 fn closed_nodes_come_before_the_driver_that_gives_no_functions() {
     let mut machine = Machine::new();
@@ -202,7 +202,7 @@ fn closed_nodes_come_before_the_driver_that_gives_no_functions() {
     if !machine.unprivileged() {
         return;
     }
-    // The root of the test starts the sandbox, and the sandbox drops the rights.
+    // The sandbox must be started as root. The sandbox then drops the rights.
     machine.privileged();
     let own = |path: &str| machine.path(&format!("system{path}")).display().to_string();
     let mut words: Vec<String> = ["bwrap", "--bind", "/", "/", "--dev", "/dev"].map(String::from).into();
@@ -238,7 +238,8 @@ fn closed_nodes_come_before_the_driver_that_gives_no_functions() {
     assert_eq!(machine.explain().first(), "driver.no-global-function");
 }
 
-/// The kernel does not map a library, as under a policy of SELinux. The library asks for more memory than a process can have.
+/// The kernel refuses to map a library, as it does with a policy of SELinux. To cause this, the library requests more memory than a process
+/// can have.
 #[test]
 fn a_library_that_a_policy_forbids_comes_with_the_policy() {
     let mut machine = Machine::new();

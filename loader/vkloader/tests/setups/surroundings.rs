@@ -1,4 +1,5 @@
-//! Systems around the program: mounts, permissions and space. Each set-up needs a namespace, and is skipped where none can be made.
+//! Conditions outside the program: mounts, permissions and disk space. Each set-up needs a namespace. It is skipped if no namespace can be
+//! created.
 
 use super::{Machine, good};
 use crate::machine::library;
@@ -7,8 +8,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-/// Starts `vkloader` in a mount namespace, after a shell script whose `$0` is this folder. Reports the test as skipped and returns `false` if that is
-/// impossible.
+/// Makes `vkloader` start in a mount namespace, after a shell script. In the script, `$0` is the folder. If this is impossible, reports the
+/// test as skipped and returns `false`.
 fn after_script(machine: &mut Machine, script: &str, folder: &str) -> bool {
     let script = format!("{script} && exec \"$@\"");
     machine.start_with(
@@ -18,7 +19,7 @@ fn after_script(machine: &mut Machine, script: &str, folder: &str) -> bool {
     )
 }
 
-/// Adds a driver that needs a library in a folder of its own, which `LD_LIBRARY_PATH` names. Returns that folder.
+/// Adds a driver that needs a library in another folder, which `LD_LIBRARY_PATH` names. Returns that folder.
 fn driver_with_library_in_variable(machine: &mut Machine) -> String {
     let folder = machine.path("own").to_str().expect("plain").to_owned();
     fs::create_dir(&folder).expect("a folder");
@@ -104,13 +105,13 @@ fn a_folder_of_manifests_that_this_user_may_not_read_is_named() {
     let wanted = format!("Let this user read the folder: chmod o+rx {}", folder.display());
     assert_eq!(explained.advice(), wanted);
     allow(&folder, 0o755);
-    // The mock driver may not write its journal as this user, so it has no device; it is found, however.
+    // The mock driver may not write its journal as this user, so the driver has no device. But the loader finds the driver.
     let codes = machine.explain().report["dropped"].to_string();
     assert!(
         !codes.contains("search.folder-closed") && !codes.contains("driver.none-installed"),
         "{codes}"
     );
-    // The report does not name a folder below one that another user owns, because it may not exist.
+    // The report does not name a folder inside a closed folder of another user, because the inner folder may not exist.
     allow(&machine.path("data"), 0o700);
     assert!(!machine.explain().codes().contains(&"search.folder-closed"));
     allow(&machine.path("data"), 0o755);

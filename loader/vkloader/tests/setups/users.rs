@@ -1,4 +1,4 @@
-//! Problems that users report: shell signs in variables, remains of removed programs, sandboxes, and unusual file systems.
+//! Problems that users report: characters for a shell in variables, remains of removed programs, sandboxes, and unusual file systems.
 
 use super::{Machine, Row, Step, good, try_all};
 use crate::machine::skip;
@@ -13,7 +13,7 @@ fn manifest(machine: &Machine) -> String {
     machine.path(MANIFEST).to_str().expect("plain").into()
 }
 
-/// Compiles a library in a folder, whose symbol has this version.
+/// Compiles a library in a folder. Its symbol has this version.
 fn versioned(machine: &Machine, folder: &str, version: &str) {
     fs::create_dir_all(machine.path(folder)).expect("a folder");
     let source = machine.file("versioned.c", "int vklt_value(void) { return 1; }\n");
@@ -27,14 +27,14 @@ fn versioned(machine: &Machine, folder: &str, version: &str) {
     assert!(command.status().expect("a compiler").success());
 }
 
-/// Installs a driver that needs a newer version of a library than the one in the folder of another program.
+/// Installs a driver that needs a newer version of a library than the version in another program's folder.
 fn old_library_in_front(machine: &mut Machine) {
     versioned(machine, "system", "VKLT_2");
     versioned(machine, "conda", "VKLT_1");
     user_of(machine, "vkltversioned");
 }
 
-/// Installs a driver that needs a function which a library of the same name in the folder of another program lacks.
+/// Installs a driver that needs a function of a library. In another program's folder, the library of the same name lacks this function.
 pub(super) fn other_library_in_front(machine: &mut Machine) {
     for (folder, text) in [
         ("system", "int vklt_value(void) { return 1; }\n"),
@@ -52,7 +52,8 @@ pub(super) fn other_library_in_front(machine: &mut Machine) {
     user_of(machine, "vkltplain");
 }
 
-/// Installs a driver that calls a function of a library in the folder `system`. `LD_LIBRARY_PATH` names the folder `conda`, which comes first.
+/// Installs a driver that calls a function of a library in the folder `system`. `LD_LIBRARY_PATH` names the folder `conda`, which comes
+/// first.
 fn user_of(machine: &mut Machine, needed: &str) {
     let source = machine.file(
         "user.c",
@@ -354,7 +355,7 @@ fn each_cause_that_users_describe_is_named_and_its_remedy_helps() {
     try_all(ROWS);
 }
 
-/// Unusual set-ups that prevent nothing.
+/// Unusual set-ups that do not cause a problem.
 #[test]
 fn machines_that_look_odd_and_work_have_no_finding() {
     let odd: [(&str, Step); 6] = [
@@ -390,7 +391,8 @@ fn machines_that_look_odd_and_work_have_no_finding() {
     }
 }
 
-/// Starts `vkloader` in a namespace of bubblewrap with these options. Reports the test as skipped and returns `false` if that is impossible.
+/// Makes `vkloader` start in a namespace of bubblewrap with these options. Reports the test as skipped and returns `false` if that is
+/// impossible.
 fn in_namespace(machine: &mut Machine, words: &[&str]) -> bool {
     let words: Vec<String> = ["bwrap"].iter().chain(words).map(|word| (*word).into()).collect();
     machine.start_with(words)
@@ -475,7 +477,7 @@ fn a_driver_in_a_file_system_that_forbids_programs_is_named() {
     assert_eq!(machine.explain().devices(), ["one"]);
 }
 
-/// A script imitates the answer of each system's package manager, and no other one is found.
+/// A script imitates the answer of each system's package manager. No other package manager is found.
 #[test]
 fn each_package_manager_tells_the_package_of_a_damaged_library() {
     let tools = [

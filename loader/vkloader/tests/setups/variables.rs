@@ -1,4 +1,4 @@
-//! Variables that remove drivers, devices or layers, and words in them that match nothing.
+//! Variables that remove drivers, devices or layers, and words in variables that match nothing.
 
 use super::{Machine, Row, good, try_all};
 use std::fs;
@@ -9,7 +9,7 @@ fn with(machine: &mut Machine, name: &str, value: &str) {
     machine.variable(name, value);
 }
 
-/// A row for a variable that replaces the search for drivers.
+/// Creates a row for a variable that replaces the search for drivers.
 macro_rules! replaced {
     ($title:literal, $name:literal, $value:expr) => {
         Row::new($title, |machine| with(machine, $name, $value), "search.replaced")
@@ -18,7 +18,7 @@ macro_rules! replaced {
     };
 }
 
-/// A row for a word that matches nothing and hides no device.
+/// Creates a row for a word that matches nothing and hides no device.
 macro_rules! unmatched {
     ($title:literal, $name:literal, $value:literal) => {
         Row::new($title, |machine| with(machine, $name, $value), "variable.no-match")
@@ -28,7 +28,7 @@ macro_rules! unmatched {
     };
 }
 
-/// A row for a filter that hides the device.
+/// Creates a row for a filter that hides the device.
 macro_rules! hidden {
     ($title:literal, $name:literal) => {
         Row::new($title, |machine| with(machine, $name, "4660"), "device.id-filter")

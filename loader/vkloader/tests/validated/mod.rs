@@ -1,4 +1,4 @@
-//! Validates JSON against a JSON schema (draft 2020-12) that has only the keywords below. A full validator takes fifty crates.
+//! Validates JSON against a JSON schema (draft 2020-12). Supports only the keywords below, because a full validator needs fifty crates.
 
 use regex_lite::Regex;
 use serde_json::{Map, Value};
@@ -14,15 +14,17 @@ impl Schema {
         Self::new(serde_json::from_slice(&text).expect("JSON"))
     }
 
-    /// Panics if the validator does not know a keyword, even in a part that no value reaches.
+    /// Creates a schema. Panics if a keyword is unknown, even in a part that no value reaches.
     pub(crate) fn new(root: Value) -> Self {
         let schema = Self(root);
         schema.inspect(&schema.0);
         schema
     }
 
+    /// Checks a value.
+    ///
     /// # Errors
-    /// The first part of the value that the schema refuses, with the keyword.
+    /// Returns the first part of the value that violates the schema, with the keyword.
     pub(crate) fn validate(&self, value: &Value) -> Result<(), String> {
         self.check(&self.0, value)
     }
@@ -37,7 +39,7 @@ impl Schema {
             .unwrap_or_else(|| panic!("no {pointer} in the schema"))
     }
 
-    /// Panics if a keyword in this part is unknown, or has an invalid value.
+    /// Panics if a keyword in this part is unknown or has an invalid value.
     fn inspect(&self, part: &Value) {
         if part.is_boolean() {
             return;
@@ -98,7 +100,7 @@ impl Schema {
         Ok(())
     }
 
-    /// Checks the members of an object or the items of a list, if the keyword is about them.
+    /// Checks the members of an object or the items of a list, if the keyword applies to them.
     fn check_members(&self, part: &Map<String, Value>, keyword: &str, value: &Value) -> Result<(), String> {
         match (keyword, value) {
             ("items", Value::Array(items)) => items.iter().try_for_each(|item| self.check(&part[keyword], item)),
@@ -118,7 +120,7 @@ impl Schema {
     }
 }
 
-/// Returns `false` if the value itself violates the keyword. Keywords for another type of value are ignored, as the standard requires.
+/// Returns `false` if the value itself violates the keyword. Ignores keywords for other types of values, as the standard requires.
 fn is_accepted(keyword: &str, wanted: &Value, value: &Value) -> bool {
     match (keyword, value) {
         ("const", _) => value == wanted,
@@ -158,7 +160,7 @@ fn told(accepts: bool, keyword: &str, value: &Value) -> Result<(), String> {
     }
 }
 
-/// Returns the one name, or each name of a list.
+/// Returns the only name, or each name in a list.
 fn names(value: &Value) -> impl Iterator<Item = &str> {
     let names = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
     names.iter().map(text)
