@@ -1,6 +1,6 @@
-//! Widely used layers whose order matters: `vkloader layers` warns if a chain has them in another order.
+//! Widely used layers whose order matters. `vkloader layers` warns if a chain has these layers in a bad order.
 //!
-//! The tables decide nothing in the library.
+//! The library does not use these tables.
 
 /// Purpose of a layer, as far as its place in a chain depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub enum Kind {
     Validation,
     /// Writes calls down, for people or for a replay.
     Recorder,
-    /// Implements an extension that a driver lacks, or hides one that the driver has.
+    /// Implements an extension that a driver lacks, or hides an extension that the driver has.
     Emulation,
     /// Limits the number of frames.
     Limiter,

@@ -56,7 +56,7 @@ pub(crate) struct Finished {
     pub(crate) records: Vec<Record>,
     /// Output of the process, if it was kept.
     pub(crate) output: Vec<u8>,
-    /// Log of the dynamic linker in each process, if it was turned on. That of the process itself comes first.
+    /// Logs of the dynamic linker in each process, if they were turned on. The log of the process itself comes first.
     pub(crate) linker: Vec<String>,
     /// Processes that a signal ended.
     pub(crate) crashes: Vec<Crash>,

@@ -59,7 +59,7 @@ pub(super) struct Answer {
 pub(super) struct Asker<'a> {
     asking: &'a Asking,
     user: bool,
-    /// The library that asks.
+    /// The library that asks the drivers.
     library: PathBuf,
     /// Folders of `LD_LIBRARY_PATH` in the processes that ask drivers.
     search: Vec<String>,

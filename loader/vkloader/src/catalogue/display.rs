@@ -1,4 +1,4 @@
-//! A display that refuses all clients, and notes whether there were any.
+//! A display that refuses all clients. It records whether a client tried to connect.
 
 use std::io;
 use std::os::unix::net::UnixListener;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Variables that lead programs to a display.
+/// Variables by which programs find a display.
 const VARIABLES: [&str; 2] = ["DISPLAY", "WAYLAND_DISPLAY"];
 
 /// Delay between two checks for clients.
@@ -21,7 +21,7 @@ pub(super) fn is_here() -> bool {
     VARIABLES.into_iter().any(is_set)
 }
 
-/// The sockets of a display, which are served until the value is dropped.
+/// The sockets of a display. They are served until the value is dropped.
 pub(super) struct Display {
     folder: PathBuf,
     is_asked: Arc<AtomicBool>,
@@ -30,15 +30,15 @@ pub(super) struct Display {
 }
 
 impl Display {
-    /// Starts a display with sockets in a folder.
+    /// Starts a display whose sockets are in a folder.
     ///
     /// # Errors
-    /// A socket cannot be created. The path of the folder may be too long for one.
+    /// A socket cannot be created. For example, the path of the folder may be too long for a socket.
     pub(super) fn start(folder: &Path) -> io::Result<Self> {
         let mut listeners = Vec::new();
         for name in VARIABLES {
             let path = folder.join(name);
-            // Removes the socket of an earlier display.
+            // Removes the socket that an earlier display left.
             let _ = std::fs::remove_file(&path);
             let listener = UnixListener::bind(path)?;
             listener.set_nonblocking(true)?;
@@ -64,7 +64,7 @@ impl Display {
         })
     }
 
-    /// Lets a command find the display, as in a session.
+    /// Makes a command find the display, as in a session.
     pub(super) fn show(&self, command: &mut Command) {
         for name in VARIABLES {
             command.env(name, self.folder.join(name));
@@ -72,7 +72,7 @@ impl Display {
         command.env("XDG_RUNTIME_DIR", &self.folder);
     }
 
-    /// Ends the display. Returns `true` if a client came.
+    /// Ends the display. Returns `true` if a client tried to connect.
     pub(super) fn end(mut self) -> bool {
         self.stop();
         self.is_asked.load(Ordering::Relaxed)
@@ -81,7 +81,7 @@ impl Display {
     fn stop(&mut self) {
         self.is_over.store(true, Ordering::Relaxed);
         if let Some(server) = self.server.take() {
-            // The thread does not panic.
+            // The thread does not panic, so there is no error.
             let _ = server.join();
         }
     }

@@ -272,10 +272,10 @@ fn ask_once(asker: &Asker<'_>, machine: &Machine, manifest: &str, wakes: bool) -
     })
 }
 
-/// Files without an identity, which have no entry.
+/// Files without an identity. A driver with such a file has no entry.
 enum Unknown {
     Manifest,
-    /// A library, by its path or by the name in the manifest.
+    /// A library: its path, or its name in the manifest.
     Library(String),
 }
 
@@ -288,8 +288,8 @@ fn not_a_file(path: &str) -> io::Error {
     io::Error::other(format!("{} does not exist, or is not a regular file", plain(path)))
 }
 
-/// Returns the error for a library that the dynamic linker did not find by its name. `search` are folders that programs may search, but an update of
-/// the system does not.
+/// Returns the error for a library that the dynamic linker did not find by its name. `search` lists folders that programs may search, but
+/// that an update of the system's catalogue does not search.
 fn not_found(named: &str, search: Vec<String>) -> io::Error {
     let mut folders = search.iter();
     let folder = folders.find(|folder| Path::new(folder).join(named).exists());

@@ -222,7 +222,7 @@ fn mounts(files: &Files) -> io::Result<Vec<Mount>> {
     mounts.collect()
 }
 
-/// Adds a manifest to the mounts. If another file has its name in the folder, the manifest gets a number before its name.
+/// Adds a manifest to the mounts. If the folder already has another file of this name, puts a number before the manifest's name.
 fn add_under_free_name(mounts: &mut BTreeMap<PathBuf, PathBuf>, place: PathBuf, real: &Path) {
     let numbered = (1..).map(|number| {
         let name = place.file_name().unwrap_or_default().to_string_lossy();

@@ -1,16 +1,16 @@
-//! The library that asks the drivers, and drivers that only the user's programs find.
+//! Tests of the library that asks the drivers, and of drivers that only the user's programs find.
 
 use crate::asked::*;
 use crate::machine::{Machine, library};
 use std::path::Path;
 
-/// Runs an update and returns its errors.
+/// Runs an update and returns its error output.
 fn errors(machine: &Machine, words: &[&str]) -> String {
     let output = machine.run(&[&["catalogue", "update"], words].concat());
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// DRV-276: a program in a folder of its own, such as an unpacked archive, may be on a machine without a loader.
+/// DRV-276: if the machine has no loader, the library that came with `vkloader` asks the drivers, even from an unpacked archive.
 #[test]
 fn the_library_of_the_program_asks_if_the_machine_has_no_loader() {
     let mut machine = machine();
@@ -27,12 +27,13 @@ fn the_library_of_the_program_asks_if_the_machine_has_no_loader() {
     );
     assert!(text.contains(&words), "{text}");
     assert_eq!(driver(&written(&machine), "a")["outcome"], "answered");
-    // A named library is never replaced.
+    // If the command line names a library, no other library replaces it.
     let text = errors(&machine, &["--user", "--library", "/nowhere/libvulkan.so.1"]);
     assert!(text.contains("no Vulkan loader could be opened"), "{text}");
 }
 
-/// DRV-276: as in containers with NVIDIA's driver, whose libraries only `LD_LIBRARY_PATH` leads to.
+/// DRV-276: if only `LD_LIBRARY_PATH` leads to a driver's library, the update of the system reports it, with remedies. Containers with
+/// NVIDIA's driver are an example.
 #[test]
 fn a_library_that_only_a_variable_leads_to_is_reported_with_the_remedies() {
     let mut machine = machine();
