@@ -133,32 +133,33 @@ registry      1  make/registry.sh
 fixtures      6  registry/fetch.sh --fixtures
 format        2  formatted
 lint        150  lint
-doc          50  documentation
+doc          20  documentation
 compile     150  compiled
-generated    10  make/generate.sh check
-documents     3  documents
-unit        150  units
-build       120  built
-inputs        5  scripted inputs
-bump         60  tests/bump.sh
-features     40  features
+generated     1  make/generate.sh check
+documents     2  documents
+unit         60  units
+build        90  built
+inputs       20  scripted inputs
+bump        110  tests/bump.sh
+features     15  features
 fuzz        150  fuzzed
-behaviour   150  behaviour
-catalogue   100  make/runs.sh catalogue quick
-windows     300  make/windows-cases.sh quick
-gate         20  gate
-interface     5  interface
-abi          20  scripted abi
-real         60  scripted real
+behaviour   120  behaviour
+catalogue    50  make/runs.sh catalogue quick
+windows     220  make/windows-cases.sh quick
+gate          5  gate
+interface     1  interface
+abi           1  scripted abi
+real         30  scripted real
 sandbox      20  scripted sandbox
 '
 
-# Stages that share no build folder with the others, to run in parallel with them on machines with several cores. The stages of a row run
-# one after the other. These stages begin after the first stage in the row, which installs packages, or builds the programs that `bump`
-# runs.
+# Stages that share no build folder with the others, or build nothing, to run in parallel with them on machines with several cores. The
+# stages of a row run one after the other. These stages begin after the first stage in the row, which installs packages, or builds what
+# they run.
 BESIDE='
 fixtures fuzz windows
 compile bump
+build real sandbox
 '
 
 # The stages of `test.sh quick`, with the times after a change of one file in loader/.
