@@ -62,6 +62,17 @@ impl<'a> Answer<'a> {
         })
     }
 
+    /// Returns `true` if no byte before this place was written.
+    pub(crate) fn begins_from(self, first: usize) -> bool {
+        self.places().next().is_none_or(|(at, _)| at >= first)
+    }
+
+    /// Returns `true` if the driver wrote a byte other than zero.
+    pub fn has_content(self) -> bool {
+        let is_empty = |_, bytes: &[u8]| bytes.iter().all(|byte| *byte == 0).then_some(());
+        self.each(is_empty).is_none()
+    }
+
     /// Returns `true` if a structure has these bytes.
     pub fn is_in(self, structure: &[u8]) -> bool {
         self.each(|at, bytes| (structure.get(at..at + bytes.len())? == bytes).then_some(()))

@@ -37,6 +37,8 @@ pub const MOST_DEVICES: u16 = 16;
 pub const MOST_BYTES: usize = 64 << 10;
 /// Device number of facts about the driver as a whole.
 pub const DRIVER: u16 = u16::MAX;
+/// `VkPhysicalDeviceIDProperties`, which has the UUIDs by which devices are found again.
+pub const IDENTITY: u32 = 1_000_071_004;
 /// Index of `vkCreateDebugUtilsMessengerEXT` in [`Query::Callbacks`].
 pub const MESSENGERS: u32 = 0;
 /// Index of `vkCreateDebugReportCallbackEXT` in [`Query::Callbacks`].
@@ -46,6 +48,8 @@ pub const VERSIONS: u32 = 5;
 
 const MAGIC: &[u8; 8] = b"VKLRECRD";
 const HEAD: usize = 32;
+/// Bytes of `sType` and `pNext`.
+const HEAD_OF_STRUCTURE: usize = 16;
 const ROW: usize = 20;
 
 /// Subject of a row.
@@ -187,10 +191,14 @@ impl<'a> Record<'a> {
         None
     }
 
-    /// Returns the place and the recorded bytes of a structure.
+    /// Returns the place and the recorded bytes of a structure. Its size is that of the structure in the registry, and `sType` and `pNext` are not
+    /// among the bytes.
     pub fn answer(self, key: Key) -> Option<(usize, Answer<'a>)> {
         let (place, value) = self.find(key)?;
-        Some((place, Answer::read(value)?))
+        let answer = Answer::read(value)?;
+        let head = if key.kind == 0 { 0 } else { HEAD_OF_STRUCTURE };
+        let is_valid = rows::size_of(key).map(usize::from) == Some(answer.size()) && answer.begins_from(head);
+        is_valid.then_some((place, answer))
     }
 
     /// Values of the rows with consecutive indices from zero on.

@@ -5,7 +5,7 @@ mod generated;
 
 pub use generated::{COMMANDS, STRUCTURES};
 
-use crate::Query;
+use crate::{Key, Query};
 
 /// A structure that extends the answer to a query, and holds only numbers.
 #[derive(Clone, Copy, Debug)]
@@ -22,11 +22,35 @@ pub struct Structure {
     pub name: &'static str,
 }
 
+/// The structures with query, type and size in one number each, sorted.
+const SIZES: &[u64; STRUCTURES.len()] = &{
+    let mut all = [0; STRUCTURES.len()];
+    let mut at = 0;
+    while at < all.len() {
+        let one = &STRUCTURES[at];
+        all[at] = packed(one.query as u16, one.kind, one.size);
+        assert!(at == 0 || all[at - 1] < all[at], "the generator sorts them");
+        at += 1;
+    }
+    all
+};
+
+const fn packed(query: u16, kind: u32, size: u16) -> u64 {
+    (query as u64) << 48 | (kind as u64) << 16 | size as u64
+}
+
+/// Returns the size of the structure that a row describes; `None` if no structure of this type may be recorded.
+pub fn size_of(key: Key) -> Option<u16> {
+    let first = packed(key.query, key.kind, 0);
+    let found = SIZES.get(SIZES.partition_point(|one| *one < first))?;
+    (found >> 16 == first >> 16).then_some(*found as u16)
+}
+
 /// Declares the structures.
 macro_rules! query_structures {
     ($($query:ident, $kind:literal, $size:literal, $gaps:expr, $name:ident;)*) => {
         /// Structures that may be recorded.
-        pub static STRUCTURES: &[crate::rows::Structure] = &[$(crate::rows::Structure {
+        pub const STRUCTURES: &[crate::rows::Structure] = &[$(crate::rows::Structure {
             query: crate::Query::$query,
             kind: $kind,
             size: $size,

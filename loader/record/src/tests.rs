@@ -2,15 +2,16 @@
 
 use super::*;
 
+/// Rows of structures with 24 bytes: `VkPhysicalDeviceMultiviewProperties`, `VkPhysicalDeviceDynamicRenderingFeatures`.
+const PROPERTIES: Key = Key::of(0, Query::Properties).with(1_000_053_002);
+const FEATURES: Key = Key::of(1, Query::Features).with(1_000_044_003);
+
 fn sample() -> (Vec<u8>, u64) {
     let mut made = Builder::new(2);
-    let written: Vec<bool> = (0..24).map(|at| !(4..8).contains(&at)).collect();
+    let written: Vec<bool> = (0..24).map(|at| at >= 16 && at != 20).collect();
     let bytes: Vec<u8> = (0..24).collect();
-    made.add(Key::of(0, Query::Properties), Builder::structure(&bytes, &written));
-    made.add(
-        Key::of(1, Query::Features).with(51),
-        Builder::structure(&bytes, &[false; 24]),
-    );
+    made.add(PROPERTIES, Builder::structure(&bytes, &written));
+    made.add(FEATURES, Builder::structure(&bytes, &[false; 24]));
     made.add_extensions(0, [(&b"VK_KHR_one"[..], 7), (b"VK_KHR_two", 9)].into_iter());
     for (index, bits) in [(0, 0b001), (1, 0b011), (2, 0b100), (3, 0b000)] {
         made.add(Key::of(DRIVER, Query::Commands).at(index), vec![bits]);
@@ -23,15 +24,15 @@ fn drv_280_values_are_read_as_they_were_written() {
     let (file, sum) = sample();
     let record = Record::read(&file, sum).expect("a record");
     assert_eq!((record.devices(), record.len()), (2, 7));
-    let (_, answer) = record.answer(Key::of(0, Query::Properties)).expect("an answer");
+    let (_, answer) = record.answer(PROPERTIES).expect("an answer");
     let mut structure = [0xAA; 24];
     answer.write(&mut structure).expect("room");
-    assert_eq!(structure[..10], [0, 1, 2, 3, 0xAA, 0xAA, 0xAA, 0xAA, 8, 9]);
+    assert_eq!(structure[14..24], [0xAA, 0xAA, 16, 17, 18, 19, 0xAA, 21, 22, 23]);
     assert!(answer.is_in(&structure));
-    structure[20] ^= 1;
+    structure[19] ^= 1;
     assert!(!answer.is_in(&structure));
     assert!(answer.write(&mut structure[..23]).is_none());
-    let (_, answer) = record.answer(Key::of(1, Query::Features).with(51)).expect("an answer");
+    let (_, answer) = record.answer(FEATURES).expect("an answer");
     let mut untouched = [0xAA; 24];
     answer.write(&mut untouched).expect("room");
     assert_eq!(untouched, [0xAA; 24]);
@@ -39,6 +40,41 @@ fn drv_280_values_are_read_as_they_were_written() {
     let all: Vec<_> = Extensions(list).collect();
     assert_eq!(all, [(&b"VK_KHR_one"[..], 7), (b"VK_KHR_two", 9)]);
     assert!(record.find(Key::of(0, Query::Features)).is_none());
+}
+
+#[test]
+fn drv_280_answers_of_another_size_are_no_answers() {
+    let value = |key: Key, size: usize| {
+        let written: Vec<bool> = (0..size).map(|at| key.kind == 0 || at >= 16).collect();
+        Builder::structure(&vec![7; size], &written)
+    };
+    let keys = [
+        (Key::of(0, Query::Properties), 824),
+        (PROPERTIES, 24),
+        (Key::of(0, Query::Format), 12),
+    ];
+    for (key, size) in keys {
+        for (recorded, is_one) in [(size, true), (size - 4, false), (size + 8, false), (4000, false)] {
+            let mut made = Builder::new(1);
+            made.add(key, value(key, recorded));
+            let (file, sum) = made.finish().expect("a small record");
+            let record = Record::read(&file, sum).expect("a record");
+            assert_eq!(record.answer(key).is_some(), is_one, "{key:?} {recorded}");
+        }
+    }
+    // The chain belongs to the program.
+    let mut made = Builder::new(1);
+    let written: Vec<bool> = (0..24).map(|at| at >= 15).collect();
+    made.add(PROPERTIES, Builder::structure(&[7; 24], &written));
+    let (file, sum) = made.finish().expect("a small record");
+    assert!(Record::read(&file, sum).expect("a record").answer(PROPERTIES).is_none());
+    for other in [
+        Key::of(0, Query::Features).with(PROPERTIES.kind),
+        Key::of(0, Query::Properties).with(7),
+        Key::of(0, Query::Callbacks),
+    ] {
+        assert_eq!(rows::size_of(other), None, "{other:?}");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Making a record.
 
-use crate::{DRIVER, FORM, HEAD, Key, MAGIC, MOST_BYTES, MOST_DEVICES, Query, ROW, checksum};
+use crate::{Answer, DRIVER, FORM, HEAD, IDENTITY, Key, MAGIC, MOST_BYTES, MOST_DEVICES, Query, ROW, checksum};
 use std::collections::BTreeMap;
 
 /// A record that is being made.
@@ -22,6 +22,16 @@ impl Builder {
     /// Adds a value.
     pub fn add(&mut self, key: Key, value: Vec<u8>) {
         self.rows.insert(key, value);
+    }
+
+    /// Returns `true` if the opened driver's device can be found again: by its UUIDs, or by its properties.
+    pub fn identifies(&self, device: u16) -> bool {
+        let properties = Key::of(device, Query::Properties);
+        let uuids = self
+            .rows
+            .get(&properties.with(IDENTITY))
+            .and_then(|value| Answer::read(value));
+        self.rows.contains_key(&properties) || uuids.is_some_and(Answer::has_content)
     }
 
     /// Adds values with consecutive indices.

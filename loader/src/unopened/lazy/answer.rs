@@ -63,7 +63,7 @@ impl Device {
             return false;
         }
         for at in chain() {
-            // SAFETY: the structure has the type of its `sType`, whose size in the registry is that of the recorded answer.
+            // SAFETY: the structure has the type of its `sType`, and the record gives only answers of its size in the registry.
             unsafe { self.fill(kind(at), at.cast(), usize::MAX) };
         }
         true
