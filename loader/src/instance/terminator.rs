@@ -184,6 +184,29 @@ impl Creation<'_> {
         shortage::check()
     }
 
+    /// Opens a driver that stays closed for other programs only. Returns `false` if it cannot be opened.
+    ///
+    /// # Safety
+    /// The create info is valid.
+    unsafe fn open_if_needed(&self, driver: &mut OpenDriver, journal: &mut Journal<'_>) -> Result<bool, OutOfMemory> {
+        let Some(closed) = driver.closed.clone() else {
+            return Ok(true);
+        };
+        // SAFETY: the caller promises a valid create info.
+        if !unsafe { closed.must_open(self.create_info, self.callbacks) } {
+            return Ok(true);
+        }
+        let manifest = closed.manifest();
+        let library = (&manifest.library_path, LibraryPlace::Path);
+        let opened = OpenDriver::open(manifest, library, driver.known, journal);
+        shortage::check()?;
+        let is_open = opened.is_some();
+        if let Some(opened) = opened {
+            *driver = opened;
+        }
+        Ok(is_open)
+    }
+
     /// Creates the instance of one driver; `None` if the driver was dropped. The flag is `true` if properties2 was forced on the driver
     /// (DRV-110).
     ///
@@ -199,6 +222,10 @@ impl Creation<'_> {
             .instance
             .allocator
             .scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND);
+        // SAFETY: the caller promises a valid create info.
+        if !unsafe { self.open_if_needed(driver, journal) }? {
+            return Ok(None);
+        }
         let step = Step::Driver(&driver.path).begin(b"vkEnumerateInstanceExtensionProperties");
         let offered = driver::instance_extensions(driver, scratch);
         step.end(offered.as_ref().err().map_or(0, |error| error.0));
@@ -260,8 +287,8 @@ impl Creation<'_> {
             }
             Some(closed) => {
                 let loader: (&'static dyn LateHost, _) = (self.instance, self.instance.allocator);
-                // SAFETY: the caller promises a valid create info, whose chain and callbacks are those of this creation.
-                unsafe { closed.clone().create(loader, info, self.callbacks, &mut handle) }
+                // SAFETY: the caller promises a valid create info, whose chain is that of this creation.
+                unsafe { closed.clone().create(loader, info, &mut handle) }
             }
         };
         step.end(result.0);

@@ -98,15 +98,20 @@ pub(crate) trait StandIn {
     /// Functions that find the commands of the stand-in. Those that need no instance fail.
     fn interface(&self) -> Interface;
 
+    /// Returns `true` if the driver must be opened before this instance is created.
+    ///
+    /// # Safety
+    /// The create info is valid with all it points to.
+    unsafe fn must_open(&self, info: &VkInstanceCreateInfo, callbacks: *const VkAllocationCallbacks) -> bool;
+
     /// Makes the stand-in of the driver's instance.
     ///
     /// # Safety
-    /// The create info is valid with all it points to, and the callbacks are null or valid.
+    /// The create info is valid with all it points to.
     unsafe fn create(
         self: Arc<Self>,
         loader: (&'static dyn LateHost, HostAllocator),
         info: &VkInstanceCreateInfo,
-        callbacks: *const VkAllocationCallbacks,
         out: &mut InstanceHandle<Driver>,
     ) -> VkResult;
 }

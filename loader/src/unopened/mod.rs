@@ -67,6 +67,8 @@ pub(crate) use service::{Sent, Service};
 #[cfg(fuzzing)]
 pub(crate) use catalogue::{Content, parse};
 #[cfg(fuzzing)]
+pub(crate) use lazy::testing::{Quiet, closed};
+#[cfg(fuzzing)]
 pub(crate) use service::{Failure, List, packet_for, read_reply};
 
 /// Frees what the process keeps.

@@ -88,6 +88,24 @@ impl Closed {
         })))
     }
 
+    /// Returns a driver that does not exist, with any record.
+    #[cfg(any(test, fuzzing))]
+    pub(super) fn of_any(bytes: Vec<u8>) -> Self {
+        Self {
+            manifest: DriverManifest {
+                path: "/nowhere".into(),
+                source: discovery::journal::Source::BuildTime,
+                library_path: "/nowhere/libvulkan_none.so".into(),
+                api_version: discovery::version::ApiVersion::V1_1,
+                is_portability_driver: false,
+                file: Default::default(),
+            },
+            known: Known::default(),
+            extensions: Vec::new(),
+            bytes,
+        }
+    }
+
     /// Returns the record.
     pub(super) fn record(&self) -> Option<Record<'_>> {
         Record::again(&self.bytes)

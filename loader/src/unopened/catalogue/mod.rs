@@ -42,6 +42,7 @@ const WARN: LogBits = LogBits::WARN.with(LogBits::DRIVER);
 
 /// Index of an entry in the catalogue of this process. Its meaning does not change while the library is loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(any(test, fuzzing), derive(Default))]
 pub(crate) struct Known {
     number: u16,
 }

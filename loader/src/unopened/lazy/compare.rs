@@ -8,8 +8,6 @@ use core::sync::atomic::Ordering;
 use discovery::journal::{Journal, LogBits};
 use record::{Answer, DRIVER, Key, Query, Record};
 
-/// `VkPhysicalDeviceIDProperties`, which has the UUIDs.
-const IDENTITY: u32 = 1_000_071_004;
 /// Last byte of `deviceName` and first byte of the numbers that identify a device without UUIDs, in `VkPhysicalDeviceProperties`.
 const NUMBERS: core::ops::Range<usize> = 8..276;
 
@@ -18,10 +16,9 @@ pub(super) fn is_device(device: &Device, opened: &Opened, handle: PhysicalDevice
     let Some(record) = device.sleeper().closed.record() else {
         return false;
     };
-    let key = device.key(Query::Properties).with(IDENTITY);
+    let key = device.key(Query::Properties).with(record::IDENTITY);
     if let Some((_, answer)) = record.answer(key)
-        && answer.each(|_, _| Some(())).is_some()
-        && has_content(answer)
+        && answer.has_content()
     {
         return ask::agrees(opened, handle, key, answer);
     }
@@ -45,15 +42,6 @@ pub(super) fn is_device(device: &Device, opened: &Opened, handle: PhysicalDevice
         }
     }
     is_one
-}
-
-fn has_content(answer: Answer<'_>) -> bool {
-    let mut is_filled = false;
-    let _ = answer.each(|_, bytes| {
-        is_filled |= bytes.iter().any(|byte| *byte != 0);
-        Some(())
-    });
-    is_filled
 }
 
 /// Compares the rows that were answers with what the opened driver says. Logs the first difference, after which the entry no longer counts.

@@ -17,6 +17,10 @@ mod open;
 mod request;
 mod stubs;
 mod table;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use late::stub;
 pub(crate) use stubs::Late;
@@ -239,35 +243,28 @@ impl StandIn for Closed {
         }
     }
 
-    /// Makes the stand-in. Opens the driver at once if the create info cannot be copied, if the program has allocation callbacks, or if the
-    /// driver's profiles may mention the program.
+    /// The reasons are a create info that cannot be copied, allocation callbacks, and a program that the driver's profiles may mention.
+    unsafe fn must_open(&self, info: &VkInstanceCreateInfo, callbacks: *const VkAllocationCallbacks) -> bool {
+        // SAFETY: the caller promises a valid create info.
+        !callbacks.is_null() || unsafe { !request::is_copied_whole(info) || self.is_mentioned(request::names(info)) }
+    }
+
     unsafe fn create(
         self: Arc<Self>,
         loader: (&'static dyn LateHost, HostAllocator),
         info: &VkInstanceCreateInfo,
-        callbacks: *const VkAllocationCallbacks,
         out: &mut InstanceHandle<Driver>,
     ) -> VkResult {
         // SAFETY: the caller promises a valid create info.
-        let (request, is_whole) = match unsafe { Request::copy(info, loader.1) } {
-            Ok(copied) => copied,
-            Err(_) => return VkResult::VK_ERROR_OUT_OF_HOST_MEMORY,
-        };
-        let made = match Sleeper::new(&self, loader, request) {
-            Ok(made) => made,
-            Err(result) => return result,
-        };
-        let must_open = !is_whole || !callbacks.is_null() || self.is_mentioned(made.request.names());
-        if must_open {
-            // SAFETY: the caller promises a valid create info, and callbacks that are null or valid.
-            let result = unsafe { made.open_now(info, callbacks) };
-            if result != VkResult::VK_SUCCESS {
-                return result;
+        let request = unsafe { Request::copy(info, loader.1) }.map_err(VkResult::from);
+        match request.and_then(|request| Sleeper::new(&self, loader, request)) {
+            Ok(made) => {
+                let (made, _) = made.into_raw();
+                *out = InstanceHandle::from_raw(made.cast());
+                VkResult::VK_SUCCESS
             }
+            Err(result) => result,
         }
-        let (made, _) = made.into_raw();
-        *out = InstanceHandle::from_raw(made.cast());
-        VkResult::VK_SUCCESS
     }
 }
 

@@ -10,7 +10,9 @@ use crate::generated::types::{VkAllocationCallbacks, VkInstanceCreateInfo, VkRes
 use crate::handle::{Driver, InstanceHandle, PhysicalDeviceHandle};
 use crate::library::{Library, RealPath};
 use crate::table::Slots;
+use crate::unopened::catalogue;
 use core::ffi::CStr;
+use core::ptr::null;
 use core::sync::atomic::Ordering;
 use discovery::journal::{Journal, LogBits};
 use discovery::log::LogSink;
@@ -34,10 +36,23 @@ pub(super) struct Opened {
     pub(super) look_up_of_physical_devices: Option<GetProcAddr>,
     /// Path of its library.
     pub(super) path: Text,
-    _library: Library,
+    _library: Option<Library>,
 }
 
 impl Opened {
+    /// Returns a driver with these functions.
+    #[cfg(test)]
+    pub(super) fn of(table: DriverTable, look_up: GetProcAddr) -> Self {
+        Self {
+            table,
+            handle: InstanceHandle::NULL,
+            look_up,
+            look_up_of_physical_devices: None,
+            path: "none".into(),
+            _library: None,
+        }
+    }
+
     /// Destroys the driver's instance.
     ///
     /// # Safety
@@ -114,9 +129,8 @@ impl Sleeper {
         let words = command.to_string_lossy();
         journal.note(bits, format_args!("Opening driver {name} now, for {words}"));
         // SAFETY: the create info has copies of the application's parameters, which live during the call.
-        let opened = self.request.with_info(self.allocator, |info| unsafe {
-            self.open(info, core::ptr::null(), &mut journal)
-        });
+        let open = |info: &VkInstanceCreateInfo| unsafe { self.open(info, &mut journal) };
+        let opened = self.request.with_info(self.allocator, open);
         let result = match opened.map_err(VkResult::from).and_then(|opened| opened) {
             Ok(opened) => {
                 self.publish(opened);
@@ -137,31 +151,11 @@ impl Sleeper {
                 result.0
             ),
         );
+        catalogue::contradict_record(self.closed.known, name, "another state", &journal);
         Err(FAILED)
     }
 
-    /// Opens the driver while its instance is created.
-    ///
-    /// # Safety
-    /// `info` is valid with all it points to, and `callbacks` are null or valid.
-    pub(super) unsafe fn open_now(
-        &self,
-        info: &VkInstanceCreateInfo,
-        callbacks: *const VkAllocationCallbacks,
-    ) -> VkResult {
-        let sink = LogSink(Some(self.host));
-        let mut journal = Journal::of_call(&sink);
-        // SAFETY: the caller promises a valid create info, and callbacks that are null or valid.
-        match unsafe { self.open(info, callbacks, &mut journal) } {
-            Ok(opened) => {
-                self.publish(opened);
-                VkResult::VK_SUCCESS
-            }
-            Err(result) => result,
-        }
-    }
-
-    fn publish(&self, opened: HostBox<Opened>) {
+    pub(super) fn publish(&self, opened: HostBox<Opened>) {
         let (opened, _) = opened.into_raw();
         self.opened.store(opened, Ordering::Release);
     }
@@ -193,13 +187,8 @@ impl Sleeper {
     /// Opens the library, makes the instance, and finds the recorded devices.
     ///
     /// # Safety
-    /// `info` is valid with all it points to, and `callbacks` are null or valid.
-    unsafe fn open(
-        &self,
-        info: &VkInstanceCreateInfo,
-        callbacks: *const VkAllocationCallbacks,
-        journal: &mut Journal<'_>,
-    ) -> Result<HostBox<Opened>, VkResult> {
+    /// `info` is valid with all it points to.
+    unsafe fn open(&self, info: &VkInstanceCreateInfo, journal: &mut Journal<'_>) -> Result<HostBox<Opened>, VkResult> {
         let driver = self.open_library(journal)?;
         let interface = driver.interface;
         let look_up = interface.get_instance_proc_addr;
@@ -212,12 +201,12 @@ impl Sleeper {
             look_up,
             look_up_of_physical_devices: interface.get_physical_device_proc_addr,
             path: driver.path.clone(),
-            _library: driver.library,
+            _library: Some(driver.library),
         };
         let mut opened = HostBox::try_new(opened, self.allocator)?;
         let step = step.begin(b"vkCreateInstance");
-        // SAFETY: the function belongs to the driver, and the caller promises the parameters.
-        let result = unsafe { (interface.create_instance)(info, callbacks, &mut opened.handle) };
+        // SAFETY: the function belongs to the driver, and the caller promises a valid create info.
+        let result = unsafe { (interface.create_instance)(info, null(), &mut opened.handle) };
         step.end(result.0);
         let handle = opened.handle;
         match result {
@@ -233,8 +222,8 @@ impl Sleeper {
             Ok(real) => self.assign(&opened, &real),
             Err(result) => {
                 self.host.take_back(self.handle(), (&opened.table, handle));
-                // SAFETY: nothing uses the new instance, and the caller promises the callbacks.
-                unsafe { opened.destroy(callbacks) };
+                // SAFETY: nothing uses the new instance, which was created without callbacks.
+                unsafe { opened.destroy(null()) };
                 return Err(result);
             }
         }

@@ -17,6 +17,40 @@ enum Node {
     Report(VkDebugReportCallbackCreateInfoEXT),
 }
 
+/// Returns `true` if [`Request::copy`] copies all that a driver may read.
+///
+/// # Safety
+/// `info` is valid with all it points to.
+pub(super) unsafe fn is_copied_whole(info: &VkInstanceCreateInfo) -> bool {
+    // SAFETY: the caller promises a valid chain, and a pointer that is null or valid.
+    let (mut chain, application) = unsafe { (ffi::chain(info.pNext), info.pApplicationInfo.as_ref()) };
+    let is_known = |kind: VkStructureType| {
+        [
+            // Links of layers, which no driver reads.
+            VkStructureType::VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO,
+            VkDebugUtilsMessengerCreateInfoEXT::STRUCTURE_TYPE,
+            VkDebugReportCallbackCreateInfoEXT::STRUCTURE_TYPE,
+        ]
+        .contains(&kind)
+    };
+    // SAFETY: every structure of a valid chain begins with its type.
+    application.is_none_or(|application| application.pNext.is_null())
+        && chain.all(|at| is_known(unsafe { (*at).sType }))
+}
+
+/// Names of the application and of its engine.
+///
+/// # Safety
+/// `info` is valid with all it points to, for the time of the result.
+pub(super) unsafe fn names<'a>(info: &VkInstanceCreateInfo) -> [&'a [u8]; 2] {
+    // SAFETY: the caller promises a pointer that is null or valid.
+    match unsafe { info.pApplicationInfo.as_ref() } {
+        // SAFETY: the caller promises texts that are null or terminated.
+        Some(application) => unsafe { [text_of(application.pApplicationName), text_of(application.pEngineName)] },
+        None => [b"", b""],
+    }
+}
+
 /// A copied create info.
 pub(super) struct Request {
     info: VkInstanceCreateInfo,
@@ -28,14 +62,11 @@ pub(super) struct Request {
 }
 
 impl Request {
-    /// Copies a create info. The flag is `false` if a part is missing, because its structure is unknown here.
+    /// Copies a create info, without structures that are unknown here.
     ///
     /// # Safety
     /// `info` is valid with all it points to.
-    pub(super) unsafe fn copy(
-        info: &VkInstanceCreateInfo,
-        allocator: HostAllocator,
-    ) -> Result<(Self, bool), OutOfMemory> {
+    pub(super) unsafe fn copy(info: &VkInstanceCreateInfo, allocator: HostAllocator) -> Result<Self, OutOfMemory> {
         let mut made = Self {
             info: *info,
             application: None,
@@ -45,7 +76,6 @@ impl Request {
         };
         // SAFETY: the caller promises a pointer that is null or valid.
         let application = unsafe { info.pApplicationInfo.as_ref() };
-        let mut is_whole = application.is_none_or(|application| application.pNext.is_null());
         if let Some(application) = application {
             let copy = |text: *const c_char| match text.is_null() {
                 true => Ok(None),
@@ -68,30 +98,15 @@ impl Request {
         for at in unsafe { ffi::chain(info.pNext) } {
             // SAFETY: every structure of a valid chain begins with its type.
             let node = match unsafe { (*at).sType } {
-                // Links of layers, which no driver reads.
-                VkStructureType::VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO => continue,
                 // SAFETY: the type says which structure it is.
                 VkDebugUtilsMessengerCreateInfoEXT::STRUCTURE_TYPE => Node::Messenger(unsafe { *at.cast() }),
                 // SAFETY: the type says which structure it is.
                 VkDebugReportCallbackCreateInfoEXT::STRUCTURE_TYPE => Node::Report(unsafe { *at.cast() }),
-                _ => {
-                    is_whole = false;
-                    continue;
-                }
+                _ => continue,
             };
             made.nodes.try_push(node)?;
         }
-        Ok((made, is_whole))
-    }
-
-    /// Names of the application and of its engine.
-    pub(super) fn names(&self) -> [&[u8]; 2] {
-        match &self.application {
-            Some((_, names)) => names
-                .each_ref()
-                .map(|name| name.as_ref().map_or(&b""[..], HostText::bytes)),
-            None => [b"", b""],
-        }
+        Ok(made)
     }
 
     /// Minor version of Vulkan for which the instance is.

@@ -78,6 +78,10 @@ fn make(library: &OsStr) -> io::Result<Vec<u8>> {
     made.add_all(Query::Machine, machine::memory());
     for device in 0..count {
         devices::add(&ways, device, &mut made);
+        if !made.identifies(device) {
+            let reason = "a device has neither UUIDs nor constant properties, by which it could be found again";
+            return Err(io::Error::other(reason));
+        }
     }
     devices::add_groups(&ways, &mut made);
     callbacks::add(&ways, &mut made);
