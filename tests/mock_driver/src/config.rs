@@ -21,6 +21,7 @@
 //! | `emit NAME TEXT` | a call of NAME sends TEXT to this driver's debug-utils messengers |
 //! | `flag WORD` | a switch: see the [`Config::flag`] callers |
 //! | `device NAME` | begins a physical device; the `device.*` lines that follow belong to it |
+//! | `device.varies QUERY CAUSE` | one number in an answer about the device depends on the `version` of the instance, on its `extensions`, or on the number of `calls`: [`Device::varied`] |
 //! | `many_devices N` | N physical devices that differ in their names only |
 //! | `group NAME...` | a group of named devices; without any such line each device is a group of one |
 
@@ -42,6 +43,18 @@ pub(crate) struct Device {
     /// Address on the PCI bus: domain, bus, device, function.
     pub(crate) pci: Option<[u32; 4]>,
     pub(crate) extensions: Vec<(String, u32)>,
+    pub(crate) varies: Vec<Variation>,
+}
+
+/// An answer of a device that is not always the same.
+#[derive(Clone)]
+pub(crate) struct Variation {
+    /// Last word of the command: `properties`, `features`, `memory`, `families`, `format`, `extensions`, `groups`; or `driver` for
+    /// `VkPhysicalDeviceDriverProperties`.
+    pub(crate) query: String,
+    pub(crate) cause: String,
+    /// The number in this call.
+    pub(crate) number: u32,
 }
 
 /// A scripted failure: calls `from..=to` of a command return `code`.
@@ -249,7 +262,14 @@ impl Device {
             driver_id: 13,
             pci: None,
             extensions: Vec::new(),
+            varies: Vec::new(),
         }
+    }
+
+    /// Returns the number on which an answer depends; zero for an answer that is always the same.
+    pub(crate) fn varied(&self, query: &str) -> u32 {
+        let is_it = |variation: &&Variation| variation.query == query;
+        self.varies.iter().find(is_it).map_or(0, |variation| variation.number)
     }
 
     fn line(&mut self, key: &str, value: &str) -> Option<()> {
@@ -268,6 +288,11 @@ impl Device {
                 self.pci = Some(numbers.try_into().ok()?);
             }
             "extension" => self.extensions.push(extension(&words)?),
+            "varies" => self.varies.push(Variation {
+                query: words[0].into(),
+                cause: (*words.get(1)?).into(),
+                number: 0,
+            }),
             _ => return None,
         }
         Some(())

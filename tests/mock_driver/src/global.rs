@@ -6,7 +6,7 @@ use ash::vk::{self, Handle};
 
 use crate::alloc::Allocator;
 use crate::entry::{Call, two_call};
-use crate::{chain, object};
+use crate::{chain, object, state};
 
 /// Negotiates the interface version (DRV-64).
 ///
@@ -140,6 +140,9 @@ pub(crate) unsafe extern "system" fn create_instance(
         true => vk::Instance::null(),
         false => vk::Instance::from_raw(object::create("instance", 0, "", extensions)),
     };
+    // SAFETY: a non-null application info is valid for the time of the call.
+    let version = unsafe { info.p_application_info.as_ref() }.map_or(0, |application| application.api_version);
+    state::with(|state| state.versions.insert(made.as_raw(), version));
     // SAFETY: the caller passes a valid place for the result.
     unsafe { *instance = made };
     vk::Result::SUCCESS

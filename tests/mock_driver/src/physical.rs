@@ -16,12 +16,29 @@ fn handle(instance: u64, name: &str) -> vk::PhysicalDevice {
 
 /// Returns the configured device of a handle, or a plain one if it was removed from the file.
 pub(crate) fn device(call: &'static str, physical: vk::PhysicalDevice) -> Device {
-    let name = &object::get(call, "physical_device", physical.as_raw()).device;
+    let object = object::get(call, "physical_device", physical.as_raw());
+    let mut device = configured(&object.device);
+    for variation in &mut device.varies {
+        variation.number = match &*variation.cause {
+            "version" => state::with(|state| state.versions[&object.parent]) >> 12 & 0x3FF,
+            "extensions" => object::get(call, "instance", object.parent).extensions.len() as u32,
+            "calls" => state::with(|state| {
+                let number = state.calls.entry(format!("calls about {}", object.device)).or_insert(0);
+                *number += 1;
+                *number
+            }),
+            other => panic!("nothing varies with {other}"),
+        };
+    }
+    device
+}
+
+fn configured(name: &str) -> Device {
     let config = state::with(|state| state.config.clone());
-    match config.devices.iter().find(|device| device.name == *name) {
+    match config.devices.iter().find(|device| device.name == name) {
         Some(device) => device.clone(),
         None => Device {
-            name: name.clone(),
+            name: name.into(),
             ..config.devices.first().cloned().unwrap_or_else(|| gone(name))
         },
     }
@@ -40,6 +57,7 @@ fn gone(name: &str) -> Device {
         driver_id: 0,
         pci: None,
         extensions: Vec::new(),
+        varies: Vec::new(),
     }
 }
 
@@ -107,10 +125,13 @@ unsafe fn groups(
             !element.p_next.is_null()
         ));
         element.physical_device_count = members.len() as u32 + u32::from(call.config.flag("huge_groups")) * 100;
-        element.subset_allocation = vk::TRUE;
         for (to, member) in element.physical_devices.iter_mut().zip(members) {
             *to = handle(instance.as_raw(), member);
         }
+        let varied = members
+            .first()
+            .map_or(0, |_| device(name, element.physical_devices[0]).varied("groups"));
+        element.subset_allocation = vk::Bool32::from(varied.is_multiple_of(2));
     }
     // SAFETY: the caller passes a valid count.
     unsafe { *count = groups.len().min(room) as u32 + call.config.grows(name) };
@@ -152,6 +173,7 @@ pub(crate) fn properties_of(device: &Device) -> vk::PhysicalDeviceProperties {
         pipeline_cache_uuid: device.uuid,
         ..Default::default()
     };
+    properties.limits.max_image_dimension1_d = device.varied("properties");
     let text = device.name.bytes().take(255);
     for (to, from) in properties.device_name.iter_mut().zip(text) {
         *to = from as c_char;
@@ -160,18 +182,20 @@ pub(crate) fn properties_of(device: &Device) -> vk::PhysicalDeviceProperties {
 }
 
 /// Returns the features of every device. One feature is set, so that a test sees that the driver answered.
-pub(crate) fn features_of() -> vk::PhysicalDeviceFeatures {
+pub(crate) fn features_of(device: &Device) -> vk::PhysicalDeviceFeatures {
     vk::PhysicalDeviceFeatures {
         robust_buffer_access: vk::TRUE,
+        alpha_to_one: device.varied("features") % 2,
         ..Default::default()
     }
 }
 
 /// Returns the queue families of every device.
-pub(crate) fn queue_families() -> [vk::QueueFamilyProperties; 2] {
+pub(crate) fn queue_families(device: &Device) -> [vk::QueueFamilyProperties; 2] {
     let family = |flags, queue_count| vk::QueueFamilyProperties {
         queue_flags: flags,
         queue_count,
+        timestamp_valid_bits: device.varied("families"),
         ..Default::default()
     };
     [
@@ -184,7 +208,7 @@ pub(crate) fn queue_families() -> [vk::QueueFamilyProperties; 2] {
 }
 
 /// Returns the memory of every device.
-pub(crate) fn memory_of() -> vk::PhysicalDeviceMemoryProperties {
+pub(crate) fn memory_of(device: &Device) -> vk::PhysicalDeviceMemoryProperties {
     let mut memory = vk::PhysicalDeviceMemoryProperties {
         memory_type_count: 1,
         memory_heap_count: 1,
@@ -192,13 +216,14 @@ pub(crate) fn memory_of() -> vk::PhysicalDeviceMemoryProperties {
     };
     memory.memory_types[0].property_flags =
         vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
-    memory.memory_heaps[0].size = 1 << 30;
+    memory.memory_heaps[0].size = (1 << 30) + u64::from(device.varied("memory"));
     memory
 }
 
 /// Returns the answer for every format.
-pub(crate) fn format_of() -> vk::FormatProperties {
+pub(crate) fn format_of(device: &Device) -> vk::FormatProperties {
     vk::FormatProperties {
+        linear_tiling_features: vk::FormatFeatureFlags::from_raw(device.varied("format")),
         optimal_tiling_features: vk::FormatFeatureFlags::SAMPLED_IMAGE,
         ..Default::default()
     }
@@ -231,9 +256,9 @@ pub(crate) unsafe extern "system" fn properties(physical: vk::PhysicalDevice, ou
 
 /// `vkGetPhysicalDeviceFeatures`.
 pub(crate) unsafe extern "system" fn features(physical: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceFeatures) {
-    enter("vkGetPhysicalDeviceFeatures", physical);
+    let (_, device) = enter("vkGetPhysicalDeviceFeatures", physical);
     // SAFETY: the caller passes a valid place for the result.
-    unsafe { out.write(features_of()) };
+    unsafe { out.write(features_of(&device)) };
 }
 
 /// `vkGetPhysicalDeviceMemoryProperties`.
@@ -241,9 +266,9 @@ pub(crate) unsafe extern "system" fn memory(
     physical: vk::PhysicalDevice,
     out: *mut vk::PhysicalDeviceMemoryProperties,
 ) {
-    enter("vkGetPhysicalDeviceMemoryProperties", physical);
+    let (_, device) = enter("vkGetPhysicalDeviceMemoryProperties", physical);
     // SAFETY: the caller passes a valid place for the result.
-    unsafe { out.write(memory_of()) };
+    unsafe { out.write(memory_of(&device)) };
 }
 
 /// `vkGetPhysicalDeviceFormatProperties`.
@@ -252,9 +277,9 @@ pub(crate) unsafe extern "system" fn format(
     _format: vk::Format,
     out: *mut vk::FormatProperties,
 ) {
-    enter("vkGetPhysicalDeviceFormatProperties", physical);
+    let (_, device) = enter("vkGetPhysicalDeviceFormatProperties", physical);
     // SAFETY: the caller passes a valid place for the result.
-    unsafe { out.write(format_of()) };
+    unsafe { out.write(format_of(&device)) };
 }
 
 /// `vkGetPhysicalDeviceImageFormatProperties`.
@@ -280,9 +305,9 @@ pub(crate) unsafe extern "system" fn queue_family(
     count: *mut u32,
     out: *mut vk::QueueFamilyProperties,
 ) {
-    let (call, _) = enter("vkGetPhysicalDeviceQueueFamilyProperties", physical);
+    let (call, device) = enter("vkGetPhysicalDeviceQueueFamilyProperties", physical);
     // SAFETY: the caller follows the two-call idiom.
-    let _void = unsafe { two_call(&call, &queue_families(), count, out) };
+    let _void = unsafe { two_call(&call, &queue_families(&device), count, out) };
 }
 
 /// `vkGetPhysicalDeviceSparseImageFormatProperties`.
@@ -326,7 +351,11 @@ pub(crate) unsafe extern "system" fn enumerate_device_extension_properties(
         "vkEnumerateDeviceExtensionProperties",
         format_args!("{} layer={shown} {form}", device.name),
     );
-    let list: Vec<_> = device.extensions.iter().map(global::extension).collect();
+    let varied = device.varied("extensions");
+    let all = device.extensions.iter();
+    let list: Vec<_> = all
+        .map(|(name, version)| global::extension(&(name.clone(), version + varied)))
+        .collect();
     // SAFETY: the caller follows the two-call idiom.
     unsafe { two_call(&call, &list, count, out) }
 }

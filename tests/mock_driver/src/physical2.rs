@@ -46,6 +46,7 @@ fn fill(device: &Device, out: &mut vk::PhysicalDeviceProperties2<'static>) {
         let driver = unsafe { &mut *driver };
         driver.driver_id = vk::DriverId::from_raw(device.driver_id);
         copy_text(&mut driver.driver_name, "mock");
+        driver.conformance_version.subminor = device.varied("driver") as u8;
     }
     let kind = vk::StructureType::PHYSICAL_DEVICE_PCI_BUS_INFO_PROPERTIES_EXT;
     let pci = chain::find::<vk::PhysicalDevicePCIBusInfoPropertiesEXT<'_>>(next, kind);
@@ -64,19 +65,19 @@ both!(properties2, properties2_khr, "vkGetPhysicalDeviceProperties2", (physical,
     fill(&device, out);
 });
 
-both!(features2, features2_khr, "vkGetPhysicalDeviceFeatures2", (physical, out: *mut vk::PhysicalDeviceFeatures2<'static>), |_call, _device| {
+both!(features2, features2_khr, "vkGetPhysicalDeviceFeatures2", (physical, out: *mut vk::PhysicalDeviceFeatures2<'static>), |_call, device| {
     // SAFETY: the caller passes a valid structure.
-    unsafe { (*out).features = physical::features_of() };
+    unsafe { (*out).features = physical::features_of(&device) };
 });
 
-both!(memory2, memory2_khr, "vkGetPhysicalDeviceMemoryProperties2", (physical, out: *mut vk::PhysicalDeviceMemoryProperties2<'static>), |_call, _device| {
+both!(memory2, memory2_khr, "vkGetPhysicalDeviceMemoryProperties2", (physical, out: *mut vk::PhysicalDeviceMemoryProperties2<'static>), |_call, device| {
     // SAFETY: the caller passes a valid structure.
-    unsafe { (*out).memory_properties = physical::memory_of() };
+    unsafe { (*out).memory_properties = physical::memory_of(&device) };
 });
 
-both!(format2, format2_khr, "vkGetPhysicalDeviceFormatProperties2", (physical, _format: vk::Format, out: *mut vk::FormatProperties2<'static>), |_call, _device| {
+both!(format2, format2_khr, "vkGetPhysicalDeviceFormatProperties2", (physical, _format: vk::Format, out: *mut vk::FormatProperties2<'static>), |_call, device| {
     // SAFETY: the caller passes a valid structure.
-    unsafe { (*out).format_properties = physical::format_of() };
+    unsafe { (*out).format_properties = physical::format_of(&device) };
 });
 
 both!(image_format2, image_format2_khr, "vkGetPhysicalDeviceImageFormatProperties2", (physical, _info: *const vk::PhysicalDeviceImageFormatInfo2<'static>, out: *mut vk::ImageFormatProperties2<'static>) -> vk::Result, |call, _device| {
@@ -85,8 +86,8 @@ both!(image_format2, image_format2_khr, "vkGetPhysicalDeviceImageFormatPropertie
     call.result()
 });
 
-both!(queue_family2, queue_family2_khr, "vkGetPhysicalDeviceQueueFamilyProperties2", (physical, count: *mut u32, out: *mut vk::QueueFamilyProperties2<'static>), |call, _device| {
-    let items = physical::queue_families();
+both!(queue_family2, queue_family2_khr, "vkGetPhysicalDeviceQueueFamilyProperties2", (physical, count: *mut u32, out: *mut vk::QueueFamilyProperties2<'static>), |call, device| {
+    let items = physical::queue_families(&device);
     // SAFETY: the caller follows the two-call idiom.
     let _void = unsafe { fill_elements(&call, &items, count, out, |element, item| element.queue_family_properties = item) };
 });

@@ -22,6 +22,8 @@ pub(crate) struct State {
     /// Names of the unknown functions, in the order of their slots.
     pub(crate) slots: Vec<String>,
     pub(crate) serial: u64,
+    /// Versions of Vulkan for which instances were created.
+    pub(crate) versions: HashMap<u64, u32>,
 }
 
 static STATE: Mutex<Option<State>> = Mutex::new(None);
@@ -49,6 +51,7 @@ impl State {
             children: HashMap::new(),
             slots: Vec::new(),
             serial: 0,
+            versions: HashMap::new(),
         };
         state.refresh();
         state

@@ -13,10 +13,10 @@ use std::{fs, mem, ptr, thread};
 
 pub(crate) const OOM: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
 pub(crate) const FAILED: vk::Result = vk::Result::ERROR_INITIALIZATION_FAILED;
-const WRONG: &str = "Answers before the driver was opened came from the record, which is wrong";
+pub(crate) const WRONG: &str = "Answers before the driver was opened came from the record, which is wrong";
 
 /// One recorded driver with two devices, which are a group.
-fn two_devices(scene: &mut Scene) {
+pub(crate) fn two_devices(scene: &mut Scene) {
     scene
         .driver("a")
         .device_with("one", |device| device.uuids(1, 9))
@@ -35,6 +35,34 @@ pub(crate) fn calls(vk: &Vk, call: &str) -> usize {
     vk.journal().iter().filter(is_call).count()
 }
 
+/// A question to the first device of an instance that opens the driver, from any thread.
+pub(crate) struct Question {
+    ask: vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties,
+    device: vk::PhysicalDevice,
+}
+
+impl Question {
+    pub(crate) fn of(vk: &Vk, instance: &Instance<'_>) -> Self {
+        let address = vk.get(instance.raw, "vkGetPhysicalDeviceSparseImageFormatProperties");
+        Self {
+            // SAFETY: the function has the type that belongs to its name.
+            ask: unsafe { mem::transmute::<usize, vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties>(address) },
+            device: instance.first(),
+        }
+    }
+
+    /// Asks, and checks that the driver has answered.
+    pub(crate) fn ask(&self) {
+        let (mut count, format) = (77, vk::Format::R8G8B8A8_UNORM);
+        let (kind, samples) = (vk::ImageType::TYPE_2D, vk::SampleCountFlags::TYPE_1);
+        let (usage, tiling) = (vk::ImageUsageFlags::SAMPLED, vk::ImageTiling::OPTIMAL);
+        let none = ptr::null_mut();
+        // SAFETY: the device belongs to a live instance, and the count is writable.
+        unsafe { (self.ask)(self.device, format, kind, samples, usage, tiling, &mut count, none) };
+        assert_ne!(count, 77, "the driver has answered");
+    }
+}
+
 /// DRV-283: threads that are first at the same time open the driver once, and all get its answer.
 #[test]
 fn drv_283_threads_that_are_first_get_one_opening() {
@@ -43,34 +71,13 @@ fn drv_283_threads_that_are_first_get_one_opening() {
         for threads in [2, 8, 32] {
             let outcome = scene.run(|vk| {
                 let instance = vk.instance_with("1.1", &[]);
-                let device = instance.first();
+                let (question, all) = (Question::of(vk, &instance), Barrier::new(threads));
                 assert_eq!(calls(vk, "load"), 0);
-                let address = vk.get(instance.raw, "vkGetPhysicalDeviceSparseImageFormatProperties");
-                // SAFETY: the function has the type that belongs to its name.
-                let ask =
-                    unsafe { mem::transmute::<usize, vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties>(address) };
-                let all = Barrier::new(threads);
                 thread::scope(|scope| {
                     for _ in 0..threads {
                         scope.spawn(|| {
-                            let (mut count, format) = (77, vk::Format::R8G8B8A8_UNORM);
-                            let (kind, samples) = (vk::ImageType::TYPE_2D, vk::SampleCountFlags::TYPE_1);
-                            let (usage, tiling) = (vk::ImageUsageFlags::SAMPLED, vk::ImageTiling::OPTIMAL);
                             all.wait();
-                            // SAFETY: the device belongs to the instance, and the count is writable.
-                            unsafe {
-                                ask(
-                                    device,
-                                    format,
-                                    kind,
-                                    samples,
-                                    usage,
-                                    tiling,
-                                    &mut count,
-                                    ptr::null_mut(),
-                                )
-                            };
-                            assert_ne!(count, 77, "the driver has answered");
+                            question.ask();
                         });
                     }
                 });
@@ -347,9 +354,6 @@ fn ask(instance: &Instance<'_>, device: vk::PhysicalDevice, key: Key) {
     }
 }
 
-/// `VkPhysicalDeviceIDProperties`, by which devices are found again.
-const IDENTITY: u32 = 1_000_071_004;
-
 /// DRV-285: each structure of a record is compared, if it was an answer.
 #[test]
 fn drv_285_each_altered_structure_is_found() {
@@ -368,7 +372,7 @@ fn drv_285_each_altered_structure_is_found() {
                 let device = instance.first();
                 keys.iter().for_each(|key| ask(&instance, device, *key));
                 assert_eq!(calls(vk, "load"), 0, "{keys:?}");
-                let is_gone = keys.len() == 1 && keys[0].kind == IDENTITY;
+                let is_gone = keys.len() == 1 && keys[0].kind == record::IDENTITY;
                 let created = if is_gone { Err(FAILED) } else { Ok(()) };
                 assert_eq!(instance.device_spec(device).create().map(drop), created);
             })

@@ -146,6 +146,12 @@ fn lay_42_without_a_bundle_the_folders_are_left() {
 }
 
 #[test]
+fn lay_175_bi_38_an_override_layer_names_each_place_once() {
+    let named = ["/a", "", "/b/", "/a", "/c", "/b/"].map(Text::from);
+    assert_eq!(texts(&override_places(&named).unwrap()), ["/a", "/b/", "/c"]);
+}
+
+#[test]
 fn lay_55_drv_42_fuchsia_and_qnx_have_no_defaults_for_lists() {
     let fuchsia = paths_of::<Fuchsia>(ManifestKind::Driver, &Fixed::new(&NOTHING));
     assert_eq!(
