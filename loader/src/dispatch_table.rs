@@ -67,7 +67,7 @@ macro_rules! late_table {
             any(target_arch = "x86_64", target_arch = "aarch64")
         ))]
         pub(crate) const LATE: DriverTable = DriverTable {
-            // SAFETY: both are pointers to functions, and the stub of a slot takes the arguments of its command.
+            // SAFETY: both types are pointers to functions, and the stub of a slot takes the arguments of its command.
             $($name: Some(unsafe {
                 core::mem::transmute::<unsafe extern "system" fn(), $function>($crate::unopened::stub::<{ slot::$name }>)
             }),)*

@@ -158,7 +158,7 @@ pub(crate) fn log_open_error(error: &OpenError, journal: &Journal<'_>) {
 pub(crate) unsafe fn typed<F: Copy>(function: PFN_vkVoidFunction) -> Option<F> {
     const { assert!(size_of::<F>() == size_of::<*mut ()>()) };
     let function = function?;
-    // SAFETY: both are function pointers of one size, and the caller promises that `F` is the function's type.
+    // SAFETY: both types are function pointers of one size, and the caller promises that `F` is the function's type.
     Some(unsafe { core::mem::transmute_copy::<unsafe extern "system" fn(), F>(&function) })
 }
 

@@ -8,8 +8,8 @@ use crate::generated::types::{
 };
 use core::ffi::c_void;
 
-/// The function, and the kinds of messages that it receives. The create info, from which they are copied, need not outlive its call
-/// (APP-197).
+/// A function of the application, with the kinds of messages that the function receives. These are copies, because the create info need not
+/// outlive the create call (APP-197).
 #[derive(Clone, Copy)]
 pub(crate) enum Callback {
     /// A debug-utils messenger.

@@ -54,8 +54,8 @@ pub struct IdRanges {
 }
 
 impl IdRanges {
-    /// Reads the ranges of a variable's value. Any single byte after the first number of an item separates the ends of a range, which both
-    /// belong to it.
+    /// Reads the ranges of a variable's value. Any single byte after the first number of an item separates the two ends of a range; both
+    /// ends belong to the range.
     pub fn parse(value: &[u8]) -> Self {
         let mut items = split(value, Separator::Comma);
         let mut ranges = Vec::new();
