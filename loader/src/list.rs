@@ -6,7 +6,7 @@ use os::Mutex;
 
 /// An object that can be a member of one [`List`], and so is visible to all threads.
 pub(crate) trait Linked: Sync + Sized + 'static {
-    /// Link to the next older member. Only the list reads or writes it.
+    /// Returns the link to the next older member. Only the list reads or writes the link.
     fn next(&self) -> &AtomicPtr<Self>;
 }
 
@@ -40,7 +40,7 @@ impl<T: Linked> List<T> {
     #[cfg(target_arch = "x86_64")]
     pub(crate) const NEWEST: usize = core::mem::offset_of!(Self, head);
 
-    /// Address of the newest member, or an address that no object outside this library holds.
+    /// Returns the address of the newest member, or an address that no object outside this library holds.
     #[inline(always)]
     pub(crate) fn newest(&self) -> NonNull<T> {
         // SAFETY: neither members nor `END` have a null address.
@@ -50,8 +50,9 @@ impl<T: Linked> List<T> {
     /// Adds a member.
     ///
     /// # Safety
-    /// `member` is in no list yet. It stays valid until [`List::remove`], and then as long as any thread uses a reference that [`List::find`] or
-    /// [`List::at`] returned. That holds because Vulkan's external synchronisation forbids destroying an object while another command uses it.
+    /// `member` is in no list yet, and stays valid until [`List::remove`], and then as long as any thread uses a reference that
+    /// [`List::find`] or [`List::at`] returned. That holds because Vulkan's external synchronisation forbids destroying an object while
+    /// another command uses it.
     pub(crate) unsafe fn insert(&self, member: NonNull<T>) {
         let _locked = self.lock.lock();
         let older = self.head.load(Ordering::Relaxed);

@@ -34,7 +34,8 @@ pub(crate) unsafe fn device_table<H: Dispatchable>(handle: H) -> Option<&'static
     if object.is_null() {
         return None;
     }
-    // SAFETY: the handle is not null, so the caller promises a readable word. It is atomic because another thread may get the same queue meanwhile.
+    // SAFETY: the handle is not null, so the caller promises a readable word. The access is atomic because another thread may get the same
+    // queue meanwhile.
     let table = unsafe { AtomicPtr::from_ptr(object) }
         .load(Ordering::Relaxed)
         .cast_const();
@@ -132,7 +133,8 @@ pub(crate) unsafe fn chain_physical_device(handle: PhysicalDeviceHandle<Chain>) 
     unsafe { &*handle.raw().cast::<ChainPhysicalDevice>() }
 }
 
-/// Returns the instance of a terminator's call. The dispatch pointer identifies it, because a layer may wrap the handle (LAY-252).
+/// Returns the instance of a terminator's call. The dispatch pointer identifies the instance, because a layer may wrap the handle
+/// (LAY-252).
 ///
 /// # Safety
 /// A non-null handle points to a readable word.
@@ -170,14 +172,14 @@ pub(crate) unsafe fn device_by_word<H: Dispatchable>(handle: H) -> Option<&'stat
 pub(crate) unsafe fn adopt<H: Dispatchable>(table: &'static DeviceTable, object: H) {
     let word = object.word().cast::<*mut DeviceTable>();
     if !word.is_null() {
-        // SAFETY: the caller promises a writable first word, which belongs to the loader (DRV-208). It is atomic because threads that get the same
-        // queue all write the same value.
+        // SAFETY: the caller promises a writable first word, which belongs to the loader (DRV-208). The write is atomic because threads
+        // that get the same queue all write the same value.
         let word = unsafe { AtomicPtr::from_ptr(word) };
         word.store(core::ptr::from_ref(table).cast_mut(), Ordering::Relaxed);
     }
 }
 
-/// [`adopt`] for an array.
+/// Writes the dispatch pointer of the device into each object of an array, as [`adopt`] does.
 ///
 /// # Safety
 /// `objects` is null or points to `count` handles, each as [`adopt`] demands.
@@ -192,8 +194,8 @@ pub(crate) unsafe fn adopt_all<H: Dispatchable>(table: &'static DeviceTable, obj
     }
 }
 
-/// Reports an invalid handle and ends the process (APP-180); `row` is that of the command. Never returns, but is written as a plain call in tail
-/// position, so that the valid path of a trampoline needs no stack frame.
+/// Reports an invalid handle and ends the process (APP-180). `row` is the row of the command. Never returns, but is written as a plain call
+/// in tail position, so that the valid path of a trampoline needs no stack frame.
 #[inline(always)]
 pub(crate) fn reject<R>(row: u16) -> R {
     // SAFETY: `vkl_reject` never returns, so any return type is correct.
@@ -213,7 +215,7 @@ pub(crate) fn unsupported(command: &str) -> ! {
     os::abort()
 }
 
-/// Target of the jump in [`reject`].
+/// Logs an invalid handle and ends the process. [`reject`] jumps here.
 pub(crate) extern "C" fn rejected_handle(row: u32) -> ! {
     let row = &ROWS[row as usize];
     let (command, parameter) = (row.name().to_string_lossy(), row.parameter.name());
@@ -223,7 +225,7 @@ pub(crate) extern "C" fn rejected_handle(row: u32) -> ! {
     os::abort()
 }
 
-/// Target of the jump for an invalid handle of a device command; `slot` is the command's slot in the device table.
+/// Logs an invalid handle of a device command and ends the process; `slot` is the command's slot in the device table.
 #[cfg(target_arch = "x86_64")]
 pub(crate) extern "C" fn rejected_device_slot(slot: u32) -> ! {
     rejected_handle(u32::from(DeviceTable::rows()[slot as usize]))

@@ -3,11 +3,11 @@
 use crate::written::is_hexadecimal;
 use core::fmt;
 
-/// Number of bytes at the start of a file that must contain its build ID. Linkers put the build ID after the headers; one at another place is
-/// ignored.
+/// Number of bytes at the start of a file that must contain its build ID. Linkers put the build ID after the headers; a build ID at another
+/// place is ignored.
 pub const HEAD_BYTES: usize = 4096;
 
-/// Bounds on the bytes of a build ID. Shorter ones do not distinguish builds; longer ones are not used.
+/// Bounds on the bytes of a build ID. Shorter build IDs do not distinguish builds, and longer ones are not used.
 const LENGTHS: core::ops::RangeInclusive<usize> = 8..=64;
 
 /// `PT_NOTE`, the type of a program header that refers to notes.
@@ -54,8 +54,8 @@ const PLACES: Places = match CLASS {
 pub struct BuildId<'a>(&'a [u8]);
 
 impl<'a> BuildId<'a> {
-    /// Finds the build ID in the first [`HEAD_BYTES`] of a file, whose content may be arbitrary. Every number is checked against their length, and
-    /// each program header and note is examined once.
+    /// Finds the build ID in the first [`HEAD_BYTES`] of a file, whose content may be arbitrary. Every number is checked against the length
+    /// of the head, and each program header and note is examined once.
     pub fn in_head(head: &'a [u8]) -> Option<Self> {
         let head = head.get(..HEAD_BYTES).unwrap_or(head);
         if !head.starts_with(&[0x7F, b'E', b'L', b'F', CLASS, BYTE_ORDER]) {

@@ -5,7 +5,7 @@
 //! 1. libraries that the process has loaded
 //! 2. the folders of `DT_RPATH`
 //! 3. the folders of `LD_LIBRARY_PATH`
-//! 4. the place where the library was found when the driver was asked, unless that was a folder of `LD_LIBRARY_PATH`
+//! 4. the place where the library was found when the driver was asked, unless `LD_LIBRARY_PATH` had led to that place
 //!
 //! `DT_RUNPATH` of a program does not apply to the needs of other libraries.
 
@@ -26,7 +26,8 @@ pub struct File<'a> {
     pub build_id: &'a [u8],
     /// Names by which libraries request the file, separated by blanks.
     pub names: &'a [u8],
-    /// `true` if `LD_LIBRARY_PATH` led to the file when the driver was asked, so that it must do so in each process.
+    /// `true` if `LD_LIBRARY_PATH` led to the file when the driver was asked. The entry then counts only in a process whose variable leads
+    /// to the same file.
     pub is_searched: bool,
 }
 
@@ -62,11 +63,11 @@ impl<'a> From<File<'a>> for Checked<'a> {
 pub struct Object<'a> {
     /// Path by which the object was opened; empty for the program.
     pub path: &'a [u8],
-    /// `DT_SONAME`; empty if there is none.
+    /// `DT_SONAME`; empty if the object has none.
     pub name: &'a [u8],
-    /// `DT_RPATH`; empty if there is none or if `DT_RUNPATH` replaces it.
+    /// `DT_RPATH`; empty if the object has none, or if `DT_RUNPATH` replaces it.
     pub search: &'a [u8],
-    /// `DT_RUNPATH`; empty if there is none.
+    /// `DT_RUNPATH`; empty if the object has none.
     pub own_search: &'a [u8],
 }
 
@@ -75,20 +76,20 @@ pub struct Object<'a> {
 pub enum Place<Folder> {
     /// The folder is open.
     Open(Folder),
-    /// No folder exists at the path, so the linker finds nothing there either.
+    /// No folder exists at the path, so the linker finds no library in it either.
     Missing,
-    /// Something exists at the path, and it cannot be opened now. The process may have too many open files.
+    /// Something exists at the path, but cannot be opened now, for example because the process has too many open files.
     Unknown,
 }
 
 /// The process that would open a driver.
 pub trait Process: Look {
-    /// A folder that is open for look-ups. Several look-ups in one folder then cost less than with whole paths.
+    /// A folder that is open for look-ups. Several look-ups in an open folder cost less than look-ups of whole paths.
     type Folder;
 
     /// Opens a folder for look-ups.
     fn folder(&self, path: &[u8]) -> Place<Self::Folder>;
-    /// Returns the same as [`Self::file`] for a name in a folder.
+    /// Returns what [`Self::file`] returns, for a name in an open folder.
     fn file_in(&self, folder: &Self::Folder, name: &[u8]) -> Option<(Identity, bool)>;
     /// Returns the identity of a path's target, and `true` if all users may read the target.
     fn file(&self, path: &[u8]) -> Option<(Identity, bool)>;
@@ -103,7 +104,7 @@ pub trait Process: Look {
     fn exports(&self, symbol: &core::ffi::CStr) -> bool;
 }
 
-/// Checks that a file is still the recorded one. `found` is the present state of the path.
+/// Checks that a file is still the recorded one. `found` is the present state of the file at the path.
 pub(crate) fn check(
     process: &impl Process,
     path: &[u8],
@@ -168,7 +169,8 @@ pub fn look(process: &impl Process, search: &[u8], files: &mut [Checked<'_>]) {
     }
 }
 
-/// Checks that all files are still the recorded ones. Opens each folder once, because files of one folder follow each other.
+/// Checks that all files are still the recorded ones. Opens a folder once for its files, because files of one folder follow each other in
+/// the list.
 fn check_all<P: Process>(process: &P, files: &mut [Checked<'_>]) {
     let mut last: Option<(&[u8], Place<P::Folder>)> = None;
     for one in files.iter_mut() {
@@ -195,14 +197,15 @@ fn check_all<P: Process>(process: &P, files: &mut [Checked<'_>]) {
 /// `DT_SONAME` of the loader.
 const LOADER: &[u8] = b"libvulkan.so.1";
 
-/// Compares a loaded object with the files that have its name, because the linker uses the object for each of them.
+/// Compares a loaded object with the files that have its name, because the linker uses the object for each of these files.
 fn hold_against(process: &impl Process, object: &Object<'_>, files: &mut [Checked<'_>]) {
     let last = object.path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
     for one in files.iter_mut() {
         let is_named = |name: &[u8]| name == object.name || name == last;
         if one.file.names().any(is_named) {
             match object.path == one.file.path || is_same(process, object.path, one.file) {
-                // The linker reuses an object if its `DT_SONAME` is the requested name; an object that was opened by another path need not match.
+                // The linker reuses an object if the object's `DT_SONAME` is the requested name. An object that was opened by another path
+                // need not match.
                 true => one.is_found |= one.file.names().all(|name| name == object.name),
                 false => one.doubt = Some(Doubt::Shadowed),
             }
@@ -230,7 +233,7 @@ fn each_folder(process: &impl Process, list: &[u8], own: &[u8], take: &mut dyn F
         let below = [&b"$ORIGIN"[..], b"${ORIGIN}"]
             .into_iter()
             .find_map(|token| folder.strip_prefix(token))
-            // The linker takes a longer word for a name.
+            // The linker does not replace a longer word, but treats it as a name.
             .filter(|below| below.is_empty() || below.starts_with(b"/"));
         let path = match below {
             Some(below) => origin(process, own, below),
@@ -255,8 +258,8 @@ fn origin(process: &impl Process, own: &[u8], below: &[u8]) -> Option<LongPath> 
 /// Name of a folder in each searched folder that the linker searches first.
 const HARDWARE_FOLDER: &[u8] = b"glibc-hwcaps";
 
-/// Names of folders that the GNU C library up to version 2.36 searches too. They are one text, because the dynamic linker relocates each address in a
-/// list in every process.
+/// Names of folders that the GNU C library up to version 2.36 searches too. The names are one text, because the dynamic linker relocates
+/// each address in a list in every process.
 pub const OLD_FOLDERS: &[u8] = match () {
     () if cfg!(target_arch = "x86_64") => b"tls haswell avx512_1 xeon_phi x86_64",
     () if cfg!(target_arch = "x86") => b"tls sse2 i386 i486 i586 i686",
@@ -272,8 +275,8 @@ fn has_old_folders(version: &[u8]) -> bool {
     minor.and_then(written::number).is_some_and(|minor| minor < 37)
 }
 
-/// Searches a folder for the names of the files. If `is_final` is `true` and the folder contains the recorded file itself, the linker searches no
-/// further folder.
+/// Searches a folder for the names of the files. If `is_final` is `true` and the folder contains the recorded file itself, the linker does
+/// not search any further folder for that file.
 fn look_in(process: &impl Process, path: Option<&[u8]>, files: &mut [Checked<'_>], is_final: bool) {
     let Some(path) = path else { return doubt_all(files) };
     let folder = match process.folder(path) {
@@ -294,7 +297,8 @@ fn look_in(process: &impl Process, path: Option<&[u8]>, files: &mut [Checked<'_>
     look_for(process, (path, &folder), files, is_final);
 }
 
-/// Searches the folders for kinds of processors in a folder. Returns `false` if one of them may be unknown.
+/// Searches the folders for kinds of processors, which are in the [`HARDWARE_FOLDER`] of a folder. Returns `false` if not all of them could
+/// be searched.
 fn look_below(process: &impl Process, path: &[u8], files: &mut [Checked<'_>]) -> bool {
     let Some(below) = LongPath::of(&[path, b"/", HARDWARE_FOLDER]) else {
         return false;

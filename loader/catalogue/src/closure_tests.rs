@@ -1,4 +1,4 @@
-//! Entries are used only in processes that would load the recorded files.
+//! Tests that entries are used only in processes that would load the recorded files.
 
 use crate::build_id::tests::{ID, head, note};
 use crate::build_id::{BUILD_ID, OWNER};
@@ -28,7 +28,7 @@ struct One {
     search: &'static str,
     /// `true` if folders cannot be listed.
     hides: bool,
-    /// `true` if the process has as many open files as it may have.
+    /// `true` if the process cannot open another file.
     is_full: bool,
     /// Version of the C library.
     version: &'static str,
@@ -133,7 +133,7 @@ impl Process for One {
     fn file_in(&self, folder: &String, name: &[u8]) -> Option<(Identity, bool)> {
         let path = format!("{folder}/{}", text(name));
         self.file(path.as_bytes())
-            // Folders are imitated by the files in them.
+            // The imitated process has only files; a path above a file is a folder.
             .or_else(|| self.exists(path.as_bytes()).then_some((LIBRARY, true)))
     }
 
@@ -446,7 +446,7 @@ fn a_longer_word_than_origin_is_not_replaced() {
     assert_eq!(other.search("$ORIGINAL/lib").check(&known()), SHADOWED);
 }
 
-/// A folder that cannot be opened now may contain a library of each name.
+/// A folder that cannot be opened now may contain any library.
 #[test]
 fn a_process_without_a_free_descriptor_opens_the_driver_if_a_folder_is_searched() {
     let full = |search| One {
@@ -458,7 +458,7 @@ fn a_process_without_a_free_descriptor_opens_the_driver_if_a_folder_is_searched(
     assert_eq!(full("/other").check(&known()), SHADOWED);
 }
 
-/// A file that `LD_LIBRARY_PATH` led to is not found without it.
+/// The linker does not find a file without `LD_LIBRARY_PATH` if the variable led to the file when the driver was asked.
 #[test]
 fn a_file_that_the_variable_led_to_must_be_found_in_the_process() {
     let mut searched = known();
@@ -472,7 +472,7 @@ fn a_file_that_the_variable_led_to_must_be_found_in_the_process() {
         let one = One::then().with("/other/libm.so.6", inode(99)).search(search);
         assert_eq!(one.check(&searched), expected, "{search}");
     }
-    // The linker takes a loaded library of the name in any case.
+    // If a library of the name is loaded, the linker uses it whatever the variable contains.
     let loaded = One::then().object("/lib/libdrm.so.2", "libdrm.so.2", "");
     assert_eq!(loaded.check(&searched), Ok(()));
     let moved = One::then().with("/other/libdrm.so.2", inode(20)).search("/other");

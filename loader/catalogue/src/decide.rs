@@ -74,11 +74,11 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
         !self.named.contains(&b'/')
     }
 
-    /// Checks that the driver's answer is still valid in this process. `doubts` are those of the catalogue's files after [`closure::look`].
-    /// `same_search` is `true` if the dynamic linker's cache has not changed.
+    /// Checks that the driver's answer is still valid in this process. `doubts` has the doubts about the catalogue's files after
+    /// [`closure::look`]. `same_search` is `true` if the dynamic linker's cache has not changed.
     ///
     /// # Errors
-    /// The doubt, and the index of the file that it concerns, unless that is the driver's own library.
+    /// The doubt, and the index of the file that the doubt concerns; no index for the driver's own library.
     pub fn check(
         self,
         process: &impl Process,
@@ -103,8 +103,8 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
         }
     }
 
-    /// Returns the decision about the driver of a valid entry when an instance is created. `same_machine` returns `true` if devices and kernel are
-    /// unchanged; it is called only if that matters.
+    /// Returns the decision about the driver of a valid entry when an instance is created. `same_machine` returns `true` if devices and
+    /// kernel are unchanged, and is called only if the decision depends on that.
     pub fn at_creation(self, same_machine: impl FnOnce() -> bool) -> Decision {
         let found = match self.outcome {
             Outcome::Crashed(_) | Outcome::Ended(_) | Outcome::Hung(_) => Decision::Broken,

@@ -1,4 +1,4 @@
-//! A view of a catalogue's JSON. Every value is checked before it is used.
+//! A view of a catalogue's values. Every value is checked before it is used.
 
 use crate::{
     Json, LINKER_CACHE, LONGEST_NAME, Look, MOST_CARDS, MOST_DEVICES, MOST_ENTRIES, MOST_EXTENSIONS, MOST_FILES,
@@ -12,7 +12,7 @@ use crate::{
 use core::fmt;
 use core::marker::PhantomData;
 
-/// Last member of a file that `LD_LIBRARY_PATH` led to.
+/// Last element of the entry of a file to which `LD_LIBRARY_PATH` led.
 pub const SEARCHED: &str = "path";
 
 /// The loader that reads the catalogue.
@@ -27,7 +27,7 @@ pub struct Reader<'r> {
 /// Reason why a whole catalogue is ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Problem {
-    /// The JSON is not an object with the members of a catalogue, or it exceeds a limit.
+    /// The file is not an object with the members of a catalogue, or it exceeds a limit.
     NotACatalogue,
     /// `schema` is another number.
     OtherSchema,
@@ -176,8 +176,8 @@ impl<'a, J: Json<'a>> Catalogue<'a, J> {
         })
     }
 
-    /// Returns `true` if the dynamic linker's cache is the same file as at the update, or has the same content. `None` if there was no cache then and
-    /// there is none now.
+    /// Returns `true` if the dynamic linker's cache is the same file as at the update, or has the same content. Returns `None` if there was
+    /// no cache at the update and there is none now.
     pub fn has_same_linker_cache(self, process: &impl Process) -> Option<bool> {
         let written = self.root.member_text("linker-cache").unwrap_or_default();
         match process.file(LINKER_CACHE) {
@@ -264,8 +264,8 @@ impl Hardware {
             .map_or("unknown", |(_, name)| name)
     }
 
-    /// Returns the state of a driver's hardware. `serves` returns `true` if a kernel driver is bound to a device, `node` if a device node exists.
-    /// `idle_card` returns `true` if a card of a vendor has no kernel driver or one of the given ones.
+    /// Returns the state of a driver's hardware. `serves` returns `true` if a kernel driver is bound to a device, and `node` returns `true`
+    /// if a device node exists. `idle_card` returns `true` if a card of a vendor has no kernel driver, or one of the given kernel drivers.
     pub fn of(
         library: &[u8],
         serves: impl Fn(&str) -> bool,
@@ -326,7 +326,7 @@ pub struct Entry<'a, J> {
     pub path: &'a [u8],
     /// Written form of that file's identity.
     pub identity: &'a [u8],
-    /// Written form of that file's build ID; empty if it has none.
+    /// Written form of that file's build ID; empty if the file has no build ID.
     pub build_id: &'a [u8],
     /// Result of asking the driver.
     pub outcome: Outcome,
@@ -353,7 +353,7 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
         self.json.member_count("asked").unwrap_or_default()
     }
 
-    /// Returns the state of the driver's hardware at that time.
+    /// Returns the state of the driver's hardware at the time of the answer.
     pub fn hardware(self) -> Hardware {
         let written = self.json.member_text("hardware").unwrap_or_default();
         Hardware::ALL
@@ -366,7 +366,7 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
     #[inline(never)]
     pub fn extensions(self) -> Option<impl Iterator<Item = Extension<'a>> + Clone> {
         let all = self.json.few("extensions", MOST_EXTENSIONS)?.map(extension::<J>);
-        // All are checked before the first is returned.
+        // All extensions are checked before the first one is returned.
         all.clone().all(|one| one.is_some()).then(|| all.flatten())
     }
 
@@ -444,7 +444,7 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
         }))
     }
 
-    /// Returns the checksum of the record of its devices; `None` if there is no record.
+    /// Returns the checksum of the record of the driver's devices; `None` if there is no record.
     pub fn record(self) -> Option<u64> {
         let text = str::from_utf8(self.json.member_text("record")?).ok()?;
         let is_plain = text.len() == 16 && !text.starts_with('+');

@@ -1,7 +1,7 @@
 //! Table of the kernel drivers and device nodes that driver libraries use.
 //!
-//! Only for listed drivers do the kernel's lists show that there can be no device. Other drivers, such as remote or virtual ones, are always opened.
-//! gfxstream is not listed, because it can reach a host without a device.
+//! The kernel's lists can show that a driver has no device only if the driver is listed here. Other drivers, such as remote or virtual
+//! ones, are always opened. gfxstream is not listed, because it can reach a host without a device.
 
 /// One line of [`TABLE`].
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +36,7 @@ const fn nvidia(library: &'static str) -> Row {
     }
 }
 
-/// Known drivers, those of Mesa first.
+/// Known drivers. The drivers of Mesa come first.
 pub const TABLE: &[Row] = &[
     row("libvulkan_radeon", &["amdgpu"], &[]),
     row("libvulkan_intel", &["i915", "xe", "virtio_gpu", "virtio-pci"], &[]),

@@ -6,9 +6,9 @@ use core::fmt;
 /// Upper bound, in seconds since 1970, on times that do not show changes: reproducible images set all times to 0 or 1.
 const MEANINGLESS_SECONDS: i64 = 1;
 
-/// Beginning of the checksum.
+/// Start value of the checksum.
 const SEED: u64 = 0xCBF2_9CE4_8422_2325;
-/// Odd factor that mixes the bits.
+/// Odd factor that spreads the bits of each number.
 const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// A file and its state. Replacing or changing the file changes the identity.

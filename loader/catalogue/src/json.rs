@@ -1,6 +1,6 @@
-//! The trait through which a catalogue's JSON is read.
+//! The trait through which the values of a catalogue are read.
 
-/// A value in a JSON document of any parser.
+/// A value of a type that JSON has, in a document of any form.
 pub trait Json<'a>: Copy {
     /// Returns the member of this name if the value is an object that has one.
     fn member(self, name: &str) -> Option<Self>;
@@ -24,7 +24,7 @@ pub trait Json<'a>: Copy {
         ((0.0..=MOST).contains(&number) && whole as f64 == number).then_some(whole)
     }
 
-    /// Returns the elements of the member of this name if it is an array with at most `most` of them.
+    /// Returns the elements of the member of this name if it is an array with at most `most` elements.
     fn few(self, name: &str, most: usize) -> Option<impl Iterator<Item = Self> + Clone> {
         let (count, elements) = self.member(name)?.elements()?;
         (count <= most).then_some(elements)

@@ -77,7 +77,8 @@ mod closure_tests;
 #[cfg(test)]
 mod tests;
 
-/// Version of the form that this crate reads and `vkloader` writes. It increases with each change that an older reader would misunderstand.
+/// Version of the form that this crate reads and `vkloader` writes. The version increases with each change that an older reader would
+/// misunderstand.
 pub const SCHEMA: u64 = 4;
 /// Folder of the system's catalogue.
 pub const SYSTEM_FOLDER: &str = "/var/cache/vulkan-loader";
@@ -112,7 +113,7 @@ macro_rules! architectures {
 const fn terminated(text: &'static str) -> &'static CStr {
     match CStr::from_bytes_with_nul(text.as_bytes()) {
         Ok(text) => text,
-        Err(_) => panic!("a path with a NUL in it"),
+        Err(_) => panic!("the path has no terminator at its end, or a NUL before it"),
     }
 }
 

@@ -15,7 +15,8 @@ pub trait Look {
     fn exists(&self, path: &[u8]) -> bool;
 }
 
-/// Device nodes of drivers outside of `/dev/dri`. They are one text, because the dynamic linker relocates each address in a list in every process.
+/// Device nodes of drivers outside of `/dev/dri`. The paths are one text, because the dynamic linker relocates each address in a list in
+/// every process.
 const NODES: &[u8] = b"/dev/nvidiactl /dev/nvidia0 /dev/nvidia1 /dev/dxg /dev/kgsl-3d0 /dev/mali0 /dev/pvr_sync";
 /// Folder of DRM device nodes.
 const DRI: &[u8] = b"/dev/dri";
@@ -39,8 +40,8 @@ pub(crate) fn sleeps(look: &impl Look, place: &[u8]) -> bool {
 pub struct Fingerprint(u64);
 
 impl Fingerprint {
-    /// Computes the checksum from the kernel's version, the device nodes with their kernel drivers and chips, and the PCI addresses in use. It
-    /// includes the kernel drivers of the graphics cards at the addresses `cards`. Opens nothing that could wake a device.
+    /// Computes the checksum from the kernel's version, the device nodes with their kernel drivers and chips, and the PCI addresses in use.
+    /// Includes the kernel drivers of the graphics cards at the addresses `cards`. Opens nothing that could wake a device.
     pub fn of<'c>(look: &impl Look, cards: impl Iterator<Item = &'c [u8]>) -> Self {
         let mut found = Self(0);
         look.text(b"/proc/sys/kernel/osrelease", &mut |text| found.add(b"kernel", text));
@@ -131,7 +132,7 @@ pub(crate) struct Path<const ROOM: usize = 160> {
 }
 
 impl<const ROOM: usize> Path<ROOM> {
-    /// Joins parts; `None` if they do not fit. The default size suffices for paths of `/sys`.
+    /// Joins parts; `None` if the path does not fit. The default size suffices for paths of `/sys`.
     pub(crate) fn of(parts: &[&[u8]]) -> Option<Self> {
         let mut path = Self {
             room: [0; ROOM],
@@ -141,7 +142,7 @@ impl<const ROOM: usize> Path<ROOM> {
         Some(path)
     }
 
-    /// Appends a part; `None` if it does not fit.
+    /// Appends a part; `None` if the part does not fit.
     pub(crate) fn add(&mut self, part: &[u8]) -> Option<()> {
         let end = self.length.checked_add(part.len())?;
         self.room.get_mut(self.length..end)?.copy_from_slice(part);

@@ -1,4 +1,4 @@
-//! Converts catalogues between JSON and the form of the file.
+//! Converts catalogues between JSON and the form of the file, which [`Packed`] describes.
 
 use crate::packed::{ARRAY, HEAD, KIND_BITS, MAGIC, NODE, NUMBER, OBJECT, Packed, TEXT};
 use crate::{Json, Problem, SCHEMA};
@@ -12,7 +12,7 @@ const TRUE: u64 = 2;
 /// Upper bound on the nesting of values. No catalogue has more than six levels.
 const MOST_LEVELS: usize = 16;
 
-/// Nodes and texts of a file.
+/// Nodes and texts of a file that is being written.
 #[derive(Default)]
 struct Writer<'v> {
     nodes: Vec<u64>,
@@ -34,7 +34,7 @@ impl<'v> Writer<'v> {
         self.node(TEXT, text.len(), offset);
     }
 
-    /// Adds an array or object, whose values `add` adds.
+    /// Adds an array or object; `add` adds the values in it.
     fn container(&mut self, kind: u64, count: usize, add: impl FnOnce(&mut Self)) {
         let place = self.nodes.len();
         self.node(kind, count, 0);
@@ -46,7 +46,7 @@ impl<'v> Writer<'v> {
         match value {
             Value::Null => self.nodes.push(NULL),
             Value::Bool(is_true) => self.nodes.push(if *is_true { TRUE } else { FALSE }),
-            // Catalogues have whole numbers only.
+            // Numbers in a catalogue are whole numbers.
             Value::Number(number) => match number.as_i64() {
                 Some(number) => self.nodes.push((number << KIND_BITS) as u64 | NUMBER),
                 None => self.nodes.push(NULL),
@@ -65,7 +65,7 @@ impl<'v> Writer<'v> {
     }
 }
 
-/// Returns the file for a value. The schema in its head is that of the value, if it has one.
+/// Returns the file for a value. The head of the file has the schema of the value, or [`SCHEMA`] if the value has none.
 pub fn pack(value: &Value) -> Vec<u8> {
     let mut writer = Writer::default();
     writer.value(value);
@@ -83,7 +83,7 @@ pub fn pack(value: &Value) -> Vec<u8> {
     file
 }
 
-/// Returns the value in a file.
+/// Returns the value that a file contains.
 ///
 /// # Errors
 /// The file is not a catalogue, is incomplete, or has another schema.
@@ -91,7 +91,7 @@ pub fn unpack(file: &[u8]) -> Result<Value, Problem> {
     Packed::read(file).map(|root| value(root, MOST_LEVELS))
 }
 
-/// Returns a value without the levels below `left`. Bytes that are not UTF-8 are replaced.
+/// Returns a value down to `left` levels; deeper levels become null. Bytes that are not UTF-8 become replacement characters.
 fn value(node: Packed<'_>, left: usize) -> Value {
     let Some(left) = left.checked_sub(1) else {
         return Value::Null;
@@ -148,7 +148,7 @@ mod tests {
         }
     }
 
-    /// Reads everything that the library reads.
+    /// Reads everything that the library reads in a file, and returns the number of elements.
     fn read_all(file: &[u8]) -> usize {
         let reader = Reader {
             loader: "1.4.366",
@@ -166,7 +166,7 @@ mod tests {
         catalogue.entries().map(of_entry).sum::<usize>() + catalogue.files().count() + catalogue.variables().count()
     }
 
-    /// A value in a value does not reach beyond it. Otherwise a small file could take years to read.
+    /// A value inside another one does not reach beyond the end of the outer one. Otherwise, reading a small file could take years.
     #[test]
     fn values_end_with_the_value_that_contains_them() {
         let container = |count: u64, end: u64| ARRAY | count << KIND_BITS | end << 32;

@@ -1,8 +1,9 @@
-//! The form of the file: a tree of values that is read in place, without a parser.
+//! The form of the file: a tree of values that the library reads in place, without a parser.
 //!
-//! A head is followed by *nodes* of eight bytes, and by the texts that the nodes point to. All numbers are little-endian. The first node
-//! is the whole value, and the nodes within an array or object follow it directly. Equal texts are stored once. A value that claims to reach beyond
-//! the value that contains it ends there too, so reading takes no longer than a sound file of this size would.
+//! A head is followed by *nodes* of eight bytes, and then by the texts to which nodes refer. All numbers are little-endian. The first node
+//! is the whole value, and the nodes inside an array or object follow it directly. Equal texts are stored once. If a value claims to reach
+//! beyond the value that contains it, it ends with that value. So reading a faulty file takes no longer than reading a valid file of the
+//! same size.
 //!
 //! | bytes of the head | content |
 //! |---|---|
@@ -26,7 +27,7 @@ pub(crate) const MAGIC: &[u8; 8] = b"VKLCATLG";
 pub(crate) const HEAD: usize = 24;
 pub(crate) const NODE: usize = 8;
 
-/// Number of bits for the kind of a node.
+/// Number of bits that hold the kind of a node.
 pub(crate) const KIND_BITS: u32 = 4;
 pub(crate) const NUMBER: u64 = 3;
 pub(crate) const TEXT: u64 = 4;
@@ -39,7 +40,7 @@ pub struct Packed<'a> {
     nodes: &'a [u8],
     texts: &'a [u8],
     place: usize,
-    /// End of the value that contains this one.
+    /// Place of the first node after the value that contains this one.
     limit: usize,
     word: u64,
 }
@@ -96,7 +97,7 @@ impl<'a> Packed<'a> {
         })
     }
 
-    /// Returns the value at a place within this one.
+    /// Returns the value at a place inside this value.
     fn within(self, place: usize) -> Option<Self> {
         self.at(place, self.end())
     }
@@ -105,17 +106,17 @@ impl<'a> Packed<'a> {
         self.word & ((1 << KIND_BITS) - 1) == kind
     }
 
-    /// Returns bits 4 to 31.
+    /// Returns bits 4 to 31 of the node.
     fn small(self) -> usize {
         (self.word as u32 >> KIND_BITS) as usize
     }
 
-    /// Returns bits 32 to 63.
+    /// Returns bits 32 to 63 of the node.
     fn large(self) -> usize {
         (self.word >> 32) as usize
     }
 
-    /// Returns the place of the first node after this value, which is larger than the value's own place and at most its limit.
+    /// Returns the place of the first node after this value. The result is larger than the place of this value and at most the limit.
     fn end(self) -> usize {
         let next = self.place + 1;
         match self.is(ARRAY) || self.is(OBJECT) {
@@ -124,9 +125,9 @@ impl<'a> Packed<'a> {
         }
     }
 
-    /// Returns the names and values of an object; nothing for another value.
+    /// Returns the names and values of the members of an object; nothing for any other value.
     pub(crate) fn members(self) -> impl Iterator<Item = (Self, Self)> {
-        // Another value has no node after its own.
+        // This place is outside of any other value, so such a value has no members.
         let mut place = if self.is(OBJECT) { self.place + 1 } else { self.limit };
         core::iter::from_fn(move || {
             let (key, value) = (self.within(place)?, self.within(place + 1)?);
@@ -136,7 +137,7 @@ impl<'a> Packed<'a> {
     }
 }
 
-/// The elements of an array.
+/// An iterator over the elements of an array.
 #[derive(Clone)]
 struct Elements<'a> {
     array: Packed<'a>,

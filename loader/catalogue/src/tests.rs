@@ -1,4 +1,4 @@
-//! Reading catalogues, and decisions about their entries.
+//! Tests of the reader of catalogues, and of the decisions about entries.
 
 use super::*;
 use serde_json::{Value, json};
@@ -103,7 +103,7 @@ fn the_form_and_its_limits_have_their_numbers() {
     assert_eq!(build_id::HEAD_BYTES, 4096);
 }
 
-/// DRV-270
+/// DRV-270: a catalogue may have as many elements as each limit allows.
 #[test]
 fn as_much_as_a_limit_allows_counts() {
     let cards = with("/machine/cards", json!(vec![json!({}); MOST_CARDS]));

@@ -30,9 +30,9 @@ const UNPROVEN: &[u8] = &names::<{ length(Kind::Unproven) }>(Kind::Unproven);
 /// Number of bits in [`BEGINNINGS`].
 const BITS: usize = 512;
 
-/// Bit table of the first three letters of all relevant names. It rules most variables out without a search.
+/// Bit table of the first three letters of all relevant names. The table rules out most variables without a search.
 const BEGINNINGS: [u64; BITS / 64] = beginnings(&[KNOWN, OTHERS]);
-/// The same for records.
+/// Bit table of the first three letters of all names that matter to records.
 const OF_RECORDS: [u64; BITS / 64] = beginnings(&[KNOWN, UNPROVEN]);
 
 /// Lists that are computed from the table.
@@ -49,8 +49,9 @@ fn has(list: &'static [u8], name: &[u8]) -> bool {
     words(list).any(|known| known == name)
 }
 
-/// Returns `true` if a variable that [`matters`] not to a catalogue may change the record of a driver's devices. The trials compared catalogues,
-/// which say less. Only variables of shader caches, and those that documents describe, are taken to change no record.
+/// Returns `true` if a variable that does not matter to a catalogue ([`matters`]) may change the record of a driver's devices. The trials
+/// compared catalogues, which contain less than records. Only variables of shader caches, and variables that documents describe, are
+/// assumed to change no record.
 pub fn may_change_records(name: &[u8], value: &[u8]) -> bool {
     let Some(letters) = name.first_chunk() else {
         return false;
@@ -300,7 +301,7 @@ mod tests {
             };
             assert!(
                 rows[..index].iter().all(|other| other[0] < name),
-                "{name}: sorted, and once"
+                "{name} is repeated, or not in alphabetical order"
             );
             assert!(!name.contains(' ') && !seen.is_empty(), "{name}");
             let harmless = changes == "nothing";

@@ -32,7 +32,7 @@ impl<'a> Answer<'a> {
         (total == found.data.len()).then_some(found)
     }
 
-    /// Size of the structure.
+    /// Returns the size of the structure in bytes.
     pub fn size(self) -> usize {
         self.size.into()
     }
@@ -42,7 +42,7 @@ impl<'a> Answer<'a> {
         self.runs.chunks_exact(4).filter_map(place)
     }
 
-    /// Calls `take` with the place and the bytes of each run, until it returns `None`. All runs are within [`Answer::size`].
+    /// Calls `take` with the place and the bytes of each run, until `take` returns `None`. All runs are within [`Answer::size`].
     pub fn each(self, mut take: impl FnMut(usize, &'a [u8]) -> Option<()>) -> Option<()> {
         let mut rest = self.data;
         for (at, length) in self.places() {

@@ -1,15 +1,14 @@
 //! A record: the answers of a driver about its devices, with which the library stands in for a driver that is not open yet.
 //!
-//! **Design.** `vkloader catalogue update` asks each driver in a process of its own, in several ways, and writes the answers that agree to
-//! one file for each driver. A file of its own is mapped or read only by programs with a policy for it, so the catalogue stays as small as
-//! it was. The catalogue's entry contains the [`checksum`] of the file, which is also in the file's name: a record therefore never belongs to
-//! another entry, and replacing it needs no lock. The content is a head, sorted rows and values. A look-up is a binary search, and nothing
-//! else is read.
+//! **Design.** `vkloader catalogue update` asks each driver in a separate process, in several ways, and writes the answers that agree to
+//! one file for each driver. Only programs with a policy for records read such a file, so the catalogue itself stays small. The catalogue's
+//! entry contains the [`checksum`] of the file, which is also in the file's name. A record therefore never belongs to another entry, and a
+//! replacement needs no lock. The content is a head, sorted rows and values. A look-up is a binary search, and reads nothing else.
 //!
-//! A value of a structure consists of *runs*: the bytes that the driver wrote. Bytes that it left alone, such as padding, or a whole
-//! structure that it does not know, are left alone in the program's structure too.
+//! A value of a structure consists of *runs*: the bytes that the driver wrote. A driver may leave bytes unchanged, such as padding, or a
+//! whole structure that it does not know. These bytes stay unchanged in the program's structure too.
 //!
-//! Nothing here asks the system for anything. All bytes are checked before use, and no content causes a panic.
+//! This crate makes no system calls. All bytes are checked before use, and no content causes a panic.
 #![cfg_attr(not(any(test, feature = "write")), no_std)]
 #![forbid(unsafe_code)]
 
@@ -88,16 +87,16 @@ pub enum Query {
     Callbacks = 15,
 }
 
-/// Key of a row. Rows are sorted by it.
+/// Key of a row. Rows are sorted by their keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
     /// Number of the device, or [`DRIVER`].
     pub device: u16,
     /// Number of the [`Query`].
     pub query: u16,
-    /// Number of the family, format or group; zero for others.
+    /// Number of the family, format or group; zero for other queries.
     pub index: u32,
-    /// `sType` of the structure; zero for the structure that others extend.
+    /// `sType` of the structure; zero for the structure that other structures extend.
     pub kind: u32,
 }
 
@@ -151,12 +150,12 @@ impl<'a> Record<'a> {
         is_one.then_some(Self { bytes, rows, devices })
     }
 
-    /// Number of devices.
+    /// Returns the number of devices.
     pub fn devices(self) -> u16 {
         self.devices
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn len(self) -> usize {
         self.rows.len() / ROW
     }
@@ -201,13 +200,13 @@ impl<'a> Record<'a> {
         is_valid.then_some((place, answer))
     }
 
-    /// Values of the rows with consecutive indices from zero on.
+    /// Returns the values of the rows with consecutive indices, from zero on.
     pub fn each(self, first: Key) -> impl Iterator<Item = &'a [u8]> {
         (0..).map_while(move |index| self.find(first.at(index)).map(|(_, value)| value))
     }
 
-    /// Returns `true` if a command was found by the driver's instance, `false` if it was not, and `None` if the record does not say. Calls
-    /// `asks` for a command that only some extensions make available.
+    /// Returns `true` if the driver's instance found a command, `false` if it did not, and `None` if the record has no answer. Calls `asks`
+    /// for a command that only some extensions make available.
     pub fn has_command(self, minor: u32, row: u16, asks: impl FnOnce() -> Option<bool>) -> Option<bool> {
         let minor = minor.min(VERSIONS - 1);
         let bit = |all: u32| {
@@ -276,7 +275,7 @@ pub fn checksum(bytes: &[u8]) -> u64 {
     sum
 }
 
-/// Returns `true` if a program's name is one that a driver's profiles mention: a line of `lines` occurs in it, without regard to case.
+/// Returns `true` if a driver's profiles mention a program of this name: a line of `lines` occurs in the name, ignoring case.
 pub fn mentions(lines: &[u8], name: &[u8]) -> bool {
     let same = |one: &[u8], other: &[u8]| one.eq_ignore_ascii_case(other);
     lines

@@ -12,7 +12,7 @@ use crate::{Key, Query};
 pub struct Structure {
     /// The query.
     pub query: Query,
-    /// The value of its `sType`; zero for the structure that the others extend.
+    /// Value of the structure's `sType`; zero for the structure that other structures extend.
     pub kind: u32,
     /// Size in bytes on a 64-bit target.
     pub size: u16,

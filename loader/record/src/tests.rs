@@ -1,4 +1,4 @@
-//! Tests of the form: what is written is read, and no bytes cause a panic.
+//! Tests that written records can be read, and that no bytes cause a panic.
 
 use super::*;
 
@@ -88,9 +88,13 @@ fn drv_280_commands_depend_on_version_and_extensions() {
     assert_eq!(
         record.has_command(1, 2, || Some(true)),
         None,
-        "gone with more extensions"
+        "the command is missing with all extensions, so the record has no answer"
     );
-    assert_eq!(record.has_command(0, 9, || Some(true)), None, "beyond the bits");
+    assert_eq!(
+        record.has_command(0, 9, || Some(true)),
+        None,
+        "the row has no bit for the command"
+    );
     assert_eq!(record.has_command(4, 0, || Some(true)), None, "no row");
 }
 

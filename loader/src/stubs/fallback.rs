@@ -11,7 +11,7 @@ pub(crate) const SUPPORTED: bool = false;
 /// Ends the process after a handle failed its check.
 ///
 /// # Safety
-/// None; only `unsafe` because the machine-code stub of the same name is.
+/// None. The function is only `unsafe` because the machine-code stub of the same name is `unsafe`.
 pub unsafe extern "C" fn vkl_reject(row: u32) {
     translation::rejected_handle(row)
 }

@@ -1,8 +1,8 @@
 //! Entry points that have a number instead of a type.
 //!
-//! A *thunk* forwards a call whose arguments are unknown: it may change only the first argument and one scratch register, and jumps (DRV-228). A
-//! *missing stub* is in a table slot without a function. It loads the number of the slot and jumps to a function that names the command and ends the
-//! process (LAY-290).
+//! A *thunk* forwards a call whose arguments are unknown: it may change only the first argument and one scratch register, and jumps
+//! (DRV-228). A *missing stub* is in a table slot without a function. The stub loads the number of the slot and jumps to a function that
+//! names the command and ends the process (LAY-290).
 //!
 //! All stubs of a kind have the same size, so the address of a stub follows from its number.
 
@@ -86,8 +86,8 @@ pub(crate) fn device_terminator(index: usize) -> Slot {
     code::device_terminators().and_then(|stubs| stubs.at(index))
 }
 
-/// Returns the end of the chain for the unknown physical-device function `index`. It replaces the handle by the driver's and jumps to the driver's
-/// function, or reports that the driver lacks it (DRV-220, DRV-221).
+/// Returns the end of the chain for the unknown physical-device function `index`. This end replaces the handle by the driver's, and jumps
+/// to the driver's function or reports that the driver lacks the function (DRV-220, DRV-221).
 pub(crate) fn physical_device_terminator(index: usize) -> Slot {
     code::physical_device_terminators().and_then(|stubs| stubs.at(index))
 }
@@ -110,12 +110,13 @@ pub(crate) fn return_zero(index: usize) -> Slot {
     // On 32-bit Windows the callee removes its arguments from the stack, so this function must have as many as the command.
     if cfg!(all(windows, target_arch = "x86")) && OF_ONE_ARGUMENT.contains(&index) {
         let function: unsafe extern "system" fn(usize) -> usize = zero_of_one;
-        // SAFETY: both are function pointers; the function ignores its argument and has as many as the command, so it may replace the command.
+        // SAFETY: both types are function pointers; the function ignores its argument and has as many arguments as the command, so it may
+        // replace the command.
         return unsafe { core::mem::transmute::<unsafe extern "system" fn(usize) -> usize, Slot>(function) };
     }
     let function: unsafe extern "system" fn(usize, usize) -> usize = zero_of_two;
-    // SAFETY: both are function pointers. The function ignores its arguments, and has as many as the command on the system where the number matters.
-    // Callers of a command without a result ignore the returned register.
+    // SAFETY: both types are function pointers. The function ignores its arguments, and has as many as the command on the system where the
+    // number matters. Callers of a command without a result ignore the returned register.
     unsafe { core::mem::transmute::<unsafe extern "system" fn(usize, usize) -> usize, Slot>(function) }
 }
 

@@ -12,7 +12,7 @@ use core::arch::global_asm;
 mod blocks;
 pub(crate) use blocks::*;
 
-/// The code with a checked jump is longer.
+/// Size of the stub in bytes; a checked jump makes the code longer.
 const DEVICE_THUNK: usize = if cfg!(vkl_guarded) { 32 } else { 16 };
 const PHYSICAL_DEVICE_THUNK: usize = 32;
 const PHYSICAL_DEVICE_TERMINATOR: usize = 64;
@@ -25,7 +25,7 @@ unsafe extern "C" {
     static vkl_physical_device_terminators: u8;
     static vkl_missing_device: u8;
     static vkl_missing_instance: u8;
-    /// Ends the process after a handle failed its check. Opaque to the compiler, so that calling it is a plain jump.
+    /// Ends the process after a handle failed its check. The compiler does not see the body, so a call is a plain jump.
     pub(crate) fn vkl_reject(row: u32);
 }
 

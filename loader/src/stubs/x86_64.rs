@@ -13,7 +13,7 @@ use core::arch::global_asm;
 mod blocks;
 pub(crate) use blocks::*;
 
-/// The code with a checked jump is longer.
+/// Size of the stub in bytes; a checked jump makes the code longer.
 const DEVICE_THUNK: usize = if cfg!(vkl_guarded) { 32 } else { 16 };
 const PHYSICAL_DEVICE_THUNK: usize = 16;
 const PHYSICAL_DEVICE_TERMINATOR: usize = 16;
@@ -26,7 +26,7 @@ unsafe extern "C" {
     static vkl_physical_device_terminators: u8;
     static vkl_missing_device: u8;
     static vkl_missing_instance: u8;
-    /// Ends the process after a handle failed its check. Opaque to the compiler, so that calling it is a plain jump.
+    /// Ends the process after a handle failed its check. The compiler does not see the body, so a call is a plain jump.
     pub(crate) fn vkl_reject(row: u32);
     /// Continues the trampoline of a device command, whose slot is in ax, for devices other than the newest one.
     pub(crate) fn vkl_other_device();
@@ -261,8 +261,8 @@ global_asm!(
 
 global_asm!(".text", local_symbol!("vkl_reject"), "endbr64", "jmp {rejected}", rejected = sym translation::rejected_handle);
 
-// One entry of the unwind table for all trampolines that only jump. Their section begins and ends with them, and none of them changes the stack:
-// the return address is always at rsp.
+// One entry of the unwind table for all trampolines that only jump. These trampolines have a section of their own, and none of them changes
+// the stack: the return address is always at rsp.
 #[cfg(vkl_one_frame)]
 global_asm!(
     ".pushsection .text.vkl_jumps, \"ax\", @progbits",

@@ -8,7 +8,7 @@ use rust_alloc::sync::Arc;
 /// Purpose for which drivers are needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// A query for their instance extensions.
+    /// A query for the drivers' instance extensions.
     Query,
     /// The creation of an instance.
     Creation,
@@ -49,14 +49,14 @@ pub(crate) enum Answer {
     Skip,
 }
 
-/// Reason why a driver is kept in reserve. It decides when the driver is opened after all.
+/// Reason why a driver is kept in reserve. The reason decides when the driver is opened after all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reserve {
-    /// The driver has no device, or none that is shown. It is opened if no other driver is open.
+    /// The driver has no device, or no device that is shown. Such a driver is opened if no other driver is open.
     NoDevice,
-    /// The driver's devices are suspended. It is opened if no other driver is open, or if no open driver reports a device.
+    /// The driver's devices are suspended. Such a driver is opened if no other driver is open, or if no open driver reports a device.
     Asleep,
-    /// The driver is software. It is opened if no other driver is known to have a device, or if none of those reports one.
+    /// The driver is software. Such a driver is opened if no other driver is known to have a device, or if no such driver reports a device.
     Software,
 }
 

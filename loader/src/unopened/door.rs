@@ -1,4 +1,4 @@
-//! The functions of the door. Each has a body that does nothing, for builds that lack the module for it.
+//! The functions of the door. Each function has a body that does nothing, for builds that lack the module below the door.
 
 use super::{Answer, Known, KnownDrivers, Purpose, Sent, Wishes};
 use crate::alloc::HostAllocator;
@@ -24,7 +24,7 @@ pub(crate) trait BeforeOpening: Sized {
     #[inline(always)]
     fn read_mode(_: &Environment<'_>) {}
 
-    /// Frees what the process keeps.
+    /// Frees the facts that the process keeps.
     #[inline(always)]
     fn forget() {}
 
@@ -68,11 +68,11 @@ pub(crate) trait BeforeOpening: Sized {
     #[inline(always)]
     fn compare_extensions(_: Option<Known>, _driver: &[u8], _offered: &[VkExtensionProperties], _: &Journal<'_>) {}
 
-    /// Compares interface version, Vulkan version and result of a driver's creation of an instance in the same way.
+    /// Compares the interface version, the Vulkan version and the result of creating an instance with the facts, in the same way.
     #[inline(always)]
     fn compare_instance(_: Option<Known>, _driver: &[u8], _: (u32, ApiVersion, VkResult), _: &Journal<'_>) {}
 
-    /// Compares the number of devices that a driver reports. `_describe` returns the properties of each device.
+    /// Compares the number of devices that a driver reports with the facts. `_describe` returns the properties of each device.
     #[inline(always)]
     fn compare_devices(
         _: Option<Known>,
@@ -84,18 +84,19 @@ pub(crate) trait BeforeOpening: Sized {
     }
 }
 
-/// A driver that is not open, and answers like one that is. It opens at the first call that it cannot answer.
+/// A stand-in for a driver that is not open. The stand-in answers like an open driver, and opens the driver at the first call that it
+/// cannot answer.
 pub(crate) trait StandIn {
-    /// The manifest, by which the driver is opened later.
+    /// Returns the manifest, by which the driver is opened later.
     fn manifest(&self) -> &DriverManifest;
 
-    /// The driver's own instance extensions.
+    /// Returns the driver's own instance extensions.
     fn extensions(&self) -> &[VkExtensionProperties];
 
-    /// The version of Vulkan that the driver reported.
+    /// Returns the version of Vulkan that the driver reported.
     fn version(&self) -> u32;
 
-    /// Functions that find the commands of the stand-in. Those that need no instance fail.
+    /// Returns functions that find the commands of the stand-in. Functions that need no instance fail.
     fn interface(&self) -> Interface;
 
     /// Returns `true` if the driver must be opened before this instance is created.
@@ -142,7 +143,7 @@ pub(crate) trait StandIns {
         device
     }
 
-    /// Returns the driver's own handle of an instance in the same way.
+    /// Returns the driver's own handle of an instance. Opens the driver if a stand-in answers for it.
     #[inline(always)]
     fn own_instance(_: GetProcAddr, instance: InstanceHandle<Driver>) -> InstanceHandle<Driver> {
         instance
@@ -155,7 +156,7 @@ pub(crate) trait StandIns {
     }
 }
 
-/// Drivers that come from elsewhere than the folders of manifests.
+/// A source of drivers other than the folders of manifests.
 pub(crate) trait Elsewhere {
     /// Returns `true` if it is known that there are no such drivers.
     #[inline(always)]
@@ -177,7 +178,7 @@ pub(crate) trait Elsewhere {
         Ok(Vec::new())
     }
 
-    /// Frees what the process keeps.
+    /// Frees what the source keeps in the process.
     #[inline(always)]
     fn forget() {}
 }
@@ -185,7 +186,7 @@ pub(crate) trait Elsewhere {
 /// A driver manifest that came from elsewhere.
 #[derive(Debug)]
 pub(crate) struct Published<'a> {
-    /// Name under which it was published.
+    /// Name under which the manifest was published.
     pub name: &'a [u8],
     /// Name of the manifest in messages.
     pub path: Text,

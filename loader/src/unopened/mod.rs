@@ -1,4 +1,4 @@
-//! Drivers that are not open: what is known of them, where further ones come from, and what answers in their place.
+//! Drivers that are not open: facts about these drivers, further sources of drivers, and stand-ins that answer for closed drivers.
 //!
 //! This module is the one door between the core and the modules below it, which nothing else can import:
 //!
@@ -8,9 +8,9 @@
 //! | `recorded`, `lazy` | a file with the devices of one driver, which stays closed | the same program |
 //! | `service` | manifests and libraries that come through a socket | a driver service |
 //!
-//! The core asks [`BeforeOpening::consider`] about each manifest, and follows the [`Answer`]. It asks [`Elsewhere::deliver`] for drivers that
-//! no folder has. A driver that answers without being open has a [`StandIn`], and [`StandIns`] finds the driver for it. `nothing` has
-//! the replacement for each module that a build lacks.
+//! The core asks [`BeforeOpening::consider`] about each manifest, and follows the [`Answer`]. The core asks [`Elsewhere::deliver`] for
+//! drivers that no folder has. A driver that answers without being open has a [`StandIn`], and [`StandIns`] finds the driver of a stand-in.
+//! `nothing` has the replacement for each module that a build lacks.
 
 mod answer;
 #[cfg(all(feature = "catalogue", target_os = "linux"))]
@@ -71,7 +71,7 @@ pub(crate) use lazy::testing::{Quiet, closed};
 #[cfg(fuzzing)]
 pub(crate) use service::{Failure, List, packet_for, read_reply};
 
-/// Frees what the process keeps.
+/// Frees the facts and libraries that the process keeps.
 pub(crate) fn forget() {
     <KnownDrivers as BeforeOpening>::forget();
     <Service as Elsewhere>::forget();

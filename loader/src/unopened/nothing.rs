@@ -7,18 +7,18 @@ use discovery::env::{Environment, Variable};
 use discovery::journal::{Journal, LogBits, Reason};
 use discovery::text::Text;
 
-/// Knows no driver, and has none.
+/// A replacement that knows no driver and supplies no driver.
 pub(crate) struct Nothing;
 
 /// Facts about one driver. This build has no facts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Known {}
 
-/// A library from elsewhere. This build has none.
+/// A library from another source; cannot exist in this build.
 pub(crate) enum Sent {}
 
 impl BeforeOpening for Nothing {
-    /// Returns the only value, and logs the same line as the catalogue if the variable turns it off.
+    /// Returns the only value. Logs the same line as the catalogue if the variable turns the catalogue off.
     fn of_call(_: Purpose, _: Wishes, environment: &Environment<'_>, journal: &mut Journal<'_>) -> Self {
         if environment.get(Variable::Catalogue).as_deref() == Some(b"off") {
             journal.note(
@@ -35,7 +35,7 @@ impl StandIns for Nothing {}
 impl Elsewhere for Nothing {}
 
 impl Sent {
-    /// Name of the library in messages.
+    /// Returns the name of the library for messages.
     pub(crate) fn name(&self) -> &Text {
         match *self {}
     }

@@ -1,6 +1,7 @@
 //! Drivers that stay closed because their devices are recorded (DRV-280 to DRV-286).
 //!
-//! This module decides if a driver may stay closed, and reads its record. [`super::lazy`] makes an instance of it.
+//! This module decides whether a driver may stay closed, and reads the driver's record. [`super::lazy`] makes an instance of the closed
+//! driver.
 
 use super::{BeforeOpening as _, Known, KnownDrivers, catalogue};
 use crate::ffi;
@@ -48,7 +49,7 @@ impl Closed {
             .and_then(|(path, of_user, sum)| read(&path, of_user, sum))
         {
             Some(bytes) => Self::of_bytes(manifest, (known, bytes), drivers, journal),
-            // Without memory for the file, the driver is not opened in its place.
+            // If memory runs out for the file, the call fails; the driver is not opened instead.
             None => shortage::check().map(|()| None),
         }
     }
@@ -122,12 +123,12 @@ impl Closed {
             .unwrap_or(0)
     }
 
-    /// The interface version that the driver agreed on.
+    /// Returns the interface version that the driver agreed on.
     pub(super) fn interface(&self) -> u32 {
         self.number(0)
     }
 
-    /// The version of Vulkan that the driver reported.
+    /// Returns the version of Vulkan that the driver reported.
     pub(super) fn version(&self) -> u32 {
         self.number(1)
     }
@@ -180,7 +181,7 @@ fn read(path: &[u8], of_user: bool, sum: u64) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Returns `true` if the files, the nodes and the memory on which a record depends are as they were, and no variable is set that only
+/// Returns `true` if the files, the nodes and the memory on which a record depends have not changed, and no variable is set that only
 /// records depend on. `HOME` is unknown to elevated processes, for which no record counts.
 fn is_current(record: Record<'_>, environment: &Environment<'_>) -> bool {
     let Some(home) = environment.get_non_empty(Variable::Home) else {
@@ -207,7 +208,7 @@ fn is_current(record: Record<'_>, environment: &Environment<'_>) -> bool {
         && same_memory() == Some(true)
 }
 
-/// Copies an extension list into a program's array type.
+/// Returns the properties of an extension with this name and version.
 pub(super) fn extension(name: &[u8], version: u32) -> VkExtensionProperties {
     let mut properties = VkExtensionProperties {
         extensionName: [0; 256],

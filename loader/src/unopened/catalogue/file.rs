@@ -21,11 +21,12 @@ static CATALOGUE: Mutex<Slot> = Mutex::new(Slot::Unread);
 
 /// Value of `VK_LOADER_CATALOGUE` when the library was loaded.
 static MODE: AtomicU32 = AtomicU32::new(USUAL);
-/// Reads the system's catalogue. Without one, reads the user's own if a folder of manifests contains the marker file.
+/// Reads the system's catalogue. If there is none, or none of its entries counts, reads the user's own catalogue when a folder of manifests
+/// contains the marker file.
 const USUAL: u32 = 0;
 /// Reads no catalogue.
 const OFF: u32 = 1;
-/// Reads the user's own catalogue, or without one the system's.
+/// Reads the user's own catalogue or, if there is none, the system's catalogue.
 const ON: u32 = 2;
 /// Reads the same file as [`ON`], but opens every driver and compares its answers with the entry.
 const VERIFY: u32 = 3;
@@ -53,14 +54,14 @@ const READER: Reader<'static> = Reader {
 /// State of the search for a catalogue.
 enum Slot {
     Unread,
-    /// The system has no valid catalogue. The user's own is read when a scan finds the marker file.
+    /// The system has no valid catalogue. The user's own catalogue is read when a scan finds the marker file.
     Unmarked,
     /// There is no valid catalogue, or the variable turns catalogues off.
     Absent,
     Here(Arc<Loaded>),
 }
 
-/// A valid catalogue. Its entries are checked one by one.
+/// A valid catalogue, whose entries are checked one by one.
 pub(super) struct Loaded {
     /// Path of the file.
     pub(super) path: Text,
@@ -80,7 +81,7 @@ pub(super) struct Looked {
     pub(super) loads: u64,
     /// The doubt about each file, if any.
     pub(super) doubts: Vec<Option<Doubt>>,
-    /// `true` if the dynamic linker's cache has not changed; `None` if there is none.
+    /// `true` if the dynamic linker's cache has not changed; `None` if there is no cache.
     pub(super) same_search: Option<bool>,
 }
 
@@ -90,7 +91,7 @@ fn sum_of(path: &[u8]) -> u32 {
     path.iter().fold(0, add)
 }
 
-/// A value in the file.
+/// A value of the catalogue's file.
 pub(super) type Seen<'a> = Packed<'a>;
 
 impl Loaded {
@@ -114,7 +115,8 @@ impl Loaded {
         })
     }
 
-    /// Returns the results of examining the files that drivers depend on. They are computed again after the process has loaded a library.
+    /// Returns the results of examining the files that drivers depend on. Computes the results again after the process has loaded a
+    /// library.
     #[cold]
     #[inline(never)]
     pub(super) fn looked(&self) -> Option<Arc<Looked>> {
@@ -128,7 +130,7 @@ impl Loaded {
         Some(looked)
     }
 
-    /// Returns `true` if an entry counts in this process, apart from its variables.
+    /// Returns `true` if the catalogue has an entry that counts in this process, even if variables of drivers have other values.
     fn has_valid_entry(&self) -> bool {
         let Some((looked, catalogue)) = self.looked().zip(self.catalogue()) else {
             return true;
@@ -205,8 +207,8 @@ pub(super) fn of_process(environment: &Environment<'_>, journal: &mut Journal<'_
 #[cold]
 #[inline(never)]
 fn look(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Option<Arc<Loaded>> {
-    // The lock is not held here, because log messages are written. If another thread is faster, its catalogue is used, because indices of entries
-    // must keep their meaning.
+    // The lock is not held here, because log messages are written. If another thread was faster, its catalogue is used, because indices of
+    // entries must keep their meaning.
     let mode = MODE.load(Ordering::Relaxed);
     let found = match mode {
         OFF => {
@@ -222,8 +224,8 @@ fn look(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Option<Arc<
     keep(found, if mode == USUAL { Slot::Unmarked } else { Slot::Absent })
 }
 
-/// Returns the user's own catalogue after a scan has found its marker file (DRV-274). `None` if an entry of the system's catalogue counts, or if
-/// the user's was searched for before.
+/// Returns the user's own catalogue after a scan has found its marker file (DRV-274). Returns `None` if an entry of the system's catalogue
+/// counts, or if the user's catalogue was searched for before.
 #[cold]
 #[inline(never)]
 pub(super) fn of_mark(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Option<Arc<Loaded>> {
@@ -241,7 +243,7 @@ pub(super) fn of_mark(environment: &Environment<'_>, journal: &mut Journal<'_>) 
         return None;
     }
     let found = of_user(environment, false, journal)?;
-    // No index of the replaced catalogue is in use, because none of its entries counts.
+    // No entry of the replaced catalogue counts, so no index of its entries is in use.
     let is_replaced = |kept: &Slot| matches!(kept, Slot::Here(kept) if Arc::ptr_eq(kept, &systems));
     let mut slot = CATALOGUE.lock();
     let before = is_replaced(&slot).then(|| core::mem::replace(&mut *slot, Slot::Here(found)));
@@ -317,7 +319,7 @@ fn load(path: &CStr, of_user: bool, verifies: bool, journal: &mut Journal<'_>) -
             ignore(&path.to_bytes().into(), reason, journal);
             None
         }
-        // There is no file, or no memory, which ends the call.
+        // The file does not exist, or memory ran out. A lack of memory was noted, and ends the whole call.
         Err(None) => None,
     }
 }
@@ -325,7 +327,7 @@ fn load(path: &CStr, of_user: bool, verifies: bool, journal: &mut Journal<'_>) -
 /// Reads the file if it is valid as a whole. Also returns the checksums of its manifests.
 ///
 /// # Errors
-/// The reason why it is not valid; `None` if there is no file.
+/// The reason why the file is not valid; `None` if there is no file, or if memory ran out.
 fn read(path: &CStr, of_user: bool) -> Result<(Vec<u8>, Vec<u32>), Option<Reason>> {
     let unusable = |reason: FileReason| Some(Reason::from(reason));
     let file = File::open_itself(path).map_err(|error| match error {

@@ -40,7 +40,7 @@ use rust_alloc::sync::Arc;
 const INFO: LogBits = LogBits::INFO.with(LogBits::DRIVER);
 const WARN: LogBits = LogBits::WARN.with(LogBits::DRIVER);
 
-/// Index of an entry in the catalogue of this process. Its meaning does not change while the library is loaded.
+/// Index of an entry in the catalogue of this process. The meaning of an index that is in use never changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(any(test, fuzzing), derive(Default))]
 pub(crate) struct Known {
@@ -50,7 +50,7 @@ pub(crate) struct Known {
 /// The catalogue, as one call uses it.
 pub(crate) struct KnownDrivers {
     loaded: OnceCell<Arc<Loaded>>,
-    /// The user's own catalogue, if it replaces one of the system of which no entry counts.
+    /// The user's own catalogue, if it is used because the system has none, or because no entry of the system's counts.
     users: OnceCell<Arc<Loaded>>,
     purpose: Purpose,
     wishes: Wishes,
@@ -60,7 +60,7 @@ pub(crate) struct KnownDrivers {
 }
 
 impl KnownDrivers {
-    /// Returns the catalogue of this call.
+    /// Returns the catalogue that this call uses.
     #[inline]
     fn file(&self) -> Option<&Arc<Loaded>> {
         self.users.get().or_else(|| self.loaded.get())
@@ -170,7 +170,7 @@ impl BeforeOpening for KnownDrivers {
         file::forget();
     }
 
-    /// Loads the catalogue. It is ignored if a variable of drivers has another value than during the update.
+    /// Loads the catalogue. Ignores it if a variable that drivers read has another value than during the update.
     fn of_call(purpose: Purpose, wishes: Wishes, environment: &Environment<'_>, journal: &mut Journal<'_>) -> Self {
         let loaded = OnceCell::new();
         if let Some(found) = file::of_process(environment, journal)
@@ -188,7 +188,7 @@ impl BeforeOpening for KnownDrivers {
         }
     }
 
-    /// Adds the user's own catalogue if the system has none, or none with an entry that counts, as in an image that was unpacked.
+    /// Adds the user's own catalogue if the system has none, or if no entry of the system's counts, as in an image that was unpacked.
     #[cold]
     #[inline(never)]
     fn add_users(&self, environment: &Environment<'_>, journal: &mut Journal<'_>) {
@@ -243,7 +243,7 @@ impl BeforeOpening for KnownDrivers {
         }
     }
 
-    /// Compares the facts if everything is to be compared.
+    /// Compares the facts with the driver's answers if the variable requests comparisons.
     #[inline]
     fn compare_instance(
         known: Option<Known>,
@@ -272,7 +272,8 @@ impl BeforeOpening for KnownDrivers {
     }
 }
 
-/// Passes extensions of an entry to `take` until it returns `false`. Returns `true` if the entry has a list and all of it was passed.
+/// Passes extensions of an entry to `take` until `take` returns `false`. Returns `true` if the entry has a list and the whole list was
+/// passed.
 #[inline(never)]
 fn each_extension(entry: Option<Entry<'_, Seen<'_>>>, take: &mut dyn FnMut(Extension<'_>) -> bool) -> bool {
     match entry.and_then(Entry::extensions) {
@@ -332,7 +333,8 @@ fn compare_known_instance(
     });
 }
 
-/// Compares the number of reported devices with the entry. If everything is to be compared, `describe` supplies the properties of each.
+/// Compares the number of reported devices with the entry. If everything is to be compared, `describe` supplies the properties of each
+/// device.
 #[cold]
 #[inline(never)]
 fn compare_known_devices(

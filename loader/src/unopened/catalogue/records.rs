@@ -17,15 +17,15 @@ impl KnownDrivers {
             && (policies.has(DriverPolicies::LAZY) || policies.has(DriverPolicies::LAZY_ASLEEP))
     }
 
-    /// Returns the file of the record for an entry that counts, `true` if it may belong to the user, and its checksum. `None` if there is
-    /// no record, or the driver must not stay closed.
+    /// Returns the file of the record for a valid entry, `true` if that file may belong to the user, and the checksum of the record.
+    /// Returns `None` if there is no record, or if the driver must not stay closed.
     #[cold]
     #[inline(never)]
     pub(in crate::unopened) fn record_of(&self, known: Known) -> Option<(Vec<u8>, bool, u64)> {
         let loaded = self.file().filter(|loaded| !loaded.verifies)?;
         let entry = loaded.entry(known.number)?;
         let sum = entry.record()?;
-        // The kernel's lists say when the devices of other drivers change; nothing does for drivers of unknown hardware.
+        // The kernel's lists show changes of devices, except for drivers of unknown hardware.
         let is_known = !matches!(entry.hardware(), Hardware::Unknown | Hardware::Absent);
         let is_wanted = self.wishes.policies.has(DriverPolicies::LAZY) || entry.sleeps(&sight::Kernel);
         let counts = entry.outcome == Outcome::Answered && is_known && is_wanted && entry.extensions().is_some();
@@ -39,7 +39,7 @@ impl KnownDrivers {
     }
 }
 
-/// Lets an entry count no longer in this process, because the record of its devices differs from the opened driver.
+/// Marks an entry as wrong for this process, because the record of the driver's devices differs from the opened driver.
 #[cold]
 pub(in crate::unopened) fn contradict_record(known: Known, driver: &[u8], what: &str, journal: &Journal<'_>) {
     contradict(known, driver, what, &|_| true, journal);
@@ -55,7 +55,7 @@ pub(in crate::unopened) fn trace_record(manifest: &DriverManifest) {
     });
 }
 
-/// Returns `true` if a file or folder has this written identity; an empty one means that it is missing.
+/// Returns `true` if a file or folder has this written identity. An empty identity means that the file or folder does not exist.
 pub(in crate::unopened) fn is_same_file(path: &[u8], written: &[u8]) -> bool {
     let now = os::with_terminated(path, os::Status::at).ok();
     match now.and_then(|found| os::Stamp::of(&found)) {

@@ -12,7 +12,7 @@ use os::memory::Grow;
 use os::{File, Folder, Stamp, Status, with_terminated};
 use rust_alloc::vec::Vec;
 
-/// Number of bytes that are read of files of the kernel, which have one line.
+/// Upper bound on the bytes that are read from a file of the kernel with one line.
 const LINE: usize = 64;
 
 /// File of the kernel with the variables that the program started with.
@@ -56,8 +56,8 @@ pub(in crate::unopened) fn variables_allow_records() -> bool {
     is_clear
 }
 
-/// Returns the variables that the program started with, as the kernel lists them, each terminated. `None` when memory runs out, or where the
-/// kernel hides them from this process. Without `/proc`, this is the present value of `LD_LIBRARY_PATH`.
+/// Returns the variables that the program started with, as the kernel lists them, each terminated. Returns `None` if memory runs out, or if
+/// the kernel hides the variables from this process. Without `/proc`, returns the present value of `LD_LIBRARY_PATH`.
 fn listed_variables() -> Option<Vec<u8>> {
     let (mut text, mut is_whole) = (Vec::new(), true);
     let is_read = Kernel.read(VARIABLES, MOST_VARIABLE_BYTES, &mut |piece| {
@@ -78,7 +78,8 @@ fn listed_variables() -> Option<Vec<u8>> {
     is_whole.then_some(text)
 }
 
-/// Returns the values of variables in a list of terminated ones. Of a repeated name the linker uses the last value.
+/// Returns the values of variables in a list of terminated ones. If a name is repeated, the linker uses the last value, so this function
+/// does too.
 fn values<'v, const COUNT: usize>(mut variables: &'v [u8], names: [&str; COUNT]) -> [Option<&'v [u8]>; COUNT] {
     let mut values = [None; COUNT];
     while !variables.is_empty() {
@@ -92,8 +93,8 @@ fn values<'v, const COUNT: usize>(mut variables: &'v [u8], names: [&str; COUNT])
     values
 }
 
-/// Returns the folders of the first and of the present `LD_LIBRARY_PATH`; `None` if memory runs out. Both are necessary, because a program may have
-/// overwritten its first variables with its title.
+/// Returns the folders of the first and of the present `LD_LIBRARY_PATH`; `None` if memory runs out. Both values are necessary, because a
+/// program may have overwritten its first variables with its title.
 fn searched(first: &[u8]) -> Option<Vec<u8>> {
     let present = os::environment::plain_value(c"LD_LIBRARY_PATH").unwrap_or_default();
     let present: &[u8] = if *present == *first { b"" } else { &present };
@@ -115,11 +116,11 @@ pub(super) fn look(loaded: &Loaded, loads: u64) -> Option<Looked> {
     let mut all = catalogue.files().map(Checked::from);
     all.try_for_each(|file| files.try_push(file)).ok()?;
     doubts.try_exact_room(files.len()).ok()?;
-    // The dynamic linker read these variables, and the program may have changed its own since.
+    // The dynamic linker read the first variables, and the program may have changed its environment since.
     let listed;
     let variables = match os::first_variables() {
         Some(variables) => variables,
-        // The kernel makes files of its own for a process that asks for the list, which takes ten times as long.
+        // The kernel creates files in `/proc` for a process that asks for the list, which takes ten times as long.
         None => {
             listed = listed_variables()?;
             &listed
@@ -148,7 +149,7 @@ fn state(found: Status) -> Option<(Identity, bool)> {
     Some((Stamp::of(&found).as_ref().map(identity_of)?, found.is_open_to_all()))
 }
 
-/// The machine and the process, as the kernel and the dynamic linker describe them. No opened file belongs to a device.
+/// The machine and the process, as the kernel and the dynamic linker describe them. This view never opens a file that belongs to a device.
 pub(super) struct Kernel;
 
 impl Process for Kernel {

@@ -11,8 +11,8 @@ pub(super) fn hides(words: &DeviceWords, entry: Entry<'_, Seen<'_>>) -> bool {
     entry.has_only(&|device| !words.wanted().any(|(_, wanted)| may_be(device, entry, wanted)))
 }
 
-/// Returns `true` if a word may select a device. A missing value may match any word, except for a PCI address: `vkloader` asks for it like the
-/// library.
+/// Returns `true` if a word may select a device. A missing value may match any word. A PCI address must match, because `vkloader` queries
+/// it in the same way as the library.
 fn may_be(device: Device<'_>, entry: Entry<'_, Seen<'_>>, wanted: &Wanted) -> bool {
     match wanted {
         Wanted::Numbers(vendor, number) => {

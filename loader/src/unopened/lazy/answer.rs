@@ -12,7 +12,7 @@ use crate::handle::{Driver, PhysicalDeviceHandle};
 use core::mem::offset_of;
 use record::{Answer, Key, Query};
 
-/// Bytes before the structure inside one with a head.
+/// Offset in bytes of the inner structure in a structure with a head.
 pub(super) const INNER: usize = 16;
 
 const _: () = assert!(
@@ -23,7 +23,7 @@ const _: () = assert!(
 );
 
 impl Device {
-    /// Returns an answer of the record while the record counts for the device.
+    /// Returns an answer from the record, as long as the record counts for the device.
     pub(super) fn recorded(&self, key: Key) -> Option<(usize, Answer<'static>)> {
         self.record()?.answer(key)
     }
@@ -42,8 +42,8 @@ impl Device {
         true
     }
 
-    /// Fills a structure with a head and its chain in the same way. After a failed opening, and for a device that the driver lacks, leaves
-    /// structures of the chain alone that the record lacks.
+    /// Fills a structure that has a head, and its chain, as [`Self::fill`] does. If the driver could not be opened or lacks the device,
+    /// leaves those structures of the chain unchanged that the record lacks.
     ///
     /// # Safety
     /// `outer` is a valid chain, whose first structure has `size` writable bytes after its head. The structures have the types of their
@@ -90,7 +90,7 @@ macro_rules! plain {
         /// # Safety
         /// The parameters are as the specification of the command demands.
         pub(super) unsafe extern "system" fn $name(device: PhysicalDeviceHandle<Driver>, out: *mut $type) {
-            // SAFETY: the loader passes a handle of this module, and the caller a writable structure.
+            // SAFETY: the loader passes a handle of this module, and the caller passes a writable structure.
             let is_filled = unsafe {
                 let device = Device::of(device);
                 device.fill(device.key(Query::$query), out.cast(), size_of::<$type>())
@@ -111,7 +111,7 @@ macro_rules! chained {
         /// # Safety
         /// The parameters are as the specification of the command demands.
         pub(super) unsafe extern "system" fn $name(device: PhysicalDeviceHandle<Driver>, out: *mut $type) {
-            // SAFETY: the loader passes a handle of this module, and the caller a valid chain.
+            // SAFETY: the loader passes a handle of this module, and the caller passes a valid chain.
             let is_filled = unsafe {
                 let device = Device::of(device);
                 device.fill_chain(device.key(Query::$query), out.cast(), size_of::<$inner>())
@@ -148,7 +148,7 @@ pub(super) unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties(
     format: VkFormat,
     out: *mut VkFormatProperties,
 ) {
-    // SAFETY: the loader passes a handle of this module, and the caller a writable structure.
+    // SAFETY: the loader passes a handle of this module, and the caller passes a writable structure.
     let is_filled = unsafe {
         let device = Device::of(device);
         let key = device.key(Query::Format).at(format.0.cast_unsigned());
@@ -172,7 +172,7 @@ macro_rules! of_format {
             format: VkFormat,
             out: *mut VkFormatProperties2,
         ) {
-            // SAFETY: the loader passes a handle of this module, and the caller a valid chain.
+            // SAFETY: the loader passes a handle of this module, and the caller passes a valid chain.
             let is_filled = unsafe {
                 let device = Device::of(device);
                 let key = device.key(Query::Format).at(format.0.cast_unsigned());

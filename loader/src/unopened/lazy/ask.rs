@@ -1,4 +1,4 @@
-//! Questions to an opened driver, by the keys of the record.
+//! Queries to an opened driver. The keys of the driver's record name the queries.
 
 use super::open::Opened;
 use crate::alloc::HostVec;
@@ -25,11 +25,11 @@ pub(super) fn agrees(opened: &Opened, device: PhysicalDeviceHandle<Driver>, key:
 }
 
 fn bytes_of(room: &[u64; ROOM]) -> [u8; 8 * ROOM] {
-    // SAFETY: both are plain arrays of the same size.
+    // SAFETY: the argument and the result are plain arrays of the same size.
     unsafe { core::mem::transmute_copy(room) }
 }
 
-/// A structure with a head, of zero bytes but for its type and the chain.
+/// Returns a structure with a head, whose bytes are zero except for the type and the chain.
 macro_rules! asked {
     ($type:ident, $next:expr) => {{
         // SAFETY: the structure consists of numbers and pointers, for which zero is valid.
@@ -40,7 +40,7 @@ macro_rules! asked {
     }};
 }
 
-/// Lets the driver fill a structure at `room`. `None` if it has no command for that.
+/// Lets the driver fill a structure at `room`. Returns `None` if the driver has no command for the query.
 fn fill(table: &DriverTable, device: PhysicalDeviceHandle<Driver>, key: Key, room: *mut c_void) -> Option<()> {
     // SAFETY for all calls below: function and device belong to this driver, and the room is larger than each structure.
     match (key.query, key.kind) {

@@ -32,7 +32,7 @@ macro_rules! callbacks {
             callbacks: *const VkAllocationCallbacks,
             out: *mut $out<Driver>,
         ) -> VkResult {
-            // SAFETY: the loader passes a handle of this module, and the caller a valid create info.
+            // SAFETY: the loader passes a handle of this module, and the caller passes a valid create info.
             let is_kept = unsafe {
                 callbacks.is_null() && (*info).pNext.is_null() && Sleeper::of(instance).creates($kind)
             };

@@ -37,7 +37,7 @@ pub(super) fn is_device(device: &Device, opened: &Opened, handle: PhysicalDevice
     for (at, word) in found.iter().enumerate() {
         for (byte, now) in word.to_ne_bytes().into_iter().enumerate() {
             let at = at * 8 + byte;
-            // The type of the device and the end of its name may be anything.
+            // Bytes outside of `NUMBERS` need not match.
             is_one &= !NUMBERS.contains(&at) || known.get(at) == Some(&now);
         }
     }
@@ -74,7 +74,7 @@ fn differing(sleeper: &Sleeper, opened: &Opened, record: Record<'_>) -> Option<&
         .find_map(|(key, value)| difference(sleeper, opened, key, value))
 }
 
-/// Returns words for a row that the driver does not confirm.
+/// Returns a description of a row that the driver does not confirm; `None` if the driver confirms the row.
 fn difference(sleeper: &Sleeper, opened: &Opened, key: Key, value: &[u8]) -> Option<&'static str> {
     if key.device == DRIVER {
         return None;

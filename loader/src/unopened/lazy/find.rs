@@ -10,11 +10,12 @@ use crate::lookup::{self, Gate, Level, Row};
 use crate::table::Slots;
 use core::ffi::{CStr, c_char};
 
-/// Stands for a device command of the driver. Nobody calls it: the loader only wants to know if the command exists.
+/// Takes the place of a device command of the driver. Nobody calls this function, because the loader only checks whether the command
+/// exists.
 unsafe extern "system" fn present() {}
 
 impl Sleeper {
-    /// Returns `true` if the driver's instance finds a command; opens the driver if the record does not say.
+    /// Returns `true` if the driver's instance finds a command. Opens the driver if the record does not have the answer.
     fn has(&self, row: &Row) -> bool {
         let asks = || match row.gate() {
             Gate::Always => None,
@@ -38,10 +39,10 @@ impl Sleeper {
     }
 }
 
-/// `vk_icdGetInstanceProcAddr` of a closed driver.
+/// Implements `vk_icdGetInstanceProcAddr` for a closed driver.
 ///
 /// # Safety
-/// `instance` is a handle of this module, and `name` terminated.
+/// `instance` is a handle of this module, and `name` is terminated.
 pub(super) unsafe extern "system" fn look_up(
     instance: InstanceHandle<Driver>,
     name: *const c_char,
@@ -69,10 +70,10 @@ fn is_in_table(row: &Row) -> bool {
     slot(row).is_some()
 }
 
-/// `vk_icdGetPhysicalDeviceProcAddr` of a closed driver.
+/// Implements `vk_icdGetPhysicalDeviceProcAddr` for a closed driver.
 ///
 /// # Safety
-/// `instance` is a handle of this module, and `name` terminated.
+/// `instance` is a handle of this module, and `name` is terminated.
 pub(super) unsafe extern "system" fn look_up_of_physical_devices(
     instance: InstanceHandle<Driver>,
     name: *const c_char,
@@ -84,7 +85,7 @@ pub(super) unsafe extern "system" fn look_up_of_physical_devices(
     let (sleeper, text) = unsafe { (Sleeper::of(instance), CStr::from_ptr(name)) };
     match lookup::find(text.to_bytes()) {
         Some(row) if row.level == Level::PhysicalDevice => {
-            // SAFETY: the caller promises the same of both functions.
+            // SAFETY: the caller promises the handle and the name that `look_up` demands.
             unsafe { look_up(instance, name) }
         }
         Some(_) => None,

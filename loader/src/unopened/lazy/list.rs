@@ -16,7 +16,7 @@ use core::ffi::c_char;
 use os::memory::OutOfMemory;
 use record::{DRIVER, Extensions, Key, Query, Record};
 
-/// Lists the devices: the recorded ones, or those of the opened driver.
+/// Lists the devices: the recorded devices, or the devices of the opened driver.
 ///
 /// # Safety
 /// The parameters are as the specification of the command demands.
@@ -27,7 +27,7 @@ pub(super) unsafe extern "system" fn vkEnumeratePhysicalDevices(
 ) -> VkResult {
     // SAFETY: the loader passes a handle of this module.
     let sleeper = unsafe { Sleeper::of(instance) };
-    // SAFETY: the caller promises a writable number, and an array that is null or as long.
+    // SAFETY: the caller promises a writable number, and an array that is null or has room for as many elements.
     let call = unsafe { TwoCall::new(count, array) };
     let Some(opened) = sleeper.opened() else {
         return call.answer(sleeper.devices.iter().map(|device| device.handle()));
@@ -48,7 +48,7 @@ impl Sleeper {
         Ok(handles)
     }
 
-    /// Returns the stand-in for a device of the opened driver, which is new for a device that was not recorded.
+    /// Returns the stand-in for a device of the opened driver. Makes a new stand-in for a device that was not recorded.
     fn stand_in(&self, real: PhysicalDeviceHandle<Driver>) -> Result<PhysicalDeviceHandle<Driver>, OutOfMemory> {
         let is_it = |device: &&Device| device.real() == Some(real);
         let recorded = self.devices.iter().map(|device| &**device).find(is_it);
@@ -62,10 +62,11 @@ impl Sleeper {
         added.map(Device::handle).ok_or(OutOfMemory)
     }
 
-    /// Fills an array of groups from the record. `None` if the record has no groups, or an element has a chain, which is never recorded.
+    /// Fills an array of groups from the record. Returns `None` if the record has no groups, or if an element has a chain, which is never
+    /// recorded.
     ///
     /// # Safety
-    /// `count` is writable, and `array` null or as long.
+    /// `count` is writable, and `array` is null or has room for `*count` elements.
     unsafe fn groups(&self, count: *mut u32, array: *mut VkPhysicalDeviceGroupProperties<Driver>) -> Option<VkResult> {
         let record = self.closed.record()?;
         let first = Key::of(DRIVER, Query::Group);
@@ -109,7 +110,7 @@ impl Sleeper {
 /// Defines the commands that list groups.
 macro_rules! groups {
     ($($name:ident)*) => {$(
-        /// Lists the groups: the recorded ones, or those of the opened driver.
+        /// Lists the groups: the recorded groups, or the groups of the opened driver.
         ///
         /// # Safety
         /// The parameters are as the specification of the command demands.
@@ -121,7 +122,7 @@ macro_rules! groups {
             // SAFETY: the loader passes a handle of this module.
             let sleeper = unsafe { Sleeper::of(instance) };
             if sleeper.opened().is_none()
-                // SAFETY: the caller promises a writable number, and an array that is null or as long.
+                // SAFETY: the caller promises a writable number, and an array that is null or has room for as many elements.
                 && let Some(result) = unsafe { sleeper.groups(count, array) }
             {
                 return result;
@@ -174,7 +175,7 @@ pub(super) unsafe extern "system" fn vkEnumerateDeviceExtensionProperties(
         sleeper.note(row);
         let all = Extensions(value).map(|(name, version)| recorded::extension(name, version));
         return match HostVec::try_from_iter(all, sleeper.allocator) {
-            // SAFETY: the caller promises a writable number, and an array that is null or as long.
+            // SAFETY: the caller promises a writable number, and an array that is null or has room for as many elements.
             Ok(all) => unsafe { ffi::write_all(count, array, &all) },
             Err(error) => error.into(),
         };
@@ -184,13 +185,13 @@ pub(super) unsafe extern "system" fn vkEnumerateDeviceExtensionProperties(
 }
 
 impl Device {
-    /// Number of recorded queue families while the driver is closed; `None` if there are none.
+    /// Returns the number of recorded queue families while the driver is closed; `None` if there are none.
     fn families(&self) -> Option<u32> {
         let total = self.record()?.each(self.key(Query::QueueFamilies)).count();
         u32::try_from(total).ok().filter(|total| *total > 0)
     }
 
-    /// Writes the number of families, or fills as many elements as fit. `fill` fills one, and returns `false` if it cannot.
+    /// Writes the number of families, or fills as many elements as fit. `fill` fills one element, and returns `false` if it cannot.
     ///
     /// # Safety
     /// `count` is writable.

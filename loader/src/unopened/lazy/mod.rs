@@ -1,10 +1,10 @@
 //! Instances of drivers that are not open (DRV-282 to DRV-286).
 //!
-//! A [`Sleeper`] stands in for a driver's instance, and a [`Device`] for each of its physical devices. The rest of the loader treats them as
-//! handles of a driver, whose functions are in [`table`]. Functions in [`answer`] answer from the record. All others, and these where the
-//! record lacks something, open the driver ([`open`]) and pass the call on with the driver's own handle ([`stubs`]). The stand-ins remain in
-//! use afterwards, so no handle ever changes its meaning while another thread uses it. Drivers that are open from the start have nothing to
-//! do with this module.
+//! A [`Sleeper`] stands in for a driver's instance, and a [`Device`] for each of its physical devices. The rest of the loader treats these
+//! stand-ins as handles of a driver, whose functions are in [`table`]. Functions in [`answer`] answer from the record. If the record lacks
+//! the answer, these functions open the driver ([`open`]) and pass the call on with the driver's own handle ([`stubs`]). All other
+//! functions always do so. The stand-ins remain in use afterwards, so no handle ever changes its meaning while another thread uses it. This
+//! module has no part in drivers that are open from the start.
 
 mod answer;
 mod ask;
@@ -60,7 +60,7 @@ struct Sleeper {
     /// The loader's instance.
     host: &'static dyn LateHost,
     allocator: HostAllocator,
-    /// The driver's instance; null until it is open.
+    /// The driver's instance; null until the driver is open.
     opened: AtomicPtr<Opened>,
     /// Not zero if the driver could not be opened.
     failed: AtomicU32,
@@ -68,9 +68,9 @@ struct Sleeper {
     opening: AtomicU32,
     /// The recorded devices, by number.
     devices: HostVec<HostBox<Device>>,
-    /// Devices that the driver has beside the recorded ones.
+    /// Devices that the driver has in addition to the recorded ones.
     others: HostList<Device>,
-    /// A bit for each row of the record that was an answer.
+    /// A bit for each row of the record, which is set if the row was given as an answer.
     answered: HostVec<AtomicU32>,
     /// Names and functions that the registry does not know.
     unknown: Mutex<Unknown>,
@@ -79,7 +79,7 @@ struct Sleeper {
 // SAFETY: all members that change after construction are atomic or locked. Vulkan allows the application's callbacks, to which the request has
 // pointers, to be called from any thread.
 unsafe impl Sync for Sleeper {}
-// SAFETY: the object has no thread of its own.
+// SAFETY: no member of the object belongs to one thread.
 unsafe impl Send for Sleeper {}
 
 /// Stand-in for a physical device of a driver.
@@ -90,7 +90,7 @@ struct Device {
     sleeper: *const Sleeper,
     /// Number in the record, or [`record::DRIVER`] for a device that is not recorded.
     number: u16,
-    /// The driver's handle; null until it is known. It is at the place where thunks look for it.
+    /// The driver's handle; null until it is known. Thunks look for the handle at this offset.
     real: AtomicPtr<c_void>,
 }
 
@@ -174,7 +174,7 @@ impl Sleeper {
         self.failed.load(Ordering::Relaxed) != 0
     }
 
-    /// Notes that a row of the record was an answer.
+    /// Marks a row of the record as given to the application as an answer.
     fn note(&self, row: usize) {
         if let Some(word) = self.answered.get(row / 32) {
             word.fetch_or(1 << (row % 32), Ordering::Relaxed);
@@ -268,7 +268,7 @@ impl StandIn for Closed {
     }
 }
 
-/// `vkCreateInstance` of a closed driver, which [`StandIn::create`] replaces.
+/// Fails: [`StandIn::create`] replaces `vkCreateInstance` of a closed driver.
 unsafe extern "system" fn no_instance(
     _: *const VkInstanceCreateInfo,
     _: *const VkAllocationCallbacks,
@@ -277,7 +277,7 @@ unsafe extern "system" fn no_instance(
     VkResult::VK_ERROR_INITIALIZATION_FAILED
 }
 
-/// `vkEnumerateInstanceExtensionProperties` of a closed driver, which [`StandIn::extensions`] replaces.
+/// Fails: [`StandIn::extensions`] replaces `vkEnumerateInstanceExtensionProperties` of a closed driver.
 unsafe extern "system" fn no_extensions(_: *const c_char, _: *mut u32, _: *mut VkExtensionProperties) -> VkResult {
     VkResult::VK_ERROR_INITIALIZATION_FAILED
 }
@@ -292,12 +292,12 @@ unsafe extern "system" fn destroy(instance: InstanceHandle<Driver>, callbacks: *
     let allocator = sleeper.allocator;
     let opened = sleeper.opened.swap(core::ptr::null_mut(), Ordering::AcqRel);
     if !opened.is_null() {
-        // SAFETY: `open` made the pointer of a box with this allocator, and nothing else refers to it any more.
+        // SAFETY: `open` got the pointer from a box with this allocator, and nothing else refers to it any more.
         let opened = unsafe { HostBox::from_raw(opened, allocator) };
         // SAFETY: the caller promises callbacks that are null or valid.
         unsafe { opened.destroy(callbacks) };
     }
-    // SAFETY: `create` made the handle of a box with this allocator; nothing refers to it after this call.
+    // SAFETY: `create` got the handle from a box with this allocator; nothing refers to it after this call.
     drop(unsafe { HostBox::from_raw(instance.raw().cast::<Sleeper>(), allocator) });
 }
 
@@ -325,7 +325,7 @@ impl StandIns for ClosedDrivers {
         if !is_own(look_up) || device.is_null() {
             return device;
         }
-        // SAFETY: the driver with this look-up has handles of this module only.
+        // SAFETY: a driver with this look-up has only handles of this module.
         let device = unsafe { Device::of(device) };
         let opened = device.sleeper().wake(c"a structure with a physical device");
         opened
@@ -339,7 +339,7 @@ impl StandIns for ClosedDrivers {
         if !is_own(look_up) || instance.is_null() {
             return instance;
         }
-        // SAFETY: the driver with this look-up has handles of this module only.
+        // SAFETY: a driver with this look-up has only handles of this module.
         let opened = unsafe { Sleeper::of(instance) }.wake(c"a structure with an instance");
         opened.map_or(InstanceHandle::NULL, |opened| opened.handle)
     }
@@ -349,12 +349,12 @@ impl StandIns for ClosedDrivers {
         if !is_own(look_up) {
             return None;
         }
-        // SAFETY: the driver with this look-up has handles of this module only.
+        // SAFETY: a driver with this look-up has only handles of this module.
         unsafe { Sleeper::of(instance) }.opened()?.table.vkGetDeviceProcAddr
     }
 }
 
-/// Minor version of Vulkan that an instance was made for.
+/// Returns the minor version of Vulkan for which an instance was made.
 fn minor(version: u32) -> u32 {
     let version = ApiVersion(version);
     match version.0 {

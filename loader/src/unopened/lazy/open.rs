@@ -34,7 +34,7 @@ pub(super) struct Opened {
     pub(super) look_up: GetProcAddr,
     /// Look-up of the driver's physical-device functions.
     pub(super) look_up_of_physical_devices: Option<GetProcAddr>,
-    /// Path of its library.
+    /// Path of the driver's library.
     pub(super) path: Text,
     _library: Option<Library>,
 }
@@ -59,7 +59,7 @@ impl Opened {
     /// `callbacks` are null or valid, and no object of the instance is in use.
     pub(super) unsafe fn destroy(&self, callbacks: *const VkAllocationCallbacks) {
         if let Some(destroy) = self.table.vkDestroyInstance {
-            // SAFETY: the function belongs to this instance, and the caller promises the rest.
+            // SAFETY: the function belongs to this instance. The caller promises valid callbacks, and that no object is in use.
             unsafe { destroy(self.handle, callbacks) };
         }
     }
@@ -106,7 +106,7 @@ impl Sleeper {
     #[inline(never)]
     fn wake_now(&self, command: &CStr) -> Result<&Opened, VkResult> {
         let _passage = GATE.enter();
-        // A callback of the application may have called this function while the driver is being opened, although no callback may do that.
+        // A callback of the application may have called this function while the driver is being opened, although Vulkan forbids that.
         if self.opening.swap(1, Ordering::Relaxed) != 0 {
             return Err(FAILED);
         }
@@ -193,7 +193,7 @@ impl Sleeper {
         let interface = driver.interface;
         let look_up = interface.get_instance_proc_addr;
         let step = Step::Driver(&driver.path);
-        // The memory comes first, so that no instance of the driver is lost without it.
+        // The memory is allocated first, so that no instance of the driver is lost if memory runs out.
         let opened = Opened {
             // SAFETY: null is a valid value of each slot.
             table: unsafe { core::mem::zeroed() },
@@ -230,7 +230,7 @@ impl Sleeper {
         Ok(opened)
     }
 
-    /// Gives each recorded device its handle in the driver. A device that the driver lacks keeps none.
+    /// Gives each recorded device its handle in the driver. A device that the driver lacks gets no handle.
     fn assign(&self, opened: &Opened, real: &[PhysicalDeviceHandle<Driver>]) {
         let is_taken = |handle: PhysicalDeviceHandle<Driver>| self.devices.iter().any(|one| one.real() == Some(handle));
         for device in &self.devices {

@@ -85,7 +85,7 @@ impl Request {
             let names = [copy(application.pApplicationName)?, copy(application.pEngineName)?];
             made.application = Some((*application, names));
         }
-        // SAFETY: the caller promises an array that is as long as its count.
+        // SAFETY: the caller promises an array that holds as many elements as its count says.
         for &name in unsafe { ffi::c_array(info.ppEnabledExtensionNames, info.enabledExtensionCount) } {
             // SAFETY: the caller promises terminated names.
             let name = unsafe { text_of(name) };
@@ -109,7 +109,7 @@ impl Request {
         Ok(made)
     }
 
-    /// Minor version of Vulkan for which the instance is.
+    /// Returns the minor version of Vulkan for which the instance was requested.
     pub(super) fn minor(&self) -> u32 {
         self.application
             .as_ref()
@@ -137,7 +137,7 @@ impl Request {
         let mut nodes = HostVec::try_with_capacity(self.nodes.len(), allocator)?;
         let mut next: *const c_void = core::ptr::null();
         for node in self.nodes.iter().rev() {
-            // The room is enough, so the elements stay where they are.
+            // The array has enough room, so its elements do not move.
             nodes.try_push(match *node {
                 Node::Messenger(info) => Node::Messenger(VkDebugUtilsMessengerCreateInfoEXT { pNext: next, ..info }),
                 Node::Report(info) => Node::Report(VkDebugReportCallbackCreateInfoEXT { pNext: next, ..info }),

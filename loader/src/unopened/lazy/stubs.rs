@@ -47,7 +47,7 @@ macro_rules! late {
 
 late! { (A B) (A B C) (A B C D) (A B C D E) (A B C D E F) (A B C D E F G) (A B C D E F G H) (A B C D E F G H I) }
 
-/// Function and first argument with which a call goes on.
+/// Function to which a call is passed on, and its first argument.
 #[repr(C)]
 pub(super) struct Onward {
     function: Option<Function>,
@@ -61,7 +61,7 @@ pub(super) struct Onward {
 /// `owner` is a handle of this module, of the kind that the command takes.
 pub(super) unsafe extern "C" fn awake(owner: *mut c_void, slot: u32) -> Onward {
     let slot = slot as usize;
-    // SAFETY: the caller promises the handle.
+    // SAFETY: the caller promises a handle of this module, of the kind that the command takes.
     let result = match unsafe { own(owner, slot) } {
         Ok((function, first)) => {
             let function = Some(function);
@@ -76,7 +76,7 @@ pub(super) unsafe extern "C" fn awake(owner: *mut c_void, slot: u32) -> Onward {
     }
 }
 
-/// Returns the driver's function of a slot, and its own handle; opens the driver.
+/// Returns the driver's function in a slot, and the driver's own handle. Opens the driver.
 ///
 /// # Errors
 /// The errors of [`Sleeper::wake`]; `VK_ERROR_INITIALIZATION_FAILED` also if the driver lacks the function or the device.
@@ -99,7 +99,8 @@ unsafe fn own(owner: *mut c_void, slot: usize) -> Result<(Function, *mut c_void)
             let real = device.real().ok_or(FAILED)?;
             Ok((opened.table.get(slot).ok_or(FAILED)?, real.raw()))
         }
-        // No driver is known by its device, and `vkGetDeviceProcAddr` is the only command: `device_look_up` of [`super::ClosedDrivers`] replaces it.
+        // `vkGetDeviceProcAddr` is the only device command in a driver's table, and `device_look_up` of [`super::ClosedDrivers`] replaces
+        // it.
         Level::Device | Level::Global => Err(FAILED),
     }
 }
@@ -165,7 +166,7 @@ pub(super) fn table(unknown: &Mutex<Unknown>, is_lost: bool) -> *mut c_void {
         .cast()
 }
 
-/// Function of a device that the driver does not have any more. Its result is an error for commands that return one.
+/// Takes the place of a function for a device that the driver no longer has. Returns an error, if the command returns a result.
 unsafe extern "system" fn lost_function() -> VkResult {
     FAILED
 }

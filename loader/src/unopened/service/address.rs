@@ -37,8 +37,8 @@ pub(super) struct Address {
 }
 
 impl Address {
-    /// Returns the address that this process uses from now on; `None` if it uses no service. Without a variable in the environment this
-    /// takes one system call.
+    /// Returns the address that this process uses from now on; `None` if the process uses no service. Without a variable in the
+    /// environment, this takes one system call.
     ///
     /// # Errors
     /// Memory ran out.
@@ -67,7 +67,7 @@ impl Address {
         self.path.clone()
     }
 
-    /// Connects to the service, if its user is trusted with code.
+    /// Connects to the service, if the loader trusts the service's user with code.
     ///
     /// # Errors
     /// The reason why there is no connection; [`Failure::Silent`] if the service does not accept one in time.

@@ -11,7 +11,7 @@ use os::service::{SharedLibrary, c_library, find_library, is_open};
 use os::{File, Mutex};
 use rust_alloc::vec::Vec;
 
-/// Open libraries of the service, by checksum (LSV-40). Each stays open while the service offers it or a driver uses it.
+/// Open libraries of the service, by checksum (LSV-40). Each library stays open while the service offers it or a driver uses it.
 static KNOWN: Mutex<Vec<(Sum, SharedLibrary)>> = Mutex::new(Vec::new());
 
 /// Returns the library with this checksum, if it is open.
@@ -20,9 +20,9 @@ pub(super) fn known(sum: &Sum) -> Option<SharedLibrary> {
     known.iter().find(|known| known.0 == *sum).map(|known| known.1.clone())
 }
 
-/// Adds a library to those that stay open.
+/// Adds a library to the libraries that stay open.
 pub(super) fn keep(sum: Sum, library: SharedLibrary) {
-    // Two threads may add the same library. The system closes it only after both values are dropped.
+    // Two threads may add the same library. The system closes the library only after both values are dropped.
     KNOWN.lock().push_or_note((sum, library));
 }
 
@@ -50,7 +50,7 @@ pub(super) fn forget() {
     drop(known);
 }
 
-/// Rejects a library that works only with a newer C library than that of this process (LSV-67).
+/// Rejects a library that works only with a newer C library than the one in this process (LSV-67).
 pub(super) fn fits(library: Listed<'_>) -> Result<(), Failure> {
     let (needed, here) = (library.c_library(), c_library());
     match wire::compare_versions(needed, here) {
@@ -63,12 +63,13 @@ pub(super) fn fits(library: Listed<'_>) -> Result<(), Failure> {
     }
 }
 
-/// Returns `true` if a library that a driver needs must come from the service (LSV-66). This is the case if the system lacks it. It is also
-/// the case if the system's own is older, and its C library is new enough for the other one. A library that is open stays the only one of its
-/// name. The version is in the name of the file. If it is the same, the library with more exported symbols is newer.
+/// Returns `true` if a library that a driver needs must come from the service (LSV-66), because the system's own library is missing or
+/// older. An older one is replaced only if the system's C library is new enough for the service's library. The version is in the name of
+/// the file. If the versions are equal, the library with more exported symbols is newer. A library that is open stays the only one of its
+/// name.
 ///
 /// # Errors
-/// The system lacks the library, and its C library is too old for the one of the service.
+/// The system lacks the library, and its C library is too old for the service's library.
 pub(super) fn is_wanted(need: &Need<'_>) -> Result<bool, Failure> {
     if is_open(need.name()) {
         return Ok(false);
@@ -88,8 +89,8 @@ pub(super) fn is_wanted(need: &Need<'_>) -> Result<bool, Failure> {
     Ok(is_older && fits.is_ok())
 }
 
-/// Opens libraries that a driver needs, each after those that it needs itself. If one does not open, the driver does not open either, and
-/// the system says why.
+/// Opens libraries that a driver needs, each after the libraries that it needs itself. If one of them does not open, the driver does not
+/// open either, and the system reports why.
 pub(super) fn open_needs(needs: &[(Text, File)]) -> Vec<SharedLibrary> {
     let mut opened = Vec::new();
     for (name, file) in needs {

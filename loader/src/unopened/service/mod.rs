@@ -1,6 +1,6 @@
 //! Drivers from a driver service (LSV-37 to LSV-48): the client's side of the protocol in the crate `wire`.
 //!
-//! A scan connects after it has searched all folders. It asks for the manifests and for the libraries that it needs, and ends the
+//! A scan connects after it has searched all folders. The scan asks for the manifests and for the libraries that it needs, and ends the
 //! connection before any driver runs.
 //!
 //! | module | task |

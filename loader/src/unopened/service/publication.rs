@@ -171,7 +171,7 @@ fn note_silence(failure: &Failure) {
     }
 }
 
-/// Returns the address of the service. The first call looks it up; the process and its forked copies keep the result.
+/// Returns the address of the service. The first call looks up the address; the process and its forked copies keep the result.
 fn address(environment: &Environment<'_>) -> Result<Option<Address>, OutOfMemory> {
     if let Some(known) = &PLACE.lock().address {
         return known.try_copy().map(Some);
@@ -189,8 +189,8 @@ fn address(environment: &Environment<'_>) -> Result<Option<Address>, OutOfMemory
 }
 
 impl Session {
-    /// Returns the library of a published driver by its key: an open one with the same checksum, or else one that the service sends
-    /// (LSV-39, LSV-40).
+    /// Returns the library of a published driver by its key: an open library with the same checksum, or else a library that the service
+    /// sends (LSV-39, LSV-40).
     fn fetch(&mut self, published: Manifest<'_>, key: &Text) -> Sent {
         let library = match library::known(published.library.sum) {
             Some(library) => Ok(Received::Open(library)),
@@ -220,7 +220,7 @@ impl Session {
 }
 
 impl Sent {
-    /// Name of the library in messages.
+    /// Returns the name of the library for messages.
     pub(crate) fn name(&self) -> &Text {
         &self.name
     }

@@ -9,9 +9,10 @@ use os::memory::copy;
 use rust_alloc::vec::Vec;
 use wire::{Header, MOST_IN_MANIFEST, MOST_IN_REPLY, MOST_NEEDS, MOST_PACKAGES, Packet, status};
 
-/// SHA-256 of the bytes of a library, as the hexadecimal digits that a service writes. It tells libraries apart; seals protect their bytes.
+/// SHA-256 of the bytes of a library, as the hexadecimal digits that a service writes. The checksum only distinguishes libraries; seals
+/// protect their bytes.
 pub(crate) type Sum = [u8; 64];
-/// Upper bound on the bytes of a published name. It is larger than a key and the ending of a manifest need.
+/// Upper bound on the bytes of a published name. A key with the suffix of a manifest is always shorter.
 const LONGEST_NAME: usize = 255;
 
 /// A list of manifests, whose entries have been checked.
@@ -21,7 +22,7 @@ pub(crate) struct List(Document);
 /// A published manifest.
 #[derive(Clone, Copy)]
 pub(crate) struct Manifest<'a> {
-    /// The name under which it was published: a file name.
+    /// File name under which the manifest was published.
     pub name: &'a [u8],
     /// Text of the manifest.
     pub content: &'a [u8],
@@ -43,7 +44,7 @@ pub(crate) struct Listed<'a> {
 pub(crate) struct Need<'a> {
     /// The library.
     pub library: Listed<'a>,
-    /// The key of the library. After the instance number it has the name under which other libraries need it.
+    /// The key of the library: an instance number, and the name under which other libraries need this one.
     pub key: &'a [u8],
 }
 
@@ -126,7 +127,7 @@ impl<'a> Manifest<'a> {
         }
     }
 
-    /// Returns the libraries that the driver needs. A library comes after those that it needs itself.
+    /// Returns the libraries that the driver needs. A library comes after the libraries that it needs itself.
     pub(crate) fn needs(&self) -> impl Iterator<Item = Need<'a>> + use<'a> {
         let needs = self.needs.and_then(Value::as_array).unwrap_or_default();
         needs.iter().filter_map(|need| {
@@ -144,7 +145,7 @@ impl<'a> Listed<'a> {
         Some(Self { sum, object })
     }
 
-    /// Returns the oldest version of the C library with which the library works; empty if it works with all.
+    /// Returns the oldest version of the C library with which the library works; empty if every version works.
     pub(crate) fn c_library(&self) -> &'a [u8] {
         self.object.text("c_library").unwrap_or_default()
     }

@@ -12,8 +12,8 @@ use os::service::{Connection, Deadline, FileKind, ReceiveError};
 use os::{CancellationOff, File, render};
 use wire::{CONNECT_LIMIT, HEADER_BYTES, Header, MOST_IN_REQUEST, Operation, REPLY_LIMIT, status};
 
-/// Time limit for all answers to one scan together. Without it a service that answers each request just in time could delay a program for
-/// minutes.
+/// Time limit for all answers to one scan together. Without this limit, a service that answers each request just in time could delay a
+/// program for minutes.
 const PATIENCE: Duration = REPLY_LIMIT.saturating_mul(2);
 
 /// The pause before a client repeats a request for which the service was too busy. Each further pause is twice as long.
@@ -34,7 +34,7 @@ pub(crate) struct Session {
     request: u32,
     /// Time at which all answers must have come.
     deadline: Deadline,
-    /// `true` after an answer that did not come in time: no further answer is waited for.
+    /// `true` after an answer that did not come in time: the session waits for no further answer.
     is_silent: bool,
     /// Delays the cancellation of the thread, so that a cancelled thread leaves no connection open.
     _uncancelled: CancellationOff,
@@ -47,7 +47,7 @@ struct Reply {
 }
 
 impl Session {
-    /// Begins without a connection, which the first request makes.
+    /// Returns a session without a connection. The first request makes the connection.
     pub(super) fn at(address: Address) -> Self {
         Self {
             address,
