@@ -4,10 +4,10 @@
 //! report a failed allocation. The methods here report the failure to the caller. If a function cannot pass the failure on, the next
 //! [`check`](super::shortage::check) reports it; until then, the incomplete result is harmless.
 
-use super::{OutOfMemory, shortage};
+use super::{CHeap, OutOfMemory, shortage};
 use alloc::ffi::CString;
 use alloc::vec::Vec;
-use core::alloc::Layout;
+use core::alloc::{GlobalAlloc, Layout};
 use core::mem::{ManuallyDrop, take};
 
 /// Number of elements in the smallest block, if the number of elements is unknown.
@@ -101,10 +101,27 @@ fn set_capacity<T>(array: &mut Vec<T>, capacity: usize) -> Result<(), OutOfMemor
 /// # Errors
 /// The system has no memory.
 pub fn copy(bytes: &[u8]) -> Result<Vec<u8>, OutOfMemory> {
-    let mut copy = Vec::new();
-    copy.try_exact_room(bytes.len())?;
-    copy.extend_from_slice(bytes);
-    Ok(copy)
+    copy_with_room(bytes, 0)
+}
+
+/// Copies bytes into an array that has room for exactly `more` further ones.
+fn copy_with_room(bytes: &[u8], more: usize) -> Result<Vec<u8>, OutOfMemory> {
+    let room = bytes.len() + more;
+    if room == 0 {
+        return Ok(Vec::new());
+    }
+    let layout = Layout::array::<u8>(room).map_err(|_| OutOfMemory)?;
+    // SAFETY: the size is not zero.
+    let block = unsafe { CHeap.alloc(layout) };
+    if block.is_null() {
+        return Err(OutOfMemory);
+    }
+    // SAFETY: the block is new and has this layout, so it has room for the bytes and does not overlap them. The global allocator frees blocks of this
+    // heap.
+    Ok(unsafe {
+        bytes.as_ptr().copy_to_nonoverlapping(block, bytes.len());
+        Vec::from_raw_parts(block, bytes.len(), room)
+    })
 }
 
 /// Copies bytes. If memory runs out, the copy is empty, and the call ends as out of memory.
@@ -120,10 +137,8 @@ pub fn copy_or_note(bytes: &[u8]) -> Vec<u8> {
 /// # Errors
 /// The system has no memory.
 pub fn copy_terminated(bytes: &[u8]) -> Result<Option<CString>, OutOfMemory> {
-    let mut copy = Vec::new();
     // With exactly this room, `CString::new` does not move the bytes.
-    copy.try_exact_room(bytes.len() + 1)?;
-    copy.extend_from_slice(bytes);
+    let copy = copy_with_room(bytes, 1)?;
     Ok(CString::new(copy).ok())
 }
 

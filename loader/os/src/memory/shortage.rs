@@ -146,6 +146,7 @@ pub struct ProcessHeap;
 // SAFETY: blocks come from the system's allocator or are disjoint ranges of the emergency pool. The address shows which, so each block goes back to
 // its origin.
 unsafe impl GlobalAlloc for ProcessHeap {
+    #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller promises a layout whose size is not zero.
         let block = unsafe { CHeap.alloc(layout) };
@@ -170,6 +171,7 @@ unsafe impl GlobalAlloc for ProcessHeap {
         block
     }
 
+    #[inline]
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         if EMERGENCY_POOL.holds(block) {
             EMERGENCY_POOL.give_back();

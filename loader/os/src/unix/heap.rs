@@ -17,6 +17,7 @@ fn is_usual(alignment: usize, size: usize) -> bool {
 
 // SAFETY: all blocks come from the C library, whose `free` accepts each of them. Alignment beyond that of `malloc` is requested explicitly.
 unsafe impl GlobalAlloc for CHeap {
+    #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if is_usual(layout.align(), layout.size()) {
             // SAFETY: `malloc` can be called with any size.
@@ -43,11 +44,13 @@ unsafe impl GlobalAlloc for CHeap {
         block
     }
 
+    #[inline]
     unsafe fn dealloc(&self, block: *mut u8, _: Layout) {
         // SAFETY: the caller of `dealloc` promises a block of this heap.
         unsafe { libc::free(block.cast()) };
     }
 
+    #[inline]
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         if is_usual(layout.align(), size) {
             // SAFETY: the caller promises a block of this heap; `realloc` aligns the new one sufficiently.
