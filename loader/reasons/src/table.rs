@@ -352,9 +352,6 @@ codes! {
     LayerLibraryNoPreInstanceFunction = "layer-library.no-pre-instance-function",
         "The layer's library lacks a function that its manifest promises.",
         "Reinstall the layer.";
-    LayerLibraryNoDeviceFunctions = "layer-library.no-device-functions",
-        "The layer has no device functions, so it takes part in instances only.",
-        "";
 
     DeviceIdFilter = "device.id-filter",
         "A variable hides the device by its numbers.",

@@ -179,7 +179,6 @@ impl LayerLibraryProblem {
             Self::NoSymbol(symbol) | Self::NoPreInstanceFunction(_, symbol) => {
                 record.text("function", symbol);
             }
-            Self::NoDeviceFunctions => {}
         }
     }
 }

@@ -243,11 +243,6 @@ fn reasons_about_layers() {
             word("function", "S"),
         ),
         (
-            library(Library::NoDeviceFunctions),
-            "layer-library.no-device-functions",
-            none(),
-        ),
-        (
             Duplicate { kept: "K".into() }.into(),
             "layer.duplicate",
             word("kept", "K"),

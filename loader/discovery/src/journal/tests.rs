@@ -56,7 +56,6 @@ fn exact_messages() {
         ("LAY-204", library(LayerLibraryProblem::NotOpened(Text::default()), false), info | layer, "Requested layer \"NAME\" failed to load."),
         ("LAY-204", library(LayerLibraryProblem::WrongArchitecture(Text::default()), true), error | layer, "Requested layer \"NAME\" was wrong bit-type!"),
         ("LAY-204", library(LayerLibraryProblem::NoSymbol("S".into()), false), error | layer, "loader_create_instance_chain: Failed to find 'S' in layer \"PATH\""),
-        ("LAY-281", library(LayerLibraryProblem::NoDeviceFunctions, false), info | layer, "Failed to find vkGetDeviceProcAddr in layer \"PATH\""),
     ];
     for (requirement, reason, bits, text) in cases {
         let message = decision(reason).message();

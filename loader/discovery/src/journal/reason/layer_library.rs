@@ -1,4 +1,4 @@
-//! Reasons about active layers whose library does not join the chain (LAY-204, LAY-275, LAY-281).
+//! Reasons about active layers whose library does not join the chain (LAY-204, LAY-275).
 
 use core::fmt;
 
@@ -26,8 +26,6 @@ pub enum LayerLibraryProblem {
     NoSymbol(Text),
     /// The library does not export this symbol, which the manifest names for this query.
     NoPreInstanceFunction(&'static str, Text),
-    /// The library has no device commands, so the layer is left out of device chains only.
-    NoDeviceFunctions,
 }
 
 impl LayerLibraryReason {
@@ -37,7 +35,6 @@ impl LayerLibraryReason {
             LayerLibraryProblem::WrongArchitecture(_) => Code::LayerLibraryWrongArchitecture,
             LayerLibraryProblem::NoSymbol(_) => Code::LayerLibraryNoSymbol,
             LayerLibraryProblem::NoPreInstanceFunction(..) => Code::LayerLibraryNoPreInstanceFunction,
-            LayerLibraryProblem::NoDeviceFunctions => Code::LayerLibraryNoDeviceFunctions,
         }
     }
 
@@ -45,7 +42,6 @@ impl LayerLibraryReason {
         Some(match &self.problem {
             LayerLibraryProblem::NoSymbol(_) => LAYER_ERROR,
             LayerLibraryProblem::NoPreInstanceFunction(..) => LAYER_WARN,
-            LayerLibraryProblem::NoDeviceFunctions => LAYER_INFO,
             LayerLibraryProblem::NotOpened(_) | LayerLibraryProblem::WrongArchitecture(_) => {
                 if self.requested {
                     LAYER_ERROR
@@ -71,9 +67,6 @@ impl LayerLibraryReason {
                 out,
                 "{query}: Unable to resolve symbol \"{symbol}\" in implicit layer library \"{path}\""
             ),
-            LayerLibraryProblem::NoDeviceFunctions => {
-                write!(out, "Failed to find vkGetDeviceProcAddr in layer \"{path}\"")
-            }
         }
     }
 }
