@@ -25,7 +25,7 @@ macro_rules! forward {
 macro_rules! forward {
     ($name:ident $arguments:tt) => {
         core::arch::naked_asm!(
-            $crate::forward::jump_begins!(),
+            $crate::frame::jump_begins!(),
             concat!("test ", crate::stubs::first!(), ", ", crate::stubs::first!()),
             "je 2f",
             concat!("mov rax, [", crate::stubs::first!(), "]"),
@@ -35,7 +35,7 @@ macro_rules! forward {
             "2:",
             "mov ax, {number}",
             "jmp {other}",
-            $crate::forward::jump_ends!(),
+            $crate::frame::jump_ends!(),
             ".p2align 5, 0xCC",
             devices = sym crate::device::DEVICES,
             newest = const crate::translation::offsets::NEWEST,
@@ -51,7 +51,7 @@ macro_rules! forward {
 macro_rules! forward {
     ($name:ident $arguments:tt) => {
         core::arch::naked_asm!(
-            $crate::forward::frame_begins!(),
+            $crate::frame::frame_begins!(),
             "mov eax, [esp + 4]",
             "test eax, eax",
             "je 3f",
@@ -66,7 +66,7 @@ macro_rules! forward {
             "3:",
             "mov dword ptr [esp + 4], {row}",
             "jmp {reject}",
-            $crate::forward::frame_ends!(),
+            $crate::frame::frame_ends!(),
             low = const crate::translation::DEVICE_MAGIC as u32,
             high = const (crate::translation::DEVICE_MAGIC >> 32) as u32,
             slot = const core::mem::offset_of!(crate::generated::dispatch::DeviceTable, $name),
@@ -93,7 +93,7 @@ macro_rules! forward_of_physical_device {
 macro_rules! forward_of_physical_device {
     ($name:ident $arguments:tt) => {
         core::arch::naked_asm!(
-            $crate::forward::jump_begins!(),
+            $crate::frame::jump_begins!(),
             concat!("test ", crate::stubs::first!(), ", ", crate::stubs::first!()),
             "je 2f",
             "mov rax, {magic}",
@@ -105,7 +105,7 @@ macro_rules! forward_of_physical_device {
             "2:",
             concat!("mov ", crate::stubs::first_half!(), ", {row}"),
             "jmp {reject}",
-            $crate::forward::jump_ends!(),
+            $crate::frame::jump_ends!(),
             ".p2align 6, 0xCC",
             magic = const crate::translation::PHYSICAL_DEVICE_MAGIC,
             place = const crate::translation::offsets::PHYSICAL_DEVICE_MAGIC,
@@ -121,7 +121,7 @@ macro_rules! forward_of_physical_device {
 macro_rules! forward_of_physical_device {
     ($name:ident $arguments:tt) => {
         core::arch::naked_asm!(
-            $crate::forward::frame_begins!(),
+            $crate::frame::frame_begins!(),
             "mov eax, [esp + 4]",
             "test eax, eax",
             "je 2f",
@@ -136,7 +136,7 @@ macro_rules! forward_of_physical_device {
             "2:",
             "mov dword ptr [esp + 4], {row}",
             "jmp {reject}",
-            $crate::forward::frame_ends!(),
+            $crate::frame::frame_ends!(),
             low = const crate::translation::PHYSICAL_DEVICE_MAGIC as u32,
             high = const (crate::translation::PHYSICAL_DEVICE_MAGIC >> 32) as u32,
             place = const crate::translation::offsets::PHYSICAL_DEVICE_MAGIC,
@@ -229,52 +229,4 @@ macro_rules! ask_driver {
     }};
 }
 
-/// Tells debuggers and profilers that the stack is as the caller left it. The padding in `frame_ends` separates functions.
-#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), not(windows)))]
-macro_rules! frame_begins {
-    () => {
-        ".cfi_startproc"
-    };
-}
-#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), not(windows)))]
-macro_rules! frame_ends {
-    () => {
-        ".cfi_endproc\n.p2align 4, 0xCC"
-    };
-}
-/// Does nothing: on Windows, a function without an entry in the unwind table counts as one that leaves the stack unchanged.
-#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), windows))]
-macro_rules! frame_begins {
-    () => {
-        ""
-    };
-}
-#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), windows))]
-macro_rules! frame_ends {
-    () => {
-        ".p2align 4, 0xCC"
-    };
-}
-
-/// The frame of a trampoline that only jumps. In the shipped library for Linux, all of them are in one section. One entry of the unwind table covers
-/// the section (`stubs/x86_64.rs`), because an entry for each would be as large as the code.
-#[cfg(all(target_arch = "x86_64", vkl_one_frame))]
-macro_rules! jump_begins {
-    () => {
-        ""
-    };
-}
-#[cfg(all(target_arch = "x86_64", vkl_one_frame))]
-macro_rules! jump_ends {
-    () => {
-        ""
-    };
-}
-#[cfg(all(target_arch = "x86_64", not(vkl_one_frame)))]
-pub(crate) use {frame_begins as jump_begins, frame_ends as jump_ends};
-
 pub(crate) use {ask_driver, forward, forward_and_adopt, forward_of_instance, forward_of_physical_device};
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-pub(crate) use {frame_begins, frame_ends};
-#[cfg(all(target_arch = "x86_64", vkl_one_frame))]
-pub(crate) use {jump_begins, jump_ends};

@@ -49,6 +49,8 @@ mod driver_interface;
 mod entry;
 mod ffi;
 mod forward;
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+mod frame;
 #[cfg(fuzzing)]
 #[path = "../../tests/fuzz/loader/fuzzed/mod.rs"]
 pub mod fuzzed;

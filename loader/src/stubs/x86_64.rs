@@ -2,7 +2,7 @@
 
 use super::DEVICE_ENDS;
 use crate::dispatch_table::UNKNOWN_SLOTS;
-use crate::forward::{frame_begins, frame_ends};
+use crate::frame::{frame_begins, frame_ends};
 use crate::generated::dispatch::{DeviceTable, InstanceTable};
 use crate::guard::{jump, jump_to, stub, stubs_begin, stubs_end};
 use crate::table::Slots;
