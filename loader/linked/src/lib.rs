@@ -3,11 +3,12 @@
 
 mod cache;
 mod order;
+mod segments;
 
 pub use order::{is_of_c_library, needs_in_order};
 
-use object::read::elf::{Dyn, FileHeader, ProgramHeader};
-use object::{Endianness, elf};
+use object::elf;
+use segments::in_segments;
 use std::collections::{HashSet, VecDeque};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -144,29 +145,12 @@ impl Closure {
 
 /// Returns the size that a library must have to contain all that its program headers describe. A smaller file was truncated.
 pub fn whole_size(library: &Path) -> Option<u64> {
-    let mut data = Vec::new();
-    std::io::Read::read_to_end(&mut open(library)?, &mut data).ok()?;
-    size_of_segments(&data)
+    size_of_segments(&bytes_of(library)?)
 }
 
 /// Returns the size as [`whole_size`] does, for a library with this beginning. Returns `None` if the beginning lacks some program headers.
 pub fn size_of_segments(beginning: &[u8]) -> Option<u64> {
-    match beginning.get(4)? {
-        &elf::ELFCLASS64 => whole_size_as::<elf::FileHeader64<Endianness>>(beginning),
-        _ => whole_size_as::<elf::FileHeader32<Endianness>>(beginning),
-    }
-}
-
-fn whole_size_as<H: FileHeader<Endian = Endianness>>(data: &[u8]) -> Option<u64> {
-    let header = H::parse(data).ok()?;
-    let endian = header.endian().ok()?;
-    let segments = header.program_headers(endian, data).ok()?.iter();
-    let loaded = segments.filter(|segment| segment.p_type(endian) == elf::PT_LOAD);
-    let end = |segment: &H::ProgramHeader| {
-        let (offset, size): (u64, u64) = (segment.p_offset(endian).into(), segment.p_filesz(endian).into());
-        offset.saturating_add(size)
-    };
-    Some(loaded.map(end).max().unwrap_or_default())
+    in_segments!(beginning, size)
 }
 
 /// Returns the path in the library's folder that has the name which the library states for itself. This path is often a symbolic link.
@@ -194,11 +178,6 @@ fn from(library: &Path, folder: &str) -> String {
     below.map_or_else(|| folder.into(), |below| origin + below)
 }
 
-/// Returns the folder that an element of a search path names. An empty element names the current folder.
-fn folder_of(element: &str) -> String {
-    if element.is_empty() { "." } else { element }.into()
-}
-
 /// Returns `true` if the dynamic linker's cache has the name.
 pub fn is_cached(name: &str) -> bool {
     !cache::paths(name).is_empty()
@@ -212,27 +191,13 @@ pub fn folders(library: &Path, needs: &Needs) -> Vec<String> {
 
 /// Returns the dynamic linker that a program requests.
 pub fn interpreter(program: &Path) -> Option<PathBuf> {
-    let mut data = Vec::new();
-    std::io::Read::read_to_end(&mut open(program)?, &mut data).ok()?;
-    interpreter_in(&data)
+    interpreter_in(&bytes_of(program)?)
 }
 
 /// Returns the dynamic linker that the program in these bytes requests.
 pub fn interpreter_in(data: &[u8]) -> Option<PathBuf> {
-    let name = match data.get(4)? {
-        &elf::ELFCLASS64 => interpreter_as::<elf::FileHeader64<Endianness>>(data),
-        _ => interpreter_as::<elf::FileHeader32<Endianness>>(data),
-    }?;
+    let name = in_segments!(data, interpreter)?;
     Some(String::from_utf8_lossy(name).into_owned().into())
-}
-
-fn interpreter_as<H: FileHeader<Endian = Endianness>>(data: &[u8]) -> Option<&[u8]> {
-    let header = H::parse(data).ok()?;
-    let endian = header.endian().ok()?;
-    let segments = header.program_headers(endian, data).ok()?;
-    segments
-        .iter()
-        .find_map(|segment| segment.interpreter(endian, data).ok().flatten())
 }
 
 /// Returns the folders in `LD_LIBRARY_PATH`.
@@ -395,62 +360,16 @@ fn open(path: &Path) -> Option<std::fs::File> {
     is_file.then(|| std::fs::File::open(path).ok()).flatten()
 }
 
-/// Reads the entries of a library; `None` for a file that is not a library.
-pub fn read(path: &Path) -> Option<Needs> {
+/// Returns the content of a regular file.
+fn bytes_of(path: &Path) -> Option<Vec<u8>> {
     let mut data = Vec::new();
     std::io::Read::read_to_end(&mut open(path)?, &mut data).ok()?;
-    match data.get(4)? {
-        &elf::ELFCLASS64 => read_as::<elf::FileHeader64<Endianness>>(&data),
-        _ => read_as::<elf::FileHeader32<Endianness>>(&data),
-    }
+    Some(data)
 }
 
-fn read_as<H: FileHeader<Endian = Endianness>>(data: &[u8]) -> Option<Needs> {
-    let header = H::parse(data).ok()?;
-    let endian = header.endian().ok()?;
-    let segments = header.program_headers(endian, data).ok()?;
-    let entries = segments
-        .iter()
-        .find_map(|segment| segment.dynamic(endian, data).ok().flatten())?;
-    let value = |tag: u32| {
-        entries
-            .iter()
-            .find(|entry| entry.tag32(endian) == Some(tag))
-            .map(|entry| Into::<u64>::into(entry.d_val(endian)))
-    };
-    let (address, size) = (value(elf::DT_STRTAB)?, value(elf::DT_STRSZ)?);
-    let strings = segments
-        .iter()
-        .find_map(|segment| segment.data_range(endian, data, address, size).ok().flatten())?;
-    let text = |at: u64| {
-        let rest = strings.get(usize::try_from(at).ok()?..)?;
-        let end = rest.iter().position(|&byte| byte == 0)?;
-        Some(String::from_utf8_lossy(&rest[..end]).into_owned())
-    };
-    let all = |tag: u32| {
-        entries
-            .iter()
-            .filter(move |entry| entry.tag32(endian) == Some(tag))
-            .filter_map(|entry| text(Into::<u64>::into(entry.d_val(endian))))
-    };
-    let folders = |tag: u32| {
-        all(tag)
-            .filter(|list| !list.is_empty())
-            .flat_map(|list| list.split(':').map(folder_of).collect::<Vec<_>>())
-            .collect()
-    };
-    let versions = strings.split(|&byte| byte == 0).filter_map(|text| {
-        let version = std::str::from_utf8(text.strip_prefix(b"GLIBC_")?).ok()?;
-        let numbers: Option<Vec<u32>> = version.split('.').map(|number| number.parse().ok()).collect();
-        Some((numbers?, version))
-    });
-    Some(Needs {
-        own: all(elf::DT_SONAME).next(),
-        c_library: versions.max().map(|(_, version)| version.into()),
-        names: all(elf::DT_NEEDED).collect(),
-        rpath: folders(elf::DT_RPATH),
-        runpath: folders(elf::DT_RUNPATH),
-    })
+/// Reads the entries of a library; `None` for a file that is not a library.
+pub fn read(path: &Path) -> Option<Needs> {
+    in_segments!(&bytes_of(path)?, needs)
 }
 
 #[cfg(test)]
