@@ -122,14 +122,14 @@ clients:          ## run real programs under both loaders and compare: PEER as f
 	@make/runs.sh clients $(CLIENTS)
 
 test-windows:     ## build vulkan-1.dll, and run C programs and the behaviour cases under Wine
-	@make/windows.sh
-	@make/windows-programs.sh
-	@make/windows-cases.sh
-	@make/windows-msvc.sh
-	@make/windows-cases.sh i686
+	@tests/windows/release.sh
+	@tests/windows/programs.sh
+	@tests/windows/cases.sh
+	@tests/windows/msvc.sh
+	@tests/windows/cases.sh i686
 
 test-targets:     ## build for other processors and systems, and run what can run here
-	@status=0; for script in make/targets.sh make/systems.sh make/macos.sh; do [ ! -x $$script ] || $$script || status=1; done; exit $$status
+	@status=0; for script in tests/targets/run.sh tests/targets/systems.sh tests/targets/macos.sh; do [ ! -x $$script ] || $$script || status=1; done; exit $$status
 
 figures:          ## measure the library beside the system's loader
 	@tests/bench/run.sh figures

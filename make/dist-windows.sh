@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Packs the files for Windows x86-64: the library with its symbols and import libraries, the licences, and a page about what works.
 . "$(dirname "$0")/common.sh"
-. make/windows-build.sh
+. tests/windows/build.sh
 
 need llvm-dlltool llvm
 [ -z "$lacking" ] || die 3 "missing; apt-get install --no-install-recommends$lacking libstd-rust-web-dev"
@@ -15,7 +15,7 @@ trap 'rm -rf "$scratch"' EXIT
 
 build_library
 for looked in exports imports; do
-    python3 make/windows_library.py "$looked" "$TRIPLE" "$DLL" || die 1 "the library is not as it should be"
+    python3 tests/windows/library.py "$looked" "$TRIPLE" "$DLL" || die 1 "the library is not as it should be"
 done
 
 tree=$scratch/$NAME

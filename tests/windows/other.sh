@@ -2,7 +2,7 @@
 # Runs the cases of tests/windows/sources.c on another vulkan-1.dll for x86-64, under Wine. OTHER=/a/vulkan-1.dll names it. Each group has
 # its own process, because a group can end in a crash or a hang there. tests/windows/other.txt lists each case that differs on the
 # Khronos loader. A difference without a row fails, and so does a row without a difference.
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/../../make/common.sh"
 
 HERE=$TARGET/windows/other
 LIST=tests/windows/other.txt

@@ -2,8 +2,8 @@
 # Builds vulkan-1.dll for Windows x86-64 and compares its exports with generated/exports/windows.def. Then runs the C program
 # tests/windows/devices.c on it under Wine: it finds Wine's own driver through the registry, which uses lavapipe. The program
 # tests/windows/sources.c tests features that only Windows has, with its own registry.
-. "$(dirname "$0")/common.sh"
-. make/windows-build.sh
+. "$(dirname "$0")/../../make/common.sh"
+. tests/windows/build.sh
 
 GROUP=windows HERE=$WINDOWS
 
@@ -14,7 +14,7 @@ need xvfb-run xvfb
 
 mkdir -p "$WINDOWS"
 looks() {
-    python3 make/windows_library.py "$1" "$TRIPLE" "$DLL"
+    python3 tests/windows/library.py "$1" "$TRIPLE" "$DLL"
 }
 program() {
     x86_64-w64-mingw32-dlltool --input-def generated/exports/windows.def --output-lib "$WINDOWS/libvulkan-1.a"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Links libvulkan.1.dylib for macOS, for arm64 and x86-64: LLVM's linker replaces Apple's, and lists of functions replace the system's
 # libraries. Checks exports, imports, load commands and the signature of each library and of the file with both. Nothing runs.
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/../../make/common.sh"
 
 GROUP=macos
 # The newest LLVM that has all of it.
@@ -61,7 +61,7 @@ build() {
     say "figure $(stat -c %s "$2/libvulkan.dylib") bytes"
 }
 looks() {
-    python3 make/macos_library.py "$@"
+    python3 tests/targets/macos_library.py "$@"
 }
 both() {
     "$LLVM/llvm-lipo" -create "$TARGET"/macos/*/libvulkan.dylib -output "$TARGET/macos/libvulkan.1.dylib"

@@ -1,6 +1,6 @@
 """Checks the file of a vulkan-1.dll: its exports, its imports, and its information for Windows and debuggers.
 
-    python3 make/windows_library.py CHECK TRIPLE FILE
+    python3 tests/windows/library.py CHECK TRIPLE FILE
 
 CHECK is one of CHECKS below, and TRIPLE the target that FILE was built for. Prints the differences, and ends with status 1 if there are
 any.
@@ -11,7 +11,7 @@ import re
 import struct
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LIST = ROOT / "generated/exports/windows.def"
 ALLOWED = ROOT / "tests/windows/imports.txt"
 PAGE = ROOT / "docs/platforms.md"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs programs for Windows on vulkan-1.dll under Wine, on Wine's own driver, which uses lavapipe. One is the compute and render program of
 # tests/programs. The others are small programs on libraries that others built for Windows. Of these, wgpu and GLFW open vulkan-1.dll
-# themselves, and the backend of llama.cpp is linked with it. make/windows.sh builds the things on which they run.
-. "$(dirname "$0")/common.sh"
+# themselves, and the backend of llama.cpp is linked with it. tests/windows/release.sh builds the things on which they run.
+. "$(dirname "$0")/../../make/common.sh"
 
 WINDOWS=$TARGET/windows
 GROUP=windows HERE=$WINDOWS/programs-of-others

@@ -3,7 +3,7 @@
 # and fails if one does not compile. Arguments select targets; without arguments, all are compiled.
 #
 # The parts of the standard library that the library needs are built from source, which Debian has beside its second Rust (rustc-web).
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/../../make/common.sh"
 
 # Each row: the target, the features of the package `vulkan-loader`, and the exports. These are a list of generated/exports/, or the
 # functions that both lists have together with the named functions.

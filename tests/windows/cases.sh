@@ -6,8 +6,8 @@
 # `i686` runs tests/windows/sources.c and some modules of the cases as programs of 32 bits, in a root of Debian 12 that has Wine for both word
 # sizes. The root is made at first use and then kept; the superuser alone can make and enter it, so others are told that this is skipped.
 #
-# All is built for debugging, which is quicker; make/windows.sh has the release.
-. "$(dirname "$0")/common.sh"
+# All is built for debugging, which is quicker; tests/windows/release.sh has the release.
+. "$(dirname "$0")/../../make/common.sh"
 
 WINDOWS=$TARGET/windows
 MODE=${1:-}

@@ -1,6 +1,6 @@
 """Checks the file of a libvulkan.dylib: its exports, imports, load commands, and signature.
 
-    python3 make/macos_library.py CHECK FILE
+    python3 tests/targets/macos_library.py CHECK FILE
 
 CHECK is one of CHECKS below. FILE is for one processor or for several. Prints the differences, and ends with status 1 if there are any.
 """
@@ -11,7 +11,7 @@ import re
 import struct
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LIST = ROOT / "generated/exports/macos.txt"
 ALLOWED = ROOT / "tests/targets/macos.txt"
 NAME = "@rpath/libvulkan.1.dylib"

@@ -6,7 +6,7 @@
 #
 # The standard library for these targets is built from its source, which Debian has beside its second Rust (rustc-web). What cannot
 # pass on a target stands with its reason in tests/targets.txt.
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/../../make/common.sh"
 
 TARGETS="i686 arm64 armhf riscv64 musl loongarch64 others"
 LIMIT=${LIMIT:-3000}

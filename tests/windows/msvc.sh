@@ -2,7 +2,7 @@
 # Links vulkan-1.dll by the rules of Microsoft's tools, for x86-64, x86 and 64-bit Arm: lld-link replaces their linker, and
 # tests/windows/msvc_runtime.c their C runtime. Control-flow guard, continuations of exceptions and shadow stacks are on. Checks the headers
 # of each library, and runs the one for x86-64 under Wine. TRIPLES="x86_64-pc-windows-msvc" chooses some.
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/../../make/common.sh"
 
 TRIPLES=${TRIPLES:-x86_64-pc-windows-msvc i686-pc-windows-msvc aarch64-pc-windows-msvc}
 WINDOWS=$TARGET/windows
@@ -41,7 +41,7 @@ build() {
     cp "$2/built/$1/release/vulkan-1".{dll,lib,pdb} "$2"
 }
 looks() {
-    python3 make/windows_library.py "$@"
+    python3 tests/windows/library.py "$@"
 }
 symbols() {
     "$LLVM/llvm-pdbutil" dump --publics "$1/vulkan-1.pdb" >"$1/publics"
