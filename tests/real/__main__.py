@@ -1,4 +1,4 @@
-"""Real programs, a real driver and real layers on the library under test, beside the system's own loader."""
+"""Tests the library with real programs, a real driver and real layers, and compares it with the system's own loader."""
 
 import sys
 from pathlib import Path

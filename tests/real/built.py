@@ -1,4 +1,4 @@
-"""`make build`: keeps the flags of a packager, and puts its output where `make install` looks."""
+"""Tests of `make build`: it keeps the flags of a packager, and puts its output where `make install` looks."""
 
 import os
 
@@ -92,7 +92,7 @@ def target():
     where = {"DESTDIR": scratch("destination"), "VKL_LIBRARY": "", "CARGO_TARGET_DIR": folder / "target", "CARGO_BUILD_TARGET": host}
     installed.make("install", **where)
     expect((where["DESTDIR"] / "usr/local/bin/vkloader").is_file(), "vkloader is not installed")
-    # A target that is set only in cargo's configuration is not detected, and the script prints the reason.
+    # The script does not detect a target that is set only in cargo's configuration, and prints the reason.
     (folder / ".cargo").mkdir()
     (folder / ".cargo/config.toml").write_text(f'[build]\ntarget = "{host}"\n')
     environment = {**os.environ, "CARGO": str(cargo), "CARGO_TARGET_DIR": str(folder / "other"), "PAGES": "no"}

@@ -28,7 +28,7 @@ class Display:
                 [*arguments, "-fbdir", folder], pass_fds=[writer], stdout=log, stderr=log, stdin=subprocess.DEVNULL
             )
         os.close(writer)
-        # The number arrives once the display accepts connections; end of file means that Xvfb gave up.
+        # The number arrives when the display accepts connections. The end of the file means that Xvfb failed.
         with os.fdopen(reader) as pipe:
             number = pipe.readline().strip()
         if not number:

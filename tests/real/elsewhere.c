@@ -1,5 +1,5 @@
-/* Preloaded into a program: what lies in /vkl-elsewhere is taken from the folder that VKL_ELSEWHERE names. Opening is
- * redirected and nothing else, so that stat and access find no such path (APP-217, APP-218, LAY-25). */
+/* A preloaded library that opens the files of the folder VKL_ELSEWHERE for paths in /vkl-elsewhere. The library redirects only functions
+ * that open files and folders, so stat and access do not find such paths (APP-217, APP-218, LAY-25). */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -12,7 +12,7 @@
 
 static const char PREFIX[] = "/vkl-elsewhere/";
 
-/* The path to open instead, in `room` where it is another one. */
+/* Returns the path to open instead. `room` has the text of a redirected path. */
 static const char *elsewhere(const char *path, char room[PATH_MAX]) {
     const char *root = getenv("VKL_ELSEWHERE");
     if (!path || !root || strncmp(path, PREFIX, sizeof PREFIX - 1) != 0)

@@ -1,4 +1,4 @@
-"""`make install`: the files, and programs that build against them by pkg-config and by CMake (APP-7, APP-8)."""
+"""Tests of `make install`: the files, and programs that are built against them with pkg-config and with CMake (APP-7, APP-8)."""
 
 import os
 import re
@@ -118,7 +118,7 @@ def library_only():
     expect(not tree(destination), f"left behind: {tree(destination)}")
 
 
-# Each program, with the section of its manual pages.
+# Maps each program to the section of its manual pages.
 PROGRAMS = {"vkloader": 1, "vk-loader-service": 8}
 # The pages that belong to no command.
 OTHER_PAGES = "vk-loader-service.json.5", "vulkan-loader.7"
@@ -251,7 +251,7 @@ def pkg_config(prefix=None):
 
     expect(ask("--modversion").strip() == version(), f"version {ask('--modversion')}")
     program = scratch("consumer") / "hello"
-    # The flags are split like words of a shell, in which a blank of a folder's name is escaped.
+    # The flags are split like words of a shell. A blank in the name of a folder is escaped.
     flags = shlex.split(ask("--cflags", "--libs"))
     run([tool("cc"), *CFLAGS, *HELLO, "-o", program, *flags], HANG)
     run_consumer(program, prefix / "lib")
@@ -265,7 +265,7 @@ def pkg_config_outside():
     expect(f"libdir={folder / 'libraries'}\n" in text, text)
 
 
-# Signs that mean something to sed, to a shell or to a list of flags.
+# Characters that have a meaning in sed, in a shell, or in a list of flags.
 SIGNS = "R&D | it's 100% (new) * @VERSION@"
 
 
@@ -282,7 +282,7 @@ def signs():
     prefix = scratch("signs") / "R&D | it's (new)"
     make("install", PREFIX=prefix)
     pkg_config(prefix)
-    # The makefiles that CMake writes cannot name everything.
+    # The makefiles that CMake writes support fewer characters.
     prefix = scratch("signs") / "R&D it's new"
     make("install", PREFIX=prefix)
     build, _ = configure(prefix, "VulkanLoader CONFIG", "Vulkan::Loader")
@@ -327,7 +327,7 @@ def configure(prefix, package, target, status=0):
 
 
 def by_cmake(package, target):
-    """A case: the package is found in the installed tree, and a program built with it runs."""
+    """Returns a case: CMake finds the package in the installed tree, and a program built with it runs."""
 
     def case():
         prefix = installed()
@@ -340,7 +340,7 @@ def by_cmake(package, target):
 
 
 def refused_by_cmake(request):
-    """A case: a version that the package does not meet is not found."""
+    """Returns a case: CMake does not find a package whose version does not meet the request."""
 
     def case():
         output = configure(installed(), f"VulkanLoader {request} CONFIG", "Vulkan::Loader", status=1)[1]

@@ -1,4 +1,4 @@
-"""Widely used layers, each alone and all together: vkcube and vulkaninfo behave as under the other loader."""
+"""Tests widely used layers, each alone and all together: vkcube and vulkaninfo behave as under the other loader."""
 
 import re
 from dataclasses import dataclass, field
@@ -10,9 +10,9 @@ import vulkaninfo
 from cases import Skip, expect
 
 MANIFESTS = Path("/usr/share/vulkan")
-# Debian's implicit layer that is active in every process unless this says otherwise.
+# Variable that disables Debian's implicit layer, which is otherwise active in every process.
 QUIET = {"NODEVICE_SELECT": "1"}
-# A part of vkcube's window where vkcube itself draws nothing: left, top, right, bottom.
+# A part of vkcube's window in which vkcube itself draws nothing: left, top, right, bottom.
 CORNER = (vkcube.EDGE, vkcube.EDGE, vkcube.EDGE + 200, vkcube.EDGE + 40)
 # Upper bound on the colours of an area in which nothing was drawn, and the number of further runs.
 FEW, TRIES = 10, 3
@@ -39,7 +39,7 @@ class Layer:
             raise Skip(f"{self.manifest} is not installed ({self.source})")
 
 
-# VK_LAYER_INTEL_nullhw, which Debian has too, is for Intel's driver alone: on lavapipe it crashes under either loader.
+# VK_LAYER_INTEL_nullhw is missing here. Debian has it too, but it is for Intel's driver alone, and crashes on lavapipe under either loader.
 LAYERS = (
     Layer(
         "VK_LAYER_KHRONOS_validation",
@@ -105,7 +105,7 @@ def on_vkcube(layers):
     ours, theirs = (vkcube.Run(library, **variables) for library in libraries)
     for layer in layers:
         loader.check_mapped(ours.mapped, loader.ours(), layer.library)
-    # Nothing but these: a layer that sneaked in would make the comparison say little.
+    # Only these layers may be loaded, because any other layer would make the comparison worthless.
     others = [layer.library for layer in LAYERS if layer not in layers]
     strays = [file for file in ours.mapped if any(library in file for library in others)]
     expect(not strays, f"{strays} are loaded too")
@@ -119,7 +119,7 @@ def on_vkcube(layers):
 
 
 def on_vulkaninfo(layers):
-    """vulkaninfo with these layers: all of its text is as under the other loader, but for the listed lines."""
+    """With these layers, vulkaninfo prints the same as under the other loader, except for the listed lines."""
     ours, theirs = vulkaninfo.outputs(**variables_of(layers))
     expect("llvmpipe" in ours and len(ours.splitlines()) > 1000, ours[-2000:])
     vulkaninfo.compare(ours, theirs)
@@ -129,7 +129,7 @@ def on_vulkaninfo(layers):
 
 
 def alone(check, layer):
-    """A case of one layer."""
+    """Returns a case with one layer."""
 
     def case():
         layer.require()
@@ -139,7 +139,7 @@ def alone(check, layer):
 
 
 def stacked(check):
-    """A case of all layers that are installed, at least four of them."""
+    """Returns a case with all installed layers, of which there must be at least four."""
 
     def case():
         installed = [layer for layer in LAYERS if (MANIFESTS / layer.manifest).exists()]
@@ -153,5 +153,5 @@ def stacked(check):
 PROGRAMS = {"vkcube": on_vkcube, "vulkaninfo": on_vulkaninfo}
 CASES = [(f"{layer.name} on {name}", alone(check, layer)) for layer in LAYERS for name, check in PROGRAMS.items()]
 CASES += [(f"all layers stacked on {name}", stacked(check)) for name, check in PROGRAMS.items()]
-# This case comes last, because the cases above use rows of the list too.
+# This test is the last one, because the tests above use rows of the list too.
 CASES += [("every listed difference of vulkaninfo occurs", vulkaninfo.list_is_alive)]

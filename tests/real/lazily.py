@@ -1,4 +1,4 @@
-"""Real programs print the same with drivers that stay closed until they are used (the policy `lazy`) as without the policy."""
+"""Tests that real programs print the same with the policy `lazy`, under which drivers stay closed until they are used, as without it."""
 
 import re
 import sys
@@ -11,7 +11,7 @@ from layers import ADDRESS, LAYERS, variables_of
 
 # Values that a driver measures when it is asked; each is a part of a line of vulkaninfo.
 MEASURED = re.compile(r"^\s*(budget|usage)\s*=.*$", re.MULTILINE)
-# Frames per second, and the process number in the names of files, which layers write.
+# Frames per second, and the process number in names of files, which layers write.
 COUNTED = re.compile(r"\b\d+(\.\d+)? ?(fps|FPS|ms)\b")
 
 _made = {}
@@ -46,7 +46,7 @@ def same(command, contains, **variables):
 
 
 def on(name, *arguments, contains="llvmpipe", **variables):
-    """Returns a case: one of the project's own programs, or an installed one."""
+    """Returns a case: runs one of the project's own programs, or an installed one."""
 
     def case():
         own = setting("VKL_PROGRAMS") / name
@@ -57,17 +57,17 @@ def on(name, *arguments, contains="llvmpipe", **variables):
 
 
 def under(layer, name, *arguments, contains):
-    """Returns a case: the same with a layer."""
+    """Returns a case: runs an installed program with a layer."""
 
     def case():
         layer.require()
-        # The policy needs the variables of the update, so a layer's variables come on top.
+        # The policy needs the variables that the update had, so the layer's variables are added to them.
         same([tool(name), *arguments], contains, **variables_of([layer]))
 
     return case
 
 
-# Prints the names of all devices. `vulkaninfo --summary` does more: it asks for the free memory.
+# Program that prints the names of all devices. `vulkaninfo --summary` does more: it also asks for the free memory.
 LISTING = """
 import ctypes
 vulkan = ctypes.CDLL("libvulkan.so.1")

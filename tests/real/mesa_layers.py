@@ -17,7 +17,7 @@ def require(manifest):
 
 
 def overlay():
-    """The overlay writes its figures to a file, a line for each interval: it saw the frames being presented."""
+    """The overlay writes its figures to a file, a line for each interval, so the layer saw the presented frames."""
     require("explicit_layer.d/VkLayer_MESA_overlay.json")
     figures = scratch("overlay") / "figures.csv"
     variables = {
@@ -35,7 +35,7 @@ def overlay():
 
 
 def overlay_draws():
-    """The text of the overlay covers the cube's background in a corner in which vkcube alone draws nothing."""
+    """The text of the overlay covers the cube's background in a corner in which vkcube draws nothing."""
     require("explicit_layer.d/VkLayer_MESA_overlay.json")
     corner = (vkcube.EDGE, vkcube.EDGE, vkcube.EDGE + 200, vkcube.EDGE + 40)
 

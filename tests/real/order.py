@@ -11,12 +11,12 @@ from cases import Skip, expect, scratch
 OVERLAY, EFFECTS = "VK_LAYER_MANGOHUD_overlay", "VK_LAYER_VKBASALT_post_processing"
 MANIFEST = layers.MANIFESTS / "implicit_layer.d/vkBasalt.json"
 MANGOHUD = next(layer for layer in layers.LAYERS if layer.name == OVERLAY)
-# A table of colours that leaves nothing but red.
+# A table of colours that keeps only red.
 RED = "LUT_3D_SIZE 2\n" + "".join(f"{red} 0 0\n" for _ in range(4) for red in (0, 1))
 
 
 def variables():
-    """The variables with which both layers work, vkBasalt with an effect that removes green and blue."""
+    """Returns the variables with which both layers work. vkBasalt gets an effect that removes green and blue."""
     MANGOHUD.require()
     if not MANIFEST.exists():
         raise Skip(f"{MANIFEST.name} is not installed (apt-get install vkbasalt)")
@@ -57,7 +57,7 @@ def drawn(order):
 
 
 def compared():
-    """Above the effects, the overlay is red like all the rest; below them, it keeps its colours."""
+    """If the overlay is drawn before the effects, it becomes red like everything else. If it is drawn after them, it keeps its colours."""
     above, changed = drawn(f"{OVERLAY}>{EFFECTS}")
     below, kept = drawn(f"{EFFECTS}>{OVERLAY}")
     expect(above == [OVERLAY, EFFECTS] and below == [EFFECTS, OVERLAY], f"{above} {below}")

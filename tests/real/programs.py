@@ -68,7 +68,7 @@ def no_driver():
 
 
 def shaders(**variables):
-    """A case: a compute shader's numbers and a triangle rendered without a display are right."""
+    """Returns a case: the numbers of a compute shader are right, and so is a triangle that is drawn without a display."""
 
     def case():
         output = work(["gpu"], VK_DRIVER_FILES=loader.lavapipe(), **variables)

@@ -23,7 +23,7 @@ def shown(path, first, last):
 
 
 def without_installing(path):
-    """A case: the lines that run vulkaninfo on a library that was only built."""
+    """Returns a case: runs the lines of a document that use vulkaninfo with a library that was only built."""
 
     def case():
         tool("vulkaninfo")
@@ -37,7 +37,7 @@ def without_installing(path):
     return case
 
 
-# Replaces cargo: everything is already built, the generator too.
+# Replaces cargo, because everything is already built, including the generator.
 CARGO = """#!/bin/sh
 [ "$1" != --version ] || echo "cargo 1.999.0"
 [ "$1" = run ] || exit 0
@@ -48,7 +48,7 @@ exec '{vkgen}' "$@"
 
 
 def copy():
-    """Returns a copy of the tree in such a folder, with the results of a build."""
+    """Returns a copy of the tree, with the results of a build, in a folder with special characters in its name."""
     programs = setting("VKL_PROGRAMS")
     built = programs.parent
     generators = [path for path in (built / "release/vkgen", built / "debug/vkgen") if path.is_file()]
@@ -85,7 +85,7 @@ def copy():
 
 
 def make_run():
-    """`make run` builds a C program and runs it; `make generate`, which it names, finds nothing to change."""
+    """`make run` builds a C program and runs it. Its output names `make generate`, which then finds nothing to change."""
     tree, environment = copy()
     output = run([tool("make"), "run"], HANG, env=environment, cwd=tree)
     expect(re.search(r"([1-9][0-9]*) of \1 devices worked", output), output)
@@ -95,7 +95,7 @@ def make_run():
 
 
 def make_bench():
-    """`make bench` measures; one case of it shows that it finds everything."""
+    """`make bench` finds everything that it needs, as one of its cases shows."""
     tree, environment = copy()
     environment["PEER"] = str(loader.peer())
     output = run(["tests/bench/run.sh", "profile", "vkCmdDraw"], HANG, env=environment, cwd=tree)

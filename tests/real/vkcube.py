@@ -1,7 +1,6 @@
-"""vkcube renders on lavapipe through the library, with and without layers, and the picture shows its cube.
+"""Tests that vkcube renders on lavapipe through the library, with and without layers, and that the picture shows its cube.
 
-Its sisters are tried too: vkcubepp, which calls through the C++ headers, and vkcube-wayland, under a compositor without
-a screen.
+Two variants are tested too: vkcubepp, which calls through the C++ headers, and vkcube-wayland, under a compositor without a screen.
 """
 
 import os
@@ -111,7 +110,7 @@ def validated_from_outside():
 
 
 def through_cpp():
-    """vkcubepp, whose calls go through the dispatcher of the C++ headers."""
+    """vkcubepp, whose calls go through the dispatcher of the C++ headers, draws the cube."""
     run = Run(loader.ours(), "--validate", program="vkcubepp")
     loader.check_mapped(run.mapped, loader.ours(), "libVkLayer_khronos_validation")
     expect(not run.messages(), "\n".join(run.messages()))
@@ -119,7 +118,7 @@ def through_cpp():
 
 
 def on_wayland():
-    """vkcube-wayland with the validation layer: surface, swapchain and presentation of the other window system."""
+    """vkcube-wayland draws with the validation layer, through the surface, swapchain and presentation of the other window system."""
     run = Run(loader.ours(), "--validate", program="vkcube-wayland", screen=Compositor)
     loader.check_mapped(run.mapped, loader.ours(), "libVkLayer_khronos_validation")
     expect(not run.messages(), "\n".join(run.messages()))
@@ -132,7 +131,7 @@ def validation_speaks():
 
 
 def blank_is_no_cube():
-    """The judgement rejects an empty display."""
+    """The check rejects an empty display."""
     with Display() as display:
         expect(not shows_cube(display.picture()), "an empty display counts as a cube")
 

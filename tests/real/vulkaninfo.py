@@ -68,7 +68,7 @@ def outputs(*arguments, **variables):
         for library in (loader.ours(), loader.peer()):
             folder = scratch("vulkaninfo")
             environment = loader.environment(library, **display.variables, **variables)
-            # The paths in its complaints about Wayland differ from run to run.
+            # vulkaninfo prints paths in messages about Wayland, and these differ from run to run.
             environment["XDG_RUNTIME_DIR"] = str(display.file.parent)
             text = run([tool("vulkaninfo"), *arguments], HANG, env=environment, cwd=folder)
             files = sorted(folder.iterdir())
@@ -77,24 +77,24 @@ def outputs(*arguments, **variables):
 
 
 def text():
-    """The whole text, formats included."""
+    """The whole text is the same, including formats."""
     ours, theirs = outputs("--show-formats")
     expect("llvmpipe" in ours and len(ours.splitlines()) > 1000, ours[-2000:])
     compare(ours, theirs)
 
 
 def text_with_layer():
-    """The whole text through the validation layer."""
+    """The whole text is the same with the validation layer."""
     compare(*outputs(VK_INSTANCE_LAYERS="VK_LAYER_KHRONOS_validation"))
 
 
 def summary():
-    """The summary."""
+    """The summary is the same."""
     compare(*outputs("--summary"))
 
 
 def json():
-    """The profile that --json writes."""
+    """The profile that `--json` writes is the same."""
     ours, theirs = outputs("--json")
     expect('"capabilities"' in ours, ours[-2000:])
     compare(ours, theirs)

@@ -1,12 +1,12 @@
-"""Finds out which variables change what a driver catalogue says, and writes the table of loader/catalogue.
+"""Finds out which variables change the content of a driver catalogue, and writes the table of loader/catalogue.
 
     python3 tests/real/variables VKLOADER LIBRARY [ROOT...]
 
-Each ROOT is a folder with a whole system, by default this one; bubblewrap starts programs in it. Candidates are all variables that the
-drivers ask for while `vkloader catalogue update` asks them, and all that stand in the library of a driver with a device. Each gets several
-values. All candidates are set at once; where that changes what is written, halves of them are tried until single variables are found. A
-variable counts as harmless only if a driver knows it that has a device there: the others may do more where theirs is. What was found is kept
-in target/variables.json, and a run that was interrupted goes on with the next value.
+Each ROOT is a folder with a whole system, by default this one, and bubblewrap starts programs in it. Candidates are all variables that the
+drivers read while `vkloader catalogue update` asks them, and all names in the library of a driver with a device. Each candidate gets
+several values. The script first sets all candidates at once. If this changes the catalogue, the script tries halves of the candidates,
+until it has found single variables. A variable counts as harmless only if a driver with a device reads it, because a driver may use other
+variables only with a device. The script keeps its results in target/variables.json, and an interrupted run continues with the next value.
 """
 
 import json
@@ -23,9 +23,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent.parent
 TABLE = ROOT / "loader/catalogue/src/variables.txt"
 KEPT = ROOT / "target/variables.json"
 VALUES = ("", "0", "1", "true", "no", "all", "1.1", "-1", "/nowhere/at/all")
-# Names of variables in a library, and not of the other things that Mesa names so.
+# Matches names of variables in a library, but not other names of Mesa in the same form.
 WORDS = re.compile(rb"(?<=\0)(?:MESA|LP|GALLIUM|NIR|DRI|MDA)_(?!PRIM_|SHADER_(?!CACHE))[A-Z0-9_]{2,}(?=\0)")
-# Variables that everything reads, which belong to no driver.
+# Variables that all programs read, and that belong to no driver.
 COMMON = re.compile(
     r"(HOME|PATH|USER|LOGNAME|PWD|TERM|TMPDIR|TMP|TEMP|TEMPDIR|SHELL|LANG|LANGUAGE|DISPLAY|XAUTHORITY|XDG_\w+|LC_\w+|WAYLAND_\w+|XCB_\w+|"
     r"VK_\w+|VKL_\w+|LD_\w+|RUST\w*|DBUS_\w+|MALLOC_\w+|GCONV_PATH|LOCPATH|NLSPATH|TZ|TZDIR|ICU_\w+|POSIXLY_CORRECT|GLIBC_TUNABLES|NO_COLOR|"
@@ -51,9 +51,9 @@ DOCUMENTED = {
     "mesa_no_error": ("nothing", "unset"),
 }
 HEAD = """\
-# Variables of drivers, and what they change of what a driver catalogue says: name, changes, what an empty value is taken for, and the drivers
-# with which that was seen. Changes: nothing, or some of extensions, version, devices (whether there is one, and which) and outcome; unknown
-# where no device was there to show it. Written by tests/real/variables.
+# Variables of drivers, and the parts of a driver catalogue that they change. Each row has the name, the changed parts, the meaning of an
+# empty value, and the drivers with which this was seen. The parts are extensions, version, devices (their existence and identity) and
+# outcome, or `nothing`. `unknown` means that no device was there to show the effect. tests/real/variables writes this file.
 """
 
 

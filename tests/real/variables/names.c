@@ -1,4 +1,5 @@
-/* Preloaded: notes each variable that a library other than the Vulkan loader asks for, with the library, in the file $VKL_NAMES. */
+/* A preloaded library that writes the name of each variable that a library reads, with that library, to the file $VKL_NAMES. The script
+ * ignores reads of the Vulkan loader itself. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

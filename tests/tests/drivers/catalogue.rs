@@ -1,4 +1,5 @@
-//! A valid driver catalogue (docs/catalogue.md): the drivers that are not opened, and the conditions under which all are opened again.
+//! Tests of a valid driver catalogue (docs/catalogue.md): the drivers that are not opened, and the conditions under which all drivers are
+//! opened again.
 
 use super::catalogue_file::{self as file, Entry};
 use loader_tests::{Outcome, Scene, Vk, case};
@@ -6,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::time::SystemTime;
 
-/// Drivers whose libraries were opened, in their order.
+/// Returns the drivers whose libraries were opened, in the order of opening.
 pub(crate) fn opened(outcome: &Outcome) -> Vec<&str> {
     let mut all: Vec<&str> = outcome
         .journal()
@@ -17,7 +18,7 @@ pub(crate) fn opened(outcome: &Outcome) -> Vec<&str> {
     all
 }
 
-/// Two drivers, the first without a device.
+/// Adds two drivers, of which the first has no device, and prepares the catalogue.
 pub(crate) fn scene_of_two(scene: &mut Scene) {
     scene
         .driver("none")
@@ -36,7 +37,7 @@ pub(crate) fn both() -> [Entry; 2] {
     ]
 }
 
-/// Makes the first call of most programs, and the second.
+/// Lists the instance extensions, which is the first call of most programs.
 pub(crate) fn query(vk: &Vk) {
     vk.say(
         "extensions",
@@ -46,7 +47,7 @@ pub(crate) fn query(vk: &Vk) {
 
 pub(crate) const LISTED: &str = "VK_KHR_display,VK_KHR_surface";
 
-/// The catalogue answers a query without opening a driver, in the order in which drivers would answer.
+/// The catalogue answers a query without opening a driver. The extensions have the order in which the drivers would list them.
 #[test]
 fn extensions_of_known_drivers_are_listed_without_them() {
     case(|scene| {
@@ -67,7 +68,7 @@ fn extensions_of_known_drivers_are_listed_without_them() {
     });
 }
 
-/// An instance is made without a driver that has no device here.
+/// If the catalogue says that a driver has no device here, the loader creates an instance without that driver.
 #[test]
 fn drivers_without_a_device_are_left_out_of_an_instance() {
     case(|scene| {
@@ -87,7 +88,7 @@ fn drivers_without_a_device_are_left_out_of_an_instance() {
     });
 }
 
-/// If no other driver is left, the drivers are opened, because an instance without devices differs from a failed creation.
+/// If all drivers are without devices, the loader opens them: an instance without devices is not the same as a failed creation.
 #[test]
 fn the_last_drivers_are_opened_without_devices_too() {
     case(|scene| {
@@ -101,7 +102,7 @@ fn the_last_drivers_are_opened_without_devices_too() {
     });
 }
 
-/// An entry without devices counts only for a driver of the hardware table, and only while the machine is the same.
+/// An entry without devices counts only for a driver that the hardware table lists, and only while the machine does not change.
 #[test]
 fn other_drivers_and_other_machines_are_not_believed_to_have_no_device() {
     case(|scene| {
@@ -142,7 +143,7 @@ fn other_drivers_and_other_machines_are_not_believed_to_have_no_device() {
     });
 }
 
-/// A driver that crashed or hung is left out, and the message has the remedy.
+/// A driver that crashed or hung during the update is not opened. The message says what to do about this.
 #[test]
 fn drivers_that_crashed_or_hung_are_left_out() {
     case(|scene| {
@@ -176,7 +177,7 @@ fn drivers_that_crashed_or_hung_are_left_out() {
         ] {
             outcome.logged_with("ERROR | DRIVER", part);
         }
-        // The entry comes from another machine; the driver may work on this one.
+        // The entry comes from another machine, and the driver may work on this one.
         file::write_with(scene, &entries, |known| {
             known["machine"]["fingerprint"] = "0123456789abcdef".into()
         });
@@ -187,7 +188,7 @@ fn drivers_that_crashed_or_hung_are_left_out() {
     });
 }
 
-/// After any change of its library, the driver is opened.
+/// A driver is opened if its library changed in any way.
 #[test]
 fn a_library_that_changed_is_opened() {
     case(|scene| {
@@ -207,7 +208,7 @@ fn a_library_that_changed_is_opened() {
                 let file = fs::File::options().write(true).open(&library).expect("a file");
                 file.set_modified(SystemTime::UNIX_EPOCH).expect("the owner may");
             }
-            // Through a link that leads elsewhere.
+            // A link leads to another file.
             _ => {
                 fs::copy(&library, &other).expect("a copy");
                 fs::remove_file(&library).expect("a file");
@@ -228,7 +229,7 @@ fn a_library_that_changed_is_opened() {
     });
 }
 
-/// The library reads a manifest at each call. If it names another library, the entry no longer counts.
+/// The loader reads each manifest at each call. If the manifest names another library, the entry no longer counts.
 #[test]
 fn a_manifest_that_changed_is_followed() {
     case(|scene| {
@@ -244,7 +245,7 @@ fn a_manifest_that_changed_is_followed() {
     });
 }
 
-/// A variable that drivers read switches the catalogue off for the process, unless it had that value then (DRV-272).
+/// The process ignores the catalogue if a variable that drivers read has another value than during the update of the catalogue (DRV-272).
 #[test]
 fn variables_of_drivers_switch_it_off() {
     case(|scene| {
@@ -282,7 +283,7 @@ fn variables_of_drivers_switch_it_off() {
     });
 }
 
-/// `VK_LOADER_CATALOGUE`: without it the user's own is not looked for.
+/// Without `VK_LOADER_CATALOGUE`, the loader does not look for the user's own catalogue.
 #[test]
 fn the_variable_says_how_it_is_used() {
     case(|scene| {
@@ -306,7 +307,7 @@ fn the_variable_says_how_it_is_used() {
     });
 }
 
-/// A false entry affects one start: the answer of the opened driver takes precedence, and the entry no longer counts.
+/// A false entry affects only one start. When the driver is opened, its answer takes precedence, and the entry no longer counts.
 #[test]
 fn a_lie_is_believed_until_the_driver_speaks() {
     case(|scene| {
@@ -336,7 +337,7 @@ fn a_lie_is_believed_until_the_driver_speaks() {
         let outcome = scene.run(body);
         assert_eq!(outcome.ok().said("lie"), ["false", "false"]);
         outcome.logged_with("WARNING | DRIVER", "has other instance extensions");
-        // Devices where there were none.
+        // The driver has a device, although the catalogue lists none.
         file::write(
             scene,
             &[Entry::new("one").offers(&["VK_KHR_surface"]).hardware("unknown")],
@@ -352,7 +353,7 @@ fn a_lie_is_believed_until_the_driver_speaks() {
     });
 }
 
-/// Filters, other places and portability drivers are decided as without it.
+/// Filters have the same effect with a catalogue as without one.
 #[test]
 fn what_is_found_is_found_as_before() {
     case(|scene| {
@@ -373,7 +374,7 @@ fn what_is_found_is_found_as_before() {
     });
 }
 
-/// Policies: software drivers come last, suspended devices stay suspended, and libraries stay open.
+/// With the policy `software-last`, software drivers are left out if another driver has a device.
 #[test]
 fn software_drivers_come_last_where_a_policy_wants_that() {
     case(|scene| {
@@ -416,7 +417,7 @@ fn software_drivers_come_last_where_a_policy_wants_that() {
     });
 }
 
-/// A library that is kept open is not loaded again for the next instance.
+/// With the policy `keep-open`, a library stays open and is not loaded again for the next instance.
 #[test]
 fn libraries_stay_open_where_a_policy_wants_that() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Catalogue files for a scene, and faults of invalid ones.
+//! Writes catalogue files for scenes, and tests that the loader ignores invalid ones.
 
 use ::catalogue::{ARCHITECTURE, Fingerprint, Identity, Look, MOST_BYTES, SCHEMA, pack, unpack};
 use loader_tests::{Scene, case};
@@ -73,7 +73,7 @@ impl Entry {
     }
 }
 
-/// The written identity of a file.
+/// Returns the identity of a file as catalogues write it.
 pub(crate) fn identity(path: &Path) -> String {
     let found = fs::metadata(path).expect("it is there");
     let identity = Identity {
@@ -113,7 +113,7 @@ impl Look for Here {
     }
 }
 
-/// Turns on the catalogue, which is then searched in a cache folder of the scene, and all log lines.
+/// Turns on the catalogue and all log lines. The loader then looks for the catalogue in a cache folder of the scene.
 pub(crate) fn prepare(scene: &mut Scene) {
     let caches = scene.path("cache");
     scene
@@ -123,12 +123,12 @@ pub(crate) fn prepare(scene: &mut Scene) {
     scene.run(|_| ()).ok();
 }
 
-/// The user's own file.
+/// Returns the path of the user's own catalogue.
 pub(crate) fn path(scene: &Scene) -> PathBuf {
     in_folder(&scene.path("cache/vulkan-loader"))
 }
 
-/// The catalogue in a folder for catalogues.
+/// Returns the path of the catalogue in a folder for catalogues.
 pub(crate) fn in_folder(folder: &Path) -> PathBuf {
     folder.join(format!("catalogue-{ARCHITECTURE}.bin"))
 }
@@ -157,7 +157,7 @@ pub(crate) fn write(scene: &Scene, entries: &[Entry]) {
     write_with(scene, entries, |_| ());
 }
 
-/// Writes the entries after a change of the whole catalogue.
+/// Writes a catalogue with these entries. `change` can change the whole catalogue first.
 pub(crate) fn write_with(scene: &Scene, entries: &[Entry], change: impl FnOnce(&mut Value)) {
     write_at(scene, &path(scene), entries, change);
 }
@@ -183,7 +183,7 @@ pub(crate) fn write_at(scene: &Scene, path: &Path, entries: &[Entry], change: im
     });
 }
 
-/// Writes a file at its path, and replaces anything that is there.
+/// Writes the user's own catalogue, and replaces an existing file or folder.
 fn put(scene: &Scene, text: impl AsRef<[u8]>) {
     put_at(&path(scene), text);
 }
@@ -276,7 +276,7 @@ fn a_part_of_a_file_is_ignored() {
     });
 }
 
-/// A file that others may write or own is ignored; so are links and anything else but regular files.
+/// A catalogue is ignored if another user owns the file or may write to it. Anything except a regular file, such as a link, is ignored too.
 #[test]
 fn files_of_others_are_ignored_with_a_reason() {
     case(|scene| {

@@ -1,5 +1,5 @@
-//! A driver in a file-system image whose files have meaningless times (docs/catalogue.md). Its build ID shows if it is the driver that was
-//! asked.
+//! Tests of a driver in a file-system image whose files have meaningless times (docs/catalogue.md). There, the build ID shows whether the
+//! driver is the one that was asked.
 
 use super::catalogue_file::{self as file, Entry};
 use loader_tests::{Scene, case, skip};
@@ -8,11 +8,11 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// An image that is mounted until the value goes.
+/// A mounted image, which is unmounted when the value is dropped.
 struct Mounted(PathBuf);
 
 impl Mounted {
-    /// Puts a folder into an image with all times at 1, as those of reproducible systems are, and mounts that.
+    /// Makes an image of a folder, and mounts the image. All times are 1, as on reproducible systems.
     fn of(folder: &Path, image: &Path, place: &Path) -> Result<Self, String> {
         let run = |command: &mut Command| match command.output() {
             Ok(done) if done.status.success() => Ok(()),
@@ -37,8 +37,8 @@ impl Drop for Mounted {
     }
 }
 
-/// Returns `true` if an entry for a driver in such an image counts. The entry differs from the driver's answers, and has this build ID.
-/// Also checks the words in the log.
+/// Returns `true` if an entry with this build ID counts for a driver in the image. The entry differs from the driver's answers. Also checks
+/// the words in the log.
 fn counts(scene: &mut Scene, build_id: Option<&str>, words: &str) -> bool {
     file::write_with(
         scene,
@@ -55,7 +55,7 @@ fn counts(scene: &mut Scene, build_id: Option<&str>, words: &str) -> bool {
     outcome.said("first") == ["VK_KHR_display"]
 }
 
-/// The build id of a library, as another program reads it.
+/// Returns the build ID of a library, as `readelf` prints it.
 fn build_id(library: &Path) -> String {
     let done = Command::new("readelf")
         .arg("-nW")
@@ -70,7 +70,7 @@ fn build_id(library: &Path) -> String {
     id.expect("the linker of the tests writes one").into()
 }
 
-/// The build id decides where it is in the catalogue and in the file, and nothing else does.
+/// If the entry and the library have a build ID, only the build ID decides whether the entry counts.
 #[test]
 fn a_driver_without_times_counts_by_its_build_id() {
     case(|scene| {

@@ -1,10 +1,10 @@
-//! Precondition of the other cases when they run with a driver catalogue (`make test-catalogue`).
+//! Tests a precondition of the other tests when they run with a driver catalogue (`make test-catalogue`).
 
 use super::catalogue::opened;
 use loader_tests::case;
 use std::env;
 
-/// The cases have the catalogue that `VKL_TEST_CATALOGUE` asks for: without it, they would show nothing.
+/// The tests have the catalogue that `VKL_TEST_CATALOGUE` asks for. Without this catalogue, the tests would not show anything.
 #[test]
 fn the_catalogue_that_was_asked_for_is_in_place() {
     case(|scene| {

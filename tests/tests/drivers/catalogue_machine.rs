@@ -1,5 +1,5 @@
-//! A driver catalogue and the machine around it (docs/catalogue.md): the system's file, elevated processes, devices that come and go, the
-//! dynamic linker's cache. Each case has the places of the machine to itself.
+//! Tests of a driver catalogue and the machine around it (docs/catalogue.md): the system's catalogue, elevated processes, devices that come
+//! and go, and the dynamic linker's cache. Each test replaces folders of the machine for itself alone.
 
 use super::apart::Apart;
 use super::catalogue::{LISTED, both, opened, query, scene_of_two};
@@ -11,14 +11,14 @@ use std::os::unix::fs::{chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Mounts a folder of the scene over the one for caches. Returns the path of the system's catalogue in it.
+/// Mounts a folder of the scene over the system's cache folder. Returns the path of the system's catalogue there.
 fn system_file(scene: &Scene, apart: &Apart) -> PathBuf {
     let caches = scene.folder("var-cache");
     apart.put(&caches, "/var/cache");
     file::in_folder(&caches.join("vulkan-loader"))
 }
 
-/// The system's file needs no variable, is read where the user has none that counts, and must be the superuser's.
+/// The loader reads the system's catalogue without any variable, if the user has no valid catalogue. The superuser must own the file.
 #[test]
 fn the_catalogue_of_the_system_is_read() {
     case(|scene| {
@@ -40,7 +40,7 @@ fn the_catalogue_of_the_system_is_read() {
         fails(scene, &|| chown(&system, Some(65534), None).expect("the superuser may"));
         scene.on_disk(|| file::write_at(scene, &system, &both(), |_| ()));
         assert_eq!(opened(scene.run(query).ok()), [""; 0]);
-        // The user's file comes first. If it is not valid, it is ignored.
+        // The user's file comes first. If that file is not valid, the loader ignores it.
         scene.env("VK_LOADER_CATALOGUE", "on");
         file::write(scene, &both()[1..]);
         assert_eq!(opened(scene.run(query).ok()), ["none"]);
@@ -49,10 +49,11 @@ fn the_catalogue_of_the_system_is_read() {
     });
 }
 
-/// Folder of a user's drivers, with the mark of the user's catalogue.
+/// Folder of a user's driver manifests, which contains the mark of the user's catalogue.
 const OWN: &str = "xdg/data-home/vulkan/icd.d";
 
-/// The user's own file needs no variable where a folder of manifests has its mark and the system has none (DRV-274).
+/// The loader reads the user's catalogue without any variable if a folder of manifests has its mark, and the system has no catalogue
+/// (DRV-274).
 #[test]
 fn the_users_own_catalogue_is_read_where_the_system_has_none() {
     case(|scene| {
@@ -88,7 +89,7 @@ fn the_users_own_catalogue_is_read_where_the_system_has_none() {
         let outcome = scene.run(query);
         assert_eq!(opened(outcome.ok()), ["none"]);
         outcome.not_logged(&cache);
-        // No entry of the system's counts, as in an image that was unpacked.
+        // No entry of the system's catalogue counts, as in a system that was unpacked from an image.
         file::write(scene, &both());
         scene.on_disk(|| {
             file::write_at(scene, &system, &both(), |known| {
@@ -116,8 +117,8 @@ fn the_users_own_catalogue_is_read_where_the_system_has_none() {
     });
 }
 
-/// Puts the scene's folder `share` into the place of a driver folder that elevated processes search. This process does not see this machine's
-/// own ones.
+/// Mounts the scene's folder `share` over a folder in which elevated processes look for drivers. This process no longer sees the drivers of
+/// the machine.
 fn share_drivers(scene: &Scene, apart: &Apart) {
     apart.put(scene.folder("share"), "/usr/local/share");
     let nothing = scene.folder("nothing");
@@ -128,7 +129,7 @@ fn share_drivers(scene: &Scene, apart: &Apart) {
     }
 }
 
-/// Makes the scene's own catalogue, with its records, that of the system.
+/// Copies the scene's own catalogue, with its records, to the place of the system's catalogue.
 fn share_catalogue(scene: &Scene, system: &Path) {
     let (own, made) = (scene.text_path("share"), scene.path("catalogue/cache/vulkan-loader"));
     let folder = system.parent().expect("a folder");
@@ -175,7 +176,7 @@ fn drv_286_elevated_processes_open_the_driver() {
     });
 }
 
-/// An elevated process reads the system's file and no other, whatever the variables say.
+/// An elevated process reads only the system's catalogue, whatever the variables say.
 #[test]
 fn elevated_processes_read_the_catalogue_of_the_system_only() {
     case(|scene| {
@@ -205,13 +206,13 @@ fn elevated_processes_read_the_catalogue_of_the_system_only() {
         assert_eq!(listed(scene), "VK_KHR_surface", "the user's own is not read");
         lie(scene, &system);
         assert_eq!(listed(scene), "VK_KHR_display");
-        // A file of the user at the system's path is ignored too, although the process began as that user.
+        // A file at the system's path is ignored if the user owns the file, although the process began as that user.
         scene.on_disk(|| chown(&system, Some(65534), None).expect("the superuser may"));
         assert_eq!(listed(scene), "VK_KHR_surface");
     });
 }
 
-/// Folders that replace `/dev` and `/sys`, with one graphics card and its node.
+/// Folders that replace `/dev` and `/sys`, with one graphics card and its device node.
 struct Devices {
     root: PathBuf,
 }
@@ -232,7 +233,7 @@ impl Devices {
             devices.write(&Self::of_card("power/runtime_status"), "active\n");
             devices.bind("amdgpu");
         });
-        // Programs are started with this one.
+        // The test starts programs with `/dev/null`.
         if !scene.is_child() {
             apart.put("/dev/null", &devices.root.join("dev/null").display().to_string());
         }
@@ -260,7 +261,7 @@ impl Devices {
         }
     }
 
-    /// Makes a kernel driver own the card.
+    /// Binds the card to a kernel driver.
     fn bind(&self, driver: &str) {
         let link = self.root.join(Self::of_card("driver"));
         let _ = fs::remove_file(&link);
@@ -268,19 +269,19 @@ impl Devices {
     }
 }
 
-/// Adds this card to the machine of a catalogue.
+/// Adds the card to the machine of a catalogue.
 fn with_card(known: &mut Value) {
     known["machine"]["cards"] = json!([{"address": CARD}]);
 }
 
-/// Returns the outcome of creating an instance.
+/// Creates an instance, and returns the outcome.
 fn of_instance(scene: &mut Scene) -> Outcome {
     let outcome = scene.run(|vk| drop(vk.instance()));
     outcome.ok();
     outcome
 }
 
-/// A device that comes, goes or gets another kernel driver lets the drivers be opened that had none.
+/// If a device comes, goes or gets another kernel driver, the loader also opens drivers that had no device.
 #[test]
 fn devices_that_come_and_go_are_seen() {
     case(|scene| {
@@ -307,7 +308,7 @@ fn devices_that_come_and_go_are_seen() {
             scene.on_disk(|| devices.remove(node));
             same(scene, node);
         }
-        // A device that is not a graphics device.
+        // This device is not a graphics device.
         scene.on_disk(|| devices.write("dev/sda", ""));
         same(scene, "a disk");
         for driver in ["vfio-pci", "nouveau"] {
@@ -321,12 +322,12 @@ fn devices_that_come_and_go_are_seen() {
         scene.on_disk(|| devices.write("sys/class/drm/renderD128/device/vendor", "0x1002\n"));
         scene.on_disk(|| devices.remove("dev/dri/renderD128"));
         other(scene, "the node is gone");
-        // A query has nothing to do with devices.
+        // Devices do not matter to a query.
         assert_eq!(opened(scene.run(query).ok()), [""; 0]);
     });
 }
 
-/// `no-wake`: a driver whose devices are all suspended is not opened, if another driver is open.
+/// With the policy `no-wake`, the loader does not open a driver whose devices are all suspended, if another driver is open.
 #[test]
 fn what_sleeps_is_let_sleep_where_a_policy_wants_that() {
     case(|scene| {
@@ -357,19 +358,19 @@ fn what_sleeps_is_let_sleep_where_a_policy_wants_that() {
             assert_eq!(opened(&of_instance(scene)), both, "{word}");
         }
         state(scene, "suspended");
-        // One of its devices is awake, or elsewhere.
+        // One of the driver's devices is awake, or has an unknown address.
         for places in [&[CARD, "0000:02:00.0"][..], &["../../../../etc"], &["", CARD], &[]] {
             file::write_with(scene, &entries(places), with_card);
             assert_eq!(opened(&of_instance(scene)), both, "{places:?}");
         }
         file::write_with(scene, &entries(&[CARD, CARD]), with_card);
         assert_eq!(opened(&of_instance(scene)), ["one"]);
-        // A card that came since then may be the driver's own, and awake.
+        // A card that appeared after the update may belong to this driver, and be awake.
         scene.on_disk(|| devices.write("sys/bus/pci/devices/0000:02:00.0/vendor", "0x1002\n"));
         assert_eq!(opened(&of_instance(scene)), both);
         scene.on_disk(|| devices.remove("sys/bus/pci/devices/0000:02:00.0"));
         assert_eq!(opened(&of_instance(scene)), ["one"]);
-        // An instance wakes the card if there is no other driver; a query wakes nothing.
+        // If there is no other driver, an instance wakes the card. A query wakes nothing.
         scene.env("VK_LOADER_DRIVERS_DISABLE", "one.json");
         assert_eq!(opened(&of_instance(scene)), ["discrete"]);
         let outcome = scene.run(|vk| drop(vk.extensions().expect("the query succeeds")));
@@ -377,7 +378,7 @@ fn what_sleeps_is_let_sleep_where_a_policy_wants_that() {
     });
 }
 
-/// `no-wake`: a driver that reports no device does not take the place of one whose devices sleep.
+/// With the policy `no-wake`, the loader opens a driver with suspended devices if no other driver reports a device.
 #[test]
 fn what_sleeps_is_woken_where_nothing_else_has_a_device() {
     case(|scene| {
@@ -395,7 +396,7 @@ fn what_sleeps_is_woken_where_nothing_else_has_a_device() {
     });
 }
 
-/// For a library that is named without a folder, the entry counts while the dynamic linker's cache is the same.
+/// If a manifest names a library without a folder, the entry counts while the dynamic linker's cache does not change.
 #[test]
 fn libraries_without_a_folder_need_the_same_linker_cache() {
     case(|scene| {
@@ -423,7 +424,7 @@ fn libraries_without_a_folder_need_the_same_linker_cache() {
                 .expect("ldconfig can be started");
             assert!(made.success());
         });
-        // The file stays the same, and its content changes.
+        // The file stays the same, but its content changes.
         let renew =
             |scene: &Scene| scene.on_disk(|| fs::write(&cache, fs::read(&made).expect("it was made")).expect("a file"));
         renew(scene);
@@ -445,13 +446,13 @@ fn libraries_without_a_folder_need_the_same_linker_cache() {
         outcome.logged_with("INFO | DRIVER", "ld.so.cache has changed");
         write(scene);
         assert_eq!(opened(scene.run(query).ok()), [""; 0]);
-        // The library that was found then is another file.
+        // The library is another file now.
         let library = scene.library("one");
         scene.on_disk(|| fs::write(&library, fs::read(&library).expect("a file")).expect("a file"));
         let outcome = scene.run(query);
         assert_eq!(opened(outcome.ok()), ["one"]);
         outcome.logged_with("INFO | DRIVER", "has changed");
-        // An entry without the linker's cache cannot be checked, so the driver is opened.
+        // An entry cannot be checked without the linker's cache, so the driver is opened.
         file::write_with(scene, &entries(), |known| {
             known["drivers"][0]["library"]["named"] = "libmock_one.so".into();
         });
@@ -459,7 +460,7 @@ fn libraries_without_a_folder_need_the_same_linker_cache() {
     });
 }
 
-/// The library that a scene's drivers are copies of.
+/// Returns the library of which a scene's drivers are copies.
 fn library_of_mock() -> PathBuf {
     loader_tests::built("mock_driver")
 }

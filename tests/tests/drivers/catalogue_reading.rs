@@ -1,4 +1,4 @@
-//! Programs that read a driver catalogue while it is written, a hostile one, and an outdated one.
+//! Tests of programs that read a driver catalogue during an update, a hostile catalogue, or an outdated one.
 
 use super::apart::Apart;
 use super::catalogue::{LISTED, both, opened, query, scene_of_two};
@@ -13,19 +13,19 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-/// Programs at a time.
+/// Number of programs that run at a time.
 const PROGRAMS: usize = 10;
 /// Number of queries in each program.
 const TIMES: usize = 20;
-/// Extensions in the one catalogue, in the other, and of the driver itself.
+/// Extensions in the first catalogue, in the second one, and of the driver itself.
 const LISTS: [[&str; 2]; 3] = [
     ["VK_KHR_display", "VK_KHR_surface"],
     ["VK_KHR_surface", "VK_KHR_display"],
     ["VK_KHR_surface", "VK_EXT_swapchain_colorspace"],
 ];
 
-/// Runs ten programs at a time while `replace` puts the one and the other catalogue in the place of the one before. The list of each
-/// must be one of the first `allowed`.
+/// Runs ten programs at a time. Meanwhile, `replace` installs the two catalogues by turns. The list of each program must be one of the
+/// first `allowed` lists.
 fn read_while(scene: &mut Scene, allowed: usize, replace: impl Fn(&Path, &[u8]) + Sync) -> Outcome {
     scene.driver("one").extensions(&LISTS[2]);
     file::prepare(scene);
@@ -69,7 +69,7 @@ fn read_while(scene: &mut Scene, allowed: usize, replace: impl Fn(&Path, &[u8]) 
     })
 }
 
-/// Ten programs that start while updates replace the file see the old one or the new one, and open no driver.
+/// Ten programs start while updates replace the file. Each reads the old file or the new one, and opens no driver.
 #[test]
 fn programs_that_start_during_an_update_see_the_old_or_the_new() {
     case(|scene| {
@@ -83,7 +83,7 @@ fn programs_that_start_during_an_update_see_the_old_or_the_new() {
     });
 }
 
-/// A reader sees a file as a whole or not at all, even if it is written in place, which no update does.
+/// The loader uses a catalogue completely or not at all, even if a program changes the file in place. No update changes a file in place.
 #[test]
 fn a_file_that_is_replaced_while_it_is_read_is_seen_whole_or_not_at_all() {
     case(|scene| {
@@ -97,7 +97,7 @@ fn a_file_that_is_replaced_while_it_is_read_is_seen_whole_or_not_at_all() {
     });
 }
 
-/// Any content of a file costs a query only a little time.
+/// A query takes only little time, whatever the file contains.
 #[test]
 fn hostile_files_cost_bounded_time() {
     case(|scene| {
@@ -139,7 +139,7 @@ fn hostile_files_cost_bounded_time() {
     });
 }
 
-/// A program gets an outdated answer at most once. The instance shows the present state, and the process then knows it. The next program
+/// A program gets an outdated answer at most once. When an instance is created, the process learns the present state. The next program
 /// starts with the same catalogue, until an update asks the drivers again.
 #[test]
 fn what_held_when_drivers_were_asked_is_listed_once() {
@@ -170,8 +170,8 @@ fn what_held_when_drivers_were_asked_is_listed_once() {
     });
 }
 
-/// A driver that wrongly has no device in the catalogue stays left out beside another one, because nothing asks it. Only another update,
-/// other devices or another file change that.
+/// If the catalogue wrongly says that a driver has no device, the driver stays left out while another driver works. Only another update,
+/// other devices or another file change this.
 #[test]
 fn a_driver_that_is_left_out_is_not_asked() {
     case(|scene| {
@@ -205,7 +205,7 @@ fn a_driver_that_is_left_out_is_not_asked() {
     });
 }
 
-/// The system's file must be the superuser's, also where it belongs to the very user who reads it.
+/// The superuser must own the system's catalogue. A user's file there is ignored even if that user reads the file.
 #[test]
 fn the_system_file_is_never_that_of_its_reader() {
     /// The user `nobody`.
@@ -224,7 +224,8 @@ fn the_system_file_is_never_that_of_its_reader() {
             file::write_at(scene, &system, &both(), |_| ());
             scene.on_disk(|| chown(&system, Some(owner), None).expect("the superuser may"));
             let outcome = scene.run_unloaded(|scratch| {
-                // A change of the user hides the variables that the process started with, and no entry counts without them.
+                // `setuid` hides the variables that the process started with, and without them the loader ignores every entry. `prctl`
+                // makes these variables readable again.
                 // SAFETY: the calls only take plain numbers.
                 let failed = unsafe { libc::setuid(NOBODY) | libc::prctl(libc::PR_SET_DUMPABLE, 1) };
                 assert_eq!(failed, 0);

@@ -1,4 +1,4 @@
-//! Tests for the trace of a driver catalogue (docs/trace.md).
+//! Tests of the records about a driver catalogue in the trace (docs/trace.md).
 
 use super::catalogue::{both, query, scene_of_two};
 use super::catalogue_file::{self as file, Entry};
@@ -6,8 +6,8 @@ use loader_tests::{Scene, Vk, case};
 use serde_json::{Value, json};
 use std::fs;
 
-/// Runs `body` with a trace. Returns the catalogue's records, each with the last part of the library's path, or an empty list in
-/// a child.
+/// Runs `body` with a trace. Returns the records about the catalogue, each with the last part of the library's path. In a child, the list
+/// is empty.
 fn traced(scene: &mut Scene, name: &str, body: fn(&Vk)) -> Vec<Value> {
     let trace = scene.path(name);
     scene.env("VK_LOADER_TRACE", &trace);

@@ -1,11 +1,12 @@
-//! A driver catalogue that differs from the drivers' behaviour: the drivers that replace a failing one, and the messages of
+//! Tests of a driver catalogue that does not agree with the drivers: the drivers that replace a failing one, and the messages of
 //! `VK_LOADER_CATALOGUE=verify` (docs/catalogue.md).
 
 use super::catalogue_file::{self as file, Entry};
 use loader_tests::{Scene, case};
 use serde_json::json;
 
-/// An open driver may still fail to create an instance. If all of them fail, the drivers that were left out are opened.
+/// A driver may fail to create an instance, although the catalogue lists devices. If all open drivers fail, the drivers that were left out
+/// are opened.
 #[test]
 fn drivers_that_were_left_out_take_the_place_of_those_that_fail() {
     case(|scene| {
@@ -31,7 +32,7 @@ fn drivers_that_were_left_out_take_the_place_of_those_that_fail() {
             .filter(|line| line.ends_with(" load"))
             .collect();
         assert_eq!(order.len(), 3, "{order:?}");
-        // A driver without a device creates an instance as well, which lists no device.
+        // A driver without a device also creates an instance, which lists no device.
         scene.env("VK_LOADER_DRIVERS_DISABLE", "software.json");
         scene.run(|vk| drop(vk.instance())).ok();
         // One driver with a device is enough, and the others stay closed.
@@ -41,7 +42,8 @@ fn drivers_that_were_left_out_take_the_place_of_those_that_fail() {
     });
 }
 
-/// The superuser's catalogue may know a device that a user may not use. A policy leaves that user the device of another driver (DRV-273).
+/// The superuser's catalogue may list a device that a user may not use. That user still gets the device of a driver that a policy would
+/// leave out (DRV-273).
 #[test]
 fn a_policy_leaves_no_program_without_a_device() {
     case(|scene| {
@@ -59,7 +61,7 @@ fn a_policy_leaves_no_program_without_a_device() {
     });
 }
 
-/// `verify` reports these words about each driver.
+/// `verify` reports each difference between a driver and its entry in these words.
 #[test]
 fn all_that_differs_is_told() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Drivers that stay closed, with records that `vkloader` makes (DRV-282 to DRV-286).
+//! Tests of drivers that stay closed, with records that `vkloader` makes (DRV-282 to DRV-286).
 
 use super::catalogue::opened;
 use super::catalogue_file;
@@ -15,7 +15,7 @@ pub(crate) const OOM: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
 pub(crate) const FAILED: vk::Result = vk::Result::ERROR_INITIALIZATION_FAILED;
 pub(crate) const WRONG: &str = "Answers before the driver was opened came from the record, which is wrong";
 
-/// One recorded driver with two devices, which are a group.
+/// Adds a recorded driver with two devices, which form a group.
 pub(crate) fn two_devices(scene: &mut Scene) {
     scene
         .driver("a")
@@ -25,7 +25,7 @@ pub(crate) fn two_devices(scene: &mut Scene) {
     scene.lazily();
 }
 
-/// Number of calls of a command in the driver, and of openings with `load`.
+/// Returns the number of calls of a command in the driver. With `load`, returns the number of times that the driver was opened.
 pub(crate) fn calls(vk: &Vk, call: &str) -> usize {
     let begin = format!("a {call}");
     let is_call = |line: &&String| {
@@ -35,7 +35,7 @@ pub(crate) fn calls(vk: &Vk, call: &str) -> usize {
     vk.journal().iter().filter(is_call).count()
 }
 
-/// A question to the first device of an instance that opens the driver, from any thread.
+/// A query about the first device of an instance, which opens the driver. Any thread can make this query.
 pub(crate) struct Question {
     ask: vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties,
     device: vk::PhysicalDevice,
@@ -51,7 +51,7 @@ impl Question {
         }
     }
 
-    /// Asks, and checks that the driver has answered.
+    /// Makes the query, and checks that the driver has answered.
     pub(crate) fn ask(&self) {
         let (mut count, format) = (77, vk::Format::R8G8B8A8_UNORM);
         let (kind, samples) = (vk::ImageType::TYPE_2D, vk::SampleCountFlags::TYPE_1);
@@ -63,7 +63,7 @@ impl Question {
     }
 }
 
-/// DRV-283: threads that are first at the same time open the driver once, and all get its answer.
+/// DRV-283: if several threads use a closed driver at the same time, the driver is opened once, and all threads get its answers.
 #[test]
 fn drv_283_threads_that_are_first_get_one_opening() {
     case(|scene| {
@@ -111,7 +111,7 @@ fn drv_282_groups_are_listed_without_the_driver() {
     });
 }
 
-/// DRV-282, DRV-152: a chain of a group is never recorded, so it reaches the driver.
+/// DRV-282, DRV-152: the record has no answers to a chain in a group, so the loader opens the driver for this query.
 #[test]
 fn drv_282_chains_of_groups_open_the_driver() {
     case(|scene| {
@@ -139,7 +139,7 @@ fn drv_282_chains_of_groups_open_the_driver() {
     });
 }
 
-/// DRV-286: a direct driver has no record, and stands beside one that stays closed.
+/// DRV-286: a driver that is passed directly has no record and is always open, even beside one that stays closed.
 #[test]
 fn drv_286_direct_drivers_are_always_open() {
     case(|scene| {
@@ -171,7 +171,7 @@ fn drv_286_direct_drivers_are_always_open() {
     });
 }
 
-/// DRV-285: a device that is gone cannot be created; the entry no longer counts in the process.
+/// DRV-285: the creation of a device fails if the physical device has disappeared. The entry then no longer counts in this process.
 #[test]
 fn drv_285_a_doubtful_entry_does_not_count_again() {
     case(|scene| {
@@ -202,7 +202,7 @@ fn drv_285_a_doubtful_entry_does_not_count_again() {
     });
 }
 
-/// DRV-283: a copy of the process opens the driver for itself.
+/// DRV-283: a forked copy of the process opens the driver for itself.
 #[test]
 fn drv_283_a_copy_of_the_process_opens_the_driver_itself() {
     case(|scene| {
@@ -222,8 +222,8 @@ fn drv_283_a_copy_of_the_process_opens_the_driver_itself() {
     });
 }
 
-/// DRV-283, DRV-220: functions that the registry does not know reach the driver with its own handle, and end in an error for a device that it
-/// lacks.
+/// DRV-283, DRV-220: functions that the registry does not know reach the driver with its own handle. If the driver no longer has the
+/// device, the call returns an error.
 #[test]
 fn drv_283_unknown_functions_of_a_late_driver() {
     case(|scene| {
@@ -244,14 +244,14 @@ fn drv_283_unknown_functions_of_a_late_driver() {
             let address = vk.get(instance.raw, "vkOddOne");
             assert_eq!(calls(vk, "load"), 1);
             assert_eq!(call_ten(address, one.as_raw()), 1000);
-            // The result has the 32 bits of an error code.
+            // Only the lower 32 bits of the result are the error code.
             assert_eq!(call_ten(address, two.as_raw()) as u32, FAILED.as_raw().cast_unsigned());
         });
         assert_eq!(outcome.ok().calls("a", "unknown").len(), 1);
     });
 }
 
-/// The record of a scene's driver, and the same with another byte.
+/// The files of a scene's record and catalogue, from which altered records are written.
 struct Whole {
     bytes: Vec<u8>,
     known: PathBuf,
@@ -259,7 +259,7 @@ struct Whole {
 }
 
 impl Whole {
-    /// Reads the files of the first run, which `save` keeps.
+    /// Reads the record, and keeps a copy of the catalogue.
     fn of(scene: &Scene) -> Self {
         let (bytes, known) = (scene.path("record"), scene.path("known"));
         let folder = scene.path("catalogue/cache/vulkan-loader");
@@ -282,7 +282,7 @@ impl Whole {
         Record::again(&self.bytes).expect("a record")
     }
 
-    /// Rows with content, one of each structure.
+    /// Returns the rows with content, one for each structure.
     fn rows(&self) -> Vec<(Key, usize)> {
         let record = self.record();
         let mut all: Vec<(Key, usize)> = Vec::new();
@@ -298,7 +298,7 @@ impl Whole {
         all
     }
 
-    /// Writes a record whose row at this place has another last byte.
+    /// Writes a copy of the record in which the last byte of a row differs, and a catalogue that names this copy.
     fn alter(&self, place: usize) {
         let (_, value) = self.record().row(place).expect("a row");
         let last = value.as_ptr_range().end as usize - self.bytes.as_ptr() as usize - 1;
@@ -315,7 +315,7 @@ impl Whole {
     }
 }
 
-/// Asks for the structure of a row.
+/// Queries the structure of a row.
 fn ask(instance: &Instance<'_>, device: vk::PhysicalDevice, key: Key) {
     let mut room = vec![0_u64; 1024];
     room[0] = key.kind.into();
@@ -354,7 +354,7 @@ fn ask(instance: &Instance<'_>, device: vk::PhysicalDevice, key: Key) {
     }
 }
 
-/// DRV-285: each structure of a record is compared, if it was an answer.
+/// DRV-285: the loader compares each structure of the record that was an answer, when it opens the driver.
 #[test]
 fn drv_285_each_altered_structure_is_found() {
     case(|scene| {
@@ -387,8 +387,8 @@ fn drv_285_each_altered_structure_is_found() {
     });
 }
 
-/// DRV-283, DRV-4: whichever allocation of a late opening is refused, the call says so, nothing is left of the driver, and the next call
-/// opens it.
+/// DRV-283, DRV-4: each allocation of a late opening is refused in turn. The call returns the error and destroys what it made in the
+/// driver. The next call opens the driver.
 #[test]
 fn drv_283_each_allocation_of_a_late_opening_refused() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Messengers and report callbacks of a driver that stays closed (DRV-283).
+//! Tests of messengers and report callbacks of a driver that stays closed (DRV-283).
 
 use super::lazy::{FAILED, OOM, calls};
 use loader_tests::ash::vk;
@@ -12,7 +12,7 @@ const DEBUG: [&str; 2] = ["VK_EXT_debug_report", "VK_EXT_debug_utils"];
 const CREATE: &str = "vkCreateDebugUtilsMessengerEXT";
 const DESTROY: &str = "vkDestroyDebugUtilsMessengerEXT";
 
-/// A recorded driver with both extensions, which sends a message while it lists its devices.
+/// Adds a recorded driver with both extensions, which sends a message while it lists its devices.
 fn talking(scene: &mut Scene) {
     scene
         .driver("a")
@@ -27,7 +27,7 @@ fn use_device(instance: &Instance<'_>) -> Result<(), vk::Result> {
     instance.device_spec(instance.first()).create().map(drop)
 }
 
-/// DRV-283: the driver gets the registered callbacks when it is opened, and not those that are destroyed by then.
+/// DRV-283: the driver gets the callbacks that exist at the time when it is opened.
 #[test]
 fn drv_283_callbacks_wait_for_the_driver() {
     case(|scene| {
@@ -55,7 +55,7 @@ fn drv_283_callbacks_wait_for_the_driver() {
                 (calls(vk, DESTROY), calls(vk, "vkDestroyDebugReportCallbackEXT")),
                 (1, 1)
             );
-            // From now on the driver gets each messenger at once.
+            // From now on, the driver gets each messenger at once.
             let late = instance.messenger(&first);
             assert_eq!(calls(vk, CREATE), 2);
             instance.destroy_messenger(late);
@@ -64,7 +64,7 @@ fn drv_283_callbacks_wait_for_the_driver() {
     });
 }
 
-/// DRV-283, DRV-188: callbacks that the application forgot are destroyed in the driver, if it was opened.
+/// DRV-283, DRV-188: if the driver was opened, callbacks that the application did not destroy are destroyed in the driver.
 #[test]
 fn drv_188_forgotten_callbacks_of_a_late_driver() {
     case(|scene| {
@@ -86,7 +86,8 @@ fn drv_188_forgotten_callbacks_of_a_late_driver() {
     });
 }
 
-/// DRV-283: a chain, allocation callbacks and a record that does not promise the object open the driver, whose result is returned.
+/// DRV-283: the loader opens the driver for a create info with a chain, for allocation callbacks, and if the record does not promise the
+/// object. The call returns the driver's result.
 #[test]
 fn drv_283_other_callbacks_open_the_driver() {
     case(|scene| {
@@ -130,7 +131,7 @@ fn drv_283_other_callbacks_open_the_driver() {
     });
 }
 
-/// DRV-283: a driver whose record does not promise messengers gives its own result at once.
+/// DRV-283: if the record does not promise messengers, the driver's own result is returned at once.
 #[test]
 fn drv_283_a_driver_that_refuses_messengers_is_asked() {
     case(|scene| {
@@ -156,7 +157,8 @@ fn drv_283_a_driver_that_refuses_messengers_is_asked() {
     });
 }
 
-/// DRV-283: if the driver refuses a callback when it is opened, nothing of it is left. Without enough memory the next call tries again.
+/// DRV-283: if the driver refuses a callback when it is opened, its instance is destroyed. If memory was missing, the next call tries
+/// again.
 #[test]
 fn drv_283_a_callback_that_is_refused_late() {
     case(|scene| {
@@ -186,7 +188,7 @@ fn drv_283_a_callback_that_is_refused_late() {
     });
 }
 
-/// DRV-283: a call from a callback while the driver is being opened fails, and does not open the driver twice.
+/// DRV-283: if a callback calls the loader while a driver is being opened, that call fails, and the driver is not opened twice.
 #[test]
 fn drv_283_a_call_from_a_callback_does_not_open_the_driver_again() {
     case(|scene| {
