@@ -1,4 +1,5 @@
-//! Answers of a driver that depend on more than the device. No record has them, so the driver gives them (DRV-281, DRV-282).
+//! Tests of a driver whose answers depend on more than the device. No record contains such answers, so the loader opens the driver for them
+//! (DRV-281, DRV-282).
 
 use super::lazy::{FAILED, OOM, WRONG, calls};
 use loader_tests::ash::vk;
@@ -6,13 +7,13 @@ use loader_tests::vk::Instance;
 use loader_tests::{Device, Scene, Vk, call, case};
 use std::ptr;
 
-/// Answers that may vary, in the words of the mock driver.
+/// Answers that may vary, by the words of the mock driver's configuration.
 const QUERIES: [&str; 6] = ["features", "memory", "families", "format", "driver", "groups"];
 
-/// Instances of several versions and numbers of extensions.
+/// Instances to create: their versions and extensions.
 const INSTANCES: [(&str, &[&str]); 3] = [("1.1", &[]), ("1.2", &[]), ("1.3", &["VK_KHR_surface"])];
 
-/// Number in the answers of an instance that depend on this cause; `None` if it changes in each call.
+/// Returns the number in the answers of an instance for this cause, or `None` if the number changes in each call.
 fn expected(cause: &str, (version, extensions): (&str, &[&str])) -> Option<u32> {
     match cause {
         "version" => version.strip_prefix("1.")?.parse().ok(),
@@ -30,7 +31,7 @@ macro_rules! filled {
     }};
 }
 
-/// Asks about a device, and returns the number that may vary.
+/// Queries a device, and returns the number that may vary.
 fn ask(instance: &Instance<'_>, device: vk::PhysicalDevice, query: &str) -> u32 {
     match query {
         "properties" => instance.properties(device).limits.max_image_dimension1_d,
@@ -95,7 +96,7 @@ fn ask(instance: &Instance<'_>, device: vk::PhysicalDevice, query: &str) -> u32 
     }
 }
 
-/// Reduces a number as the answer to this query does.
+/// Returns the form in which the answer to this query contains a number.
 fn shown(query: &str, number: u32) -> u32 {
     match query {
         "features" | "groups" => number % 2,
@@ -103,7 +104,7 @@ fn shown(query: &str, number: u32) -> u32 {
     }
 }
 
-/// A driver with a device for each query, whose answer to it varies with the cause.
+/// Adds a driver with a device for each query. The device's answer to that query varies with the cause.
 fn varying(scene: &mut Scene, cause: &str) {
     let driver = scene.driver("a").extension("VK_KHR_surface");
     for (number, query) in (1..).zip(QUERIES) {
@@ -114,7 +115,7 @@ fn varying(scene: &mut Scene, cause: &str) {
     scene.lazily();
 }
 
-/// Asks everything else about a device, and then for the answer that varies.
+/// Makes all other queries of a device, and then the query whose answer varies.
 fn ask_last(vk: &Vk, (version, extensions): (&str, &[&str]), query: &str) -> [u32; 2] {
     let (instance, before) = (vk.instance_with(version, extensions), calls(vk, "load"));
     let device = instance.named(query);
@@ -127,7 +128,7 @@ fn ask_last(vk: &Vk, (version, extensions): (&str, &[&str]), query: &str) -> [u3
     [found, ask(&instance, device, query)]
 }
 
-/// An answer that varies comes from the driver, and all others from the record.
+/// Checks that an answer which varies comes from the driver, and all others from the record.
 fn varies_with(scene: &mut Scene, cause: &str) {
     varying(scene, cause);
     let outcome = scene.run(|vk| {
@@ -144,19 +145,19 @@ fn varies_with(scene: &mut Scene, cause: &str) {
     outcome.ok().not_logged(WRONG);
 }
 
-/// DRV-281, DRV-282
+/// DRV-281, DRV-282: the driver gives answers that depend on the instance's version.
 #[test]
 fn drv_281_answers_that_depend_on_the_version_of_the_instance() {
     case(|scene| varies_with(scene, "version"));
 }
 
-/// DRV-281, DRV-282
+/// DRV-281, DRV-282: the driver gives answers that depend on the instance's extensions.
 #[test]
 fn drv_281_answers_that_depend_on_the_extensions_of_the_instance() {
     case(|scene| varies_with(scene, "extensions"));
 }
 
-/// DRV-281, DRV-282
+/// DRV-281, DRV-282: the driver gives answers that change in each call.
 #[test]
 fn drv_281_answers_that_change_in_each_call() {
     case(|scene| varies_with(scene, "calls"));
@@ -167,8 +168,8 @@ fn with_extension(device: Device<'_>, number: u8) -> Device<'_> {
     device.uuids(number, 9).extension("VK_KHR_swapchain")
 }
 
-/// The loader asks for properties and extensions itself when devices are listed, which opens the driver. A device that has no UUIDs either
-/// could not be found again, so its driver has no record.
+/// Checks drivers whose properties or extensions vary. The loader itself queries these when it lists devices, so it opens the driver.
+/// Without UUIDs, such a device could not be found again, so its driver has no record.
 fn asked_at_once(scene: &mut Scene, cause: &str) {
     let line = |query: &str| format!("{query} {cause}");
     scene
@@ -215,19 +216,19 @@ fn asked_at_once(scene: &mut Scene, cause: &str) {
     assert_eq!((is_closed("a"), is_closed("b")), (true, false), "{}", outcome.all());
 }
 
-/// DRV-281
+/// DRV-281: the loader finds devices again in spite of properties that depend on the instance's version.
 #[test]
 fn drv_281_devices_are_found_again_if_properties_depend_on_the_version() {
     case(|scene| asked_at_once(scene, "version"));
 }
 
-/// DRV-281
+/// DRV-281: the loader finds devices again in spite of properties that depend on the instance's extensions.
 #[test]
 fn drv_281_devices_are_found_again_if_properties_depend_on_extensions() {
     case(|scene| asked_at_once(scene, "extensions"));
 }
 
-/// DRV-281
+/// DRV-281: the loader finds devices again in spite of properties that change in each call.
 #[test]
 fn drv_281_devices_are_found_again_if_properties_change() {
     case(|scene| asked_at_once(scene, "calls"));

@@ -1,4 +1,4 @@
-//! Drivers that vanish or change before they are opened, and instances side by side (DRV-283).
+//! Tests of drivers that vanish or change before they are opened, and of several instances at the same time (DRV-283).
 
 use super::lazy::{FAILED, Question, WRONG, calls, two_devices};
 use loader_tests::ash::vk;
@@ -12,7 +12,7 @@ fn use_device(instance: &Instance<'_>, name: &str) -> Result<(), vk::Result> {
     instance.device_spec(instance.named(name)).create().map(drop)
 }
 
-/// DRV-283: a library that is gone when it is needed costs only the devices of its driver. The other driver, and the recorded answers, remain.
+/// DRV-283: if a driver's library has disappeared, only the devices of this driver fail. The other driver and the recorded answers remain.
 #[test]
 fn drv_283_a_driver_that_vanished() {
     case(|scene| {
@@ -46,7 +46,7 @@ fn drv_283_a_driver_that_vanished() {
     });
 }
 
-/// DRV-283: a driver whose answers about itself have changed is not used in place of the recorded one.
+/// DRV-283: the loader does not use a driver in place of the recorded one if its answers about itself have changed.
 #[test]
 fn drv_283_another_driver_than_the_recorded_one() {
     case(|scene| {
@@ -94,7 +94,7 @@ fn drv_283_another_driver_than_the_recorded_one() {
     });
 }
 
-/// DRV-283: two instances open the driver for themselves, also at the same time, and while a third one is destroyed.
+/// DRV-283: two instances open the driver independently, even at the same time and while a third instance is destroyed.
 #[test]
 fn drv_283_instances_open_a_driver_side_by_side() {
     case(|scene| {
