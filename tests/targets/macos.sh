@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Links libvulkan.1.dylib for macOS, for arm64 and x86-64: LLVM's linker replaces Apple's, and lists of functions replace the system's
-# libraries. Checks exports, imports, load commands and the signature of each library and of the file with both. Nothing runs.
+# Links libvulkan.1.dylib for macOS, for arm64 and x86-64. LLVM's linker replaces Apple's, and lists of functions replace the system's
+# libraries. Checks exports, imports, load commands and the signature of each library, and of the file that contains both. No library is
+# run.
 . "$(dirname "$0")/../../make/common.sh"
 
 GROUP=macos
-# The newest LLVM that has all of it.
+# The newest LLVM that has all needed programs.
 LLVM=
 for folder in $(printf '%s\n' /usr/lib/llvm-*/bin | sort --version-sort); do
     if [ -x "$folder/ld64.lld" ] && [ -x "$folder/clang" ] && [ -x "$folder/llvm-lipo" ] && [ -x "$folder/llvm-objcopy" ]; then
@@ -19,7 +20,7 @@ need /usr/bin/cargo cargo-web
 [ -z "$lacking" ] || die 3 "missing; apt-get install --no-install-recommends$lacking"
 
 SDK=$TARGET/macos/sdk
-# sdk: the system's libraries as a linker sees them, with the functions in tests/targets/macos.txt.
+# sdk: writes the system's libraries in the form that a linker reads, with the functions in tests/targets/macos.txt.
 sdk() {
     rm -rf "$SDK"
     mkdir -p "$SDK/usr/lib" "$SDK/System/Library/Frameworks/CoreFoundation.framework"
@@ -29,14 +30,14 @@ sdk() {
         stub "$name" "/$file" >"$SDK/$name.tbd"
     done
     mv "$SDK/CoreFoundation.tbd" "$SDK/System/Library/Frameworks/CoreFoundation.framework"
-    # The crate of the C library requests the last one, and the linker drops it.
+    # The crate of the C library requests libiconv, and the linker drops it.
     for name in libSystem libc libm libiconv; do
         cp "$SDK/System.tbd" "$SDK/usr/lib/$name.tbd"
     done
     rm "$SDK/System.tbd"
     sed -i 's/libSystem.B/libiconv.2/; s/symbols: .*/symbols: [ _iconv ]/' "$SDK/usr/lib/libiconv.tbd"
 }
-# stub LIBRARY PATH: a library of the system as text.
+# stub LIBRARY PATH: prints a library of the system as text.
 stub() {
     local suffix=
     [ "$1" != System ] || suffix=.dylib
@@ -49,7 +50,8 @@ exports:
     symbols: [ $(awk -v library="$1" '$1 == library { printf "%s\047%s\047", sep, $2; sep = ", " }' tests/targets/macos.txt) ]
 ..."
 }
-# build TRIPLE FOLDER: the compiler strips by a program that Debian's Rust lacks, so LLVM's own gets that name.
+# build TRIPLE FOLDER: builds the library. The compiler strips files with a program that Debian's Rust lacks, so LLVM's program gets the
+# same name.
 build() {
     mkdir -p "$TARGET/macos/bin"
     ln -sf "$LLVM/llvm-objcopy" "$TARGET/macos/bin/rust-objcopy"

@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# Builds the library for other processors, word sizes and C libraries of Linux, and runs it there: natively where this machine
-# can, under qemu-user elsewhere. Arguments: the groups to run, of the list TARGETS below; none means all. CASES="wrapping unknown"
-# keeps to behaviour cases with one of these words in their paths, CASES=all takes all, CASES=none leaves them out. SUITES="layers" keeps to
-# some of the three programs of cases, and LIMIT is the most seconds for the cases of a group.
+# Builds the library for other processors, word sizes and C libraries of Linux. The library then runs on this machine if possible, and under
+# qemu-user otherwise. Arguments: groups from the list TARGETS below; without arguments, all groups run. CASES="wrapping unknown" runs only
+# behaviour cases with one of these words in their paths, CASES=all runs all cases, and CASES=none runs no cases. SUITES="layers" selects
+# some of the three test programs. LIMIT is the maximum time for the cases of a group, in seconds.
 #
-# The standard library for these targets is built from its source, which Debian has beside its second Rust (rustc-web). What cannot
-# pass on a target stands with its reason in tests/targets.txt.
+# The standard library for these targets is built from its source, which Debian has beside its second Rust (rustc-web). The cases that
+# cannot pass on a target are in tests/targets.txt, with the reason.
 . "$(dirname "$0")/../../make/common.sh"
 
 TARGETS="i686 arm64 armhf riscv64 musl loongarch64 others"
 LIMIT=${LIMIT:-3000}
 SUITES=${SUITES:-app drivers layers}
-# Debian has no unwinder for musl. LLVM's needs one function of glibc only, which tests/targets/checked.c contains.
+# Debian has no unwinder for musl. LLVM's unwinder needs only one function of glibc, which tests/targets/checked.c contains.
 UNWINDER=$(printf '%s\n' /usr/lib/llvm-*/lib/libunwind.a | sort --version-sort | tail -n 1)
 [ -f "$UNWINDER" ] || UNWINDER=
-# The modules of cases that an emulator runs by itself: where machine code, layouts and words of a processor matter.
+# Modules of cases that run under an emulator by default: those that depend on a processor's machine code, layouts and word size.
 EMULATED="trampolines:: handles:: lookup unknown device_functions:: negotiation:: surfaces:: swapchains:: instance_chain:: \
     device_chain:: wrapping:: device_table:: messengers:: groups::"
 
@@ -45,7 +45,7 @@ mkdir -p "$OUT/include"
 cp -r /usr/include/vulkan /usr/include/vk_video "$OUT/include"
 
 
-# with_std WORDS...: the compiler that can build the standard library, for TRIPLE.
+# with_std WORDS...: runs a command with the compiler that can build the standard library, for TRIPLE.
 with_std() {
     local upper
     upper=$(tr a-z- A-Z_ <<<"$TRIPLE")
@@ -70,7 +70,8 @@ finish() {
     seen "$GROUP" "$([ "$failed" -eq 0 ] || say "failures; ")the library and a C program${ran:+; $ran}"
 }
 
-# The release library. Its only part of the standard library is core and alloc, and its structures are those of the target's C compiler.
+# Builds the release library. The library uses only core and alloc of the standard library. Checks its structures against those of the
+# target's C compiler.
 library() {
     local rows=$HERE/layouts.rs
     python3 tests/targets/layouts.py "$rows" "${CC[@]}" "-I$OUT/include"
@@ -81,13 +82,13 @@ library() {
     echo "figure stripped: $(stat -c %s "$HERE/stripped.so") bytes"
 }
 
-# A library in machine code, without a linker for it.
+# Compiles the library to machine code without linking, for targets whose linker is missing.
 assembled() {
     with_std cargo rustc --locked --release -Zbuild-std=core,alloc --target "$TRIPLE" -p vulkan-loader \
         --lib --crate-type rlib "$@"
 }
 
-# c_part FOLDER CC...: the C driver and its manifest, and the program.
+# c_part FOLDER CC...: builds the C driver with its manifest, and the C program.
 c_part() {
     local folder=$1
     shift
@@ -99,8 +100,8 @@ c_part() {
             "$folder/driver.so" >"$folder/driver.json"
 }
 
-# program LIBRARY FOLDER...: the C program of the first folder, which finds the drivers of all folders in one search. Nothing
-# but lines that a user asks for may be on standard error.
+# program LIBRARY FOLDER...: runs the C program of the first folder, which finds the drivers of all folders in one search. Standard error
+# must be empty, except for lines that a user asks for.
 program() {
     local library=$1 own=$2 data=$HERE/data folder
     shift
@@ -115,7 +116,7 @@ program() {
     [ ! -s "$HERE/errors" ] || { cat "$HERE/errors"; return 1; }
 }
 
-# The behaviour cases. Those that tests/targets.txt lists for the group must fail; a row that names none of them is an error.
+# Runs the behaviour cases. Cases that tests/targets.txt lists for the group must fail. A row that matches no case is an error.
 cases() {
     local words=() log=$HERE/cases.log status=0 row suites
     read -r -a suites <<<"$SUITES"
@@ -126,7 +127,7 @@ cases() {
     *) ran="cases of $CASES" ;;
     esac
     [ "${CASES:-}" = all ] || read -r -d '' -a words <<<"${CASES:-${RUNNER:+$EMULATED}}" || true
-    # With any wrapper, each child gets the time that it takes on a busy machine.
+    # With a wrapper, each child may take as long as on a busy machine.
     with_std VKL_TARGET="$GROUP" VKL_LIBRARY="$SHARED" VKL_WRAP="${RUNNER:-env}" timeout --kill-after=10 "$LIMIT" \
         cargo test --locked --no-fail-fast -Zbuild-std=std,panic_unwind,test --target "$TRIPLE" -p loader-tests \
         "${suites[@]/#/--test=}" -- "${words[@]}" >"$log" 2>&1 || status=$?
@@ -141,7 +142,7 @@ cases() {
     say "  ok    $GROUP: behaviour cases, $(rows | wc -l) of them known not to pass"
     [ ${#words[@]} -eq 0 ] && [ ${#suites[@]} -eq 3 ] || return 0
     rows | while read -r row; do
-        # A whole module, or a case.
+        # The row names a whole module, or one case.
         case $row in
         *::\*) row=${row%\*}[a-z0-9_]+ ;;
         esac
@@ -149,13 +150,13 @@ cases() {
     done >"$HERE/dead"
     [ ! -s "$HERE/dead" ] || { say "  FAIL  $GROUP: tests/targets.txt has rows without a case:"; cat "$HERE/dead"; failed=1; }
 }
-# The names in the rows of tests/targets.txt for the group.
+# Prints the names in the rows of tests/targets.txt for the group.
 rows() {
     awk -v group="$GROUP" '/^\[/ { gsub(/[][,]/, " "); here = index(" " $0 " ", " " group " ") > 0; next }
         here && /^[^#]/ { sub(/: .*/, ""); print }' tests/targets.txt
 }
 
-# The library of a bundle, which steps aside. It is built first, because the plain library has the same place.
+# Builds the library of a bundle, which steps aside. This build comes first, because the plain library has the same path.
 bundle() {
     with_std cargo build --locked --release -Zbuild-std=core,alloc --target "$TRIPLE" -p vulkan-loader --features steps-aside
     cp "$SHARED" "$HERE/bundle.so"
@@ -169,7 +170,7 @@ steps_aside() {
     grep --quiet --fixed-strings "Stepping aside for $system/libvulkan.so.1, which is not older" "$HERE/output" || { cat "$HERE/output"; return 1; }
 }
 
-# All that a group is which runs here.
+# Runs all checks of a group whose programs can run here.
 usual() {
     check "a library that steps aside builds" bundle
     check "the library builds, with the layouts of its C compiler" library
@@ -217,8 +218,9 @@ riscv64() {
     cases
     finish
 }
-# The C library of Alpine and others, on this processor. The programs of the cases unwind, so they get an unwinder under the name that the
-# standard library requests. What ships needs none. Debian's musl-gcc asks the linker for no build ID, unlike its gcc and the compilers of Alpine.
+# Tests the C library of Alpine and other systems (musl), on this processor. The programs of the cases unwind, so they get an unwinder under
+# the name that the standard library requests. The shipped library needs no unwinder. Unlike Debian's gcc and the compilers of Alpine,
+# Debian's musl-gcc does not ask the linker for a build ID.
 musl() {
     begin musl x86_64-unknown-linux-musl musl-gcc "" musl-gcc "-Ctarget-feature=-crt-static -Clink-self-contained=no -Clink-arg=-Wl,--build-id"
     usual
@@ -238,7 +240,7 @@ unwinder() {
 needs_only_libc() {
     [ "$(readelf -d "$SHARED" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')" = libc.so ]
 }
-# foreign FOLDER: the driver, for whichever other target there is a compiler; and its manifest.
+# foreign FOLDER: builds the driver for any other target with an installed compiler, and writes its manifest.
 foreign() {
     local compiler words
     for compiler in "gcc-12 -m32" aarch64-linux-gnu-gcc arm-linux-gnueabihf-gcc riscv64-linux-gnu-gcc; do
@@ -250,14 +252,14 @@ foreign() {
     done
     return 1
 }
-# No linker for it here: the machine code of the stubs is assembled.
+# This machine has no linker for the target, so the machine code of the stubs is only assembled.
 loongarch64() {
     begin loongarch64 loongarch64-unknown-linux-gnu gcc
     check "the library is assembled" assembled
     check "a library that steps aside is assembled" assembled --features steps-aside
     finish
 }
-# A processor without stubs in machine code: it builds, and unknown functions are not found there (DRV-230).
+# Tests a processor without stubs in machine code. The library is compiled, and does not find unknown functions there (DRV-230).
 others() {
     begin others powerpc64le-unknown-linux-gnu gcc
     check "the library is assembled without stubs of its own" assembled

@@ -1,7 +1,7 @@
-# Sourced after common.sh by the scripts that need what ships for Windows x86-64: builds it with mingw, without a path or a time of this
-# machine in it.
+# Scripts that need the library for Windows x86-64 source this file after common.sh. The functions build the shipped library with mingw. The
+# library contains no path and no time of this machine.
 #
-# The standard library for that system is built from its source, which Debian has beside its second Rust (rustc-web).
+# The standard library for Windows is built from its source, which Debian has beside its second Rust (rustc-web).
 TRIPLE=x86_64-pc-windows-gnu
 WINDOWS=$TARGET/windows
 DLL=$WINDOWS/vulkan-1.dll
@@ -11,14 +11,14 @@ need /usr/lib/rustlib/src/rust/library/std rust-web-src
 need /usr/bin/rustc rustc-web
 need /usr/bin/cargo cargo-web
 
-# for_windows ARGUMENT...: cargo rustc with a standard library for Windows.
+# for_windows ARGUMENT...: runs cargo rustc with a standard library for Windows.
 for_windows() {
     local flags=("--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src=/usr/src/crates" "--remap-path-prefix=$ROOT=/usr/src/vulkan-loader-rs-$VERSION")
     PATH=/usr/bin:$PATH RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$WINDOWS/cargo \
         CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\x1f' && printf '%s' "${flags[*]}") \
         cargo rustc --locked -Zbuild-std=std,panic_abort --target "$TRIPLE" "$@"
 }
-# build_library: vulkan-1.dll and its symbols, vulkan-1.pdb.
+# build_library: builds vulkan-1.dll and its symbols, vulkan-1.pdb.
 build_library() {
     mkdir -p "$WINDOWS"
     rm -f "$WINDOWS/cargo/$TRIPLE/release/vulkan.dll"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs the cases of tests/windows/sources.c on another vulkan-1.dll for x86-64, under Wine. OTHER=/a/vulkan-1.dll names it. Each group has
-# its own process, because a group can end in a crash or a hang there. tests/windows/other.txt lists each case that differs on the
-# Khronos loader. A difference without a row fails, and so does a row without a difference.
+# Runs the tests of tests/windows/sources.c on another vulkan-1.dll for x86-64, under Wine. OTHER=/a/vulkan-1.dll names the file. Each group
+# has its own process, because a group can crash or hang there. tests/windows/other.txt lists each test whose result differs on the Khronos
+# loader. A difference without a row is a failure, and so is a row without a difference.
 . "$(dirname "$0")/../../make/common.sh"
 
 HERE=$TARGET/windows/other
@@ -28,7 +28,7 @@ while read -r group; do
     of_wine only "$group" >"$HERE/group.log" || status=$?
     cat "$HERE/group.log" >>"$HERE/log"
     sed -n "s/^FAIL  */$group: /p" "$HERE/group.log" | LC_ALL=C sort -u
-    # The status is the number of failures.
+    # The exit status of sources.exe is the number of failures.
     [ "$status" -eq "$(grep -c '^FAIL ' "$HERE/group.log")" ] || say "$group: does not end"
 done <"$HERE/groups" | LC_ALL=C sort >"$HERE/differs"
 sed -n 's/^\([^#].*\) -> .*/\1/p' $LIST | LC_ALL=C sort >"$HERE/listed"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs programs for Windows on vulkan-1.dll under Wine, on Wine's own driver, which uses lavapipe. One is the compute and render program of
-# tests/programs. The others are small programs on libraries that others built for Windows. Of these, wgpu and GLFW open vulkan-1.dll
-# themselves, and the backend of llama.cpp is linked with it. tests/windows/release.sh builds the things on which they run.
+# Runs programs for Windows on vulkan-1.dll under Wine, with Wine's own driver, which uses lavapipe. One is the compute and render program
+# of tests/programs. The others are small programs that use published libraries for Windows. Of these, wgpu and GLFW open vulkan-1.dll
+# themselves, and the backend of llama.cpp is linked with it. tests/windows/release.sh must have built the library before.
 . "$(dirname "$0")/../../make/common.sh"
 
 WINDOWS=$TARGET/windows
@@ -27,7 +27,7 @@ run() {
 gpu() {
     make --silent -C tests/clients/windows OUT="$HERE" PROGRAMS="$PWD/tests/programs" && run gpu.exe
 }
-# fetched FILE COMMAND...: gets the file by the command unless it is there, and compares its checksum.
+# fetched FILE COMMAND...: gets the file with the command unless the file already exists, and compares its checksum.
 fetched() {
     local file=$1 sum
     sum=$(awk -v file="$file" '$1 == file { print $2 }' <<<"$FILES")
@@ -35,12 +35,12 @@ fetched() {
     [ -f "$HERE/$file" ] || "$@" || return
     sha256sum --check <<<"$sum  $HERE/$file"
 }
-# wheel NAME VERSION FILE: writes the content of a wheel for Windows, in the folder of its name.
+# wheel NAME VERSION FILE: downloads a wheel for Windows, and unpacks it into the folder NAME.
 wheel() {
     fetched "$3" python3 -m pip download --quiet --no-deps --dest "$HERE" --platform win_amd64 --only-binary=:all: "$1==$2" &&
         rm -rf "${HERE:?}/$1" && python3 -m zipfile -e "$HERE/$3" "$HERE/$1"
 }
-# Wine 8 lacks this library. Newer versions that have it have the same function.
+# Wine 8 lacks bcryptprimitives.dll, so this builds a replacement. Newer versions of Wine have the library, with the same function.
 random() {
     compile -shared tests/windows/bcryptprimitives.c -o "$HERE/bcryptprimitives.dll" -ladvapi32
 }
