@@ -8,14 +8,14 @@ use loader_tests::vk::Messages;
 use loader_tests::{Outcome, Scene, Vk, case};
 
 const UTILS: &str = "VK_EXT_debug_utils";
-/// Level of the line when an instance is created.
+/// Level of the message about a creation of an instance that finds no driver.
 const CREATION: &str = "ERROR | DRIVER";
-/// Start of the line above and below the layers.
+/// Beginnings of that message: above the layers, and below them.
 const ABOVE: &str = "vkCreateInstance: Found no drivers!";
 const BELOW: &str = "terminator_CreateInstance: Found no drivers!";
-/// Start of the line when devices are listed.
+/// Beginning of the message about a list of devices that remains empty.
 const DEVICES: &str = "setup_loader_term_phys_devs:  Failed to detect any valid GPUs in the current config";
-/// End of the line if `vkloader` is installed.
+/// End of these messages if `vkloader` is installed.
 const MORE: &str = " (vkloader explain tells more)";
 
 fn refused(vk: &Vk) {

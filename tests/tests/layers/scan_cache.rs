@@ -180,7 +180,7 @@ fn lay_24_a_manifest_with_the_time_of_the_old_one_is_seen() {
             set_modified(&path, time);
             assert_eq!(layers(vk), ["VK_LAYER_b"]);
 
-            // Another file at the same path, with the same size and time.
+            // Another file is at the same path, with the same size and time.
             settle();
             assert_eq!(
                 (layers(vk), layers(vk)),
