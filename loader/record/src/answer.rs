@@ -62,7 +62,7 @@ impl<'a> Answer<'a> {
         })
     }
 
-    /// Returns `true` if no byte before this place was written.
+    /// Returns `true` if the driver wrote no byte before the place `first`.
     pub(crate) fn begins_from(self, first: usize) -> bool {
         self.places().next().is_none_or(|(at, _)| at >= first)
     }

@@ -36,7 +36,7 @@ pub const MOST_DEVICES: u16 = 16;
 pub const MOST_BYTES: usize = 64 << 10;
 /// Device number of facts about the driver as a whole.
 pub const DRIVER: u16 = u16::MAX;
-/// `VkPhysicalDeviceIDProperties`, which has the UUIDs by which devices are found again.
+/// `sType` of `VkPhysicalDeviceIDProperties`. The UUIDs in this structure show which device of the opened driver is a recorded one.
 pub const IDENTITY: u32 = 1_000_071_004;
 /// Index of `vkCreateDebugUtilsMessengerEXT` in [`Query::Callbacks`].
 pub const MESSENGERS: u32 = 0;
@@ -47,7 +47,7 @@ pub const VERSIONS: u32 = 5;
 
 const MAGIC: &[u8; 8] = b"VKLRECRD";
 const HEAD: usize = 32;
-/// Bytes of `sType` and `pNext`.
+/// Number of bytes that `sType` and `pNext` take at the start of a structure.
 const HEAD_OF_STRUCTURE: usize = 16;
 const ROW: usize = 20;
 
@@ -190,8 +190,8 @@ impl<'a> Record<'a> {
         None
     }
 
-    /// Returns the place and the recorded bytes of a structure. Its size is that of the structure in the registry, and `sType` and `pNext` are not
-    /// among the bytes.
+    /// Returns the place and the recorded bytes of a structure. Returns `None` for an answer whose size differs from the size of the
+    /// structure in the registry, or that has bytes of `sType` or `pNext`.
     pub fn answer(self, key: Key) -> Option<(usize, Answer<'a>)> {
         let (place, value) = self.find(key)?;
         let answer = Answer::read(value)?;

@@ -22,14 +22,14 @@ pub struct Structure {
     pub name: &'static str,
 }
 
-/// The structures with query, type and size in one number each, sorted.
+/// Query, type and size of each structure, packed into one number; the numbers are sorted.
 const SIZES: &[u64; STRUCTURES.len()] = &{
     let mut all = [0; STRUCTURES.len()];
     let mut at = 0;
     while at < all.len() {
         let one = &STRUCTURES[at];
         all[at] = packed(one.query as u16, one.kind, one.size);
-        assert!(at == 0 || all[at - 1] < all[at], "the generator sorts them");
+        assert!(at == 0 || all[at - 1] < all[at], "the generator sorts the structures");
         at += 1;
     }
     all

@@ -24,7 +24,7 @@ impl Builder {
         self.rows.insert(key, value);
     }
 
-    /// Returns `true` if the opened driver's device can be found again: by its UUIDs, or by its properties.
+    /// Returns `true` if the record has the UUIDs or the properties of a device, by which the device of the opened driver is found again.
     pub fn identifies(&self, device: u16) -> bool {
         let properties = Key::of(device, Query::Properties);
         let uuids = self

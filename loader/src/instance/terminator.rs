@@ -184,7 +184,7 @@ impl Creation<'_> {
         shortage::check()
     }
 
-    /// Opens a driver that stays closed for other programs only. Returns `false` if it cannot be opened.
+    /// Opens a driver that may not stay closed for this instance. Returns `false` if the driver cannot be opened.
     ///
     /// # Safety
     /// The create info is valid.

@@ -89,7 +89,7 @@ impl Closed {
         })))
     }
 
-    /// Returns a driver that does not exist, with any record.
+    /// Returns a closed driver with this record, which may be invalid. The library of the driver does not exist.
     #[cfg(any(test, fuzzing))]
     pub(super) fn of_any(bytes: Vec<u8>) -> Self {
         Self {

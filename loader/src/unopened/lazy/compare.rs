@@ -8,7 +8,7 @@ use core::sync::atomic::Ordering;
 use discovery::journal::{Journal, LogBits};
 use record::{Answer, DRIVER, Key, Query, Record};
 
-/// Last byte of `deviceName` and first byte of the numbers that identify a device without UUIDs, in `VkPhysicalDeviceProperties`.
+/// Bytes of `VkPhysicalDeviceProperties` that identify a device without UUIDs: its numbers, its type and its name.
 const NUMBERS: core::ops::Range<usize> = 8..276;
 
 /// Returns `true` if a device of the driver is the recorded one: by its UUIDs, or by numbers and name if the driver has none.
@@ -44,7 +44,8 @@ pub(super) fn is_device(device: &Device, opened: &Opened, handle: PhysicalDevice
     is_one
 }
 
-/// Compares the rows that were answers with what the opened driver says. Logs the first difference, after which the entry no longer counts.
+/// Compares the rows that served as answers with the answers of the opened driver. Logs the first difference, after which the entry no
+/// longer counts.
 pub(super) fn all(sleeper: &Sleeper, journal: &Journal<'_>) {
     let (Some(opened), Some(record)) = (sleeper.opened(), sleeper.closed.record()) else {
         return;

@@ -243,7 +243,8 @@ impl StandIn for Closed {
         }
     }
 
-    /// The reasons are a create info that cannot be copied, allocation callbacks, and a program that the driver's profiles may mention.
+    /// Returns `true` if the create info cannot be copied, if the program has allocation callbacks, or if the profiles of the driver may
+    /// mention the program.
     unsafe fn must_open(&self, info: &VkInstanceCreateInfo, callbacks: *const VkAllocationCallbacks) -> bool {
         // SAFETY: the caller promises a valid create info.
         !callbacks.is_null() || unsafe { !request::is_copied_whole(info) || self.is_mentioned(request::names(info)) }

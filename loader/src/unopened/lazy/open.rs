@@ -40,7 +40,7 @@ pub(super) struct Opened {
 }
 
 impl Opened {
-    /// Returns a driver with these functions.
+    /// Returns a driver's own instance with these functions.
     #[cfg(test)]
     pub(super) fn of(table: DriverTable, look_up: GetProcAddr) -> Self {
         Self {

@@ -17,7 +17,7 @@ enum Node {
     Report(VkDebugReportCallbackCreateInfoEXT),
 }
 
-/// Returns `true` if [`Request::copy`] copies all that a driver may read.
+/// Returns `true` if [`Request::copy`] copies everything that a driver may read.
 ///
 /// # Safety
 /// `info` is valid with all it points to.
@@ -38,10 +38,10 @@ pub(super) unsafe fn is_copied_whole(info: &VkInstanceCreateInfo) -> bool {
         && chain.all(|at| is_known(unsafe { (*at).sType }))
 }
 
-/// Names of the application and of its engine.
+/// Returns the names of the application and of its engine.
 ///
 /// # Safety
-/// `info` is valid with all it points to, for the time of the result.
+/// `info` is valid with all it points to, as long as the result is used.
 pub(super) unsafe fn names<'a>(info: &VkInstanceCreateInfo) -> [&'a [u8]; 2] {
     // SAFETY: the caller promises a pointer that is null or valid.
     match unsafe { info.pApplicationInfo.as_ref() } {
@@ -62,7 +62,7 @@ pub(super) struct Request {
 }
 
 impl Request {
-    /// Copies a create info, without structures that are unknown here.
+    /// Copies a create info. Leaves out the structures of the chain that this module does not know.
     ///
     /// # Safety
     /// `info` is valid with all it points to.

@@ -1,4 +1,4 @@
-//! Parts for tests of closed drivers.
+//! Helpers for tests of closed drivers.
 
 use crate::generated::types::VkResult;
 use crate::handle::{Driver, InstanceHandle};
@@ -14,13 +14,13 @@ use discovery::log::Listener;
 #[cfg(fuzzing)]
 use rust_alloc::{sync::Arc, vec::Vec};
 
-/// Returns a driver that does not exist, with any record.
+/// Returns a closed driver with this record, which may be invalid. The library of the driver does not exist.
 #[cfg(fuzzing)]
 pub(crate) fn closed(record: Vec<u8>) -> Arc<dyn StandIn> {
     Arc::new(Closed::of_any(record))
 }
 
-/// An instance that hears and registers nothing.
+/// An instance that takes no messages and has no callbacks.
 pub(crate) struct Quiet;
 
 impl Listener for Quiet {

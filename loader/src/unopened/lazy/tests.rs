@@ -1,4 +1,4 @@
-//! The machine code of a closed driver's functions.
+//! Tests of the machine code of a closed driver's functions.
 
 use super::open::{FAILED, Opened};
 use super::request::Request;
@@ -14,7 +14,7 @@ use core::ffi::c_char;
 use core::ptr::{null, null_mut};
 use rust_alloc::sync::Arc;
 
-/// The instance of a closed driver with one device, whose record says nothing else.
+/// Returns the instance of a closed driver, whose record has one device and no rows.
 fn sleeper() -> HostBox<Sleeper> {
     let sum = record::checksum(&[0, 0, 0, 0, 1, 0, 0, 0]).to_le_bytes();
     let head = [&b"VKLRECRD"[..], &record::FORM.to_le_bytes(), &[0; 4], &sum].concat();
@@ -34,7 +34,7 @@ fn sleeper() -> HostBox<Sleeper> {
 /// Destroys the instance.
 fn end(made: HostBox<Sleeper>) {
     let (made, _) = made.into_raw();
-    // SAFETY: nothing else refers to the instance.
+    // SAFETY: nothing else refers to the instance, and null callbacks are allowed.
     unsafe { destroy(InstanceHandle::from_raw(made.cast()), null()) };
 }
 
@@ -45,7 +45,7 @@ fn drv_283_commands_of_a_driver_that_cannot_be_opened_fail() {
     let create = LATE.vkCreateDevice.expect("a function");
     let supports = LATE.vkGetPhysicalDeviceXcbPresentationSupportKHR.expect("a function");
     let find = LATE.vkGetDeviceProcAddr.expect("a function");
-    // SAFETY: the functions pass their arguments on to nobody, because the driver does not exist.
+    // SAFETY: the driver does not exist, so no function uses its arguments.
     unsafe {
         assert_eq!(create(device, null(), null(), null_mut()), FAILED);
         assert_eq!(supports(device, 7, null_mut(), 9), 0);
@@ -70,7 +70,7 @@ unsafe extern "system" fn eight(
     assert_eq!(device.raw() as usize, REAL);
     assert_eq!((format.0, kind.0, samples.0, usage.0, tiling.0), (1, 2, 3, 4, 5));
     assert_eq!(properties as usize, 0x777);
-    // SAFETY: the caller passes a number.
+    // SAFETY: the caller passes a writable number.
     unsafe { *count = 6 };
 }
 
@@ -90,7 +90,7 @@ fn drv_283_all_arguments_reach_the_driver_with_its_own_handle() {
     let ask = LATE.vkGetPhysicalDeviceSparseImageFormatProperties.expect("a function");
     let mut count = 0;
     let mut call = || {
-        // SAFETY: the function takes any numbers, and a writable count.
+        // SAFETY: the function accepts any numbers, and the count is writable.
         unsafe {
             ask(
                 device.handle(),
