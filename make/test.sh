@@ -30,7 +30,6 @@ lint() {
     $CARGO clippy --locked --workspace --all-targets -- -D warnings
     # Checks the shipped code, which uses no standard library, not even parts that other crates use.
     $CARGO clippy --locked --release -p vulkan-loader -- -D warnings
-    FUZZ_PROFILE=quick tests/fuzz/run.sh lint
     # Checks the licences and origins of crates, and that no crate is banned.
     make/crates.sh
 }
@@ -121,7 +120,7 @@ gate() {
     VKL_LIBRARY=$LIBRARY VKL_BENCH_PROGRAMS=$TARGET/bench python3 tests/bench/gate.py
 }
 fuzzed() {
-    FUZZ_PROFILE=quick tests/fuzz/run.sh 4 ${CASE:+"$CASE"}
+    FUZZ_PROFILE=quick FUZZ_LINT=1 tests/fuzz/run.sh 4 ${CASE:+"$CASE"}
 }
 
 # -- The stages --

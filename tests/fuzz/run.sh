@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # run.sh SECONDS [TARGET...]: builds the fuzz targets of tests/fuzz with AddressSanitizer and runs them, two at a time. Without names, all
-# targets run. With 0 seconds, the script only builds. `run.sh lint` checks the source of the targets instead.
+# targets run. With 0 seconds, the script only builds.
 #
-# FUZZ_PROFILE names a profile of tests/fuzz/Cargo.toml other than `release`. cargo-fuzz does the same work, but needs a nightly toolchain
+# FUZZ_PROFILE names a profile of tests/fuzz/Cargo.toml other than `release`. With FUZZ_LINT=1, clippy builds the targets, and its warnings
+# are errors. A separate check would read all crates once more. cargo-fuzz does the same work as this script, but needs a nightly toolchain
 # and must be built first. The compiler options of cargo-fuzz are copied below. Inputs that fail stay in target/fuzz/finds/TARGET, and
 # inputs that reached new code in target/fuzz/corpus/TARGET.
 . "$(dirname "$0")/../../make/common.sh"
 
 seconds=${1:-60}
 shift || true
-[[ $seconds =~ ^(0|[1-9][0-9]{0,5}|lint)$ ]] || die 3 "for how many seconds each? SECONDS_EACH=600, and not $seconds"
+[[ $seconds =~ ^(0|[1-9][0-9]{0,5})$ ]] || die 3 "for how many seconds each? SECONDS_EACH=600, and not $seconds"
 FUZZ=$TARGET/fuzz
 PROFILE=${FUZZ_PROFILE:-release}
 TRIPLE=$(rustc -vV | sed -n 's/^host: //p')
@@ -24,12 +25,16 @@ else
     say "SKIPPED: AddressSanitizer, which this toolchain has not; fuzzing without it"
 fi
 
+if [ -n "${FUZZ_LINT:-}" ]; then
+    RUSTC_WORKSPACE_WRAPPER=$(rustc --print sysroot)/bin/clippy-driver
+    [ -x "$RUSTC_WORKSPACE_WRAPPER" ] || die 2 "there is no $RUSTC_WORKSPACE_WRAPPER: rustup component add clippy"
+    export RUSTC_WORKSPACE_WRAPPER CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
+fi
+
 # The option for a sanitizer counts as unstable, although every toolchain knows it.
-fuzz_cargo() {
-    local verb=$1
-    shift
-    RUSTC_BOOTSTRAP=1 RUSTFLAGS=$FLAGS CARGO_TARGET_DIR=$FUZZ $CARGO "$verb" \
-        --locked --quiet --profile "$PROFILE" --manifest-path tests/fuzz/Cargo.toml --target "$TRIPLE" "$@"
+build() {
+    RUSTC_BOOTSTRAP=1 RUSTFLAGS=$FLAGS CARGO_TARGET_DIR=$FUZZ $CARGO build \
+        --locked --quiet --profile "$PROFILE" --manifest-path tests/fuzz/Cargo.toml --target "$TRIPLE" --bins
 }
 
 # run TARGET: runs a target, and prints a line with the result. If the target failed, prints the end of its output too.
@@ -52,11 +57,7 @@ run() {
     return "$status"
 }
 
-if [ "$seconds" = lint ]; then
-    fuzz_cargo clippy -- -D warnings
-    exit
-fi
-fuzz_cargo build --bins
+build
 [ "$seconds" != 0 ] || exit 0
 
 targets=("$@")
