@@ -26,8 +26,8 @@ pub struct File<'a> {
     pub build_id: &'a [u8],
     /// Names by which libraries request the file, separated by blanks.
     pub names: &'a [u8],
-    /// `true` if `LD_LIBRARY_PATH` led to the file when the driver was asked. The entry then counts only in a process whose variable leads
-    /// to the same file.
+    /// `true` if `LD_LIBRARY_PATH` led to the file when the driver was asked. The entry then counts only in a process that has loaded the
+    /// file, or in which the variable leads to the file too.
     pub is_searched: bool,
 }
 
