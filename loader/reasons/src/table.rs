@@ -34,16 +34,16 @@ macro_rules! codes {
 codes! {
     FileNotFound = "file.not-found",
         "The file does not exist.",
-        "Correct the variable or setting that names it, or install the package that brings it.";
+        "Correct the variable or setting that names the file, or install the package that contains it.";
     FileNotOpened = "file.not-opened",
-        "The file is there, but this process may not open it.",
-        "Give the user read permission on the file and on the folders above it; in a sandbox, let the file be seen.";
+        "The file exists, but this process may not open it.",
+        "Give the user read permission on the file and on the folders above it; in a sandbox, make the file visible.";
     FileNotRegular = "file.not-regular",
         "The path leads to a folder, a device or a pipe.",
         "Name the JSON file itself.";
     FileNotRead = "file.not-read",
-        "The file opened, but reading it failed.",
-        "Check the disk or network drive that it lies on.";
+        "The file was opened, but reading it failed.",
+        "Check the disk or network drive that contains the file.";
     FileTooLarge = "file.too-large",
         "The file is larger than any real manifest.",
         "Reinstall the package that the file belongs to.";
@@ -51,16 +51,16 @@ codes! {
         "The file changed while it was read.",
         "Start the program again once the installation that writes the file has ended.";
     FileInvalidJson = "file.invalid-json",
-        "The file holds no valid JSON.",
+        "The file is not valid JSON.",
         "Correct the file, or reinstall the package that it belongs to.";
     FileNotAnObject = "file.not-an-object",
-        "The file holds JSON, but no object.",
+        "The file contains JSON, but not an object.",
         "Correct the file, or reinstall the package that it belongs to.";
     FileNotJsonName = "file.not-json-name",
         "The name of the file does not end in .json, so it was not opened.",
         "Rename the file, or name the manifest instead of the library.";
     FileFoundBefore = "file.found-before",
-        "The same file was found before, under this path or another one, and counts once.",
+        "The same file was found before, under this or another path, and is used only once.",
         "";
 
     SettingsNoFormatVersion = "settings.no-format-version",
@@ -73,7 +73,7 @@ codes! {
         "The settings file is for other programs than this one.",
         "";
     SettingsNothing = "settings.nothing",
-        "The settings file holds nothing that has an effect.",
+        "The settings file contains nothing that has an effect.",
         "";
 
     DriverManifestNoFormatVersion = "driver-manifest.no-format-version",
@@ -83,7 +83,7 @@ codes! {
         "The driver's manifest has no object ICD.",
         "Reinstall the driver; a manifest written by hand needs the object \"ICD\".";
     DriverManifestOfLayer = "driver-manifest.of-layer",
-        "The manifest of a layer lies where drivers are looked for.",
+        "The manifest of a layer is in a folder for drivers.",
         "Move the file to a layer folder.";
     DriverManifestNoLibraryPath = "driver-manifest.no-library-path",
         "The driver's manifest does not say where the library is.",
@@ -101,27 +101,27 @@ codes! {
         "The driver is for another variant of the API, such as Vulkan SC.",
         "Install the driver for Vulkan itself.";
     DriverManifestPortability = "driver-manifest.portability",
-        "A portability driver, which a program gets only when it asks for such drivers.",
+        "The driver is a portability driver, and a program gets such drivers only on request.",
         "The program must enable VK_KHR_portability_enumeration and set its flag; ask the program's authors.";
     DriverManifestArchitecture = "driver-manifest.architecture",
         "The manifest says that the driver is for another word size than the program's.",
         "Install the driver for the program's word size too (on Debian the i386 or amd64 package of the same name).";
     DriverManifestDisabled = "driver-manifest.disabled",
-        "VK_LOADER_DRIVERS_DISABLE leaves this driver out.",
+        "VK_LOADER_DRIVERS_DISABLE disables this driver.",
         "Unset VK_LOADER_DRIVERS_DISABLE, or change its patterns.";
     DriverManifestNotSelected = "driver-manifest.not-selected",
         "VK_LOADER_DRIVERS_SELECT is set and does not match this driver.",
-        "Unset VK_LOADER_DRIVERS_SELECT, or change its patterns: they are matched with the manifest's file name.";
+        "Unset VK_LOADER_DRIVERS_SELECT, or change its patterns, which must match the manifest's file name.";
 
     CatalogueNotKept = "catalogue.not-kept",
-        "The driver catalogue belongs to another user, or others may write to it, so it does not count.",
-        "Let vkloader catalogue update write it again, as the superuser or with --user.";
+        "The driver catalogue belongs to another user, or other users may write to it, so it is ignored.",
+        "Write it again with vkloader catalogue update, as the superuser or with --user.";
     CatalogueInvalid = "catalogue.invalid",
-        "The file is no driver catalogue of this architecture, or holds more than one may.",
-        "Let vkloader catalogue update write it again.";
+        "The file is not a driver catalogue for this architecture, or exceeds a limit.",
+        "Write it again with vkloader catalogue update.";
     CatalogueOtherSchema = "catalogue.other-schema",
-        "The driver catalogue was written by a program of another version, in another form.",
-        "Let the vkloader that belongs to this loader write it again.";
+        "A program of another version wrote the driver catalogue, in another format.",
+        "Write it again with the vkloader that belongs to this loader.";
     CatalogueOtherLoader = "catalogue.other-loader",
         "The driver catalogue was made with another version of the loader, so every driver is opened.",
         "Run vkloader catalogue update.";
@@ -129,92 +129,92 @@ codes! {
         "A variable that drivers read has another value than when the driver catalogue was made, so every driver is opened.",
         "";
     CatalogueNoDevice = "catalogue.no-device",
-        "The driver catalogue knows that the driver has no device on this machine, so it was not opened.",
-        "Run vkloader catalogue update if that is not so any more; VK_LOADER_CATALOGUE=off opens every driver.";
+        "According to the driver catalogue, the driver has no device on this machine, so the driver was not opened.",
+        "Run vkloader catalogue update if this is no longer true; VK_LOADER_CATALOGUE=off opens every driver.";
     CatalogueHidden = "catalogue.hidden",
-        "The driver catalogue knows the devices of the driver, and none of them is visible by the list of visible devices.",
+        "The driver catalogue has the devices of the driver, and none of them is in the list of visible devices.",
         "Unset VK_LOADER_VISIBLE_DEVICES, or add a word for one of its devices; vkloader devices prints the words.";
     CatalogueSoftware = "catalogue.software",
-        "The driver computes on the processor, and a policy wants such drivers only where no other has a device.",
-        "Take software-last out of VK_LOADER_DRIVER_POLICY, or of driver_policy in the settings file.";
+        "The driver computes on the processor, and a policy allows such drivers only if no other driver has a device.",
+        "Remove software-last from VK_LOADER_DRIVER_POLICY, or from driver_policy in the settings file.";
     CatalogueAsleep = "catalogue.asleep",
-        "All devices of the driver are suspended, and a policy does not want them to be woken.",
-        "Take no-wake out of VK_LOADER_DRIVER_POLICY, or of driver_policy in the settings file.";
+        "All devices of the driver are suspended, and a policy forbids waking them.",
+        "Remove no-wake from VK_LOADER_DRIVER_POLICY, or from driver_policy in the settings file.";
     CatalogueCrashed = "catalogue.crashed",
         "The driver crashed or ended its process when the driver catalogue was made, so it was not opened.",
-        "Update or remove the driver, then run vkloader catalogue update; VK_LOADER_CATALOGUE=off opens it all the same.";
+        "Update or remove the driver, then run vkloader catalogue update; VK_LOADER_CATALOGUE=off opens it anyway.";
     CatalogueHung = "catalogue.hung",
         "The driver did not answer when the driver catalogue was made, so it was not opened.",
-        "Update or remove the driver, then run vkloader catalogue update; VK_LOADER_CATALOGUE=off opens it all the same.";
+        "Update or remove the driver, then run vkloader catalogue update; VK_LOADER_CATALOGUE=off opens it anyway.";
     #[cfg(feature = "service")]
     ServiceNotReached = "service.not-reached",
-        "The driver service is switched on, but its socket cannot be connected to.",
-        "Start the service, or let the sandbox see its socket; an empty VK_LOADER_SERVICE_SOCKET switches it off.";
+        "The driver service is switched on, but the loader cannot connect to its socket.",
+        "Start the service, or make its socket visible in the sandbox; an empty VK_LOADER_SERVICE_SOCKET switches it off.";
     #[cfg(feature = "service")]
     ServiceNotTrusted = "service.not-trusted",
-        "The driver service is run by a user who is not trusted with the code of drivers.",
+        "The user who runs the driver service is not trusted with the code of drivers.",
         "Run the service from its own unit, so that the superuser opens its socket.";
     #[cfg(feature = "service")]
     ServiceFolder = "service.folder",
-        "The socket of the driver service lies in a folder that others than the superuser can change, and the program is elevated.",
-        "Give the folder to the superuser, and the permission to write in it to nobody else.";
+        "The socket of the driver service is in a folder that users other than the superuser can change, and the program is elevated.",
+        "Make the superuser the owner of the folder, and let no other user write to it.";
     #[cfg(feature = "service")]
     ServiceTimeout = "service.timeout",
-        "The driver service gave no answer in time.",
-        "Look at the state of the service: it may wait for a driver that never comes.";
+        "The driver service did not answer in time.",
+        "Check the state of the service, because it may be waiting for a driver that never becomes ready.";
     #[cfg(feature = "service")]
     ServiceLost = "service.lost",
-        "The connection to the driver service ended while something was asked for.",
-        "Look whether the service was restarted; the next scan connects anew.";
+        "The connection to the driver service ended during a request.",
+        "Check whether the service was restarted; the next scan connects again.";
     #[cfg(feature = "service")]
     ServiceRefused = "service.refused",
         "The driver service refused the request.",
-        "Look at the word that it answered with: busy means that too much was asked for at once.";
+        "See the word in the answer: busy means that there were too many requests at once.";
     #[cfg(feature = "service")]
     ServiceBadReply = "service.bad-reply",
-        "The driver service gave a malformed answer.",
+        "The driver service sent a malformed answer.",
         "Install a service and a loader of the same version.";
     #[cfg(feature = "service")]
     ServiceNoLibrary = "service.no-library",
-        "The driver service has no library of that key any more.",
+        "The driver service no longer has a library with that key.",
         "Start the program again: the driver was changed or removed meanwhile.";
     #[cfg(feature = "service")]
     ServiceDescriptors = "service.descriptors",
-        "An answer of the driver service did not bring exactly one file.",
+        "An answer of the driver service did not contain exactly one file.",
         "Install a service and a loader of the same version.";
     #[cfg(feature = "service")]
     ServiceFileNotTrusted = "service.file-not-trusted",
-        "The driver service sent a file that others than the superuser can change.",
-        "Give the driver's library to the superuser, or let the service seal a copy of it.";
+        "The driver service sent a file that users other than the superuser can change.",
+        "Make the superuser the owner of the driver's library, or let the service seal a copy of it.";
     #[cfg(feature = "service")]
     ServiceOtherBytes = "service.other-bytes",
-        "The driver service sent another library than the one in its list, by checksum.",
+        "The library that the driver service sent has another checksum than the one in its list.",
         "Start the program again: the service was restarted meanwhile.";
     #[cfg(feature = "service")]
     ServiceOldCLibrary = "service.old-c-library",
-        "The driver of the service, or a library that it needs, was built for a newer C library than that of the program, or for another one.",
+        "The driver of the service, or a library that it needs, was built for a newer C library than the program's, or for another C library.",
         "Update the sandbox's runtime, or package a driver that was built for an older system. A program with musl needs drivers for musl.";
 
     DriverNotOpened = "driver.not-opened",
         "The system could not open the driver's library.",
-        "Install what the library needs; the system's own words name the first thing missing.";
+        "Install the libraries that it needs; the system's message names the first missing one.";
     DriverWrongArchitecture = "driver.wrong-architecture",
         "The driver's library is for another processor or word size than the program.",
         "Install the driver for the program's word size too (on Debian the i386 or amd64 package of the same name).";
     DriverNegotiationRefused = "driver.negotiation-refused",
-        "The driver speaks no version of the interface that the loader speaks.",
+        "The driver supports no version of the interface that the loader supports.",
         "Update the driver, or the loader.";
     DriverNoGetInstanceProcAddr = "driver.no-get-instance-proc-addr",
         "The driver negotiated an interface whose vk_icdGetInstanceProcAddr it does not export.",
         "Check that library_path names the driver itself, and reinstall the driver.";
     DriverNoEntryPoint = "driver.no-entry-point",
-        "The library exports nothing that a Vulkan driver exports.",
+        "The library exports no function of a Vulkan driver.",
         "Check that library_path names the driver itself, and reinstall the driver.";
     DriverNoExport = "driver.no-export",
         "The library lacks a function that a driver of the oldest interface exports.",
         "Check that library_path names the driver itself, and reinstall the driver.";
     DriverNoGlobalFunction = "driver.no-global-function",
-        "The driver opens, but does not hand out its first functions, most often because it did not find a library of its own.",
+        "The driver was opened, but does not return its first functions, most often because it did not find one of its own libraries.",
         "Install the driver's companion libraries; for NVIDIA's these are libGLX_nvidia, libGLX and libX11.";
     DriverExtensionQueryFailed = "driver.extension-query-failed",
         "The driver failed to list its extensions.",
@@ -223,7 +223,7 @@ codes! {
         "The driver failed to create an instance.",
         "Look for messages of the driver itself; its kernel module may be missing, or of another version than the driver.";
     DriverNullInstance = "driver.null-instance",
-        "The driver said that it created an instance, and gave none.",
+        "The driver reported that it created an instance, but returned none.",
         "Update the driver, and report this to its authors.";
     DriverNoRequiredCommand = "driver.no-required-command",
         "The driver's instance lacks a function that every driver must have.",
@@ -238,10 +238,10 @@ codes! {
         "A driver that the program passed lacks a function.",
         "This is a defect of the program, or of the driver that it brings.";
     DriverDirectVersion = "driver.direct-version",
-        "A driver that the program passed speaks too old an interface.",
+        "A driver that the program passed supports only versions of the interface that are too old.",
         "This is a defect of the program, or of the driver that it brings.";
     DriverDirectVersionQueryFailed = "driver.direct-version-query-failed",
-        "A driver that the program passed failed to tell its version.",
+        "A driver that the program passed failed to report its version.",
         "This is a defect of the program, or of the driver that it brings.";
 
     LayerManifestNoFormatVersion = "layer-manifest.no-format-version",
@@ -251,20 +251,20 @@ codes! {
         "The manifest describes no layer.",
         "Reinstall the layer.";
     LayerManifestOfDriver = "layer-manifest.of-driver",
-        "The manifest of a driver lies where layers are looked for.",
+        "The manifest of a driver is in a folder for layers.",
         "Move the file to a driver folder.";
     LayerManifestRepeatedLayer = "layer-manifest.repeated-layer",
-        "The manifest has several objects named layer, of which one counts.",
+        "The manifest has several objects named layer, but only one of them counts.",
         "The manifest should have an array named layers; report this to the layer's authors.";
     LayerManifestElementNotObject = "layer-manifest.element-not-object",
-        "A member of the manifest's array layers is no object, so the rest of the file was left out.",
+        "An element of the manifest's array layers is not an object, so the rest of the file was left out.",
         "Reinstall the layer.";
 
     LayerNoField = "layer.no-field",
         "The layer's manifest lacks something that each layer needs.",
         "Reinstall the layer.";
     LayerDeviceLayer = "layer.device-layer",
-        "Layers for devices alone have been out of use since Vulkan 1.0.13.",
+        "Layers that are only for devices have been obsolete since Vulkan 1.0.13.",
         "Install a newer version of the layer.";
     LayerUnknownType = "layer.unknown-type",
         "The manifest gives the layer an unknown type.",
@@ -273,13 +273,13 @@ codes! {
         "The layer is for another variant of the API, such as Vulkan SC.",
         "";
     LayerLibraryAndComponents = "layer.library-and-components",
-        "The manifest gives both a library and component layers, of which a layer has one.",
+        "The manifest has both a library and component layers, but a layer may have only one of them.",
         "Correct the manifest.";
     LayerNoLibraryNorComponents = "layer.no-library-nor-components",
-        "The manifest gives neither a library nor component layers.",
+        "The manifest has neither a library nor component layers.",
         "Correct the manifest.";
     LayerNoDisableEnvironment = "layer.no-disable-environment",
-        "An implicit layer must name the variable that switches it off, and this one does not.",
+        "An implicit layer must name the variable that switches it off, but this layer does not.",
         "Reinstall the layer, or correct its manifest.";
     LayerBadDisableEnvironment = "layer.bad-disable-environment",
         "The object disable_environment of the implicit layer names no variable.",
@@ -289,10 +289,10 @@ codes! {
         "Install the layer for the program's word size too.";
 
     LayerDuplicate = "layer.duplicate",
-        "A layer of the same name was found before, and counts.",
+        "A layer of the same name was found before, and is used instead.",
         "Remove one of the two manifests.";
     LayerDisabled = "layer.disabled",
-        "VK_LOADER_LAYERS_DISABLE leaves this layer out.",
+        "VK_LOADER_LAYERS_DISABLE disables this layer.",
         "Unset VK_LOADER_LAYERS_DISABLE, or name the layer in VK_LOADER_LAYERS_ALLOW.";
     LayerComponentMissing = "layer.component-missing",
         "A layer that this meta-layer is made of is not installed.",
@@ -304,7 +304,7 @@ codes! {
         "The meta-layer lists itself among its components.",
         "Correct the manifest.";
     LayerRecursive = "layer.recursive",
-        "The components of the meta-layer lead back to it.",
+        "The components of the meta-layer contain the meta-layer itself.",
         "Correct one of the manifests.";
     LayerComponentInvalid = "layer.component-invalid",
         "A meta-layer that this one is made of cannot be used itself.",
@@ -328,21 +328,21 @@ codes! {
         "The settings file lists the layer twice.",
         "Let the program that wrote the settings file write it again.";
     LayerListedInSettings = "layer.listed-in-settings",
-        "The settings file decides about a layer of this name, so the one found here does not count.",
+        "The settings file lists a layer of this name, so the layer found here is ignored.",
         "";
     LayerInactive = "layer.inactive",
-        "The layer is installed, and nothing switches it on.",
+        "The layer is installed, but nothing switches it on.",
         "";
     LayerSwitchedOff = "layer.switched-off",
-        "The layer is switched off by the variable that it names for this.",
+        "The layer is switched off by the variable that its manifest names for this purpose.",
         "Unset the variable.";
     LayerNotSwitchedOn = "layer.not-switched-on",
-        "The layer waits for a variable that is not set to the value that it asks for.",
+        "The layer is inactive, because the variable that switches it on is unset or has another value.",
         "";
 
     LayerLibraryNotOpened = "layer-library.not-opened",
         "The system could not open the layer's library.",
-        "Install what the library needs; the system's own words name the first thing missing.";
+        "Install the libraries that it needs; the system's message names the first missing one.";
     LayerLibraryWrongArchitecture = "layer-library.wrong-architecture",
         "The layer's library is for another processor or word size than the program.",
         "Install the layer for the program's word size too.";
@@ -357,7 +357,7 @@ codes! {
         "A variable hides the device by its numbers.",
         "Unset VK_LOADER_DEVICE_ID_FILTER, VK_LOADER_VENDOR_ID_FILTER or VK_LOADER_DRIVER_ID_FILTER.";
     DeviceNotConfigured = "device.not-configured",
-        "The settings file lists devices, and not this one.",
+        "The settings file lists devices, but not this one.",
         "Change the settings in the program that wrote them, or delete the settings file.";
     DeviceNotVisible = "device.not-visible",
         "A list of visible devices, in a variable or the settings file, does not have this device.",
@@ -372,6 +372,6 @@ codes! {
         "The driver failed to list its devices.",
         "Look for messages of the driver itself, and for its kernel module.";
     DeviceGroupsFailed = "device.groups-failed",
-        "The driver failed to list its groups of devices.",
+        "The driver failed to list its device groups.",
         "Look for messages of the driver itself.";
 }

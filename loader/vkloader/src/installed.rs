@@ -135,7 +135,7 @@ mod tests {
         let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
         let paths = [PathBuf::from("/usr/lib/libone.so"), PathBuf::from("/lib/libone.so")];
         write("one:amd64.list", "/.\n/lib\n/lib/libone.so\n");
-        assert_eq!(listed(folder.path(), &paths), None, "the format is unknown");
+        assert_eq!(listed(folder.path(), &paths), None, "an unknown format");
         write("format", "2\n");
         assert_eq!(listed(folder.path(), &paths), None);
         write("format", "1\n");

@@ -114,7 +114,7 @@ impl LibraryFolder {
         let mut paths = folders.iter().flat_map(|folder| NAMES.map(|name| folder.join(name)));
         let first = paths.find(|path| path.exists())?;
         Some(format!(
-            "{name} looks for libraries in folders of its own first (DT_RPATH), and finds {}",
+            "{name} first searches its own folders for libraries (DT_RPATH), and finds {}",
             first.display()
         ))
     }

@@ -81,7 +81,7 @@ impl Other {
         };
         for (manifest, variable) in manifests(records).into_iter().take(MOST_TRIED) {
             let how = match alone(library, &usual, manifest)? {
-                Alone::Crashed(signal) => format!("{} ends that loader", names::signal(signal)),
+                Alone::Crashed(signal) => format!("{} ends a process with that loader", names::signal(signal)),
                 // If the answer is the same as without drivers, the loader skipped the manifest, or always fails.
                 Alone::Answered(code) if code == without_drivers && !causes::is_odd_manifest(manifest) => continue,
                 Alone::Answered(code) if code < 0 && works_alone(library, manifest)? => {

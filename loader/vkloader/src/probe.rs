@@ -195,7 +195,7 @@ pub(crate) fn run(
 /// # Errors
 /// Returns a message that says why the library cannot be used.
 pub(crate) fn open(library: &OsString) -> Result<Entry, String> {
-    let name = library.to_str().ok_or("its path is no UTF-8")?;
+    let name = library.to_str().ok_or("its path is not UTF-8")?;
     // SAFETY: the initialisers of a library may run any code. This process exists only to run the library, so a crash here harms nothing
     // else.
     let opened = unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| words(&error))?;

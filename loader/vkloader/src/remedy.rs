@@ -120,7 +120,7 @@ impl Library {
                 if sets.len() > 1 {
                     first
                         .findings
-                        .push("without it alone, another driver or layer ends the program".into());
+                        .push("if only this one is left out, another driver or layer ends the program".into());
                     first.advice = first.advice.replace(&old, &joined(&sets));
                 }
                 first.findings.push(format!("this was tried: {words}"));

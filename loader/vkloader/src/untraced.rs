@@ -100,7 +100,7 @@ pub(crate) fn known(command: &[OsString]) -> Option<String> {
     }
     if let Some(example) = of(&ENTERING) {
         return Some(format!(
-            "{file} starts the program where it has a loader and drivers of its own, so it writes no trace; start vkloader there: {example}"
+            "{file} starts the program in a place with another loader and other drivers, so it writes no trace; start vkloader there: {example}"
         ));
     }
     let program = itself::find(name)?;
@@ -147,7 +147,7 @@ fn has_capabilities(program: &Path) -> bool {
 fn has_loader(program: &OsStr) -> Option<String> {
     let loader = own_loader(program)?;
     Some(format!(
-        "{} brings a Vulkan loader of its own, {}, which writes no trace; vkloader explain --library LIBRARY -- PROGRAM runs it under a library of \
+        "{} brings its own Vulkan loader, {}, which writes no trace; vkloader explain --library LIBRARY -- PROGRAM runs it under a library of \
          this project",
         Path::new(program).display(),
         loader.display()
@@ -159,11 +159,11 @@ fn is_static(program: &Path) -> String {
     let bytes = std::fs::read(program).unwrap_or_default();
     let contains = |word: &str| bytes.windows(word.len()).any(|part| part == word.as_bytes());
     let what = match OF_LOADERS.into_iter().all(contains) {
-        true => "contains a Vulkan loader of its own, which writes no trace",
+        true => "contains its own Vulkan loader, which writes no trace",
         false => "uses no Vulkan loader",
     };
     format!(
-        "{} is linked statically, so it opens no library, and {what}; vkloader explain without a program tells which devices there are",
+        "{} is linked statically, so it opens no library, and {what}; vkloader explain without a program lists the devices",
         program.display()
     )
 }
@@ -213,7 +213,7 @@ pub(crate) fn of_other_size(program: &OsStr, records: &[Record]) -> Option<Dropp
         let library = library.display();
         found.findings.push(match missing.first() {
             Some((name, by)) => format!(
-                "{library} of {manifest} does not open: {name} is missing, which {} needs",
+                "{library} of {manifest} cannot be opened: {name} is missing, which {} needs",
                 by.display()
             ),
             None => format!("its driver: {library} of {manifest}"),

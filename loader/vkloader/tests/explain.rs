@@ -396,7 +396,7 @@ fn a_library_that_is_no_file() {
     let explained = machine.explain();
     assert_eq!((explained.code, explained.first()), (1, "driver.not-opened"));
     assert!(
-        explained.findings().contains("/dev/null is no file"),
+        explained.findings().contains("/dev/null is not a file"),
         "{}",
         explained.findings()
     );

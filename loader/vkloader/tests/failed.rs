@@ -96,7 +96,7 @@ fn the_failed_call_of_a_program_without_windows_is_the_first_cause() {
     assert!(
         explained
             .findings()
-            .contains("vkCreateDevice gave VK_ERROR_EXTENSION_NOT_PRESENT"),
+            .contains("vkCreateDevice returned VK_ERROR_EXTENSION_NOT_PRESENT"),
         "{}",
         explained.findings()
     );
@@ -132,7 +132,7 @@ fn a_variable_of_a_script_counts_for_the_list_of_devices() {
     );
     let advice = first["advice"].as_str().unwrap_or_default();
     assert!(
-        advice.ends_with("take VK_LOADER_VENDOR_ID_FILTER out of what starts the program"),
+        advice.ends_with("remove VK_LOADER_VENDOR_ID_FILTER from the script or command that starts the program"),
         "{advice}"
     );
 }

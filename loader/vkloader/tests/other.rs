@@ -439,7 +439,7 @@ fn a_damaged_loader_in_a_folder_of_a_variable_is_named() {
     let explained = machine.explain_with(&[]);
     assert_eq!((explained.code, explained.first()), (1, "loader.not-opened"));
     assert!(
-        explained.findings().contains("is no library: 10 bytes"),
+        explained.findings().contains("is not a library: 10 bytes"),
         "{}",
         explained.findings()
     );
@@ -452,5 +452,5 @@ fn a_damaged_loader_in_a_folder_of_a_variable_is_named() {
         explained.advice()
     );
     machine.unset("LD_LIBRARY_PATH");
-    assert!(!machine.explain_with(&[]).findings().contains("is no library"));
+    assert!(!machine.explain_with(&[]).findings().contains("is not a library"));
 }

@@ -360,7 +360,7 @@ fn a_library_that_is_cut_and_one_for_another_processor() {
     );
     assert!(explained.advice().starts_with("Reinstall"), "{}", explained.advice());
     std::fs::write(&library, "").expect("it can be written");
-    assert!(machine.explain().findings().contains("is no library: 0 bytes"));
+    assert!(machine.explain().findings().contains("is not a library: 0 bytes"));
     let mut other = bytes.clone();
     // No test runs on this processor.
     other[18] = 0xF7;

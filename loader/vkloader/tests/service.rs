@@ -60,7 +60,7 @@ fn good(operation: Operation, header: Header) -> Vec<Sent> {
         Operation::Devices => reply(header, DEVICES),
         Operation::Manifests => with_file(header, r#"{"count": 1}"#, MANIFESTS),
         Operation::Inspect => with_file(header, r#"{"status": "ok"}"#, STATE),
-        Operation::Get | Operation::Watch => panic!("nothing is to be got"),
+        Operation::Get | Operation::Watch => panic!("vkloader service never sends this request"),
     }]
 }
 
@@ -112,7 +112,7 @@ fn beside(words: &[&str], service: impl Fn(Operation, Header) -> Vec<Sent> + Sen
     let mut arguments = vec!["service", "--socket", path.to_str().expect("plain")];
     arguments.extend(words);
     let output = machine.run(&arguments);
-    serving.join().expect("what the client sent was right");
+    serving.join().expect("the client sends only valid requests");
     output
 }
 
@@ -165,7 +165,7 @@ fn lsv_45_without_rights_devices_and_manifests_are_told() {
         "renderD128  amdgpu",
         "renderD129  odd            nothing",
         "0-libvulkan_lvp.so",
-        "told to root and to the user of the service",
+        "Only root and the user of the service can see",
     ] {
         assert!(out.contains(words), "{words}: {out}");
     }
@@ -234,7 +234,7 @@ fn what_is_no_service_is_named() {
                 ..Sent::default()
             }]
         }),
-        (Operation::Features, "longer than any", |header| {
+        (Operation::Features, "longer than allowed", |header| {
             vec![reply(header, &" ".repeat(MOST_IN_REPLY + 1))]
         }),
         (Operation::Features, "cannot be read", |header| {
@@ -261,7 +261,7 @@ fn what_is_no_service_is_named() {
             sent.files.extend(with_file(header, "", "").files);
             vec![sent]
         }),
-        (Operation::Manifests, "is no file", |header| {
+        (Operation::Manifests, "is not a file", |header| {
             let (reader, writer) = std::io::pipe().expect("a pipe");
             // The pipe stays open, so reading from it would block.
             std::mem::forget(writer);

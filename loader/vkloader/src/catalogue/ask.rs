@@ -219,7 +219,7 @@ impl<'a> Asker<'a> {
             }
             Ending::Status(status) => Err(format!("the process that asks it ended with status {status}")),
             Ending::Signal(signal) => Err(format!("signal {signal} ended the process that asks it")),
-            Ending::TooLong(limit) => Err(format!("it does not answer all questions within {} s", limit.as_secs())),
+            Ending::TooLong(limit) => Err(format!("it does not answer all queries within {} s", limit.as_secs())),
         })
     }
 

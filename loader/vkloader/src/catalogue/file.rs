@@ -272,7 +272,7 @@ pub(super) fn read(path: &Path) -> io::Result<Catalogue> {
         .open(path)
         .map_err(name)?;
     if !file.metadata().map_err(name)?.is_file() {
-        return Err(name(io::Error::other("it is no file")));
+        return Err(name(io::Error::other("it is not a file")));
     }
     file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(name)?;
     if bytes.len() as u64 > MOST_BYTES {
@@ -308,12 +308,12 @@ fn content(made: &mut Catalogue) -> io::Result<Vec<u8>> {
         let largest = (0..made.drivers.len()).max_by_key(|&place| room(&made.drivers[place]));
         let Some(largest) = largest else {
             return Err(io::Error::other(
-                "there is more to say of this machine than a catalogue may hold",
+                "the facts about this machine exceed the limits of a catalogue",
             ));
         };
         let driver = made.drivers.remove(largest);
         anstream::eprintln!(
-            "vkloader: {}: nothing is written of this driver: it says more than a catalogue may hold",
+            "vkloader: {}: this driver is left out: its entry exceeds the limits of a catalogue",
             plain(&driver.manifest.path)
         );
     }
@@ -323,7 +323,7 @@ fn content(made: &mut Catalogue) -> io::Result<Vec<u8>> {
 fn folder(path: &Path) -> io::Result<&Path> {
     let folder = path
         .parent()
-        .ok_or_else(|| io::Error::other("a catalogue lies in a folder"))?;
+        .ok_or_else(|| io::Error::other("a catalogue must be in a folder"))?;
     let make = || {
         if folder.is_dir() {
             return Ok(());

@@ -116,7 +116,7 @@ impl Place {
             return Ok(self.system());
         }
         let caches = user_folder("XDG_CACHE_HOME", ".cache");
-        let unknown = || io::Error::other("neither XDG_CACHE_HOME nor HOME says where the user's caches are");
+        let unknown = || io::Error::other("neither XDG_CACHE_HOME nor HOME names the folder for the user's caches");
         Ok(in_folder(&caches.ok_or_else(unknown)?.join(catalogue::USER_FOLDER)))
     }
 

@@ -144,7 +144,7 @@ pub(super) fn all(path: &Path, known: &Catalogue, place: &Place, machine: &Machi
         let _ = writeln!(text, "Only where {}={}", plain(&variable.name), plain(&variable.value));
     }
     if !same_machine {
-        text.push_str("Devices or kernel are others now: no driver is left out for having none.\n");
+        text.push_str("The devices or the kernel have changed: no driver is left out for lack of a device.\n");
     }
     print(&text)
 }
@@ -160,10 +160,10 @@ fn judge(value: &Value) -> Result<Judge<'_>, &'static str> {
     };
     let read = catalogue::Catalogue::read(Seen(value), reader);
     read.map(Judge::new).map_err(|problem| match problem {
-        Problem::OtherLoader => "it is of another loader than this vkloader belongs to",
+        Problem::OtherLoader => "it belongs to another loader than this vkloader",
         Problem::OtherSchema => "it has the form of another version",
-        Problem::OtherArchitecture => "it is of another architecture",
-        Problem::NotACatalogue => "there is more in it than may be, or less than must be",
+        Problem::OtherArchitecture => "it is for another architecture",
+        Problem::NotACatalogue => "it exceeds a limit, or lacks a required member",
     })
 }
 
@@ -199,7 +199,7 @@ fn ignored(path: &Path, place: &Place, judge: &Judge<'_>) -> Option<String> {
         false => Some("it is a link, belongs to another user, or others may write to it".into()),
         true => judge
             .variable()
-            .map(|name| format!("{name} is not as it was when it was made")),
+            .map(|name| format!("{name} has another value than when the catalogue was made")),
     })
 }
 
@@ -210,7 +210,7 @@ pub(super) fn differences(known: &Catalogue, found: &Catalogue) -> Vec<String> {
         all.push(format!("the loader is {} and not {}", found.loader, known.loader));
     }
     if known.machine != found.machine {
-        all.push("devices or kernel are others".into());
+        all.push("the devices or the kernel have changed".into());
     }
     for driver in &found.drivers {
         let name = &driver.manifest.path;
@@ -246,7 +246,7 @@ pub(super) fn differences(known: &Catalogue, found: &Catalogue) -> Vec<String> {
 /// Prints the result of `vkloader catalogue verify`.
 pub(super) fn verified(path: &Path, known: &Catalogue, place: &Place, differences: &[String]) -> io::Result<()> {
     let mut text = match differences {
-        [] => format!("{}: as the drivers say\n", path.display()),
+        [] => format!("{}: agrees with the drivers\n", path.display()),
         _ => format!("{}:\n", path.display()),
     };
     for difference in differences {

@@ -81,10 +81,7 @@ pub(super) fn make(place: &Place, asking: &Asking, extent: Extent<'_>) -> io::Re
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(error),
-            Err(error) => anstream::eprintln!(
-                "vkloader: {}: nothing is known of this driver: {error}",
-                plain(&manifest)
-            ),
+            Err(error) => anstream::eprintln!("vkloader: {}: this driver has no entry: {error}", plain(&manifest)),
         }
     }
     let same = Machine::observe(&place.root).record.fingerprint == machine.record.fingerprint;
@@ -107,7 +104,7 @@ fn report_surplus(manifests: usize) {
 /// Reports a driver whose files do not fit into the catalogue.
 fn report_left_out(manifest: &str) {
     anstream::eprintln!(
-        "vkloader: {}: nothing is written of this driver: with its files there would be more than the {} that a catalogue may name",
+        "vkloader: {}: this driver is left out: with its files, the catalogue would exceed its limit of {} files",
         plain(manifest),
         catalogue::MOST_FILES
     );
@@ -149,7 +146,7 @@ fn variables() -> io::Result<Vec<Variable>> {
     if set.len() > catalogue::MOST_VARIABLES {
         let most = catalogue::MOST_VARIABLES;
         return Err(io::Error::other(format!(
-            "more than {most} variables that concern drivers are set, and programs compare no more"
+            "more than {most} variables that concern drivers are set, and programs compare at most that many"
         )));
     }
     set.sort_by(|one, other| one.name.cmp(&other.name));

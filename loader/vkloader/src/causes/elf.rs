@@ -43,7 +43,7 @@ pub(super) fn explain(dropped: &mut Dropped, loader: Option<&Path>, program: Opt
         return;
     };
     if !path.is_file() {
-        dropped.findings.insert(0, format!("{} is no file", shown(&path)));
+        dropped.findings.insert(0, format!("{} is not a file", shown(&path)));
         dropped.advice = "Correct library_path in the manifest.".into();
         return;
     }
@@ -90,7 +90,7 @@ fn absent(dropped: &mut Dropped, library: &str) {
     let words = match std::fs::read_link(library) {
         Ok(target) => format!("{library} is a link to {}, which is not there", target.display()),
         Err(_) if library.contains('/') => format!("{library} is not there"),
-        Err(_) => format!("{library} is nowhere that the dynamic linker looks"),
+        Err(_) => format!("{library} is in no folder that the dynamic linker searches"),
     };
     dropped.findings.insert(0, words);
     dropped.advice = "Reinstall the package that the manifest belongs to, or correct library_path in it.".into();
@@ -113,7 +113,10 @@ const LONGEST_HEAD: u64 = 64;
 pub(super) fn damaged(dropped: &mut Dropped, path: &Path) -> bool {
     let size = std::fs::metadata(path).map_or(0, |status| status.len());
     let finding = match (Identity::of(path), closure::whole_size(path)) {
-        (None, _) => format!("{} is no library: {size} bytes that do not begin as one", shown(path)),
+        (None, _) => format!(
+            "{} is not a library: {size} bytes without the beginning of one",
+            shown(path)
+        ),
         (_, Some(whole)) if whole > size => format!("{} is cut: it has {size} bytes of at least {whole}", shown(path)),
         (_, None) if size < LONGEST_HEAD => format!(
             "{} is cut: it has {size} bytes, and its own head is incomplete",
@@ -252,9 +255,9 @@ fn undefined(words: &str, own: Identity, program: Option<&Path>) -> Option<(Stri
         ));
     }
     Some((
-        format!("{library} needs the symbol {symbol}, and no library that it is linked with has it"),
+        format!("{library} needs the symbol {symbol}, and no library that it is linked against has this symbol"),
         format!(
-            "Update {} and the libraries that it needs together: one of them is of another version.",
+            "Update {} and the libraries that it needs together: one of them has another version.",
             owned(library)
         ),
     ))
@@ -270,7 +273,7 @@ fn unsearched(words: &str, own: Identity) -> Option<(String, String)> {
     let folder = shown(path.parent()?);
     Some((
         format!(
-            "{} is there, and the dynamic linker does not search its folder",
+            "{} exists, but the dynamic linker does not search its folder",
             shown(&path)
         ),
         format!(
@@ -307,7 +310,7 @@ mod tests {
         let found = unsearched(&words("/lib/libdriver.so: libc.so.6"), own);
         // Systems with musl have no such library.
         if let Some((finding, advice)) = found {
-            assert!(finding.contains("libc.so.6 is there"), "{finding}");
+            assert!(finding.contains("libc.so.6 exists"), "{finding}");
             assert!(advice.contains("ldconfig"), "{advice}");
         }
         assert!(unsearched(&words("libnowhere.so.6"), own).is_none());

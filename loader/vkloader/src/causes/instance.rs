@@ -53,7 +53,7 @@ fn failed_call(report: &Report) -> Option<Dropped> {
     let first = calls.peek().filter(|_| has_failed && report.is_usable())?;
     let mut found = codes::PROGRAM_CALL_FAILED.about(&first.name);
     found.findings = calls
-        .map(|call| format!("{} gave {}", call.name, call.result))
+        .map(|call| format!("{} returned {}", call.name, call.result))
         .collect();
     let errors = report.errors.iter().map(|error| format!("the log says: {error}"));
     found.findings.extend(errors);
@@ -124,7 +124,7 @@ fn name_layer(found: &mut Dropped, report: &Report, records: &[&Record]) {
         found.advice = "If this is unintended: unset VK_LAYER_PATH; otherwise install the layer there.".into();
     } else if let Some(layer) = words::successor(name) {
         found.advice = format!(
-            "{name} is gone, and {layer} took its place: update the program, or start it without the option that asks for the layer."
+            "{name} no longer exists, and {layer} replaces it: update the program, or start it without the option that asks for the layer."
         );
     } else if let Some((_, [debian, others])) = PACKAGES.iter().find(|(known, _)| *known == name) {
         found.advice = format!(

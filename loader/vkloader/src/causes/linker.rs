@@ -43,7 +43,7 @@ pub(super) fn explain(dropped: &mut Dropped, outputs: &[String]) {
     let missing: Vec<&str> = missing.into_iter().collect();
     dropped
         .findings
-        .insert(0, format!("it looked for {}, and did not find it", missing.join(", ")));
+        .insert(0, format!("it searched for {} without success", missing.join(", ")));
     if dropped.code != "driver.no-devices" {
         dropped.advice = packages::install(&missing);
     }

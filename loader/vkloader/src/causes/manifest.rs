@@ -90,7 +90,7 @@ fn oddity(path: &str) -> Option<(String, String)> {
         Ok(serde_json::Value::Object(members)) => members,
         Ok(_) => {
             return Some((
-                "it contains something else than one object in braces".into(),
+                "it is not one object in braces".into(),
                 "Correct the file: a manifest is one object in braces".into(),
             ));
         }

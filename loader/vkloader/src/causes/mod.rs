@@ -72,7 +72,7 @@ fn origins(report: &mut Report, finished: &Finished, records: &[&Record]) {
                     ));
                     dropped.advice = dropped.advice.replace(
                         &format!("unset {name}"),
-                        &format!("take {name} out of what starts the program"),
+                        &format!("remove {name} from the script or command that starts the program"),
                     );
                     continue;
                 }

@@ -31,7 +31,7 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
             } else {
                 silent
             },
-            reason: format!("{name} is set, so drivers are looked for nowhere else."),
+            reason: format!("{name} is set, so drivers are searched only there."),
             findings: vec![format!("its value: {value}")],
             advice: match spelling::advice(value) {
                 Some(advice) => format!("{advice}, or: unset {name}"),
@@ -196,14 +196,14 @@ const IN_SANDBOX: [(&str, &str); 2] = [
     ),
     (
         "snap",
-        "Connect the snap that brings drivers, such as mesa-core22: snap connections NAME shows the plugs of graphics.",
+        "Connect the snap that contains drivers, such as mesa-core22: snap connections NAME shows the plugs of graphics.",
     ),
 ];
 
 fn nothing_installed(records: &[&Record], surroundings: &[String]) -> Dropped {
     let mut findings: Vec<String> = Vec::new();
     for folder in searched(records) {
-        let why = folder.system.as_deref().unwrap_or("no manifest in it");
+        let why = folder.system.as_deref().unwrap_or("no manifest is in it");
         let line = format!("searched {} ({}): {why}", folder.folder, folder.source.words());
         if !findings.contains(&line) {
             findings.push(line);

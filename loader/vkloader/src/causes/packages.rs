@@ -72,10 +72,10 @@ pub(super) fn install(libraries: &[&str]) -> String {
     }
     advice += ".";
     if libraries.iter().any(|library| library.starts_with(LLVM)) {
-        advice += " If no package has this version of LLVM any more, update the driver, which was built for it.";
+        advice += " If no package has this version of LLVM, update the driver, which was built for this version.";
     }
     if libraries.iter().any(|library| library.starts_with(NVIDIA)) {
-        advice += " All libraries of NVIDIA's driver must be there in one version; in a container: NVIDIA_DRIVER_CAPABILITIES=all.";
+        advice += " All libraries of NVIDIA's driver must be installed in the same version; in a container: NVIDIA_DRIVER_CAPABILITIES=all.";
     }
     advice
 }
@@ -95,7 +95,7 @@ mod tests {
             ("libLLVM-15.so.1", ": libllvm15 (Debian, Ubuntu), llvm15-libs (Fedora)"),
             ("libLLVM.so.18.1", ": libllvm18 (Debian, Ubuntu)"),
             ("libLLVM.so", "libLLVM.so. If no package has this version"),
-            ("libnvidia-glcore.so.550.54.14", "must be there in one version"),
+            ("libnvidia-glcore.so.550.54.14", "must be installed in the same version"),
         ] {
             assert!(install(&[library]).contains(words), "{}", install(&[library]));
         }

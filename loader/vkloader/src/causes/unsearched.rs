@@ -37,7 +37,7 @@ fn dangling(folder: &Path) -> Option<Unsearched> {
     let (folder, target) = (folder.display(), target.display());
     Some(Unsearched {
         finding: format!("{folder} is a link to {target}, which is not there"),
-        advice: format!("Mount what {target} lies on, or correct the link {folder}"),
+        advice: format!("Mount the file system that contains {target}, or correct the link {folder}"),
     })
 }
 
@@ -61,7 +61,7 @@ fn homes(root: &Path) -> Vec<Home> {
     });
     let callers = callers.map(|folder| Home {
         advice: format!(
-            "Start the program without sudo, which looks in the home folder of another user, and not in {folder}"
+            "Start the program without sudo, because sudo makes it search the home folder of another user, and not {folder}"
         ),
         folder,
     });
@@ -87,7 +87,7 @@ fn of_home(root: &Path, home: &Home, searched: &[&str]) -> Option<Unsearched> {
         .filter(|name| name.ends_with(ENDING))
         .collect();
     (!is_searched && !manifests.is_empty()).then(|| Unsearched {
-        finding: format!("{place} is not searched, and has {}", manifests.join(", ")),
+        finding: format!("{place} is not searched, but has {}", manifests.join(", ")),
         advice: home.advice.clone(),
     })
 }
@@ -115,7 +115,7 @@ pub(super) fn leading_to(root: &Path, library: &str) -> Option<Unsearched> {
         let name = names(&place).into_iter().find(leads)?;
         Some(match name.ends_with(ENDING) {
             true => Unsearched {
-                finding: format!("{folder} is not searched, and has {name}"),
+                finding: format!("{folder} is not searched, but has {name}"),
                 advice: format!("Name the manifest: VK_ADD_DRIVER_FILES={folder}/{name} PROGRAM; or look at XDG_DATA_DIRS and XDG_CONFIG_DIRS, which \
                     replace the usual folders"),
             },
@@ -142,7 +142,7 @@ fn of_usual(root: &Path, usual: &str, searched: &[&str]) -> Option<Unsearched> {
         .filter(|name| name.ends_with(ENDING))
         .collect();
     (!manifests.is_empty()).then(|| Unsearched {
-        finding: format!("{place} is not searched, and has {}", manifests.join(", ")),
+        finding: format!("{place} is not searched, but has {}", manifests.join(", ")),
         advice: format!("Add {usual} to XDG_DATA_DIRS, which replaces the usual folders, or: unset XDG_DATA_DIRS"),
     })
 }
@@ -168,8 +168,8 @@ fn of_name(path: &str) -> Unsearched {
         None => format!("{path}{ENDING}"),
     };
     Unsearched {
-        finding: format!("{path} does not count, as its name does not end in {ENDING}"),
-        advice: format!("If it is the driver that you want: mv {path} {right}"),
+        finding: format!("{path} is ignored, because its name does not end in {ENDING}"),
+        advice: format!("If you want this driver: mv {path} {right}"),
     }
 }
 
@@ -204,7 +204,7 @@ mod tests {
         let found = find(root.path(), &[]);
         assert_eq!(
             found[0].finding,
-            "/home/ann/.local/share/vulkan/icd.d is not searched, and has own.json"
+            "/home/ann/.local/share/vulkan/icd.d is not searched, but has own.json"
         );
         assert!(
             found[0].advice.ends_with("HOME=/home/ann PROGRAM"),
@@ -238,7 +238,7 @@ mod tests {
         let found = find(root.path(), &["/snap/share/vulkan/icd.d"]);
         assert_eq!(
             found[0].finding,
-            "/usr/share/vulkan/icd.d is not searched, and has lvp.json"
+            "/usr/share/vulkan/icd.d is not searched, but has lvp.json"
         );
         assert!(found[0].advice.ends_with("unset XDG_DATA_DIRS"));
         assert!(find(root.path(), &["/usr/share/vulkan/icd.d"]).is_empty());

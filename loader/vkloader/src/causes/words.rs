@@ -145,7 +145,7 @@ fn unmatched(row: &(&str, &[char], Kind, bool), value: &str, records: &[&Record]
             Kind::Path => spelling::of_word(word).map(String::from),
             _ if divider == [':'] && word.contains([',', ';']) => Some("Divide the names by a colon".into()),
             Kind::Layer => {
-                successor(word).map(|layer| format!("{word} is gone, and {layer} took its place: {name}={layer}"))
+                successor(word).map(|layer| format!("{word} no longer exists, and {layer} replaces it: {name}={layer}"))
             }
             _ => is_part(word, &layers, &drivers, kind)
                 .then(|| format!("A word without stars must be the whole name: {name}='*{word}*'")),
@@ -190,7 +190,7 @@ pub(super) fn successor(layer: &str) -> Option<&'static str> {
 pub(super) fn replaced_layers(records: &[&Record]) -> Option<String> {
     let (name, value) = variables(records).find(|(name, _)| *name == "VK_LAYER_PATH")?;
     Some(format!(
-        "{name} is set, so explicit layers are looked for only in {value}"
+        "{name} is set, so explicit layers are searched only in {value}"
     ))
 }
 
@@ -237,14 +237,16 @@ fn unmatched_device(value: &str, report: &Report) -> Option<Dropped> {
         return None;
     }
     let mut found = codes::VARIABLE_NO_MATCH.about("VK_LOADER_DEVICE_SELECT");
-    found.reason = format!("No device is what VK_LOADER_DEVICE_SELECT asks for: {value}.");
+    found.reason = format!("No device matches VK_LOADER_DEVICE_SELECT: {value}.");
     found.advice = to_choose("VK_LOADER_DEVICE_SELECT");
     Some(found)
 }
 
 /// Returns the remedy for words that select no device.
 fn to_choose(variable: &str) -> String {
-    format!("Correct the word (env -u {variable} vkloader devices lists those of each device), or: unset {variable}")
+    format!(
+        "Correct the word (env -u {variable} vkloader devices lists the words of each device), or: unset {variable}"
+    )
 }
 
 /// Returns findings about words of `VK_LOADER_VISIBLE_DEVICES` that match no device.
@@ -253,7 +255,7 @@ fn invisible(value: &str, report: &Report) -> Vec<Dropped> {
     let unmatched = words.filter(|word| !report.devices.iter().any(|device| chooses(word, device)));
     let describe = |word: &str| {
         let mut found = codes::VARIABLE_NO_MATCH.about(VISIBLE);
-        found.reason = format!("No device is what {word} in {VISIBLE} asks for.");
+        found.reason = format!("No device matches {word} in {VISIBLE}.");
         found.advice = to_choose(VISIBLE);
         found
     };

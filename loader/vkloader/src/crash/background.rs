@@ -48,7 +48,7 @@ impl Background {
         if let Some(process) = running.filter(|_| !self.is_told) {
             self.is_told = true;
             anstream::eprintln!(
-                "vkloader: the program goes on in the background as process {process}; the report follows when it ends, or at Ctrl-C"
+                "vkloader: the program continues in the background as process {process}; the report follows when it ends, or after Ctrl-C"
             );
         }
         running.is_some() || since.elapsed() < GRACE

@@ -238,7 +238,7 @@ fn text(path: &Path) -> io::Result<String> {
     let text = path.to_str().map(String::from);
     text.ok_or_else(|| {
         io::Error::other(format!(
-            "{}: a path that is no UTF-8 has no place in JSON",
+            "{}: JSON cannot contain a path that is not valid UTF-8",
             path.display()
         ))
     })

@@ -72,10 +72,9 @@ pub(super) fn gather(candidate: &Candidate, observed: &Observed) -> Gathered {
             linked.add(&mut gathered, library);
             linked.add_name(&mut gathered, Path::new(&candidate.manifest));
         }
-        None => gathered.notes.push(format!(
-            "{}: the loader did not come to its library",
-            candidate.manifest
-        )),
+        None => gathered
+            .notes
+            .push(format!("{}: the loader did not reach its library", candidate.manifest)),
     }
     for layer in observed.layers() {
         gathered.add(&layer.manifest, Kind::Manifest, Because::Chosen);
@@ -109,7 +108,7 @@ impl Linked<'_> {
     /// Adds a library and all libraries that it needs.
     fn add(&mut self, gathered: &mut Gathered, library: &str) {
         let Some(path) = locate(library, self.own).filter(|path| path.is_file()) else {
-            let note = format!("{library} is nowhere that the dynamic linker looks, or is no file");
+            let note = format!("{library} was not found, or is not a file");
             gathered.notes.push(note);
             return;
         };

@@ -166,8 +166,8 @@ impl Files {
         }));
         if driver.devices.is_empty() {
             notes.push(match is_named {
-                true => format!("{manifest}: no device works, so what it opens for one is not known"),
-                false => format!("{manifest}: left out, since no device of it works here"),
+                true => format!("{manifest}: no device works, so the files that it opens for a device are not known"),
+                false => format!("{manifest}: left out, because none of its devices works here"),
             });
         }
         if !is_named && driver.devices.is_empty() {
@@ -252,7 +252,7 @@ fn survey(look: impl Fn(&str) -> io::Result<Finished>, notes: &mut Vec<String>) 
             Some(name) if without.len() < MOST_DEADLY && !without.contains(&name) => {
                 let words = ended.unwrap_or_default();
                 notes.push(format!(
-                    "{}: left out, since no process survives it. {words}",
+                    "{}: left out, because it ends every process. {words}",
                     deadly.unwrap_or_default()
                 ));
                 without.push(name);
@@ -277,7 +277,7 @@ fn tell_what_is_left_out(found: &Found, wanted: &Wanted<'_>, notes: &mut Vec<Str
     }
     for name in &found.of_a_service {
         notes.push(format!(
-            "{name} comes from the driver service: a sandbox that sees its socket needs no file of it"
+            "{name} comes from the driver service: a sandbox that contains its socket needs no files of this driver"
         ));
     }
 }

@@ -140,7 +140,7 @@ fn of_devices(report: &Report) -> Vec<Dropped> {
         if let Some(code) = device.created.filter(|&code| code != 0) {
             found.push(Dropped {
                 file: Some(device.driver.clone()).filter(|driver| !driver.is_empty()),
-                findings: vec![format!("vkCreateDevice gave {}", names::result(code))],
+                findings: vec![format!("vkCreateDevice returned {}", names::result(code))],
                 ..codes::DEVICE_NOT_CREATED.about(&device.name)
             });
         }
@@ -214,20 +214,20 @@ fn catalogue(records: &[&Record]) -> Vec<Catalogued> {
                 "Its devices are listed from the record, and it is not opened before a program needs more."
             }
             (_, Some("library")) => {
-                "Its entry does not count, since one of its files has changed: run vkloader catalogue update."
+                "Its entry is ignored, because one of its files has changed: run vkloader catalogue update."
             }
-            (_, Some("unreadable")) => "Its entry does not count, since the program may not read one of its files.",
+            (_, Some("unreadable")) => "Its entry is ignored, because the program may not read one of its files.",
             (_, Some("shadowed")) => {
-                "Its entry does not count, since the dynamic linker would take another library for it in this program."
+                "Its entry is ignored, because the dynamic linker would load another library for it in this program."
             }
-            (_, Some("unknown")) => "Its entry does not say of which files it consists: run vkloader catalogue update.",
+            (_, Some("unknown")) => "Its entry does not list its files: run vkloader catalogue update.",
             (_, Some("times")) => {
-                "Its entry does not count, since one of its files lies in an image whose times prove nothing."
+                "Its entry is ignored, because one of its files is in an image whose file times prove nothing."
             }
             (_, Some("linker-cache")) => {
-                "Its entry does not count, since the dynamic linker's cache has changed: run vkloader catalogue update."
+                "Its entry is ignored, because the dynamic linker's cache has changed: run vkloader catalogue update."
             }
-            (_, Some("differs")) => "It says something else than its entry: run vkloader catalogue update.",
+            (_, Some("differs")) => "It answers something else than its entry: run vkloader catalogue update.",
             _ => continue,
         };
         let one = Catalogued {

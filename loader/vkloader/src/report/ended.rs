@@ -37,10 +37,9 @@ pub(super) fn finding(ending: Ending, records: &[&Record]) -> Option<Dropped> {
         .or(open.last())
         .copied();
     let (row, how) = match ending {
-        Ending::Status(status) if within.is_some() => (
-            codes::PROGRAM_EXITED,
-            format!("ended itself with {}", names::status(status)),
-        ),
+        Ending::Status(status) if within.is_some() => {
+            (codes::PROGRAM_EXITED, format!("exited with {}", names::status(status)))
+        }
         Ending::Status(0) => return None,
         Ending::Status(status) => {
             let mut found = codes::PROGRAM_FAILED.about("the program");
@@ -49,7 +48,7 @@ pub(super) fn finding(ending: Ending, records: &[&Record]) -> Option<Dropped> {
         }
         Ending::Signal(number) if ASKING.contains(&number) => {
             let mut found = codes::PROGRAM_ENDED.about("the program");
-            found.reason = format!("The program was ended from outside, by {}.", names::signal(number));
+            found.reason = format!("Another process ended the program with {}.", names::signal(number));
             return Some(found);
         }
         Ending::Signal(libc::SIGKILL) => {
@@ -119,7 +118,10 @@ pub(crate) fn leave_out(found: &mut Dropped, library: &str, records: &[&Record])
 /// Returns the remedy for a faulty library: an update, and until then a variable that disables the library.
 pub(super) fn without(library: &str, variable: &str, value: &str) -> String {
     let owner = installed::owner(library).map(|owner| format!(" ({owner})"));
-    let update = format!("Update or remove what brings {library}{}", owner.unwrap_or_default());
+    let update = format!(
+        "Update or remove the package that contains {library}{}",
+        owner.unwrap_or_default()
+    );
     format!("{update}; {UNTIL_THEN}{variable}={value} PROGRAM")
 }
 

@@ -28,7 +28,7 @@ pub(super) fn add(report: &mut Report, own: &Seen, other: &Other, described: &Ot
         ..codes::LOADER_FAILED.about(path)
     };
     if !works_here {
-        found.reason = "The Vulkan loader that programs get ends them, where another one returns an error.".into();
+        found.reason = "The Vulkan loader that programs get ends them, but another one returns an error.".into();
         found.advice = "See the other findings; an update of that loader may help too.".into();
         found.rank = rank::CONSEQUENCE;
     }
@@ -67,7 +67,7 @@ fn how(other: &Other, own: &Seen) -> Option<String> {
         }
         Ending::Status(_) => {
             let code = seen.instance.filter(|&code| code < 0 && own.instance == Some(0))?;
-            Some(format!("vkCreateInstance gave {}", names::result(code)))
+            Some(format!("vkCreateInstance returned {}", names::result(code)))
         }
     }
 }

@@ -154,7 +154,7 @@ impl Report {
             found.findings.retain(|finding| !finding.starts_with(THROUGH_LAYERS));
             found
                 .findings
-                .insert(0, format!("without {layer}, the same process ends as it should"));
+                .insert(0, format!("without {layer}, the same process ends normally"));
             let variables = controlling(layer);
             found.advice = match variables.is_empty() {
                 true => super::ended::without(library.as_deref().unwrap_or(layer), WITHOUT, layer),
@@ -259,8 +259,8 @@ pub(crate) const WITHOUT: &str = "VK_LOADER_LAYERS_DISABLE";
 
 fn fails(layer: &str, call: &str, code: i32) -> Dropped {
     Dropped {
-        reason: format!("{call} fails with {layer}, and succeeds without it."),
-        findings: vec![format!("{call} gave {}", names::result(code))],
+        reason: format!("{call} fails with {layer}, but succeeds without it."),
+        findings: vec![format!("{call} returned {}", names::result(code))],
         advice: without(layer),
         ..codes::LAYER_CALL_FAILED.about(layer)
     }

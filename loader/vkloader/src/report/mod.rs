@@ -406,7 +406,7 @@ impl OtherLoader {
                 Some("It gives programs the same devices, layers and extensions as the library asked here.")
             }
             (false, _) => Some(
-                "The program ran under the library that vkloader brings, and not under this loader; without a program \
+                "The program ran with the library of vkloader, and not with this loader; without a program \
                  vkloader explain compares the two.",
             ),
             _ => None,

@@ -192,7 +192,7 @@ fn differences(report: &Report, own: &Seen, other: &Seen, view: &View<'_>) -> Ve
                 name: name.into(),
                 only: None,
                 text: format!(
-                    "{name} gives {there} under the loader that programs get, and {here} under the library asked here."
+                    "{name} returns {there} with the loader that programs get, and {here} with the library asked here."
                 ),
                 because: None,
             });

@@ -24,7 +24,7 @@ pub(super) fn forget_unread(report: &mut Report, records: &[Record], other: &Oth
     Some(Difference {
         what: WHAT,
         only: Some("asked"),
-        text: format!("{path} decides here, and the loader that programs get does not read such a file."),
+        text: format!("{path} is used here, but the loader that programs get does not read such a file."),
         because: None,
         name: path,
     })

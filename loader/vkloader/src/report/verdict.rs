@@ -4,13 +4,10 @@ use super::{Dropped, Report, Verdict, codes, rank};
 
 /// Codes of findings about a program that did not end normally. Each has the first words of a verdict.
 const ENDINGS: [(&codes::Row, &str); 12] = [
-    (codes::PROGRAM_WORD_SIZE, "The program does not run under this library"),
+    (codes::PROGRAM_WORD_SIZE, "The program does not run with this library"),
     (codes::PROGRAM_CRASHED, "The program crashed"),
     (codes::PROGRAM_HUNG, "The program did not end in time"),
-    (
-        codes::PROGRAM_EXITED,
-        "The program ended itself in the middle of a call",
-    ),
+    (codes::PROGRAM_EXITED, "The program exited during a call"),
     (codes::PROGRAM_KILLED, "The program was killed"),
     (codes::INSTANCE_LAYER_MISSING, "The program got no instance"),
     (codes::INSTANCE_EXTENSION_MISSING, "The program got no instance"),

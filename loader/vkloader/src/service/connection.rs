@@ -47,9 +47,12 @@ impl fmt::Display for Failed {
             Self::System(step, error) => write!(out, "{step}: {error}"),
             Self::Silent(limit) => write!(out, "the service did not answer within {} s", limit.as_secs()),
             Self::Closed => out.write_str("the service closed the connection without an answer"),
-            Self::Packet(error) => write!(out, "what listens there is no driver service of this version: {error}"),
-            Self::Other(what) => write!(out, "what listens there is no driver service: {what}"),
-            Self::Payload(what) => write!(out, "the service answered with what cannot be read: {what}"),
+            Self::Packet(error) => write!(
+                out,
+                "the process that listens there is not a driver service of this version: {error}"
+            ),
+            Self::Other(what) => write!(out, "the process that listens there is not a driver service: {what}"),
+            Self::Payload(what) => write!(out, "the service sent an answer that cannot be read: {what}"),
         }
     }
 }
@@ -75,7 +78,7 @@ impl Reply {
         });
         if !is_file {
             // Reading a pipe or socket could block.
-            return Err(Failed::Other("what came with the reply is no file"));
+            return Err(Failed::Other("the attachment of the reply is not a file"));
         }
         // The service may have left the file offset anywhere.
         rustix::fs::seek(&file, rustix::fs::SeekFrom::Start(0))
@@ -168,7 +171,7 @@ impl Connection {
             }
         }
         if received.flags.contains(ReturnFlags::TRUNC) {
-            return Err(Failed::Other("a packet that is longer than any"));
+            return Err(Failed::Other("a packet that is longer than allowed"));
         }
         if received.flags.contains(ReturnFlags::CTRUNC) || descriptors.len() > 1 {
             return Err(Failed::Other("a packet with more than one file"));

@@ -94,7 +94,7 @@ pub(crate) fn socket(told: Option<&Path>) -> io::Result<PathBuf> {
     match std::env::var_os(VARIABLE) {
         None => Ok(wire::SOCKET.into()),
         Some(value) if value.is_empty() => Err(io::Error::other(format!(
-            "{VARIABLE} is empty, which switches the service off; --socket names one"
+            "{VARIABLE} is empty, which switches the service off; --socket names a socket"
         ))),
         Some(value) => Ok(value.into()),
     }

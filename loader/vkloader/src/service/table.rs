@@ -53,11 +53,11 @@ pub(super) fn show(told: &Told) -> io::Result<()> {
     )?;
     let refused = match told.inspect_refused.as_deref() {
         Some(status::DENIED) => {
-            Some("Packages, states and reasons are told to root and to the user of the service only.".into())
+            Some("Only root and the user of the service can see packages, states and reasons.".into())
         }
-        Some(other) => Some(format!("The service does not tell its state: {other}.")),
+        Some(other) => Some(format!("The service does not report its state: {other}.")),
         None if state.is_none() => {
-            Some("The state that the service tells has another form than this program knows; --json shows it.".into())
+            Some("The service reports its state in a format that this program does not know; --json shows it.".into())
         }
         None => None,
     };

@@ -76,7 +76,7 @@ fn words(device: &probe::Device, driver: &str, all: &[probe::Device]) -> Vec<Str
 pub(crate) fn devices(devices: &[probe::Device], matched: &[Device]) -> io::Result<()> {
     let mut lines = Lines::new();
     if devices.is_empty() {
-        lines.wrapped(("", ""), BAD, "No device can be used; vkloader explain tells why.")?;
+        lines.wrapped(("", ""), BAD, "No device can be used; vkloader explain reports why.")?;
     }
     for (place, device) in devices.iter().enumerate() {
         lines.wrapped((&format!("{place:>3}  "), "     "), GOOD, &device.name)?;

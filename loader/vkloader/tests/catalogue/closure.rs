@@ -37,7 +37,7 @@ fn machine_of_two() -> Option<(Machine, PathBuf)> {
     }
     machine.manifest("needed", &driver, "");
     update(&machine);
-    assert_eq!(used(&machine, &[]), "", "it counts where nothing has changed");
+    assert_eq!(used(&machine, &[]), "", "nothing has changed, so the entry is valid");
     Some((machine, needed))
 }
 

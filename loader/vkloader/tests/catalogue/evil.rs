@@ -178,7 +178,7 @@ fn an_update_that_is_interrupted_leaves_nothing() {
         send(signal, &child);
         // The update ends without waiting for the driver.
         assert_eq!(steady::ending(&mut child).code(), Some(2), "{signal}");
-        eventually("what asked is ended", || !is_alive(&number));
+        eventually("the process that asked has ended", || !is_alive(&number));
         let left: Vec<_> = fs::read_dir(machine.path("temporary")).expect("a folder").collect();
         assert!(left.is_empty(), "{signal}: {left:?}");
         assert!(!file(&machine).exists(), "{signal}");
@@ -209,7 +209,7 @@ fn a_driver_that_says_too_much_costs_its_own_entry() {
     }
     machine.driver("few", "instance_extension VK_KHR_surface\ndevice one");
     let text = update(&machine, &[]);
-    assert!(text.contains("it says more than a catalogue may hold"), "{text}");
+    assert!(text.contains("its entry exceeds the limits of a catalogue"), "{text}");
     assert!(fs::metadata(file(&machine)).expect("a file").len() <= catalogue::MOST_BYTES);
     assert_eq!(known(&machine, "few")["extensions"][0], "VK_KHR_surface 1");
     assert_eq!(
@@ -338,7 +338,7 @@ fn devices_that_change_meanwhile_make_it_one_of_no_machine() {
         "asked again"
     );
     let toggle = format!("run vkCreateInstance if [ -e {node} ]; then rm {node}; else touch {node}; fi");
-    assert_eq!(asked(&toggle), (4, false), "they never rest");
+    assert_eq!(asked(&toggle), (4, false), "the devices change during each attempt");
 }
 
 #[test]

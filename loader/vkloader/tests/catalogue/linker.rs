@@ -341,7 +341,7 @@ fn used_or_ignored(case: &Case, search: &str) -> &'static str {
     let mut command = case.machine.command(&["catalogue", "show", "--user"]);
     let output = command.env("LD_LIBRARY_PATH", search).output().expect("it starts");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    if text.contains("ignores it: LD_LIBRARY_PATH is not as it was") {
+    if text.contains("ignores it: LD_LIBRARY_PATH has another value") {
         "ignored"
     } else {
         "used"

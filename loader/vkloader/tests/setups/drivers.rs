@@ -31,7 +31,7 @@ fn a_variable_that_does_not_help_is_not_advised() {
     let explained = machine.explain();
     let advice = explained.advice();
     assert!(
-        advice.starts_with("Update or remove what brings") && !advice.contains("VK_LOADER"),
+        advice.starts_with("Update or remove the package that contains") && !advice.contains("VK_LOADER"),
         "{advice}"
     );
 }
@@ -113,7 +113,7 @@ pub(super) const ROWS: &[Row] = &[
         "driver.none-has-device",
     )
     .about("libmock_other.so")
-    .remedy("reason of each driver", update),
+    .remedy("finding about each driver", update),
     Row::new(
         "a device is listed and cannot be created",
         |machine| bad(machine, "device one\nfail vkCreateDevice -3"),

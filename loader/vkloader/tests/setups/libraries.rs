@@ -75,7 +75,7 @@ pub(super) const ROWS: &[Row] = &[
         },
         "driver.not-opened",
     )
-    .about("in_front/libvkltneeded.so is no library")
+    .about("in_front/libvkltneeded.so is not a library")
     .remedy("in_front out of LD_LIBRARY_PATH", |machine| {
         machine.unset("LD_LIBRARY_PATH")
     })
@@ -85,14 +85,14 @@ pub(super) const ROWS: &[Row] = &[
         |machine| changed(machine, Vec::clear),
         "driver.not-opened",
     )
-    .about("is no library: 0 bytes")
+    .about("is not a library: 0 bytes")
     .remedy("Reinstall", reinstall),
     Row::new(
         "a library is a text",
         |machine| changed(machine, |bytes| *bytes = b"version https://git-lfs\n".to_vec()),
         "driver.not-opened",
     )
-    .about("do not begin as one")
+    .about("without the beginning of one")
     .remedy("Reinstall", reinstall),
     Row::new(
         "a library is for another processor",
@@ -133,7 +133,7 @@ pub(super) const ROWS: &[Row] = &[
         },
         "driver.not-opened",
     )
-    .about("libvkltneeded.so is no library: 0 bytes")
+    .about("libvkltneeded.so is not a library: 0 bytes")
     .remedy("Reinstall", |machine| {
         compile(machine, "vkltneeded", "int nothing;\n", &[]);
     })
@@ -152,7 +152,7 @@ pub(super) const ROWS: &[Row] = &[
         },
         "driver.not-opened",
     )
-    .about("libvkltneeded.so, which libvkltuser.so needs: there was no room for it in memory")
+    .about("libvkltneeded.so, which libvkltuser.so needs: memory had no space for it")
     .remedy("ulimit -v unlimited", |machine| {
         machine.start_with(Vec::new());
     })

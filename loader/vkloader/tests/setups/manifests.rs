@@ -189,14 +189,14 @@ pub(super) const ROWS: &[Row] = &[
         |machine| drop(machine.manifest("bad", Path::new("libvklt-nowhere.so.1"), "")),
         "driver.not-opened",
     )
-    .about("libvklt-nowhere.so.1 is nowhere")
+    .about("libvklt-nowhere.so.1 is in no folder")
     .remedy("correct library_path", reinstall),
     Row::new(
         "a manifest leads to a device",
         |machine| drop(machine.manifest("bad", Path::new("/dev/null"), "")),
         "driver.not-opened",
     )
-    .about("/dev/null is no file")
+    .about("/dev/null is not a file")
     .remedy("Correct library_path", reinstall),
 ];
 

@@ -21,7 +21,7 @@ pub(super) const ROWS: &[Row] = &[
         },
         "driver.none-installed",
     )
-    .about("good_icd.disabled does not count")
+    .about("good_icd.disabled is ignored")
     .remedy("good_icd.disabled.json", |machine| {
         fs::rename(
             machine.path("data/vulkan/icd.d/good_icd.disabled"),
@@ -294,7 +294,7 @@ fn the_users_own_manifests_are_named_if_home_is_that_of_another() {
     let explained = machine.explain();
     assert_eq!((explained.code, explained.first()), (1, "driver.none-installed"));
     assert!(
-        explained.findings().contains("is not searched, and has good.json"),
+        explained.findings().contains("is not searched, but has good.json"),
         "{}",
         explained.findings()
     );

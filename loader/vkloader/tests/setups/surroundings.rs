@@ -58,7 +58,7 @@ fn a_needed_library_in_a_file_system_that_forbids_programs_is_named() {
     assert_eq!((explained.code, explained.first()), (1, "driver.not-opened"));
     let findings = explained.findings();
     let wanted = format!(
-        "{folder}/libvkltneeded.so, which libvkltuser.so needs: it lies in a file system that is mounted with noexec"
+        "{folder}/libvkltneeded.so, which libvkltuser.so needs: it is in a file system that is mounted with noexec"
     );
     assert!(findings.contains(&wanted), "{findings}");
     let wanted = format!(

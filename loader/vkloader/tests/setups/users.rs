@@ -443,7 +443,7 @@ fn drivers_of_a_usual_folder_that_a_variable_hides_are_named() {
     assert_eq!((explained.code, explained.first()), (1, "driver.none-installed"));
     let (findings, advice) = (explained.findings(), explained.advice());
     assert!(
-        findings.contains("/usr/share/vulkan/icd.d is not searched, and has good.json"),
+        findings.contains("/usr/share/vulkan/icd.d is not searched, but has good.json"),
         "{findings}"
     );
     assert!(advice.starts_with("Add /usr/share to XDG_DATA_DIRS"), "{advice}");

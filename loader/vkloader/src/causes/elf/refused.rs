@@ -138,16 +138,13 @@ impl Facts {
                     None => "Install the driver and its libraries in another file system".into(),
                 };
                 (
-                    "it lies in a file system that is mounted with noexec, so its code may not run".into(),
+                    "it is in a file system that is mounted with noexec, so its code may not run".into(),
                     format!("{first}, or mount this one without noexec: mount -o remount,exec {mount}"),
                 )
             }
-            (None, Some(limit)) => (
-                format!("there was no room for it in memory: {limit}"),
-                limits::REMEDY.into(),
-            ),
+            (None, Some(limit)) => (format!("memory had no space for it: {limit}"), limits::REMEDY.into()),
             (None, None) if self.selinux => (
-                "its code may not run: a security policy may forbid it, such as that of SELinux".into(),
+                "its code may not run: a security policy, such as that of SELinux, may forbid it".into(),
                 format!(
                     "Look for the denial (ausearch -m avc), and restore the label of the file: restorecon -v {}",
                     shown(file)
@@ -155,7 +152,7 @@ impl Facts {
             ),
             (None, None) => (
                 "the kernel did not map it into memory: memory may be short, or a security policy forbids it".into(),
-                "See whether memory is short (free -h), and look for a denial in the kernel's log (dmesg).".into(),
+                "Check whether memory is short (free -h), and look for a denial in the kernel's log (dmesg).".into(),
             ),
         }
     }

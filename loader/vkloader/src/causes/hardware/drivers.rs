@@ -38,7 +38,7 @@ const PACKAGED: [Row; 6] = [
         libraries: &["libGLX_nvidia", "libEGL_nvidia"],
         install: "Install NVIDIA's libraries of the same version as the kernel module: nvidia-vulkan-icd (Debian), libnvidia-gl-VERSION \
                   (Ubuntu), xorg-x11-drv-nvidia (RPM Fusion) or nvidia-utils (Arch).",
-        unused: "See whether nvidia-smi lists the card, and look in dmesg for messages that begin with NVRM. A container may get the card without \
+        unused: "Check whether nvidia-smi lists the card, and look in dmesg for messages that begin with NVRM. A container may get the card without \
                  all libraries: NVIDIA_DRIVER_CAPABILITIES=all.",
     },
     Row {
@@ -88,11 +88,11 @@ const FROM_RADEON: &str = "Vulkan needs the kernel driver amdgpu: for a card of 
     radeon.cik_support=0 amdgpu.si_support=1 amdgpu.cik_support=1. Older cards have no Vulkan driver.";
 
 /// Remedy for a node that the system refuses although the permissions of the node allow it.
-const REFUSED: &str = "The permissions of the node allow it, and the system refuses it. In a container, hand in the node with --device /dev/dri, \
-    because a volume is not enough; in a sandbox (Landlock, AppArmor, SELinux), permit the node.";
+const REFUSED: &str = "The permissions of the node allow access, but the system refuses it. In a container, make the node available with --device \
+    /dev/dri, because a volume is not enough; in a sandbox (Landlock, AppArmor, SELinux), permit the node.";
 
 /// Remedy for a container that has NVIDIA's card but not NVIDIA's libraries.
-const NVIDIA_IN_CONTAINER: &str = "Let NVIDIA's container tools hand in the libraries: docker run --runtime=nvidia --gpus all -e \
+const NVIDIA_IN_CONTAINER: &str = "Let NVIDIA's container tools add the libraries: docker run --runtime=nvidia --gpus all -e \
     NVIDIA_DRIVER_CAPABILITIES=all IMAGE, or podman run --device nvidia.com/gpu=all IMAGE.";
 
 /// Surroundings in which NVIDIA's libraries come from the host.

@@ -36,7 +36,7 @@ const NVIDIAS_OWN: &str = "Load the kernel module of the card: modprobe nvidia. 
     sign it if Secure Boot is on (mokutil --sb-state).";
 
 /// Remedy for a card of NVIDIA whose kernel module is forbidden by a file.
-const FORBIDDEN_BY_TOOL: &str = "Remove what forbids it from the file, and start the machine again. A tool that switches the card off may have written it: prime-select \
+const FORBIDDEN_BY_TOOL: &str = "Remove the line that forbids the module from the file, and start the machine again. A tool that switches the card off may have written it: prime-select \
     on-demand (Ubuntu), envycontrol -s hybrid, supergfxctl -m Hybrid.";
 
 /// Folders with files that forbid kernel modules.
@@ -59,7 +59,7 @@ pub(super) fn missing(card: &Card, machine: &Machine) -> Dropped {
     if !found.findings.is_empty() {
         found.advice = match card.vendor {
             super::NVIDIA => FORBIDDEN_BY_TOOL.into(),
-            _ => "Remove what forbids it from the file, and start the machine again.".into(),
+            _ => "Remove the line that forbids the module from the file, and start the machine again.".into(),
         };
     }
     found

@@ -19,11 +19,11 @@ const FOR_GUESTS: [&str; 2] = ["vfio-pci", "pci-stub"];
 /// Variable that selects which of NVIDIA's libraries a container gets.
 const CAPABILITIES: &str = "NVIDIA_DRIVER_CAPABILITIES";
 /// Remedy for missing device nodes of NVIDIA's driver.
-const NVIDIA_NODES: &str = "In a container, hand in the card: docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=all IMAGE, or podman run \
+const NVIDIA_NODES: &str = "In a container, make the card available: docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=all IMAGE, or podman run \
     --device nvidia.com/gpu=all IMAGE; elsewhere, install NVIDIA's libraries with nvidia-modprobe, which makes the nodes.";
 /// Remedy for WSL without the card of Windows.
 const NO_WINDOWS: &str = "In Windows: wsl --update, then wsl --shutdown. WSL 1 has no graphics: wsl --set-version DISTRIBUTION 2. In a container, \
-    hand in the card: docker run --device /dev/dxg -v /usr/lib/wsl:/usr/lib/wsl IMAGE.";
+    make the card available: docker run --device /dev/dxg -v /usr/lib/wsl:/usr/lib/wsl IMAGE.";
 /// Variable that selects which of NVIDIA's cards a container gets. The next constant has its values for no card.
 const VISIBLE: &str = "NVIDIA_VISIBLE_DEVICES";
 const NO_CARD: [&str; 2] = ["none", "void"];
@@ -114,7 +114,7 @@ fn no_list(machine: &Machine) -> Option<Dropped> {
 fn no_windows(machine: &Machine, report: &Report) -> Option<Dropped> {
     let is_wsl = report.surroundings.iter().any(|word| word == "wsl");
     (is_wsl && !machine.has(WINDOWS_NODE)).then(|| Dropped {
-        reason: "WSL shows no graphics card of Windows here.".into(),
+        reason: "WSL provides no graphics card of Windows here.".into(),
         findings: vec![format!("{WINDOWS_NODE} is not there")],
         advice: NO_WINDOWS.into(),
         ..codes::HARDWARE_NO_NODE.about(WINDOWS_NODE)
@@ -259,12 +259,12 @@ const RASPBERRY: &str = "Turn on the kernel driver of the card: dtoverlay=vc4-km
 const ADVICE: [(&str, &str); 7] = [
     (
         "flatpak",
-        "Let the sandbox have the devices: flatpak override --user --device=dri APPLICATION",
+        "Give the devices to the sandbox: flatpak override --user --device=dri APPLICATION",
     ),
     ("snap", "Connect the interface for graphics: snap connect NAME:opengl"),
     (
         "steam",
-        "Look whether the host has a card: run vkloader explain outside of Steam's container.",
+        "Check whether the host has a card: run vkloader explain outside Steam's container.",
     ),
     (
         "podman",
@@ -301,12 +301,12 @@ fn explain_drivers(report: &mut Report, machine: &Machine) {
             serves(card) && driver.is_some_and(|driver| drivers::is_meant_for(row.library, driver))
         };
         let words = match cards.iter().find(is_meant).or_else(|| cards.iter().find(serves)) {
-            Some(card) if is_meant(&card) => format!("{card} is there for it, and it does not use that"),
+            Some(card) if is_meant(&card) => format!("{card} is present for it, but the driver does not use this card"),
             Some(card) => format!("{card} is for another driver, unless the host hands its own card to the guest"),
             None if row.nodes.iter().any(|node| machine.has(node)) => {
-                "a node for it is there, and it does not use that".into()
+                "a node for it exists, but the driver does not use this node".into()
             }
-            None if row.kernel_drivers.is_empty() => "the system shows no device for it".into(),
+            None if row.kernel_drivers.is_empty() => "the system lists no device for it".into(),
             None => format!(
                 "no device here has its kernel driver ({})",
                 row.kernel_drivers.join(", ")

@@ -304,7 +304,7 @@ impl Crashed {
                 self.sender.unwrap_or_default()
             ),
             Who::Unknown => {
-                format!("A crash ended {before_sign}: {signal} {place}. It is unknown whose fault that is.")
+                format!("A crash ended {before_sign}: {signal} {place}. The culprit is unknown.")
             }
         }
     }
@@ -318,7 +318,7 @@ impl Crashed {
             Some(file) if first.is_mapped => format!("in {file} at {}", first.offset),
             Some(file) => format!("in {file}, which was closed before"),
             None if first.is_mapped => format!("in code without a file at {}", first.offset),
-            None => format!("at {}, where no code is", first.offset),
+            None => format!("at {}, where there is no code", first.offset),
         }
     }
 
