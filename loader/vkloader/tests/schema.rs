@@ -159,11 +159,14 @@ fn a_chain_of_layers_is_as_its_schema_says() {
     assert!(schema.validate(&wrong).is_err());
 }
 
-/// Returns the settings file that `docs/settings.md` shows.
+/// Returns the complete settings file that `docs/settings.md` shows. It is the last example of the page.
 fn settings() -> Value {
     let file = format!("{}/../../docs/settings.md", env!("CARGO_MANIFEST_DIR"));
     let page = std::fs::read_to_string(file).expect("the page is there");
-    let example = page.split("```json\n").nth(1).and_then(|rest| rest.split("```").next());
+    let example = page
+        .rsplit("```json\n")
+        .next()
+        .and_then(|rest| rest.split("```").next());
     serde_json::from_str(example.expect("the page has an example")).expect("JSON")
 }
 

@@ -85,10 +85,14 @@ fn app_258_names_of_devices_are_for_messages_only() {
     });
 }
 
-/// Returns the example of `docs/settings.md`, with its folders moved into the scene.
+/// Returns the complete settings file that `docs/settings.md` shows, with its folders moved into the scene. It is the last example of the
+/// page.
 fn example(scene: &loader_tests::Scene) -> String {
     let text = include_str!("../../../docs/settings.md");
-    let example = text.split("```json\n").nth(1).and_then(|rest| rest.split("```").next());
+    let example = text
+        .rsplit("```json\n")
+        .next()
+        .and_then(|rest| rest.split("```").next());
     let example = example.expect("the page has an example");
     example.replace("/opt/", &scene.text_path("opt/"))
 }
