@@ -69,6 +69,23 @@ impl Catalogue {
         files.into_iter().map(&mut place).collect()
     }
 
+    /// Puts the files of each folder together, because readers open each folder once.
+    fn sort_files(&mut self) {
+        let key = |&place: &usize| {
+            let path = Path::new(&self.files[place].path);
+            (path.parent(), path)
+        };
+        let mut order: Vec<usize> = (0..self.files.len()).collect();
+        order.sort_by(|one, other| key(one).cmp(&key(other)));
+        let mut places = vec![0; order.len()];
+        for (place, &before) in order.iter().enumerate() {
+            places[before] = place;
+        }
+        self.files = order.iter().map(|&before| self.files[before].clone()).collect();
+        let used = self.drivers.iter_mut().filter_map(|driver| driver.files.as_mut());
+        used.flatten().for_each(|place| *place = places[*place]);
+    }
+
     /// Returns the files that a driver depends on; `None` if they are unknown.
     pub(super) fn files_of(&self, driver: &Driver) -> Option<Vec<SharedFile>> {
         let places = driver.files.as_ref()?;
@@ -366,6 +383,7 @@ pub(super) fn check(path: &Path) -> io::Result<()> {
 /// # Errors
 /// The file cannot be written. The old catalogue then remains.
 pub(super) fn write(path: &Path, made: &mut Catalogue) -> io::Result<()> {
+    made.sort_files();
     let content = content(made)?;
     replace(path, &content)?;
     remove_older(path)
@@ -417,15 +435,36 @@ mod tests {
         Some(numbers.map(file).collect())
     }
 
-    #[test]
-    fn a_driver_whose_files_do_not_fit_costs_no_other_one_its_place() {
+    /// Returns a catalogue without drivers, and the entry of one.
+    fn parts() -> (Catalogue, Driver) {
         let empty = json!({"schema": 4, "loader": "", "architecture": "", "made": 0, "linker-cache": "", "linker-cache-sum": "",
             "variables": [], "machine": {"fingerprint": "", "kernel": "", "nodes": [], "cards": []}, "files": [], "drivers": []});
-        let mut made: Catalogue = serde_json::from_value(empty).expect("a catalogue");
-        let driver: Driver = serde_json::from_value(json!({"manifest": {"path": "/a.json", "identity": "1"},
+        let driver = json!({"manifest": {"path": "/a.json", "identity": "1"},
             "library": {"named": "/a.so", "path": "/a.so", "identity": "1"}, "asked": 0, "outcome": "answered", "milliseconds": 0,
-            "hardware": "present"}))
-        .expect("a driver");
+            "hardware": "present"});
+        let made = serde_json::from_value(empty).expect("a catalogue");
+        (made, serde_json::from_value(driver).expect("a driver"))
+    }
+
+    /// A reader opens each folder once.
+    #[test]
+    fn the_files_of_a_folder_follow_each_other() {
+        let (mut made, driver) = parts();
+        let file = |path: &str| SharedFile::from(vec![path.to_owned(), "1".into(), String::new()]);
+        let lists = [["/a/x", "/a/b/y"], ["/a/z", "/a/x"]].map(|paths| Some(paths.map(file).to_vec()));
+        for files in lists.clone() {
+            assert!(made.add(driver.clone(), files));
+        }
+        made.sort_files();
+        let paths: Vec<&str> = made.files.iter().map(|file| file.path.as_str()).collect();
+        assert_eq!(paths, ["/a/x", "/a/z", "/a/b/y"]);
+        let kept = made.drivers.iter().map(|driver| made.files_of(driver));
+        assert_eq!(kept.collect::<Vec<_>>(), lists);
+    }
+
+    #[test]
+    fn a_driver_whose_files_do_not_fit_costs_no_other_one_its_place() {
+        let (mut made, driver) = parts();
         let mut add = |files| made.add(driver.clone(), files);
         assert!(add(files(0..MOST_FILES - 1)) && add(files(0..10)) && add(None));
         assert!(!add(files(5..MOST_FILES + 1)), "two more than there is room for");
