@@ -78,19 +78,20 @@ fn listed_variables() -> Option<Vec<u8>> {
     is_whole.then_some(text)
 }
 
-/// Returns the values of variables in a list of terminated ones. If a name is repeated, the linker uses the last value, so this function
-/// does too.
-fn values<'v, const COUNT: usize>(mut variables: &'v [u8], names: [&str; COUNT]) -> [Option<&'v [u8]>; COUNT] {
-    let mut values = [None; COUNT];
+/// Returns the values of variables in a list of terminated ones, and `true` if the list contains only variables. If a name is repeated, the
+/// linker uses the last value, so this function does too.
+fn values<'v, const COUNT: usize>(mut variables: &'v [u8], names: [&str; COUNT]) -> ([Option<&'v [u8]>; COUNT], bool) {
+    let (mut values, mut is_whole) = ([None; COUNT], true);
     while !variables.is_empty() {
         let end = os::find_byte(variables, 0).unwrap_or(variables.len());
         let (one, rest) = variables.split_at(end);
+        is_whole &= os::find_byte(one, b'=').is_some();
         for (value, name) in values.iter_mut().zip(names) {
             *value = one.strip_prefix(name.as_bytes()).or(*value);
         }
         variables = rest.get(1..).unwrap_or_default();
     }
-    values
+    (values, is_whole)
 }
 
 /// Returns the folders of the first and of the present `LD_LIBRARY_PATH`; `None` if memory runs out. Both values are necessary, because a
@@ -126,13 +127,13 @@ pub(super) fn look(loaded: &Loaded, loads: u64) -> Option<Looked> {
             &listed
         }
     };
-    let [search, audit, tunables] = values(variables, ["LD_LIBRARY_PATH=", "LD_AUDIT=", "GLIBC_TUNABLES="]);
+    let ([search, audit, tunables], is_whole) = values(variables, ["LD_LIBRARY_PATH=", "LD_AUDIT=", "GLIBC_TUNABLES="]);
     let is_allowed = |name: &[u8], value: Option<&[u8]>| value.is_none_or(|value| catalogue.allows(name, value));
     let search = searched(search.unwrap_or_default())?;
     closure::look(&Kernel, &search, &mut files);
-    // The options of a linker that was started as a program are unknown here.
-    let has_options = os::is_started_by_linker();
-    if has_options || !is_allowed(b"LD_AUDIT", audit) || !is_allowed(b"GLIBC_TUNABLES", tunables) {
+    // A program that overwrote its variables hides what the linker read. So do the options of a linker that was started as a program.
+    let is_unknown = !is_whole || os::is_started_by_linker();
+    if is_unknown || !is_allowed(b"LD_AUDIT", audit) || !is_allowed(b"GLIBC_TUNABLES", tunables) {
         closure::doubt_all(&mut files);
     }
     doubts.extend(files.iter().map(|file| file.doubt));

@@ -23,8 +23,11 @@ int main(int count, char **words) {
     if (getenv("RENAMES"))
         for (char **one = environ; *one; one++)
             words[0] = *one;
+    char *value = getenv("LD_LIBRARY_PATH");
     if (getenv("FORGETS"))
         unsetenv("LD_LIBRARY_PATH");
+    if (getenv("WIPES"))
+        memset(value - strlen("LD_LIBRARY_PATH="), 0, strlen("LD_LIBRARY_PATH=") + strlen(value));
     void *loader = dlopen(words[1], RTLD_NOW);
     int (*query)(const char *, unsigned *, void *);
     unsigned extensions = 0;
@@ -240,8 +243,10 @@ fn a_variable_counts_as_the_linker_read_it() {
     let other = case.other("other");
     let [search] = case.search("other libraries");
     case.takes(&other, &[search.clone(), ("FORGETS", "1".into())]);
-    // After this, the pointers to the arguments no longer show where the variables begin.
-    case.takes(&other, &[search, ("FORGETS", "1".into()), ("RENAMES", "1".into())]);
+    // After this, the pointers to the arguments no longer show where the variables begin, or the variable is overwritten too.
+    for way in ["RENAMES", "WIPES"] {
+        case.takes(&other, &[search.clone(), ("FORGETS", "1".into()), (way, "1".into())]);
+    }
     let [search] = case.search("libraries other");
     case.counts(&[search, ("FORGETS", "1".into())]);
 }
