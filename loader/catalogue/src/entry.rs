@@ -125,7 +125,7 @@ impl<'a, J: Json<'a>> Catalogue<'a, J> {
     }
 
     /// Returns the value that a variable had when the drivers were asked, if it was set.
-    pub fn value_of(self, name: &[u8]) -> Option<&'a [u8]> {
+    fn value_of(self, name: &[u8]) -> Option<&'a [u8]> {
         if self.has_variables {
             self.written_value(name)
         } else {
@@ -142,8 +142,15 @@ impl<'a, J: Json<'a>> Catalogue<'a, J> {
 
     /// Returns `true` if a variable of the process has the recorded value, or does not affect drivers.
     pub fn allows(self, name: &[u8], value: &[u8]) -> bool {
-        self.value_of(name)
-            .map_or_else(|| !variables::matters(name, value), |known| known == value)
+        self.judges(name, value).0
+    }
+
+    /// Returns the same as [`Self::allows`], and `true` if the variable is recorded.
+    pub fn judges(self, name: &[u8], value: &[u8]) -> (bool, bool) {
+        match self.value_of(name) {
+            Some(known) => (known == value, true),
+            None => (!variables::matters(name, value), false),
+        }
     }
 
     /// Returns the written form of the machine's [`Fingerprint`](crate::Fingerprint).

@@ -37,7 +37,7 @@ pub(crate) const OBJECT: u64 = 6;
 /// A value in the bytes of a catalogue. Every access is checked, so that no content causes a panic.
 #[derive(Clone, Copy, Debug)]
 pub struct Packed<'a> {
-    nodes: &'a [u8],
+    nodes: &'a [[u8; NODE]],
     texts: &'a [u8],
     place: usize,
     /// Place of the first node after the value that contains this one.
@@ -74,49 +74,48 @@ impl<'a> Packed<'a> {
     pub fn of_valid(file: &'a [u8]) -> Option<Self> {
         let length = number(file, 16)?.checked_mul(NODE)?;
         let (nodes, texts) = file.get(HEAD..)?.split_at_checked(length)?;
-        let limit = length / NODE;
-        Self {
+        let (nodes, _) = nodes.as_chunks();
+        let outermost = Self {
             nodes,
             texts,
             place: 0,
-            limit,
+            limit: nodes.len(),
             word: 0,
-        }
-        .at(0, limit)
+        };
+        outermost.at(0, nodes.len())
     }
 
     /// Returns the value at a place before `limit`.
+    #[inline]
     fn at(self, place: usize, limit: usize) -> Option<Self> {
-        let offset = place.checked_mul(NODE).filter(|_| place < limit)?;
-        let word = u64::from_le_bytes(*self.nodes.get(offset..)?.first_chunk()?);
+        let node = self.nodes.get(place).filter(|_| place < limit)?;
         Some(Self {
             place,
             limit,
-            word,
+            word: u64::from_le_bytes(*node),
             ..self
         })
     }
 
-    /// Returns the value at a place inside this value.
-    fn within(self, place: usize) -> Option<Self> {
-        self.at(place, self.end())
-    }
-
+    #[inline]
     pub(crate) fn is(self, kind: u64) -> bool {
         self.word & ((1 << KIND_BITS) - 1) == kind
     }
 
     /// Returns bits 4 to 31 of the node.
+    #[inline]
     fn small(self) -> usize {
         (self.word as u32 >> KIND_BITS) as usize
     }
 
     /// Returns bits 32 to 63 of the node.
+    #[inline]
     fn large(self) -> usize {
         (self.word >> 32) as usize
     }
 
     /// Returns the place of the first node after this value. The result is larger than the place of this value and at most the limit.
+    #[inline]
     fn end(self) -> usize {
         let next = self.place + 1;
         match self.is(ARRAY) || self.is(OBJECT) {
@@ -126,11 +125,13 @@ impl<'a> Packed<'a> {
     }
 
     /// Returns the names and values of the members of an object; nothing for any other value.
+    #[inline]
     pub(crate) fn members(self) -> impl Iterator<Item = (Self, Self)> {
+        let end = self.end();
         // This place is outside of any other value, so such a value has no members.
-        let mut place = if self.is(OBJECT) { self.place + 1 } else { self.limit };
+        let mut place = if self.is(OBJECT) { self.place + 1 } else { end };
         core::iter::from_fn(move || {
-            let (key, value) = (self.within(place)?, self.within(place + 1)?);
+            let (key, value) = (self.at(place, end)?, self.at(place + 1, end)?);
             place = value.end();
             Some((key, value))
         })
@@ -142,6 +143,8 @@ impl<'a> Packed<'a> {
 struct Elements<'a> {
     array: Packed<'a>,
     place: usize,
+    /// End of the array.
+    end: usize,
     left: usize,
 }
 
@@ -150,7 +153,7 @@ impl<'a> Iterator for Elements<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.left = self.left.checked_sub(1)?;
-        let element = self.array.within(self.place)?;
+        let element = self.array.at(self.place, self.end)?;
         self.place = element.end();
         Some(element)
     }
@@ -158,7 +161,7 @@ impl<'a> Iterator for Elements<'a> {
 
 impl<'a> Json<'a> for Packed<'a> {
     fn member(self, name: &str) -> Option<Self> {
-        let is = |key: Self| key.text() == Some(name.as_bytes());
+        let is = |key: Self| key.small() == name.len() && key.text() == Some(name.as_bytes());
         self.members().find(|(key, _)| is(*key)).map(|(_, value)| value)
     }
 
@@ -178,6 +181,7 @@ impl<'a> Json<'a> for Packed<'a> {
         let elements = Elements {
             array: self,
             place,
+            end: self.end(),
             left,
         };
         self.is(ARRAY).then_some((left, elements))

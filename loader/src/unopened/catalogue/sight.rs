@@ -29,8 +29,9 @@ pub(super) fn variables_are_allowed(loaded: &Loaded, journal: &mut Journal<'_>) 
     let mut other = None;
     let mut set = 0;
     os::each_variable(|name, value| {
-        set += usize::from(catalogue.value_of(name).is_some());
-        if !catalogue.allows(name, value) {
+        let (is_allowed, is_recorded) = catalogue.judges(name, value);
+        set += usize::from(is_recorded);
+        if !is_allowed {
             other = Some(Text::from(name));
         }
         other.is_none()

@@ -162,9 +162,9 @@ impl<'a> Judge<'a> {
     pub(super) fn variable(&self) -> Option<String> {
         let mut set = 0;
         let other = std::env::vars_os().find(|(name, value)| {
-            let (name, value) = (name.as_bytes(), value.as_bytes());
-            set += usize::from(self.catalogue.value_of(name).is_some());
-            !self.catalogue.allows(name, value)
+            let (is_allowed, is_recorded) = self.catalogue.judges(name.as_bytes(), value.as_bytes());
+            set += usize::from(is_recorded);
+            !is_allowed
         });
         match other {
             Some((name, _)) => Some(name.to_string_lossy().into_owned()),
