@@ -10,7 +10,7 @@ use crate::events::{Event, Record};
 use crate::probe::{self, Seen};
 use crate::show::plain;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -144,10 +144,10 @@ impl<'a> Asker<'a> {
             if left > 0 && is_broken {
                 continue;
             }
-            if is_broken && answer.path.is_none() && !answer.named.contains('/') {
-                // The driver crashed while the loader opened it by a bare name. So only the dynamic linker's log contains the path of the
-                // file.
-                answer.path = searched(&finished.linker, &answer.named);
+            if answer.path.is_none() && !answer.named.contains('/') {
+                // The driver crashed while the loader opened it by a bare name, or it gave no functions. So only the dynamic linker's log
+                // contains the path of the file.
+                answer.path = searched(&finished.linker, &answer.named).filter(|path| Path::new(path).is_file());
             }
             if is_broken {
                 self.check_display(manifest, depth)?;

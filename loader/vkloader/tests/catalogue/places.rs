@@ -1,7 +1,8 @@
 //! Tests of the library that asks the drivers, and of drivers that only the user's programs find.
 
 use crate::asked::*;
-use crate::machine::{Machine, library};
+use crate::closure::compile;
+use crate::machine::{Machine, library, skip};
 use std::path::Path;
 
 /// Runs an update and returns its error output.
@@ -67,4 +68,22 @@ fn a_library_that_only_a_variable_leads_to_is_reported_with_the_remedies() {
     }
     good(&machine, &["update"]);
     assert_eq!(driver(&written(&machine), "a")["outcome"], "answered");
+}
+
+/// The dynamic linker finds such a library, which may lack one of its own dependencies and so give no functions.
+#[test]
+fn a_library_without_functions_has_an_entry_that_says_so() {
+    let mut machine = machine();
+    machine.driver("a", "device one");
+    machine.manifest("a", Path::new("libempty.so"), "");
+    let empty = machine.path("libraries/libempty.so");
+    if !compile(&empty, "int empty;", &[]) {
+        return skip("there is no C compiler");
+    }
+    machine.variable("LD_LIBRARY_PATH", machine.path("libraries").display().to_string());
+    let text = good(&machine, &["update"]);
+    assert!(text.contains("failed ("), "{text}");
+    let entry = driver(&written(&machine), "a");
+    assert_eq!(entry["outcome"], "failed", "{entry:#}");
+    assert_eq!(entry["library"]["path"], empty.display().to_string());
 }
