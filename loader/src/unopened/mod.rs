@@ -68,8 +68,6 @@ pub(crate) use service::{Sent, Service};
 pub(crate) use catalogue::{Content, parse};
 #[cfg(fuzzing)]
 pub(crate) use lazy::testing::{Quiet, closed};
-#[cfg(fuzzing)]
-pub(crate) use service::{Failure, List, packet_for, read_reply};
 
 /// Frees the facts and libraries that the process keeps.
 pub(crate) fn forget() {

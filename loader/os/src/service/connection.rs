@@ -38,7 +38,8 @@ impl Deadline {
 
 /// Returns a duration in milliseconds for system calls that wait. Rounds up, so that a short wait does not become zero.
 fn milliseconds(limit: Duration) -> c_int {
-    c_int::try_from(limit.as_micros().div_ceil(1000)).unwrap_or(c_int::MAX)
+    let rest = u64::from(limit.subsec_nanos().div_ceil(1_000_000));
+    c_int::try_from(limit.as_secs().saturating_mul(1000).saturating_add(rest)).unwrap_or(c_int::MAX)
 }
 
 /// A connection. Programs that this process starts do not inherit it.

@@ -113,9 +113,10 @@ mod tests {
         let by_superuser = unsafe { libc::geteuid() } == 0;
         for (mode, trusted) in [(0o644, true), (0o600, true), (0o664, false), (0o646, false)] {
             std::fs::set_permissions(text, std::fs::Permissions::from_mode(mode)).unwrap();
-            let expected = match trusted && by_superuser {
-                true => FileKind::OfSuperuser,
-                false => FileKind::Untrusted,
+            let expected = if trusted && by_superuser {
+                FileKind::OfSuperuser
+            } else {
+                FileKind::Untrusted
             };
             assert_eq!(file.kind(), Ok(expected), "{mode:o}");
         }

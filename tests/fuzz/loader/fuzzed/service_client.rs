@@ -1,7 +1,7 @@
 //! Fuzzes answers of a driver service. The first byte of the input selects the meaning of the rest: a whole packet, the payload of a valid
 //! packet, or the list of manifests in a file.
 
-use crate::unopened::{Failure, List, packet_for, read_reply};
+use client::{Failure, List, packet_for, read_reply};
 use wire::{Header, MOST_IN_MANIFEST, MOST_NEEDS, MOST_PACKAGES, Operation};
 
 fn asked() -> Header {
@@ -22,7 +22,7 @@ fn check_list(text: &[u8]) {
     let Some(list) = told(List::read(text.to_vec())) else {
         return;
     };
-    assert!(list.manifests().count() == list.len() && list.len() <= MOST_PACKAGES);
+    assert!(list.manifests().count() == list.count() && list.count() <= MOST_PACKAGES);
     for manifest in list.manifests() {
         let name = manifest.name;
         assert!(name.to_ascii_lowercase().ends_with(b".json"));

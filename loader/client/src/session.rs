@@ -26,7 +26,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(256);
 const MOST_IN_ANSWER: usize = MOST_IN_REQUEST;
 
 /// The requests of one scan, which go one after the other.
-pub(crate) struct Session {
+pub struct Session {
     address: Address,
     /// The connection; `None` before the first request, and after a request whose answer did not come or was malformed.
     connection: Option<Connection>,
@@ -48,7 +48,7 @@ struct Reply {
 
 impl Session {
     /// Returns a session without a connection. The first request makes the connection.
-    pub(super) fn at(address: Address) -> Self {
+    pub(crate) fn at(address: Address) -> Self {
         Self {
             address,
             connection: None,
@@ -63,7 +63,7 @@ impl Session {
     ///
     /// # Errors
     /// The reason why there is no list; [`Failure::Silent`] if no answer came in time.
-    pub(super) fn list(&mut self) -> Result<List, Failure> {
+    pub(crate) fn list(&mut self) -> Result<List, Failure> {
         let reply = self.ask(Operation::Manifests, wire::MANIFESTS.as_bytes())?;
         let file = reply.file()?;
         if file.kind() != Ok(FileKind::Sealed) {
@@ -81,7 +81,7 @@ impl Session {
     ///
     /// # Errors
     /// The reason why there is no library.
-    pub(super) fn get(&mut self, key: &Text, sum: &Sum) -> Result<File, Failure> {
+    pub(crate) fn get(&mut self, key: &Text, sum: &Sum) -> Result<File, Failure> {
         if !wire::is_key(key) {
             return Err(ServiceReason::BadReply("a key that is none").into());
         }

@@ -5,7 +5,7 @@ use os::memory::{OutOfMemory, shortage};
 
 /// The reason why a request has no usable answer.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Failure {
+pub enum Failure {
     /// The service cannot be used, for a reason that the journal records.
     Because(ServiceReason),
     /// The thread waited for the service until the time limit.
@@ -31,7 +31,7 @@ impl Failure {
     ///
     /// # Errors
     /// Memory ran out.
-    pub(super) fn reason(self) -> Result<ServiceReason, OutOfMemory> {
+    pub(crate) fn reason(self) -> Result<ServiceReason, OutOfMemory> {
         match self {
             Self::Because(reason) => Ok(reason),
             Self::Silent => Ok(ServiceReason::TimedOut),
@@ -40,7 +40,7 @@ impl Failure {
     }
 
     /// Returns the reason for the journal. If memory ran out, this is noted, and the API call fails.
-    pub(super) fn noted(self) -> ServiceReason {
+    pub(crate) fn noted(self) -> ServiceReason {
         self.reason().unwrap_or_else(|OutOfMemory| {
             shortage::note();
             ServiceReason::Lost

@@ -67,11 +67,11 @@ fn lsv_34_a_list_has_manifests() {
     let two = format!("[{},{}]", entry(""), entry("").replace("{}", "x\\\"y"));
     let list = listed(&two).unwrap();
     let found: Vec<_> = list.manifests().collect();
-    assert_eq!((found.len(), list.len()), (2, 2));
+    assert_eq!((found.len(), list.count()), (2, 2));
     assert_eq!((found[0].name, found[1].content), (&b"0-a.so.json"[..], &b"x\"y"[..]));
     assert_eq!(found[0].library.sum[..4], *b"0f0f");
     assert_eq!((found[0].library.c_library(), found[0].needs().count()), (&b""[..], 0));
-    assert_eq!(listed("[]").unwrap().len(), 0);
+    assert_eq!(listed("[]").unwrap().count(), 0);
     assert_eq!(problem(listed("{}")), "a list that is none");
     let many = format!("[{}0]", "0,".repeat(64));
     assert_eq!(problem(listed(&many)), "more manifests than there can be");

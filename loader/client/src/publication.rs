@@ -1,25 +1,21 @@
 //! The service's manifests for a scan, and the libraries that belong to their keys (LSV-38, LSV-39).
 
-use super::address::Address;
-use super::failure::Failure;
-use super::library;
-use super::reply::{List, Manifest, Sum};
-use super::session::Session;
-use crate::driver_interface::DriverLibrary;
-use crate::library::{Library, traced};
-use crate::unopened::{Elsewhere, Published};
+use crate::address::Address;
+use crate::failure::Failure;
+use crate::library;
+use crate::reply::{List, Manifest, Sum};
+use crate::session::Session;
+use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use discovery::env::Environment;
 use discovery::journal::reason::ServiceReason;
-use discovery::journal::{Decision, Journal, Reason, Source, Subject, Verdict};
-use discovery::manifest::DriverManifest;
+use discovery::journal::{Decision, Journal, Source, Subject, Verdict};
 use discovery::text::Text;
 use discovery::trace;
 use os::memory::{Grow, OutOfMemory, shortage};
 use os::service::SharedLibrary;
 use os::{File, Mutex, Raw, render, since_start};
-use rust_alloc::vec::Vec;
 
 /// Prefix of the paths of manifests and libraries of a service in messages.
 const PREFIX: &str = "service:";
@@ -53,73 +49,18 @@ impl Place {
     }
 }
 
-/// The drivers of the service.
-pub(crate) struct Service;
-
-/// The library of a driver, and the libraries that it needs, before any of their code runs.
-pub(crate) struct Sent {
-    name: Text,
-    library: Result<Received, ServiceReason>,
-}
-
 /// The answer to a request for a library.
-enum Received {
+pub enum Received {
     /// The library is open already.
     Open(SharedLibrary),
     /// The file and checksum of the library, and the files of the libraries that must be opened before it.
     File(File, Sum, Vec<(Text, File)>),
 }
 
-impl Elsewhere for Service {
-    #[inline]
-    fn is_off() -> bool {
-        IS_OFF.load(Ordering::Relaxed)
-    }
-
-    #[inline]
-    fn deliver(
-        environment: &Environment<'_>,
-        mut choose: impl FnMut(Published<'_>, &mut Journal<'_>) -> Result<Option<DriverManifest>, OutOfMemory>,
-        journal: &mut Journal<'_>,
-    ) -> Result<Vec<(DriverManifest, Sent)>, OutOfMemory> {
-        deliver(environment, &mut choose, journal)
-    }
-
-    /// Closes the libraries of the service that no driver uses.
-    fn forget() {
-        library::forget();
-    }
-}
-
-/// Chooses from the service's manifests.
-type Choose<'c> = dyn FnMut(Published<'_>, &mut Journal<'_>) -> Result<Option<DriverManifest>, OutOfMemory> + 'c;
-
-/// Asks the service for its manifests, and fetches the libraries of the drivers that are wanted. The connection ends before any code of a
-/// driver runs (LSV-42).
-#[cold]
-#[inline(never)]
-fn deliver(
-    environment: &Environment<'_>,
-    choose: &mut Choose<'_>,
-    journal: &mut Journal<'_>,
-) -> Result<Vec<(DriverManifest, Sent)>, OutOfMemory> {
-    let mut wanted = Vec::new();
-    let Some((mut session, list)) = ask(environment, journal)? else {
-        return Ok(wanted);
-    };
-    for manifest in list.manifests() {
-        shortage::check()?;
-        let published = Published {
-            name: manifest.name,
-            path: named(manifest.name),
-            content: manifest.content,
-        };
-        if let Some(chosen) = choose(published, journal)? {
-            let library = session.fetch(manifest, &chosen.library_path);
-            wanted.try_push((chosen, library))?;
-        }
-    }
-    Ok(wanted)
+/// Returns `true` if this process never asks a service.
+#[inline]
+pub fn is_off() -> bool {
+    IS_OFF.load(Ordering::Relaxed)
 }
 
 /// Asks the service for its current manifests. Returns `None` if there is no service or no answer (LSV-37, LSV-38). The journal has the
@@ -127,15 +68,16 @@ fn deliver(
 ///
 /// # Errors
 /// Memory ran out.
-fn ask(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Result<Option<(Session, List)>, OutOfMemory> {
+pub fn ask(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Result<Option<(Session, List)>, OutOfMemory> {
     let Some(address) = address(environment)? else {
         return Ok(None);
     };
     let name = address.name();
     let mut session = Session::at(address);
-    let asked = match PLACE.lock().rests(since_start()) {
-        true => Err(ServiceReason::TimedOut.into()),
-        false => Ok(()),
+    let asked = if PLACE.lock().rests(since_start()) {
+        Err(ServiceReason::TimedOut.into())
+    } else {
+        Ok(())
     };
     let asked = asked.and_then(|()| session.list());
     if let Err(failure) = &asked {
@@ -147,7 +89,7 @@ fn ask(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Result<Optio
         record.word("for", "driver");
         record.text("folder", &name);
         Source::Service.describe(record);
-        record.number("manifests", list.map_or(0, List::len) as u64);
+        record.number("manifests", list.map_or(0, List::count) as u64);
     });
     match asked {
         Ok(list) => Ok(Some((session, list))),
@@ -191,17 +133,16 @@ fn address(environment: &Environment<'_>) -> Result<Option<Address>, OutOfMemory
 impl Session {
     /// Returns the library of a published driver by its key: an open library with the same checksum, or else a library that the service
     /// sends (LSV-39, LSV-40).
-    fn fetch(&mut self, published: Manifest<'_>, key: &Text) -> Sent {
-        let library = match library::known(published.library.sum) {
+    ///
+    /// # Errors
+    /// The reason why there is no library.
+    pub fn fetch(&mut self, published: Manifest<'_>, key: &Text) -> Result<Received, ServiceReason> {
+        match library::known(published.library.sum) {
             Some(library) => Ok(Received::Open(library)),
             None => self.receive(published, key).map_err(|failure| {
                 note_silence(&failure);
                 failure.noted()
             }),
-        };
-        Sent {
-            name: named(key),
-            library,
         }
     }
 
@@ -219,32 +160,8 @@ impl Session {
     }
 }
 
-impl Sent {
-    /// Returns the name of the library for messages.
-    pub(crate) fn name(&self) -> &Text {
-        &self.name
-    }
-
-    /// Opens the library.
-    ///
-    /// # Errors
-    /// The reason why the library does not open.
-    pub(crate) fn open(&self, journal: &Journal<'_>) -> Result<Library, Reason> {
-        let (file, sum, needs) = match &self.library {
-            Ok(Received::Open(library)) => return Ok(library.clone().into()),
-            Ok(Received::File(file, sum, needs)) => (file, sum, needs),
-            Err(reason) => return Err(reason.clone().into()),
-        };
-        let needs = library::open_needs(needs);
-        let opened = traced(&self.name, || SharedLibrary::open(file, needs));
-        let opened = opened.map_err(|error| DriverLibrary::reason_of(error, journal))?;
-        library::keep(*sum, opened.clone());
-        Ok(opened.into())
-    }
-}
-
 /// Returns the name in messages for an object that the service names.
-fn named(name: &[u8]) -> Text {
+pub fn named(name: &[u8]) -> Text {
     render(format_args!("{PREFIX}{}", Raw(name))).into()
 }
 

@@ -9,13 +9,26 @@
 //! | [`mod@session`] | makes the connection and the requests |
 //! | [`mod@reply`] | parses the answers |
 //! | [`mod@library`] | decides which libraries a driver needs, and keeps libraries open |
-//! | [`mod@publication`] | gives the drivers to scans |
+//! | [`mod@publication`] | begins a session for a scan, and fetches libraries |
 //!
 //! The service is trusted with code, but may be faulty. A fault costs at most the service's own drivers, and the time that a scan waits for
 //! answers. Between scans the loader keeps no descriptor, so a program that closes or reuses descriptors does no harm. The module starts no
 //! thread, and holds no lock while code outside of the loader runs.
 
+#![cfg(target_os = "linux")]
+#![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_macros,
+        clippy::disallowed_methods,
+        clippy::disallowed_types,
+        reason = "a test may end for want of memory"
+    )
+)]
+
+extern crate alloc;
 
 mod address;
 mod failure;
@@ -24,8 +37,8 @@ mod publication;
 mod reply;
 mod session;
 
-#[cfg(fuzzing)]
-pub(crate) use failure::Failure;
-pub(crate) use publication::{Sent, Service};
-#[cfg(fuzzing)]
-pub(crate) use reply::{List, packet_for, read_reply};
+pub use failure::Failure;
+pub use library::{forget, keep, open_needs};
+pub use publication::{Received, ask, is_off, named};
+pub use reply::{List, Listed, Manifest, Need, Sum, packet_for, read_reply};
+pub use session::Session;

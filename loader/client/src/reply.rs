@@ -1,27 +1,27 @@
 //! Parsers for answers of a service, which may be malformed or false (LSV-34, LSV-35).
 
 use super::failure::Failure;
+use alloc::vec::Vec;
 use discovery::journal::reason::ServiceReason;
 use discovery::manifest::file::{FileError, parse_json};
 use discovery::manifest::json::{Document, Object, Value};
 use discovery::text::{Text, has_json_name};
 use os::memory::copy;
-use rust_alloc::vec::Vec;
 use wire::{Header, MOST_IN_MANIFEST, MOST_IN_REPLY, MOST_NEEDS, MOST_PACKAGES, Packet, status};
 
 /// SHA-256 of the bytes of a library, as the hexadecimal digits that a service writes. The checksum only distinguishes libraries; seals
 /// protect their bytes.
-pub(crate) type Sum = [u8; 64];
+pub type Sum = [u8; 64];
 /// Upper bound on the bytes of a published name. A key with the suffix of a manifest is always shorter.
 const LONGEST_NAME: usize = 255;
 
 /// A list of manifests, whose entries have been checked.
 #[derive(Debug)]
-pub(crate) struct List(Document);
+pub struct List(Document);
 
 /// A published manifest.
 #[derive(Clone, Copy)]
-pub(crate) struct Manifest<'a> {
+pub struct Manifest<'a> {
     /// File name under which the manifest was published.
     pub name: &'a [u8],
     /// Text of the manifest.
@@ -33,7 +33,7 @@ pub(crate) struct Manifest<'a> {
 
 /// A library in a list.
 #[derive(Clone, Copy)]
-pub(crate) struct Listed<'a> {
+pub struct Listed<'a> {
     /// Checksum of the library.
     pub sum: &'a Sum,
     object: Object<'a>,
@@ -41,7 +41,7 @@ pub(crate) struct Listed<'a> {
 
 /// A library that a driver needs.
 #[derive(Clone, Copy)]
-pub(crate) struct Need<'a> {
+pub struct Need<'a> {
     /// The library.
     pub library: Listed<'a>,
     /// The key of the library: an instance number, and the name under which other libraries need this one.
@@ -56,11 +56,12 @@ fn bad(problem: &'static str) -> Failure {
 ///
 /// # Errors
 /// The fault of the packet. Later packets of this connection cannot be trusted then.
-pub(crate) fn packet_for(bytes: &[u8], asked: Header) -> Result<&[u8], Failure> {
+pub fn packet_for(bytes: &[u8], asked: Header) -> Result<&[u8], Failure> {
     let packet = Packet::read(bytes, MOST_IN_REPLY).map_err(|_| bad("a packet that is none"))?;
-    match packet.header == asked.reply() {
-        true => Ok(packet.payload),
-        false => Err(bad("the answer to another request")),
+    if packet.header == asked.reply() {
+        Ok(packet.payload)
+    } else {
+        Err(bad("the answer to another request"))
     }
 }
 
@@ -68,7 +69,7 @@ pub(crate) fn packet_for(bytes: &[u8], asked: Header) -> Result<&[u8], Failure> 
 ///
 /// # Errors
 /// The fault of the answer, or the error that the service reports.
-pub(crate) fn read_reply(payload: &[u8]) -> Result<Document, Failure> {
+pub fn read_reply(payload: &[u8]) -> Result<Document, Failure> {
     let document = json(copy(payload)?)?;
     let reply = document.root().as_object().ok_or_else(|| bad("no object"))?;
     match reply.get("status") {
@@ -87,7 +88,7 @@ impl List {
     ///
     /// # Errors
     /// The fault of the list. One malformed entry makes the whole list invalid.
-    pub(crate) fn read(text: Vec<u8>) -> Result<Self, Failure> {
+    pub fn read(text: Vec<u8>) -> Result<Self, Failure> {
         let document = json(text)?;
         let list = document.root().as_array().ok_or_else(|| bad("a list that is none"))?;
         if list.len() > MOST_PACKAGES {
@@ -98,13 +99,13 @@ impl List {
     }
 
     /// Returns the manifests, in the order in which the service sent them.
-    pub(crate) fn manifests(&self) -> impl Iterator<Item = Manifest<'_>> {
+    pub fn manifests(&self) -> impl Iterator<Item = Manifest<'_>> {
         let entries = self.0.root().as_array().unwrap_or_default().iter();
         entries.filter_map(|entry| Manifest::of(entry).ok())
     }
 
     /// Returns the number of manifests.
-    pub(crate) fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.0.root().as_array().unwrap_or_default().len()
     }
 }
@@ -121,14 +122,15 @@ impl<'a> Manifest<'a> {
             needs: entry.as_object().and_then(|entry| entry.get("needs")),
         };
         let needs = manifest.needs.and_then(Value::as_array).unwrap_or_default();
-        match needs.len() == manifest.needs().count() && needs.len() <= MOST_NEEDS {
-            true => Ok(manifest),
-            false => Err(bad("a library without a key")),
+        if needs.len() == manifest.needs().count() && needs.len() <= MOST_NEEDS {
+            Ok(manifest)
+        } else {
+            Err(bad("a library without a key"))
         }
     }
 
     /// Returns the libraries that the driver needs. A library comes after the libraries that it needs itself.
-    pub(crate) fn needs(&self) -> impl Iterator<Item = Need<'a>> + use<'a> {
+    pub fn needs(&self) -> impl Iterator<Item = Need<'a>> + use<'a> {
         let needs = self.needs.and_then(Value::as_array).unwrap_or_default();
         needs.iter().filter_map(|need| {
             let library = Listed::of(need)?;
@@ -146,24 +148,24 @@ impl<'a> Listed<'a> {
     }
 
     /// Returns the oldest version of the C library with which the library works; empty if every version works.
-    pub(crate) fn c_library(&self) -> &'a [u8] {
+    pub fn c_library(&self) -> &'a [u8] {
         self.object.text("c_library").unwrap_or_default()
     }
 }
 
 impl<'a> Need<'a> {
     /// Returns the name under which other libraries need this one.
-    pub(crate) fn name(&self) -> &'a [u8] {
+    pub fn name(&self) -> &'a [u8] {
         self.key.splitn(2, |&byte| byte == b'-').last().unwrap_or_default()
     }
 
     /// Returns the name of the file that the library was read from, which has its version.
-    pub(crate) fn file(&self) -> &'a [u8] {
+    pub fn file(&self) -> &'a [u8] {
         self.library.object.text("file").unwrap_or_default()
     }
 
     /// Returns the number of symbols that the library exports.
-    pub(crate) fn symbols(&self) -> f64 {
+    pub fn symbols(&self) -> f64 {
         let symbols = self.library.object.get("symbols");
         symbols.and_then(Value::as_number).unwrap_or_default()
     }

@@ -2,6 +2,7 @@
 
 use super::failure::Failure;
 use super::reply::{List, Listed, Need, Sum};
+use alloc::vec::Vec;
 use core::cmp::Ordering;
 use core::mem::take;
 use discovery::journal::reason::ServiceReason;
@@ -9,25 +10,24 @@ use discovery::text::{Text, file_name};
 use os::memory::Grow;
 use os::service::{SharedLibrary, c_library, find_library, is_open};
 use os::{File, Mutex};
-use rust_alloc::vec::Vec;
 
 /// Open libraries of the service, by checksum (LSV-40). Each library stays open while the service offers it or a driver uses it.
 static KNOWN: Mutex<Vec<(Sum, SharedLibrary)>> = Mutex::new(Vec::new());
 
 /// Returns the library with this checksum, if it is open.
-pub(super) fn known(sum: &Sum) -> Option<SharedLibrary> {
+pub(crate) fn known(sum: &Sum) -> Option<SharedLibrary> {
     let known = KNOWN.lock();
     known.iter().find(|known| known.0 == *sum).map(|known| known.1.clone())
 }
 
 /// Adds a library to the libraries that stay open.
-pub(super) fn keep(sum: Sum, library: SharedLibrary) {
+pub fn keep(sum: Sum, library: SharedLibrary) {
     // Two threads may add the same library. The system closes the library only after both values are dropped.
     KNOWN.lock().push_or_note((sum, library));
 }
 
 /// Closes libraries that the service no longer offers, unless a driver uses them.
-pub(super) fn keep_only(list: Option<&List>) {
+pub(crate) fn keep_only(list: Option<&List>) {
     let is_offered = |sum: &Sum| list.is_some_and(|list| list.manifests().any(|offered| offered.library.sum == sum));
     let (mut known, mut closed) = (KNOWN.lock(), Vec::new());
     let mut index = 0;
@@ -45,13 +45,13 @@ pub(super) fn keep_only(list: Option<&List>) {
 }
 
 /// Closes all libraries that no driver uses.
-pub(super) fn forget() {
+pub fn forget() {
     let known = KNOWN.try_lock().map(|mut known| take(&mut *known));
     drop(known);
 }
 
 /// Rejects a library that works only with a newer C library than the one in this process (LSV-67).
-pub(super) fn fits(library: Listed<'_>) -> Result<(), Failure> {
+pub(crate) fn fits(library: Listed<'_>) -> Result<(), Failure> {
     let (needed, here) = (library.c_library(), c_library());
     match wire::compare_versions(needed, here) {
         Ordering::Greater => Err(ServiceReason::OldCLibrary {
@@ -70,7 +70,7 @@ pub(super) fn fits(library: Listed<'_>) -> Result<(), Failure> {
 ///
 /// # Errors
 /// The system lacks the library, and its C library is too old for the service's library.
-pub(super) fn is_wanted(need: &Need<'_>) -> Result<bool, Failure> {
+pub(crate) fn is_wanted(need: &Need<'_>) -> Result<bool, Failure> {
     if is_open(need.name()) {
         return Ok(false);
     }
@@ -91,7 +91,7 @@ pub(super) fn is_wanted(need: &Need<'_>) -> Result<bool, Failure> {
 
 /// Opens libraries that a driver needs, each after the libraries that it needs itself. If one of them does not open, the driver does not
 /// open either, and the system reports why.
-pub(super) fn open_needs(needs: &[(Text, File)]) -> Vec<SharedLibrary> {
+pub fn open_needs(needs: &[(Text, File)]) -> Vec<SharedLibrary> {
     let mut opened = Vec::new();
     for (name, file) in needs {
         // Two drivers of one scan may need the same library.

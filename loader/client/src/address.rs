@@ -30,7 +30,7 @@ const fn number(digits: &str) -> u32 {
 
 /// The socket at which the service listens.
 #[derive(Debug)]
-pub(super) struct Address {
+pub(crate) struct Address {
     path: Text,
     /// `true` if the environment named the address.
     is_named: bool,
@@ -42,7 +42,7 @@ impl Address {
     ///
     /// # Errors
     /// Memory ran out.
-    pub(super) fn find(environment: &Environment<'_>) -> Result<Option<Self>, OutOfMemory> {
+    pub(crate) fn find(environment: &Environment<'_>) -> Result<Option<Self>, OutOfMemory> {
         let (path, is_named) = match environment.get(Variable::ServiceSocket) {
             None if is_socket(SOCKET.as_bytes()) => (Text::try_new(SOCKET.as_bytes())?, false),
             Some(named) if !named.is_empty() => (Text::try_new(&named)?, true),
@@ -55,7 +55,7 @@ impl Address {
     ///
     /// # Errors
     /// Memory ran out.
-    pub(super) fn try_copy(&self) -> Result<Self, OutOfMemory> {
+    pub(crate) fn try_copy(&self) -> Result<Self, OutOfMemory> {
         Ok(Self {
             path: Text::try_new(&self.path)?,
             is_named: self.is_named,
@@ -63,7 +63,7 @@ impl Address {
     }
 
     /// Returns the name of the service in messages.
-    pub(super) fn name(&self) -> Text {
+    pub(crate) fn name(&self) -> Text {
         self.path.clone()
     }
 
@@ -71,16 +71,17 @@ impl Address {
     ///
     /// # Errors
     /// The reason why there is no connection; [`Failure::Silent`] if the service does not accept one in time.
-    pub(super) fn connect(&self) -> Result<Connection, Failure> {
+    pub(crate) fn connect(&self) -> Result<Connection, Failure> {
         let owner = folder_of(&self.path).and_then(owner_of_folder);
         if is_elevated() && owner != Some(0) {
             return Err(ServiceReason::Folder.into());
         }
         let connection = Connection::to(&self.path, wire::CONNECT_LIMIT).map_err(not_reached)?;
         let user = connection.peer().map_err(not_reached)?;
-        match user == 0 || TRUSTED == Some(user) || !is_elevated() && self.vouches_for(user, owner) {
-            true => Ok(connection),
-            false => Err(ServiceReason::NotTrusted(user).into()),
+        if user == 0 || TRUSTED == Some(user) || !is_elevated() && self.vouches_for(user, owner) {
+            Ok(connection)
+        } else {
+            Err(ServiceReason::NotTrusted(user).into())
         }
     }
 
@@ -100,8 +101,9 @@ impl Address {
 }
 
 fn not_reached(error: Errno) -> Failure {
-    match error.is_lack_of_time() {
-        true => Failure::Silent,
-        false => ServiceReason::NotReached(render(format_args!("{error}")).into()).into(),
+    if error.is_lack_of_time() {
+        Failure::Silent
+    } else {
+        ServiceReason::NotReached(render(format_args!("{error}")).into()).into()
     }
 }
