@@ -28,9 +28,10 @@ pub fn write(folder: &Path, wanted: &[Wanted<'_>], written: impl Fn(&str) -> boo
         Some(name) => written(name) || is_wanted(name),
         None => written(name) || is_same(name),
     };
-    let found = files(folder, &|path, name| match is_file(path) && is_ours(name) {
-        true => Ok(()),
-        false => {
+    let found = files(folder, &|path, name| {
+        if is_file(path) && is_ours(name) {
+            Ok(())
+        } else {
             let text = "vkgen did not write this file; the folder must be empty or hold only what vkgen wrote";
             Err(Error::File(path.to_owned(), text.to_owned()))
         }

@@ -38,9 +38,10 @@ pub(crate) fn build(scene: &mut Scene, pieces: &[Item]) {
 /// Fills in the placeholders: `@ROOT@` becomes the scene's folder, and `@LAVAPIPE@` the path of that driver's manifest.
 fn filled(scene: &Scene, text: &str) -> String {
     let text = text.replace("@ROOT@", scene.text_path("").trim_end_matches('/'));
-    match text.contains("@LAVAPIPE@") {
-        true => text.replace("@LAVAPIPE@", &lavapipe()),
-        false => text,
+    if text.contains("@LAVAPIPE@") {
+        text.replace("@LAVAPIPE@", &lavapipe())
+    } else {
+        text
     }
 }
 

@@ -162,9 +162,10 @@ fn different<'l>(ours: &'l [String], there: &'l [String]) -> Vec<(Side, &'l str)
     let mut lengths = vec![vec![0u32; there.len() + 1]; ours.len() + 1];
     for (i, one) in ours.iter().enumerate().rev() {
         for (j, other) in there.iter().enumerate().rev() {
-            lengths[i][j] = match one == other {
-                true => lengths[i + 1][j + 1] + 1,
-                false => lengths[i + 1][j].max(lengths[i][j + 1]),
+            lengths[i][j] = if one == other {
+                lengths[i + 1][j + 1] + 1
+            } else {
+                lengths[i + 1][j].max(lengths[i][j + 1])
             };
         }
     }

@@ -24,9 +24,10 @@ pub fn case<F: FnOnce(&mut Scene)>(body: F) {
     }
     let result = catch_unwind(AssertUnwindSafe(|| body(&mut scene)));
     let keep = result.is_err() && std::env::var_os("VKL_KEEP").is_some();
-    match keep {
-        true => eprintln!("kept {}", scene.root().display()),
-        false => scene.remove(),
+    if keep {
+        eprintln!("kept {}", scene.root().display())
+    } else {
+        scene.remove()
     }
     if let Some(reason) = result.as_ref().err().and_then(|payload| skipped::reason(&**payload)) {
         return skip(&format!("{path}: {reason}"));

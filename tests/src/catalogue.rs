@@ -88,10 +88,7 @@ pub(crate) fn variables(root: &Path, variables: &Variables, is_lazy: bool) -> Ve
 }
 
 fn wanted(is_lazy: bool) -> Option<Mode> {
-    match is_lazy {
-        true => Some(Mode::Lazy),
-        false => mode(),
-    }
+    if is_lazy { Some(Mode::Lazy) } else { mode() }
 }
 
 /// Returns the program that makes catalogues, if there is one: `VKL_VKLOADER`, or the one built beside this program.

@@ -331,9 +331,12 @@ impl Scene {
             .iter()
             .filter_map(|name| self.variables.get(OsStr::new(name))?.as_ref())
         {
-            let folder = |path: PathBuf| match path.is_dir() {
-                true => Some(path),
-                false => path.parent().map(Path::to_owned),
+            let folder = |path: PathBuf| {
+                if path.is_dir() {
+                    Some(path)
+                } else {
+                    path.parent().map(Path::to_owned)
+                }
             };
             folders.extend(
                 env::split_paths(value)

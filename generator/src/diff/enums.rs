@@ -48,9 +48,10 @@ fn enumeration(old: &View<'_>, new: &View<'_>, before: &Enum, after: &Enum) -> V
     let (was, is) = (values(before.enumerants.iter()), values(after.enumerants.iter()));
     let (was_emitted, is_emitted) = (values(old.plan.enumerants(before)), values(new.plan.enumerants(after)));
     for (name, value) in &was {
-        let severity = match was_emitted.contains_key(name) && emitted {
-            true => Severity::Breaking,
-            false => Severity::Informational,
+        let severity = if was_emitted.contains_key(name) && emitted {
+            Severity::Breaking
+        } else {
+            Severity::Informational
         };
         match is.get(name) {
             Some(other) if other != value => {

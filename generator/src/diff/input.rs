@@ -44,8 +44,9 @@ fn fetched(header: &str, xml_folder: &Path) -> Result<PathBuf, Error> {
         .arg(header)
         .output()
         .map_err(|error| fail(error.to_string()))?;
-    match output.status.success() && vk.is_file() {
-        true => Ok(vk),
-        false => Err(fail(String::from_utf8_lossy(&output.stderr).trim().to_owned())),
+    if output.status.success() && vk.is_file() {
+        Ok(vk)
+    } else {
+        Err(fail(String::from_utf8_lossy(&output.stderr).trim().to_owned()))
     }
 }

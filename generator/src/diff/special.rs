@@ -39,9 +39,10 @@ fn candidates(here: &View<'_>, there: &View<'_>) -> Vec<Entry> {
     let is_special_there = |name: &str| there.plan.command(name).is_some_and(|plan| !plan.special.is_empty());
     let entry = |plan: &CommandPlan<'_>| {
         let reasons: Vec<&str> = plan.special.iter().map(|reason| reason.word()).collect();
-        let (severity, decided) = match plan.has_row {
-            true => (Severity::Concerns, "the policy has a treatment"),
-            false => (Severity::Undecided, "NO TREATMENT in the policy"),
+        let (severity, decided) = if plan.has_row {
+            (Severity::Concerns, "the policy has a treatment")
+        } else {
+            (Severity::Undecided, "NO TREATMENT in the policy")
         };
         let text = format!("{}; {decided}", reasons.join(", "));
         let mut changes = vec![Change::new("special", Severity::Informational, text)];

@@ -16,9 +16,10 @@ pub(super) fn tell(plan: &Plan<'_>, command: &CommandPlan<'_>, places: &Places<'
     facts.lines("trampoline", &trampoline(command, places));
     facts.lines("terminator", &terminator(command, places));
     let slots = places.slots(&fact.name);
-    match slots.is_empty() {
-        true => facts.add("slots", "none: it is not found through a table"),
-        false => facts.lines("slots", &slots),
+    if slots.is_empty() {
+        facts.add("slots", "none: it is not found through a table")
+    } else {
+        facts.lines("slots", &slots)
     }
     facts.lines("lookup row", &places.lookup_row(&fact.name));
 }

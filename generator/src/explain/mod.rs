@@ -68,9 +68,10 @@ fn unknown(plan: &Plan<'_>, name: &str) -> Error {
         .take(SUGGESTIONS)
         .map(String::as_str)
         .collect();
-    let hint = match close.is_empty() {
-        true => String::new(),
-        false => format!("; is it one of {}?", close.join(", ")),
+    let hint = if close.is_empty() {
+        String::new()
+    } else {
+        format!("; is it one of {}?", close.join(", "))
     };
     Error::Usage(format!("vkgen: nothing is known of {name:?}{hint}"))
 }

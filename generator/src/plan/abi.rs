@@ -30,9 +30,10 @@ fn named(registry: &Registry, policy: &Policy, name: &str, depth: u32) -> String
     }
     let name = resolve(registry, name);
     if let Some(handle) = registry.handles.get(name) {
-        return match handle.dispatchable {
-            true => format!("dispatchable handle {name}"),
-            false => "64-bit handle".to_owned(),
+        return if handle.dispatchable {
+            format!("dispatchable handle {name}")
+        } else {
+            "64-bit handle".to_owned()
         };
     }
     if let Some(found) = registry.enums.get(name) {
@@ -46,9 +47,10 @@ fn named(registry: &Registry, policy: &Policy, name: &str, depth: u32) -> String
         return POINTER.to_owned();
     }
     if let Some(row) = policy.types.by_value.get(name) {
-        return match row.rust.starts_with('*') {
-            true => POINTER.to_owned(),
-            false => row.rust.clone(),
+        return if row.rust.starts_with('*') {
+            POINTER.to_owned()
+        } else {
+            row.rust.clone()
         };
     }
     let target = registry.base_types.get(name).and_then(|base| base.target.as_deref());

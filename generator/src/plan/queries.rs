@@ -104,12 +104,11 @@ impl Plan<'_> {
             let (size, _) = self.extent(&member.ty)?;
             let from = start + offset;
             let inner = resolve(self.registry, &member.ty.base);
-            match self.registry.structs.contains_key(inner) && member.ty.pointers.is_empty() {
-                true => {
-                    let each = self.layout(inner)?.size;
-                    (0..size / each).try_for_each(|place| self.mark(inner, from + place * each, used))?;
-                }
-                false => used.get_mut(from as usize..(from + size) as usize)?.fill(true),
+            if self.registry.structs.contains_key(inner) && member.ty.pointers.is_empty() {
+                let each = self.layout(inner)?.size;
+                (0..size / each).try_for_each(|place| self.mark(inner, from + place * each, used))?;
+            } else {
+                used.get_mut(from as usize..(from + size) as usize)?.fill(true)
             }
         }
         Some(())

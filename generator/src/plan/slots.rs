@@ -8,9 +8,12 @@ use vk_registry::model::Level;
 /// Returns `true` if a command has a slot: by its level, unless the policy has an exception.
 pub(super) fn has_slot(policy: &Policy, plan: &CommandPlan<'_>, table: Table) -> bool {
     let mut rows = policy.slots.iter().filter(|row| row.command == plan.command.name);
-    let exception = rows.find_map(|row| match row.also_in.contains(&table) {
-        true => Some(true),
-        false => row.not_in.contains(&table).then_some(false),
+    let exception = rows.find_map(|row| {
+        if row.also_in.contains(&table) {
+            Some(true)
+        } else {
+            row.not_in.contains(&table).then_some(false)
+        }
     });
     exception.unwrap_or_else(|| by_level(plan, table))
 }

@@ -157,9 +157,10 @@ fn differences(old: &str, new: &str) -> Vec<String> {
     let mut common = vec![vec![0_u32; new.len() + 1]; old.len() + 1];
     for (row, one) in old.iter().enumerate().rev() {
         for (column, other) in new.iter().enumerate().rev() {
-            common[row][column] = match one == other {
-                true => common[row + 1][column + 1] + 1,
-                false => common[row + 1][column].max(common[row][column + 1]),
+            common[row][column] = if one == other {
+                common[row + 1][column + 1] + 1
+            } else {
+                common[row + 1][column].max(common[row][column + 1])
             };
         }
     }

@@ -70,9 +70,10 @@ impl DriverScan<'_> {
         let with_variables = self
             .settings
             .is_none_or(|settings| settings.device_configurations.is_none());
-        let filters = match with_variables {
-            true => DriverFilters::read(self.search.environment(), journal),
-            false => DriverFilters::default(),
+        let filters = if with_variables {
+            DriverFilters::read(self.search.environment(), journal)
+        } else {
+            DriverFilters::default()
         };
         let places = self.search.places(ManifestKind::Driver, with_variables, journal)?;
         let Files { found, is_marked } = search::find(ManifestKind::Driver, &places, journal)?;
@@ -197,9 +198,10 @@ impl Listing {
 fn tell((path, source): (&Text, Source), verdict: Verdict, journal: &mut Journal<'_>) -> bool {
     let is_kept = verdict == Verdict::Kept;
     let decision = || decision(path, source, verdict);
-    match is_kept {
-        true => journal.keep(decision),
-        false => journal.decide(decision()),
+    if is_kept {
+        journal.keep(decision)
+    } else {
+        journal.decide(decision())
     }
     is_kept
 }

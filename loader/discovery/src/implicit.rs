@@ -48,9 +48,10 @@ impl ImplicitState {
         let disable = layer.disable_environment.as_ref();
         let switched_off = disable.is_some_and(|pair| environment.named_by_manifest(&pair.name).is_some());
         let active = (own || enabled) && !switched_off || overriding.is_some_and(|names| names.has(&layer.name));
-        let why_not = match switched_off {
-            true => Code::LayerSwitchedOff,
-            false => Code::LayerNotSwitchedOn,
+        let why_not = if switched_off {
+            Code::LayerSwitchedOff
+        } else {
+            Code::LayerNotSwitchedOn
         };
         Self {
             active,

@@ -48,9 +48,10 @@ impl Identity {
         std::io::Read::read_exact(&mut file, &mut header).ok()?;
         (header[..4] == elf::ELFMAG).then_some(Self {
             is_64: header[4] == elf::ELFCLASS64,
-            machine: match header[5] == elf::ELFDATA2LSB {
-                true => u16::from_le_bytes([header[18], header[19]]),
-                false => u16::from_be_bytes([header[18], header[19]]),
+            machine: if header[5] == elf::ELFDATA2LSB {
+                u16::from_le_bytes([header[18], header[19]])
+            } else {
+                u16::from_be_bytes([header[18], header[19]])
             },
         })
     }
@@ -117,9 +118,10 @@ impl Closure {
                 continue;
             }
             let mut needs = read(&path).unwrap_or_default();
-            match needs.runpath.is_empty() {
-                true => needs.rpath = needs.rpath.iter().map(|folder| from(&path, folder)).collect(),
-                false => needs.rpath.clear(),
+            if needs.runpath.is_empty() {
+                needs.rpath = needs.rpath.iter().map(|folder| from(&path, folder)).collect()
+            } else {
+                needs.rpath.clear()
             }
             needs.rpath.extend(inherited);
             for name in needs.names.iter().take(room) {

@@ -10,14 +10,15 @@ const ALL_DIGITS: bool = cfg!(windows);
 
 impl<T> fmt::Display for Address<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match ALL_DIGITS {
-            true => write!(
+        if ALL_DIGITS {
+            write!(
                 formatter,
                 "{:0digits$X}",
                 self.0.addr(),
                 digits = 2 * size_of::<usize>()
-            ),
-            false => write!(formatter, "{:p}", self.0),
+            )
+        } else {
+            write!(formatter, "{:p}", self.0)
         }
     }
 }

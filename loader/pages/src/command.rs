@@ -84,9 +84,10 @@ fn value(arg: &Arg) -> String {
         .iter()
         .map(|name| name.as_str())
         .collect();
-    match names.is_empty() {
-        true => arg.get_id().as_str().to_uppercase(),
-        false => names.join(" "),
+    if names.is_empty() {
+        arg.get_id().as_str().to_uppercase()
+    } else {
+        names.join(" ")
     }
 }
 

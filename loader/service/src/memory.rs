@@ -185,9 +185,10 @@ impl Copies {
             size: self.size,
             memory: self.memory.clone(),
         };
-        let (flag, mode) = match self.is_program {
-            true => (MemfdFlags::EXEC, 0o555),
-            false => (MemfdFlags::NOEXEC_SEAL, 0o444),
+        let (flag, mode) = if self.is_program {
+            (MemfdFlags::EXEC, 0o555)
+        } else {
+            (MemfdFlags::NOEXEC_SEAL, 0o444)
         };
         let file = memory_file(flag).map_err(|error| match error {
             Errno::ACCESS => Fault::NoExecutableMemory,

@@ -129,9 +129,10 @@ fn resized(allocator: HostAllocator, calls: &Calls, old: usize, new: usize) -> V
     unsafe {
         block.cast::<u8>().write_bytes(7, old);
         calls.take();
-        let moved = match old < new {
-            true => allocator.grow(block.cast(), layout(old, 1), layout(new, 1)),
-            false => allocator.shrink(block.cast(), layout(old, 1), layout(new, 1)),
+        let moved = if old < new {
+            allocator.grow(block.cast(), layout(old, 1), layout(new, 1))
+        } else {
+            allocator.shrink(block.cast(), layout(old, 1), layout(new, 1))
         };
         let moved: NonNull<[u8]> = moved.unwrap();
         let told = calls.take();

@@ -50,9 +50,10 @@ impl<T: Copy> TwoCall<T> {
         let told = total.min(self.capacity());
         // SAFETY: the caller of `new` promised a writable `count`.
         unsafe { *self.count = saturating(told) };
-        match told < total {
-            true => VkResult::VK_INCOMPLETE,
-            false => VkResult::VK_SUCCESS,
+        if told < total {
+            VkResult::VK_INCOMPLETE
+        } else {
+            VkResult::VK_SUCCESS
         }
     }
 }

@@ -102,9 +102,10 @@ impl Configuration {
 /// Returns the extent of the layers to look for when an instance needs `extent`: all layers, if a log sink is active or settings list
 /// layers. Otherwise, a later search might look for the skipped layers, and would ignore the settings.
 pub(super) fn required_extent(extent: Extent, settings: Option<&Settings>, journal: &Journal<'_>) -> Extent {
-    match journal.is_heard() || settings.is_some_and(|settings| settings.layers.is_some()) {
-        true => Extent::All,
-        false => extent,
+    if journal.is_heard() || settings.is_some_and(|settings| settings.layers.is_some()) {
+        Extent::All
+    } else {
+        extent
     }
 }
 

@@ -29,15 +29,17 @@ pub(crate) fn tell_nothing_left(
     // A messenger may call the loader, so the lock is not held while it runs.
     let held = core::mem::take(&mut *instance.cause.lock());
     if journal.wants(bits) {
-        let more = match program_is_installed() {
-            true => " (vkloader explain tells more)",
-            false => "",
+        let more = if program_is_installed() {
+            " (vkloader explain tells more)"
+        } else {
+            ""
         };
         let cause = held.or(&new);
         let end = |cause: Arguments<'_>| journal.note(bits, format_args!("{line} {cause}{more}"));
-        match cause.is_empty() {
-            true => end(format_args!("{otherwise}")),
-            false => end(format_args!("{}", cause.text())),
+        if cause.is_empty() {
+            end(format_args!("{otherwise}"))
+        } else {
+            end(format_args!("{}", cause.text()))
         }
     }
     *instance.cause.lock() = held;

@@ -33,15 +33,16 @@ pub(super) fn drop_served(
             let traits = Traits::of(instance, &device, true)?;
             installed.iter().any(|other| traits.is_same_device(other))
         };
-        match is_served {
-            false => kept.try_push(device)?,
-            true => journal.decide(Decision {
+        if is_served {
+            journal.decide(Decision {
                 subject: Subject::PhysicalDevice,
                 name: facts::name_of(&facts::properties(&device)),
                 path: Text::default(),
                 verdict: Verdict::Dropped(Reason::from(DeviceReason::Served)),
                 source: Source::Service,
-            }),
+            })
+        } else {
+            kept.try_push(device)?
         }
     }
     *found = kept;

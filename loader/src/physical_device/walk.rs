@@ -177,9 +177,10 @@ fn handles_of(
     let call = |count, array: *mut PhysicalDeviceHandle<Driver>| {
         // SAFETY: function and instance belong to this driver; the number is writable, and the array has room for as many handles.
         let result = unsafe { enumerate(driver.handle, count, array) };
-        match array.is_null() {
-            true => succeeds(result).map(|()| true),
-            false => ffi::is_whole(result),
+        if array.is_null() {
+            succeeds(result).map(|()| true)
+        } else {
+            ffi::is_whole(result)
         }
     };
     // SAFETY: a handle of zero bytes is a null handle.

@@ -107,10 +107,11 @@ pub(crate) fn fill_device_table(device: &Device, gdpa: GetDeviceProcAddr, handle
             unsafe { table::from_word(gdpa as *mut ()) }
         } else if matches!(row.device_gate(), DeviceGate::Instance(_)) {
             // Layers answer for a device command of an instance extension as for an instance command (LAY-290).
-            match without_instance_layers {
-                true => known_to_device(device, row),
+            if without_instance_layers {
+                known_to_device(device, row)
+            } else {
                 // SAFETY: the lookup function belongs to the topmost entity and gets the chain's instance handle.
-                false => unsafe { gipa(instance.chain_handle(), row.name().as_ptr()) },
+                unsafe { gipa(instance.chain_handle(), row.name().as_ptr()) }
             }
         } else if without_layers {
             known_to_device(device, row)

@@ -266,9 +266,10 @@ pub(super) fn for_application(instance: &'static Instance, name: Uncounted<'_>) 
     if from_layer.is_some() {
         return None;
     }
-    match drivers_have_function(instance, name) || layers_have_device_function(instance, name) {
-        true => device_slot(instance, name),
-        false => None,
+    if drivers_have_function(instance, name) || layers_have_device_function(instance, name) {
+        device_slot(instance, name)
+    } else {
+        None
     }
 }
 

@@ -66,13 +66,15 @@ fn any(mut names: Vec<&str>) -> Value {
 /// Returns the slots of a row; each names the table that has this command at that number.
 fn slots(row: &Row) -> Value {
     let is_device = row.level == Level::Device;
-    let chain = match is_device {
-        true => ("device", DeviceTable::rows()),
-        false => ("instance", InstanceTable::rows()),
+    let chain = if is_device {
+        ("device", DeviceTable::rows())
+    } else {
+        ("instance", InstanceTable::rows())
     };
-    let driver = match is_device && text(row.name()) != "vkGetDeviceProcAddr" {
-        true => ("device_terminator", DeviceTerminatorTable::rows()),
-        false => ("driver", DriverTable::rows()),
+    let driver = if is_device && text(row.name()) != "vkGetDeviceProcAddr" {
+        ("device_terminator", DeviceTerminatorTable::rows())
+    } else {
+        ("driver", DriverTable::rows())
     };
     let mut slots = Map::new();
     for ((table, rows), slot) in [(chain, row.slot), (driver, row.driver_slot)] {

@@ -33,9 +33,10 @@ pub fn exported_symbols(mut read: impl FnMut(u64, &mut [u8]) -> bool) -> Option<
         let place = if is_wide { wide } else { narrow };
         let bytes = bytes.get(place..place.checked_add(size)?)?;
         let add = |number: u64, byte: &u8| number << 8 | u64::from(*byte);
-        Some(match is_little {
-            true => bytes.iter().rev().fold(0, add),
-            false => bytes.iter().fold(0, add),
+        Some(if is_little {
+            bytes.iter().rev().fold(0, add)
+        } else {
+            bytes.iter().fold(0, add)
         })
     };
     let word = if is_wide { 8 } else { 4 };

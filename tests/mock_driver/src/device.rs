@@ -58,9 +58,10 @@ pub(crate) unsafe extern "system" fn create(
     if let Some(code) = call.failure {
         return code;
     }
-    let made = match call.config.gives_null(call.name) {
-        true => vk::Device::null(),
-        false => vk::Device::from_raw(object::create("device", physical.as_raw(), &device.name, extensions)),
+    let made = if call.config.gives_null(call.name) {
+        vk::Device::null()
+    } else {
+        vk::Device::from_raw(object::create("device", physical.as_raw(), &device.name, extensions))
     };
     // SAFETY: the caller passes a valid place for the result.
     unsafe { *out = made };

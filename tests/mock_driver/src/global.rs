@@ -54,10 +54,11 @@ pub(crate) unsafe extern "system" fn enumerate_instance_extension_properties(
     count: *mut u32,
     out: *mut vk::ExtensionProperties,
 ) -> vk::Result {
-    let shown = match layer.is_null() {
-        true => "null".into(),
+    let shown = if layer.is_null() {
+        "null".into()
+    } else {
         // SAFETY: a non-null layer name is a terminated string.
-        false => format!("{:?}", unsafe { CStr::from_ptr(layer) }),
+        format!("{:?}", unsafe { CStr::from_ptr(layer) })
     };
     let form = if out.is_null() { "count" } else { "fill" };
     let call = Call::enter(
@@ -87,12 +88,13 @@ fn show_application(info: *const vk::ApplicationInfo<'_>) -> String {
     // SAFETY: a non-null application info is valid for the time of the call.
     let info = unsafe { &*info };
     let version = info.api_version;
-    let name = match info.p_application_name.is_null() {
-        true => "-".into(),
+    let name = if info.p_application_name.is_null() {
+        "-".into()
+    } else {
         // SAFETY: a non-null name is a terminated string.
-        false => unsafe { CStr::from_ptr(info.p_application_name) }
+        unsafe { CStr::from_ptr(info.p_application_name) }
             .to_string_lossy()
-            .into_owned(),
+            .into_owned()
     };
     let (major, minor, patch) = ((version >> 22) & 0x7f, (version >> 12) & 0x3ff, version & 0xfff);
     // Most applications leave these members zero.
@@ -136,9 +138,10 @@ pub(crate) unsafe extern "system" fn create_instance(
     if let Some(code) = call.failure {
         return code;
     }
-    let made = match call.config.gives_null(call.name) {
-        true => vk::Instance::null(),
-        false => vk::Instance::from_raw(object::create("instance", 0, "", extensions)),
+    let made = if call.config.gives_null(call.name) {
+        vk::Instance::null()
+    } else {
+        vk::Instance::from_raw(object::create("instance", 0, "", extensions))
     };
     // SAFETY: a non-null application info is valid for the time of the call.
     let version = unsafe { info.p_application_info.as_ref() }.map_or(0, |application| application.api_version);

@@ -15,10 +15,11 @@ pub(crate) unsafe extern "system" fn set_name(
     object::expect("vkSetDebugUtilsObjectNameEXT", &["device"], device.as_raw());
     // SAFETY: the caller passes a valid structure.
     let info = unsafe { &*info };
-    let name = match info.p_object_name.is_null() {
-        true => "null".into(),
+    let name = if info.p_object_name.is_null() {
+        "null".into()
+    } else {
         // SAFETY: a non-null name is a terminated string.
-        false => unsafe { CStr::from_ptr(info.p_object_name) }.to_string_lossy(),
+        unsafe { CStr::from_ptr(info.p_object_name) }.to_string_lossy()
     };
     let (kind, shown) = (info.object_type.as_raw(), object::show(info.object_handle));
     Call::enter(

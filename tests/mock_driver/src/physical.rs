@@ -341,10 +341,11 @@ pub(crate) unsafe extern "system" fn enumerate_device_extension_properties(
     out: *mut vk::ExtensionProperties,
 ) -> vk::Result {
     let device = device("vkEnumerateDeviceExtensionProperties", physical);
-    let shown = match layer.is_null() {
-        true => "null".into(),
+    let shown = if layer.is_null() {
+        "null".into()
+    } else {
         // SAFETY: a non-null layer name is a terminated string.
-        false => format!("{:?}", unsafe { CStr::from_ptr(layer) }),
+        format!("{:?}", unsafe { CStr::from_ptr(layer) })
     };
     let form = if out.is_null() { "count" } else { "fill" };
     let call = Call::enter(

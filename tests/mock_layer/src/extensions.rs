@@ -65,10 +65,11 @@ pub(crate) unsafe extern "system" fn of_device<const N: usize>(
 ) -> vk::Result {
     let layer = layer(N);
     let _exclusive = layer.exclusive("vkEnumerateDeviceExtensionProperties");
-    let asked = match name.is_null() {
-        true => None,
+    let asked = if name.is_null() {
+        None
+    } else {
         // SAFETY: the caller passes a C string.
-        false => Some(unsafe { CStr::from_ptr(name) }.to_string_lossy()),
+        Some(unsafe { CStr::from_ptr(name) }.to_string_lossy())
     };
     layer.journal(&format!(
         "vkEnumerateDeviceExtensionProperties layer={}",

@@ -141,9 +141,10 @@ pub(crate) unsafe extern "system" fn create_instance<const N: usize>(
     if let Some(code) = layer.config.number_of("fail", "vkCreateInstance") {
         return vk::Result::from_raw(code as i32);
     }
-    let own_instance = match layer.config.flag("own-instance") {
-        true => reenter::own_instance(&layer),
-        false => vk::Instance::null(),
+    let own_instance = if layer.config.flag("own-instance") {
+        reenter::own_instance(&layer)
+    } else {
+        vk::Instance::null()
     };
     if let Some(wrong) = inquire::clobbered(&layer, "instance") {
         // SAFETY: the caller passes a handle that is writable.

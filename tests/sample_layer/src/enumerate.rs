@@ -102,18 +102,20 @@ unsafe fn is_own(layer: *const c_char) -> bool {
 unsafe fn answer<T: Copy>(all: &[T], count: *mut u32, out: *mut T) -> vk::Result {
     // SAFETY: the caller guarantees that `count` points to a number.
     let count = unsafe { &mut *count };
-    let room = match out.is_null() {
-        true => all.len(),
-        false => all.len().min(*count as usize),
+    let room = if out.is_null() {
+        all.len()
+    } else {
+        all.len().min(*count as usize)
     };
     if !out.is_null() {
         // SAFETY: `out` has space for the caller's `count` of elements, and `room` is not larger.
         unsafe { std::ptr::copy_nonoverlapping(all.as_ptr(), out, room) };
     }
     *count = room as u32;
-    match room < all.len() {
-        true => vk::Result::INCOMPLETE,
-        false => vk::Result::SUCCESS,
+    if room < all.len() {
+        vk::Result::INCOMPLETE
+    } else {
+        vk::Result::SUCCESS
     }
 }
 

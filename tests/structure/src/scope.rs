@@ -97,10 +97,11 @@ impl Scopes {
         }
         for import in scope.imports.iter().filter(|import| import.name == *first) {
             let target = [import.target.as_slice(), &path[1..]].concat();
-            match import.target.first() == Some(first) {
+            if import.target.first() == Some(first) {
                 // The path begins with the module's own name, as in `use text::text`, and means the child.
-                true => self.descend(&child, &target[1..], search),
-                false => self.follow(module, &target, search),
+                self.descend(&child, &target[1..], search)
+            } else {
+                self.follow(module, &target, search)
             }
         }
         if search.found.len() == before {

@@ -52,9 +52,10 @@ pub(crate) const GLOBAL: [&str; 4] = [
 impl Command {
     /// Returns `true` if the command exists on this system: it has no platform, or one that is built in, or is only provisional.
     pub(crate) fn is_here(&self) -> bool {
-        let built: &[&str] = match cfg!(windows) {
-            true => &["win32"],
-            false => &["xlib", "xcb", "wayland", "xlib_xrandr"],
+        let built: &[&str] = if cfg!(windows) {
+            &["win32"]
+        } else {
+            &["xlib", "xcb", "wayland", "xlib_xrandr"]
         };
         self.platform
             .is_none_or(|platform| platform == "provisional" || built.contains(&platform))

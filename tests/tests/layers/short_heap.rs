@@ -108,9 +108,10 @@ fn refused(vk: &mut Vk, heap: &Heap, refusal: Refusal, usual: &[Answer]) {
 
 /// Returns the numbers from 1 to `count` that are tried.
 fn numbers(count: usize) -> Vec<usize> {
-    let step = match env::var("LAYER_REFUSALS").is_ok_and(|wanted| wanted == "all") {
-        true => 1,
-        false => (count / SAMPLE).max(1),
+    let step = if env::var("LAYER_REFUSALS").is_ok_and(|wanted| wanted == "all") {
+        1
+    } else {
+        (count / SAMPLE).max(1)
     };
     let sample = (FIRST + count % step..=count).step_by(step);
     (1..FIRST.min(count + 1)).chain(sample).collect()

@@ -127,9 +127,12 @@ fn judged(tree: &Tree, interface: &Interface) -> Result<Vec<(String, Names)>, St
         .libc
         .iter()
         .filter(|(version, _)| number(version).as_slice() > GLIBC.as_slice());
-    let newer = newer.flat_map(|(version, users)| match users.is_empty() {
-        true => vec![format!("no symbol@{version}")],
-        false => users.iter().map(|user| format!("{user}@{version}")).collect(),
+    let newer = newer.flat_map(|(version, users)| {
+        if users.is_empty() {
+            vec![format!("no symbol@{version}")]
+        } else {
+            users.iter().map(|user| format!("{user}@{version}")).collect()
+        }
     });
     let dotted = |parts: &[u32]| parts.iter().map(u32::to_string).collect::<Vec<_>>().join(".");
     Ok(vec![

@@ -469,9 +469,12 @@ fn words(sentence: &str) -> Vec<String> {
     let bare = parts.map(|part| part.trim_matches(|it: char| !it.is_alphanumeric()));
     let bare = bare.filter(|word| !word.is_empty());
     let is_name = |word: &str| word.len() > 1 && !word.contains(char::is_lowercase);
-    bare.map(|word| match is_name(word) {
-        true => word.to_owned(),
-        false => word.to_lowercase(),
+    bare.map(|word| {
+        if is_name(word) {
+            word.to_owned()
+        } else {
+            word.to_lowercase()
+        }
     })
     .collect()
 }

@@ -220,9 +220,10 @@ impl Facts {
             let Some(entry) = named.attribute("name").and_then(|name| self.commands.get_mut(name)) else {
                 continue;
             };
-            match node.has_tag_name("feature") {
-                true => entry.is_core = true,
-                false => entry.providers.push((word("type"), word("platform"))),
+            if node.has_tag_name("feature") {
+                entry.is_core = true
+            } else {
+                entry.providers.push((word("type"), word("platform")))
             }
         }
     }
@@ -397,9 +398,8 @@ impl Facts {
             .into_iter()
             .filter(|name| self.is_sensitive_type(name, &mut BTreeSet::new()))
             .collect();
-        let stops = |name: &&String| match before.commands.contains_key(*name) {
-            false => self.is_special(name, treated) || self.is_unchecked(name),
-            true => {
+        let stops = |name: &&String| {
+            if before.commands.contains_key(*name) {
                 let reached = self.reached(self.prototype(name));
                 let handed = |facts: &Self| {
                     let params = &facts.prototype(name).params;
@@ -408,6 +408,8 @@ impl Facts {
                         .any(|it| facts.hands_out(it, false, false, &mut BTreeSet::new()))
                 };
                 opened.iter().any(|name| reached.contains(*name)) || (handed(self) && !handed(before))
+            } else {
+                self.is_special(name, treated) || self.is_unchecked(name)
             }
         };
         self.commands.keys().filter(stops).cloned().collect()

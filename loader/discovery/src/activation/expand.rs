@@ -176,9 +176,10 @@ impl<'a> Expansion<'a> {
 
     fn close(&mut self, frame: Frame) -> Result<(), OutOfMemory> {
         self.metas[frame.index] = Meta::Closed;
-        match frame.complete && !self.has(&self.list.layers[frame.index].name) {
-            true => self.push(frame.index, frame.enabled_by),
-            false => Ok(()),
+        if frame.complete && !self.has(&self.list.layers[frame.index].name) {
+            self.push(frame.index, frame.enabled_by)
+        } else {
+            Ok(())
         }
     }
 

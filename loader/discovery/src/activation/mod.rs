@@ -96,9 +96,10 @@ pub struct Request<'a> {
 
 /// Returns the active layers. Skips names that do not exist: [`DiscoveredLayers::can_be_requested`] has already checked the application's names.
 pub fn activate(request: &Request<'_>, journal: &Journal<'_>) -> Result<Activation, OutOfMemory> {
-    match request.list.ordered_by_settings {
-        true => by_settings::activate(request, journal),
-        false => without_settings::activate(request, journal),
+    if request.list.ordered_by_settings {
+        by_settings::activate(request, journal)
+    } else {
+        without_settings::activate(request, journal)
     }
 }
 

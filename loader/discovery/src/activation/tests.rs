@@ -228,9 +228,10 @@ impl Listed {
         let world = World::create();
         let written = layers.iter().map(|(control, file, more)| {
             let name = format!("VK_LAYER_{file}");
-            let path = match file.starts_with('i') {
-                true => world.implicit(file, &name, more),
-                false => world.explicit(file, &name, more),
+            let path = if file.starts_with('i') {
+                world.implicit(file, &name, more)
+            } else {
+                world.explicit(file, &name, more)
             };
             entry(*control, &name, &path)
         });

@@ -140,12 +140,13 @@ impl LayerScan<'_> {
             Some(entries) => {
                 let listed = listed::read(entries, journal)?;
                 let extent = if listed.has_meta() { Extent::All } else { extent };
-                let regular = match entries.iter().any(|entry| entry.control == Control::Unordered) {
-                    true => self.regular(extent, filters, journal)?,
-                    false => DiscoveredLayers {
+                let regular = if entries.iter().any(|entry| entry.control == Control::Unordered) {
+                    self.regular(extent, filters, journal)?
+                } else {
+                    DiscoveredLayers {
                         filters,
                         ..DiscoveredLayers::default()
-                    },
+                    }
                 };
                 listed::combine(entries, listed, regular, journal)?
             }

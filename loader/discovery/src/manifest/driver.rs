@@ -89,9 +89,10 @@ pub fn read_driver_manifest(
     with_portability: bool,
     journal: &mut Journal<'_>,
 ) -> Result<DriverOutcome, OutOfMemory> {
-    let names = match os::kinds::DRIVERS_HAVE_KEYS {
-        true => LibraryNames::Keys,
-        false => LibraryNames::Paths,
+    let names = if os::kinds::DRIVERS_HAVE_KEYS {
+        LibraryNames::Keys
+    } else {
+        LibraryNames::Paths
     };
     let read = read_identified_json(path, journal.paths());
     understand(read, (path, source, names), with_portability, journal)
@@ -233,9 +234,10 @@ fn library_path(icd: Object<'_>, manifest: &Text, names: LibraryNames, journal: 
     };
     // A path that is cut or not UTF-8 could lead to another file than the one that the manifest names.
     let usable = !value.contains(&0) && core::str::from_utf8(value).is_ok() && resolved.len() <= MAX_LIBRARY_PATH;
-    match usable {
-        true => Ok(resolved),
-        false => Err(DriverManifestReason::UnusableLibraryPath.into()),
+    if usable {
+        Ok(resolved)
+    } else {
+        Err(DriverManifestReason::UnusableLibraryPath.into())
     }
 }
 

@@ -51,24 +51,21 @@ pub fn find(kind: ManifestKind, places: &Paths, journal: &mut Journal<'_>) -> Re
     let mut fruitful = 0;
     for place in places.iter() {
         let known = found.len();
-        match place.is_file() {
-            true => {
-                let path = Text::try_new(place.path)?;
-                let source = place.source;
-                found.try_push(Found { path, source })?;
-            }
-            false => {
-                let opened = add_files_in(place, category, (found, &mut files.is_marked), journal)?;
-                trace::write("searched", |record| {
-                    record.word("for", kind.label());
-                    record.text("folder", place.path);
-                    place.source.describe(record);
-                    record.number("manifests", (found.len() - known) as u64);
-                    if let Some(error) = opened {
-                        record.shown("system", format_args!("{error}"));
-                    }
-                });
-            }
+        if place.is_file() {
+            let path = Text::try_new(place.path)?;
+            let source = place.source;
+            found.try_push(Found { path, source })?;
+        } else {
+            let opened = add_files_in(place, category, (found, &mut files.is_marked), journal)?;
+            trace::write("searched", |record| {
+                record.word("for", kind.label());
+                record.text("folder", place.path);
+                place.source.describe(record);
+                record.number("manifests", (found.len() - known) as u64);
+                if let Some(error) = opened {
+                    record.shown("system", format_args!("{error}"));
+                }
+            });
         }
         fruitful += usize::from(found.len() > known);
     }
@@ -79,9 +76,10 @@ pub fn find(kind: ManifestKind, places: &Paths, journal: &mut Journal<'_>) -> Re
     if is_told {
         journal.note(
             category,
-            match found.is_empty() {
-                true => format_args!("   Found no files"),
-                false => format_args!("   Found the following files:"),
+            if found.is_empty() {
+                format_args!("   Found no files")
+            } else {
+                format_args!("   Found the following files:")
             },
         );
         for file in &*found {

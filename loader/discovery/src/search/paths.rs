@@ -116,9 +116,10 @@ impl Paths {
             let mut index = 1;
             while index < items.len() {
                 let (before, rest) = items.split_at(index);
-                match before.iter().any(|known| known.of(text) == rest[0].of(text)) {
-                    true => drop(items.remove(index)),
-                    false => index += 1,
+                if before.iter().any(|known| known.of(text) == rest[0].of(text)) {
+                    items.remove(index);
+                } else {
+                    index += 1;
                 }
             }
             return Ok(());

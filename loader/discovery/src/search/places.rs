@@ -65,9 +65,10 @@ impl<'a, S: System> Search<'a, S> {
             registered::add(kind, &mut found, journal);
         } else if !found.replace && !self.add_bundle(kind, &mut found) {
             for base in self.bases().for_manifests() {
-                match has_json_name(base.path) {
-                    true => found.push(base.path, base.source),
-                    false => found.push_joined(base.path, kind.suffix().as_bytes(), base.source),
+                if has_json_name(base.path) {
+                    found.push(base.path, base.source)
+                } else {
+                    found.push_joined(base.path, kind.suffix().as_bytes(), base.source)
                 }
             }
             if kind == ManifestKind::Driver {

@@ -86,9 +86,10 @@ fn set_capacity<T>(array: &mut Vec<T>, capacity: usize) -> Result<(), OutOfMemor
     // SAFETY: the block belongs to an array of this capacity, which is above zero because elements without a size return early. The wanted size is
     // larger.
     let grown = unsafe { shortage::grow(block.cast(), layout, wanted.size()) };
-    let (block, capacity, result) = match grown.is_null() {
-        true => (block, held, Err(OutOfMemory)),
-        false => (grown.cast(), capacity, Ok(())),
+    let (block, capacity, result) = if grown.is_null() {
+        (block, held, Err(OutOfMemory))
+    } else {
+        (grown.cast(), capacity, Ok(()))
     };
     // SAFETY: the block is the array's own or replaces it, has this capacity and the same elements. The global allocator frees it with the layout of
     // that capacity.

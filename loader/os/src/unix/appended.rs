@@ -287,9 +287,10 @@ mod tests {
         let mut status = 0;
         // SAFETY: the child belongs to this process, and the status is writable.
         assert_eq!(retried(|| unsafe { libc::waitpid(child, &mut status, 0) }), Ok(child));
-        match libc::WIFEXITED(status) {
-            true => libc::WEXITSTATUS(status),
-            false => -libc::WTERMSIG(status),
+        if libc::WIFEXITED(status) {
+            libc::WEXITSTATUS(status)
+        } else {
+            -libc::WTERMSIG(status)
         }
     }
 

@@ -88,10 +88,11 @@ unsafe extern "C" fn show(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_
 /// `info` describes a loaded object that stays loaded while the result is used.
 unsafe fn object(info: &libc::dl_phdr_info) -> Object<'_> {
     let base = info.dlpi_addr as usize;
-    let headers = match info.dlpi_phdr.is_null() {
-        true => &[][..],
+    let headers = if info.dlpi_phdr.is_null() {
+        &[][..]
+    } else {
         // SAFETY: the dynamic linker reports this number of headers.
-        false => unsafe { core::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) },
+        unsafe { core::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) }
     };
     // SAFETY: the name is null or a terminated text that lives as long as the object.
     let path = unsafe { text(info.dlpi_name) };
@@ -144,10 +145,11 @@ fn address(base: usize, value: usize, headers: &[Header]) -> Option<usize> {
 /// # Safety
 /// `text` is null or a terminated text that lives as long as the result.
 unsafe fn text<'a>(text: *const c_char) -> &'a [u8] {
-    match text.is_null() {
-        true => &[],
+    if text.is_null() {
+        &[]
+    } else {
         // SAFETY: the pointer is not null, so the caller promises a terminated text.
-        false => unsafe { CStr::from_ptr(text) }.to_bytes(),
+        unsafe { CStr::from_ptr(text) }.to_bytes()
     }
 }
 

@@ -149,12 +149,13 @@ fn tell(order: &str, groups: &[Group<Chain>], known: &Known, ranks: &[Option<Ran
         for (place, &device) in members(&group.properties).iter().enumerate() {
             if let Some(traits) = known.get(device) {
                 let name = traits.name();
-                match ranks.is_empty() {
-                    true => journal.note(TOLD, format_args!("               [{place}] {name}")),
-                    false => journal.note(
+                if ranks.is_empty() {
+                    journal.note(TOLD, format_args!("               [{place}] {name}"))
+                } else {
+                    journal.note(
                         TOLD,
                         format_args!("               [{place}] {name} {} {mark}", os::Address(device.raw())),
-                    ),
+                    )
                 }
             }
             mark = "";

@@ -279,9 +279,10 @@ fn unknown(input: &mut Input<'_>) -> Member {
     if let Some(&(of_type, size)) = NUMBERS.iter().find(|(known, _)| *known == of_type) {
         return numbers(of_type, size, input);
     }
-    let of_type = match POINTERS.contains(&of_type) {
-        true => VkStructureType(i32::MAX),
-        false => of_type,
+    let of_type = if POINTERS.contains(&of_type) {
+        VkStructureType(i32::MAX)
+    } else {
+        of_type
     };
     Member {
         words: Box::new([u64::from(of_type.0 as u32), 0]),

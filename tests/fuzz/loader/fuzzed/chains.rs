@@ -111,9 +111,10 @@ fn image_formats(device: VkPhysicalDevice<App>, input: &mut Input<'_>) {
     };
     asked.check(false);
     answered.check(true);
-    let expected = match asked.is_empty() && answered.is_empty() {
-        true => VkResult::VK_SUCCESS,
-        false => VkResult::VK_ERROR_FORMAT_NOT_SUPPORTED,
+    let expected = if asked.is_empty() && answered.is_empty() {
+        VkResult::VK_SUCCESS
+    } else {
+        VkResult::VK_ERROR_FORMAT_NOT_SUPPORTED
     };
     assert_eq!(result, expected);
 }

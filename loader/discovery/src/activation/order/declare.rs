@@ -55,13 +55,14 @@ impl<'a> Declarations<'a> {
         for text in &order.settings {
             found.add_text(By::Settings(&order.path), text, list, chain)?;
         }
-        match list.ordered_by_settings {
-            true => found.keep_list(By::List(EnabledBy::Settings), chain, |layer| {
+        if list.ordered_by_settings {
+            found.keep_list(By::List(EnabledBy::Settings), chain, |layer| {
                 layer_at(layer).source == Source::Settings
-            })?,
-            false => found.keep_list(By::List(EnabledBy::InstanceLayers), chain, |layer| {
+            })?
+        } else {
+            found.keep_list(By::List(EnabledBy::InstanceLayers), chain, |layer| {
                 layer.enabled_by == EnabledBy::InstanceLayers
-            })?,
+            })?
         }
         found.keep_list(By::List(EnabledBy::MetaLayer), chain, |layer| {
             layer.enabled_by == EnabledBy::MetaLayer
@@ -142,9 +143,12 @@ impl<'a> Declarations<'a> {
         let mut add = |words: &'a [Text], own: usize, others: usize| {
             words.iter().try_for_each(|text| {
                 let word = Word::parse(text);
-                let ranks = chain.iter().enumerate().map(|(at, other)| match at == place {
-                    true => Some(own),
-                    false => word.is_for(&list.layers[other.index]).then_some(others),
+                let ranks = chain.iter().enumerate().map(|(at, other)| {
+                    if at == place {
+                        Some(own)
+                    } else {
+                        word.is_for(&list.layers[other.index]).then_some(others)
+                    }
                 });
                 self.declare(Declaration { by, text }, ranks)
             })

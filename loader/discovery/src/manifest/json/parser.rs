@@ -36,9 +36,10 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Parses the value at the start of a text, and returns its nodes. Changes `text` so that all strings in it are decoded.
 pub(super) fn parse(text: &mut Vec<u8>) -> Result<Vec<Node>, JsonError> {
-    let begin = match text.starts_with(BYTE_ORDER_MARK) {
-        true => BYTE_ORDER_MARK.len(),
-        false => 0,
+    let begin = if text.starts_with(BYTE_ORDER_MARK) {
+        BYTE_ORDER_MARK.len()
+    } else {
+        0
     };
     // serde_json would decode escapes into its own memory, and a failed allocation there would end the process.
     if os::find_byte(text, b'\\').is_none() {
@@ -127,12 +128,13 @@ fn build(text: &[u8], begin: usize, form: Form) -> Result<Vec<Node>, Fault> {
     let value = core::str::from_utf8(&text[begin..]).map_err(|error| Fault::At(error.valid_up_to()))?;
     let mut parser = serde_json::Deserializer::from_str(value);
     // The parser does not check for the end of the input, so any text may follow the first value.
-    builder
-        .deserialize(&mut parser)
-        .map_err(|error| match out_of_memory.get() {
-            true => Fault::OutOfMemory,
-            false => Fault::At(byte_of(&error, &text[begin..])),
-        })?;
+    builder.deserialize(&mut parser).map_err(|error| {
+        if out_of_memory.get() {
+            Fault::OutOfMemory
+        } else {
+            Fault::At(byte_of(&error, &text[begin..]))
+        }
+    })?;
     Ok(nodes)
 }
 

@@ -29,9 +29,10 @@ pub(super) fn functions(
     };
     let negotiates = context.format >= WITH_META_LAYERS;
     let found = LayerFunctions {
-        negotiate: match negotiates {
-            true => symbol(functions, "vkNegotiateLoaderLayerInterfaceVersion")?,
-            false => None,
+        negotiate: if negotiates {
+            symbol(functions, "vkNegotiateLoaderLayerInterfaceVersion")?
+        } else {
+            None
         },
         get_instance_proc_addr: symbol(functions, "vkGetInstanceProcAddr")?,
         get_device_proc_addr: symbol(functions, "vkGetDeviceProcAddr")?,

@@ -47,16 +47,18 @@ pub(super) fn read_layer(
     let body = body(object, &name, context, journal)?;
     let is_override = name == OVERRIDE_LAYER;
     let mut overrides = override_fields(object, &name, is_override, context, journal)?;
-    let disable_environment = match context.implicit {
-        true => Some(disable_environment(object)?),
-        false => None,
+    let disable_environment = if context.implicit {
+        Some(disable_environment(object)?)
+    } else {
+        None
     };
     let functions = functions(object, &name, context, journal)?;
     let instance_extensions = instance_extensions(object)?;
     let device_extensions = device_extensions(object)?;
-    let enable_environment = match context.implicit {
-        true => first_pair(object, "enable_environment")?,
-        false => None,
+    let enable_environment = if context.implicit {
+        first_pair(object, "enable_environment")?
+    } else {
+        None
     };
     let pre_instance_functions = pre_instance_functions(object, context, journal)?;
     overrides.app_keys = app_keys(object, &name, is_override, journal)?;
