@@ -3,13 +3,15 @@
 use super::address::Address;
 use super::failure::Failure;
 use super::reply::{List, Sum, packet_for, read_reply};
+use alloc::vec::Vec;
 use core::time::Duration;
 use discovery::journal::reason::ServiceReason;
 use discovery::manifest::file::{FileError, contents};
 use discovery::manifest::json::Document;
 use discovery::text::Text;
+use os::memory::{Grow, OutOfMemory};
 use os::service::{Connection, Deadline, FileKind, ReceiveError};
-use os::{CancellationOff, File, render};
+use os::{CancellationOff, File};
 use wire::{CONNECT_LIMIT, HEADER_BYTES, Header, MOST_IN_REQUEST, Operation, REPLY_LIMIT, status};
 
 /// Time limit for all answers to one scan together. Without this limit, a service that answers each request just in time could delay a
@@ -85,7 +87,7 @@ impl Session {
         if !wire::is_key(key) {
             return Err(ServiceReason::BadReply("a key that is none").into());
         }
-        let reply = self.ask(Operation::Get, &render(format_args!(r#"{{"name":"{key}"}}"#)))?;
+        let reply = self.ask(Operation::Get, &request_for(key)?)?;
         let object = reply.document.root().as_object();
         if object.and_then(|reply| reply.text("sha256")) != Some(sum) {
             return Err(ServiceReason::OtherBytes("checksum").into());
@@ -158,4 +160,16 @@ impl Reply {
     fn file(self) -> Result<File, Failure> {
         self.file.ok_or(ServiceReason::Descriptors("no file").into())
     }
+}
+
+/// Returns the payload of the request for the library of a key.
+///
+/// # Errors
+/// Memory ran out. A payload that is cut would be a malformed request.
+fn request_for(key: &[u8]) -> Result<Vec<u8>, OutOfMemory> {
+    let parts = [br#"{"name":""#, key, br#""}"#];
+    let mut payload = Vec::new();
+    payload.try_exact_room(parts.iter().map(|part| part.len()).sum())?;
+    parts.iter().for_each(|part| payload.extend_from_slice(part));
+    Ok(payload)
 }
