@@ -41,7 +41,7 @@ impl File {
         Self::open_with(path, libc::O_DIRECTORY)
     }
 
-    /// Opens a folder for [`Status::within`] only. The process needs no right to read the folder. A folder that is mounted on demand gets
+    /// Opens a folder for [`File::status_within`] only. The process needs no right to read the folder. A folder that is mounted on demand gets
     /// mounted.
     ///
     /// # Errors
@@ -72,6 +72,15 @@ impl File {
     #[inline]
     pub fn status(&self) -> Result<Status, Errno> {
         Status::of(self.0)
+    }
+
+    /// Returns the status of the file with a name in this folder.
+    ///
+    /// # Errors
+    /// The error of the system.
+    #[cfg(target_os = "linux")]
+    pub fn status_within(&self, name: &CStr) -> Result<Status, Errno> {
+        Status::within(self.0, name)
     }
 
     /// Reads the next bytes into `room`, and returns their number; zero at the end.
@@ -148,7 +157,7 @@ mod tests {
         scratch.file("file", b"abc");
         scratch.link("link", "file");
         let folder = with_terminated(&scratch.path("."), File::open_place).unwrap();
-        let length = |name| Status::within(&folder, name).map(|found| found.len());
+        let length = |name| folder.status_within(name).map(|found| found.len());
         assert_eq!((length(c"file"), length(c"link")), (Ok(3), Ok(3)));
         assert_eq!(length(c"none"), Err(Errno(libc::ENOENT)));
         let file = with_terminated(&scratch.path("file"), File::open_place).map(drop);

@@ -4,8 +4,6 @@ use super::Errno;
 use core::ffi::{CStr, c_int};
 use core::mem::MaybeUninit;
 
-#[cfg(target_os = "linux")]
-use super::File;
 #[cfg(all(target_os = "linux", not(target_env = "gnu")))]
 use libc::fstatat as fstatat64;
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
@@ -37,14 +35,14 @@ impl Status {
         Self::filled(|found| unsafe { stat64(path.as_ptr(), found) })
     }
 
-    /// Returns the status of the file with a name in a folder that [`File::open_place`] opened.
+    /// Returns the status of the file with a name in an open folder.
     ///
     /// # Errors
     /// The error of the system.
     #[cfg(target_os = "linux")]
-    pub fn within(folder: &File, name: &CStr) -> Result<Self, Errno> {
-        // SAFETY: the descriptor is open, the name is terminated, and the structure is writable.
-        Self::filled(|found| unsafe { fstatat64(folder.0, name.as_ptr(), found, 0) })
+    pub(super) fn within(folder: c_int, name: &CStr) -> Result<Self, Errno> {
+        // SAFETY: the name is terminated, and the structure is writable; an invalid descriptor gives an error.
+        Self::filled(|found| unsafe { fstatat64(folder, name.as_ptr(), found, 0) })
     }
 
     #[inline]

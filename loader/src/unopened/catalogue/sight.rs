@@ -167,7 +167,7 @@ impl Process for Kernel {
     }
 
     fn file_in(&self, folder: &File, name: &[u8]) -> Option<(Identity, bool)> {
-        state(with_terminated(name, |name| Status::within(folder, name)).ok()?)
+        state(with_terminated(name, |name| folder.status_within(name)).ok()?)
     }
 
     fn file(&self, path: &[u8]) -> Option<(Identity, bool)> {
