@@ -123,3 +123,25 @@ fn drv_283_instances_open_a_driver_side_by_side() {
         outcome.ok().not_logged(WRONG);
     });
 }
+
+/// DRV-285: an instance without a command for UUIDs finds its devices by numbers and name.
+#[test]
+fn drv_285_devices_are_found_without_a_command_for_uuids() {
+    case(|scene| {
+        two_devices(scene);
+        for (change, expected) in [("", Ok(())), ("device.vendor 7\n", Err(FAILED))] {
+            let outcome = scene.run(|vk| {
+                let instance = vk.instance_with("1.1", &[]);
+                let [one, two] = ["one", "two"].map(|name| instance.device_spec(instance.named(name)));
+                vk.configure("a", |text| {
+                    let (begin, group) = text.split_once("group").expect("a group");
+                    let missing = "missing vkGetPhysicalDeviceProperties2\nmissing vkGetPhysicalDeviceProperties2KHR\n";
+                    format!("{missing}{begin}{change}group{group}")
+                });
+                assert_eq!(one.create().map(drop), Ok(()));
+                assert_eq!(two.create().map(drop), expected, "{change}");
+            });
+            outcome.ok();
+        }
+    });
+}

@@ -28,7 +28,8 @@ impl Device {
         self.record()?.answer(key)
     }
 
-    /// Fills a structure from the record. Returns `false`, and writes nothing, if the record lacks the answer or the driver is open.
+    /// Fills a structure from the record. Returns `false` if the record lacks the answer or the driver is open. Another thread may have opened the
+    /// driver during the call, and compared the answers before this one was noted; the driver then answers instead.
     ///
     /// # Safety
     /// `structure` has `size` writable bytes.
@@ -39,7 +40,7 @@ impl Device {
         self.sleeper().note(row);
         // SAFETY: the answer is not larger than the structure, which the caller promises to be writable.
         unsafe { write(answer, structure) };
-        true
+        self.record().is_some()
     }
 
     /// Fills a structure that has a head, and its chain, as [`Self::fill`] does. If the driver could not be opened or lacks the device,
@@ -66,7 +67,7 @@ impl Device {
             // SAFETY: the structure has the type of its `sType`, and the record gives only answers of its size in the registry.
             unsafe { self.fill(kind(at), at.cast(), usize::MAX) };
         }
-        true
+        self.record().is_some()
     }
 }
 

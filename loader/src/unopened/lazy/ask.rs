@@ -70,6 +70,11 @@ fn fill(table: &DriverTable, device: PhysicalDeviceHandle<Driver>, key: Key, roo
     Some(())
 }
 
+/// Returns `true` if the driver's instance has a command for structures that extend the properties.
+pub(super) fn has_properties2(table: &DriverTable) -> bool {
+    table.vkGetPhysicalDeviceProperties2.is_some() || table.vkGetPhysicalDeviceProperties2KHR.is_some()
+}
+
 fn fill_chain(table: &DriverTable, device: PhysicalDeviceHandle<Driver>, key: Key, next: *mut c_void) -> Option<()> {
     if key.query == Query::Properties as u16 {
         let get = table

@@ -11,7 +11,8 @@ use record::{Answer, DRIVER, Key, Query, Record};
 /// Bytes of `VkPhysicalDeviceProperties` that identify a device without UUIDs: its numbers, its type and its name.
 const NUMBERS: core::ops::Range<usize> = 8..276;
 
-/// Returns `true` if a device of the driver is the recorded one: by its UUIDs, or by numbers and name if the driver has none.
+/// Returns `true` if a device of the driver is the recorded one, by its UUIDs. A driver without UUIDs, or without a command for them, has its numbers
+/// and its name compared.
 pub(super) fn is_device(device: &Device, opened: &Opened, handle: PhysicalDeviceHandle<Driver>) -> bool {
     let Some(record) = device.sleeper().closed.record() else {
         return false;
@@ -19,6 +20,7 @@ pub(super) fn is_device(device: &Device, opened: &Opened, handle: PhysicalDevice
     let key = device.key(Query::Properties).with(record::IDENTITY);
     if let Some((_, answer)) = record.answer(key)
         && answer.has_content()
+        && ask::has_properties2(&opened.table)
     {
         return ask::agrees(opened, handle, key, answer);
     }
@@ -66,7 +68,7 @@ pub(super) fn all(sleeper: &Sleeper, journal: &Journal<'_>) {
 }
 
 fn differing(sleeper: &Sleeper, opened: &Opened, record: Record<'_>) -> Option<&'static str> {
-    let words = sleeper.answered.iter().map(|word| word.load(Ordering::Relaxed));
+    let words = sleeper.answered.iter().map(|word| word.load(Ordering::SeqCst));
     let rows = words.enumerate().flat_map(|(word, bits)| {
         let bits = (0..32).filter(move |bit| bits & (1 << bit) != 0);
         bits.map(move |bit| word * 32 + bit)

@@ -171,8 +171,12 @@ pub(super) unsafe extern "system" fn vkEnumerateDeviceExtensionProperties(
     let object = unsafe { Device::of(device) };
     let sleeper = object.sleeper();
     let record = object.record().filter(|_| layer.is_null());
-    if let Some((row, value)) = record.and_then(|record| record.find(object.key(Query::Extensions))) {
+    let found = record.and_then(|record| record.find(object.key(Query::Extensions)));
+    if let Some((row, _)) = found {
         sleeper.note(row);
+    }
+    // The driver answers if another thread has opened it meanwhile.
+    if let Some((_, value)) = found.filter(|_| object.record().is_some()) {
         let all = Extensions(value).map(|(name, version)| recorded::extension(name, version));
         return match HostVec::try_from_iter(all, sleeper.allocator) {
             // SAFETY: the caller promises a writable number, and an array that is null or has room for as many elements.

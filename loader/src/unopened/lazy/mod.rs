@@ -166,7 +166,7 @@ impl Sleeper {
     #[inline]
     fn opened(&self) -> Option<&Opened> {
         // SAFETY: the pointer is null, or to a value that lives as long as this object.
-        unsafe { self.opened.load(Ordering::Acquire).as_ref() }
+        unsafe { self.opened.load(Ordering::SeqCst).as_ref() }
     }
 
     /// Returns `true` if the driver could not be opened.
@@ -174,10 +174,11 @@ impl Sleeper {
         self.failed.load(Ordering::Relaxed) != 0
     }
 
-    /// Marks a row of the record as given to the application as an answer.
+    /// Marks a row of the record as given to the application as an answer. All accesses of these marks and of the driver's instance have one
+    /// order: a thread finds the driver open afterwards, or its mark is compared.
     fn note(&self, row: usize) {
         if let Some(word) = self.answered.get(row / 32) {
-            word.fetch_or(1 << (row % 32), Ordering::Relaxed);
+            word.fetch_or(1 << (row % 32), Ordering::SeqCst);
         }
     }
 

@@ -157,7 +157,7 @@ impl Sleeper {
 
     pub(super) fn publish(&self, opened: HostBox<Opened>) {
         let (opened, _) = opened.into_raw();
-        self.opened.store(opened, Ordering::Release);
+        self.opened.store(opened, Ordering::SeqCst);
     }
 
     /// Opens the library, which must be the recorded one.
