@@ -28,6 +28,8 @@ int main(int count, char **words) {
         unsetenv("LD_LIBRARY_PATH");
     if (getenv("WIPES"))
         memset(value - strlen("LD_LIBRARY_PATH="), 0, strlen("LD_LIBRARY_PATH=") + strlen(value));
+    if (getenv("LATER"))
+        setenv("LD_LIBRARY_PATH", getenv("LATER"), 1);
     void *loader = dlopen(words[1], RTLD_NOW);
     int (*query)(const char *, unsigned *, void *);
     unsigned extensions = 0;
@@ -249,6 +251,9 @@ fn a_variable_counts_as_the_linker_read_it() {
     }
     let [search] = case.search("libraries other");
     case.counts(&[search, ("FORGETS", "1".into())]);
+    // A later value is another list of folders.
+    let [search] = case.search("libraries");
+    case.counts(&[search, ("LATER", "/nowhere".into())]);
 }
 
 /// A game launcher preloads an overlay for each word size, and puts the folders of its runtime first. An entry is used if the runtime lacks
