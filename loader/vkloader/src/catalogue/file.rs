@@ -361,18 +361,19 @@ fn beside(folder: &Path) -> io::Result<NamedTempFile> {
         .tempfile_in(folder)
 }
 
-/// Checks that a catalogue can be written. Called before any driver is asked.
+/// Checks that a catalogue can be written. Called before any driver is asked. `is_own` is `true` for the user's own catalogue.
 ///
 /// # Errors
 /// The folder cannot be created or written to. The error includes a remedy.
-pub(super) fn check(path: &Path) -> io::Result<()> {
+pub(super) fn check(path: &Path, is_own: bool) -> io::Result<()> {
     let checked = folder(path).and_then(|folder| beside(folder).map_err(|error| naming(folder, error)));
     match checked {
         Err(error) if [io::ErrorKind::PermissionDenied, io::ErrorKind::ReadOnlyFilesystem].contains(&error.kind()) => {
-            Err(io::Error::new(
-                error.kind(),
-                format!("{error}; only root can write the system's catalogue, and --user writes the user's own"),
-            ))
+            let remedy = match is_own {
+                true => "set XDG_CACHE_HOME to a folder that can be written to, also for programs",
+                false => "only root can write the system's catalogue, and --user writes the user's own",
+            };
+            Err(io::Error::new(error.kind(), format!("{error}; {remedy}")))
         }
         checked => checked.map(drop),
     }

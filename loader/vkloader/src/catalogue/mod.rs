@@ -175,7 +175,7 @@ impl Update {
         } = self;
         let path = place.path()?;
         place.check_owner()?;
-        file::check(&path)?;
+        file::check(&path, place.user)?;
         let before = if all { None } else { file::read(&path).ok() };
         let folder = path.parent();
         let records = folder.filter(|_| !no_records);

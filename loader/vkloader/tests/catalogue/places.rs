@@ -87,3 +87,22 @@ fn a_library_without_functions_has_an_entry_that_says_so() {
     assert_eq!(entry["outcome"], "failed", "{entry:#}");
     assert_eq!(entry["library"]["path"], empty.display().to_string());
 }
+
+#[test]
+fn the_remedy_fits_the_catalogue_that_cannot_be_written() {
+    let mut machine = machine();
+    if !machine.unprivileged() {
+        return;
+    }
+    let (root, asking) = (
+        machine.path("root").display().to_string(),
+        library().display().to_string(),
+    );
+    let text = errors(&machine, &["--user", "--library", &asking]);
+    assert!(
+        text.contains("set XDG_CACHE_HOME") && !text.contains("--user"),
+        "{text}"
+    );
+    let text = errors(&machine, &["--root", &root, "--library", &asking]);
+    assert!(text.contains("--user writes the user's own"), "{text}");
+}
