@@ -62,6 +62,8 @@ pub(crate) struct Finished {
     pub(crate) crashes: Vec<Crash>,
     /// The reason why the place of a crash is unknown; `None` if the place is known.
     pub(crate) unsupervised: Option<Unsupervised>,
+    /// Libraries for graphics that processes had open when they ended; `None` if not all processes were supervised.
+    pub(crate) graphics: Option<Vec<String>>,
 }
 
 /// Options for running a process.
@@ -139,6 +141,7 @@ pub(crate) fn run(mut command: Command, limit: impl Into<Option<Duration>>, watc
         linker,
         crashes: ended.crashes,
         unsupervised: ended.unsupervised,
+        graphics: ended.graphics,
     })
 }
 
@@ -175,6 +178,7 @@ impl Running {
                 ending: status.into(),
                 crashes: Vec::new(),
                 unsupervised: None,
+                graphics: None,
             })),
             #[cfg(target_os = "linux")]
             Self::Supervised(child, trace) => child.try_wait(trace),

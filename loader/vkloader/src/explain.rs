@@ -105,17 +105,24 @@ impl Explain {
                 .splice(0..0, untraced::of_other_size(program, &probe.records));
             return Ok(());
         }
+        if report.loader.is_none() && report.crash.is_some() {
+            // The crash explains more than the lack of a trace.
+            return Ok(());
+        }
         // If the program uses its own loader, the report is about that loader, unless the user named a library.
         let is_known = self.library.is_carried && report.loader.is_some();
         if let (Some(folder), Some(program)) = (folder, self.program.first())
             && !is_known
-            && let Some(why) = folder.missed_by(program, &finished.records)
+            && let Some(missed) = folder.missed_by(program, &finished.records)
         {
-            let usual = untraced::known(&self.program);
-            return Err(without_trace(report, usual.unwrap_or(why)));
+            let opened = || missed.words(untraced::opened(finished.graphics.as_deref(), &self.library.path()));
+            return Err(without_trace(
+                report,
+                untraced::known(&self.program).unwrap_or_else(opened),
+            ));
         }
         match report.loader {
-            None => Err(without_trace(report, self.no_trace(seen))),
+            None => Err(without_trace(report, self.no_trace(seen, finished))),
             Some(_) => Ok(()),
         }
     }
@@ -236,9 +243,11 @@ impl Explain {
     }
 
     /// Returns the reason why there is no trace.
-    fn no_trace(&self, seen: Option<&Seen>) -> String {
+    fn no_trace(&self, seen: Option<&Seen>, finished: &Finished) -> String {
         match seen {
-            _ if !self.program.is_empty() => untraced::why(&self.program),
+            _ if !self.program.is_empty() => {
+                untraced::why(&self.program, finished.graphics.as_deref(), &self.library.path())
+            }
             Some(Seen {
                 not_opened: Some(words),
                 ..

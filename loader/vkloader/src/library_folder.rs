@@ -29,6 +29,27 @@ pub(crate) struct LibraryFolder {
     library: PathBuf,
 }
 
+/// A program that did not load the library.
+pub(crate) struct Missed {
+    got: String,
+    /// Property of the program's file that prevents it.
+    why: Option<String>,
+}
+
+impl Missed {
+    /// Returns the reason in words. `opened` is a sentence about the libraries that the program opened instead.
+    pub(crate) fn words(self, opened: Option<String>) -> String {
+        let got = self.got;
+        match self.why.or(opened) {
+            Some(why) => format!("{got}: {why}"),
+            None => format!(
+                "{got}: it opens no Vulkan loader, or names one with a folder, changes {VARIABLE}, runs with raised privileges, or in a \
+                 sandbox, which must see the folder for temporary files (TMPDIR) or the trace (--descriptor)"
+            ),
+        }
+    }
+}
+
 impl LibraryFolder {
     /// Creates the folder with links to a library.
     ///
@@ -72,9 +93,9 @@ impl LibraryFolder {
         }
     }
 
-    /// Returns the reason why a program did not load the library, or `None` if the program loaded it. `name_library` must have been called
-    /// on `records`.
-    pub(crate) fn missed_by(&self, program: &OsStr, records: &[Record]) -> Option<String> {
+    /// Returns what is known about a program that did not load the library, or `None` if the program loaded it. `name_library` must have been
+    /// called on `records`.
+    pub(crate) fn missed_by(&self, program: &OsStr, records: &[Record]) -> Option<Missed> {
         let loaded = || {
             records.iter().filter_map(|record| match &record.event {
                 Event::Loaded(loaded) => Some(loaded),
@@ -94,13 +115,7 @@ impl LibraryFolder {
         let why = executable
             .or_else(|| itself::find(program))
             .and_then(|program| self.obstacle(&program));
-        Some(match why {
-            Some(why) => format!("{got}: {why}"),
-            None => format!(
-                "{got}: it opens no Vulkan loader, or names one with a folder, changes {VARIABLE}, runs with raised privileges, or in a \
-                 sandbox, which must see the folder for temporary files (TMPDIR) or the trace (--descriptor)"
-            ),
-        })
+        Some(Missed { got, why })
     }
 
     /// Returns the property of a program's file that prevents the program from loading the library, if there is one.

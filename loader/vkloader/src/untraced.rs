@@ -1,7 +1,7 @@
 //! Explains why a program leaves no trace: it does not use the library that writes the trace.
 
 use crate::carried;
-use crate::causes::elf::{Closure, Identity, folders, interpreter, locate, read};
+use crate::causes::elf::{Closure, Identity, folders, interpreter, is_usual, locate, read};
 use crate::events::{Event, Record};
 use crate::itself;
 use crate::manifests;
@@ -73,14 +73,46 @@ pub(crate) fn own_loader(program: &OsStr) -> Option<PathBuf> {
     paths.find(|path| path.exists())
 }
 
-/// Returns the reason why a program wrote no trace, with a remedy.
-pub(crate) fn why(command: &[OsString]) -> String {
+/// Returns the reason why a program wrote no trace, with a remedy. `graphics` lists libraries that its processes had open at their ends, if known.
+/// `library` is the library that writes a trace.
+pub(crate) fn why(command: &[OsString], graphics: Option<&[String]>, library: &Path) -> String {
     let brings = || has_loader(command.first()?);
-    known(command).or_else(brings).unwrap_or_else(|| {
+    let found = known(command).or_else(brings).or_else(|| opened(graphics, library));
+    found.unwrap_or_else(|| {
         "the program did not load this loader, or runs with raised privileges, where no trace is written, or in a sandbox, where --descriptor \
          helps; vkloader explain without a program tells which devices there are"
             .into()
     })
+}
+
+/// Returns a sentence about the libraries for graphics that a program opened, if they are known. Returns `None` if it opened `library`, which wrote no
+/// trace for another reason.
+pub(crate) fn opened(graphics: Option<&[String]>, library: &Path) -> Option<String> {
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    let is_library = |path: &String| real(Path::new(path)).is_some_and(|path| Some(path) == real(library));
+    let graphics = graphics.filter(|graphics| !graphics.iter().any(is_library))?;
+    let file = |path: &String| Path::new(path).file_name().map(|name| name.display().to_string());
+    let is_loader = |path: &&String| file(path).is_some_and(|name| name.starts_with("libvulkan.so"));
+    if let Some(path) = graphics.iter().find(is_loader) {
+        let folder = Path::new(path).parent().unwrap_or(Path::new("/"));
+        if is_usual(folder) {
+            return Some(format!(
+                "it opened the system's loader, {path}, which writes no trace: the program, or what starts it, clears LD_LIBRARY_PATH; start \
+                 vkloader there, in place of the program: vkloader explain -- PROGRAM"
+            ));
+        }
+        let folder = folder.display();
+        return Some(format!(
+            "it opened {path}, which writes no trace; something that starts the program adds {folder} to LD_LIBRARY_PATH, or the program names \
+             the file: take that out, or remove the file, so that the program gets the system's loader"
+        ));
+    }
+    let other = graphics
+        .first()
+        .map_or(String::new(), |path| format!(", and draws with OpenGL ({path})"));
+    Some(format!(
+        "it opened no Vulkan loader, so it uses no Vulkan{other}; vkloader explain without a program tells which devices there are"
+    ))
 }
 
 /// Returns the reason why a program wrote no trace, with a remedy, if the program's name or file shows the reason.

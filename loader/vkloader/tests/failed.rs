@@ -243,4 +243,9 @@ fn a_remote_desktop_without_dri3_is_named() {
     assert!(!explained.codes().contains(&"display.without-dri3"));
     thread.join().expect("all clients came");
     std::fs::remove_file(path).expect("just made");
+    machine.unset("DISPLAY");
+    machine.variable("DISPLAY", "localhost:10.0");
+    let explained = of_program(&machine, &program, &["device"]);
+    assert_eq!(explained.first(), "display.without-dri3");
+    assert!(explained.findings().contains("ssh -X"), "{}", explained.findings());
 }

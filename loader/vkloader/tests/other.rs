@@ -454,3 +454,23 @@ fn a_damaged_loader_in_a_folder_of_a_variable_is_named() {
     machine.unset("LD_LIBRARY_PATH");
     assert!(!machine.explain_with(&[]).findings().contains("is not a library"));
 }
+
+#[test]
+fn a_library_that_only_has_the_name_of_the_loader_is_told() {
+    let machine = with_loader("int nothing;\n");
+    let explained = machine.explain_with(&[]);
+    assert_eq!(explained.first(), "loader.not-opened");
+    assert!(
+        explained.findings().contains("is not a Vulkan loader"),
+        "{}",
+        explained.findings()
+    );
+    let folder = machine.path("first").display().to_string();
+    assert!(
+        explained
+            .advice()
+            .starts_with(&format!("Take {folder} out of LD_LIBRARY_PATH")),
+        "{}",
+        explained.advice()
+    );
+}

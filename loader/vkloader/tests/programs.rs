@@ -200,6 +200,66 @@ fn programs_without_a_trace_come_with_the_reason() {
     assert!(told.contains("contains its own Vulkan loader"), "{told}");
 }
 
+/// A library of `LD_PRELOAD` crashes the program before it opens a loader.
+#[test]
+fn a_crash_in_a_preloaded_library_is_told_with_the_variable() {
+    let machine = working();
+    let text = "#include <stdlib.h>\n__attribute__((constructor)) static void begin(void) { if (getenv(\"GO\")) *(volatile int *)8 = 1; }\n";
+    let library = compile(&machine, "hook/libhook.so", text, &["-shared", "-fPIC"]).expect("a library");
+    let library = library.display();
+    let explained = of_shell(&machine, &format!("GO=1 LD_PRELOAD={library} exec {}", probe()));
+    assert_eq!((explained.code, explained.first()), (1, "program.crashed"));
+    assert_eq!(explained.report["crash"]["culprit"], "program");
+    assert_eq!(
+        explained.advice(),
+        format!("Take {library} out of LD_PRELOAD, or update it.")
+    );
+}
+
+/// A script gives the program another loader, and another program draws with OpenGL.
+#[test]
+fn the_library_that_a_program_opened_instead_is_named() {
+    let mut machine = working();
+    let soname = ["-shared", "-fPIC", "-Wl,-soname,libvulkan.so.1"];
+    let loader = compile(&machine, "game/lib/libvulkan.so.1", LOADER, &soname).expect("a library");
+    let told = |machine: &Machine, script: &str| {
+        let output = said(machine, &["sh", "-c", script]);
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let folder = loader.parent().expect("a folder").display().to_string();
+    let words = told(
+        &machine,
+        &format!(
+            "LD_LIBRARY_PATH={folder} {}; exit 0",
+            probe().replace(&library().display().to_string(), "libvulkan.so.1")
+        ),
+    );
+    assert!(
+        words.contains(&format!("it opened {}", loader.display()))
+            && words.contains(&format!("adds {folder} to LD_LIBRARY_PATH")),
+        "{words}"
+    );
+    let words = told(&machine, "true; exit 0");
+    assert!(
+        words.contains("it opened no Vulkan loader, so it uses no Vulkan;"),
+        "{words}"
+    );
+    compile(
+        &machine,
+        "gl/libGL.so.1",
+        "int gl;\n",
+        &["-shared", "-fPIC", "-Wl,-soname,libGL.so.1"],
+    )
+    .expect("a library");
+    machine.variable("LD_PRELOAD", machine.path("gl/libGL.so.1").display().to_string());
+    let words = told(&machine, "true; exit 0");
+    assert!(
+        words.contains("draws with OpenGL (") && words.contains("gl/libGL.so.1)"),
+        "{words}"
+    );
+}
+
 /// A loader that writes no trace.
 const LOADER: &str = "void *vkGetInstanceProcAddr(void *instance, const char *name) { return 0; }\n";
 

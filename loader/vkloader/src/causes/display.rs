@@ -58,7 +58,8 @@ pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
     })
 }
 
-/// Returns a finding for a program that failed with a Mesa driver on an X server without DRI3. Many remote desktops have such a server.
+/// Returns a finding for a program that failed because its X server shows no pictures of a graphics card. Such servers lack DRI3, as in many remote
+/// desktops, or run on another machine.
 pub(super) fn without_dri3(report: &Report, records: &[&Record]) -> Option<Dropped> {
     let failed = |code: &codes::Row| report.dropped.iter().any(|dropped| dropped.code == code.name);
     let is_of_mesa = |driver: &str| {
@@ -76,11 +77,13 @@ pub(super) fn without_dri3(report: &Report, records: &[&Record]) -> Option<Dropp
         return None;
     }
     let display = env::var("DISPLAY").ok().filter(|_| wants_window(report, records))?;
-    let number = display.strip_prefix(':')?.split('.').next()?;
-    (!xserver::has_dri3(number)?).then(|| Dropped {
-        findings: vec![format!(
-            "the X server of DISPLAY={display} does not list the extension DRI3"
-        )],
+    let finding = match display.strip_prefix(':') {
+        Some(number) if xserver::has_dri3(number.split('.').next()?)? => return None,
+        Some(_) => format!("the X server of DISPLAY={display} does not list the extension DRI3"),
+        None => format!("DISPLAY={display} leads over the network, as with ssh -X, which DRI3 does not"),
+    };
+    Some(Dropped {
+        findings: vec![finding],
         rank: rank::STATUS - 3,
         ..codes::DISPLAY_WITHOUT_DRI3.about("the display")
     })

@@ -1,6 +1,7 @@
 //! Finds the reason why a library cannot be opened: missing or invalid libraries that it needs, according to the rules of the dynamic
 //! linker.
 
+mod elsewhere;
 mod refused;
 
 use super::packages;
@@ -36,32 +37,40 @@ pub(super) fn explain(dropped: &mut Dropped, loader: Option<&Path>, program: Opt
     };
     // The program may have another word size than this process.
     let own = loader.and_then(Identity::of).unwrap_or_else(Identity::of_this_process);
+    if dropped.code == codes::LOADER_NOT_OPENED.name {
+        return loader_not_opened(dropped, &library, own);
+    }
     let Some(path) = locate(&library, own) else {
-        if dropped.code != codes::LOADER_NOT_OPENED.name {
-            absent(dropped, &library);
-        }
-        return;
+        return absent(dropped, &library);
     };
+    of_file(dropped, &path, own, program);
+}
+
+/// Adds the reason why this file does not open.
+fn of_file(dropped: &mut Dropped, path: &Path, own: Identity, program: Option<&Path>) {
     if !path.is_file() {
-        dropped.findings.insert(0, format!("{} is not a file", shown(&path)));
-        dropped.advice = "Correct library_path in the manifest.".into();
+        dropped.findings.insert(0, format!("{} is not a file", shown(path)));
+        dropped.advice = match dropped.code == codes::LOADER_NOT_OPENED.name {
+            true => format!("Reinstall {}.", owned(&shown(path))),
+            false => "Correct library_path in the manifest.".into(),
+        };
         return;
     }
-    if let Err(error) = std::fs::File::open(&path) {
+    if let Err(error) = std::fs::File::open(path) {
         dropped.findings.insert(0, format!("{}: {error}", path.display()));
-        dropped.advice = format!("Let this user read the file: chmod o+r {}", path.display());
+        dropped.advice = refused::closed(path).1;
         return;
     }
-    if damaged(dropped, &path) {
+    if damaged(dropped, path) {
         return;
     }
-    if let Some(found) = Identity::of(&path)
+    if let Some(found) = Identity::of(path)
         && found != own
     {
         dropped
             .findings
             .insert(0, format!("{} is for {found}, the program for {own}", path.display()));
-        dropped.advice = format!("Install the package for {own} that brings {}.", file_name(&library));
+        dropped.advice = format!("Install the package for {own} that brings {}.", file_name(&shown(path)));
         // If a library is for another processor with the same word size, the system only reports that the library cannot be opened.
         if let Some(code) = Code::of_name(&dropped.code.replace("not-opened", "wrong-architecture")) {
             dropped.code = code.name().into();
@@ -72,9 +81,40 @@ pub(super) fn explain(dropped: &mut Dropped, loader: Option<&Path>, program: Opt
     }
     let words = words_of_the_linker(dropped).unwrap_or_default();
     // The system's message is about the first file that stopped the dynamic linker. So the message comes before a search by this program.
-    if !refused::explain(dropped, &words, &path, own) && !missing(dropped, &path, own) {
+    if !refused::explain(dropped, &words, path, own) && !missing(dropped, path, own) {
         in_words_of_the_linker(dropped, &words, own, program);
     }
+}
+
+/// Words of the probe about a library without the function that each Vulkan loader exports.
+const NO_LOADER: &str = "exports no vkGetInstanceProcAddr";
+
+/// Adds the reason why the loader of programs does not open. Its message has the path of a damaged file.
+fn loader_not_opened(dropped: &mut Dropped, library: &str, own: Identity) {
+    let words = words_of_the_linker(dropped).unwrap_or_default();
+    let Some(path) = locate(library, own).or_else(|| refused::named_path(&words)) else {
+        return;
+    };
+    match words.contains(NO_LOADER) {
+        true => no_loader(dropped, &path),
+        false => of_file(dropped, &path, own, None),
+    }
+}
+
+/// Adds the remedy for a library that only has the name of a Vulkan loader.
+fn no_loader(dropped: &mut Dropped, path: &Path) {
+    dropped
+        .findings
+        .insert(0, format!("{} is not a Vulkan loader", shown(path)));
+    let folder = path.parent().filter(|folder| closure::is_in_variable(folder));
+    dropped.advice = match folder {
+        Some(folder) => format!(
+            "Take {} out of LD_LIBRARY_PATH, or replace {}.",
+            shown(folder),
+            shown(path)
+        ),
+        None => format!("Reinstall {}.", owned(&shown(path))),
+    };
 }
 
 /// Adds the reason why the library was not found.
@@ -87,10 +127,15 @@ fn absent(dropped: &mut Dropped, library: &str) {
         dropped.advice = format!("Let this user search the folder: chmod o+x {folder}");
         return;
     }
-    let words = match std::fs::read_link(library) {
-        Ok(target) => format!("{library} is a link to {}, which is not there", target.display()),
-        Err(_) if library.contains('/') => format!("{library} is not there"),
-        Err(_) => format!("{library} is in no folder that the dynamic linker searches"),
+    if let Some((finding, advice)) = elsewhere::uncached(library) {
+        dropped.findings.insert(0, finding);
+        dropped.advice = advice;
+        return;
+    }
+    let words = match elsewhere::dangling(library) {
+        Some((link, target)) => format!("{link} is a link to {target}, which is not there"),
+        None if library.contains('/') => format!("{library} is not there"),
+        None => format!("{library} is in no folder that the dynamic linker searches"),
     };
     dropped.findings.insert(0, words);
     dropped.advice = "Reinstall the package that the manifest belongs to, or correct library_path in it.".into();
@@ -155,21 +200,15 @@ fn missing(dropped: &mut Dropped, path: &Path, own: Identity) -> bool {
     if !names.is_empty() {
         dropped.advice = packages::install(&names);
     }
-    if let Some(words) = of_other_c_library(&names) {
+    if let Some((finding, advice)) = names.iter().find_map(|name| elsewhere::uncached(name)) {
+        dropped.findings.insert(0, finding);
+        dropped.advice = advice;
+    }
+    if let Some(words) = elsewhere::of_other_c_library(&names) {
         dropped.findings.insert(0, words.into());
         dropped.advice = "Install a driver that is built for this system.".into();
     }
     !missing.is_empty()
-}
-
-/// Returns a sentence about a library that was built for another C library. The names of missing libraries reveal this.
-fn of_other_c_library(missing: &[&str]) -> Option<&'static str> {
-    let has = |start: &str| missing.iter().any(|name| name.starts_with(start));
-    match (has("libc.musl-"), has("libc.so.6") || has("ld-linux")) {
-        (true, _) => Some("it is built for systems with musl, such as Alpine, and this system has glibc"),
-        (_, true) => Some("it is built for systems with glibc, and this system has musl or another C library"),
-        _ => None,
-    }
 }
 
 /// Returns the dynamic linker's message that a finding quotes.
@@ -185,7 +224,7 @@ fn words_of_the_linker(dropped: &Dropped) -> Option<String> {
 fn in_words_of_the_linker(dropped: &mut Dropped, words: &str, own: Identity, program: Option<&Path>) {
     let explained = too_old(words, own)
         .or_else(|| undefined(words, own, program))
-        .or_else(|| unsearched(words, own));
+        .or_else(|| elsewhere::unsearched(words, own));
     if let Some((finding, advice)) = explained {
         dropped.findings.insert(0, finding);
         dropped.advice = advice;
@@ -263,26 +302,6 @@ fn undefined(words: &str, own: Identity, program: Option<&Path>) -> Option<(Stri
     ))
 }
 
-/// Returns the finding and the remedy for a library in a folder that the dynamic linker does not search. The message is `LIBRARY: cannot
-/// open shared object file: No such file or directory`. Such folders belong to another kind of system, for example in a container with
-/// libraries of its host.
-fn unsearched(words: &str, own: Identity) -> Option<(String, String)> {
-    let (names, _) = words.split_once(": cannot open shared object file: No such file")?;
-    let name = names.rsplit(": ").next().filter(|name| !name.contains('/'))?;
-    let path = locate(name, own)?;
-    let folder = shown(path.parent()?);
-    Some((
-        format!(
-            "{} exists, but the dynamic linker does not search its folder",
-            shown(&path)
-        ),
-        format!(
-            "Let the dynamic linker search the folder: echo {folder} >/etc/ld.so.conf.d/vulkan.conf && ldconfig; or for one program: \
-             LD_LIBRARY_PATH={folder} PROGRAM"
-        ),
-    ))
-}
-
 /// Returns a library together with the package that contains it.
 fn owned(library: &str) -> String {
     match installed::owner(library) {
@@ -302,30 +321,6 @@ fn shown(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_library_in_a_folder_that_is_not_searched_is_named() {
-        let own = Identity::of_this_process();
-        let words = |name: &str| format!("{name}: cannot open shared object file: No such file or directory");
-        let found = unsearched(&words("/lib/libdriver.so: libc.so.6"), own);
-        // Systems with musl have no such library.
-        if let Some((finding, advice)) = found {
-            assert!(finding.contains("libc.so.6 exists"), "{finding}");
-            assert!(advice.contains("ldconfig"), "{advice}");
-        }
-        assert!(unsearched(&words("libnowhere.so.6"), own).is_none());
-        assert!(unsearched(&words("/lib/libc.so.6"), own).is_none());
-        assert!(unsearched("libc.so.6: file too short", own).is_none());
-    }
-
-    #[test]
-    fn a_library_for_another_c_library_is_told_by_what_it_lacks() {
-        let words = |names: &[&str]| of_other_c_library(names).unwrap_or_default();
-        assert!(words(&["libz.so.1", "libc.musl-x86_64.so.1"]).contains("and this system has glibc"));
-        assert!(words(&["libc.so.6"]).contains("built for systems with glibc"));
-        assert!(words(&["ld-linux-x86-64.so.2"]).contains("built for systems with glibc"));
-        assert_eq!(words(&["libcap.so.2", "libX11.so.6"]), "");
-    }
 
     #[test]
     fn words_of_the_dynamic_linker() {

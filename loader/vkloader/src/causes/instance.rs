@@ -2,8 +2,10 @@
 
 use super::{display, words};
 use crate::events::{Event, Record};
+use crate::manifests;
 use crate::names;
 use crate::report::{self, Call, Dropped, Report, codes};
+use std::path::Path;
 
 const OUT_OF_HOST_MEMORY: i32 = -1;
 const LAYER_NOT_PRESENT: i32 = -6;
@@ -119,6 +121,10 @@ fn name_layer(found: &mut Dropped, report: &Report, records: &[&Record]) {
         found.findings.insert(0, dropped.in_short());
         found.file.clone_from(&dropped.file);
         found.advice.clone_from(&dropped.advice);
+    } else if let Some(overriding) = report.dropped.iter().find(|dropped| replaces_layers(dropped)) {
+        found.findings.insert(0, overriding.in_short());
+        found.file.clone_from(&overriding.file);
+        found.advice.clone_from(&overriding.advice);
     } else if let Some(replaced) = words::replaced_layers(records) {
         found.findings.insert(0, replaced);
         found.advice = "If this is unintended: unset VK_LAYER_PATH; otherwise install the layer there.".into();
@@ -131,6 +137,14 @@ fn name_layer(found: &mut Dropped, report: &Report, records: &[&Record]) {
             "Install the layer: {debian} (Debian, Ubuntu) or {others} (Fedora, Arch); or start the program without the option that asks for it."
         );
     }
+}
+
+/// Returns `true` for an override layer that replaces the folders in which layers are looked for.
+fn replaces_layers(dropped: &Dropped) -> bool {
+    let content = || manifests::read(Path::new(dropped.file.as_deref()?));
+    let replaces =
+        |content: &serde_json::Value| manifests::layers(content).any(|layer| layer.get("override_paths").is_some());
+    dropped.code == codes::LAYER_OVERRIDE_ACTIVE.name && content().is_some_and(|content| replaces(&content))
 }
 
 /// Returns a finding if the message is about a layer that is older than the program.

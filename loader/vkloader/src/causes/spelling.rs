@@ -9,7 +9,7 @@ struct Mistake {
     advice: &'static str,
 }
 
-const MISTAKES: [Mistake; 7] = [
+const MISTAKES: [Mistake; 8] = [
     Mistake {
         is_in: |word| word.contains(['"', '\'']),
         advice: "Write the path without quotes, which count as part of its name",
@@ -37,6 +37,10 @@ const MISTAKES: [Mistake; 7] = [
     Mistake {
         is_in: |word| word.ends_with(".so") || word.contains(".so."),
         advice: "Name the manifest of the driver, a JSON file, and not its library",
+    },
+    Mistake {
+        is_in: |word| !word.is_empty() && !word.starts_with('/'),
+        advice: "Write the path in full: a relative one begins in the folder where the program starts",
     },
 ];
 
@@ -75,6 +79,8 @@ mod tests {
             ("/a/x.json,/a/y.json", Some("colon")),
             ("/a/libx.so.1", Some("JSON")),
             ("/nowhere/x.json", None),
+            ("icd.d/x.json", Some("in full: a relative")),
+            ("", None),
             ("/dev", None),
         ] {
             let found = advice(value);

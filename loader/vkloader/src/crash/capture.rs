@@ -115,11 +115,25 @@ pub(super) fn crash(
         signal,
         address: place.address(),
         sender: last.sender().filter(|sender| i64::from(*sender) != own_number),
+        preloaded: preloaded(process),
         frames: places
             .iter()
             .map(|place| frame(place.at, process as i32, &walk, history))
             .collect(),
     })
+}
+
+/// Returns the libraries with a path that `LD_PRELOAD` adds to a process.
+fn preloaded(process: i64) -> Vec<String> {
+    const NAME: &[u8] = b"LD_PRELOAD=";
+    let variables = std::fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
+    let mut values = variables
+        .split(|&byte| byte == 0)
+        .filter_map(|one| one.strip_prefix(NAME));
+    let value = String::from_utf8_lossy(values.next().unwrap_or_default()).into_owned();
+    let paths = value.split([':', ' ']).filter(|path| path.contains('/'));
+    let real = |path: &str| std::fs::canonicalize(path).unwrap_or_else(|_| path.into());
+    paths.map(|path| real(path).display().to_string()).collect()
 }
 
 /// Returns the fault whose handler was running when another signal ended the process. The thread of that fault blocks the fault's signal

@@ -65,6 +65,12 @@ impl Maps {
         Self(text.lines().filter_map(Mapping::parse).collect())
     }
 
+    /// Returns the paths of the mapped files that contain code.
+    pub(super) fn files(&self) -> impl Iterator<Item = &str> {
+        let code = self.0.iter().filter(|mapping| mapping.is_executable);
+        code.filter_map(|mapping| mapping.path.as_deref())
+    }
+
     pub(super) fn find(&self, address: u64) -> Option<&Mapping> {
         let place = self.0.partition_point(|mapping| mapping.end <= address);
         self.0.get(place).filter(|mapping| mapping.has(address))

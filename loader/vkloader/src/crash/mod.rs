@@ -50,6 +50,8 @@ pub(crate) struct Outcome {
     pub(crate) crashes: Vec<Crash>,
     /// The reason why the place of a crash is unknown; `None` if the place is known.
     pub(crate) unsupervised: Option<Unsupervised>,
+    /// Libraries for graphics that processes had open when they ended; `None` if not all processes were supervised.
+    pub(crate) graphics: Option<Vec<String>>,
 }
 
 impl Outcome {
@@ -59,6 +61,7 @@ impl Outcome {
             ending: Ending::TooLong(limit),
             crashes: Vec::new(),
             unsupervised: None,
+            graphics: None,
         }
     }
 }
@@ -94,6 +97,8 @@ pub(crate) struct Crash {
     pub(crate) sender: Option<u32>,
     /// Functions on the stack, innermost first.
     pub(crate) frames: Vec<Frame>,
+    /// Libraries that `LD_PRELOAD` adds to the process.
+    pub(crate) preloaded: Vec<String>,
 }
 
 /// A function on the stack.

@@ -65,6 +65,11 @@ pub(super) fn failure(file: &Path) -> Option<io::Error> {
     let (number, program) = text.split_once(' ')?;
     let error = io::Error::from_raw_os_error(number.parse().ok()?);
     let program = Path::new(program);
+    if error.raw_os_error() == Some(libc::ENOEXEC) && std::fs::read(program).is_ok_and(|bytes| bytes.starts_with(b"MZ"))
+    {
+        let words = "a program for Windows, which Wine runs: vkloader explain -- wine PROGRAM";
+        return Some(naming(program, io::Error::other(words)));
+    }
     let missing = (error.kind() == io::ErrorKind::NotFound && program.is_file())
         .then(|| interpreter(program))
         .flatten();

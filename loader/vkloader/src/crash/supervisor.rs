@@ -32,6 +32,11 @@ const STOPS: [i32; 4] = [libc::SIGSTOP, libc::SIGTSTP, libc::SIGTTIN, libc::SIGT
 /// Delay between two checks of processes that continue after the first one.
 const STEP: Duration = Duration::from_millis(5);
 
+/// Upper bound on the libraries for graphics that are recorded.
+const MOST_GRAPHICS: usize = 16;
+/// Beginnings of the names of libraries for graphics: those of Vulkan loaders, and those of OpenGL.
+const GRAPHICS: [&str; 5] = ["libvulkan.so", "libGL.so", "libEGL.so", "libGLESv2.so", "libOpenGL.so"];
+
 /// Upper bound on the signals that are remembered for a thread.
 const MOST_SIGNALS: usize = 8;
 /// An `si_code` that no signal has. It marks a signal that caused no stop.
@@ -156,6 +161,11 @@ fn received(told: &Receiver<io::Result<Pid>>) -> io::Result<Pid> {
         .unwrap_or_else(|_| Err(io::Error::other("the supervisor failed")))
 }
 
+fn is_for_graphics(path: &str) -> bool {
+    let file = path.rsplit('/').next().unwrap_or_default();
+    GRAPHICS.iter().any(|name| file.starts_with(name))
+}
+
 fn number(process: u32) -> io::Result<Pid> {
     let number = i32::try_from(process).ok().and_then(Pid::from_raw);
     number.ok_or_else(|| io::Error::other("not a process"))
@@ -174,6 +184,7 @@ fn supervise(process: Pid, failure: &Path, shared: &Arc<Shared>) -> io::Result<O
         remembered: Instant::now(),
         shared: Arc::clone(shared),
         unsupervised: None,
+        graphics: Some(Vec::new()),
         failure: failure.into(),
         known: Known::default(),
     };
@@ -183,9 +194,9 @@ fn supervise(process: Pid, failure: &Path, shared: &Arc<Shared>) -> io::Result<O
         return watch.ended(status);
     }
     if !capture::is_supported() {
-        watch.unsupervised = Some(Unsupervised::Unsupported);
+        watch.leave(Unsupervised::Unsupported);
     } else if ptrace::seize(process).is_err() {
-        watch.unsupervised = Some(Unsupervised::NotPermitted);
+        watch.leave(Unsupervised::NotPermitted);
     } else {
         signals::note_stops();
     }
@@ -211,6 +222,8 @@ struct Watch {
     remembered: Instant,
     shared: Arc<Shared>,
     unsupervised: Option<Unsupervised>,
+    /// Libraries for graphics that processes had open when they ended; `None` if a process is not supervised.
+    graphics: Option<Vec<String>>,
     failure: PathBuf,
     known: Known,
 }
@@ -253,8 +266,15 @@ impl Watch {
                 ending: ExitStatus::from_raw(status.as_raw()).into(),
                 crashes: std::mem::take(&mut self.crashes),
                 unsupervised: self.unsupervised,
+                graphics: self.graphics.take(),
             }),
         }
+    }
+
+    /// Records that the first process is not supervised.
+    fn leave(&mut self, why: Unsupervised) {
+        self.unsupervised = Some(why);
+        self.graphics = None;
     }
 
     fn forget(&mut self, thread: Pid) {
@@ -336,8 +356,9 @@ impl Watch {
             Executed::Debugger => Unsupervised::UsesPtrace,
             Executed::Privileged => Unsupervised::RaisedPrivileges,
         };
+        self.graphics = None;
         if thread == self.process {
-            self.unsupervised = Some(why);
+            self.leave(why);
             signals::stop_as_usual();
         }
         false
@@ -366,8 +387,23 @@ impl Watch {
         *self.groups.entry(number).or_insert_with(read)
     }
 
+    /// Records the libraries for graphics of a process that ends.
+    fn note_graphics(&mut self, process: Pid) {
+        if let (Some(known), Ok(maps)) = (&mut self.graphics, Maps::of(process)) {
+            let paths = maps.files().filter(|path| is_for_graphics(path));
+            for path in paths {
+                if known.len() < MOST_GRAPHICS && known.iter().all(|known| known != path) {
+                    known.push(path.into());
+                }
+            }
+        }
+    }
+
     /// Records a crash if a signal is about to end the thread's process.
     fn ending(&mut self, thread: Pid) {
+        if self.group(thread) == thread.as_raw_nonzero().get() {
+            self.note_graphics(thread);
+        }
         let signal = ptrace::end_status(thread).unwrap_or_default() & 0x7F;
         if !FAULTS.contains(&signal) {
             return;

@@ -427,8 +427,8 @@ fn a_program_that_crashes_before_it_opens_a_loader() {
     }
     let wrong = Wrong::built();
     let machine = wrong.machine("program begin write", "");
-    let output = Wrong::run(&machine, &[], &[&wrong.program()]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(said.contains("but its own code: signal 11 (SIGSEGV)"), "{said}");
+    let explained = Wrong::explain(&machine, &[], &[&wrong.program()]);
+    assert_eq!((explained.code, explained.first()), (1, "program.crashed"));
+    assert_eq!(crash_of(&explained)["culprit"], "program");
+    assert_eq!(explained.report["loader"], Value::Null);
 }

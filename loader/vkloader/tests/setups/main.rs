@@ -132,7 +132,14 @@ fn try_all(rows: &[Row]) {
 }
 
 /// Set-ups that have their own test: the file, and the name of the test.
-const ELSEWHERE: [(&str, &str); 46] = [
+const ELSEWHERE: [(&str, &str); 50] = [
+    ("failed.rs", "a_remote_desktop_without_dri3_is_named"),
+    ("programs.rs", "the_library_that_a_program_opened_instead_is_named"),
+    (
+        "programs.rs",
+        "a_crash_in_a_preloaded_library_is_told_with_the_variable",
+    ),
+    ("other.rs", "a_library_that_only_has_the_name_of_the_loader_is_told"),
     (
         "setups/posted.rs",
         "an_installed_driver_that_no_manifest_names_is_named_with_the_manifest",

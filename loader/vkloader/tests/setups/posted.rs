@@ -10,6 +10,60 @@ const MANIFEST: &str = "data/vulkan/icd.d/good.json";
 
 pub(super) const ROWS: &[Row] = &[
     Row::new(
+        "letters follow the name of a manifest in a variable",
+        |machine| {
+            good(machine);
+            let path = format!("{}obs", machine.path("data/vulkan/icd.d/good.json").display());
+            machine.variable("VK_DRIVER_FILES", path);
+        },
+        "search.replaced",
+    )
+    .about("good.jsonobs")
+    .remedy("Remove what follows .json", |machine| {
+        let path = machine.path("data/vulkan/icd.d/good.json").display().to_string();
+        machine.unset("VK_DRIVER_FILES");
+        machine.variable("VK_DRIVER_FILES", path);
+    }),
+    Row::new(
+        "the disk was full when the manifest was written",
+        |machine| {
+            good(machine);
+            machine.file("data/vulkan/icd.d/good.json", "");
+        },
+        "file.invalid-json",
+    )
+    .about("good.json is empty")
+    .remedy("reinstall", good),
+    Row::new(
+        "the library is a link to a version that was removed",
+        |machine| {
+            good(machine);
+            let library = machine.path("libraries/libmock_good.so");
+            fs::remove_file(&library).expect("just copied");
+            symlink("libmock_good.so.1.2", library).expect("a link");
+        },
+        "driver.not-opened",
+    )
+    .about("is a link to libmock_good.so.1.2, which is not there")
+    .remedy("Reinstall", |machine| {
+        fs::remove_file(machine.path("libraries/libmock_good.so")).expect("a link");
+        good(machine);
+    }),
+    Row::new(
+        "the folder of manifests is a link to a disk that is not mounted",
+        |machine| {
+            good(machine);
+            fs::rename(machine.path("data/vulkan/icd.d"), machine.path("data/vulkan/old")).expect("renamed");
+            symlink("/nowhere/icd.d", machine.path("data/vulkan/icd.d")).expect("a link");
+        },
+        "driver.none-installed",
+    )
+    .about("is a link to /nowhere/icd.d")
+    .remedy("correct the link", |machine| {
+        fs::remove_file(machine.path("data/vulkan/icd.d")).expect("a link");
+        fs::rename(machine.path("data/vulkan/old"), machine.path("data/vulkan/icd.d")).expect("renamed");
+    }),
+    Row::new(
         "a program that wraps drivers gave the manifest another name",
         |machine| {
             good(machine);
@@ -331,6 +385,23 @@ fn a_layer_that_a_program_asks_for_is_named_with_what_leaves_it_out() {
         "{}",
         explained.advice()
     );
+    let hides = r#"{"file_format_version": "1.1.2", "layer": {"name": "VK_LAYER_LUNARG_override", "type": "GLOBAL", "api_version": "1.3.0",
+        "implementation_version": "1", "description": "", "component_layers": [], "override_paths": ["/nowhere"],
+        "disable_environment": {"OFF": "1"}}}"#;
+    let overriding = machine.file("data/vulkan/implicit_layer.d/VkLayer_override.json", hides);
+    let explained = asked(&machine, "VK_LAYER_odd");
+    assert_eq!(explained.first(), "instance.layer-missing");
+    assert!(
+        explained.findings().contains("[layer.override-active]"),
+        "{}",
+        explained.findings()
+    );
+    assert!(
+        explained.advice().contains("delete its manifest"),
+        "{}",
+        explained.advice()
+    );
+    fs::remove_file(overriding).expect("just made");
     machine.variable("VK_LOADER_LAYERS_DISABLE", "~all~");
     let explained = asked(&machine, "VK_LAYER_odd");
     assert_eq!(

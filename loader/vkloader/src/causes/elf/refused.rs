@@ -67,6 +67,12 @@ pub(super) fn explain(dropped: &mut Dropped, words: &str, library: &Path, own: I
     true
 }
 
+/// Returns the path of the rejected file in a message, if the message has a path.
+pub(super) fn named_path(words: &str) -> Option<PathBuf> {
+    let (name, _) = rejected(words)?;
+    name.contains('/').then(|| name.into())
+}
+
 /// Returns the name of the rejected file in a message, and the kind of the rejection.
 fn rejected(words: &str) -> Option<(&str, Why)> {
     MESSAGES.iter().find_map(|&(message, why)| {
@@ -96,9 +102,22 @@ pub(super) fn closed(file: &Path) -> (String, String) {
             format!("this user may not search the folder {}", shown(folder)),
             format!("Let this user search the folder: chmod o+x {}", shown(folder)),
         ),
-        None => (
+        None => unreadable(file, std::fs::metadata(file).map_or(0, |status| status.mode())),
+    }
+}
+
+/// Returns the finding and the remedy for a file with this mode, which a process could not read.
+fn unreadable(file: &Path, mode: u32) -> (String, String) {
+    match mode & 0o004 {
+        0 => (
             "this user may not read the file".into(),
             format!("Let this user read the file: chmod o+r {}", shown(file)),
+        ),
+        _ => (
+            "its permissions allow it, and the system refuses it".into(),
+            "A security policy forbids it (AppArmor, SELinux, Landlock, or that of a container): look for a denial in the kernel's log (dmesg), and \
+             permit the file there."
+                .into(),
         ),
     }
 }
@@ -196,6 +215,18 @@ mod tests {
             (": file too short", None),
         ] {
             assert_eq!(rejected(words), expected, "{words}");
+        }
+    }
+
+    #[test]
+    fn a_policy_is_blamed_if_the_permissions_allow_it() {
+        for (mode, words) in [
+            (0o100_600, "chmod o+r /x"),
+            (0o100_640, "chmod o+r /x"),
+            (0o100_644, "AppArmor"),
+        ] {
+            let (_, advice) = unreadable(Path::new("/x"), mode);
+            assert!(advice.contains(words), "{mode:o}: {advice}");
         }
     }
 

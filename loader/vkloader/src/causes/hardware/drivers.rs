@@ -45,8 +45,9 @@ const PACKAGED: [Row; 6] = [
         kernel_drivers: &["nouveau"],
         libraries: &["libvulkan_nouveau"],
         install: "Install Mesa's Vulkan driver for nouveau, which is part of Mesa 24.1 and newer: mesa-vulkan-drivers (Debian, Ubuntu, \
-                  Fedora) or vulkan-nouveau (Arch); or install NVIDIA's own driver with its kernel module.",
-        unused: "",
+                  Fedora), vulkan-nouveau (Arch) or libvulkan_nouveau (openSUSE); or install NVIDIA's own driver with its kernel module.",
+        unused: "Update the kernel (6.6 or newer) and Mesa (24.1 or newer), which this driver needs; older versions leave out cards before Turing \
+                 (GTX 16, RTX 20). Or install NVIDIA's own driver.",
     },
     Row {
         kernel_drivers: &["virtio_gpu", "virtio-pci", "virtio-mmio"],
@@ -153,9 +154,8 @@ fn has_driver(report: &Report) -> bool {
 fn to_install(kernel_driver: &str, libraries: &[&str], machine: &Machine, report: &Report) -> String {
     let is_in = |known: &[&str]| report.surroundings.iter().any(|word| known.contains(&word.as_str()));
     if kernel_driver.starts_with("nvidia") {
-        let version = machine.nvidia_module().filter(|_| is_in(&["flatpak"]));
-        if let Some(version) = version {
-            return for_flatpak(&version);
+        if is_in(&["flatpak"]) {
+            return for_flatpak(&machine.nvidia_module().unwrap_or_else(|| "VERSION".into()));
         }
         if is_in(&CONTAINERS) {
             return NVIDIA_IN_CONTAINER.into();
@@ -292,7 +292,11 @@ fn is_unknown_and_broken(dropped: &Dropped) -> bool {
 
 /// Returns `true` for a driver of WSL that could be opened but failed later.
 pub(super) fn is_of_windows(dropped: &Dropped) -> bool {
-    let is_meant = known(&dropped.name) == Some("libvulkan_dzn");
+    let names = [Some(dropped.name.as_str()), dropped.file.as_deref()];
+    let is_meant = names
+        .into_iter()
+        .flatten()
+        .any(|name| known(name) == Some("libvulkan_dzn"));
     is_meant && dropped.rank == rank::BROKEN && dropped.code != "driver.not-opened"
 }
 

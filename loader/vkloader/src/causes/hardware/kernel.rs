@@ -1,7 +1,7 @@
 //! Finds cards without a kernel driver.
 
 use super::machine::Machine;
-use crate::report::{Card, Dropped, codes};
+use crate::report::{Card, Dropped, Report, codes};
 
 /// The kernel drivers for the cards of a PCI vendor, and the remedy for a card without a kernel driver.
 struct Row {
@@ -43,7 +43,7 @@ const FORBIDDEN_BY_TOOL: &str = "Remove the line that forbids the module from th
 const FORBIDDING: [&str; 3] = ["etc/modprobe.d", "usr/lib/modprobe.d", "run/modprobe.d"];
 
 /// Returns the finding about a card without a kernel driver.
-pub(super) fn missing(card: &Card, machine: &Machine) -> Dropped {
+pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Dropped {
     let command_line = machine.text("proc/cmdline");
     if command_line.split_whitespace().any(|word| word == "nomodeset") {
         return codes::HARDWARE_NOMODESET.about(card.to_string());
@@ -52,7 +52,10 @@ pub(super) fn missing(card: &Card, machine: &Machine) -> Dropped {
     let Some(row) = ROWS.iter().find(|row| row.vendor == card.vendor) else {
         return found;
     };
-    let is_nvidias = card.vendor == super::NVIDIA && machine.nvidia_library().is_some();
+    let dropped = report.dropped.iter().map(|dropped| &dropped.name);
+    let mut libraries = report.drivers.iter().map(|driver| &driver.library).chain(dropped);
+    let is_installed = machine.nvidia_library().is_some() || libraries.any(|library| super::is_nvidia(library));
+    let is_nvidias = card.vendor == super::NVIDIA && is_installed;
     found.advice = if is_nvidias { NVIDIAS_OWN } else { row.remedy }.into();
     let wanted: &[&str] = if is_nvidias { &["nvidia"] } else { row.modules };
     found.findings = forbidden(machine, wanted);

@@ -164,9 +164,15 @@ impl Machine {
         })
     }
 
-    /// Returns the path of an installed library whose file name is `name`, followed by `.so` or `.so.0`.
+    /// Returns the path of an installed library with this name, followed by `.so.0` or `.so`. A link under the library's own name comes first, because
+    /// other links belong to packages for developers.
     pub(super) fn library(&self, name: &str) -> Option<PathBuf> {
-        let names = [format!("{name}.so"), format!("{name}.so.0")];
+        let path = self.named(name)?;
+        Some(elf::named_path(&path).unwrap_or(path))
+    }
+
+    fn named(&self, name: &str) -> Option<PathBuf> {
+        let names = [format!("{name}.so.0"), format!("{name}.so")];
         if self.root == Path::new("/") {
             let own = elf::Identity::of_this_process();
             return names.iter().find_map(|name| elf::locate(name, own));

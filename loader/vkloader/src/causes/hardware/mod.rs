@@ -7,7 +7,7 @@ mod machine;
 
 use super::linker;
 use crate::report::{Card, Device, Dropped, Report, codes, rank};
-use machine::{Machine, WINDOWS_NODE, is_open_to_us};
+use machine::{Machine, WINDOWS_DRIVER, WINDOWS_NODE, is_open_to_us};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -198,7 +198,7 @@ fn to_open(node: &Path, (group, mode): (u32, u32), machine: &Machine, user: &str
 /// Returns a finding about the cause that prevents drivers from using a card.
 fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
     let Some(driver) = card.kernel_driver.as_deref() else {
-        return Some(kernel::missing(card, machine));
+        return Some(kernel::missing(card, machine, report));
     };
     if FOR_GUESTS.contains(&driver) {
         return Some(codes::HARDWARE_FOR_GUESTS.about(card.to_string()));
@@ -211,9 +211,13 @@ fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
         return Some(codes::HARDWARE_DISPLAY_ONLY.about(card.to_string()));
     }
     let row = codes::HARDWARE_NO_NODE;
-    let (node, advice) = match card.vendor == NVIDIA && driver == "nvidia" {
-        true => ("/dev/nvidiactl", NVIDIA_NODES),
-        false => (card.node.as_deref()?, row.remedy),
+    let sandbox = in_sandbox(report);
+    let (node, advice) = match (card.vendor == NVIDIA && driver == "nvidia", sandbox) {
+        _ if driver == WINDOWS_DRIVER => (WINDOWS_NODE, NO_WINDOWS),
+        (true, Some(("flatpak" | "snap", advice))) => ("/dev/nvidiactl", advice),
+        (true, _) => ("/dev/nvidiactl", NVIDIA_NODES),
+        (false, Some((_, advice))) => (card.node.as_deref()?, advice),
+        (false, None) => (card.node.as_deref()?, row.remedy),
     };
     let value = std::env::var(VISIBLE)
         .ok()
@@ -232,8 +236,7 @@ fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
 /// Returns a finding for a system that lists no card.
 fn no_card(report: &Report, machine: &Machine) -> Option<Dropped> {
     let is_bare = report.hardware.is_empty();
-    let known = |word: &String| ADVICE.iter().find(|(known, _)| known == word);
-    let advice = match report.surroundings.iter().find_map(known) {
+    let advice = match surrounding(report) {
         Some((_, advice)) => advice,
         None if machine.text(MODEL).starts_with("Raspberry Pi") => RASPBERRY,
         None => codes::HARDWARE_NONE.remedy,
@@ -247,6 +250,17 @@ fn no_card(report: &Report, machine: &Machine) -> Option<Dropped> {
         advice: advice.into(),
         ..codes::HARDWARE_NONE.about("this machine")
     })
+}
+
+/// Returns the first word for the surroundings of the program that has a remedy, with the remedy.
+fn surrounding(report: &Report) -> Option<(&'static str, &'static str)> {
+    let known = |word: &String| ADVICE.iter().find(|(known, _)| known == word);
+    report.surroundings.iter().find_map(known).copied()
+}
+
+/// Returns the sandbox or container in which the program runs, with the remedy for a card that is not handed in.
+fn in_sandbox(report: &Report) -> Option<(&'static str, &'static str)> {
+    surrounding(report).filter(|(word, _)| !["steam", "wsl", "virtual-machine"].contains(word))
 }
 
 /// File with the model name of a machine that a device tree describes.

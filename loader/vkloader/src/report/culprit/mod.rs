@@ -104,6 +104,9 @@ pub(crate) struct Crashed {
     pub(crate) own_switch: Option<Switch>,
     /// Result of a second run without the culprit, if there was one.
     pub(crate) retried: Option<Retried>,
+    /// The innermost library on the stack that `LD_PRELOAD` adds, if it is not outside of the culprit.
+    #[serde(skip)]
+    preloaded: Option<String>,
 }
 
 /// Returns the crash that explains how a run ended. A crash of the started process takes precedence over crashes of its descendants.
@@ -201,6 +204,9 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
         }
         _ => {}
     }
+    let inner = place.map_or(&crash.frames[..], |place| &crash.frames[..=place]);
+    let mut inner = inner.iter().filter_map(|frame| frame.file.clone());
+    crashed.preloaded = inner.find(|file| crash.preloaded.contains(file));
     let callers = place.map_or(&[][..], |place| &owners[place..]);
     let caller = callers
         .iter()
@@ -328,6 +334,11 @@ impl Crashed {
             findings.push(format!("the culprit cannot be named: {}", why.words()));
         }
         findings.extend(
+            self.preloaded
+                .as_ref()
+                .map(|library| format!("LD_PRELOAD adds {library} to the program, and its code is the innermost")),
+        );
+        findings.extend(
             self.address
                 .as_ref()
                 .map(|address| format!("the fault is about the address {address}")),
@@ -349,6 +360,9 @@ impl Crashed {
 
     /// Returns the remedy if a variable disables the culprit.
     fn advice(&self) -> Option<String> {
+        if let Some(library) = &self.preloaded {
+            return Some(format!("Take {library} out of LD_PRELOAD, or update it."));
+        }
         let switch = self.switch.as_ref()?;
         let library = self.library.as_deref().unwrap_or(&self.name);
         let own = self.own_switch.as_ref();

@@ -221,7 +221,8 @@ fn the_card_of_windows_that_wsl_does_not_show_comes_first() {
     failed.dropped.push(Dropped {
         rank: rank::BROKEN,
         code: "device.enumeration-failed".into(),
-        ..codes::DRIVER_NONE_HAS_DEVICE.about("/usr/lib/libvulkan_dzn.so")
+        file: Some("/usr/lib/libvulkan_dzn.so".into()),
+        ..codes::DRIVER_NONE_HAS_DEVICE.about("")
     });
     let found = system.found(failed).dropped.pop().expect("a finding");
     assert_eq!((found.code.as_str(), found.rank), ("hardware.no-node", rank::HARDWARE));
@@ -298,4 +299,46 @@ fn a_driver_that_was_left_behind_by_another_card_is_not_the_cause() {
         ("hardware.no-driver", rank::HARDWARE)
     );
     assert!(found.advice.contains("libvulkan_radeon (openSUSE)"), "{}", found.advice);
+}
+
+#[test]
+fn a_node_that_is_not_handed_in_comes_with_the_words_of_the_sandbox() {
+    for (file, driver, vendor, advice) in [
+        (
+            ".flatpak-info",
+            "amdgpu",
+            "0x1002",
+            "flatpak override --user --device=dri",
+        ),
+        (
+            ".flatpak-info",
+            "nvidia",
+            "0x10de",
+            "flatpak override --user --device=dri",
+        ),
+        (".dockerenv", "i915", "0x8086", "docker run --device /dev/dri"),
+        (".dockerenv", "nvidia", "0x10de", "docker run --gpus all"),
+        ("dev/null", "dxgkrnl", "0x1414", "docker run --device /dev/dxg"),
+        ("dev/null", "amdgpu", "0x1002", "look in dmesg"),
+    ] {
+        let system = System::new();
+        system
+            .card("0000:01:00.0", "0x030000", vendor, Some(driver))
+            .file(file, "");
+        let found = system.found(idle(&["libvulkan_radeon.so"])).dropped;
+        let found = found
+            .iter()
+            .find(|one| one.code == "hardware.no-node")
+            .expect("a finding");
+        assert!(found.advice.contains(advice), "{driver}: {}", found.advice);
+    }
+}
+
+#[test]
+fn nvidias_driver_without_its_kernel_module_is_told_by_its_manifest() {
+    let system = System::new();
+    system.card("0000:01:00.0", "0x030000", "0x10de", None);
+    let found = system.found(without_device("/opt/lib/libGLX_nvidia.so.0")).dropped;
+    let own = found.iter().find(|one| one.subject == "hardware").expect("a finding");
+    assert!(own.advice.contains("dkms status"), "{}", own.advice);
 }

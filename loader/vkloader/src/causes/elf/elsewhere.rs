@@ -1,0 +1,133 @@
+//! Libraries that are on the machine, and that the dynamic linker does not find or cannot use.
+
+use super::closure::{self, Identity, locate};
+use super::shown;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Returns a sentence about a library that was built for another C library. The names of missing libraries reveal this.
+pub(super) fn of_other_c_library(missing: &[&str]) -> Option<&'static str> {
+    let has = |start: &str| missing.iter().any(|name| name.starts_with(start));
+    match (has("libc.musl-"), has("libc.so.6") || has("ld-linux")) {
+        (true, _) => Some("it is built for systems with musl, such as Alpine, and this system has glibc"),
+        (_, true) => Some("it is built for systems with glibc, and this system has musl or another C library"),
+        _ => None,
+    }
+}
+
+/// Returns the finding and the remedy for a library in a folder that the dynamic linker does not search. The message is `LIBRARY: cannot
+/// open shared object file: No such file or directory`. Such folders belong to another kind of system, for example in a container with
+/// libraries of its host.
+pub(super) fn unsearched(words: &str, own: Identity) -> Option<(String, String)> {
+    let (names, _) = words.split_once(": cannot open shared object file: No such file")?;
+    let name = names.rsplit(": ").next().filter(|name| !name.contains('/'))?;
+    let path = locate(name, own)?;
+    let folder = shown(path.parent()?);
+    Some((
+        format!(
+            "{} exists, but the dynamic linker does not search its folder",
+            shown(&path)
+        ),
+        format!(
+            "Let the dynamic linker search the folder: echo {folder} >/etc/ld.so.conf.d/vulkan.conf && ldconfig; or for one program: \
+             LD_LIBRARY_PATH={folder} PROGRAM"
+        ),
+    ))
+}
+
+/// File with the folders whose libraries are in the cache of the dynamic linker, and a folder with more such files.
+const CONFIGURATION: (&str, &str) = ("/etc/ld.so.conf", "/etc/ld.so.conf.d");
+
+/// Returns the finding and the remedy for a library in a folder of the dynamic linker's configuration, if the cache lacks it.
+pub(super) fn uncached(name: &str) -> Option<(String, String)> {
+    let (file, folder) = CONFIGURATION;
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    files.sort();
+    files.push(file.into());
+    let texts: Vec<String> = files.iter().filter_map(|file| fs::read_to_string(file).ok()).collect();
+    let path = configured(&texts, name)?;
+    Some((
+        format!("{} exists, but the dynamic linker's cache lacks it", shown(&path)),
+        "Refresh the cache as the superuser: ldconfig".into(),
+    ))
+}
+
+/// Returns the file with this name in a folder that these configurations list.
+fn configured(texts: &[String], name: &str) -> Option<PathBuf> {
+    let lines = texts.iter().flat_map(|text| text.lines()).map(str::trim);
+    let mut folders = lines.filter(|line| line.starts_with('/'));
+    let path = folders.find_map(|folder| Some(Path::new(folder).join(name)).filter(|path| path.is_file()))?;
+    (!name.contains('/')).then_some(path)
+}
+
+/// Returns a link to nothing that has the name of a library, with its target. A bare name may be in any usual folder.
+pub(super) fn dangling(library: &str) -> Option<(String, String)> {
+    let paths: Vec<PathBuf> = match library.contains('/') {
+        true => vec![library.into()],
+        false => closure::usual_folders()
+            .map(|folder| Path::new(folder).join(library))
+            .collect(),
+    };
+    paths.iter().filter(|path| !path.exists()).find_map(|path| {
+        let target = fs::read_link(path).ok()?;
+        Some((shown(path), shown(&target)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_in_a_folder_that_is_not_searched_is_named() {
+        let own = Identity::of_this_process();
+        let words = |name: &str| format!("{name}: cannot open shared object file: No such file or directory");
+        let found = unsearched(&words("/lib/libdriver.so: libc.so.6"), own);
+        // Systems with musl have no such library.
+        if let Some((finding, advice)) = found {
+            assert!(finding.contains("libc.so.6 exists"), "{finding}");
+            assert!(advice.contains("ldconfig"), "{advice}");
+        }
+        assert!(unsearched(&words("libnowhere.so.6"), own).is_none());
+        assert!(unsearched(&words("/lib/libc.so.6"), own).is_none());
+        assert!(unsearched("libc.so.6: file too short", own).is_none());
+    }
+
+    #[test]
+    fn a_library_for_another_c_library_is_told_by_what_it_lacks() {
+        let words = |names: &[&str]| of_other_c_library(names).unwrap_or_default();
+        assert!(words(&["libz.so.1", "libc.musl-x86_64.so.1"]).contains("and this system has glibc"));
+        assert!(words(&["libc.so.6"]).contains("built for systems with glibc"));
+        assert!(words(&["ld-linux-x86-64.so.2"]).contains("built for systems with glibc"));
+        assert_eq!(words(&["libcap.so.2", "libX11.so.6"]), "");
+    }
+
+    #[test]
+    fn a_library_that_the_cache_lacks_is_found_in_the_folders_of_the_configuration() {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("libvkltown.so"), "").expect("a file");
+        let texts = [
+            "# folders\n/nowhere\n".into(),
+            format!("include x\n {} \n", shown(folder.path())),
+        ];
+        assert_eq!(
+            configured(&texts, "libvkltown.so"),
+            Some(folder.path().join("libvkltown.so"))
+        );
+        assert_eq!(configured(&texts, "libvkltother.so"), None);
+        assert_eq!(configured(&texts[..1], "libvkltown.so"), None);
+        assert_eq!(configured(&texts, &shown(&folder.path().join("libvkltown.so"))), None);
+    }
+
+    #[test]
+    fn a_link_to_nothing_is_told_with_its_target() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let link = folder.path().join("libvkltown.so");
+        std::os::unix::fs::symlink("libvkltown.so.2", &link).expect("a link");
+        assert_eq!(dangling(&shown(&link)), Some((shown(&link), "libvkltown.so.2".into())));
+        fs::write(folder.path().join("libvkltown.so.2"), "").expect("a file");
+        assert_eq!(dangling(&shown(&link)), None);
+        assert_eq!(dangling("libvkltown.so"), None);
+    }
+}
