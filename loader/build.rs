@@ -37,7 +37,8 @@ fn main() {
         if is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ARCH", "x86_64") {
             println!("cargo:rustc-cfg=vkl_one_frame");
         }
-        // The crate `libc` may be built without the feature that links the C library, so this links it.
+        // The crate `libc` may be built without the feature that links the C library, so the build script
+        // links the C library.
         println!("cargo:rustc-link-lib=c");
     }
 }
@@ -80,7 +81,8 @@ fn link_like_microsoft() {
     }
 }
 
-/// Returns `true` if the compiler checks calls through pointers. In that case, the machine code checks them too.
+/// Returns `true` if the compiler checks calls through pointers. In that case, the loader's assembly code also checks its jumps
+/// through tables.
 fn is_guarded() -> bool {
     let flags = std::env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
     let mut values = flags.split('\x1f').filter_map(|flag| {

@@ -232,7 +232,7 @@ pub(crate) mod tests {
                 assert_eq!(written(&lies), None, "{at} {value}");
             }
         }
-        // A note whose length exceeds the bytes that were read ends with them.
+        // If the notes of a program header exceed the bytes that were read, the search covers only the bytes that were read.
         let mut long = good.clone();
         put(
             &mut long,

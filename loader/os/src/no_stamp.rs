@@ -1,4 +1,4 @@
-//! Replacement for systems on which the loader cannot detect changes: every file counts as changed.
+//! File stamps on systems on which the loader cannot detect changes. No file has a stamp, so every file counts as changed.
 
 use crate::system::Status;
 

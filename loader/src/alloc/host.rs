@@ -124,7 +124,7 @@ unsafe impl Allocator for HostAllocator {
             None => unsafe { CHeap.dealloc(block.as_ptr(), layout) },
             Some(callbacks) => {
                 if let Some(free) = callbacks.pfnFree {
-                    // SAFETY: a block of non-zero size came from the same application's allocation function.
+                    // SAFETY: the size is not zero, so a function of the same callbacks returned the block.
                     unsafe { free(callbacks.pUserData, block.as_ptr().cast()) };
                 }
             }
@@ -153,7 +153,7 @@ impl HostAllocator {
             .as_ref()
             .and_then(|c| Some((c.pfnReallocation?, c.pUserData)));
         if let (Some((reallocate, user_data)), true) = (reallocate, old.size() != 0 && new.size() != 0) {
-            // SAFETY: the block came from the same application's allocation function.
+            // SAFETY: the old size is not zero, so a function of the same callbacks returned the block.
             let moved = unsafe { reallocate(user_data, block.as_ptr().cast(), new.size(), aligned(new), self.scope) };
             let moved = NonNull::new(moved.cast::<u8>()).ok_or(AllocError)?;
             return Ok(NonNull::slice_from_raw_parts(moved, new.size()));

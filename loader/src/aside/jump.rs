@@ -16,7 +16,8 @@ macro_rules! jump {
     };
 }
 
-// All arguments are on the stack. No addressing mode is relative to the instruction, so a call to the next one gives its address.
+// All arguments are on the stack, so `eax` is free. No addressing mode is relative to the instruction pointer, so a call to the next
+// instruction gets the address of that instruction.
 #[cfg(target_arch = "x86")]
 macro_rules! jump {
     ($targets:path, $number:expr) => {

@@ -234,8 +234,8 @@ impl Device {
 
 /// Asks a driver for a device function.
 ///
-/// A driver may find an entry point of the loader by its name instead of its own function. The loader's entry point counts as absent,
-/// because calling it would never return (DRV-77, DRV-260).
+/// A driver that looks up a function by name may find the loader's entry point of this name. This entry point counts as absent, because a
+/// call of the entry point would never return (DRV-77, DRV-260).
 ///
 /// # Safety
 /// `lookup` belongs to the driver, and `handle` is one of its devices.
@@ -260,7 +260,7 @@ impl Linked for Device {
 pub(crate) struct Pinned(&'static Device);
 
 impl Pinned {
-    /// Iterates over the finished devices of an instance. No lock is held between two of them.
+    /// Iterates over the finished devices of an instance. The iterator holds no lock between two devices.
     pub(crate) fn all_of(instance: &Instance) -> impl Iterator<Item = Self> {
         let mut previous: Option<Self> = None;
         core::iter::from_fn(move || {

@@ -136,13 +136,13 @@ impl InstanceDriver {
         driver_interface::lookup(self.get_instance_proc_addr, self.handle, name)
     }
 
-    /// Returns the handle of a device that the driver itself knows, for structures that the driver reads. A driver with a stand-in
-    /// is opened.
+    /// Returns the driver's own handle of a device, for structures that the driver reads. Opens the driver if a stand-in replaces its
+    /// instance.
     pub(crate) fn own_device(&self, device: PhysicalDeviceHandle<Driver>) -> PhysicalDeviceHandle<Driver> {
         ClosedDrivers::own_device(self.get_instance_proc_addr, device)
     }
 
-    /// Returns the handle of the instance that the driver itself knows. A driver with a stand-in is opened.
+    /// Returns the driver's own handle of its instance. Opens the driver if a stand-in replaces the instance.
     pub(crate) fn own_instance(&self) -> InstanceHandle<Driver> {
         ClosedDrivers::own_instance(self.get_instance_proc_addr, self.handle)
     }

@@ -22,7 +22,7 @@ const VARIABLES: [Variable; 3] = [
 /// Index of the driver's number in [`VARIABLES`].
 const DRIVER: usize = 2;
 
-/// Filters that are set.
+/// The filters, in the order of [`VARIABLES`]. At least one of the filters is set.
 pub(super) struct IdFilters([IdRanges; 3]);
 
 impl IdFilters {

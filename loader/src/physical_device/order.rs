@@ -32,7 +32,7 @@ pub(super) struct Traits {
     uuid: Option<[u8; 16]>,
     /// File name of the driver, in lower case.
     driver: Text,
-    /// Place in the list that the user wishes for the device.
+    /// Place of the device in the user's list of wished devices.
     wish: usize,
 }
 

@@ -68,7 +68,7 @@ fn devices(
 ) -> Result<Listed, VkResult> {
     let all = adapters::devices(instance, drivers, journal)?.all;
     let listed = match configured::configurations(instance) {
-        // An upper bound, for which no device needs to be identified (APP-259).
+        // This count is an upper bound. An exact count would require the identity of each device (APP-259).
         Some(wanted) if counts_only => return Ok(Listed::Count(wanted.len().min(all.len()))),
         Some(wanted) => configured::select(instance, &all, wanted, journal)?,
         None => order::sort(instance, wishes::shown(instance, all, journal)?, journal)?,

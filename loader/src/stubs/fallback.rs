@@ -1,4 +1,4 @@
-//! Replacement for processors without machine-code stubs: unknown functions are not forwarded (DRV-230).
+//! Replacement for the stubs, on processors for which there is no machine code. Unknown functions are not forwarded (DRV-230).
 
 use super::Stubs;
 use crate::generated::dispatch::{DeviceTable, InstanceTable};

@@ -137,13 +137,14 @@ pub(crate) trait StandIns {
         Ok(None)
     }
 
-    /// Returns the driver's own handle of a device, for structures that the driver reads. Opens the driver if a stand-in answers for it.
+    /// Returns the driver's own handle of a device, for structures that the driver reads. Opens the driver if a stand-in replaces its
+    /// instance.
     #[inline(always)]
     fn own_device(_: GetProcAddr, device: PhysicalDeviceHandle<Driver>) -> PhysicalDeviceHandle<Driver> {
         device
     }
 
-    /// Returns the driver's own handle of an instance. Opens the driver if a stand-in answers for it.
+    /// Returns the driver's own handle of an instance. Opens the driver if a stand-in replaces the instance.
     #[inline(always)]
     fn own_instance(_: GetProcAddr, instance: InstanceHandle<Driver>) -> InstanceHandle<Driver> {
         instance
@@ -158,14 +159,13 @@ pub(crate) trait StandIns {
 
 /// A source of drivers other than the folders of manifests.
 pub(crate) trait Elsewhere {
-    /// Returns `true` if it is known that there are no such drivers.
+    /// Returns `true` if the source is known to have no drivers.
     #[inline(always)]
     fn is_off() -> bool {
         true
     }
 
-    /// Returns the drivers that are wanted, before any code of them runs. `choose` reads each manifest, and returns `None` if the driver is
-    /// not wanted.
+    /// Returns the drivers that are wanted. Opens no library. `choose` reads each manifest, and returns `None` if the driver is not wanted.
     ///
     /// # Errors
     /// There is not enough memory.

@@ -1,4 +1,4 @@
-//! Tests of the order of active layers, and of the reasons.
+//! Tests of the order of active layers, and of the reasons why they are active.
 
 use super::*;
 use crate::journal::testing::Lines;

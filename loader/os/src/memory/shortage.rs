@@ -110,7 +110,7 @@ pub fn check() -> Result<(), OutOfMemory> {
     }
 }
 
-/// Makes [`check`] report a failed allocation that its caller could not return.
+/// Makes [`check`] report a failed allocation. Called by code that cannot return the error.
 #[cold]
 pub fn note() {
     EMERGENCY_POOL.taken.fetch_add(1, Ordering::Relaxed);

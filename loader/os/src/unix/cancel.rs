@@ -56,7 +56,7 @@ mod imp {
     }
 }
 
-/// Replacement for other systems, which does nothing.
+/// Replacement on other systems, where the functions do nothing.
 #[cfg(not(all(target_os = "linux", any(target_env = "gnu", target_env = "musl"))))]
 mod imp {
     pub(super) type State = ();

@@ -78,7 +78,7 @@ unsafe extern "C" {
     fn secure_getenv(name: *const c_char) -> *mut c_char;
 }
 
-/// Replacement for C libraries without `secure_getenv`.
+/// Replacement for `secure_getenv`, which other C libraries may lack.
 ///
 /// # Safety
 /// The same as for `getenv`.

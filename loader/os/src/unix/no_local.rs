@@ -1,8 +1,8 @@
-//! Replacement for systems on which the loader does not know which file systems are local.
+//! Local file systems on systems on which the loader cannot recognize local file systems.
 
 use core::ffi::c_int;
 
-/// Returns `true` if the open file is on a file system with reliable times.
+/// Returns `false`, because no file system is known to have reliable times.
 pub(super) fn is_local(_: c_int) -> bool {
     false
 }

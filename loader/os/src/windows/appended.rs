@@ -23,7 +23,7 @@ impl Appended {
         Ok(Self(Mutex::new(Some(file))))
     }
 
-    /// Fails: on Windows, file numbers belong to a C runtime, and each library has its own.
+    /// Returns an error. On Windows, file numbers belong to a C runtime, and each library may have a C runtime of its own.
     ///
     /// # Errors
     /// Always `INVALID`.

@@ -19,7 +19,7 @@ impl File {
         Ok(Self(fs::File::open(to_system(path.to_bytes())?)?))
     }
 
-    /// Fails: on Windows, folders have no stamp, so they need not be opened.
+    /// Returns an error. On Windows, folders have no stamp, so no caller needs an open folder.
     ///
     /// # Errors
     /// Always `INVALID`.

@@ -69,7 +69,7 @@ impl<L> State<L> {
 /// An instance of a package.
 #[derive(Debug)]
 pub struct Instance<L> {
-    /// Number of the instance. It is never used again while the service runs.
+    /// Number of the instance. No other instance gets the same number while the service runs.
     pub number: u64,
     /// The current state.
     pub state: State<L>,

@@ -70,7 +70,7 @@ pub(super) struct Loaded {
     bytes: Vec<u8>,
     /// Checksum of the path of each manifest, with which entries are found quickly.
     manifests: Vec<u32>,
-    /// A bit for each entry that turned out to be wrong.
+    /// A bit for each entry, which is set if the entry turned out to be wrong.
     doubts: [AtomicU32; WORDS],
     looked: Mutex<Option<Arc<Looked>>>,
 }

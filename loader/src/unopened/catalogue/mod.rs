@@ -122,7 +122,7 @@ impl KnownDrivers {
             _ if self.wishes.policies.has(DriverPolicies::SOFTWARE_LAST) && entry.is_software() => {
                 aside(Reserve::Software, CatalogueReason::Software)
             }
-            // A device that appeared later may belong to the driver too, and may be awake.
+            // If the machine has changed, a new device may belong to the driver too, and may be awake.
             _ if self.wishes.policies.has(DriverPolicies::NO_WAKE)
                 && entry.sleeps(&sight::Kernel)
                 && self.is_same_machine() =>

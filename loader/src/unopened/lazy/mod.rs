@@ -270,7 +270,7 @@ impl StandIn for Closed {
     }
 }
 
-/// Fails: [`StandIn::create`] replaces `vkCreateInstance` of a closed driver.
+/// Returns an error. The loader calls [`StandIn::create`] instead of `vkCreateInstance` of a closed driver.
 unsafe extern "system" fn no_instance(
     _: *const VkInstanceCreateInfo,
     _: *const VkAllocationCallbacks,
@@ -279,7 +279,7 @@ unsafe extern "system" fn no_instance(
     VkResult::VK_ERROR_INITIALIZATION_FAILED
 }
 
-/// Fails: [`StandIn::extensions`] replaces `vkEnumerateInstanceExtensionProperties` of a closed driver.
+/// Returns an error. The loader calls [`StandIn::extensions`] instead of `vkEnumerateInstanceExtensionProperties` of a closed driver.
 unsafe extern "system" fn no_extensions(_: *const c_char, _: *mut u32, _: *mut VkExtensionProperties) -> VkResult {
     VkResult::VK_ERROR_INITIALIZATION_FAILED
 }

@@ -216,7 +216,7 @@ impl Sleeper {
         }
         // SAFETY: null is a valid value of each slot.
         opened.table = unsafe { DriverTable::build(|row| driver_interface::lookup_known(look_up, handle, row)) };
-        // The callbacks come first, because they get the driver's messages about devices.
+        // The driver gets the callbacks before it lists its devices, because the callbacks receive the driver's messages about devices.
         let handed = self.host.hand_over(self.handle(), (&opened.table, handle));
         match handed.and_then(|()| opened.devices(self)) {
             Ok(real) => self.assign(&opened, &real),

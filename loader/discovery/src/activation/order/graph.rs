@@ -117,8 +117,8 @@ impl Graph {
         Ok(path)
     }
 
-    /// Returns the layers in their new order, from the application down. If several layers may come next, the one that came first before
-    /// sorting is next. So a layer moves only down, and only as far as an edge requires.
+    /// Returns the layers in their new order, from the application down. If several layers may come next, the sort takes the first of
+    /// them in the old order. So a layer moves only down, and only as far as an edge requires.
     ///
     /// # Errors
     /// When memory runs out.

@@ -212,7 +212,8 @@ impl<'a> Normalizer<'a> {
         }
     }
 
-    /// Writes one byte of a string's content in place of the input from `start` on.
+    /// Replaces the input from `start` to the current position with one byte of a string's content. Codes the byte
+    /// if it is not plain.
     fn coded(&mut self, start: usize, byte: u8) -> Result<(), Fault> {
         if is_plain(byte) {
             return Ok(self.replace(start..self.position, &[byte])?);
