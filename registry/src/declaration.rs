@@ -1,4 +1,4 @@
-//! Takes C declarations apart, and writes them in normal form (GEN-12, GEN-13).
+//! Parses C declarations, and writes declarations in normal form (GEN-12, GEN-13).
 
 use crate::model::CType;
 use std::fmt;
@@ -130,7 +130,7 @@ fn split_identifier(text: &str) -> (&str, &str) {
     )
 }
 
-/// Takes a plain-text declaration such as `const VkX* pName` apart. The name is empty if the text is only a type.
+/// Splits a plain-text declaration such as `const VkX* pName` into name and type. The name is empty if the text is only a type.
 pub(crate) fn named(text: &str) -> Result<(&str, CType), BadDeclaration> {
     let (before, rest) = split_qualifiers(text.trim());
     let (base, rest) = split_identifier(rest);

@@ -85,7 +85,7 @@ fn told(problem: &Problem) -> Vec<Change> {
     changes
 }
 
-/// Returns the constructs that no list names, once per kind. `import` refuses them.
+/// Returns the unknown constructs that only the new registry has, once per kind. `import` refuses unknown constructs.
 fn unknown(old: &View<'_>, new: &View<'_>) -> Vec<Entry> {
     let key = |found: &Diagnostic| format!("{}: {}", found.path, found.text);
     let before: BTreeSet<String> = old.unknown.iter().map(key).collect();

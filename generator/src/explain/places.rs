@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use vk_registry::{Mention, mentions, snapshot};
 
-/// All texts in which a name may have a place.
+/// All texts in which a name may occur.
 pub(super) struct Places<'a> {
     options: &'a Options,
     policy: &'a [PolicyFile],

@@ -19,7 +19,7 @@ pub(super) fn spliced(node: Element<'_>) -> String {
     text
 }
 
-/// Takes a `<param>`, `<member>` or `<proto>` apart: the declared name and its type.
+/// Splits a `<param>`, `<member>` or `<proto>` into the declared name and its type.
 pub(super) fn read<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> Option<(&'a str, CType)> {
     let parsed = split(node).and_then(|(pieces, name)| {
         let pieces = Pieces {

@@ -108,7 +108,7 @@ pub(super) fn function_pointers(plan: &Plan<'_>) -> File {
     });
     file(
         "function_pointers",
-        "Function pointers that structures and commands hold.",
+        "Types of function pointers that structures and commands use.",
     )
     .items(quote!(#(#pointers)*))
 }
