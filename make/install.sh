@@ -247,8 +247,8 @@ uninstall_catalogue() {
     rm -rf /var/cache/vulkan-loader
 }
 
-# framework INSIDE RESOURCES: writes a framework. The library goes into the folder INSIDE, and its description into RESOURCES. If these are
-# not at the top, links lead to them.
+# framework INSIDE RESOURCES: writes a framework. The library goes into the folder INSIDE, and its description into RESOURCES. If INSIDE
+# is not the top, links at the top lead to the library and to RESOURCES.
 framework() {
     local inside=$1 resources=$2 root=$to/vulkan.framework
     [ -f "$LIBRARY" ] || die 2 "$LIBRARY is not built: make build"

@@ -30,7 +30,8 @@ END
 }
 
 library_folder "$LIBRARY" "$PROGRAMS/lib"
-# Builds the library of a bundle for debugging in a separate folder, because the plain library is in cargo's folder.
+# Builds, in the debug profile, the library that a bundle contains. Uses a separate folder, because cargo's usual folder has the library
+# without the feature.
 aside() {
     $CARGO build --locked --quiet -p vulkan-loader --features steps-aside --target-dir "$TARGET/aside"
     mkdir -p "$PROGRAMS/aside"

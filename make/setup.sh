@@ -105,7 +105,7 @@ install() {
     local packages
     packages=$(cut -f2 <<<"$1" | sort -u | tr '\n' ' ')
     say "Installing $packages"
-    # shellcheck disable=SC2086 -- a list of names
+    # shellcheck disable=SC2086 -- $packages holds several names
     "${apt[@]}" install --no-install-recommends $packages
 }
 if command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then

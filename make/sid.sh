@@ -33,7 +33,7 @@ make_root() {
     say "Making a root of Debian sid in $SID" >&2
     rm -rf "$made" "$SID"
     # A copy of the archive may be past the date of its index, and still be good.
-    # shellcheck disable=SC2086 -- a list of names
+    # shellcheck disable=SC2086 -- $PACKAGES holds several names
     if ! mmdebstrap --variant=apt --aptopt='Acquire::Check-Valid-Until "false"' \
         --include="$(echo $PACKAGES | tr ' ' ,)" sid "$made" >"$log" 2>&1; then
         rm -rf "$made"

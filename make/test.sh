@@ -297,7 +297,7 @@ stage() {
 aside() {
     local name usual command
     while read -r name usual command; do
-        # shellcheck disable=SC2086 -- a command and its arguments
+        # shellcheck disable=SC2086 -- $command holds a command and its arguments
         [[ " $* " != *" $name "* ]] || run_stage "$name" $command
     done <<<"$STAGES"
 }
@@ -345,7 +345,7 @@ finish() {
 
 interrupted() {
     trap '' INT TERM HUP
-    # shellcheck disable=SC2046 -- numbers of processes
+    # shellcheck disable=SC2046 -- jobs prints several process numbers
     kill $(jobs -p) 2>/dev/null || true
     say "== interrupted"
     failed=$((failed + 1))
@@ -420,12 +420,12 @@ rm -f "$LOGS/built"
 lanes=()
 while read -r name usual command; do
     [[ " ${names[*]} " == *" $name "* && " ${beside[*]} " != *" $name "* ]] || continue
-    # shellcheck disable=SC2086 -- a command and its arguments
+    # shellcheck disable=SC2086 -- $command holds a command and its arguments
     stage "$name" "$usual" $command
     others=
     [ ${#beside[@]} -eq 0 ] || others=$(sed -n "s/^$name //p" <<<"$BESIDE")
     if [ -n "$others" ]; then
-        # shellcheck disable=SC2086 -- names of stages
+        # shellcheck disable=SC2086 -- $others holds several names of stages
         aside $others &
         lanes+=($!)
     fi

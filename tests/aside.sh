@@ -64,7 +64,7 @@ hide_driver() {
 # started TREE: runs the tree in the system. The output is that of the program and of the loaders.
 started() {
     local status=0
-    # shellcheck disable=SC2046 -- a list of words
+    # shellcheck disable=SC2046 -- links prints several arguments
     env -i PATH=/usr/bin:/bin VK_LOADER_DEBUG=info,error bwrap --ro-bind "$HERE/system/usr" /usr $(links "$ROOT_OF_SYSTEM") --proc /proc --dev /dev \
         --tmpfs /tmp --ro-bind "$1" "$MOUNTED" --unshare-all --die-with-parent "$MOUNTED/AppRun" >"$HERE/output" 2>&1 || status=$?
     cat "$HERE/output"

@@ -32,12 +32,12 @@ header() {
     cp registry/input/video.xml "$folder/"
 }
 
-# Prints all files below a folder with content and time, including files that git ignores. Excludes the place of the work.
+# Prints all files below a folder with content and time, including files that git ignores. Excludes the folders .git and target.
 state() {
     (
         cd "$1"
         for print in '-printf %p\040%T@\n' '-exec sha256sum {} +'; do
-            # shellcheck disable=SC2086 -- words of find
+            # shellcheck disable=SC2086 -- $print holds several arguments of find
             find . \( -path ./.git -o -path ./target \) -prune -o -type f $print
         done | sort
     )

@@ -15,7 +15,7 @@ unpack() {
         ${MIRROR:+"$MIRROR"} >"$root.log" 2>&1 || die 2 "cannot make $root: $(tail -n 1 "$root.log")"
     mv "$root.new" "$root"
 }
-# links ROOT: prints bubblewrap's words for the folders beside /usr. These are links if /usr is merged, or would be merged after the
+# links ROOT: prints arguments of bubblewrap for the folders beside /usr. These are links if /usr is merged, or would be merged after the
 # packages are configured.
 links() {
     local name

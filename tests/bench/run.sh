@@ -46,7 +46,8 @@ case ${1:-} in
 esac
 
 use_peer
-# The facts about this library for the page. A root has neither compiler nor history.
+# Facts about this library for the page of results. The script collects the facts here, because the benchmark may run in a root of Debian
+# sid, which has neither a compiler nor the history.
 ours=(loader generated Cargo.toml Cargo.lock)
 commit=$(git log -1 --format=%h -- "${ours[@]}" 2>/dev/null) || commit=unknown
 [ -z "$(git status --porcelain -- "${ours[@]}" 2>/dev/null)" ] || commit+=" and changes"

@@ -158,7 +158,7 @@ fn different<'l>(ours: &'l [String], there: &'l [String]) -> Vec<(Side, &'l str)
     let back = ours.iter().rev().zip(there.iter().rev());
     let back = back.take_while(|(one, other)| one == other).count();
     let (ours, there) = (&ours[..ours.len() - back], &there[..there.len() - back]);
-    // lengths[i][j]: number of lines that the rests from i and from j have in common.
+    // lengths[i][j]: length of the longest common subsequence of ours[i..] and there[j..].
     let mut lengths = vec![vec![0u32; there.len() + 1]; ours.len() + 1];
     for (i, one) in ours.iter().enumerate().rev() {
         for (j, other) in there.iter().enumerate().rev() {

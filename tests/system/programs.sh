@@ -34,7 +34,7 @@ program vulkaninfo vulkaninfo
 program vulkaninfo-validation env VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation vulkaninfo
 program vkcube vkcube --c 20
 program vkcube-validation env VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation vkcube --c 5 --validate
-# shellcheck disable=SC2086 -- lists of words
+# shellcheck disable=SC2086 -- $ff holds a command and its arguments
 {
     program ffmpeg-blur $ff -vf format=rgba,hwupload,avgblur_vulkan,hwdownload,format=rgba -f framemd5 -
     program ffmpeg-scale $ff -vf format=rgba,hwupload,scale_vulkan=80:60,hwdownload,format=rgba -f framemd5 -

@@ -109,7 +109,7 @@ program() {
     for folder; do
         cp "$folder/driver.json" "$data/vulkan/icd.d/$(basename "$(dirname "$folder")")-$(basename "$folder").json"
     done
-    # shellcheck disable=SC2086 -- the words of a command
+    # shellcheck disable=SC2086 -- $RUNNER holds a command and its arguments
     env -i XDG_DATA_HOME="$data" XDG_DATA_DIRS="$HERE/none" XDG_CONFIG_DIRS="$HERE/none" VK_LOADER_SERVICE_SOCKET= VK_LOADER_DEBUG=error,warn \
         timeout 60 $RUNNER "$own/program" "$library" 2>"$HERE/errors" >"$HERE/output" || { cat "$HERE/output" "$HERE/errors"; return 1; }
     cat "$HERE/output"
@@ -181,7 +181,7 @@ usual() {
 
 # Prints the cost of single calls on the target.
 costs() {
-    # shellcheck disable=SC2086 -- the words of a command
+    # shellcheck disable=SC2086 -- $RUNNER holds a command and its arguments
     env XDG_DATA_HOME="$HERE/data" XDG_DATA_DIRS="$HERE/none" XDG_CONFIG_DIRS="$HERE/none" \
         python3 tests/targets/instructions.py "$SHARED" "$HERE/c/program" $RUNNER
 }

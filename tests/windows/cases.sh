@@ -83,7 +83,7 @@ build() {
 }
 # Environment of Wine. Some cases crash on purpose, so Wine's debugger is disabled.
 export WINEPREFIX=$OUT/prefix WINEDEBUG=-all WINEDLLOVERRIDES="winedbg.exe=d;mscoree=d;mshtml=d"
-# Number of rounds of the case that reads this variable. The number is small, because a system call takes ten times as long under Wine.
+# Number of rounds of the case in reentry.rs with two threads. The number is small, because system calls take ten times as long under Wine.
 export LAYER_ROUNDS=${LAYER_ROUNDS:-10}
 # where PROGRAM ARGUMENT...: runs a program of Wine. Programs of 32 bits run in the root, which contains the project, its output and the
 # temporary files.

@@ -109,7 +109,7 @@ pub(crate) unsafe extern "system" fn create_device<const N: usize>(
     if result != vk::Result::SUCCESS {
         return result;
     }
-    // SAFETY: the device below was created from this physical device, and the nodes live until this call returns.
+    // SAFETY: the layers below have created the device from this physical device, and the nodes live until this call returns.
     unsafe {
         keep_nodes(&layer, &*info, &nodes);
         remember::<N>(&layer, inner, *device, &nodes, link.1);

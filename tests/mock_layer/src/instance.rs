@@ -168,7 +168,7 @@ pub(crate) unsafe extern "system" fn create_instance<const N: usize>(
         reenter::destroy_own(own_instance);
         return result;
     }
-    // SAFETY: the instance below was made, and the nodes live until this call returns.
+    // SAFETY: the layers below have created the instance, and the nodes live until this call returns.
     unsafe { work_inside::<N>(&layer, &*info, &nodes, instance, link, own_instance) };
     match layer.config.number_of("fail-after", "vkCreateInstance") {
         Some(code) => vk::Result::from_raw(code as i32),
@@ -188,7 +188,7 @@ unsafe fn work_inside<const N: usize>(
     link: Link,
     own_instance: vk::Instance,
 ) {
-    // SAFETY: the instance below was made, and the nodes live until this call returns.
+    // SAFETY: the caller promises an instance that the layers below created, and the nodes of this call.
     let record = unsafe {
         keep_nodes(layer, info, nodes);
         remember(layer, *instance, nodes, link, own_instance)

@@ -14,18 +14,18 @@ use windows_sys::Win32::System::Registry::{
     RegDeleteTreeW, RegOverridePredefKey, RegSetValueExW,
 };
 
-/// The lists, each with the folder that has such manifests on Unix, below a base folder.
+/// The lists of manifests in the registry. Each has the folder, below a base folder, that has the same kind of manifests on Unix.
 const LISTS: [(&str, &str); 3] = [
     ("Drivers", "vulkan/icd.d"),
     ("ExplicitLayers", "vulkan/explicit_layer.d"),
     ("ImplicitLayers", "vulkan/implicit_layer.d"),
 ];
 
-/// The key of the lists below a root key.
+/// Path of the key with the lists, below a root key.
 const VULKAN: &str = r"SOFTWARE\Khronos\Vulkan";
 
-/// The settings file below a base folder, with the two slashes that the loader uses on Unix, and the key whose values name such files
-/// (APP-242).
+/// The settings file below a base folder, with the two slashes that the loader uses on Unix, and the key whose values name
+/// settings files (APP-242).
 const SETTINGS: (&str, &str) = ("vulkan//loader_settings.d/vk_loader_settings.json", "LoaderSettings");
 
 /// Writes the values for a child with these variables. Keeps values that a test wrote itself.

@@ -193,7 +193,7 @@ impl<'v> Instance<'v> {
 
     /// Returns the first words of a dispatchable handle's object, for tests that examine the pointers in it.
     pub fn words(handle: u64, count: usize) -> Vec<u64> {
-        // SAFETY: the handle is the address of a live object of at least `count` words, which the test guarantees.
+        // SAFETY: the test guarantees that the handle is the address of a live object of at least `count` words.
         let words = unsafe { slice::from_raw_parts(handle as *const usize, count) };
         words.iter().map(|word| *word as u64).collect()
     }
@@ -201,7 +201,7 @@ impl<'v> Instance<'v> {
     /// Returns the loader's mark in a dispatchable object: a 64-bit number after `words` words.
     pub fn mark(handle: u64, words: usize) -> u64 {
         let place = (words * size_of::<usize>()).next_multiple_of(align_of::<u64>());
-        // SAFETY: the handle is the address of a live object with such a number at this place, which the test guarantees.
+        // SAFETY: the test guarantees that the handle is the address of a live object, which has a 64-bit number at this place.
         unsafe { *((handle as usize + place) as *const u64) }
     }
 }

@@ -266,7 +266,7 @@ fn app_262_the_settings_are_logged() {
     });
 }
 
-/// APP-243: each call reads the file again, and a removed file deactivates it.
+/// APP-243: each call reads the settings file again. After the removal of the file, its settings no longer apply.
 #[test]
 fn app_243_the_file_is_read_anew() {
     case(|scene| {

@@ -211,7 +211,7 @@ fn app_093_the_loaders_links_in_the_chains() {
     });
 }
 
-/// DRV-116, DRV-176: only extensions that were enabled on that driver count.
+/// DRV-116, DRV-176: the loader calls a driver's functions of an extension only if the extension is enabled for this driver.
 #[test]
 fn drv_116_extensions_count_per_driver() {
     case(|scene| {

@@ -51,7 +51,7 @@ fn lay_290_commands_of_the_device_go_through_the_topmost_layer() {
     });
 }
 
-/// LAY-290
+/// LAY-290: if the chain does not answer an extension command, the look-up of a device returns NULL.
 #[test]
 fn lay_290_an_extension_command_that_the_chain_does_not_answer_is_null() {
     case(|scene| {
@@ -69,7 +69,8 @@ fn lay_290_an_extension_command_that_the_chain_does_not_answer_is_null() {
     });
 }
 
-/// LAY-290: device commands of an instance extension come from the instance's look-up, so layers are asked there.
+/// LAY-290: device commands of an instance extension come from the instance's look-up, so the loader asks that look-up
+/// of each layer.
 #[test]
 fn lay_290_commands_of_instance_extensions_come_from_the_instances_lookup() {
     case(|scene| {
@@ -97,7 +98,7 @@ fn lay_290_commands_of_instance_extensions_come_from_the_instances_lookup() {
     });
 }
 
-/// LAY-290
+/// LAY-290: if a layer answers a device command with NULL, a call of the loader's trampoline ends the process.
 #[test]
 fn lay_290_calling_the_trampoline_of_such_a_command_ends_the_process() {
     case(|scene| {

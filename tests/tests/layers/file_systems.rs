@@ -12,7 +12,8 @@ use loader_tests::settle;
 /// A folder that every Linux has, on the kernel's own file system. The times of this file system do not show changes.
 const ELSEWHERE: &str = "/sys/kernel";
 
-/// LAY-24: nothing is remembered if a folder is on such a file system, even after folders on a local one.
+/// LAY-24: the loader remembers nothing if a folder is on a file system whose times do not show changes, even if an earlier folder is on a
+/// local file system.
 #[test]
 fn lay_24_a_folder_of_another_file_system_is_read_each_time() {
     case(|scene| {
@@ -25,7 +26,7 @@ fn lay_24_a_folder_of_another_file_system_is_read_each_time() {
             assert_ne!(
                 device(&here),
                 device(ELSEWHERE.as_ref()),
-                "{ELSEWHERE} is no file system of its own"
+                "{ELSEWHERE} is on the same file system"
             );
             settle();
             for (behind, remembered) in [(vk.path("empty"), true), (ELSEWHERE.into(), false)] {

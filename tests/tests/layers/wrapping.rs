@@ -231,7 +231,8 @@ fn lay_253_a_layer_may_drop_physical_devices() {
     });
 }
 
-/// LAY-253, DRV-134: with filters, the loader queries a list again as a whole if it grew, even if it was empty.
+/// LAY-253, DRV-134: with filters, the loader queries the whole list again if the list grew after the loader counted the items. An empty
+/// list may grow too.
 #[test]
 fn drv_134_a_layer_that_counts_before_there_are_devices() {
     case(|scene| {
