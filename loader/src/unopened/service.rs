@@ -18,7 +18,7 @@ use rust_alloc::vec::Vec;
 /// The drivers of the service.
 pub(crate) struct Service;
 
-/// The library of a driver, and the libraries that it needs, before any of their code runs.
+/// A driver's library that the service sent or that is open already, or the reason why there is no library.
 pub(crate) struct Sent {
     name: Text,
     library: Result<Received, ServiceReason>,
