@@ -448,8 +448,10 @@ fn signals_of_the_terminal_are_for_the_program() {
         .get_envs()
         .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
         .collect();
-    let mut command = Command::new("script");
-    command.env_clear().envs(environment).args(["-qec", &line, "/dev/null"]);
+    // A test run in the background of a shell inherits an ignored SIGINT, which no program below could catch.
+    let mut command = Command::new("env");
+    let words = ["--default-signal=INT", "script", "-qec", &line, "/dev/null"];
+    command.env_clear().envs(environment).args(words);
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
