@@ -34,7 +34,7 @@ impl Library {
         Ok(if again.crashes.is_empty() { finished } else { again })
     }
 
-    /// Finds the layer that ended the probe in a call, if the stack did not show it. This is the first layer without which the probe ends
+    /// Names the culprit in the report if the probe ended in an unknown layer. The culprit is the first layer without which the probe ends
     /// normally.
     ///
     /// # Errors

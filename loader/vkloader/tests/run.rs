@@ -173,7 +173,7 @@ fn a_settings_file_of_the_user_is_left_alone() {
     assert!(!Path::new(&path).exists());
 }
 
-/// The program replaces the file, as another run or an editor could.
+/// The program that `run` starts replaces the settings file, as another run or an editor could. `run` does not remove the new file.
 #[test]
 fn a_file_that_replaced_the_own_one_stays() {
     let machine = two_devices();

@@ -312,7 +312,7 @@ fn add_extensions(ways: &[Way], device: u16, made: &mut Builder) {
             return;
         };
         type Enumerate = unsafe extern "system" fn(Handle, *const c_char, *mut u32, *mut ExtensionProperties) -> Code;
-        // SAFETY: the registry gives the command of this name this type.
+        // SAFETY: in the registry, the command of this name has this type.
         let enumerate = unsafe { typed::<Enumerate>(found) };
         // SAFETY: the device belongs to the instance. The command fills lists as `listed` requires, and accepts a null layer name.
         let all = unsafe { listed(|count, all| enumerate(way.devices[usize::from(device)], ptr::null(), count, all)) };
@@ -368,7 +368,7 @@ fn groups(way: &Way) -> Option<Vec<Vec<u8>>> {
         c"vkEnumeratePhysicalDeviceGroupsKHR",
     ];
     let found = names.into_iter().find_map(|name| way.find(name))?;
-    // SAFETY: the registry gives the command of this name this type.
+    // SAFETY: in the registry, the command of this name has this type.
     let list = unsafe { typed::<List>(found) };
     let mut count = 0;
     // SAFETY: the instance is live. With a null pointer, the command only writes the number.

@@ -169,7 +169,7 @@ impl Manifests {
         }
     }
 
-    /// Returns the manifests that name a library. Each manifest has its origin.
+    /// Returns the manifests that name a library, each with its origin.
     pub(super) fn all(&self, library: &str) -> &[(String, Source)] {
         self.0.get(&real(library)).map_or(&[], Vec::as_slice)
     }

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 
 /// PCI class of displays, as the kernel writes it.
 const DISPLAY: &str = "0x03";
-/// Kernel driver through which Windows provides its card to WSL. The next constant is its device node.
+/// Kernel driver through which Windows provides its graphics card to WSL.
 pub(super) const WINDOWS_DRIVER: &str = "dxgkrnl";
+/// Device node of [`WINDOWS_DRIVER`].
 pub(super) const WINDOWS_NODE: &str = "/dev/dxg";
 /// Device nodes of drivers that have no node in `/dev/dri`.
 const OTHER_NODES: [&str; 6] = [

@@ -21,6 +21,7 @@ use std::path::Path;
 
 /// Upper bound on the functions of a stack in the JSON report.
 const MOST_FRAMES: usize = 32;
+/// Upper bound on the functions of a stack in text.
 const MOST_TOLD: usize = 12;
 
 /// Kind of the part that caused a crash.
@@ -218,7 +219,7 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
     crashed
 }
 
-/// Returns the driver or layer that alone needs a library on the stack. This finds the culprit if a library crashed in a thread that the
+/// Returns the driver or layer that is the only one to need a library on the stack. This finds the culprit of a crash in a thread that the
 /// library started itself.
 fn brought(owners: &[Owner]) -> Option<Owner> {
     owners.iter().find_map(|owner| match owner {
