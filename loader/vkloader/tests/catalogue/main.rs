@@ -316,10 +316,19 @@ fn who_reads_during_an_update_sees_the_old_or_the_new() {
         reads += 1;
     }
     assert!(reads > 10);
-    let rest: Vec<_> = fs::read_dir(file(&machine).parent().expect("a folder"))
-        .expect("a folder")
-        .collect();
-    assert_eq!(rest.len(), 2, "the catalogue and the record of its only driver");
+    let rest = || -> Vec<_> {
+        let folder = fs::read_dir(file(&machine).parent().expect("a folder"));
+        let names = folder
+            .expect("a folder")
+            .map(|entry| entry.expect("a name").file_name());
+        names.map(|name| name.into_string().expect("UTF-8")).collect()
+    };
+    // On a busy machine, the driver may not answer the last update in time. Its catalogue then mentions no record.
+    let left = rest();
+    let is_known = |name: &String| name.starts_with("catalogue-") || name.starts_with("record-");
+    assert!(left.len() <= 2 && left.iter().all(is_known), "{left:?}");
+    good(&machine, &["update", "--all"]);
+    assert_eq!(rest().len(), 2, "the catalogue and the record of its only driver");
 }
 
 /// An update also runs the 32-bit `vkloader`, which asks the 32-bit drivers.
