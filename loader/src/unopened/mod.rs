@@ -66,8 +66,6 @@ pub(crate) use service::{Sent, Service};
 
 #[cfg(fuzzing)]
 pub(crate) use catalogue::{Content, parse};
-#[cfg(fuzzing)]
-pub(crate) use lazy::testing::{Quiet, closed};
 
 /// Frees the facts and libraries that the process keeps.
 pub(crate) fn forget() {

@@ -90,7 +90,7 @@ impl Closed {
     }
 
     /// Returns a closed driver with this record, which may be invalid. The library of the driver does not exist.
-    #[cfg(any(test, fuzzing))]
+    #[cfg(test)]
     pub(super) fn of_any(bytes: Vec<u8>) -> Self {
         Self {
             manifest: DriverManifest {

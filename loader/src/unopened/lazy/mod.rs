@@ -17,8 +17,8 @@ mod open;
 mod request;
 mod stubs;
 mod table;
-#[cfg(any(test, fuzzing))]
-pub(crate) mod testing;
+#[cfg(test)]
+mod testing;
 #[cfg(test)]
 mod tests;
 
