@@ -116,6 +116,8 @@ unsafe fn groups(
     }
     // SAFETY: the caller passes a valid count.
     let room = unsafe { *count } as usize;
+    // With many devices, the look-up of each one would take too long.
+    let varies = call.config.devices.iter().any(|device| !device.varies.is_empty());
     for (index, members) in groups.iter().take(room).enumerate() {
         // SAFETY: the caller passes space for `*count` elements, and the index is below that.
         let element = unsafe { &mut *out.add(index) };
@@ -130,6 +132,7 @@ unsafe fn groups(
         }
         let varied = members
             .first()
+            .filter(|_| varies)
             .map_or(0, |_| device(name, element.physical_devices[0]).varied("groups"));
         element.subset_allocation = vk::Bool32::from(varied.is_multiple_of(2));
     }
