@@ -143,13 +143,13 @@ fn place_of(manifest: &Path) -> Option<PathBuf> {
 /// Returns one device with all nodes, and one device for each graphics card. The device of a card includes the nodes that belong to no
 /// single card.
 fn devices(files: &Files, nodes: &[String]) -> io::Result<Vec<Device>> {
-    let hook = hook(files)?;
+    let (hook, variables) = (hook(files)?, variables(files));
     let device = |name: &str, is_in: &dyn Fn(&str) -> bool| {
         let in_it = nodes.iter().filter(|node| is_in(node));
         Device {
             name: name.into(),
             container_edits: Edits {
-                env: variables(files),
+                env: variables.clone(),
                 device_nodes: in_it
                     .map(|node| Node {
                         path: node.clone(),
