@@ -9,7 +9,7 @@ use reasons::rank::ASIDE;
 
 /// Decision that explains a missing driver or device, if there is one.
 ///
-/// Of several decisions, the one with the smallest [rank](reasons::rank) is kept; of equal ranks, the first.
+/// Keeps the decision with the smallest [rank](reasons::rank), and the first one of equal ranks.
 #[derive(Debug, Default)]
 pub struct Cause(Option<Decision>);
 
