@@ -83,10 +83,11 @@ fn a_program_that_goes_on_in_the_background_is_awaited() {
 fn a_program_that_leaves_a_daemon_ends_when_it_ends() {
     let machine = working();
     let file = machine.path("daemon");
-    // The process without Vulkan ends after the test, or as soon as this file exists.
+    // The process without Vulkan ends as soon as this file exists, or when the test removes its folder.
     let script = format!(
-        "{}; (while [ ! -e {} ]; do sleep 0.1; done) >/dev/null 2>&1 & exit 0",
+        "{}; (while [ -d {} ] && [ ! -e {} ]; do sleep 0.1; done) >/dev/null 2>&1 & exit 0",
         probe(),
+        machine.path("").display(),
         file.display()
     );
     let explained = of_shell(&machine, &script);
