@@ -2,7 +2,7 @@
 
 mod machine;
 
-use machine::{Explained, Machine, library};
+use machine::{Explained, Machine, in_environment_of, library};
 use std::process::Command;
 
 /// Explains a program that a shell starts. In the line, `$P` stands for the probe with the library.
@@ -258,15 +258,8 @@ fn a_variable_comes_with_the_process_that_set_it() {
     let machine = Machine::new();
     machine.driver("good", "device one");
     let (own, file) = (env!("CARGO_BIN_EXE_vkloader"), library());
-    let mut command = machine.command(&[]);
-    let environment: Vec<(std::ffi::OsString, std::ffi::OsString)> = command
-        .get_envs()
-        .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
-        .collect();
-    command = Command::new("sh");
+    let mut command = in_environment_of(&machine.command(&[]), "sh");
     command
-        .env_clear()
-        .envs(environment)
         .args([
             "-c",
             "VK_LOADER_DRIVERS_SELECT=nothing* \"$0\" explain --json --library \"$1\"; exit 0",
@@ -443,15 +436,9 @@ fn signals_of_the_terminal_are_for_the_program() {
         inner.display(),
         report.display()
     );
-    let environment: Vec<_> = machine
-        .command(&[])
-        .get_envs()
-        .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
-        .collect();
     // A test run in the background of a shell inherits an ignored SIGINT, which no program below could catch.
-    let mut command = Command::new("env");
-    let words = ["--default-signal=INT", "script", "-qec", &line, "/dev/null"];
-    command.env_clear().envs(environment).args(words);
+    let mut command = in_environment_of(&machine.command(&[]), "env");
+    command.args(["--default-signal=INT", "script", "-qec", &line, "/dev/null"]);
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::null())

@@ -2,7 +2,7 @@
 
 use crate::asked::*;
 use crate::linker::machine_with_source;
-use crate::machine::{Machine, built};
+use crate::machine::{Machine, behind, built};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -132,15 +132,6 @@ fn nothing_that_a_driver_starts_outlives_the_asking() {
     for name in ["staying", "leaving"] {
         assert_eq!(known(&machine, name)["outcome"], "answered");
     }
-}
-
-/// Returns the command that starts `plain` through another command, such as `env`.
-fn behind(words: &[&str], plain: &Command) -> Command {
-    let mut whole = Command::new(words[0]);
-    whole.args(&words[1..]).arg(plain.get_program()).args(plain.get_args());
-    whole.env_clear();
-    whole.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    whole
 }
 
 /// Starts an update and waits until its driver hangs. Returns the update and the number of the process that asks the driver.

@@ -3,7 +3,7 @@
 
 use crate::asked::*;
 use crate::closure::{compile, update, used};
-use crate::machine::{Machine, library, skip};
+use crate::machine::{Machine, in_environment_of, library, skip};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -122,14 +122,12 @@ impl Case {
         let like = self.machine.command(&[]);
         let program = self.program.display().to_string();
         let mut words = self.before.iter().chain([&program]);
-        let mut command = Command::new(words.next().expect("a program"));
+        let mut command = in_environment_of(&like, words.next().expect("a program"));
         command
             .args(words)
             .arg(library())
             .arg(&self.driver)
-            .arg("libmock_needed")
-            .env_clear();
-        command.envs(like.get_envs().filter_map(|(name, value)| Some((name, value?))));
+            .arg("libmock_needed");
         command
             .envs(variables.iter().map(|(name, value)| (name, value)))
             .env("VK_LOADER_TRACE", &trace);

@@ -14,7 +14,7 @@ mod records;
 
 use asked::*;
 use catalogue::{Catalogue, Decision, Json, Outcome, Reader};
-use machine::{Machine, library};
+use machine::{Machine, in_environment_of, library};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -348,10 +348,8 @@ fn the_program_of_32_bits_does_the_same() {
     fs::set_permissions(&other, fs::Permissions::from_mode(0o755)).expect("the owner may");
     let said = |words_of: &[&str]| {
         let like = command(&machine, words_of);
-        let mut command = std::process::Command::new(&program);
-        command.args(like.get_args()).env_clear();
-        command.envs(like.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        let output = command.output().expect("it can be started");
+        let mut command = in_environment_of(&like, &program);
+        let output = command.args(like.get_args()).output().expect("it can be started");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         fs::read_to_string(&words).unwrap_or_default()
     };

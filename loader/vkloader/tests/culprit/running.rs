@@ -1,6 +1,6 @@
 //! A supervised program runs like an unsupervised one.
 
-use super::machine::{Machine, library, skip};
+use super::machine::{Machine, behind, library, skip};
 use super::{Wrong, has_compiler};
 use std::fs;
 use std::path::Path;
@@ -114,14 +114,9 @@ fn where_nobody_may_supervise_the_report_says_so() {
     ];
     let own = machine.command(&words);
     // strace cannot supervise a process that already has a supervisor.
-    let mut command = Command::new("/usr/bin/strace");
-    command
-        .args(["-f", "-o", "/dev/null"])
-        .arg(own.get_program())
-        .args(own.get_args())
-        .env_clear();
-    command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    let output = command.output().expect("it runs");
+    let output = behind(&["/usr/bin/strace", "-f", "-o", "/dev/null"], &own)
+        .output()
+        .expect("it runs");
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a report");
     let crash = &report["crash"];
     assert_eq!(

@@ -8,7 +8,7 @@ mod machine;
 mod validated;
 
 use asked::{Files, compile, files, on_open};
-use machine::{Machine, library, skip};
+use machine::{Machine, behind, library, skip};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
@@ -142,9 +142,7 @@ fn unwatched(machine: &Machine, words: &[&str]) -> Option<Files> {
     let mut all = vec!["files", "--library", library.to_str().expect("plain")];
     all.extend(words);
     let command = machine.command(&all);
-    let mut wrapped = Command::new(&wrapper);
-    wrapped.arg(command.get_program()).args(command.get_args()).env_clear();
-    wrapped.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let mut wrapped = behind(&[wrapper.to_str().expect("plain")], &command);
     let found = Files {
         output: wrapped.output().expect("it starts"),
     };

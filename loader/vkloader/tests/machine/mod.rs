@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test program uses some of it")]
 
 use serde_json::Value;
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
@@ -314,6 +315,21 @@ impl Machine {
 fn is_hidden(state: &fs::Metadata) -> bool {
     let needed = if state.is_dir() { 0o001 } else { 0o004 };
     state.mode() & needed == 0
+}
+
+/// Returns a command that runs another program in the environment of a command of [`Machine::command`].
+pub(crate) fn in_environment_of(like: &Command, program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    command.env_clear();
+    command.envs(like.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command
+}
+
+/// Returns a command that runs `like` as the arguments of another program, whose own words come first.
+pub(crate) fn behind(words: &[&str], like: &Command) -> Command {
+    let mut command = in_environment_of(like, words[0]);
+    command.args(&words[1..]).arg(like.get_program()).args(like.get_args());
+    command
 }
 
 /// Returns the library under test.
