@@ -17,13 +17,13 @@ pub(crate) struct SharedEntry {
     pub extension: InstanceExtension,
 }
 
-/// Declares a table of functions that lead into a chain; no slot is ever empty.
+/// Declares a table of functions that enter a chain; no slot is ever empty.
 ///
 /// The first row names the table, and the number in front of its slots, if there is one. Each other row has a command and the type of its
 /// function.
 macro_rules! chain_table {
     ($table:ident $(, $magic:ident)?; $($name:ident: $function:ty;)*) => {
-        /// The functions that a chain begins with.
+        /// Functions of the topmost entity of a chain.
         #[repr(C)]
         pub struct $table {
             $(
@@ -60,7 +60,7 @@ macro_rules! driver_table {
 /// Declares a table for instances and physical devices with functions that open a closed driver.
 macro_rules! late_table {
     (DriverTable: $($name:ident: $function:ty;)*) => {
-        /// Functions that open the driver, and pass the call on.
+        /// Functions that open the driver and then call the driver's own functions.
         #[cfg(all(
             feature = "lazy",
             target_os = "linux",
@@ -99,7 +99,7 @@ macro_rules! table_slots {
             $($crate::lookup::number(stringify!($other))),*
         ];
 
-        /// The number of each command's slot.
+        /// Numbers of the slots, one constant for each command.
         pub mod slot {
             use super::$table;
             use core::mem::{offset_of, size_of};

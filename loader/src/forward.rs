@@ -1,14 +1,14 @@
 //! Bodies of the trampolines and terminators that only pass a call on; `generated/` has the functions.
 //!
-//! The rows give the arguments as the next level takes them: a pointer whose type differs between levels is cast. The unsafe steps rely on what
-//! Vulkan demands of the caller; `translation` states the requirements of each of its functions.
+//! The rows list the arguments in the form that the next level expects: a pointer whose type differs between levels is cast. The unsafe
+//! steps rely on what Vulkan demands of the caller; `translation` states the requirements of each of its functions.
 
 use crate::generated::types::VkResult;
 
-/// Body of a device-level trampoline: checks the handle and jumps through its table (APP-159).
+/// Body of a device-level trampoline: checks the handle and jumps to the function in the table of the device (APP-159).
 ///
-/// On x86-64 the body is machine code, because a compiler would load the function into a register before it jumps. On x86 it is machine code too: all
-/// arguments are on the stack, and a compiler would copy them for a call.
+/// On x86-64, the body is machine code, because a compiler would load the function into a register before it jumps. On x86, the body is
+/// machine code too: all arguments are on the stack, and a compiler would copy them for a call.
 #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
 macro_rules! forward {
     ($name:ident($handle:ident $(, $argument:expr)*)) => {
@@ -19,8 +19,8 @@ macro_rules! forward {
     };
 }
 
-// The first steps of `translation::device_table`: the table of the newest device is known. `vkl_other_device` has the other steps, for all
-// commands. Only rax and r11 change before the jump. The code has 32 bytes, so that it is within one cache line.
+// This code makes the first check of `translation::device_table`: the table must be that of the newest device. `vkl_other_device` makes the
+// other checks, for all commands. Only rax and r11 change before the jump. The code has 32 bytes, so that it is within one cache line.
 #[cfg(target_arch = "x86_64")]
 macro_rules! forward {
     ($name:ident $arguments:tt) => {
@@ -46,7 +46,7 @@ macro_rules! forward {
     };
 }
 
-// Only the magic is checked: comparing with the newest device's table would take a register for the address of the code.
+// This code checks only the magic: a comparison with the newest device's table would need a register for the address of the code.
 #[cfg(target_arch = "x86")]
 macro_rules! forward {
     ($name:ident $arguments:tt) => {
@@ -148,7 +148,7 @@ macro_rules! forward_of_physical_device {
     };
 }
 
-/// Body of an instance-level trampoline: checks the handle and calls through its table with the chain's handle.
+/// Body of an instance-level trampoline: checks the handle and calls the function in the table of the instance with the chain's handle.
 macro_rules! forward_of_instance {
     ($name:ident($handle:ident $(, $argument:expr)*)) => {
         match unsafe { $crate::translation::instance($handle) } {

@@ -1,6 +1,6 @@
 //! The directives by which debuggers and profilers find the caller of a function in machine code, on x86 and x86-64.
 
-/// Tells debuggers and profilers that the stack is as the caller left it. The padding in `frame_ends` separates functions.
+/// Tells debuggers and profilers that the stack is unchanged since the call. The padding in `frame_ends` separates functions.
 #[cfg(not(windows))]
 macro_rules! frame_begins {
     () => {
@@ -27,8 +27,8 @@ macro_rules! frame_ends {
     };
 }
 
-/// The frame of a trampoline that only jumps. In the shipped library for Linux, all of them are in one section. One entry of the unwind table covers
-/// the section (`stubs/x86_64.rs`), because an entry for each would be as large as the code.
+/// The frame of a trampoline that only jumps. In the shipped library for Linux, all these trampolines are in one section. One entry of the
+/// unwind table covers the section (`stubs/x86_64.rs`), because one entry for each trampoline would be as large as the code.
 #[cfg(all(target_arch = "x86_64", vkl_one_frame))]
 macro_rules! jump_begins {
     () => {

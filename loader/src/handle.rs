@@ -60,7 +60,7 @@ impl Level for Driver {
 
 /// A dispatchable handle: a pointer to an object whose first word belongs to the loader (DRV-208).
 pub(crate) trait Dispatchable: Copy {
-    /// Returns the pointer.
+    /// Returns the handle as a pointer.
     fn word(self) -> *mut c_void;
 }
 
@@ -80,7 +80,7 @@ macro_rules! dispatchable {
                 Self(raw, PhantomData)
             }
 
-            /// Returns the pointer.
+            /// Returns the handle as a pointer.
             pub(crate) const fn raw(self) -> *mut c_void {
                 self.0
             }
@@ -115,7 +115,7 @@ macro_rules! non_dispatchable {
                 Self(raw, PhantomData)
             }
 
-            /// Returns the number.
+            /// Returns the handle as a number.
             pub(crate) const fn raw(self) -> u64 {
                 self.0
             }
@@ -124,15 +124,15 @@ macro_rules! non_dispatchable {
 }
 
 dispatchable! {
-    /// An instance.
+    /// Handle of an instance.
     InstanceHandle
 }
 dispatchable! {
-    /// A physical device.
+    /// Handle of a physical device.
     PhysicalDeviceHandle
 }
 non_dispatchable! {
-    /// A surface.
+    /// Handle of a surface.
     SurfaceHandle
 }
 
@@ -143,10 +143,10 @@ impl<L: Copy> SurfaceHandle<L> {
     }
 }
 non_dispatchable! {
-    /// A debug-utils messenger.
+    /// Handle of a debug-utils messenger.
     MessengerHandle
 }
 non_dispatchable! {
-    /// A debug-report callback.
+    /// Handle of a debug-report callback.
     ReportCallbackHandle
 }

@@ -9,15 +9,15 @@ use discovery::log::Listener;
 /// Functions of a driver, and its own instance.
 pub(crate) type Real<'r> = (&'r DriverTable, InstanceHandle<Driver>);
 
-/// Offset in bytes of the handle in the objects that thunks of physical-device functions accept. The first word of such an object is the
+/// Offset in bytes of the handle in the objects that thunks of physical-device functions accept. The first word of these objects is the
 /// table of functions.
 pub(crate) const THUNK_HANDLE: usize = 24;
 
 /// An instance of the loader whose drivers may be opened late.
 #[allow(dead_code, reason = "builds without closed drivers call none of these functions")]
 pub(crate) trait LateHost: Listener {
-    /// Creates the driver's objects for the callbacks that the application registered while the driver was closed. `stand_in` is the handle
-    /// by which the loader knows the driver. After an error, no object is left.
+    /// Creates the driver's objects for the callbacks that the application registered while the driver was closed. `stand_in` is the
+    /// loader's handle of the driver's instance. After an error, no object is left.
     ///
     /// # Errors
     /// The errors of the driver.

@@ -29,7 +29,7 @@
     reason = "structures of the C interface keep the member names of its headers"
 )]
 
-// Renamed, because the module `alloc` is for the memory of Vulkan objects.
+// This crate is renamed, because the module `alloc` is for the memory of Vulkan objects.
 extern crate alloc as rust_alloc;
 // Provides the panic handler for debug builds and for programs that link this crate with the standard library.
 #[cfg(not(any(vkl_shipped, test, fuzzing)))]

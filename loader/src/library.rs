@@ -34,9 +34,9 @@ pub(crate) struct Library {
 
 /// An open library.
 enum Opened {
-    /// The system knows the library by its path.
+    /// A library that the system opened by its path.
     Path(os::Library),
-    /// The library's path no longer exists (LSV-40).
+    /// A library that a service sent, whose path no longer exists (LSV-40).
     Shared(SharedLibrary),
 }
 
@@ -129,7 +129,7 @@ pub(crate) fn traced<T>(name: &[u8], open: impl FnOnce() -> Result<T, OpenError>
     opened
 }
 
-/// Returns `true` if a driver or layer gave the address of the loader's own function for a command. A call of that function would never
+/// Returns `true` if a driver or layer returned the address of the loader's own function for a command. A call of that function would never
 /// return (LAY-215).
 pub(crate) fn is_own_entry_point(row: &Row, address: *const ()) -> bool {
     #[cfg(vkl_steps_aside)]
@@ -170,7 +170,8 @@ pub(crate) fn loaded_path(given: &Text, function: *const (), journal: &Journal<'
     };
     // Tools expect this message with the category of layers, for any library.
     let bits = LogBits::WARN | LogBits::LAYER;
-    // Skip the comparison for a bare name, which is not a path, and for equal texts: resolving costs a system call per path component.
+    // Skips the comparison for a bare name, which is not a path, and for equal texts, because resolving costs a system call per path
+    // component.
     if *given != loaded && given.iter().any(|&byte| is_separator(byte)) && journal.wants(bits) {
         let (given, real) = (canonical(given), canonical(&loaded));
         if given != real {
@@ -187,8 +188,8 @@ pub(crate) fn loaded_path(given: &Text, function: *const (), journal: &Journal<'
     loaded
 }
 
-/// Path of a library in messages: its canonical form. The path is resolved only when a log sink takes the message, because resolving costs
-/// a system call per path component.
+/// Path of a library in messages: its canonical form. The path is resolved only when a log sink receives the message, because resolving
+/// costs a system call per path component.
 #[derive(Clone, Copy)]
 pub(crate) struct RealPath<'a>(pub &'a [u8]);
 

@@ -12,9 +12,9 @@ pub(crate) trait Linked: Sync + Sized + 'static {
 
 /// A list whose links are in its members, so that adding one needs no memory.
 pub(crate) struct List<T> {
-    /// Held while links are followed or changed.
+    /// Lock that is held while links are followed or changed.
     lock: Mutex<()>,
-    /// The newest member, or [`List::END`]. Written only under the lock.
+    /// The newest member, or [`List::END`]; written only under the lock.
     head: AtomicPtr<T>,
     /// The member that [`List::at`] found last.
     recent: AtomicPtr<T>,
@@ -24,7 +24,8 @@ pub(crate) struct List<T> {
 static END: u8 = 0;
 
 impl<T: Linked> List<T> {
-    /// Marks the end of a list. Not null, so that [`List::newest`] never equals a pointer that an object may hold.
+    /// Address that marks the end of a list. The address is not null, so that [`List::newest`] never equals a pointer that an object may
+    /// contain.
     const END: *mut T = (&raw const END).cast_mut().cast();
 
     /// Returns an empty list.
@@ -40,7 +41,7 @@ impl<T: Linked> List<T> {
     #[cfg(target_arch = "x86_64")]
     pub(crate) const NEWEST: usize = core::mem::offset_of!(Self, head);
 
-    /// Returns the address of the newest member, or an address that no object outside this library holds.
+    /// Returns the address of the newest member, or an address that no object outside this library contains.
     #[inline(always)]
     pub(crate) fn newest(&self) -> NonNull<T> {
         // SAFETY: neither members nor `END` have a null address.
@@ -105,7 +106,7 @@ impl<T: Linked> List<T> {
         None
     }
 
-    /// Returns the member to which a link leads.
+    /// Returns the member to which a link points.
     ///
     /// # Safety
     /// The caller holds the lock of the list, and `link` is its head or the link of a member.
@@ -119,7 +120,7 @@ impl<T: Linked> List<T> {
     pub(crate) fn at(&self, address: *const T) -> Option<&'static T> {
         let recent = self.recent.load(Ordering::Acquire).cast_const();
         if core::ptr::eq(recent, address) {
-            // SAFETY: `remove` clears `recent` before a member may be freed; after that, the contract of `insert` keeps it valid.
+            // SAFETY: `remove` clears `recent` before a member may be freed; after that, the contract of `insert` keeps the member valid.
             return unsafe { recent.as_ref() };
         }
         let found = self.find(|member| core::ptr::eq(member, address))?;

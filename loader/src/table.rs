@@ -26,7 +26,7 @@ impl<F: Copy> Entry<F> {
         Self(UnsafeCell::new(function))
     }
 
-    /// Returns the function.
+    /// Returns the function pointer of the entry.
     #[inline(always)]
     pub(crate) fn get(&self) -> F {
         const { assert!(size_of::<F>() == size_of::<*mut ()>()) };
@@ -58,7 +58,7 @@ impl<F> Entry<F> {
 }
 
 impl Entry<Slot> {
-    /// Writes the function.
+    /// Writes the function pointer of the entry.
     pub(crate) fn set(&self, function: Slot) {
         self.word().store(to_word(function), Ordering::Release);
     }
@@ -87,7 +87,7 @@ pub(crate) unsafe trait Slots: Sized {
         ROWS[usize::from(Self::rows()[index])].name()
     }
 
-    /// Makes a table whose slots hold the results of `fill`, and that is zero elsewhere.
+    /// Creates a table whose slots have the results of `fill`, and whose other members are zero.
     ///
     /// # Safety
     /// `fill` never returns `None` if the slots are pointers that cannot be null.
@@ -99,10 +99,10 @@ pub(crate) unsafe trait Slots: Sized {
         unsafe { table.assume_init() }
     }
 
-    /// Builds a table in place, as [`Slots::build`] does.
+    /// Builds a table in place, like [`Slots::build`].
     ///
     /// # Safety
-    /// `table` is writable, and `fill` is as for [`Slots::build`].
+    /// `table` is writable, and `fill` is as [`Slots::build`] demands.
     unsafe fn write(table: *mut Self, mut fill: impl FnMut(&'static Row) -> Slot) {
         // SAFETY: the caller promises a writable table, in which the slots begin at `FIRST` by the contract of the trait.
         let first = unsafe {
@@ -130,7 +130,7 @@ pub(crate) unsafe trait Slots: Sized {
 /// # Safety
 /// Every slot is an [`Entry`].
 pub(crate) unsafe trait SharedSlots: Slots {
-    /// Returns the slots.
+    /// Returns the slots of the table as entries.
     fn entries(&self) -> &[Entry<Slot>] {
         let first = core::ptr::from_ref(self).cast::<u8>();
         // SAFETY: by the contracts of both traits, `COUNT` entries begin at `FIRST`.

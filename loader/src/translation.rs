@@ -113,7 +113,7 @@ pub(crate) unsafe fn physical_device_object(handle: PhysicalDeviceHandle<App>) -
 /// Returns the driver that owns a physical device, and the driver's own handle (DRV-124).
 ///
 /// # Safety
-/// `handle` is the handle that the loader's terminator gave to the lowest layer.
+/// `handle` is the handle that the loader's terminator returned to the lowest layer.
 #[inline(always)]
 pub(crate) unsafe fn driver_of(
     handle: PhysicalDeviceHandle<Chain>,
@@ -126,10 +126,10 @@ pub(crate) unsafe fn driver_of(
 /// Returns the terminator's object for a physical device of the chain.
 ///
 /// # Safety
-/// `handle` is the handle that the loader's terminator gave to the lowest layer.
+/// `handle` is the handle that the loader's terminator returned to the lowest layer.
 #[inline(always)]
 pub(crate) unsafe fn chain_physical_device(handle: PhysicalDeviceHandle<Chain>) -> &'static ChainPhysicalDevice {
-    // SAFETY: the caller promises a handle that the loader's terminator made, so it points to such an object.
+    // SAFETY: the caller promises a handle that the loader's terminator made, so the handle points to a `ChainPhysicalDevice`.
     unsafe { &*handle.raw().cast::<ChainPhysicalDevice>() }
 }
 
@@ -179,7 +179,7 @@ pub(crate) unsafe fn adopt<H: Dispatchable>(table: &'static DeviceTable, object:
     }
 }
 
-/// Writes the dispatch pointer of the device into each object of an array, as [`adopt`] does.
+/// Writes the dispatch pointer of the device into each object of an array, like [`adopt`].
 ///
 /// # Safety
 /// `objects` is null or points to `count` handles, each as [`adopt`] demands.
@@ -245,7 +245,7 @@ pub(crate) fn absent<R>(driver: &InstanceDriver, command: &'static str, bits: Lo
 /// Returns `true` if an instance extension is enabled; logs an error if not (APP-161).
 ///
 /// # Safety
-/// `physicalDevice` is the handle that the loader's terminator gave to the lowest layer.
+/// `physicalDevice` is the handle that the loader's terminator returned to the lowest layer.
 pub(crate) unsafe fn enabled(
     physicalDevice: PhysicalDeviceHandle<Chain>,
     extension: InstanceExtension,
@@ -302,27 +302,27 @@ pub(crate) mod offsets {
     use crate::physical_device::{AppPhysicalDevice, ChainPhysicalDevice};
     use core::mem::offset_of;
 
-    /// The newest member in a list of devices.
+    /// Offset of the newest member in a list of devices.
     #[cfg(target_arch = "x86_64")]
     pub(crate) const NEWEST: usize = crate::list::List::<Device>::NEWEST;
-    /// The magic word of an application's physical device.
+    /// Offset of the magic word in an application's physical-device object.
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
     pub(crate) const PHYSICAL_DEVICE_MAGIC: usize = offset_of!(AppPhysicalDevice, magic);
-    /// The chain's handle of an application's physical device.
+    /// Offset of the chain's handle in an application's physical-device object.
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
     pub(crate) const PHYSICAL_DEVICE_CHAIN: usize = offset_of!(AppPhysicalDevice, chain);
-    /// Unknown slots of a device table.
+    /// Offset of the unknown slots in a device table.
     pub(crate) const DEVICE_UNKNOWN: usize = offset_of!(DeviceTable, unknown);
-    /// The ends of a device's chain, after its table.
+    /// Offset of the ends of a device's chain from the device's table.
     pub(crate) const DEVICE_ENDS: usize = Device::ENDS;
-    /// Unknown slots of an instance table.
+    /// Offset of the unknown slots in an instance table.
     pub(crate) const INSTANCE_UNKNOWN: usize = offset_of!(InstanceTable, unknown);
-    /// The chain's handle in an application's physical-device object.
+    /// Offset of the chain's handle in an application's physical-device object.
     pub(crate) const APP_PHYSICAL_DEVICE_HANDLE: usize = offset_of!(AppPhysicalDevice, chain);
-    /// The driver in a terminator's physical-device object.
+    /// Offset of the driver in a terminator's physical-device object.
     pub(crate) const CHAIN_PHYSICAL_DEVICE_DRIVER: usize = offset_of!(ChainPhysicalDevice, driver);
-    /// The driver's handle in a terminator's physical-device object.
+    /// Offset of the driver's handle in a terminator's physical-device object.
     pub(crate) const CHAIN_PHYSICAL_DEVICE_HANDLE: usize = offset_of!(ChainPhysicalDevice, handle);
-    /// Unknown slots of a driver.
+    /// Offset of the unknown slots in a driver.
     pub(crate) const DRIVER_UNKNOWN: usize = offset_of!(InstanceDriver, unknown);
 }

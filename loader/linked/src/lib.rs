@@ -36,7 +36,7 @@ impl Identity {
         })
     }
 
-    /// Returns `true` for 32-bit code of x86.
+    /// Returns `true` for 32-bit x86 code.
     pub fn is_x86_32(self) -> bool {
         (self.is_64, self.machine) == (false, elf::EM_386)
     }
@@ -79,7 +79,7 @@ pub struct Needs {
     pub own: Option<String>,
     /// Names of the libraries that the library needs (`DT_NEEDED`).
     pub names: Vec<String>,
-    /// The newest version of the GNU C library that the library requests, such as `2.38`.
+    /// Newest version of the GNU C library that the library requests, for example `2.38`.
     pub c_library: Option<String>,
     rpath: Vec<String>,
     runpath: Vec<String>,
@@ -150,13 +150,13 @@ pub fn whole_size(library: &Path) -> Option<u64> {
     size_of_segments(&bytes_of(library)?)
 }
 
-/// Returns the size as [`whole_size`] does, for a library with this beginning. Returns `None` if the beginning lacks some program headers.
+/// Returns the size that [`whole_size`] finds, for a library that begins with these bytes; `None` if they lack some program headers.
 pub fn size_of_segments(beginning: &[u8]) -> Option<u64> {
     in_segments!(beginning, size)
 }
 
-/// Returns the path in the library's folder that has the name which the library states for itself. This path is often a symbolic link.
-/// Returns `None` if the path leads to another file.
+/// Returns the path that consists of the library's folder and its `DT_SONAME`, often a symbolic link. Returns `None` if that path leads to
+/// another file.
 pub fn named_path(library: &Path) -> Option<PathBuf> {
     let path = library.parent()?.join(read(library)?.own?);
     (std::fs::canonicalize(&path).ok()? == std::fs::canonicalize(library).ok()?).then_some(path)
@@ -214,8 +214,8 @@ pub fn is_in_variable(folder: &Path) -> bool {
     folders_in_variable().iter().any(|one| Path::new(one) == folder)
 }
 
-/// Returns the first library that a library needs and that a variable puts in place of the system's own, with the remedy. The variable is
-/// `LD_PRELOAD` or `LD_LIBRARY_PATH`.
+/// Returns the first needed library that `LD_PRELOAD` or `LD_LIBRARY_PATH` replaces by another file. Returns the path of that file, and the
+/// remedy.
 pub fn replaced_by_variable(library: &Path, own: Identity) -> Option<(PathBuf, String)> {
     let needs = read(library)?;
     let preloaded = preloaded();
@@ -240,8 +240,8 @@ pub fn replaced_by_variable(library: &Path, own: Identity) -> Option<(PathBuf, S
     })
 }
 
-/// Finds the first library that `library` needs and of which the program has a copy of its own. Returns the paths of the copy and of the
-/// system's file. The copy stays open under its name, so a driver would get the copy too.
+/// Finds the first library that `library` needs and that the program replaces by a copy of its own. Returns the paths of the copy and of
+/// the system's file. The copy stays open under its name, so a driver would get the copy too.
 pub fn replaced_by_program(library: &Path, program: &Path, own: Identity) -> Option<(PathBuf, PathBuf)> {
     let needs = read(library)?;
     let folders = folders(program, &read(program)?);
@@ -253,21 +253,21 @@ pub fn replaced_by_program(library: &Path, program: &Path, own: Identity) -> Opt
     })
 }
 
-/// Returns the file that the system has under the name of a library, if the system's file is a different one.
+/// Returns the system's file with the name of a library, if that file differs from the library.
 pub fn usual_of(library: &Path, own: Identity) -> Option<PathBuf> {
     let name = library.file_name()?.to_str()?;
     let usual = search_in(Vec::new(), name, Path::new("/"), &Needs::default(), own)?;
     is_other(library, &usual).then_some(usual)
 }
 
-/// Returns the libraries in `LD_PRELOAD` that have a path.
+/// Returns the libraries that `LD_PRELOAD` lists by path.
 fn preloaded() -> Vec<PathBuf> {
     let variable = std::env::var("LD_PRELOAD").unwrap_or_default();
     let paths = variable.split([':', ' ']).filter(|path| path.contains('/'));
     paths.map(PathBuf::from).collect()
 }
 
-/// Returns `true` if the dynamic linker takes a loaded library for this name.
+/// Returns `true` if the dynamic linker uses a loaded library for this name.
 fn is_named(library: &Path, name: &str) -> bool {
     library.file_name().is_some_and(|file| file == name)
         || read(library).is_some_and(|needs| needs.own.as_deref() == Some(name))
@@ -314,7 +314,7 @@ fn search_in(variable: Vec<String>, name: &str, asking: &Path, needs: &Needs, ow
         .find(fits)
 }
 
-/// Returns a file with this name in the folders that are searched for every library, if the user may not read it.
+/// Returns a file with this name that the user may not read, in the folders that the dynamic linker searches for every library.
 pub fn unreadable(name: &str) -> Option<PathBuf> {
     if name.contains('/') {
         return None;
@@ -390,7 +390,7 @@ mod tests {
             odd[place] ^= 0xff;
             let _ = size_of_segments(&odd);
         }
-        // A library without segments needs no bytes.
+        // The required size of a library without segments is zero.
         let mut empty = own[..64].to_vec();
         empty[32..40].fill(0);
         empty[56..58].fill(0);

@@ -19,7 +19,7 @@ const C_LIBRARY: [&str; 12] = [
     "ld-linux",
 ];
 
-/// Returns `true` for a library of the C library, which must fit the dynamic linker and therefore never comes from another system.
+/// Returns `true` for a file of the C library, which must fit the dynamic linker and therefore never comes from another system.
 pub fn is_of_c_library(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let start = name.split(".so").next().unwrap_or_default();
@@ -41,7 +41,8 @@ pub fn needs_in_order(library: &Path) -> Vec<PathBuf> {
     ordered
 }
 
-/// Moves the libraries that a library needs from `left` to `ordered`, and then adds the library. Each library moves once, so a circle ends.
+/// Moves the libraries that a library needs from `left` to `ordered`, and then adds the library. Each library moves only once, so the
+/// function also ends if libraries need each other.
 fn add_after_needs(library: &Path, left: &mut Vec<PathBuf>, ordered: &mut Vec<PathBuf>) {
     for name in read(library).unwrap_or_default().names {
         let place = left.iter().position(|path| path.file_name() == Some(name.as_ref()));
@@ -74,7 +75,7 @@ mod tests {
         }
     }
 
-    /// The library of C++ needs one of the compiler, and both need the C library.
+    /// The C++ library needs a library of the compiler, and both need the C library.
     #[test]
     fn each_library_comes_after_those_that_it_needs() {
         let Some(library) = locate("libstdc++.so.6", Identity::of_this_process()) else {

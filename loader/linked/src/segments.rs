@@ -1,4 +1,4 @@
-//! The segments of an ELF file, whatever its word size and byte order.
+//! The segments of an ELF file of any word size and byte order.
 
 use super::Needs;
 use object::read::elf::{Dyn, FileHeader, ProgramHeader};
@@ -11,7 +11,8 @@ pub(crate) struct Segments<'d, H: FileHeader> {
     data: &'d [u8],
 }
 
-/// Calls a method of [`Segments`] for the word size of a file. `None` if the bytes are not an ELF file with all its program headers.
+/// Calls a method of [`Segments`] with the word size of a file. Returns `None` if the bytes are not an ELF file with all its program
+/// headers.
 macro_rules! in_segments {
     ($data:expr, $method:ident) => {{
         use crate::segments::Segments;
@@ -102,7 +103,7 @@ impl<'d, H: FileHeader<Endian = Endianness>> Segments<'d, H> {
     }
 }
 
-/// Returns the folder that an element of a search path names. An empty element names the current folder.
+/// Returns the folder that an element of a search path stands for. An empty element stands for the current folder.
 fn folder_of(element: &str) -> String {
     if element.is_empty() { "." } else { element }.into()
 }

@@ -3,11 +3,11 @@
 /// Folders in which a system keeps manifests and settings. Variables can name other folders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Folders {
-    /// `true` if the resources of an application's bundle come before all folders (DRV-33, LAY-40).
+    /// `true` if the resources folder of an application's bundle is searched before all other folders (DRV-33, LAY-40).
     pub bundles: bool,
-    /// Default for an unset `XDG_CONFIG_DIRS`: a list.
+    /// List of folders that replaces an unset `XDG_CONFIG_DIRS`.
     pub config: &'static str,
-    /// Default for an unset `XDG_DATA_DIRS`: a list.
+    /// List of folders that replaces an unset `XDG_DATA_DIRS`.
     pub data: &'static str,
     /// Configuration folder for software that was installed from source.
     pub local_config: &'static str,
@@ -15,7 +15,7 @@ pub struct Folders {
     pub system_config: &'static str,
 }
 
-/// Linux, the BSDs and similar systems (DRV-21, LAY-11).
+/// Folders of Linux, the BSDs and similar systems (DRV-21, LAY-11).
 pub const UNIX: Folders = Folders {
     bundles: false,
     config: "/etc/xdg",
@@ -24,17 +24,17 @@ pub const UNIX: Folders = Folders {
     system_config: "/etc",
 };
 
-/// macOS and iOS.
+/// Folders of macOS and iOS.
 pub const APPLE: Folders = Folders { bundles: true, ..UNIX };
 
-/// QNX: there are no defaults for unset variables (LAY-55).
+/// Folders of QNX, which has no defaults for unset variables (LAY-55).
 pub const QNX: Folders = Folders {
     config: "",
     data: "",
     ..UNIX
 };
 
-/// Fuchsia: like QNX, but with the folders that a component gets (DRV-42).
+/// Folders of Fuchsia, where a component has its own two configuration folders (DRV-42).
 pub const FUCHSIA: Folders = Folders {
     local_config: "/config",
     system_config: "/pkg/data",

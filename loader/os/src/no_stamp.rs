@@ -17,7 +17,7 @@ impl Stamp {
         match *self {}
     }
 
-    /// Returns `true` if every change after a time, in seconds and nanoseconds, gives another stamp.
+    /// Returns `true` if every change after a time, in seconds and nanoseconds, leads to another stamp.
     pub fn is_settled(&self, _: (i64, i64)) -> bool {
         match *self {}
     }

@@ -3,10 +3,10 @@
 #[cfg(any(windows, test))]
 use alloc::{borrow::ToOwned, format, string::String};
 
-/// Separates the parts of a path.
+/// Separator between the parts of a path.
 pub const SEPARATOR: u8 = if cfg!(windows) { b'\\' } else { b'/' };
 
-/// Separates the paths of a list (APP-210).
+/// Separator between the paths of a list (APP-210).
 pub const LIST_SEPARATOR: u8 = if cfg!(windows) { b';' } else { b':' };
 
 /// Returns `true` if a byte separates the parts of a path. Windows accepts both separators, and paths in variables and manifests use either.

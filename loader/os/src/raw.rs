@@ -1,8 +1,8 @@
 //! Log text that keeps every byte of the names and paths in it.
 //!
-//! Names and paths need not be UTF-8, but Rust's formatting only carries UTF-8. [`Raw`] prints bytes that are not UTF-8 as characters of a private
-//! block, and [`render`] converts that block back to the bytes. Text that contains such characters itself is converted byte by byte too, so the
-//! result is always exactly the input.
+//! Names and paths need not be UTF-8, but Rust's formatting only carries UTF-8. [`Raw`] prints bytes that are not UTF-8 as characters of a
+//! private-use block, and [`render`] converts that block back to the bytes. Text that itself contains characters of that block is converted
+//! byte by byte too, so the result is always exactly the input.
 
 use crate::memory::Grow;
 use alloc::vec::Vec;

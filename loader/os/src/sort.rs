@@ -1,6 +1,6 @@
 //! Sorting with one function for elements of all types.
 //!
-//! The standard library has a copy of its sort for each type, of three to six kilobytes.
+//! A call of the standard library's sort adds a copy of three to six kilobytes for each type.
 
 /// A list of elements that are compared and moved by their places.
 trait Order {
@@ -40,7 +40,7 @@ pub fn sort<T: Ord>(elements: &mut [T]) {
     sort_by(elements, |one, other| one < other);
 }
 
-/// Sorts a list on a heap, which takes no memory and never more than some `2 n log n` steps. A sorted list takes one pass.
+/// Sorts a list with heapsort, which allocates no memory and needs at most some `2 n log n` steps. A sorted list needs one pass.
 #[inline(never)]
 fn sort_all(list: &mut dyn Order) {
     let count = list.count();
@@ -56,8 +56,8 @@ fn sort_all(list: &mut dyn Order) {
     }
 }
 
-/// Moves the element at `root` down until no element below it belongs after it. Looks for the lowest place first, because most elements come from
-/// there.
+/// Moves the element at `root` down until no element below the moved element belongs after it. Looks for the lowest place first, because
+/// most moved elements belong there.
 fn sink(list: &mut dyn Order, root: usize, end: usize) {
     let mut place = root;
     while let Some(left) = Some(2 * place + 1).filter(|&left| left < end) {

@@ -2,12 +2,12 @@
 //!
 //! The library does not use these tables.
 
-/// Purpose of a layer, as far as its place in a chain depends on it.
+/// Purpose of a layer, which decides the layer's place in a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Reports wrong use of the API.
     Validation,
-    /// Writes calls down, for people or for a replay.
+    /// Records calls, for people or for a replay.
     Recorder,
     /// Implements an extension that a driver lacks, or hides an extension that the driver has.
     Emulation,
@@ -71,7 +71,7 @@ pub struct Rule {
     pub source: &'static str,
 }
 
-/// The layers.
+/// Widely used layers and their purposes.
 pub const LAYERS: &[Layer] = &[
     layer("VK_LAYER_KHRONOS_validation", Kind::Validation),
     layer("VK_LAYER_LUNARG_api_dump", Kind::Recorder),
@@ -97,7 +97,7 @@ pub const LAYERS: &[Layer] = &[
     layer("VK_LAYER_MESA_screenshot", Kind::Capture),
 ];
 
-/// The rules.
+/// Rules for the order of layers.
 pub const RULES: &[Rule] = &[
     Rule {
         above: Kind::Validation,

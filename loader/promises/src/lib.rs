@@ -9,8 +9,8 @@ pub mod layer_order;
 pub mod limits;
 pub mod variable;
 
-/// Name of a marker file in a folder of driver manifests. The file means that the user has a driver catalogue (DRV-274). To find this mark
-/// costs nothing, because a scan for drivers lists the folder anyway.
+/// Name of a marker file in a folder of driver manifests. The file means that the user has a driver catalogue (DRV-274). Finding the file
+/// needs no further system call, because a scan for drivers lists the folder anyway.
 pub const CATALOGUE_MARK: &str = "vulkan-loader.catalogue";
 
 /// Newest version of the driver interface that the loader supports (DRV-62).

@@ -5,9 +5,9 @@
 pub struct Row {
     /// The quantity that the row limits.
     pub what: &'static str,
-    /// The bound.
+    /// Largest allowed value of the quantity.
     pub value: u64,
-    /// The unit of the value.
+    /// Unit of the bound.
     pub unit: &'static str,
     /// The consequence when the quantity exceeds the limit.
     pub more: &'static str,
@@ -39,7 +39,7 @@ limits! {
     CATALOGUE_LINKER_CACHE: usize = 4 << 20, "bytes", "the dynamic linker's cache, where its content is compared", "the rest is not compared";
     CATALOGUE_SEARCH_PATH: usize = 1024, "bytes", "a path that a driver catalogue is held against", "the drivers are opened";
     MAX_DEPTH: usize = 1000, "levels", "arrays and objects inside each other in JSON", "the file is invalid";
-    /// The API has space for one byte more, but the Khronos loader refuses such a name (LAY-92).
+    /// The API has room for 255 bytes, but the Khronos loader refuses a name of that length (LAY-92).
     MAX_LAYER_NAME: usize = 254, "bytes", "names and descriptions of layers, names of their extensions",
         "the layer or extension is dropped";
     MAX_ORDERED_LAYERS: usize = 1024, "layers", "active layers of which declarations decide the order",

@@ -2,7 +2,7 @@
 
 use crate::short;
 
-/// Bytes that a driver wrote into a structure, with their places.
+/// Bytes that a driver wrote into a structure, with their offsets.
 #[derive(Clone, Copy, Debug)]
 pub struct Answer<'a> {
     size: u16,
@@ -42,7 +42,7 @@ impl<'a> Answer<'a> {
         self.runs.chunks_exact(4).filter_map(place)
     }
 
-    /// Calls `take` with the place and the bytes of each run, until `take` returns `None`. All runs are within [`Answer::size`].
+    /// Calls `take` with the offset and the bytes of each run, until `take` returns `None`. All runs are within [`Answer::size`].
     pub fn each(self, mut take: impl FnMut(usize, &'a [u8]) -> Option<()>) -> Option<()> {
         let mut rest = self.data;
         for (at, length) in self.places() {
@@ -62,7 +62,7 @@ impl<'a> Answer<'a> {
         })
     }
 
-    /// Returns `true` if the driver wrote no byte before the place `first`.
+    /// Returns `true` if the driver wrote no byte before the offset `first`.
     pub(crate) fn begins_from(self, first: usize) -> bool {
         self.places().next().is_none_or(|(at, _)| at >= first)
     }

@@ -1,7 +1,7 @@
 //! A record: the answers of a driver about its devices, with which the library stands in for a driver that is not open yet.
 //!
 //! **Design.** `vkloader catalogue update` asks each driver in a separate process, in several ways, and writes the answers that agree to
-//! one file for each driver. Only programs with a policy for records read such a file, so the catalogue itself stays small. The catalogue's
+//! one file for each driver. Only programs with a policy for records read this file, so the catalogue itself stays small. The catalogue's
 //! entry contains the [`checksum`] of the file, which is also in the file's name. A record therefore never belongs to another entry, and a
 //! replacement needs no lock. The content is a head, sorted rows and values. A look-up is a binary search, and reads nothing else.
 //!
@@ -28,7 +28,7 @@ pub use rows::{COMMANDS, STRUCTURES, Structure};
 #[cfg(any(test, feature = "write"))]
 pub use write::Builder;
 
-/// Form of the file. Another number means another layout.
+/// Version of the file's layout.
 pub const FORM: u32 = 1;
 /// Upper bound on the devices of a driver in a record.
 pub const MOST_DEVICES: u16 = 16;
@@ -51,7 +51,7 @@ const HEAD: usize = 32;
 const HEAD_OF_STRUCTURE: usize = 16;
 const ROW: usize = 20;
 
-/// Subject of a row.
+/// Kind of fact that a row contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u16)]
 pub enum Query {
@@ -67,17 +67,19 @@ pub enum Query {
     Format = 5,
     /// The device extensions, as [`Extensions`] reads them.
     Extensions = 6,
-    /// An empty value: the device has no tools.
+    /// Empty value, which means that the device has no active tools.
     NoTools = 7,
     /// `VkPhysicalDeviceGroupProperties` of the group with the row's index: numbers of devices, and whether a subset may allocate.
     Group = 8,
-    /// A bit for each command, for the API version `index / 2`; odd numbers are for an instance with all extensions.
+    /// A bit for each command, for Vulkan 1.`index / 2`; odd indices are for an instance with all extensions.
     Commands = 9,
     /// The interface version and the instance version, as numbers of four bytes.
     Versions = 10,
-    /// Lines of text that a driver's profiles mention; a program with such a name is not served from the record.
+    /// Texts that a driver's profiles look for in program names, one in each line. A program whose name contains one of the texts is not
+    /// served from the record.
     Names = 11,
-    /// A file that the driver's answers depend on: its path, a zero byte, and its written identity, which is empty for a missing file.
+    /// A file that the driver's answers depend on: its path, a zero byte, and the file's identity as text, which is empty for a missing
+    /// file.
     File = 12,
     /// A device node that the driver had opened.
     Node = 13,
@@ -131,7 +133,7 @@ pub struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// Checks the head, the checksum and the room of the rows. Returns `None` for anything that is not a record of this form.
+    /// Checks the head, the checksum and the bounds of the rows. Returns `None` for bytes that are not a record of this version.
     pub fn read(bytes: &'a [u8], sum: u64) -> Option<Self> {
         let is_one = bytes.get(16..24)? == sum.to_le_bytes() && checksum(bytes.get(24..)?) == sum;
         Self::again(bytes).filter(|_| is_one)
@@ -258,7 +260,8 @@ fn key_of(row: &[u8]) -> Option<Key> {
     })
 }
 
-/// Returns a checksum, which changes with any byte and detects accidents, not intent: only the file's owner can write it.
+/// Returns a checksum that detects accidental changes of any byte. Deliberate changes need not be detected, because only the owner can
+/// write the file.
 pub fn checksum(bytes: &[u8]) -> u64 {
     let mut sum = 0x9E37_79B9_7F4A_7C15_u64 ^ bytes.len() as u64;
     let mut take = |word: u64| sum = (sum ^ word).wrapping_mul(0xFF51_AFD7_ED55_8CCD).rotate_left(29);

@@ -7,10 +7,10 @@ pub use generated::{COMMANDS, STRUCTURES};
 
 use crate::{Key, Query};
 
-/// A structure that extends the answer to a query, and holds only numbers.
+/// A structure that extends the answer to a query, and contains only numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct Structure {
-    /// The query.
+    /// Query whose answer the structure extends.
     pub query: Query,
     /// Value of the structure's `sType`; zero for the structure that other structures extend.
     pub kind: u32,
@@ -46,7 +46,7 @@ pub fn size_of(key: Key) -> Option<u16> {
     (found >> 16 == first >> 16).then_some(*found as u16)
 }
 
-/// Declares the structures.
+/// Declares the table of structures that may be recorded.
 macro_rules! query_structures {
     ($($query:ident, $kind:literal, $size:literal, $gaps:expr, $name:ident;)*) => {
         /// Structures that may be recorded.
@@ -60,7 +60,7 @@ macro_rules! query_structures {
     };
 }
 
-/// Declares the names of commands.
+/// Declares the table of command names.
 macro_rules! command_names {
     ($($name:ident;)*) => {
         /// Names of all commands, each with the number of its row as index.

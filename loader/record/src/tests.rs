@@ -154,7 +154,7 @@ fn drv_280_structures_of_the_registry_are_plain_and_small() {
     assert!(STRUCTURES.iter().all(|one| one.size >= 12 && one.size < 4096));
     let has = |name: &str| STRUCTURES.iter().any(|one| one.name == name);
     assert!(has("VkPhysicalDeviceVulkan12Properties") && has("VkFormatProperties3"));
-    // Both structures contain pointers.
+    // These structures contain pointers, so they cannot be recorded.
     assert!(!has("VkPhysicalDeviceVulkan14Properties") && !has("VkDrmFormatModifierPropertiesListEXT"));
     assert!(COMMANDS.is_sorted());
 }

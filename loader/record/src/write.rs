@@ -1,4 +1,4 @@
-//! Making a record.
+//! Construction of a record.
 
 use crate::{Answer, DRIVER, FORM, HEAD, IDENTITY, Key, MAGIC, MOST_BYTES, MOST_DEVICES, Query, ROW, checksum};
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ impl Builder {
         }
     }
 
-    /// Adds a value.
+    /// Adds the value of a key.
     pub fn add(&mut self, key: Key, value: Vec<u8>) {
         self.rows.insert(key, value);
     }

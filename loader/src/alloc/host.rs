@@ -11,7 +11,7 @@ const MINIMUM_ALIGNMENT: usize = 8;
 
 /// Source of an object's memory: the application's callbacks, or the process allocator.
 ///
-/// Each collection holds a copy of this value, so a block always goes back through the callbacks that made it (APP-179b). Copying is cheap.
+/// Each collection holds a copy of this value, so each block is freed through the callbacks that allocated it (APP-179b). Copying is cheap.
 #[derive(Clone, Copy)]
 pub struct HostAllocator {
     callbacks: Option<VkAllocationCallbacks>,
@@ -35,7 +35,7 @@ impl HostAllocator {
 
     /// Copies the application's callbacks.
     ///
-    /// Uses the process allocator if `callbacks` is NULL or lacks the function that allocates or the one that frees.
+    /// Uses the process allocator if `callbacks` is NULL or lacks the function that allocates or the function that frees.
     ///
     /// # Safety
     /// `callbacks` is NULL or points to a valid structure.
@@ -49,8 +49,8 @@ impl HostAllocator {
         }
     }
 
-    /// Returns `true` if the application supplied all five functions. To destroy objects that the application forgot, drivers get only such complete
-    /// callbacks (DRV-188).
+    /// Returns `true` if the application supplied all five functions. For the destruction of objects that the application forgot, drivers
+    /// get only complete callbacks (DRV-188).
     pub fn is_complete(callbacks: &VkAllocationCallbacks) -> bool {
         callbacks.pfnAllocation.is_some()
             && callbacks.pfnReallocation.is_some()
@@ -106,8 +106,8 @@ unsafe impl Allocator for HostAllocator {
             None => unsafe { CHeap.alloc(layout) },
             Some(callbacks) => {
                 let allocate = callbacks.pfnAllocation.ok_or(AllocError)?;
-                // SAFETY: the application's function gets its own user data, a size that is not zero, and an alignment that is a power of
-                // two.
+                // SAFETY: the application's function receives its own user data, a size that is not zero, and an alignment that is a power
+                // of two.
                 unsafe { allocate(callbacks.pUserData, layout.size(), aligned(layout), self.scope) }.cast()
             }
         };
@@ -160,7 +160,7 @@ impl HostAllocator {
         }
         let moved = self.allocate(new)?;
         let kept = old.size().min(new.size());
-        // SAFETY: both blocks hold at least `kept` bytes and are distinct; the old one is given back after the copy.
+        // SAFETY: both blocks hold at least `kept` bytes and are distinct; the old one is freed after the copy.
         unsafe {
             core::ptr::copy_nonoverlapping(block.as_ptr(), moved.cast::<u8>().as_ptr(), kept);
             self.deallocate(block, old);

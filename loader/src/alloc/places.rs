@@ -1,11 +1,11 @@
 use super::{HostAllocator, HostVec};
 use os::memory::OutOfMemory;
 
-/// Finds the index of a value in a list: holds the values in sorted order, each with its index.
+/// The values of a list in sorted order, each with its index in the list. Finds the index of a value.
 pub(crate) struct Places(HostVec<(usize, usize)>);
 
 impl Places {
-    /// Records the indices of values that come in the order of the list.
+    /// Records the index of each value; `values` returns the values in the order of the list.
     ///
     /// # Errors
     /// There is not enough memory.

@@ -15,16 +15,16 @@ pub(crate) trait Keyed {
     fn hash(key: Self::Key) -> usize;
 }
 
-/// Values with different keys. Each value keeps its address as long as the table lives, and finding one takes constant time. Memory is allocated
-/// before the table is touched, so its lock need not be held meanwhile.
+/// Values with different keys. Each value keeps its address as long as the table lives, and finding one takes constant time. Memory is
+/// allocated before the table is touched, so the table's lock need not be held during the allocation.
 pub(crate) struct HostTable<T> {
     count: usize,
-    /// Addresses of the values, which the table owns. Each value is in the first free place at or after its hash. Unless the table is empty, some
-    /// places are always free; their number is zero or a power of two.
+    /// Addresses of the values, which the table owns. Each value is in the first free place at or after its hash. Unless the table is
+    /// empty, some places are always free; the number of places is zero or a power of two.
     places: HostVec<*mut Owned<T>>,
 }
 
-/// `value` comes first, so that its address is the address of the whole.
+/// A value with its allocator. `value` is the first member, so the address of the value is also the address of this structure.
 #[repr(C)]
 struct Owned<T> {
     value: T,
@@ -66,7 +66,7 @@ impl<T: Keyed> HostTable<T> {
 
     /// Returns the size of the new set of places that the table needs for one more value, or 0 if it has enough.
     pub(crate) fn missing_places(&self) -> usize {
-        // At most half of the places are ever taken.
+        // At most half of the places are ever used.
         if self.places.len() > 2 * self.count {
             0
         } else {
@@ -169,7 +169,7 @@ mod tests {
         }
 
         fn hash(key: usize) -> usize {
-            // Make many keys collide.
+            // This hash makes many keys collide.
             hash_of_address(key & !7)
         }
     }
@@ -186,7 +186,7 @@ mod tests {
             assert_eq!(table.find(5), None);
             let add_one = |number| {
                 let address = add(&mut table, number);
-                // At most half of the places are taken, and the table made no more than that requires.
+                // At most half of the places are used, and the table has no more places than that requires.
                 let (count, places) = (table.count, table.places.len());
                 assert!(places >= 2 * count && places.is_power_of_two(), "{count} {places}");
                 assert!(places <= 8.max(4 * (count - 1)), "{count} {places}");

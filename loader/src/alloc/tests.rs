@@ -89,7 +89,7 @@ fn callbacks(calls: &Calls) -> VkAllocationCallbacks {
 }
 
 fn allocator(callbacks: &VkAllocationCallbacks) -> HostAllocator {
-    // SAFETY: the callbacks are valid and outlive what is made with them.
+    // SAFETY: the callbacks are valid and outlive the allocator.
     unsafe { HostAllocator::new(callbacks, SCOPE) }
 }
 
@@ -153,7 +153,7 @@ fn app_170_a_block_that_grows_or_shrinks_is_reallocated() {
     assert_eq!(resized(16, 32), ["reallocate 32 8"]);
     assert_eq!(resized(1, 2), ["reallocate 2 8"]);
     assert_eq!(resized(2, 1), ["reallocate 1 8"]);
-    // The application never sees a block without bytes.
+    // The callbacks are never called for a block without bytes.
     assert_eq!(resized(0, 16), ["allocate 16 8"]);
     assert_eq!(resized(16, 0), ["free"]);
     assert!(resized(0, 0).is_empty());

@@ -39,7 +39,7 @@ impl<T> HostVec<T> {
         Ok(())
     }
 
-    /// Collects an iterator.
+    /// Collects the elements of an iterator.
     pub fn try_from_iter(items: impl IntoIterator<Item = T>, allocator: HostAllocator) -> Result<Self, OutOfMemory> {
         let items = items.into_iter();
         let mut made = Self::try_with_capacity(items.size_hint().0, allocator)?;
@@ -188,7 +188,7 @@ impl<T> HostBox<T> {
         Ok(Self(unsafe { room.assume_init() }))
     }
 
-    /// Gives up ownership; the results go to [`HostBox::from_raw`] later.
+    /// Releases ownership. The caller must pass both results to [`HostBox::from_raw`] later.
     pub(crate) fn into_raw(self) -> (*mut T, HostAllocator) {
         boxed::Box::into_raw_with_allocator(self.0)
     }

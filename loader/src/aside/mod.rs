@@ -40,7 +40,7 @@ pub(crate) struct Export {
 /// Defines the exported functions of these names, with their targets.
 macro_rules! exports {
     ($($name:ident;)*) => {
-        /// The numbers of the functions.
+        /// Number of each exported function: its index in `TARGETS`.
         enum Number {
             $($name),*
         }
@@ -52,7 +52,7 @@ macro_rules! exports {
         pub(crate) static TARGETS: [core::sync::atomic::AtomicPtr<()>; COUNT] =
             [$(core::sync::atomic::AtomicPtr::new(super::trampoline::$name as *mut ())),*];
 
-        /// The exported functions.
+        /// All exported functions, in the order of their numbers.
         pub(crate) static EXPORTS: [crate::aside::Export; COUNT] =
             [$(crate::aside::Export::new(concat!(stringify!($name), "\0"), jumps::$name)),*];
 
@@ -91,7 +91,7 @@ pub(crate) fn decide(own: ApiVersion) {
         if found.is_none() {
             return false;
         }
-        // This library is itself the system's library, whatever path led to it.
+        // The system's library is this library itself, possibly found through another path.
         if found == here {
             return true;
         }
@@ -174,7 +174,7 @@ impl core::fmt::Display for Refusal {
     }
 }
 
-/// Returns the version that a library reports; `None` for a library without the function, which is of Vulkan 1.0.
+/// Returns the version that a library reports; `None` for a library of Vulkan 1.0, which lacks the function.
 fn reported(library: &Library) -> Option<ApiVersion> {
     type EnumerateInstanceVersion = unsafe extern "system" fn(*mut u32) -> i32;
     let function = library.symbol(c"vkEnumerateInstanceVersion");

@@ -13,9 +13,9 @@ use crate::messenger::Kind;
 /// Parameters of the object that the application creates.
 #[derive(Clone, Copy)]
 pub(super) enum CreateInfo<'a> {
-    /// A messenger.
+    /// Parameters of a messenger.
     Messenger(&'a VkDebugUtilsMessengerCreateInfoEXT),
-    /// A report callback.
+    /// Parameters of a report callback.
     Report(&'a VkDebugReportCallbackCreateInfoEXT),
 }
 
@@ -36,7 +36,7 @@ impl CreateInfo<'_> {
         }
     }
 
-    /// Returns `true` if the driver has the function that creates such an object (DRV-166).
+    /// Returns `true` if the driver has the function that creates this kind of object (DRV-166).
     pub(super) fn supported_by(self, driver: &InstanceDriver) -> bool {
         match self {
             Self::Messenger(_) => driver.table.vkCreateDebugUtilsMessengerEXT.is_some(),

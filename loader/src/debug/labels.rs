@@ -5,7 +5,8 @@ use crate::generated::types::{VkCommandBuffer, VkDebugUtilsLabelEXT, VkQueue};
 use crate::target::device_of;
 use crate::translation;
 
-/// Defines a terminator: it calls the driver's function of the device that the first word names, if the driver has one.
+/// Defines a terminator. The terminator calls the driver's function for the device to which the handle's first word points, if the driver
+/// has one.
 macro_rules! label_terminator {
     ($name:ident, $command:ident, $handle:ty $(, $info:ident)?) => {
         #[doc = concat!("`", stringify!($command), "` at the end of the chain.")]

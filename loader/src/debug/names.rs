@@ -13,16 +13,16 @@ use crate::wsi;
 /// A kind of object whose handle differs between application, chain and driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wrapped {
-    /// `VkInstance`.
+    /// A handle of type `VkInstance`.
     Instance,
-    /// `VkPhysicalDevice`.
+    /// A handle of type `VkPhysicalDevice`.
     PhysicalDevice,
-    /// `VkSurfaceKHR`.
+    /// A handle of type `VkSurfaceKHR`.
     Surface,
 }
 
 impl Wrapped {
-    /// Finds the kind by its number in debug utils; `None` for handles that pass unchanged.
+    /// Returns the kind for an object type of debug utils; `None` for handles that pass unchanged.
     pub(super) fn by_object_type(kind: VkObjectType) -> Option<Self> {
         match kind {
             VkObjectType::VK_OBJECT_TYPE_INSTANCE => Some(Self::Instance),
@@ -32,7 +32,7 @@ impl Wrapped {
         }
     }
 
-    /// Finds the kind by its number in debug report, which debug markers use too.
+    /// Returns the kind for an object type of debug report, which debug markers use too.
     pub(super) fn by_report_type(kind: VkDebugReportObjectTypeEXT) -> Option<Self> {
         match kind {
             VkDebugReportObjectTypeEXT::VK_DEBUG_REPORT_OBJECT_TYPE_INSTANCE_EXT => Some(Self::Instance),
@@ -93,7 +93,7 @@ macro_rules! naming_terminator {
             let mut copy = unsafe { *info };
             // SAFETY: Vulkan requires a live handle of the kind that the structure names, and the lowest layer passed it.
             copy.$object = unsafe { driver_handle(owner, Wrapped::$lookup(copy.$kind), copy.$object) };
-            // SAFETY: the function came from this driver, and the structure lives until it returns.
+            // SAFETY: the function came from this driver, and the structure lives until the function returns.
             unsafe { function(device, &copy) }
         }
     };

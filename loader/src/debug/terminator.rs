@@ -71,8 +71,8 @@ pub(crate) unsafe fn create_debug_report_callback_ext(
     }
 }
 
-/// Creates the loader's object, reserves its slot, and creates an object in every driver that can. The callback gets messages only after all of these
-/// steps (APP-178, APP-190). If a step fails, the earlier ones are undone (APP-179).
+/// Creates the loader's object, reserves its slot, and creates an object in every driver with the function. The callback gets messages only
+/// after all of these steps (APP-178, APP-190). If a step fails, the earlier ones are undone (APP-179).
 ///
 /// # Safety
 /// `callbacks` is NULL or valid.
@@ -102,7 +102,7 @@ unsafe fn create(
     Ok(object.as_ptr() as usize as u64)
 }
 
-/// Creates an object in every driver that can, and stores its handle in the slot.
+/// Creates an object in every driver with the function, and stores its handle in the slot.
 ///
 /// # Safety
 /// `callbacks` is NULL or valid.
@@ -234,7 +234,7 @@ pub(crate) unsafe fn debug_report_message_ext(
     let instance = unsafe { require_instance(instance, "vkDebugReportMessageEXT") };
     for driver in instance.drivers().filter_map(|driver| driver.pin()) {
         if let Some(report) = driver.table.vkDebugReportMessageEXT {
-            // SAFETY: the function belongs to the driver, which is pinned, and gets the driver's live instance.
+            // SAFETY: the function belongs to the driver, which is pinned, and receives the driver's live instance.
             unsafe { report(driver.handle, flags, object_type, object, location, code, prefix, text) };
         }
     }

@@ -26,7 +26,7 @@ type CreateDevice = unsafe extern "system" fn(
     *mut VkDevice,
 ) -> VkResult;
 
-/// The entities through which a new device passes.
+/// The entities through which the creation of a device passes.
 pub(super) struct DeviceChain<'a> {
     instance: &'static Instance,
     /// Layers of the chain, nearest to the application first.
@@ -36,7 +36,7 @@ pub(super) struct DeviceChain<'a> {
 }
 
 impl DeviceChain<'_> {
-    /// Collects the layers below the one whose lookup function is `above`, or all layers without `above` (LAY-292).
+    /// Collects the layers below the layer whose lookup function is `above`, or all layers without `above` (LAY-292).
     pub(super) fn below(instance: &'static Instance, above: Option<GetInstanceProcAddr>) -> Result<Self, OutOfMemory> {
         let all = instance.layers().map_or(&[][..], |layers| &layers.chain);
         let start = above
@@ -97,7 +97,7 @@ impl DeviceChain<'_> {
         }
         let first = links.as_mut_ptr();
         for index in 1..links.len() {
-            // SAFETY: both elements lie in the array, which no longer grows.
+            // SAFETY: both elements are in the array, which no longer grows.
             unsafe { (*first.add(index - 1)).pNext = first.add(index) };
         }
         // The chain is logged from its lower end upwards (LAY-280).
@@ -115,7 +115,7 @@ impl DeviceChain<'_> {
         Ok(links)
     }
 
-    /// Calls `vkCreateDevice` of the topmost entity and stores the handle that it returns.
+    /// Calls `vkCreateDevice` of the topmost entity and stores the returned handle.
     ///
     /// # Safety
     /// `info` and `callbacks` are valid for the entities of the chain. `caller` and `physical_device` are handles at the level of the topmost entity.

@@ -50,7 +50,7 @@ pub(crate) unsafe fn create_device(
     out: *mut VkDevice,
 ) -> VkResult {
     let _passage = GATE.enter();
-    // SAFETY: Vulkan requires a physical device handle that the loader gave to the application.
+    // SAFETY: Vulkan requires a physical device handle that the loader returned to the application.
     let Some(object) = (unsafe { translation::physical_device_object(physical_device) }) else {
         return translation::reject(row::vkCreateDevice);
     };
@@ -68,7 +68,7 @@ pub(crate) unsafe fn create_device(
             // SAFETY: the array of the application has as many elements as its count says.
             let devices = unsafe { ffi::c_array(found.pPhysicalDevices, found.physicalDeviceCount) };
             let chain = devices.iter().map(|&device| {
-                // SAFETY: Vulkan requires physical device handles that the loader gave to the application.
+                // SAFETY: Vulkan requires physical device handles that the loader returned to the application.
                 unsafe { translation::physical_device_object(device) }
                     .map_or(PhysicalDeviceHandle::NULL, |object| object.chain)
             });
@@ -140,7 +140,7 @@ pub(crate) unsafe extern "system" fn layer_create_device(
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     }
     let enumerate = match layer_gipa {
-        // SAFETY: the lookup function is the layer's own and gets the layer's handle; the function of that name has this signature.
+        // SAFETY: the lookup function is the layer's own and receives the layer's handle; the function of that name has this signature.
         Some(gipa) => unsafe {
             core::mem::transmute::<PFN_vkVoidFunction, Option<PFN_vkEnumerateDeviceExtensionProperties<Chain>>>(gipa(
                 caller,
@@ -235,7 +235,7 @@ impl Request<'_> {
     /// Returns the requested extensions that matter to the loader.
     ///
     /// # Errors
-    /// The chain does not list a requested extension, and neither does the manifest of an active layer (APP-141, LAY-289).
+    /// Neither the chain nor the manifest of an active layer lists a requested extension (APP-141, LAY-289).
     fn check_extensions(&self) -> Result<DeviceExtensionSet, VkResult> {
         // SAFETY: the create info is valid, so the array has as many elements as its count says.
         let names = unsafe { ffi::c_array(self.info.ppEnabledExtensionNames, self.info.enabledExtensionCount) };
@@ -298,7 +298,8 @@ impl Request<'_> {
         let Some(enumerate) = self.enumerate else {
             return Ok(HostVec::new(scratch));
         };
-        // SAFETY: the function belongs to the first entity and gets a handle of its level, and the array has room for the counted elements.
+        // SAFETY: the function belongs to the first entity and receives a handle of its level, and the array has room for the counted
+        // elements.
         unsafe {
             driver_interface::all_extensions(scratch, |count, array| {
                 enumerate(self.physical_device, core::ptr::null(), count, array)

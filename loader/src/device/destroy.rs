@@ -24,11 +24,11 @@ pub(crate) unsafe fn destroy_device(handle: VkDevice, callbacks: *const VkAlloca
     };
     // SAFETY: `device_table` has checked the magic, so a record contains the table.
     let device = unsafe { Device::of_table(table) };
-    // A look-up may hold the device while it waits for a layer. This thread waits for the end of the look-up before it enters the gate,
+    // A look-up may use the device while it waits for a layer. This thread waits for the end of the look-up before it enters the gate,
     // because no thread waits for this thread yet.
     device.close();
     let _passage = GATE.enter();
-    // SAFETY: the function belongs to the topmost entity, and the handle is the one it returned.
+    // SAFETY: the function belongs to the topmost entity and gets the handle that this entity returned.
     unsafe { destroy(device, handle, callbacks, table.vkDestroyDevice.get()) };
 }
 
@@ -71,7 +71,7 @@ unsafe fn destroy(
 ) {
     // SAFETY: the caller promises that `function` destroys `handle`, which is not in use.
     unsafe { function(handle, callbacks) };
-    // The allocator that made the record frees it, whatever callbacks the application passes now (APP-179b).
+    // The allocator that made the record frees it, even if the application now passes other callbacks (APP-179b).
     let allocator = device.allocator();
     // SAFETY: the device is destroyed, so Vulkan forbids any use of its handle.
     unsafe { forget(device, allocator) };
@@ -80,7 +80,7 @@ unsafe fn destroy(
 /// Frees the record of a device.
 ///
 /// # Safety
-/// `allocator` made the record; nothing refers to it any more.
+/// `allocator` made the record; nothing refers to the record any more.
 pub(super) unsafe fn forget(device: &'static Device, allocator: HostAllocator) {
     let raw = core::ptr::from_ref(device).cast_mut();
     DEVICES.remove(raw);
@@ -88,7 +88,7 @@ pub(super) unsafe fn forget(device: &'static Device, allocator: HostAllocator) {
     drop(unsafe { HostBox::from_raw(raw, allocator) });
 }
 
-/// Frees the records of devices that the application left (APP-111). The driver destroys the devices themselves.
+/// Frees the records of devices that the application did not destroy (APP-111). The driver destroys the devices themselves.
 pub(crate) fn release_forgotten(instance: &Instance) {
     while let Some(device) = DEVICES.find(|device| core::ptr::eq(device.instance(), instance)) {
         let allocator = device.allocator();

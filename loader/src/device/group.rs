@@ -13,12 +13,12 @@ pub(super) struct Regrouped<L: Level> {
     _chain: Replaced,
     /// Refers to `_devices`, so this member is dropped before the devices.
     _info: HostBox<VkDeviceGroupDeviceCreateInfo<L>>,
-    /// The devices one level down.
+    /// Handles of the devices one level down.
     _devices: HostVec<L::VkPhysicalDevice>,
 }
 
-/// Returns the group structure of a chain if it names devices. The handles in the structure are at the level of the caller, whatever the
-/// type says.
+/// Returns the group structure of a chain if it names devices. The handles in the structure are at the level of the caller, although the
+/// type names the application's level.
 ///
 /// # Safety
 /// `first` is the head of a valid chain, which stays valid while the structure is used.
@@ -33,7 +33,7 @@ impl<L: Level> Regrouped<L> {
     /// Puts a copy of `group`, with other devices, into the chain that starts at `*head`.
     ///
     /// # Safety
-    /// `group` is in the chain, which is as [`Replaced::put`] demands.
+    /// `group` is in the chain, which meets the conditions of [`Replaced::put`].
     pub(super) unsafe fn put(
         head: &mut *const c_void,
         group: &VkDeviceGroupDeviceCreateInfo<App>,

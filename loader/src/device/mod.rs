@@ -2,7 +2,7 @@
 //!
 //! The application and layers call [`create`], which makes the [`Device`] record, builds the [`chain`] of layers and calls the topmost
 //! entity of the chain. The last layer calls [`terminator`], which creates the driver's device. The application gets the handle that the
-//! topmost layer returned. The first word of that handle leads to the record (LAY-252).
+//! topmost layer returned. The first word of that handle points to the record (LAY-252).
 
 mod chain;
 mod create;

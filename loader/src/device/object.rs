@@ -33,7 +33,7 @@ pub(crate) struct Device {
     ends: Ends,
 }
 
-/// Members of a device beside its tables.
+/// Members of a device that are not tables.
 struct Record {
     /// Value of [`Device::highest_rank`].
     highest_rank: AtomicU8,
@@ -46,7 +46,7 @@ struct Record {
     lookup: SetOnce<GetDeviceProcAddr>,
     /// Relevant extensions that the application enabled.
     requested: DeviceExtensionSet,
-    /// Devices that the driver made; a layer may have the terminator run more than once.
+    /// Devices that the driver made; a layer may call the terminator more than once.
     driver_device: HostList<DriverDevice>,
     uses: UseCount,
 }
@@ -56,9 +56,9 @@ type Answers = [Entry<Slot>; NO_ANSWER + 1];
 
 /// The driver's device, as the terminator stored it.
 pub(super) struct DriverDevice {
-    /// The driver.
+    /// Driver that created the device.
     pub driver: &'static InstanceDriver,
-    /// The driver's device.
+    /// Handle of the device in the driver.
     pub handle: VkDevice,
     /// The driver's lookup of device commands.
     pub get_device_proc_addr: GetDeviceProcAddr,
@@ -74,7 +74,7 @@ unsafe impl Sync for Device {}
 unsafe impl Send for Device {}
 
 impl Device {
-    /// Makes a record in which every command is missing.
+    /// Creates a record in whose tables every command is missing.
     pub(super) fn try_new(
         instance: &'static Instance,
         allocator: HostAllocator,
@@ -123,14 +123,14 @@ impl Device {
 
     /// Returns the results of the look-up, one for each slot of the table.
     ///
-    /// A slot holds NULL if the command is missing or hidden. Until the chain has created the device, only commands that the loader answers
-    /// itself are set. One more slot is always NULL.
+    /// A slot contains NULL if the command is missing or hidden. Until the chain has created the device, only commands that the loader
+    /// answers itself are set. One more slot is always NULL.
     #[inline(always)]
     pub(crate) fn answers(&self) -> &Answers {
         &self.answers
     }
 
-    /// Returns the functions that layers asked for, as the end of the chain holds them.
+    /// Returns the functions at the end of the device's chain that layers have requested.
     pub(crate) fn ends(&self) -> &Ends {
         &self.ends
     }
@@ -192,7 +192,8 @@ impl Device {
         self.record.highest_rank.store(highest, Ordering::Relaxed);
     }
 
-    /// Records the handle for the application and the lookup function that belongs to it. From then on, other threads ask the device for new names.
+    /// Records the handle for the application and the lookup function that belongs to it. From then on, other threads look up new names
+    /// through the device.
     pub(super) fn set_handle(&self, handle: VkDevice, lookup: GetDeviceProcAddr) {
         let _ = self.record.lookup.set(lookup);
         self.record.handle.store(handle.0, Ordering::Release);
@@ -215,18 +216,19 @@ impl Device {
             // Without layers, the driver is the whole chain.
             return self.ask_driver(name, None);
         }
-        // SAFETY: the lookup function belongs to the topmost entity and gets the handle that this entity returned.
+        // SAFETY: the lookup function belongs to the topmost entity and receives the handle that this entity returned.
         unsafe { lookup(self.handle(), name.as_ptr()) }
     }
 
     /// Asks the driver for a function; `row` is the row of the command, or `None` if the registry does not know the command.
     pub(crate) fn ask_driver(&self, name: Uncounted<'_>, row: Option<&Row>) -> PFN_vkVoidFunction {
         let driver_device = self.record.driver_device.newest()?;
-        // SAFETY: the lookup function belongs to the driver and gets the driver's own device.
+        // SAFETY: the lookup function belongs to the driver and receives the driver's own device.
         unsafe { driver_function(driver_device.get_device_proc_addr, driver_device.handle, name, row) }
     }
 
-    /// Waits until no walk over the devices holds this one, and keeps later walks from taking it. Must precede the destruction.
+    /// Waits until no iteration over the devices uses this device, and excludes the device from later iterations. Must be called before the
+    /// destruction.
     pub(super) fn close(&self) {
         self.record.uses.close();
     }
@@ -280,7 +282,7 @@ impl Pinned {
         found.map(Self)
     }
 
-    /// Takes a second hold on a device that is already held.
+    /// Adds a use to a device that is already in use.
     fn again(device: &'static Device) -> Self {
         device.record.uses.acquire_again();
         Self(device)

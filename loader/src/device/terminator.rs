@@ -45,7 +45,7 @@ pub(crate) unsafe fn create_device_terminator(
     let Some(info) = (unsafe { create_info.as_ref() }) else {
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     };
-    // SAFETY: the lowest layer passes a handle that the loader gave it.
+    // SAFETY: the lowest layer passes a handle that the loader returned to the layer.
     let physical_device = unsafe { translation::chain_physical_device(physical_device) };
     let Some(driver) = physical_device.driver().pin() else {
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
@@ -125,7 +125,7 @@ impl Creation<'_> {
         let missing = VkResult::VK_ERROR_INITIALIZATION_FAILED;
         let create = self.driver.table.vkCreateDevice.ok_or(missing)?;
         let step = Step::Driver(self.driver.path()).begin(b"vkCreateDevice");
-        // SAFETY: the function belongs to the driver of this physical device, and the create info lives until it returns.
+        // SAFETY: the function belongs to the driver of this physical device, and the create info lives until the function returns.
         let result = unsafe { create(self.physical_device.handle, &info, self.callbacks, &mut handle) };
         step.end(result.0);
         drop(regrouped);
@@ -143,7 +143,7 @@ impl Creation<'_> {
                 driver_interface::failure(result)
             });
         }
-        // A driver with a stand-in has its device look-up only now.
+        // A driver with a stand-in was opened only now, so its lookup function for device commands was unknown before.
         let own = ClosedDrivers::device_look_up(self.driver.get_instance_proc_addr, self.driver.handle);
         let get_device_proc_addr = own.or(self.driver.table.vkGetDeviceProcAddr).ok_or(missing)?;
         // SAFETY: the handle is not null, and the loader may write the first word of a dispatchable object (DRV-208).
@@ -273,7 +273,7 @@ impl Creation<'_> {
             if device.is_null() {
                 return PhysicalDeviceHandle::NULL;
             }
-            // SAFETY: the lowest layer passes handles that the loader gave it.
+            // SAFETY: the lowest layer passes handles that the loader returned to the layer.
             let object = unsafe { translation::chain_physical_device(device) };
             object.driver().own_device(object.handle)
         });
@@ -304,14 +304,14 @@ impl Creation<'_> {
             if !reachable {
                 return None;
             }
-            // SAFETY: the lookup function belongs to the driver and gets the driver's own device.
+            // SAFETY: the lookup function belongs to the driver and receives the driver's own device.
             unsafe { driver_function(gdpa, handle, row.name().into(), Some(row)) }
         };
         // SAFETY: null is a valid value of each slot.
         unsafe { DeviceTerminatorTable::build(function) }
     }
 
-    /// Logs the device and its driver (DRV-196). Queries the driver for the name only if a log sink listens.
+    /// Logs the device and its driver (DRV-196). Queries the driver for the name only if a log sink is active.
     fn log_use(&self) {
         let bits = LogBits::LAYER | LogBits::DRIVER;
         let Some(query) = self.driver.table.vkGetPhysicalDeviceProperties else {

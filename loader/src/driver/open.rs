@@ -22,9 +22,9 @@ pub(crate) struct OpenDriver {
     pub interface: Interface,
     /// Origin of the driver.
     pub source: Source,
-    /// Facts that were known before. The driver's answers are compared with these.
+    /// Facts that were known before the driver was opened. The loader compares the driver's answers with these facts.
     pub known: Option<Known>,
-    /// Stand-in of a driver that is not open; the functions are then the loader's own.
+    /// Stand-in of a driver that is not open; `interface` then has the loader's own functions.
     pub closed: Option<Arc<dyn StandIn>>,
 }
 
@@ -64,7 +64,7 @@ impl OpenDriver {
         }
     }
 
-    /// Returns `true` if the driver's library is open and no instance has taken it.
+    /// Returns `true` if the driver's library is open and no instance owns it.
     pub(crate) fn is_open(&self) -> bool {
         self.library.is_some()
     }
@@ -108,7 +108,7 @@ impl OpenDriver {
             ),
             Some(Ok(version)) => {
                 let version = ApiVersion(version);
-                // Tools expect this line for any version with this minor number, although it is meant for 1.0 only.
+                // Tools expect this line for every version whose minor number is 0, although the line is meant for 1.0 only.
                 if version.minor() == 0 {
                     warn("vkEnumerateInstanceVersion returned 1.0, treating as a 1.0 ICD");
                 }

@@ -35,14 +35,15 @@ pub(crate) struct ScanOptions<'a> {
     pub settings: Option<&'a Arc<Settings>>,
     /// `true` to use manifests of portability drivers (DRV-97, DRV-98).
     pub portability: bool,
-    /// `true` to keep the manifests for later scans. Only global queries do so: they come in pairs, while most processes create one instance.
+    /// `true` to keep the manifests for later scans. Only global queries set this member: programs make these queries in pairs, while most
+    /// processes create one instance.
     pub remember: bool,
     /// Facts that need not be queried from drivers.
     pub known: &'a KnownDrivers,
 }
 
 impl ScanOptions<'_> {
-    /// Adds the facts in the user's catalogue, if a folder of the listing has the mark of a catalogue.
+    /// Adds the facts in the user's catalogue, if a folder of the listing contains the marker file of a catalogue.
     fn know(&self, listing: &Listing, search: &Search<'_>, journal: &mut Journal<'_>) {
         if listing.is_marked {
             self.known.add_users(search.environment(), journal);
@@ -85,7 +86,7 @@ impl Scan {
         }
     }
 
-    /// Opens the driver of a manifest, unless everything needed is known.
+    /// Opens the driver of a manifest, unless all facts that the caller needs are known.
     fn consider(
         &mut self,
         manifest: &DriverManifest,

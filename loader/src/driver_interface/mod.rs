@@ -1,6 +1,6 @@
 //! The interface between the loader and a driver's library: opening, negotiation, and functions that need no instance (DRV-56 to DRV-73).
 //!
-//! Scans use this module, and so do stand-ins that open their driver later. The module depends on neither of these.
+//! Scans use this module. Stand-ins use it too, to open their drivers later. The module does not depend on scans or stand-ins.
 
 mod extensions;
 mod negotiation;

@@ -48,7 +48,7 @@ pub(crate) struct Interface {
 /// Reason why negotiation failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NegotiationError {
-    /// The driver returned `VK_ERROR_INCOMPATIBLE_DRIVER` (DRV-64), or agreed on a version that its kind must not have.
+    /// The driver returned `VK_ERROR_INCOMPATIBLE_DRIVER` (DRV-64), or agreed on a version that a driver of its kind must not have.
     Refused(u32),
     /// The driver agreed on this version above 0 but does not export `vk_icdGetInstanceProcAddr` (DRV-66).
     NoLookup(u32),
@@ -79,7 +79,7 @@ fn not_own_of(name: Uncounted<'_>, found: Function) -> PFN_vkVoidFunction {
     }
 }
 
-/// Looks up a command as [`lookup`] does, if the row of the command is known.
+/// Looks up the command of a row, like [`lookup`].
 pub(crate) fn lookup_known(gpa: GetProcAddr, instance: InstanceHandle<Driver>, row: &Row) -> PFN_vkVoidFunction {
     not_own(row, ask(gpa, instance, row.name().into())?)
 }
@@ -101,12 +101,12 @@ fn negotiated(negotiate: Negotiate) -> Result<u32, NegotiationError> {
     if result == VkResult::VK_ERROR_INCOMPATIBLE_DRIVER {
         return Err(NegotiationError::Refused(version));
     }
-    // Any other result counts as success, and versions above the loader's behave like its own (DRV-64).
+    // Any other result counts as success. A version above the loader's newest version is treated as the loader's newest version (DRV-64).
     Ok(version.min(promises::DRIVER_INTERFACE))
 }
 
-/// Returns the function that lists devices by adapter (DRV-71). A driver of version 7 returns it from its lookup, and a driver of version 6
-/// exports it. Looks up nothing on systems without an order of adapters.
+/// Returns the function that lists devices by adapter (DRV-71). A driver of version 7 returns the function from its lookup, and a driver of
+/// version 6 exports the function. Looks up nothing on systems without an order of adapters.
 fn by_adapter(
     version: u32,
     gpa: GetProcAddr,
@@ -182,7 +182,7 @@ impl Interface {
     /// Returns the functions of a driver of interface 0, which exports the plain names (DRV-67).
     ///
     /// # Safety
-    /// The same as for [`Interface::of_library`].
+    /// `export` returns addresses of functions with the C signature that belongs to the name.
     unsafe fn without_interface(export: impl Fn(&CStr) -> PFN_vkVoidFunction) -> Result<Self, NegotiationError> {
         let find = |name: &'static CStr| export(name).ok_or(NegotiationError::Missing(name)).map(Some);
         let missing = NegotiationError::Missing(OLD_GET_INSTANCE_PROC_ADDR);

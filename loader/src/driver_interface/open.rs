@@ -11,7 +11,7 @@ use discovery::version::ApiVersion;
 
 /// An open library of a driver, after the negotiation.
 pub(crate) struct DriverLibrary {
-    /// The library.
+    /// Open library of the driver.
     pub library: Library,
     /// Path of the library as the system reports it, or a substitute (DRV-242).
     pub path: Text,
@@ -29,7 +29,7 @@ pub(crate) enum LibraryPlace<'a> {
 }
 
 impl LibraryPlace<'_> {
-    /// Opens the library.
+    /// Opens the library of the driver.
     fn open(self, manifest: &DriverManifest, journal: &Journal<'_>) -> Result<Library, Reason> {
         match self {
             Self::Path => open_path(manifest).map_err(|error| DriverLibrary::reason_of(error, journal)),

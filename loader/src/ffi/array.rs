@@ -10,7 +10,7 @@ pub(crate) struct TwoCall<T> {
 }
 
 impl<T: Copy> TwoCall<T> {
-    /// Takes the two parameters of a command.
+    /// Wraps the two parameters of a command.
     ///
     /// # Safety
     /// `count` points to a writable number; `array` is null or has room for `*count` elements.
@@ -32,13 +32,13 @@ impl<T: Copy> TwoCall<T> {
         unsafe { *self.count as usize }
     }
 
-    /// Answers with `items`. Writes the total, or as many elements as fit; returns `VK_INCOMPLETE` if some did not fit.
+    /// Answers with `items`. Writes the total, or as many elements as fit; returns `VK_INCOMPLETE` if some elements did not fit.
     pub(crate) fn answer(self, items: impl ExactSizeIterator<Item = T>) -> VkResult {
         let total = items.len();
         let array = self.array;
         if !array.is_null() {
             for (index, item) in items.take(self.capacity()).enumerate() {
-                // SAFETY: `index` is below the capacity that the caller gave.
+                // SAFETY: `index` is below the capacity that the caller passed.
                 unsafe { array.add(index).write(item) };
             }
         }
@@ -62,10 +62,10 @@ fn saturating(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// Answers with the elements of a slice, as [`TwoCall::answer`] does. Takes the raw parameters.
+/// Answers with the elements of a slice, like [`TwoCall::answer`], for parameters that are not wrapped.
 ///
 /// # Safety
-/// The same as for [`TwoCall::new`].
+/// `count` points to a writable number; `array` is null or has room for `*count` elements.
 pub(crate) unsafe fn write_all<T: Copy>(count: *mut u32, array: *mut T, items: &[T]) -> VkResult {
     // SAFETY: the caller promises a writable `count`, and an array that is null or has room for as many elements.
     let call = unsafe { TwoCall::new(count, array) };
@@ -103,8 +103,8 @@ pub(crate) fn is_whole(result: VkResult) -> Result<bool, VkResult> {
 impl TwoCalls {
     /// Asks for the number of elements and then for the elements.
     ///
-    /// Keeps at most as many elements as there was room for, whatever count the second call reports (DRV-169). `call` gets a number, and
-    /// NULL or an array of as many zeroed elements; it returns `true` if it gave all elements. If the list still grows at the last attempt,
+    /// Keeps at most as many elements as there was room for, even if the second call reports more (DRV-169). `call` gets a number, and NULL
+    /// or an array of as many zeroed elements, and returns `true` if it wrote all elements. If the list still grows at the last attempt,
     /// the result is the list from that attempt.
     ///
     /// # Errors
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
     use core::cell::Cell;
 
-    /// Asks a list that offers `offered` numbers, then writes `written` of them, reports `claimed`, and returns `result`.
+    /// Queries a list that reports a count of `offered`, then writes `written` numbers, reports a count of `claimed`, and returns `result`.
     fn listed(offered: u32, written: u32, claimed: u32, result: VkResult) -> Result<Vec<u32>, VkResult> {
         let asking = TwoCalls {
             most: 5,
@@ -196,8 +196,8 @@ mod tests {
         }
     }
 
-    /// Asks a list of `first` elements that grows by `more` after each of its first four counts. Returns the number of elements that are found in the
-    /// end, and the number of calls.
+    /// Queries a list of `first` elements that grows by `more` after each of its first four counts. Returns the number of elements that are
+    /// found in the end, and the number of calls.
     fn growing(asking: TwoCalls, first: u32, more: u32) -> (usize, u32) {
         let (length, calls) = (Cell::new(first), Cell::new(0));
         let call = |count: *mut u32, array: *mut u8| {

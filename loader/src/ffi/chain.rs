@@ -17,10 +17,10 @@ pub(crate) unsafe fn chain(first: *const c_void) -> impl Iterator<Item = *const 
     })
 }
 
-/// Iterates over the structures of a chain as [`chain`] does, for callers that write to the structures.
+/// Iterates over the structures of a chain like [`chain`], for callers that write to the structures.
 ///
 /// # Safety
-/// The same as for [`chain`].
+/// `first` is null or the head of a valid chain that stays valid while the iterator is used.
 pub(crate) unsafe fn chain_mut(first: *mut c_void) -> impl Iterator<Item = *mut VkBaseOutStructure> {
     // SAFETY: the caller promises a valid chain.
     unsafe { chain(first) }.map(|at| at.cast_mut().cast::<VkBaseOutStructure>())
@@ -29,7 +29,7 @@ pub(crate) unsafe fn chain_mut(first: *mut c_void) -> impl Iterator<Item = *mut 
 /// Returns the first structure of type `wanted` in a chain.
 ///
 /// # Safety
-/// The same as for [`chain`]; a structure whose `sType` is `wanted` is a `T`.
+/// `first` is null or the head of a valid chain that stays valid for `'a`; a structure whose `sType` is `wanted` is a `T`.
 pub(crate) unsafe fn find<'a, T>(first: *const c_void, wanted: VkStructureType) -> Option<&'a T> {
     // SAFETY: the caller promises a valid chain, whose structures all begin with a type.
     let at = unsafe { chain(first) }.find(|&at| unsafe { (*at).sType } == wanted)?;

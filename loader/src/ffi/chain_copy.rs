@@ -3,8 +3,9 @@
 //! The structures before the replaced one must lead to the replacement, so they are copied. The caller's chain may be in read-only memory, and
 //! another thread may use it at the same time.
 //!
-//! The size of a structure comes from the registry. A structure that the registry does not know, or whose shape is unusual, cannot be copied. The
-//! copies then begin after the last such structure, and its `pNext` leads to them during the call, as with the Khronos loader.
+//! The size of a structure comes from the registry. A structure that the registry does not know, or whose shape is unusual, cannot be
+//! copied. The copies then begin after the last structure of this kind, and the `pNext` of that structure points to the copies during the
+//! call, as with the Khronos loader.
 
 use super::chain;
 use super::layer_interface::VkLayerDeviceCreateInfo;
@@ -61,13 +62,13 @@ const UNIT: usize = size_of::<u64>();
 pub(crate) struct Replaced {
     /// Copies of the structures before the replacement.
     _copies: HostVec<u64>,
-    /// A `pNext` of the caller that leads to the copies, and its previous value.
+    /// A `pNext` of the caller that points to the copies, and its previous value.
     written: Option<(*mut *const c_void, *const c_void)>,
 }
 
 /// Start of the copies of a chain.
 struct Front {
-    /// The `pNext` that leads to the copies: the head of the chain if all structures before the replaced one can be copied.
+    /// The `pNext` that points to the copies: the head of the chain if all structures before the replaced one can be copied.
     link: *mut *const c_void,
     is_head: bool,
     /// Number of [`UNIT`]s that the copies take.
@@ -118,7 +119,7 @@ impl Drop for Replaced {
 /// Finds the longest run of structures of known size before `original`.
 ///
 /// # Safety
-/// The same as for [`Replaced::put`].
+/// `*head` starts a valid chain that contains `original`.
 unsafe fn front(head: &mut *const c_void, original: *const c_void) -> Front {
     let first = *head;
     let mut front = Front {
@@ -145,8 +146,8 @@ unsafe fn front(head: &mut *const c_void, original: *const c_void) -> Front {
     front
 }
 
-/// Copies the structures from `from` up to `original`, one after the other, and links them; the last one leads to `replacement`. Returns the first
-/// copy, or `replacement` if nothing is copied.
+/// Copies the structures from `from` up to `original`, one after the other, and links them; the last copy points to `replacement`. Returns
+/// the first copy, or `replacement` if nothing is copied.
 ///
 /// # Safety
 /// `from` leads to `original` through structures of known size, and `room` is large enough for them.

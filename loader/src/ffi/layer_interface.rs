@@ -24,9 +24,9 @@ pub(crate) const LAYER_NEGOTIATE_INTERFACE_STRUCT: i32 = 1;
 /// Structure that a layer fills in when it negotiates.
 #[repr(C)]
 pub(crate) struct VkNegotiateLayerInterface {
-    /// Always [`LAYER_NEGOTIATE_INTERFACE_STRUCT`].
+    /// Type of the structure, always [`LAYER_NEGOTIATE_INTERFACE_STRUCT`].
     pub sType: i32,
-    /// Always null.
+    /// Unused, always null.
     pub pNext: *mut c_void,
     /// The loader's version before the call; the layer's version after the call.
     pub loaderLayerInterfaceVersion: u32,
@@ -44,13 +44,13 @@ pub(crate) struct VkNegotiateLayerInterface {
 pub(crate) struct VkLayerFunction(pub i32);
 
 impl VkLayerFunction {
-    /// A list of links, one per layer.
+    /// Kind of a node with a list of links, one for each layer.
     pub(crate) const VK_LAYER_LINK_INFO: Self = Self(0);
-    /// The function that writes the dispatch pointer of an object.
+    /// Kind of a node with the function that writes the dispatch pointer of an object.
     pub(crate) const VK_LOADER_DATA_CALLBACK: Self = Self(1);
-    /// The functions with which a layer creates devices of its own.
+    /// Kind of a node with the functions with which a layer creates devices of its own.
     pub(crate) const VK_LOADER_LAYER_CREATE_DEVICE_CALLBACK: Self = Self(2);
-    /// Features of the loader.
+    /// Kind of a node with the features of the loader.
     pub(crate) const VK_LOADER_FEATURES: Self = Self(3);
 }
 
@@ -114,13 +114,13 @@ pub(crate) union InstanceNode {
 /// A node that the loader inserts before the application's `pNext` chain.
 #[repr(C)]
 pub(crate) struct VkLayerInstanceCreateInfo {
-    /// Always `VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO`.
+    /// Type of the structure, always `VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO`.
     pub sType: VkStructureType,
-    /// The next node.
+    /// The next structure in the `pNext` chain.
     pub pNext: *const c_void,
     /// Kind of the content.
     pub function: VkLayerFunction,
-    /// The content.
+    /// Content of the node; `function` selects the member.
     pub u: InstanceNode,
 }
 
@@ -147,13 +147,13 @@ pub(crate) union DeviceNode {
 /// A node that the loader inserts before `VkDeviceCreateInfo::pNext`.
 #[repr(C)]
 pub(crate) struct VkLayerDeviceCreateInfo {
-    /// Always `VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO`.
+    /// Type of the structure, always `VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO`.
     pub sType: VkStructureType,
-    /// The next node.
+    /// The next structure in the `pNext` chain.
     pub pNext: *const c_void,
     /// Kind of the content.
     pub function: VkLayerFunction,
-    /// The content.
+    /// Content of the node; `function` selects the member.
     pub u: DeviceNode,
 }
 
@@ -163,7 +163,7 @@ pub(crate) struct VkLayerDeviceCreateInfo {
 pub(crate) struct VkChainHeader {
     /// Number of the query that the chain answers: 1 for extension properties, 2 for layer properties, 3 for the version.
     pub r#type: u32,
-    /// Always 1.
+    /// Version of the chain, always 1.
     pub version: u32,
     /// Size of the whole node in bytes.
     pub size: u32,
@@ -174,7 +174,7 @@ pub(crate) struct VkChainHeader {
 pub(crate) struct PreInstanceNode<F> {
     /// Head of the node.
     pub header: VkChainHeader,
-    /// The next function.
+    /// Function of the next entity in the chain.
     pub pfnNextLayer: F,
     /// First argument of the next function.
     pub pNextLink: *const PreInstanceNode<F>,

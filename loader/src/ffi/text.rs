@@ -15,7 +15,7 @@ impl<'a> Uncounted<'a> {
         self.0.as_ptr()
     }
 
-    /// Returns `true` if the string begins with `vk`, as every command does.
+    /// Returns `true` if the string begins with `vk`, like the name of every command.
     pub(crate) fn is_vulkan(self) -> bool {
         let first = self.as_ptr().cast::<u8>();
         // SAFETY: the string is terminated, so another byte follows a byte that is not zero.
@@ -64,7 +64,7 @@ pub(crate) unsafe fn c_name<'a>(name: *const c_char) -> &'a [u8] {
     unsafe { core::slice::from_raw_parts(name.cast::<u8>(), len) }
 }
 
-/// Returns an array of a caller; NULL or a zero count gives an empty one.
+/// Returns an array of a caller; an empty slice for NULL or a zero count.
 ///
 /// # Safety
 /// `array` is null or holds `count` readable elements, valid for `'a`.
@@ -113,8 +113,8 @@ pub(crate) unsafe fn is_valid_name<'a>(name: *const c_char) -> Option<&'a CStr> 
     unsafe { valid_name(name, LONGEST_NAME) }
 }
 
-/// Returns a name in a create info if it is valid, as [`is_valid_name`] does. A valid name has at most 255 bytes, because the arrays that
-/// list names have 256. Bytes after the 256th are therefore not read (BI-44).
+/// Returns a name in a create info if the name is valid, like [`is_valid_name`]. A valid name has at most 255 bytes, because the arrays in
+/// which Vulkan lists names have 256 bytes. Bytes after the 256th are therefore not read (BI-44).
 ///
 /// # Safety
 /// `name` is null, or readable up to its terminator or to 256 bytes, whichever comes first; valid for `'a`.

@@ -26,7 +26,7 @@ type CreateInstance = unsafe extern "system" fn(
     *mut InstanceHandle<Chain>,
 ) -> VkResult;
 
-/// Calls `vkCreateInstance` of the topmost layer, or of the terminator, and stores the handle that it returns.
+/// Calls `vkCreateInstance` of the topmost layer, or of the terminator, and stores the returned handle.
 ///
 /// # Safety
 /// `create_info` and `callbacks` are the application's; the layers' functions are valid.
@@ -109,14 +109,14 @@ fn links(instance: &Instance, layers: &InstanceLayers) -> Result<HostVec<VkLayer
     }
     let first = links.as_mut_ptr();
     for index in 1..links.len() {
-        // SAFETY: both elements lie in the array, which no longer grows.
+        // SAFETY: both elements are in the array, which no longer grows.
         unsafe { (*first.add(index - 1)).pNext = first.add(index) };
     }
     Ok(links)
 }
 
-/// Returns the loader's nodes for the head of the application's chain, outermost first (LAY-231). The last one, for the links, is omitted if no layer
-/// was requested.
+/// Returns the loader's nodes for the head of the application's chain, outermost first (LAY-231). The last node, which has the links, is
+/// omitted if no layer was requested.
 fn nodes(links: &mut [VkLayerInstanceLink]) -> [VkLayerInstanceCreateInfo; 4] {
     let node = |function, u| VkLayerInstanceCreateInfo {
         sType: VkStructureType::VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO,
@@ -156,7 +156,7 @@ fn nodes(links: &mut [VkLayerInstanceLink]) -> [VkLayerInstanceCreateInfo; 4] {
     ]
 }
 
-/// Links the nodes in order; the last one leads to `next`.
+/// Links the nodes in order; the last node points to `next`.
 fn chain_up(nodes: &mut [VkLayerInstanceCreateInfo], next: *const c_void) {
     let mut next = next;
     for node in nodes.iter_mut().rev() {

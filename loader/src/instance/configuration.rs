@@ -13,7 +13,7 @@ use os::memory::{OutOfMemory, shortage};
 use rust_alloc::sync::Arc;
 use rust_alloc::vec::Vec;
 
-/// Settings file as the last global command read it (APP-243).
+/// Settings that the last global command read (APP-243).
 static SETTINGS: Mutex<Option<Arc<Settings>>> = Mutex::new(None);
 
 /// Result of the last query for all layers.

@@ -73,7 +73,7 @@ pub(crate) unsafe fn create_instance(
 /// Makes the instance; on failure, releases what was made.
 ///
 /// # Safety
-/// The same as for [`create_instance`].
+/// `create_info` is valid, and `callbacks` is NULL or valid.
 unsafe fn build(
     create_info: &VkInstanceCreateInfo,
     requests: &Requests<'_>,
@@ -110,7 +110,7 @@ unsafe fn build(
 /// with incomplete data (APP-174).
 ///
 /// # Safety
-/// The same as for [`create_instance`].
+/// `create_info` is valid, and `callbacks` is NULL or valid.
 unsafe fn prepare(
     create_info: &VkInstanceCreateInfo,
     requests: &Requests<'_>,
@@ -185,7 +185,8 @@ unsafe fn prepare(
     };
     offer.check(instance, requests, &journal)?;
     if journal.is_heard() {
-        // Tools expect these warnings twice, as from the Khronos loader: when it lists extensions, and when it builds the chain.
+        // Tools expect these warnings twice, because the Khronos loader logs them when it lists extensions and again when it builds the
+        // chain.
         activation::activate(&request, &journal)?;
     }
     instance.enabled.request(requests.extensions());
@@ -203,7 +204,7 @@ unsafe fn prepare(
 }
 
 /// Returns the policies that apply to an instance, and logs them. If a variable or the settings file chose devices, no driver is left out,
-/// because the only chosen device could belong to that driver (DRV-273).
+/// because the only chosen device could belong to a driver that was left out (DRV-273).
 fn policies(settings: Option<&Settings>, environment: &Environment<'_>, journal: &Journal<'_>) -> DriverPolicies {
     let asked = DriverPolicies::in_force(settings);
     if asked.is_empty() {
@@ -289,7 +290,7 @@ fn remember_requests(instance: &Instance, requests: &Requests<'_>) -> Result<(),
     for name in requests.layers() {
         names.try_push(HostText::try_new(name, allocator)?)?;
     }
-    // Only the creation sets the names, and it runs once.
+    // Only the creation sets the names, and the creation runs once.
     let _ = instance.requested_layers.set(names);
     Ok(())
 }

@@ -27,7 +27,7 @@ pub(crate) unsafe fn destroy_instance(handle: InstanceHandle<App>, callbacks: *c
     instance.messengers.forget_ordinary();
     instance.messengers.resume_create_time();
     let destroy = instance.table().vkDestroyInstance.get();
-    // SAFETY: the function belongs to the topmost entity and gets the handle that this entity returned.
+    // SAFETY: the function belongs to the topmost entity and receives the handle that this entity returned.
     unsafe { destroy(instance.chain_handle(), callbacks) };
     let allocator = instance.allocator;
     // SAFETY: the chain is destroyed, so Vulkan forbids any use of the handle.
@@ -84,7 +84,7 @@ pub(super) unsafe fn release_drivers(instance: &Instance, callbacks: *const VkAl
 pub(super) unsafe fn free(raw: *mut Instance, allocator: HostAllocator) {
     // SAFETY: the caller promises that nothing refers to the object; this reference ends with the block.
     if let Some(layers) = unsafe { (*raw).layers.get_mut() } {
-        // The order of the chain no longer matters; this is the order in which the libraries close.
+        // The order of the chain no longer matters. This sort brings the layers into the order in which their libraries close.
         os::sort_by(&mut layers.chain, |one, other| one.place < other.place);
     }
     // SAFETY: the object is freed only at the end of this function.

@@ -37,7 +37,8 @@ pub(crate) struct InstanceDriver {
     path: HostText,
     /// The negotiated interface version.
     pub interface_version: u32,
-    /// Facts that were known before. The driver's answers are compared with these. At this place, the member fits into padding.
+    /// Facts that were known before the driver was opened. The loader compares the driver's answers with these facts. At this position, the
+    /// member fits into padding.
     pub known: Option<Known>,
     /// `true` for a driver of the service.
     pub is_of_service: bool,
@@ -47,7 +48,7 @@ pub(crate) struct InstanceDriver {
     pub enumerate_adapter_physical_devices: Option<EnumerateAdapterPhysicalDevices>,
     /// The driver's lookup function.
     pub get_instance_proc_addr: GetProcAddr,
-    /// The driver's instance.
+    /// Handle of the driver's own instance.
     pub handle: InstanceHandle<Driver>,
     /// Known extensions that were actually enabled on this driver (DRV-116).
     pub enabled: InstanceExtensionSet,
@@ -57,7 +58,7 @@ pub(crate) struct InstanceDriver {
     uses: UseCount,
     /// The driver's surfaces by slot.
     pub surfaces: Mutex<HandleTable>,
-    /// Held by the thread that creates a surface in the driver (DRV-177).
+    /// Gate that is held by the thread that creates a surface in the driver (DRV-177).
     pub making_surface: ReentrantGate,
     /// The driver's messengers by slot.
     pub messengers: Mutex<HandleTable>,
@@ -71,8 +72,8 @@ unsafe impl Send for InstanceDriver {}
 unsafe impl Sync for InstanceDriver {}
 
 impl InstanceDriver {
-    /// Describes a driver whose instance was just created; `index` is its place among the found drivers. The caller has filled the function table,
-    /// and keeps the library until [`InstanceDriver::keep`].
+    /// Describes a driver whose instance was just created; `index` is the driver's position among the found drivers. The caller has filled
+    /// the function table, and keeps the library until [`InstanceDriver::keep`].
     pub(crate) fn new(
         instance: &Instance,
         (index, driver): (usize, &OpenDriver),
@@ -201,8 +202,8 @@ impl InstanceDriver {
         }
     }
 
-    /// Closes the library of a retired driver. During the creation of the instance, the library goes back to the found driver instead, because the
-    /// terminator may run again. A driver of an earlier run has no library.
+    /// Closes the library of a retired driver. During the creation of the instance, the library returns to the found driver instead,
+    /// because the terminator may run again. A driver of an earlier run has no library.
     pub(crate) fn close(&self) {
         if !self.is_retired() {
             return;

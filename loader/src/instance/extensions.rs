@@ -69,7 +69,7 @@ pub(super) fn known<'a>(names: impl Iterator<Item = &'a [u8]>) -> InstanceExtens
 
 /// Sources of instance extensions.
 pub(super) struct Offer<'a> {
-    /// The drivers.
+    /// Open drivers that the scan found.
     pub drivers: &'a [OpenDriver],
     /// Drivers that are not open because they are not needed.
     pub known: (&'a KnownDrivers, &'a Reserves),
@@ -160,7 +160,8 @@ impl Offer<'_> {
         for driver in self.drivers {
             match driver::instance_extensions(driver, scratch) {
                 Ok(list) => {
-                    // If the facts listed too much, the creation may fail here; report the difference as a successful creation does.
+                    // If the known facts list extensions that the driver lacks, the creation may fail here. The difference is therefore
+                    // reported here too, as after a successful creation.
                     KnownDrivers::compare_extensions(driver.known, &driver.path, &list, journal);
                     list.iter().try_for_each(|extension| all.try_push(*extension))?;
                 }

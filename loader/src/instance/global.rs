@@ -193,7 +193,7 @@ pub(crate) unsafe fn enumerate_instance_extension_properties(
 /// Returns the extent of the layers for a query of extensions; `name` is the layer of the query, or null.
 ///
 /// # Safety
-/// The same as for [`names_layer`].
+/// `name` is null or a string of the caller.
 unsafe fn extent_for(name: *const c_char) -> Extent {
     // SAFETY: the caller promises a name that is null or a string.
     if unsafe { names_layer(name) } {
@@ -300,8 +300,8 @@ unsafe fn extensions_of_layer(
     }
 }
 
-/// Lists the extensions of drivers in discovery order, then of the loader, then of enabled implicit layers. Of extensions with one name,
-/// the first counts (APP-64).
+/// Lists the extensions of drivers in discovery order, then of the loader, then of enabled implicit layers. Of several extensions with the
+/// same name, the list contains the first one (APP-64).
 fn all_extensions(found: &Configuration, journal: &mut Journal<'_>) -> Result<Vec<VkExtensionProperties>, VkResult> {
     let environment = Environment::process();
     let known = KnownDrivers::of_call(Purpose::Query, Wishes::default(), &environment, journal);
@@ -367,7 +367,7 @@ macro_rules! loader_extensions {
     ($($name:ident)*) => {
         /// Extensions that the loader implements itself, for which no driver is needed (DRV-102).
         pub(super) const LOADER_EXTENSIONS: [InstanceExtension; 4] = [$(InstanceExtension::$name),*];
-        /// Properties of these extensions in lists.
+        /// Properties of `LOADER_EXTENSIONS` in lists.
         static LOADER_PROPERTIES: [VkExtensionProperties; 4] = [
             $(properties_of(stringify!($name), InstanceExtension::$name.spec_version())),*
         ];
@@ -422,7 +422,7 @@ enum Origin {
 /// A list of extensions with unique names.
 struct ExtensionList {
     items: Vec<VkExtensionProperties>,
-    /// The extensions of the list that the loader knows by a number.
+    /// The extensions of the list that have a number in the loader's extension table.
     known: InstanceExtensionSet,
     /// Index of the other extensions by name.
     others: Index,

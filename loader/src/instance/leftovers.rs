@@ -32,10 +32,10 @@ impl InstanceDriver {
         unsafe { Self::destroy_callback_of((&self.table, self.handle), kind, handle, callbacks) };
     }
 
-    /// Destroys an object as [`InstanceDriver::destroy_callback`] does, for a driver with these functions and this instance.
+    /// Destroys an object like [`InstanceDriver::destroy_callback`], with the functions and the instance of a driver.
     ///
     /// # Safety
-    /// The same as for [`InstanceDriver::destroy_callback`].
+    /// `handle` is zero or a live object of this kind in the instance; `callbacks` is NULL or valid; the instance lives.
     pub(crate) unsafe fn destroy_callback_of(
         (table, instance): Real<'_>,
         kind: Kind,

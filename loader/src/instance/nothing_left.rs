@@ -16,7 +16,7 @@ const LEVELS: usize = 2;
 /// Logs an error because no driver or device is left.
 ///
 /// The message consists of `line`, the first cause, and a hint at `vkloader` if that program is installed. If no decision is a cause,
-/// `otherwise` takes the place of the cause. If no log sink is active, nothing is looked up.
+/// `otherwise` replaces the cause. If no log sink is active, nothing is looked up.
 #[cold]
 #[inline(never)]
 pub(crate) fn tell_nothing_left(

@@ -47,7 +47,7 @@ pub(crate) struct Instance {
     header: Header,
     table: InstanceTable,
     next: AtomicPtr<Self>,
-    /// The callbacks of `vkCreateInstance`, which provide all memory here (APP-170).
+    /// The callbacks of `vkCreateInstance`, which provide all memory of the instance (APP-170).
     pub allocator: HostAllocator,
     api_version: AtomicU32,
     /// Extensions enabled by the application or by a layer (APP-28).
@@ -70,12 +70,12 @@ pub(crate) struct Instance {
     pub found_drivers: Mutex<Vec<OpenDriver>>,
     /// Drivers that the scan did not open because other drivers suffice; unused after the creation of the instance.
     pub aside_drivers: Mutex<Reserves>,
-    /// Drivers of the scan that made no instance. The libraries of these drivers stay open as long as this instance, as those of other
-    /// drivers do.
+    /// Drivers of the scan that made no instance. The libraries of these drivers stay open as long as this instance, like those of other
+    /// drivers.
     pub refused_drivers: Mutex<Vec<OpenDriver>>,
     /// Best reason why a driver of the scan is missing, for a later call that finds no device (APP-89a).
     pub(crate) cause: Mutex<Cause>,
-    /// Drivers that the terminator made, in the order of every walk over them: reverse scan order (DRV-10).
+    /// Drivers that the terminator made, in the order in which the loader always iterates over them: reverse scan order (DRV-10).
     pub drivers: HostList<HostVec<HostBox<InstanceDriver>>>,
     /// Objects for physical devices.
     pub physical_devices: Mutex<PhysicalDevices>,
@@ -93,12 +93,12 @@ unsafe impl Sync for Instance {}
 unsafe impl Send for Instance {}
 
 impl Instance {
-    /// Makes an empty instance at an address that does not change.
+    /// Creates an empty instance at an address that does not change.
     ///
     /// # Errors
     /// The allocator has no memory.
-    // Not inlined: the table is large, and must not occupy the caller's stack while layers and drivers run, which may call back and create
-    // another instance.
+    // This function is not inlined: the table is large, and must not occupy the caller's stack while layers and drivers run, which may call
+    // back and create another instance.
     #[inline(never)]
     pub(crate) fn try_new(allocator: HostAllocator, api_version: ApiVersion) -> Result<HostBox<Self>, OutOfMemory> {
         let instance = HostBox::try_new(
@@ -196,7 +196,7 @@ impl Instance {
         self.settings_log_mask
             .store(settings.log_mask.word(), Ordering::Relaxed);
         if let Some(devices) = &settings.device_configurations {
-            // Only the creation sets the devices, and it runs once.
+            // Only the creation sets the devices, and the creation runs once.
             let _ = self
                 .device_configurations
                 .set(HostVec::try_from_slice(devices, self.allocator)?);

@@ -17,12 +17,12 @@ use rust_alloc::vec::Vec;
 
 const DETAIL: LogBits = LogBits::DEBUG.with(LogBits::LAYER);
 
-/// The query of a chain.
+/// The global query that a chain answers.
 #[derive(Clone, Copy)]
 pub(super) struct Query {
-    /// Function in the manifests.
+    /// Function of the query, as manifests name it.
     pub function: PreInstanceFunction,
-    /// Number in the node's header.
+    /// Number of the query in the header of a node.
     pub kind: u32,
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Requests<'a> {
 }
 
 impl<'a> Requests<'a> {
-    /// Reads from a create info.
+    /// Wraps a create info.
     ///
     /// # Safety
     /// `info` is a valid structure: each array is null or holds as many elements as its count says, and everything stays valid for `'a`.
@@ -63,7 +63,7 @@ impl<'a> Requests<'a> {
         ApiVersion(unsafe { self.info.pApplicationInfo.as_ref() }.map_or(0, |info| info.apiVersion))
     }
 
-    /// Returns the major and minor version that the application requests; 1.0 if the application gives none (APP-62).
+    /// Returns the major and minor version that the application requests; 1.0 if the application requests no version (APP-62).
     pub(super) fn api_version(&self) -> ApiVersion {
         let raw = self.raw_api_version();
         if raw.0 == 0 {
@@ -92,7 +92,7 @@ impl<'a> Requests<'a> {
                 .contains(InstanceExtension::VK_KHR_portability_enumeration)
     }
 
-    /// Returns `true` if layers are requested, even if there is only a count.
+    /// Returns `true` if layers are requested, even if the create info has a count without an array.
     pub(super) fn has_layers(&self) -> bool {
         self.info.enabledLayerCount > 0
     }

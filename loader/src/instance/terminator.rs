@@ -46,11 +46,11 @@ pub(crate) unsafe fn create_instance_terminator(
     let (Some(create_info), Some(handle)) = (unsafe { create_info.as_ref() }, unsafe { out.as_ref() }) else {
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     };
-    // SAFETY: a layer must leave the handle as it is; a handle of two readable words that differs ends the process.
+    // SAFETY: a layer must leave the handle unchanged. A different handle that points to two readable words ends the process.
     let instance = unsafe { own_instance(*handle) };
     // SAFETY: the lowest layer passes a valid create info.
     let requests = unsafe { Requests::new(create_info) };
-    // A layer may have changed the version; the version that arrives here counts (DRV-94).
+    // A layer may have changed the version; the version that arrives here is used (DRV-94).
     instance.set_api_version(requests.api_version());
     instance.enabled.reach(requests.extensions());
     let sink = LogSink(Some(instance));
@@ -136,7 +136,7 @@ impl Creation<'_> {
             });
             index += 1;
         }
-        // Every walk over the drivers goes in reverse scan order (DRV-10).
+        // Iterations over the drivers use reverse scan order (DRV-10).
         drivers.reverse();
         let any = !drivers.is_empty();
         // The drivers are added even after a failure, because the cleanup looks for them there.
@@ -271,7 +271,7 @@ impl Creation<'_> {
             .map(|made| made.map(|made| (made, forced)))
     }
 
-    /// Calls the driver, or makes the stand-in of a driver that stays closed.
+    /// Calls the driver, or creates the stand-in of a driver that stays closed.
     ///
     /// # Safety
     /// `info` is valid.
@@ -281,8 +281,8 @@ impl Creation<'_> {
         let result = match &driver.closed {
             None => {
                 let create = driver.interface.create_instance;
-                // SAFETY: the function belongs to the driver, and the arrays of the create info live until it returns; `pNext` and the
-                // callbacks are unchanged (DRV-109).
+                // SAFETY: the function belongs to the driver, and the arrays of the create info live until the function returns; `pNext`
+                // and the callbacks are unchanged (DRV-109).
                 unsafe { create(info, self.callbacks, &mut handle) }
             }
             Some(closed) => {
@@ -373,7 +373,7 @@ impl Creation<'_> {
         None
     }
 
-    /// Returns the extensions that count as enabled on this driver (DRV-116).
+    /// Returns the extensions that are treated as enabled on this driver (DRV-116).
     fn enabled_on(&self, names: &[*const c_char], driver: &OpenDriver) -> InstanceExtensionSet {
         // SAFETY: the names are the application's or the loader's own, all terminated.
         let enabled = super::extensions::known(names.iter().map(|&name| unsafe { ffi::c_text(name) }));

@@ -79,7 +79,7 @@ impl VisibleDevices {
 }
 
 impl Instance {
-    /// Remembers the list that counts for this instance, and returns its words. The settings file takes precedence over the variable, and
+    /// Stores the list that applies to this instance, and returns its words. The settings file takes precedence over the variable, and
     /// `device_configurations` takes precedence over both lists.
     ///
     /// # Errors
@@ -124,7 +124,7 @@ impl Instance {
         if configured.is_some() || variable.is_some() && !has_words(value) {
             return Ok(None);
         }
-        // Only the creation sets the list, and it runs once.
+        // Only the creation sets the list, and the creation runs once.
         let visible = self.visible.get_or_set(VisibleDevices {
             value: HostVec::try_from_slice(value, self.allocator)?,
             variable,

@@ -28,7 +28,7 @@ pub(crate) struct LayerDeviceExtension {
 
 /// A layer in the call chain.
 pub(crate) struct ActiveLayer {
-    /// `layerName`.
+    /// Name of the layer (`layerName`).
     pub name: HostText,
     /// Path of the layer's manifest.
     pub manifest: HostText,
@@ -48,6 +48,7 @@ pub(crate) struct ActiveLayer {
     pub device_extensions: HostVec<LayerDeviceExtension>,
     /// Lookup functions of the layer.
     pub functions: LayerFunctions,
-    /// The open library, which contains the functions. Last member, so that it closes after everything above is dropped.
+    /// The open library, which contains the functions. This member is the last, so that the library closes after all other members are
+    /// dropped.
     pub _library: Library,
 }

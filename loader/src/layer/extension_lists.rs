@@ -53,7 +53,7 @@ impl LayerExtensionLists {
             Some(all) => all,
             None => {
                 let all = look(allocator)?;
-                // If two threads search at once, the list of the first one counts.
+                // If two threads search at once, the list of the first thread is kept.
                 self.all.get_or_set(all)
             }
         };

@@ -78,8 +78,8 @@ fn named(library: &Library, rename: Option<&Text>, name: &str) -> PFN_vkVoidFunc
     library.function_named(rename.map_or(name.as_bytes(), |text| text.as_bytes()))
 }
 
-/// Negotiates the interface with the layer. Returns `None` if the layer lacks the function or reports an error, so that the exports count
-/// (LAY-212).
+/// Negotiates the interface with the layer. Returns `None` if the layer lacks the function or reports an error, in which case the loader
+/// uses the library's exports (LAY-212).
 fn negotiate(library: &Library, renames: Renames<'_>) -> Option<VkNegotiateLayerInterface> {
     let function = named(library, renames.negotiate, "vkNegotiateLoaderLayerInterfaceVersion");
     // SAFETY: the export is the layer's negotiation function, which has this type.

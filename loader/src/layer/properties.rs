@@ -6,7 +6,7 @@ use discovery::manifest::LayerManifest;
 use discovery::manifest::layer::{DeviceExtension, InstanceExtension};
 use discovery::text::Text;
 
-/// Returns the properties of a layer. Inlined, so that they are written in place instead of copied.
+/// Returns the properties of a layer. The function is inlined, so that the properties are written in place instead of copied.
 #[inline(always)]
 pub(crate) fn properties_of(layer: &LayerManifest) -> VkLayerProperties {
     let mut properties = VkLayerProperties {

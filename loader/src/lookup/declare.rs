@@ -42,7 +42,7 @@ impl Facts {
     }
 }
 
-/// Returns the slot of a row that names one table; [`NO_SLOT`] for a row that names none.
+/// Returns the slot of a row that names one table; [`NO_SLOT`] for a row without a table.
 pub(crate) const fn slot_or_none(slots: &[usize]) -> u16 {
     match slots {
         [] => NO_SLOT,
@@ -61,7 +61,7 @@ pub(crate) const fn is_listed(names: &[&str]) -> bool {
 /// A row has: name, level and checked parameter, trampoline. These optional parts follow: core version, gate, terminator, gate of the terminator by
 /// device or instance extensions, tables of the chain and of the driver, platform.
 ///
-/// The names `trampoline` and `terminator` must lead to the functions where the macro is called.
+/// The names `trampoline` and `terminator` must resolve to the functions where the macro is called.
 macro_rules! commands {
     ($(
         $name:ident: $level:ident $($parameter:ident)?, $trampoline:ident as $trampoline_type:ty

@@ -1,7 +1,8 @@
 //! A constant table of many functions.
 
-/// Defines a table of functions that stores their distances from the table, so that loading the library has no pointers to adjust. The distance of an
-/// exported function is constant only if the build script binds the library's symbols inside it, which it reports with a flag.
+/// Defines a table of functions that stores their distances from the table, so that loading the library has no pointers to adjust. The
+/// distance of an exported function is constant only if the linker binds the library's symbols inside the library. The build script sets a
+/// flag if the linker does.
 #[cfg(all(
     vkl_binds_own_symbols,
     any(
@@ -54,7 +55,7 @@ macro_rules! functions {
     };
 }
 
-/// Defines the same table with pointers.
+/// Defines a table of functions that stores pointers instead of distances.
 #[cfg(not(all(
     vkl_binds_own_symbols,
     any(

@@ -5,7 +5,7 @@
 
 /// Binary logarithm of [`POSITIONS`].
 const POSITION_BITS: u32 = 11;
-/// Number of positions.
+/// Number of hash positions.
 pub(crate) const POSITIONS: usize = 1 << POSITION_BITS;
 
 /// Number of bytes in a word.

@@ -190,7 +190,7 @@ pub(crate) fn find(name: &[u8]) -> Option<&'static Row> {
     Command::find(name).map(Command::row)
 }
 
-/// Returns the number of a command's row. For constants: a name that is not a command fails to compile.
+/// Returns the number of a command's row. In a constant, a name that is not a command fails to compile.
 pub(crate) const fn number(name: &str) -> u16 {
     let name = name.as_bytes();
     let Some(position) = hash::position_of(name) else {

@@ -1,7 +1,7 @@
 //! Look-up of the loader's facts about a command by its name (GEN-64).
 //!
-//! The generator emits a row per command (`generated/lookup.rs`), and [`commands!`](commands) takes the rows. [`row`] has the facts about a
-//! command, and [`index`] finds a command by its name. The compiler computes all these tables.
+//! The generator emits a row per command (`generated/lookup.rs`), and [`commands!`](commands) declares tables from the rows. [`row`] has
+//! the facts about a command, and [`index`] finds a command by its name. The compiler computes all these tables.
 
 mod declare;
 mod function_table;

@@ -13,20 +13,20 @@ pub(crate) type Function = unsafe extern "system" fn();
 /// Kind of object on which a command is dispatched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Level {
-    /// The command needs no instance.
+    /// The command needs no object.
     Global,
-    /// An instance.
+    /// The command is dispatched on an instance.
     Instance,
-    /// A physical device.
+    /// The command is dispatched on a physical device.
     PhysicalDevice,
-    /// A device, or an object that descends from one.
+    /// The command is dispatched on a device, or on an object that descends from a device.
     Device,
 }
 
 /// Condition under which the instance-level lookup finds a command (APP-27).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gate {
-    /// Always.
+    /// The command is always found.
     Always,
     /// The command is found if one of these extensions is enabled.
     Instance(InstanceExtensionSet),
@@ -53,7 +53,7 @@ impl Gate {
 /// Condition under which the end of the device chain returns the loader's terminator (APP-45).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DeviceGate {
-    /// Always.
+    /// The command is always found.
     Always,
     /// The command is found if one of these extensions is enabled on the driver's device.
     Device(DeviceExtensionSet),
@@ -88,7 +88,7 @@ impl DeviceGate {
 pub(crate) struct Parameter(u8);
 
 impl Parameter {
-    /// Finds the parameter by its name. For constants: a name that is not listed fails to compile.
+    /// Finds the parameter by its name. In a constant, a name that is not listed fails to compile.
     pub(crate) const fn of(name: &str) -> Self {
         let mut number = 0;
         while number < PARAMETERS.len() {
@@ -100,7 +100,7 @@ impl Parameter {
         panic!("the list lacks the name of a checked parameter")
     }
 
-    /// Returns the name.
+    /// Returns the name of the parameter.
     pub(crate) fn name(self) -> &'static str {
         PARAMETERS[self.0 as usize]
     }
@@ -122,8 +122,8 @@ pub(crate) struct Row {
     pub number: u16,
     /// Slot in the device table for a device-level command and in the instance table for others, or [`NO_SLOT`].
     pub slot: u16,
-    /// Slot of the driver's function: in the device-terminator table for a device-level command other than
-    /// `vkGetDeviceProcAddr`, in the driver table for others, or [`NO_SLOT`].
+    /// Slot of the driver's function: in the device-terminator table for every device-level command except `vkGetDeviceProcAddr`, in the
+    /// driver table for others, or [`NO_SLOT`].
     #[cfg(test)]
     pub driver_slot: u16,
     /// Level of the object on which the command is dispatched.

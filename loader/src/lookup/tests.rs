@@ -43,7 +43,7 @@ fn gen_64_any_bytes_may_be_asked_for() {
     for name in [&b""[..], b"v", b"vk", b"\xFF\xFE", b"vkCmdDraw\xFF", b"\0", &long] {
         assert!(!finds(name));
     }
-    // Generate byte strings of many lengths and contents; each ends where its allocation ends.
+    // Generates byte strings of many lengths and contents; each ends where its allocation ends.
     let mut state = 0x2545_F491_4F6C_DD1D_u64;
     for length in 0..300 {
         for _ in 0..100 {

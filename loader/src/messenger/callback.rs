@@ -8,8 +8,8 @@ use crate::generated::types::{
 };
 use core::ffi::c_void;
 
-/// A function of the application, with the kinds of messages that the function receives. These are copies, because the create info need not
-/// outlive the create call (APP-197).
+/// A function of the application, with the kinds of messages that the function receives. The members are copies, because the create info
+/// need not outlive the create call (APP-197).
 #[derive(Clone, Copy)]
 pub(crate) enum Callback {
     /// A debug-utils messenger.
@@ -18,7 +18,7 @@ pub(crate) enum Callback {
         severities: VkDebugUtilsMessageSeverityFlagsEXT,
         /// Types that the function receives.
         types: VkDebugUtilsMessageTypeFlagsEXT,
-        /// The function.
+        /// Function of the application.
         function: PFN_vkDebugUtilsMessengerCallbackEXT,
         /// Last argument of the function.
         user_data: *mut c_void,
@@ -27,7 +27,7 @@ pub(crate) enum Callback {
     Report {
         /// Flags that the function receives.
         flags: VkDebugReportFlagsEXT,
-        /// The function.
+        /// Function of the application.
         function: PFN_vkDebugReportCallbackEXT,
         /// Last argument of the function.
         user_data: *mut c_void,

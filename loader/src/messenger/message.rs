@@ -19,7 +19,7 @@ const LOADER_MESSAGE: &CStr = c"Loader Message";
 pub(crate) struct ReportFields {
     /// Type of the object that the message is about.
     pub object_type: VkDebugReportObjectTypeEXT,
-    /// The object.
+    /// Handle of the object that the message is about.
     pub object: u64,
     /// Location with a meaning that only the sender knows.
     pub location: usize,
@@ -46,7 +46,7 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    /// Makes a message from the structure of debug utils.
+    /// Creates a message from the structure of debug utils.
     ///
     /// # Safety
     /// `data` is valid as long as the message is used.
@@ -79,7 +79,7 @@ impl Message {
         }
     }
 
-    /// Makes a message from the parameters of debug report; `data` is [`ReportFields::data`] of the same fields.
+    /// Creates a message from the parameters of debug report; `data` is [`ReportFields::data`] of the same fields.
     pub(crate) fn from_report(
         flags: VkDebugReportFlagsEXT,
         report: ReportFields,

@@ -16,7 +16,7 @@ use discovery::journal::LogBits;
 use os::Mutex;
 use os::memory::OutOfMemory;
 
-/// Messengers and report callbacks of an instance, and the ones that receive messages now.
+/// Messengers and report callbacks of an instance, and the state that decides which of them receive messages now.
 ///
 /// The lock is held only during a look-up or an insertion. A walk that calls callbacks takes the lock again for each step and continues by serial
 /// number. A callback may therefore create and destroy messengers, including itself (APP-196).
@@ -64,7 +64,7 @@ impl Messengers {
         self.heard_before(u64::MAX).is_some()
     }
 
-    /// Copies the callbacks in a create info's chain, whatever extensions are enabled (APP-82).
+    /// Copies the callbacks in a create info's chain, even if their extensions are not enabled (APP-82).
     ///
     /// # Safety
     /// `first` is NULL or the head of a valid chain.
@@ -153,7 +153,7 @@ impl Messengers {
 
     /// Releases a slot; its object receives no more messages.
     pub(crate) fn release(&self, kind: Kind, slot: usize) {
-        // The caller already knows the object.
+        // The released object is ignored, because the caller already has it.
         let _ = self.0.lock().slots_mut(kind).release(slot);
     }
 

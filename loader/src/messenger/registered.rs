@@ -9,9 +9,9 @@ use os::memory::OutOfMemory;
 /// Extension to which an object belongs. Each extension has its own slots and driver tables (APP-178).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// `VkDebugUtilsMessengerEXT`.
+    /// `VK_EXT_debug_utils`: the object is a `VkDebugUtilsMessengerEXT`.
     Messenger,
-    /// `VkDebugReportCallbackEXT`.
+    /// `VK_EXT_debug_report`: the object is a `VkDebugReportCallbackEXT`.
     Report,
 }
 
@@ -24,7 +24,7 @@ impl Kind {
 pub(crate) struct Registered {
     /// Position in the order of creation; zero while the object receives no messages.
     pub serial: u64,
-    /// Function to call.
+    /// Function of the application that receives the messages.
     pub callback: Callback,
     /// Allocation callbacks of the create call, for drivers, if all of them were set (DRV-188).
     saved: Option<VkAllocationCallbacks>,

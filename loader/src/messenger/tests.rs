@@ -1,4 +1,4 @@
-//! Tests of which messenger or callback receives a message, and in which order.
+//! Tests that show which messenger or callback receives a message, and in which order.
 
 use super::callback::Callback;
 use super::message::{Message, ReportFields};
@@ -104,7 +104,7 @@ unsafe extern "system" fn report_function(
     unsafe { Listener::hear(user_data) }
 }
 
-/// Returns the messengers of an instance that has been created.
+/// Returns the messengers of an instance whose creation has ended.
 fn created() -> Messengers {
     let messengers = Messengers::new(HostAllocator::system());
     messengers.suspend_create_time();
@@ -134,7 +134,7 @@ fn clear(messengers: &Messengers) {
     }
 }
 
-/// Delivers an error.
+/// Delivers an error message.
 fn deliver(messengers: &Messengers) {
     let fields = ReportFields {
         object_type: VkDebugReportObjectTypeEXT(0),

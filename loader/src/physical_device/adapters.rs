@@ -107,7 +107,7 @@ fn put_translating_last(instance: &Instance, all: &mut HostVec<Device<'_>>, firs
     Ok(all.try_append(&last)?)
 }
 
-/// Returns the devices of an adapter that one driver serves; none if the driver does not serve the adapter (DRV-145).
+/// Returns the devices of an adapter that one driver serves; an empty list if the driver does not serve the adapter (DRV-145).
 ///
 /// # Errors
 /// Out of host memory.

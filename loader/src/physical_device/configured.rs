@@ -30,7 +30,7 @@ impl Identity {
     fn of(device: &Device<'_>) -> Self {
         let properties = facts::properties(device);
         let api_version = ApiVersion(properties.apiVersion);
-        // A device of Vulkan 1.0 matches no configuration, and lacks the command.
+        // A device of Vulkan 1.0 matches no configuration, and lacks the command that returns UUIDs.
         let (device_uuid, driver_uuid) = if api_version.without_patch() >= ApiVersion::V1_1 {
             facts::uuids(device)
         } else {

@@ -27,7 +27,7 @@ pub(crate) unsafe fn enumerate_physical_devices(
     array: *mut PhysicalDeviceHandle<App>,
 ) -> VkResult {
     let _passage = GATE.enter();
-    // SAFETY: Vulkan requires an instance handle that the loader gave to the application.
+    // SAFETY: Vulkan requires an instance handle that the loader returned to the application.
     let Some(instance) = (unsafe { translation::instance_object(handle) }) else {
         return translation::reject(row::vkEnumeratePhysicalDevices);
     };
@@ -101,7 +101,7 @@ unsafe fn unfiltered(instance: &Instance, count: *mut u32, array: *mut PhysicalD
 /// Answers with the devices of the whole list that the filters show (DRV-134).
 ///
 /// # Safety
-/// The same as for [`unfiltered`].
+/// `count` is writable; `array` is null or has room for `*count` handles.
 unsafe fn filtered(
     instance: &Instance,
     filters: &IdFilters,
@@ -135,7 +135,7 @@ fn whole_list(instance: &Instance) -> Result<HostVec<PhysicalDeviceHandle<Chain>
     let asking = TwoCalls {
         most: MOST_OF_A_CHAIN,
         attempts: ATTEMPTS,
-        // A layer may have counted before a device appeared.
+        // A device may appear after a layer has counted the devices.
         even_empty: true,
     };
     // SAFETY: function and handle belong to the topmost entity; the number is writable, and the array has room for as many handles.

@@ -27,7 +27,7 @@ pub(crate) unsafe fn enumerate_device_layer_properties(
     array: *mut VkLayerProperties,
 ) -> VkResult {
     let _passage = GATE.enter();
-    // SAFETY: Vulkan requires a physical device handle that the loader gave to the application.
+    // SAFETY: Vulkan requires a physical device handle that the loader returned to the application.
     let Some(device) = (unsafe { translation::physical_device_object(device) }) else {
         return translation::reject(row::vkEnumerateDeviceLayerProperties);
     };
@@ -50,7 +50,7 @@ pub(crate) unsafe fn enumerate_device_extension_properties(
     array: *mut VkExtensionProperties,
 ) -> VkResult {
     let _passage = GATE.enter();
-    // SAFETY: Vulkan requires a physical device handle that the loader gave to the application.
+    // SAFETY: Vulkan requires a physical device handle that the loader returned to the application.
     let Some((table, device)) = (unsafe { translation::physical_device(device) }) else {
         return translation::reject(row::vkEnumerateDeviceExtensionProperties);
     };
@@ -71,7 +71,7 @@ pub(super) unsafe fn enumerate(
     if count.is_null() {
         return VkResult::VK_INCOMPLETE;
     }
-    // SAFETY: the lowest layer passes a handle that the loader gave it.
+    // SAFETY: the lowest layer passes a handle that the loader returned to the layer.
     let object = unsafe { translation::chain_physical_device(device) };
     let instance = object.driver().instance();
     // SAFETY: the name is not null, so the lowest layer passes a string.
@@ -124,7 +124,7 @@ unsafe fn fill<'a>(
             *count = written;
             return result;
         }
-        // The caller's number stays as it was, whatever number the driver wrote.
+        // The caller's count stays unchanged, even if the driver wrote another number.
         failed => return driver_interface::failure(failed),
     }
     for extension in added {
@@ -151,7 +151,8 @@ fn is_listed(list: &[VkExtensionProperties], extension: &VkExtensionProperties) 
     list.iter().any(|known| ffi::is_fixed_text(&known.extensionName, name))
 }
 
-/// Returns the driver's list, followed by the extensions that it lacks. Of extensions with one name, the first counts (APP-131).
+/// Returns the driver's list, followed by the extensions that it lacks. Of several extensions with the same name, the list contains the
+/// first one (APP-131).
 fn merge<'a>(
     mut list: HostVec<VkExtensionProperties>,
     added: impl Iterator<Item = &'a VkExtensionProperties>,

@@ -16,13 +16,13 @@ use discovery::text::Text;
 use discovery::version::ApiVersion;
 use os::memory::copy_or_note;
 
-/// Device extension that reports the place of a device on the PCI bus.
+/// Device extension that reports the address of a device on the PCI bus.
 const PCI_BUS_INFO: &[u8] = b"VK_EXT_pci_bus_info";
 
 /// Device extension that reports the API to which a driver translates.
 const LAYERED_DRIVER: &[u8] = b"VK_MSFT_layered_driver";
 
-/// Place on the PCI bus: domain, bus, device, function.
+/// Address on the PCI bus: domain, bus, device, function.
 pub(super) type PciAddress = [u32; 4];
 
 /// UUIDs of a device and of its driver.
@@ -47,7 +47,7 @@ pub(super) fn name_of(properties: &VkPhysicalDeviceProperties) -> Text {
     copy_or_note(ffi::fixed_text(&properties.deviceName)).into()
 }
 
-/// Returns the place on the PCI bus, if the driver reports it (DRV-138). A driver whose extension list cannot be read reports no place.
+/// Returns the address on the PCI bus, if the driver reports it (DRV-138). A driver whose extension list cannot be read reports no address.
 ///
 /// # Errors
 /// Out of host memory.
@@ -85,7 +85,7 @@ pub(super) fn is_on_d3d12(instance: &Instance, device: &Device<'_>) -> Result<bo
 }
 
 /// Returns the function that fills the structure of a device extension, if the device has the extension. If the driver's extension list
-/// cannot be read, the device counts as one without the extension.
+/// cannot be read, the device is treated as a device without the extension.
 ///
 /// # Errors
 /// Out of host memory.

@@ -12,9 +12,9 @@ use crate::translation::PHYSICAL_DEVICE_MAGIC;
 pub(crate) struct AppPhysicalDevice {
     /// First word of every dispatchable object; the same for an instance and all its physical devices (LAY-250).
     pub dispatch: *const InstanceTable,
-    /// The instance of the device. Private, so that only [`AppPhysicalDevice::new`] makes such objects.
+    /// The instance of the device. The member is private, so that only [`AppPhysicalDevice::new`] makes these objects.
     instance: *const Instance,
-    /// Always [`PHYSICAL_DEVICE_MAGIC`].
+    /// Magic word, always [`PHYSICAL_DEVICE_MAGIC`].
     pub magic: u64,
     /// The chain's handle of the same device.
     pub chain: PhysicalDeviceHandle<Chain>,
@@ -23,17 +23,17 @@ pub(crate) struct AppPhysicalDevice {
 /// Object for the lowest layer's `VkPhysicalDevice` (DRV-124).
 #[repr(C)]
 pub(crate) struct ChainPhysicalDevice {
-    /// First word of every dispatchable object. Private, so that only [`ChainPhysicalDevice::new`] makes such objects.
+    /// First word of every dispatchable object. The member is private, so that only [`ChainPhysicalDevice::new`] makes these objects.
     #[allow(dead_code, reason = "layers read it")]
     dispatch: *const InstanceTable,
     /// The driver that owns the device.
     pub driver: *const InstanceDriver,
-    /// The driver's handle.
+    /// The driver's handle of the device.
     pub handle: PhysicalDeviceHandle<Driver>,
 }
 
 impl AppPhysicalDevice {
-    /// Makes an object of `instance` for the chain's `handle`.
+    /// Creates an object of `instance` for the chain's `handle`.
     ///
     /// # Safety
     /// The instance keeps its address and outlives the object and all references to it.
@@ -54,7 +54,7 @@ impl AppPhysicalDevice {
 }
 
 impl ChainPhysicalDevice {
-    /// Makes an object of `driver` for the driver's `handle`.
+    /// Creates an object of `driver` for the driver's `handle`.
     ///
     /// # Safety
     /// The driver keeps its address and outlives the object and all references to it.

@@ -71,8 +71,8 @@ impl Object for ChainPhysicalDevice {
     }
 }
 
-/// Returns the object with the key of `make`'s result. Adds that result if there is no such object. The caller must not hold the lock of
-/// the tables.
+/// Returns the object with the key of `make`'s result. Adds the result if no object has the key. The caller must not hold the lock of the
+/// tables.
 fn stable<T: Object>(instance: &Instance, make: impl Fn() -> T) -> Result<*mut T, OutOfMemory> {
     loop {
         let value = make();

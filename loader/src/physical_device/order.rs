@@ -36,7 +36,7 @@ pub(super) struct Traits {
     wish: usize,
 }
 
-/// Sort criteria, most important first (DRV-139). The derived comparison makes this a total order (DRV-142).
+/// Sort criteria, most important first (DRV-139). The derived comparison makes the ranks a total order (DRV-142).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
     /// Index of the selection that chose this device as the default; the maximum for all other devices.
@@ -99,7 +99,7 @@ impl Traits {
         self.uuid
     }
 
-    /// Returns the place of the device on the PCI bus.
+    /// Returns the address of the device on the PCI bus.
     pub(super) fn place(&self) -> Option<PciAddress> {
         self.pci
     }
@@ -109,7 +109,7 @@ impl Traits {
         self.kind == VkPhysicalDeviceType::VK_PHYSICAL_DEVICE_TYPE_CPU
     }
 
-    /// Returns `true` if another driver reports the same device: at the same place on the PCI bus, or with the same numbers and UUID. Two
+    /// Returns `true` if another driver reports the same device: at the same address on the PCI bus, or with the same numbers and UUID. Two
     /// software drivers with the same numbers also count as one device.
     pub(super) fn is_same_device(&self, other: &Self) -> bool {
         let has_same_numbers = (self.vendor_id, self.device_id) == (other.vendor_id, other.device_id);
@@ -331,7 +331,7 @@ pub(super) fn sort<'a>(
 pub(super) mod tests {
     use super::*;
 
-    /// Returns a device of a type (by its number), at a place on the bus, with a device number.
+    /// Returns a device of a type (by its number), at an address on the bus, with a device number.
     pub(in crate::physical_device) fn traits(kind: i32, pci: Option<PciAddress>, device_id: u32) -> Traits {
         Traits {
             name: Text::from("device"),
@@ -389,7 +389,7 @@ pub(super) mod tests {
     #[test]
     fn drv_139_numbers_decide_last_and_are_unsigned() {
         let all = [0xF000_0010, 0x13, 0x12].map(|device_id| traits(2, None, device_id));
-        // XOR of these with vendor 0x10 gives 0xF0000000, 3, 2.
+        // The exclusive or of each device number with vendor 0x10 is 0xF0000000, 3 or 2.
         assert_eq!(order("", &all), [2, 1, 0]);
     }
 

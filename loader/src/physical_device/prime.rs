@@ -10,7 +10,7 @@ use crate::instance::Instance;
 use discovery::env::dri_prime::{DriPrime, Prime};
 use discovery::env::{Environment, Variable};
 
-/// Returns the device that `DRI_PRIME` asks for, if the variable counts.
+/// Returns the device that `DRI_PRIME` asks for, if the variable applies.
 pub(super) fn asked(instance: &Instance) -> Option<DriPrime> {
     let environment = Environment::process();
     let value = environment.get_non_empty(Variable::DriPrime)?;
@@ -18,7 +18,7 @@ pub(super) fn asked(instance: &Instance) -> Option<DriPrime> {
     wishes::is_left_to_mesa(instance, &environment).then_some(asked)
 }
 
-/// Sets the wishes of the devices as the variable asks. If the requested device does not exist, returns `false` and changes nothing.
+/// Sets the wishes of the devices as the variable requests. If the requested device does not exist, returns `false` and changes nothing.
 ///
 /// # Errors
 /// Out of host memory.
@@ -55,7 +55,7 @@ fn usual(all: &[Traits], mut sorted: impl Iterator<Item = usize> + Clone) -> Opt
     of_firmware.or_else(|| sorted.find(|&index| !all[index].is_processor()))
 }
 
-/// Returns `true` if the firmware showed its own screen on the card at this place.
+/// Returns `true` if the firmware showed its own screen on the card at this address.
 #[cfg(target_os = "linux")]
 fn is_of_firmware([domain, bus, device, function]: PciAddress) -> bool {
     let place = format_args!("/sys/bus/pci/devices/{domain:04x}:{bus:02x}:{device:02x}.{function:x}/boot_vga");
@@ -64,7 +64,7 @@ fn is_of_firmware([domain, bus, device, function]: PciAddress) -> bool {
         .is_ok_and(|file| file.read(&mut room).is_ok() && room[0] == b'1')
 }
 
-/// Returns `false`, because only Linux reports this.
+/// Returns `false`, because only Linux reports the firmware's card.
 #[cfg(not(target_os = "linux"))]
 fn is_of_firmware(_: PciAddress) -> bool {
     false

@@ -9,8 +9,8 @@ use discovery::text::Text;
 /// Destroys the instances of drivers that were asked for their devices and never had any, and closes the libraries of these drivers. Keeps
 /// all drivers if no driver would remain.
 ///
-/// A driver that ever reported a device stays: its handles are valid until the instance is destroyed, whatever later enumerations report. A
-/// driver that another thread is asking now is left for a later call.
+/// A driver that ever reported a device stays: its handles are valid until the instance is destroyed, even if later enumerations do not
+/// report the devices. A driver that another thread is asking now is left for a later call.
 pub(super) fn release_idle_drivers(instance: &Instance, journal: &mut Journal<'_>) {
     let any_with_devices = instance.drivers().any(|driver| driver.devices.ever_any());
     if !any_with_devices {

@@ -21,7 +21,7 @@ pub(crate) unsafe fn enumerate_physical_devices(
     count: *mut u32,
     array: *mut PhysicalDeviceHandle<Chain>,
 ) -> VkResult {
-    // SAFETY: the lowest layer passes a handle that the loader gave it.
+    // SAFETY: the lowest layer passes a handle that the loader returned to the layer.
     let Some(instance) = (unsafe { instance_for("vkEnumeratePhysicalDevices", handle, count) }) else {
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     };
@@ -56,7 +56,7 @@ pub(crate) unsafe fn enumerate_physical_devices(
 enum Listed {
     /// An upper bound on the number of devices.
     Count(usize),
-    /// All devices.
+    /// Handles of all devices.
     Handles(HostVec<PhysicalDeviceHandle<Chain>>),
 }
 
@@ -122,7 +122,7 @@ pub(crate) unsafe fn enumerate_physical_device_groups(
     count: *mut u32,
     array: *mut VkPhysicalDeviceGroupProperties<Chain>,
 ) -> VkResult {
-    // SAFETY: the lowest layer passes a handle that the loader gave it.
+    // SAFETY: the lowest layer passes a handle that the loader returned to the layer.
     let Some(instance) = (unsafe { instance_for("vkEnumeratePhysicalDeviceGroups", handle, count) }) else {
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     };
@@ -144,7 +144,8 @@ pub(crate) unsafe fn enumerate_device_extension_properties(
     unsafe { extensions::enumerate(device, layer_name, count, array) }
 }
 
-/// Logs an error: this command is not part of the chain. The loader answers the application's call above the chain, and a layer must not pass it on.
+/// Logs an error: this command is not part of the chain. The loader answers the application's call above the chain, and a layer must not
+/// pass the call on.
 ///
 /// # Safety
 /// `device` comes from the lowest layer; the pointers are not used.
@@ -153,7 +154,7 @@ pub(crate) unsafe fn enumerate_device_layer_properties(
     _count: *mut u32,
     _array: *mut VkLayerProperties,
 ) -> VkResult {
-    // SAFETY: the caller promises a handle that the loader gave to the lowest layer.
+    // SAFETY: the caller promises a handle that the loader returned to the lowest layer.
     let instance = unsafe { translation::chain_physical_device(device) }
         .driver()
         .instance();

@@ -22,9 +22,9 @@ pub(super) const MOST_OF_A_CHAIN: u32 = 262_144;
 /// A device that a driver reported.
 #[derive(Clone, Copy)]
 pub(super) struct Device<'a> {
-    /// The driver.
+    /// Driver that reported the device.
     pub(super) driver: &'a InstanceDriver,
-    /// The driver's handle.
+    /// The driver's handle of the device.
     pub(super) handle: PhysicalDeviceHandle<Driver>,
     /// The handle that the lowest layer gets.
     pub(super) chain: PhysicalDeviceHandle<Chain>,

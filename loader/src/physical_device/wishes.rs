@@ -201,7 +201,8 @@ fn report_rest(visible: &VisibleDevices, words: &DeviceWords, unmatched: usize, 
     }
 }
 
-/// Returns `true` if `DRI_PRIME` may choose: no variable of the loader does, and Mesa's layer, which reads it too, is not active.
+/// Returns `true` if `DRI_PRIME` may choose: no variable of the loader chooses a device, and Mesa's layer, which reads `DRI_PRIME` too, is
+/// not active.
 pub(super) fn is_left_to_mesa(instance: &Instance, environment: &Environment<'_>) -> bool {
     let has_layer = instance.layers().is_some_and(|layers| {
         let mut chain = layers.chain.iter();

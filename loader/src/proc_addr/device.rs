@@ -78,10 +78,10 @@ pub(crate) unsafe fn get_device_proc_addr(handle: VkDevice, name: *const c_char)
     unsafe { Device::of_table(table).answers().get_unchecked(command.answer()) }.get()
 }
 
-/// Answers for names that the registry does not know, and for handles that are not devices.
+/// Returns the answer for a name that the registry does not know, or for a handle that is not a device.
 ///
 /// # Safety
-/// The same as for [`get_device_proc_addr`].
+/// `handle` is NULL or readable as [`translation::device_table`] demands.
 #[inline(never)]
 unsafe fn decide(handle: VkDevice, name: Uncounted<'_>, command: Option<Command>) -> PFN_vkVoidFunction {
     let Some(command) = command else {

@@ -1,14 +1,17 @@
 //! Device commands that a layer requests from the end of the instance chain (LAY-240, LAY-314).
 //!
-//! A layer may keep such a function as its way down, and call it while it handles the same command. The trampoline, and the thunk of an unknown
-//! function, enter the chain at its top, so they would lead back into the layer without end. The answer is therefore a separate stub.
+//! A layer may keep the returned function, and call it while the layer handles the same command. A trampoline, or the thunk of an unknown
+//! function, enters the chain at its top and would therefore call the same layer again, without end. The answer is therefore a separate
+//! stub.
 //!
-//! The stub jumps through the *ends* of the device of the call; the dispatch word in every device, queue and command buffer leads to them.
-//! Each end is the answer of the end of that device's chain to `vkGetDeviceProcAddr`. The stub works for devices of every driver, whenever
-//! they were made. A function that the device lacks logs an error and returns an error code, as unknown functions do (DRV-224).
+//! The stub jumps through the *ends* of the device of the call. The dispatch word in every device, queue and command buffer is the address
+//! of the record that contains the ends. Each end is the answer of the end of that device's chain to `vkGetDeviceProcAddr`. The stub works
+//! for devices of every driver, whenever they were made. A function that the device lacks logs an error and returns an error code, like an
+//! unknown function (DRV-224).
 //!
-//! Drivers are asked only for functions that a layer requested. A driver is asked when it makes a device, again for new functions after the
-//! layers above have made theirs, and for all finished devices when a layer asks.
+//! Drivers are asked only for functions that a layer requested. The loader asks a driver when the driver creates a device, and again for
+//! new functions after the layers above have created theirs. When a layer requests a function, the loader asks the drivers of all finished
+//! devices.
 
 use super::terminators::known_to_device;
 use super::unknown;
@@ -70,7 +73,7 @@ pub(super) fn for_layer(instance: &Instance, row: &Row) -> Slot {
 /// Returns the stub of a function; it works on every device that has the function.
 pub(super) fn give(instance: &Instance, index: usize) -> Slot {
     let stub = stubs::device_terminator(index)?;
-    // A device is finished before it reads the set. So either the loop below finds the device, or the device finds this number in the set.
+    // A device is finished before it reads the set, so either the loop below finds the device, or the device finds this number in the set.
     instance.asked_ends.lock().add(index);
     for device in Pinned::all_of(instance) {
         device.ends()[index].set(end(&device, index));
@@ -78,7 +81,7 @@ pub(super) fn give(instance: &Instance, index: usize) -> Slot {
     Some(stub)
 }
 
-/// Makes every function report that it is missing.
+/// Fills the ends with functions that report that they are missing.
 ///
 /// # Safety
 /// `ends` is writable.

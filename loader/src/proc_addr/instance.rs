@@ -41,10 +41,10 @@ fn no_name() -> PFN_vkVoidFunction {
     None
 }
 
-/// Answers for names that not every valid instance has, and for handles that may be invalid.
+/// Returns the answer for a name that not every valid instance has, or for a handle that may be invalid.
 ///
 /// # Safety
-/// The same as for [`get_instance_proc_addr`].
+/// `handle` is NULL or readable as [`translation::instance_object`] demands, unless `name` is `vkGetInstanceProcAddr`.
 #[inline(never)]
 unsafe fn decide(handle: InstanceHandle<App>, name: Uncounted<'_>, command: Option<Command>) -> PFN_vkVoidFunction {
     let row = command.map(Command::row);

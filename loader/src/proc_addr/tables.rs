@@ -62,7 +62,7 @@ pub(crate) fn fill_instance_table(instance: &Instance, gipa: GetInstanceProcAddr
             // SAFETY: the word is a function's address; only its type is erased.
             unsafe { table::from_word(gipa as *mut ()) }
         } else {
-            // SAFETY: the lookup function belongs to the topmost entity and gets the handle that this entity returned.
+            // SAFETY: the lookup function belongs to the topmost entity and receives the handle that this entity returned.
             unsafe { gipa(handle, row.name().as_ptr()) }
         };
         let answer = answer.or_else(|| closed_gate(instance, row));
@@ -71,8 +71,8 @@ pub(crate) fn fill_instance_table(instance: &Instance, gipa: GetInstanceProcAddr
     share_entries(instance);
 }
 
-/// Returns the terminator of a command whose extension is not enabled: it logs an error and does nothing (APP-161). The chain answers NULL for such a
-/// command.
+/// Returns the terminator of a command whose extension is not enabled: it logs an error and does nothing (APP-161). The chain returns NULL
+/// for this command.
 fn closed_gate(instance: &Instance, row: &Row) -> PFN_vkVoidFunction {
     match row.gate() {
         Gate::Instance(any) if !instance.enabled.get().intersects(any) => row.terminator(),
@@ -94,7 +94,7 @@ fn share_entries(instance: &Instance) {
 /// Fills a device's table with the functions of the topmost entity (GEN-62). A command that the chain lacks keeps its stub.
 pub(crate) fn fill_device_table(device: &Device, gdpa: GetDeviceProcAddr, handle: VkDevice) {
     let table = device.table();
-    // The loader's own ends of the chains need not look up the row by its name again.
+    // Without layers, the answers come from the loader's own ends of the chains, which need no look-up by name.
     let without_layers = core::ptr::fn_addr_eq(gdpa, terminator::vkGetDeviceProcAddr as GetDeviceProcAddr);
     let instance = device.instance();
     let gipa = instance.table().vkGetInstanceProcAddr.get();
@@ -110,13 +110,13 @@ pub(crate) fn fill_device_table(device: &Device, gdpa: GetDeviceProcAddr, handle
             if without_instance_layers {
                 known_to_device(device, row)
             } else {
-                // SAFETY: the lookup function belongs to the topmost entity and gets the chain's instance handle.
+                // SAFETY: the lookup function belongs to the topmost entity and receives the chain's instance handle.
                 unsafe { gipa(instance.chain_handle(), row.name().as_ptr()) }
             }
         } else if without_layers {
             known_to_device(device, row)
         } else {
-            // SAFETY: the lookup function belongs to the topmost entity and gets the handle that this entity returned.
+            // SAFETY: the lookup function belongs to the topmost entity and receives the handle that this entity returned.
             unsafe { gdpa(handle, row.name().as_ptr()) }
         };
         if answer.is_some() {

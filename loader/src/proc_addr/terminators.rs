@@ -19,7 +19,7 @@ const WITHOUT_INSTANCE: [&CStr; 3] = [c"vkGetInstanceProcAddr", c"vkCreateInstan
 /// Implements `vkGetInstanceProcAddr` at the end of the instance chain.
 ///
 /// # Safety
-/// `name` is NULL or terminated; a non-null `handle` starts with a dispatch pointer, unless the name needs none.
+/// `name` is NULL or terminated; a non-null `handle` starts with a dispatch pointer, unless the name needs no instance.
 pub(crate) unsafe fn terminator_get_instance_proc_addr(
     handle: InstanceHandle<Chain>,
     name: *const c_char,
@@ -65,7 +65,7 @@ fn unrecognized(instance: &Instance, name: &CStr, lookup: &str) -> PFN_vkVoidFun
 /// physical-device functions (LAY-241).
 ///
 /// # Safety
-/// The same as for [`terminator_get_instance_proc_addr`].
+/// `name` is NULL or terminated; a non-null `handle` starts with a dispatch pointer.
 pub(crate) unsafe extern "system" fn terminator_get_physical_device_proc_addr(
     handle: InstanceHandle<Chain>,
     name: *const c_char,
@@ -91,8 +91,8 @@ fn known(row: &Row) -> PFN_vkVoidFunction {
     row.terminator().filter(|_| row.is_built)
 }
 
-/// Returns a function that leads to the driver on any device. A command that names, tags or labels the loader's own objects is available only if the
-/// instance extension of these objects is enabled.
+/// Returns a function that calls the driver, for any device. A command that names, tags or labels the loader's own objects is available
+/// only if the instance extension of these objects is enabled.
 fn device_command(instance: &Instance, row: &Row) -> PFN_vkVoidFunction {
     match row.device_gate() {
         DeviceGate::Instance(any) => row.terminator().filter(|_| instance.enabled.get().intersects(any)),

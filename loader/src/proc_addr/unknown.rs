@@ -1,7 +1,7 @@
 //! Functions that the registry does not know (APP-31 to APP-34, DRV-216 to DRV-226, LAY-300 to LAY-314).
 //!
-//! A supported name gets a numbered slot for the life of the instance, and the caller gets a machine-code thunk that jumps through it.
-//! Physical-device functions and device functions have separate slots.
+//! A supported name gets a numbered slot for the life of the instance, and the caller gets a machine-code thunk that jumps through the
+//! slot. Physical-device functions and device functions have separate slots.
 
 use super::ends;
 use crate::alloc::{HostAllocator, HostList, HostText, Room};
@@ -80,7 +80,7 @@ impl Names {
         Self(HostList::new())
     }
 
-    /// Makes a name that is in no list yet, and the memory to add it.
+    /// Allocates a name that is in no list yet, and the memory to add the name to a list.
     fn make(text: &CStr, allocator: HostAllocator) -> Result<NewName, OutOfMemory> {
         let text = HostText::try_new(text.to_bytes(), allocator)?;
         Ok((text, Room::new(allocator)?))
@@ -215,7 +215,7 @@ fn layer_physical_device_function<'i>(
         .chain
         .iter()
         .find_map(|layer| Some((layer, layer.functions.get_physical_device_proc_addr?)))?;
-    // SAFETY: the lookup function belongs to the layer and gets the chain's instance handle.
+    // SAFETY: the lookup function belongs to the layer and receives the chain's instance handle.
     let function = unsafe { ask(instance.chain_handle(), name.as_ptr()) };
     function.is_some().then_some((layer, function))
 }
@@ -240,12 +240,13 @@ fn chain_has_device_function(instance: &Instance, layers: &InstanceLayers, name:
         });
     listed
         || layers.chain.first().is_some_and(|top| {
-            // SAFETY: the lookup function belongs to the layer and gets the chain's instance handle.
+            // SAFETY: the lookup function belongs to the layer and receives the chain's instance handle.
             unsafe { (top.functions.get_instance_proc_addr)(instance.chain_handle(), name.as_ptr()) }.is_some()
         })
 }
 
-/// Looks up an unknown name for the application. Most such names have no meaning, so the code for supported names is in separate functions.
+/// Looks up an unknown name for the application. Most unknown names have no meaning, so the code for supported names is in separate
+/// functions.
 #[inline(never)]
 pub(super) fn for_application(instance: &'static Instance, name: Uncounted<'_>) -> PFN_vkVoidFunction {
     if !stubs::SUPPORTED {
@@ -281,8 +282,8 @@ pub(super) fn for_layer_physical_device(instance: &Instance, name: Uncounted<'_>
     physical_device_slot(instance, name, true).and_then(stubs::physical_device_terminator)
 }
 
-/// Looks up a device function that a layer requests from the end of the chain. Does not ask the devices' chains, because a layer may come
-/// here while it answers the same request.
+/// Looks up a device function that a layer requests from the end of the chain. Does not ask the devices' chains, because a layer may call
+/// this function while it answers the same request.
 pub(super) fn for_layer_device(instance: &Instance, name: Uncounted<'_>) -> PFN_vkVoidFunction {
     if !stubs::SUPPORTED || !drivers_have_function(instance, name) {
         return None;
@@ -331,8 +332,8 @@ fn resolve_on_devices(instance: &Instance, index: usize, name: Uncounted<'_>) {
     }
 }
 
-/// Fills a slot of a device. A layer without its own answer may return the thunk that an application gets. That thunk jumps to this very slot, so it
-/// counts as no answer.
+/// Fills a slot of a device. A layer without its own answer may return the thunk that an application gets. That thunk jumps to this very
+/// slot, so the thunk is treated as a missing function.
 fn set_device_function(device: &Device, index: usize, function: PFN_vkVoidFunction) {
     let thunk = table::to_word(stubs::device_thunk(index));
     if let Some(function) = function.filter(|&function| table::to_word(Some(function)) != thunk) {
@@ -340,8 +341,8 @@ fn set_device_function(device: &Device, index: usize, function: PFN_vkVoidFuncti
     }
 }
 
-/// Makes every slot of a new table report that its function is missing (DRV-224). This is needed even before the chain has made the device,
-/// because a layer may call a thunk that it got from below.
+/// Makes every slot of a new table report that its function is missing (DRV-224). The slots are used even before the chain has made the
+/// device, because a layer may call a thunk that it got from below.
 pub(crate) fn clear_device(device: &DeviceTable) {
     for slot in &device.unknown {
         slot.set(absent());
@@ -360,7 +361,7 @@ pub(crate) fn fill_device(device: &Device, gdpa: GetDeviceProcAddr, handle: VkDe
         let Some(name) = device_function_name(device.instance(), index) else {
             break;
         };
-        // SAFETY: the lookup function belongs to the topmost entity and gets the handle that this entity returned.
+        // SAFETY: the lookup function belongs to the topmost entity and receives the handle that this entity returned.
         let function = unsafe { gdpa(handle, name.as_c_str().as_ptr()) };
         set_device_function(device, index, function);
     }

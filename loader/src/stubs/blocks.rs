@@ -1,4 +1,4 @@
-//! Stubs of processors that have them in machine code. Each module with such code includes this module.
+//! Functions for the stubs of all processors that have machine code. The module of each of these processors includes this module.
 
 use super::super::{DEVICE_ENDS, Stubs};
 use super::{

@@ -59,7 +59,7 @@ unsafe extern "system" fn missing<T: Table, const ROW: usize, const COLUMN: usiz
     T::report((ROW * WIDTH + COLUMN) as u32)
 }
 
-/// Makes a list from the numbers of a row.
+/// Expands to a list of the numbers of a row.
 macro_rules! row {
     ($element:ident) => {
         [

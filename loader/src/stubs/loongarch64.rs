@@ -15,7 +15,7 @@ const PHYSICAL_DEVICE_THUNK: usize = 16;
 const PHYSICAL_DEVICE_TERMINATOR: usize = 32;
 const MISSING: usize = 8;
 
-// Range of the load with the longest reach, which takes multiples of four.
+// Range of the load with the longest reach, whose offsets are multiples of four.
 const REACH: usize = 0x8000;
 const _: () = assert!(offsets::DEVICE_UNKNOWN + 8 * UNKNOWN_SLOTS <= REACH);
 const _: () = assert!(offsets::DEVICE_ENDS + 8 * DEVICE_ENDS <= REACH);
@@ -50,7 +50,7 @@ macro_rules! local_symbol {
     };
 }
 
-// Loads the dispatch table from the object's first word, and jumps through a slot of the record that the table begins.
+// Loads the dispatch table from the object's first word, and jumps through a slot of the record that begins with the table.
 macro_rules! device_jumps {
     ($label:literal, $count:expr, $slots:expr) => {
         global_asm!(

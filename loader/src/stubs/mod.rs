@@ -80,8 +80,8 @@ pub(crate) fn physical_device_thunk(index: usize) -> Slot {
 /// Number of device functions at the end of the chain: the known ones by their slots, then the unknown ones.
 pub(crate) const DEVICE_ENDS: usize = DeviceTable::SLOT_COUNT + UNKNOWN_SLOTS;
 
-/// Returns the end of the chain for the device function `index` of [`DEVICE_ENDS`], whatever layers the device has: it jumps to the function that the
-/// device stores for that index.
+/// Returns the end of the chain for the device function `index` of [`DEVICE_ENDS`]: a stub that jumps to the function that the device
+/// stores for that index.
 pub(crate) fn device_terminator(index: usize) -> Slot {
     code::device_terminators().and_then(|stubs| stubs.at(index))
 }

@@ -51,7 +51,7 @@ macro_rules! local_symbol {
     };
 }
 
-// Loads the dispatch table from the object's first word, and jumps through a slot of the record that the table begins.
+// Loads the dispatch table from the object's first word, and jumps through a slot of the record that begins with the table.
 macro_rules! device_jumps {
     ($label:literal, $count:expr, $slots:expr) => {
         global_asm!(

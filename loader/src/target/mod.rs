@@ -17,11 +17,11 @@ use discovery::journal::LogBits;
 use discovery::log;
 use discovery::version::ApiVersion;
 
-/// A physical device as its driver knows it, and the command of the query.
+/// A physical device with its driver and the driver's handle, and the command of the query.
 pub(crate) struct Target {
-    /// The driver.
+    /// Driver of the physical device.
     pub driver: &'static InstanceDriver,
-    /// The driver's handle.
+    /// Handle of the physical device in the driver.
     pub handle: VkPhysicalDevice<Driver>,
     /// Name of the command, including `vk`.
     pub command: &'static str,
@@ -31,7 +31,7 @@ impl Target {
     /// Returns the target of a call of `command`.
     ///
     /// # Safety
-    /// `handle` is the handle that the loader's terminator gave to the lowest layer.
+    /// `handle` is the handle that the loader's terminator returned to the lowest layer.
     pub(crate) unsafe fn new(handle: VkPhysicalDevice<Chain>, command: &'static str) -> Self {
         // SAFETY: the caller promises a handle that the loader's terminator made.
         let object = unsafe { translation::chain_physical_device(handle) };
@@ -52,8 +52,8 @@ impl Target {
         self.instance().enabled.contains(extension)
     }
 
-    /// Returns the driver's core function if the application uses 1.1, otherwise the extension's if the extension is enabled on the instance
-    /// (DRV-159).
+    /// Returns the driver's core function if the application uses 1.1, otherwise the extension's function if the extension is enabled on
+    /// the instance (DRV-159).
     pub(crate) fn choose<F>(&self, core: Option<F>, khr: Option<F>, extension: InstanceExtension) -> Option<F> {
         let core = core.filter(|_| self.instance().api_version() >= ApiVersion::V1_1);
         core.or_else(|| khr.filter(|_| self.enabled(extension)))
@@ -100,8 +100,9 @@ impl Target {
 
     /// Answers an enumeration of extensible structures with an older enumeration of plain structures.
     ///
-    /// `ask` is the older enumeration; `put` copies one answer into the element of its index. The driver's own count bounds the temporary array,
-    /// whatever room the caller claims. No more elements are read than were allocated, whatever count the driver reports (DRV-169).
+    /// `ask` is the older enumeration; `put` copies one answer into the element of its index. The driver's own count bounds the temporary
+    /// array, even if the caller claims more room. No more elements are read than were allocated, even if the driver reports more
+    /// (DRV-169).
     ///
     /// # Errors
     /// The code that `ask` returned, or out of host memory; the count may have changed then.

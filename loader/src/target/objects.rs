@@ -16,8 +16,8 @@ pub(crate) unsafe fn instance_of(handle: VkInstance<Chain>) -> Option<&'static I
     unsafe { translation::chain_instance(handle) }
 }
 
-/// Returns the device of a device, queue or command buffer of the chain. The dispatch pointer identifies it, so even a handle that a layer wrapped
-/// leads to the device (LAY-252, DRV-203). Takes no lock (APP-272).
+/// Returns the device of a device, queue or command buffer of the chain. The dispatch pointer identifies it, so even a handle that a layer
+/// wrapped identifies the device (LAY-252, DRV-203). Takes no lock (APP-272).
 ///
 /// # Safety
 /// A non-null handle points to a readable word, and that word is null or points to a readable word.
@@ -29,7 +29,7 @@ pub(crate) unsafe fn device_of<H: Dispatchable>(handle: H) -> Option<&'static De
 /// Returns the instance of a chain handle; for an invalid handle, ends the process with a message that names the command (APP-181).
 ///
 /// # Safety
-/// The same as for [`instance_of`].
+/// A non-null handle points to a readable word.
 pub(crate) unsafe fn require_instance(handle: VkInstance<Chain>, command: &str) -> &'static Instance {
     // SAFETY: the caller promises that a non-null handle points to a readable word.
     unsafe { instance_of(handle) }.unwrap_or_else(|| {
@@ -43,7 +43,7 @@ pub(crate) unsafe fn require_instance(handle: VkInstance<Chain>, command: &str) 
 /// Returns the device of a chain handle; for an invalid handle, ends the process with a message that gives the likely cause (APP-186).
 ///
 /// # Safety
-/// The same as for [`device_of`].
+/// A non-null handle points to a readable word, and that word is null or points to a readable word.
 pub(crate) unsafe fn require_device(handle: VkDevice, command: &str) -> &'static Device {
     // SAFETY: the caller promises readable words at a non-null handle.
     unsafe { device_of(handle) }.unwrap_or_else(|| {

@@ -21,7 +21,7 @@ pub(crate) enum Purpose {
     expect(dead_code, reason = "all drivers are opened without a catalogue")
 )]
 pub(crate) struct Wishes {
-    /// Policies that are on.
+    /// Policies that are enabled.
     pub policies: DriverPolicies,
     /// Words for the only devices to show.
     pub visible: Option<DeviceWords>,
@@ -33,7 +33,7 @@ pub(crate) struct Wishes {
     expect(dead_code, reason = "all drivers are opened without a catalogue")
 )]
 pub(crate) enum Answer {
-    /// The driver must be opened. If facts are given, the driver's answers are compared with them.
+    /// The driver must be opened. The driver's answers are compared with the facts, if there are any.
     Open(Option<Known>),
     /// The driver stays closed, and the stand-in answers for it.
     #[cfg_attr(
@@ -52,11 +52,12 @@ pub(crate) enum Answer {
 /// Reason why a driver is kept in reserve. The reason decides when the driver is opened after all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reserve {
-    /// The driver has no device, or no device that is shown. Such a driver is opened if no other driver is open.
+    /// The driver has no device, or no device that is shown. The driver is opened if no other driver is open.
     NoDevice,
-    /// The driver's devices are suspended. Such a driver is opened if no other driver is open, or if no open driver reports a device.
+    /// The driver's devices are suspended. The driver is opened if no other driver is open, or if no open driver reports a device.
     Asleep,
-    /// The driver is software. Such a driver is opened if no other driver is known to have a device, or if no such driver reports a device.
+    /// The driver is software. The driver is opened if no other driver is known to have a device, or if none of the drivers with known
+    /// devices reports a device.
     Software,
 }
 

@@ -1,4 +1,5 @@
-//! The functions of the door. Each function has a body that does nothing, for builds that lack the module below the door.
+//! The traits of the door between the core and the modules of drivers that are not open. Each function has a body that does nothing, for
+//! builds that lack the module.
 
 use super::{Answer, Known, KnownDrivers, Purpose, Sent, Wishes};
 use crate::alloc::HostAllocator;
@@ -31,7 +32,8 @@ pub(crate) trait BeforeOpening: Sized {
     /// Loads the facts for a call.
     fn of_call(_: Purpose, _: Wishes, _: &Environment<'_>, _: &mut Journal<'_>) -> Self;
 
-    /// Adds the facts of the user, if there are no others. A scan calls this after it has found the marker file.
+    /// Adds the facts from the user's own catalogue, if there are no other facts. A scan calls this function after it has found the marker
+    /// file.
     #[inline(always)]
     fn add_users(&self, _: &Environment<'_>, _: &mut Journal<'_>) {}
 
@@ -68,7 +70,8 @@ pub(crate) trait BeforeOpening: Sized {
     #[inline(always)]
     fn compare_extensions(_: Option<Known>, _driver: &[u8], _offered: &[VkExtensionProperties], _: &Journal<'_>) {}
 
-    /// Compares the interface version, the Vulkan version and the result of creating an instance with the facts, in the same way.
+    /// Compares the interface version, the Vulkan version and the result of creating an instance with the facts, like
+    /// [`Self::compare_extensions`].
     #[inline(always)]
     fn compare_instance(_: Option<Known>, _driver: &[u8], _: (u32, ApiVersion, VkResult), _: &Journal<'_>) {}
 
@@ -102,13 +105,13 @@ pub(crate) trait StandIn {
     /// Returns `true` if the driver must be opened before this instance is created.
     ///
     /// # Safety
-    /// The create info is valid with all it points to.
+    /// The create info and everything that it points to are valid.
     unsafe fn must_open(&self, info: &VkInstanceCreateInfo, callbacks: *const VkAllocationCallbacks) -> bool;
 
-    /// Makes the stand-in of the driver's instance.
+    /// Creates the stand-in of the driver's instance.
     ///
     /// # Safety
-    /// The create info is valid with all it points to.
+    /// The create info and everything that it points to are valid.
     unsafe fn create(
         self: Arc<Self>,
         loader: (&'static dyn LateHost, HostAllocator),
@@ -157,7 +160,7 @@ pub(crate) trait StandIns {
     }
 }
 
-/// A source of drivers other than the folders of manifests.
+/// A source of drivers in addition to the folders of manifests.
 pub(crate) trait Elsewhere {
     /// Returns `true` if the source is known to have no drivers.
     #[inline(always)]
@@ -178,7 +181,7 @@ pub(crate) trait Elsewhere {
         Ok(Vec::new())
     }
 
-    /// Frees what the source keeps in the process.
+    /// Frees the data that the source keeps in the process.
     #[inline(always)]
     fn forget() {}
 }

@@ -55,7 +55,7 @@ impl Reserves {
         Self(Vec::new())
     }
 
-    /// Adds a driver.
+    /// Adds a driver in reserve.
     pub(crate) fn add(&mut self, manifest: &DriverManifest, known: Known, reserve: Reserve) -> Result<(), OutOfMemory> {
         self.0.try_push((manifest.try_copy()?, known, reserve))
     }
@@ -89,7 +89,7 @@ impl Reserves {
             .try_for_each(|(_, one, _)| known.extensions(*one, &mut add))
     }
 
-    /// Takes the drivers that are in reserve for this reason, and passes them to `open`.
+    /// Removes the drivers that are in reserve for this reason, and passes them to `open`.
     ///
     /// # Errors
     /// The error of `open`, or there is not enough memory.
@@ -111,7 +111,7 @@ impl Reserves {
         Ok(())
     }
 
-    /// Takes all drivers, and passes them to `open`.
+    /// Removes all drivers, and passes them to `open`.
     ///
     /// # Errors
     /// The error of `open`.

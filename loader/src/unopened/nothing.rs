@@ -7,7 +7,7 @@ use discovery::env::{Environment, Variable};
 use discovery::journal::{Journal, LogBits, Reason};
 use discovery::text::Text;
 
-/// A replacement that knows no driver and supplies no driver.
+/// A replacement that has no facts about drivers and supplies no drivers.
 pub(crate) struct Nothing;
 
 /// Facts about one driver. This build has no facts.

@@ -1,6 +1,6 @@
 //! Drivers that stay closed because their devices are recorded (DRV-280 to DRV-286).
 //!
-//! This module decides whether a driver may stay closed, and reads the driver's record. [`super::lazy`] makes an instance of the closed
+//! This module decides whether a driver may stay closed, and reads the driver's record. [`super::lazy`] creates an instance of the closed
 //! driver.
 
 use super::{BeforeOpening as _, Known, KnownDrivers, catalogue};
@@ -31,7 +31,7 @@ pub(super) struct Closed {
 }
 
 impl Closed {
-    /// Returns the driver of a manifest if a policy wants it to stay closed, and everything on which its record depends is unchanged.
+    /// Returns the driver of a manifest if a policy lets the driver stay closed, and everything on which its record depends is unchanged.
     ///
     /// # Errors
     /// There is not enough memory.
@@ -158,7 +158,7 @@ impl Closed {
     }
 }
 
-/// Returns the last component of a path, as a system or Wine writes it.
+/// Returns the last component of a path of this system or of Wine.
 fn file_of(path: &[u8]) -> &[u8] {
     path.rsplit(|byte| b"/\\".contains(byte)).next().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Drivers from a driver service, for which the crate `client` asks.
+//! Drivers from a driver service. The crate `client` sends the requests to the service.
 
 #![forbid(unsafe_code)]
 
@@ -45,7 +45,7 @@ impl Elsewhere for Service {
     }
 }
 
-/// Chooses from the service's manifests.
+/// Function that chooses from the service's manifests.
 type Choose<'c> = dyn FnMut(Published<'_>, &mut Journal<'_>) -> Result<Option<DriverManifest>, OutOfMemory> + 'c;
 
 /// Asks the service for its manifests, and fetches the libraries of the drivers that are wanted. The connection ends before any code of a

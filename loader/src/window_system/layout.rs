@@ -1,7 +1,8 @@
 //! Structures through which drivers below interface 3 read a surface (DRV-170 to DRV-172).
 //!
-//! For these drivers, `VkSurfaceKHR` is the address of such a structure. Each starts with the enumerant of its platform. Platforms newer than
-//! interface 3 also have a structure, which no driver needs: since that interface, drivers create surfaces of their own.
+//! For these drivers, `VkSurfaceKHR` is the address of one of these structures. Each structure starts with the enumerant of its platform.
+//! Platforms newer than interface 3 also have a structure, which no driver needs: since that interface, drivers create surfaces of their
+//! own.
 
 use crate::generated::types::*;
 use core::ffi::c_void;
@@ -63,21 +64,21 @@ macro_rules! platform_layouts {
 
 // Number 0 was Mir, which the registry no longer contains.
 platform_layouts! {
-    /// `VkIcdSurfaceWayland`
+    /// Structure `VkIcdSurfaceWayland` of `vk_icd.h`.
     Wayland = 1, 24 { display: *mut wl_display, 8; surface: *mut wl_surface, 16; }
-    /// `VkIcdSurfaceWin32`
+    /// Structure `VkIcdSurfaceWin32` of `vk_icd.h`.
     Win32 = 2, 24 { hinstance: HINSTANCE, 8; hwnd: HWND, 16; }
-    /// `VkIcdSurfaceXcb`
+    /// Structure `VkIcdSurfaceXcb` of `vk_icd.h`.
     Xcb = 3, 24 { connection: *mut xcb_connection_t, 8; window: xcb_window_t, 16; }
-    /// `VkIcdSurfaceXlib`
+    /// Structure `VkIcdSurfaceXlib` of `vk_icd.h`.
     Xlib = 4, 24 { dpy: *mut Display, 8; window: Window, 16; }
-    /// `VkIcdSurfaceAndroid`
+    /// Structure `VkIcdSurfaceAndroid` of `vk_icd.h`.
     Android = 5, 16 { window: *mut ANativeWindow, 8; }
-    /// `VkIcdSurfaceMacOS`
+    /// Structure `VkIcdSurfaceMacOS` of `vk_icd.h`.
     MacOs = 6, 16 { pView: *const c_void, 8; }
-    /// `VkIcdSurfaceIOS`
+    /// Structure `VkIcdSurfaceIOS` of `vk_icd.h`.
     Ios = 7, 16 { pView: *const c_void, 8; }
-    /// `VkIcdSurfaceDisplay`
+    /// Structure `VkIcdSurfaceDisplay` of `vk_icd.h`.
     DisplayPlane = 8, 48 {
         displayMode: VkDisplayModeKHR, 8;
         planeIndex: u32, 16;
@@ -87,19 +88,19 @@ platform_layouts! {
         alphaMode: VkDisplayPlaneAlphaFlagBitsKHR, 32;
         imageExtent: VkExtent2D, 36;
     }
-    /// `VkIcdSurfaceHeadless`
+    /// Structure `VkIcdSurfaceHeadless` of `vk_icd.h`.
     Headless = 9, 4 {}
-    /// `VkIcdSurfaceMetal`
+    /// Structure `VkIcdSurfaceMetal` of `vk_icd.h`.
     Metal = 10, 16 { pLayer: *const CAMetalLayer, 8; }
-    /// `VkIcdSurfaceDirectFB`
+    /// Structure `VkIcdSurfaceDirectFB` of `vk_icd.h`.
     DirectFb = 11, 24 { dfb: *mut IDirectFB, 8; surface: *mut IDirectFBSurface, 16; }
-    /// `VkIcdSurfaceVi`
+    /// Structure `VkIcdSurfaceVi` of `vk_icd.h`.
     Vi = 12, 16 { window: *mut c_void, 8; }
-    /// `VkIcdSurfaceGgp`
+    /// Structure `VkIcdSurfaceGgp` of `vk_icd.h`.
     Ggp = 13, 8 { streamDescriptor: GgpStreamDescriptor, 4; }
-    /// `VkIcdSurfaceScreen`
+    /// Structure `VkIcdSurfaceScreen` of `vk_icd.h`.
     Screen = 14, 24 { context: *mut _screen_context, 8; window: *mut _screen_window, 16; }
-    /// `VkIcdSurfaceImagePipe`
+    /// Structure `VkIcdSurfaceImagePipe` of `vk_icd.h`.
     ImagePipe = 15, 4 {}
     /// An OpenHarmony window. No header assigns a number, so this one is the loader's own (DRV-172).
     Ohos = 16, 16 { window: *mut OHNativeWindow, 8; }

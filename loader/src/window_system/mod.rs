@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`layout`] | structures that old drivers read |
 //! | [`platform`] | one row per platform, from which everything else about it follows |
-//! | `surface` | the object |
+//! | `surface` | the object for a surface |
 
 pub(crate) mod layout;
 pub(crate) mod platform;

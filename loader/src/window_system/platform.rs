@@ -30,7 +30,7 @@ pub(crate) struct Platform {
 
 /// A create info of some platform.
 pub(crate) trait PlatformInfo: Copy + Into<CreateInfo> {
-    /// The platform.
+    /// Platform of the surfaces that the create info describes.
     const PLATFORM: Platform;
 
     /// Returns the chain of the create info.

@@ -22,7 +22,7 @@ pub(crate) struct Surface {
     entire_size: u32,
     /// Slot of the surface in the tables of the instance and of each driver.
     pub index: u32,
-    /// Platform, with the functions that create such surfaces in drivers.
+    /// Platform, with the functions that create its surfaces in drivers.
     pub platform: &'static Platform,
     /// A copy of the create info; its `pNext` is not used.
     pub create_info: CreateInfo,
@@ -46,7 +46,7 @@ unsafe impl Send for Surface {}
 unsafe impl Sync for Surface {}
 
 impl Surface {
-    /// Makes a surface without a slot. `stereo` is the only structure that may extend a create info (DRV-175).
+    /// Creates a surface without a slot. `stereo` is the only structure that may extend a create info (DRV-175).
     pub(crate) fn new(
         platform: &'static Platform,
         part: PlatformPart,

@@ -30,7 +30,7 @@ pub(crate) unsafe fn get_physical_device_surface_capabilities2_khr(
     let info = unsafe { input(info, target.command, "pSurfaceInfo") };
     let emulates_maintenance = emulates_maintenance(target.driver.enabled);
     let answer = match target.driver.table.vkGetPhysicalDeviceSurfaceCapabilities2KHR {
-        // SAFETY: the caller promises a surface from the lowest layer; the driver's function gets the driver's own handles.
+        // SAFETY: the caller promises a surface from the lowest layer; the driver's function receives the driver's own handles.
         Some(function) => unsafe {
             surface_info_for(target.driver, info).map(|own| {
                 preset_protected(capabilities.pNext);
@@ -51,8 +51,8 @@ pub(crate) unsafe fn get_physical_device_surface_capabilities2_khr(
     result
 }
 
-/// Returns `true` if the loader answers for surface maintenance. The extension is one of the instance, so applications use it with every driver,
-/// including those that lack it (DRV-162).
+/// Returns `true` if the loader answers for surface maintenance. This extension is an instance extension, so applications use it with every
+/// driver, including drivers that lack it (DRV-162).
 fn emulates_maintenance(enabled_on_driver: InstanceExtensionSet) -> bool {
     !enabled_on_driver.contains(InstanceExtension::VK_KHR_surface_maintenance1)
         && !enabled_on_driver.contains(InstanceExtension::VK_EXT_surface_maintenance1)
@@ -74,7 +74,7 @@ unsafe fn preset_protected(chain: *mut c_void) {
     }
 }
 
-/// Answers with `vkGetPhysicalDeviceSurfaceCapabilitiesKHR`, or with zeros if the driver lacks that too.
+/// Answers with `vkGetPhysicalDeviceSurfaceCapabilitiesKHR`, or with zeros if the driver lacks that command too.
 ///
 /// # Errors
 /// The code of creating the driver's surface.
@@ -106,7 +106,7 @@ unsafe fn by_first_generation(
         capabilities.surfaceCapabilities = no_capabilities();
         return Ok(VkResult::VK_SUCCESS);
     };
-    // SAFETY: the caller promises a surface from the lowest layer; the driver's function gets the driver's own handles.
+    // SAFETY: the caller promises a surface from the lowest layer; the driver's function receives the driver's own handles.
     unsafe {
         let surface = target.surface(info.surface)?;
         Ok(older(target.handle, surface, &mut capabilities.surfaceCapabilities))
@@ -182,7 +182,7 @@ pub(crate) unsafe fn get_physical_device_surface_capabilities2_ext(
     // SAFETY: Vulkan requires a writable place for the answer, and NULL is checked.
     let capabilities = unsafe { output(capabilities, target.command, "pSurfaceCapabilities") };
     let answer = match target.driver.table.vkGetPhysicalDeviceSurfaceCapabilities2EXT {
-        // SAFETY: the caller promises a surface from the lowest layer; the driver's function gets the driver's own handles.
+        // SAFETY: the caller promises a surface from the lowest layer; the driver's function receives the driver's own handles.
         Some(function) => unsafe {
             target
                 .surface(surface)
@@ -194,7 +194,8 @@ pub(crate) unsafe fn get_physical_device_surface_capabilities2_ext(
     answer.unwrap_or_else(|error| error)
 }
 
-/// Answers with `vkGetPhysicalDeviceSurfaceCapabilitiesKHR`, or with zeros if the driver lacks that too. After an error, the output is unchanged.
+/// Answers with `vkGetPhysicalDeviceSurfaceCapabilitiesKHR`, or with zeros if the driver lacks that command too. After an error, the output
+/// is unchanged.
 ///
 /// # Safety
 /// The structure is valid; the surface comes from the lowest layer.
@@ -209,7 +210,7 @@ unsafe fn without_counters(
     unsafe { target.ignore_chain(capabilities.pNext, "pSurfaceCapabilities->", none) };
     let mut answer = no_capabilities();
     let result = match older {
-        // SAFETY: the caller promises a surface from the lowest layer; the driver's function gets the driver's own handles.
+        // SAFETY: the caller promises a surface from the lowest layer; the driver's function receives the driver's own handles.
         Some(older) => unsafe { older(target.handle, target.surface(surface)?, &mut answer) },
         None => VkResult::VK_SUCCESS,
     };

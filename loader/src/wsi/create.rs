@@ -1,7 +1,7 @@
 //! Creation and destruction of the loader's surfaces (DRV-174, DRV-175, DRV-182, DRV-188).
 //!
-//! Creation calls no driver. Memory comes from the instance's callbacks, whatever callbacks the call has (APP-170); the callbacks of the call are
-//! stored for the drivers.
+//! Creation calls no driver. Memory comes from the instance's callbacks, even if the call has callbacks of its own (APP-170); the callbacks
+//! of the call are stored for the drivers.
 
 use super::query::{input, not_enabled};
 use super::unwrap::has_own_surfaces;
@@ -39,7 +39,7 @@ pub(super) unsafe fn create<I: PlatformInfo>(
     let platform: &'static Platform = const { &I::PLATFORM };
     let command = platform.command;
     let _passage = GATE.enter();
-    // SAFETY: the lowest layer passes a handle that the loader gave it.
+    // SAFETY: the lowest layer passes a handle that the loader returned to the layer.
     let instance = unsafe { require_instance(instance, command) };
     if !is_enabled(instance, platform) {
         return VkResult::VK_ERROR_EXTENSION_NOT_PRESENT;
@@ -141,7 +141,7 @@ pub(crate) unsafe fn destroy_surface_khr(
     surface: SurfaceHandle<Chain>,
     callbacks: *const VkAllocationCallbacks,
 ) {
-    // SAFETY: the lowest layer passes a handle that the loader gave it.
+    // SAFETY: the lowest layer passes a handle that the loader returned to the layer.
     let instance = unsafe { require_instance(instance, "vkDestroySurfaceKHR") };
     let Some(surface) = Surface::from_handle(surface) else {
         return;

@@ -137,7 +137,7 @@ pub(crate) unsafe fn create_display_mode_khr(
         return VkResult::VK_ERROR_EXTENSION_NOT_PRESENT;
     }
     match target.driver.table.vkCreateDisplayModeKHR {
-        // SAFETY: the driver's function gets the driver's own handle and the caller's parameters.
+        // SAFETY: the driver's function receives the driver's own handle and the caller's parameters.
         Some(function) => unsafe { function(target.handle, display, create_info, callbacks, mode) },
         None => {
             target.missing(LogBits::ERROR);
@@ -162,7 +162,7 @@ pub(crate) unsafe fn get_display_plane_capabilities_khr(
         return VkResult::VK_SUCCESS;
     }
     if let Some(function) = target.driver.table.vkGetDisplayPlaneCapabilitiesKHR {
-        // SAFETY: the driver's function gets the driver's own handle and the caller's parameters.
+        // SAFETY: the driver's function receives the driver's own handle and the caller's parameters.
         return unsafe { function(target.handle, mode, plane, capabilities) };
     }
     target.missing(LogBits::WARN);
@@ -173,7 +173,7 @@ pub(crate) unsafe fn get_display_plane_capabilities_khr(
     VkResult::VK_SUCCESS
 }
 
-/// Returns the capabilities of a plane about which no driver knows anything.
+/// Returns zeroed capabilities of a plane, for a driver that cannot report them.
 pub(super) fn no_plane_capabilities() -> VkDisplayPlaneCapabilitiesKHR {
     // SAFETY: the structure consists of numbers, for which zero is valid.
     unsafe { core::mem::zeroed() }
@@ -192,7 +192,7 @@ pub(crate) unsafe fn get_rand_r_output_display_ext(
     // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(device, "vkGetRandROutputDisplayEXT") };
     if let Some(function) = target.driver.table.vkGetRandROutputDisplayEXT {
-        // SAFETY: the driver's function gets the driver's own handle and the caller's parameters.
+        // SAFETY: the driver's function receives the driver's own handle and the caller's parameters.
         return unsafe { function(target.handle, server, output, display) };
     }
     let name = target.driver.name();
@@ -216,7 +216,7 @@ pub(crate) unsafe fn release_display_ext(device: PhysicalDeviceHandle<Chain>, di
     // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(device, "vkReleaseDisplayEXT") };
     if let Some(function) = target.driver.table.vkReleaseDisplayEXT {
-        // SAFETY: the driver's function gets the driver's own handle and the caller's parameter.
+        // SAFETY: the driver's function receives the driver's own handle and the caller's parameter.
         return unsafe { function(target.handle, display) };
     }
     log::fatal(format_args!(

@@ -6,7 +6,7 @@ use crate::generated::types::*;
 use crate::handle::{Chain, PhysicalDeviceHandle};
 use crate::target::{Target, none};
 
-/// Answers an enumeration of displays by the driver's older function; the list is empty if the driver lacks that too.
+/// Answers an enumeration of displays by the driver's older function; the list is empty if the driver lacks that function too.
 ///
 /// `older` is the driver's older function; `ask` calls it, and `put` copies one element.
 ///
@@ -52,7 +52,7 @@ pub(crate) unsafe fn get_physical_device_display_properties2_khr(
     let target = unsafe { Target::new(device, "vkGetPhysicalDeviceDisplayProperties2KHR") };
     let table = &target.driver.table;
     if let Some(function) = table.vkGetPhysicalDeviceDisplayProperties2KHR {
-        // SAFETY: the driver's function gets the driver's own handle and the caller's parameters.
+        // SAFETY: the driver's function receives the driver's own handle and the caller's parameters.
         return unsafe { function(target.handle, count, properties) };
     }
     // SAFETY: Vulkan requires a valid count and array; function and device belong to the same driver; zeros are valid properties.
@@ -84,7 +84,7 @@ pub(crate) unsafe fn get_physical_device_display_plane_properties2_khr(
     let target = unsafe { Target::new(device, "vkGetPhysicalDeviceDisplayPlaneProperties2KHR") };
     let table = &target.driver.table;
     if let Some(function) = table.vkGetPhysicalDeviceDisplayPlaneProperties2KHR {
-        // SAFETY: the driver's function gets the driver's own handle and the caller's parameters.
+        // SAFETY: the driver's function receives the driver's own handle and the caller's parameters.
         return unsafe { function(target.handle, count, properties) };
     }
     // SAFETY: Vulkan requires a valid count and array; function and device belong to the same driver; zeros are valid properties.
@@ -117,7 +117,7 @@ pub(crate) unsafe fn get_display_mode_properties2_khr(
     let target = unsafe { Target::new(device, "vkGetDisplayModeProperties2KHR") };
     let table = &target.driver.table;
     if let Some(function) = table.vkGetDisplayModeProperties2KHR {
-        // SAFETY: the driver's function gets the driver's own handle and the caller's parameters.
+        // SAFETY: the driver's function receives the driver's own handle and the caller's parameters.
         return unsafe { function(target.handle, display, count, properties) };
     }
     // SAFETY: Vulkan requires a valid count and array; function and device belong to the same driver; zeros are valid properties.
@@ -148,7 +148,7 @@ pub(crate) unsafe fn get_display_plane_capabilities2_khr(
     // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(device, "vkGetDisplayPlaneCapabilities2KHR") };
     if let Some(function) = target.driver.table.vkGetDisplayPlaneCapabilities2KHR {
-        // SAFETY: the driver's function gets the driver's own handle and the caller's parameters.
+        // SAFETY: the driver's function receives the driver's own handle and the caller's parameters.
         return unsafe { function(target.handle, info, capabilities) };
     }
     // SAFETY: Vulkan requires a writable structure, and NULL is checked.

@@ -33,6 +33,6 @@ pub(crate) unsafe fn create_swapchain_khr(
         log::fatal(format_args!("{}", MISSING));
         os::abort();
     }
-    // SAFETY: the function is the chain's and gets the caller's parameters; application and chain have the same surface handles.
+    // SAFETY: the function is the chain's and receives the caller's parameters; application and chain have the same surface handles.
     unsafe { function(device, create_info.cast(), callbacks, swapchain) }
 }

@@ -12,7 +12,7 @@ use os::Raw;
 
 /// Reports a call of a command whose extension is not enabled (DRV-164, APP-161).
 pub(super) fn not_enabled(instance: &Instance, extension: InstanceExtension, command: &str) {
-    // For this extension, the line has two spaces.
+    // The message for this extension has two spaces between the sentences.
     let blank = match extension {
         InstanceExtension::VK_EXT_headless_surface => " ",
         _ => "",
@@ -81,10 +81,10 @@ impl Target {
     /// Returns the driver's surface.
     ///
     /// # Errors
-    /// The same as for [`surface_for`].
+    /// The errors of [`surface_for`].
     ///
     /// # Safety
-    /// The same as for [`surface_for`].
+    /// `surface` is `VK_NULL_HANDLE` or a live surface of the driver's instance.
     pub(super) unsafe fn surface(&self, surface: SurfaceHandle<Chain>) -> Result<SurfaceHandle<Driver>, VkResult> {
         // SAFETY: the caller promises a surface that is `VK_NULL_HANDLE` or live.
         unsafe { surface_for(self.driver, surface) }

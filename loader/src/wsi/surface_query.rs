@@ -37,7 +37,7 @@ pub(crate) unsafe fn get_physical_device_surface_support_khr(
     let Ok(surface) = (unsafe { target.surface(surface) }) else {
         return VkResult::VK_SUCCESS;
     };
-    // SAFETY: the driver's function gets the driver's own handles.
+    // SAFETY: the driver's function receives the driver's own handles.
     unsafe { function(target.handle, queue_family, surface, supported) }
 }
 
@@ -64,7 +64,7 @@ pub(crate) unsafe fn get_physical_device_surface_capabilities_khr(
     };
     // SAFETY: the caller promises a surface from the lowest layer.
     match unsafe { target.surface(surface) } {
-        // SAFETY: the driver's function gets the driver's own handles and the caller's parameters.
+        // SAFETY: the driver's function receives the driver's own handles and the caller's parameters.
         Ok(surface) => unsafe { function(target.handle, surface, capabilities) },
         Err(error) => error,
     }
@@ -100,7 +100,7 @@ pub(crate) unsafe fn get_physical_device_surface_formats_khr(
     };
     // SAFETY: the caller promises a surface from the lowest layer.
     match unsafe { target.surface(surface) } {
-        // SAFETY: the driver's function gets the driver's own handles and the caller's parameters.
+        // SAFETY: the driver's function receives the driver's own handles and the caller's parameters.
         Ok(surface) => unsafe { function(target.handle, surface, count, formats) },
         Err(error) => error,
     }
@@ -130,7 +130,7 @@ pub(crate) unsafe fn get_physical_device_surface_present_modes_khr(
     };
     // SAFETY: the caller promises a surface from the lowest layer.
     match unsafe { target.surface(surface) } {
-        // SAFETY: the driver's function gets the driver's own handles and the caller's parameters.
+        // SAFETY: the driver's function receives the driver's own handles and the caller's parameters.
         Ok(surface) => unsafe { function(target.handle, surface, count, modes) },
         Err(error) => error,
     }
@@ -156,7 +156,7 @@ pub(crate) unsafe fn get_physical_device_surface_formats2_khr(
     // SAFETY: Vulkan requires a valid structure, and NULL is checked.
     let info = unsafe { input(info, target.command, "pSurfaceInfo") };
     let answer = match target.driver.table.vkGetPhysicalDeviceSurfaceFormats2KHR {
-        // SAFETY: the caller promises a surface from the lowest layer; the driver's function gets the driver's own handles.
+        // SAFETY: the caller promises a surface from the lowest layer; the driver's function receives the driver's own handles.
         Some(function) => unsafe {
             surface_info_for(target.driver, info).map(|own| function(target.handle, &own, count, formats))
         },
@@ -166,7 +166,7 @@ pub(crate) unsafe fn get_physical_device_surface_formats2_khr(
     answer.unwrap_or_else(|error| error)
 }
 
-/// Answers with `vkGetPhysicalDeviceSurfaceFormatsKHR`; the list is empty if the driver lacks that too.
+/// Answers with `vkGetPhysicalDeviceSurfaceFormatsKHR`; the list is empty if the driver lacks that command too.
 ///
 /// # Errors
 /// The code of creating the driver's surface, or of the older command.
@@ -203,7 +203,7 @@ unsafe fn formats_by_first_generation(
     }
 }
 
-/// Implements `vkGetPhysicalDeviceSurfacePresentModes2EXT` at the end of the chain. No older command can emulate it (DRV-161).
+/// Implements `vkGetPhysicalDeviceSurfacePresentModes2EXT` at the end of the chain. No older command can emulate this command (DRV-161).
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handles come from the lowest layer.
@@ -224,7 +224,7 @@ pub(crate) unsafe fn get_physical_device_surface_present_modes2_ext(
     let info = unsafe { input(info, target.command, "pSurfaceInfo") };
     // SAFETY: the caller promises a surface from the lowest layer.
     match unsafe { surface_info_for(target.driver, info) } {
-        // SAFETY: the driver's function gets the driver's own handles and the caller's parameters.
+        // SAFETY: the driver's function receives the driver's own handles and the caller's parameters.
         Ok(own) => unsafe { function(target.handle, &own, count, modes) },
         Err(error) => error,
     }
@@ -245,7 +245,7 @@ pub(crate) unsafe fn get_physical_device_present_rectangles_khr(
     // SAFETY: Vulkan requires a valid count, and NULL is checked.
     let count = unsafe { output(count, target.command, "pRectCount") };
     let Some(function) = target.driver.table.vkGetPhysicalDevicePresentRectanglesKHR else {
-        // Tools match this text, which has the command's name in its first draft.
+        // Tools match this text, in which the command has the name from a draft of the extension.
         log::emit(
             Some(target.instance()),
             LogBits::ERROR,
@@ -256,7 +256,7 @@ pub(crate) unsafe fn get_physical_device_present_rectangles_khr(
     };
     // SAFETY: the caller promises a surface from the lowest layer.
     match unsafe { target.surface(surface) } {
-        // SAFETY: the driver's function gets the driver's own handles and the caller's parameters.
+        // SAFETY: the driver's function receives the driver's own handles and the caller's parameters.
         Ok(surface) => unsafe { function(target.handle, surface, count, rectangles) },
         Err(error) => error,
     }

@@ -20,7 +20,7 @@ fn without_function(device: &Device, command: &'static str, extension: &'static 
     VkResult::VK_SUCCESS
 }
 
-/// Ends the process if a create info has no surface: such a swapchain must not reach the driver (DRV-179).
+/// Ends the process if a create info has no surface: a swapchain without a surface must not reach the driver (DRV-179).
 fn require_surface(info: &VkSwapchainCreateInfoKHR<Chain>, command: &str) {
     if info.surface.is_null() {
         log::fatal(format_args!(
@@ -54,7 +54,7 @@ pub(crate) unsafe fn create_swapchain_khr(
     require_surface(info, COMMAND);
     // SAFETY: the caller promises a surface from the lowest layer.
     match unsafe { swapchain_info_for(driver, info) } {
-        // SAFETY: the driver's function gets the driver's own handles and the caller's parameters.
+        // SAFETY: the driver's function receives the driver's own handles and the caller's parameters.
         Ok(own) => unsafe { function(device, &own, callbacks, swapchain) },
         Err(error) => error,
     }
@@ -101,7 +101,7 @@ pub(crate) unsafe fn create_shared_swapchains_khr(
             Err(error) => return error,
         }
     }
-    // SAFETY: the driver's function gets the driver's own handles, and the array holds `count` elements.
+    // SAFETY: the driver's function receives the driver's own handles, and the array holds `count` elements.
     unsafe { function(device, count, copies.as_ptr(), callbacks, swapchains) }
 }
 
@@ -127,7 +127,7 @@ pub(crate) unsafe fn get_device_group_surface_present_modes_khr(
     };
     // SAFETY: the caller promises a surface from the lowest layer.
     match unsafe { surface_for(driver, surface) } {
-        // SAFETY: the driver's function gets the driver's own handles and the caller's parameters.
+        // SAFETY: the driver's function receives the driver's own handles and the caller's parameters.
         Ok(surface) => unsafe { function(device, surface, modes) },
         Err(error) => error,
     }
@@ -157,7 +157,7 @@ pub(crate) unsafe fn get_device_group_surface_present_modes2_ext(
     let info = unsafe { input(info, COMMAND, "pSurfaceInfo") };
     // SAFETY: the caller promises a surface from the lowest layer.
     match unsafe { surface_info_for(driver, info) } {
-        // SAFETY: the driver's function gets the driver's own handles and the caller's parameters.
+        // SAFETY: the driver's function receives the driver's own handles and the caller's parameters.
         Ok(own) => unsafe { function(device, &own, modes) },
         Err(error) => error,
     }

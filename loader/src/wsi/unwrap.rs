@@ -20,7 +20,7 @@ pub(crate) fn has_own_surfaces(driver: &InstanceDriver) -> bool {
 /// Drivers without surfaces of their own get the loader's handle; `VK_NULL_HANDLE` stays as it is (DRV-179).
 ///
 /// # Errors
-/// `VK_ERROR_EXTENSION_NOT_PRESENT` if the driver cannot create such a surface, or the code of its attempt.
+/// `VK_ERROR_EXTENSION_NOT_PRESENT` if the driver cannot create surfaces of this platform, or the code of its attempt.
 ///
 /// # Safety
 /// `surface` is `VK_NULL_HANDLE` or a live surface of the driver's instance.
@@ -59,8 +59,8 @@ fn stored(driver: &InstanceDriver, surface: &Surface) -> Option<u64> {
 
 /// Asks the driver to create a surface, and stores it.
 ///
-/// The table is not locked meanwhile. A callback of the driver may have led here again and stored a surface. In that case, the stored
-/// surface counts, and the new one is destroyed.
+/// The table is not locked meanwhile. A callback of the driver may have called this function again, which stored a surface. In that case,
+/// the stored surface is used, and the new one is destroyed.
 fn make(driver: &InstanceDriver, surface: &Surface) -> Result<SurfaceHandle<Driver>, VkResult> {
     if !driver.enabled.contains(surface.platform.extension) {
         return Err(VkResult::VK_ERROR_EXTENSION_NOT_PRESENT);
@@ -82,7 +82,7 @@ fn make(driver: &InstanceDriver, surface: &Surface) -> Result<SurfaceHandle<Driv
         return if succeeded { Ok(made) } else { Err(failure(result)) };
     }
     if let (Some(destroy), true) = (driver.table.vkDestroySurfaceKHR, succeeded && !made.is_null()) {
-        // SAFETY: function and instance belong to the same driver, which just made the surface; no other code knows it.
+        // SAFETY: function and instance belong to the same driver, which just made the surface; no other code has the handle.
         unsafe { destroy(driver.handle, made, surface.callbacks()) };
     }
     Ok(SurfaceHandle::from_raw(earlier))
@@ -91,7 +91,7 @@ fn make(driver: &InstanceDriver, surface: &Surface) -> Result<SurfaceHandle<Driv
 /// Returns a copy of a surface query with the driver's surface. The chain is passed unchanged (DRV-181).
 ///
 /// # Errors
-/// The same as for [`surface_for`].
+/// The errors of [`surface_for`].
 ///
 /// # Safety
 /// The surface in `info` is `VK_NULL_HANDLE` or a live surface of the driver's instance.
@@ -111,10 +111,10 @@ pub(crate) unsafe fn surface_info_for(
 /// Returns a copy of a swapchain's create info with the driver's surface. The chain is passed unchanged (DRV-181).
 ///
 /// # Errors
-/// The same as for [`surface_for`].
+/// The errors of [`surface_for`].
 ///
 /// # Safety
-/// The same as for [`surface_info_for`].
+/// The surface in `info` is `VK_NULL_HANDLE` or a live surface of the driver's instance.
 pub(crate) unsafe fn swapchain_info_for(
     driver: &InstanceDriver,
     info: &VkSwapchainCreateInfoKHR<Chain>,

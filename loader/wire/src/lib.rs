@@ -86,7 +86,7 @@ impl Operation {
 pub struct Features(pub u64);
 
 impl Features {
-    /// The service hands out libraries.
+    /// The service sends libraries.
     pub const GET: u64 = 1;
     /// The service lists devices. The service of Fuchsia returns a folder instead, which a socket cannot carry (LSV-36).
     pub const DEVICES: u64 = 2;

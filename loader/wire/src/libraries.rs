@@ -24,7 +24,7 @@ const SYMBOLS: u64 = 11;
 const HASHES: u64 = 0x6fff_fff6;
 
 /// Returns the number of symbols that an ELF library exports, or `None` if this number is unknown. A newer library of the same name exports
-/// at least the symbols of an older one. `read` fills a buffer from a place in the file, and returns `false` if it cannot.
+/// at least the symbols of an older one. `read` fills a buffer from an offset in the file, and returns `false` if it cannot.
 pub fn exported_symbols(mut read: impl FnMut(u64, &mut [u8]) -> bool) -> Option<u64> {
     let mut head = [0; 64];
     read(0, &mut head).then_some(())?;

@@ -1,4 +1,4 @@
-//! Requests to the service, their order, and the names of failures (LSV-5, LSV-22, LSV-23).
+//! Requests to Fuchsia's loader service, their order, and the names of failures (LSV-5, LSV-22, LSV-23).
 
 use super::wire::{self, Message};
 use crate::memory::{Grow, copy_or_note};
@@ -76,7 +76,7 @@ pub(super) enum Failure {
     NoAnswer(Status),
     /// The answer is malformed.
     Malformed,
-    /// The service has no such library.
+    /// The service has no library of this name.
     NotThere,
     /// The system's linker refused the library with this error text.
     NotMapped(Vec<u8>),
@@ -181,7 +181,7 @@ impl<K: Kernel> Client<K> {
         has.then_some(MANIFESTS)
     }
 
-    /// Opens a path that a driver gave, on a channel: an entry in the namespace of the process, or a device (LSV-23).
+    /// Opens a path that a driver passed, on a channel: an entry in the namespace of the process, or a device (LSV-23).
     pub(super) fn open_in_namespace(&self, name: &CStr, channel: Handle) -> Result<(), Status> {
         let Some(rest) = name.to_bytes_with_nul().strip_prefix(DEVICES) else {
             return self.kernel.open(None, name, channel);
@@ -267,7 +267,7 @@ impl<'k, K: Kernel> Answer<'k, K> {
             counts: (0, 0),
         };
         let counts = kernel.call(service, request.bytes(), &mut answer.bytes, &mut answer.handles)?;
-        // Limit the counts to the room, whatever the system reports.
+        // Limits the counts to the size of the buffers, in case the system reports more.
         answer.counts = (counts.0.min(answer.bytes.len()), counts.1.min(MOST_HANDLES));
         Ok(answer)
     }

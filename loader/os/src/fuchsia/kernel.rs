@@ -19,10 +19,10 @@ const SERVICE: &CStr = c"/svc/fuchsia.vulkan.loader.Loader";
 /// Function that drivers export to get the callback (LSV-23).
 const INITIALIZE: &CStr = c"vk_icdInitializeOpenInNamespaceCallback";
 
-/// A deadline that never comes. The service answers only after it has read all drivers, however long that takes (LSV-3).
+/// Deadline without a limit, because the service answers only after it has read all drivers (LSV-3).
 const NEVER: i64 = i64::MAX;
 
-/// `VK_SUCCESS` and `VK_ERROR_UNKNOWN`.
+/// Values of `VK_SUCCESS` and `VK_ERROR_UNKNOWN`.
 const SUCCESS: i32 = 0;
 const ERROR_UNKNOWN: i32 = -13;
 
@@ -94,7 +94,7 @@ unsafe extern "C" fn open_in_namespace(name: *const c_char, channel: Handle) -> 
     }
 }
 
-/// Implementation on the real system.
+/// Implementation of [`Kernel`] on the real system.
 struct Zircon;
 
 fn done(status: Status) -> Result<(), Status> {
@@ -148,7 +148,7 @@ impl Kernel for Zircon {
     }
 
     fn close(&self, handle: Handle) {
-        // SAFETY: the owner gave the handle away; the kernel refuses an invalid one.
+        // SAFETY: the caller passed the ownership of the handle, so the handle is closed once; the kernel refuses an invalid handle.
         unsafe { zx_handle_close(handle) };
     }
 
@@ -180,7 +180,7 @@ impl Kernel for Zircon {
             self.close(folder);
             return Err(status);
         }
-        // SAFETY: the namespace belongs to this process and the path is terminated; the call takes or closes the channel.
+        // SAFETY: the namespace belongs to this process and the path is terminated; the call takes ownership of the channel.
         done(unsafe { fdio_ns_bind(namespace, path.as_ptr(), folder) })
     }
 

@@ -33,9 +33,9 @@ pub(super) enum Method {
     GetSupportedFeatures = 0x381A_BFCE_1728_92BD,
 }
 
-/// Bits of [`features`] (LSV-2). All other bits are ignored.
+/// Bit of [`features`] for a folder of devices (LSV-2). All other bits are ignored.
 pub(super) const CAN_CONNECT_TO_DEVICES: u64 = 2;
-/// A bit of [`features`]; see [`CAN_CONNECT_TO_DEVICES`].
+/// Bit of [`features`] for a folder of manifests.
 pub(super) const CAN_CONNECT_TO_MANIFESTS: u64 = 4;
 
 /// Flag with which the service provides the folder of manifests only after all drivers are there.
@@ -119,7 +119,7 @@ pub(super) fn supported_features() -> Message {
 /// The message is not an answer to [`get`].
 pub(super) fn library(answer: &[u8], handles: usize) -> Result<bool, Malformed> {
     match (word(answer, Method::Get)?, handles) {
-        // Four bytes for the handle, and four of padding.
+        // The handle's word has four bytes for the handle and four bytes of padding.
         (word, 1) if word == u64::from(PRESENT) => Ok(true),
         (word, 0) if word == u64::from(ABSENT) => Ok(false),
         _ => Err(Malformed),

@@ -11,18 +11,19 @@ const PLACES: usize = 64;
 /// Number of places that one thread tries.
 const TRIED: usize = 8;
 
-/// A current call.
+/// A call of the loader that is in progress.
 struct Call {
     /// Number of the call's thread; zero if the place is free.
     thread: AtomicUsize,
-    /// Number of shortages before the call began. Only the call's thread reads this.
+    /// Number of shortages before the call began. Only the call's thread reads this number.
     began: AtomicUsize,
 }
 
 /// The calls of all threads.
 pub(super) struct Calls([Call; PLACES]);
 
-/// A recorded call, until this value is dropped. The call may be inside another call of its thread, if a layer calls back.
+/// Record of a call in progress; dropping the value ends the record. If a layer calls back, the call may be inside another call of its
+/// thread.
 pub(super) struct Noted<'a> {
     /// Place of the call; `None` if no place was free.
     call: Option<&'a Call>,
@@ -78,7 +79,7 @@ impl Calls {
     }
 
     /// Returns the number of shortages before the innermost call of this thread. Returns zero if the call found no place; every earlier
-    /// shortage then counts for the call.
+    /// shortage is then attributed to the call.
     pub(super) fn began(&self) -> usize {
         let call = self.of(current_thread());
         call.map_or(0, |call| call.began.load(Ordering::Relaxed))

@@ -1,7 +1,7 @@
 //! Growth of arrays that fails if the system has no memory.
 //!
-//! The arrays' own methods use the global allocator, and so the emergency pool of [`shortage`], which is reserved for code that cannot
-//! report a failed allocation. The methods here report the failure to the caller. If a function cannot pass the failure on, the next
+//! The arrays' own methods use the global allocator, which includes the emergency pool of [`shortage`], which is reserved for code that
+//! cannot report a failed allocation. The methods here report the failure to the caller. If a function cannot pass the failure on, the next
 //! [`check`](super::shortage::check) reports it; until then, the incomplete result is harmless.
 
 use super::{CHeap, OutOfMemory, shortage};
@@ -77,7 +77,7 @@ fn has_room<T>(array: &Vec<T>, more: usize) -> bool {
     array.capacity() - array.len() >= more
 }
 
-/// Gives an array a larger block.
+/// Reallocates an array with a larger capacity.
 fn set_capacity<T>(array: &mut Vec<T>, capacity: usize) -> Result<(), OutOfMemory> {
     let wanted = Layout::array::<T>(capacity).map_err(|_| OutOfMemory)?;
     let mut old = ManuallyDrop::new(take(array));
@@ -105,7 +105,7 @@ pub fn copy(bytes: &[u8]) -> Result<Vec<u8>, OutOfMemory> {
     copy_with_room(bytes, 0)
 }
 
-/// Copies bytes into an array that has room for exactly `more` further ones.
+/// Copies bytes into an array that has room for exactly `more` further bytes.
 fn copy_with_room(bytes: &[u8], more: usize) -> Result<Vec<u8>, OutOfMemory> {
     let room = bytes.len() + more;
     if room == 0 {

@@ -17,10 +17,11 @@ use core::alloc::{GlobalAlloc, Layout};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfMemory;
 
-/// Allocates a block of another size from `heap`, copies the content, and frees the old block. On failure, returns NULL and changes nothing.
+/// Allocates a block of another size from `heap`, copies the content, and frees the old block. On failure, returns NULL and changes
+/// nothing.
 ///
 /// # Safety
-/// The same as for `GlobalAlloc::realloc` with `heap`.
+/// `block` came from `heap` with this layout, and `size` is not zero, as `GlobalAlloc::realloc` demands.
 pub(crate) unsafe fn move_block(heap: &impl GlobalAlloc, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
     let Ok(wanted) = Layout::from_size_align(size, layout.align()) else {
         return core::ptr::null_mut();

@@ -2,11 +2,11 @@
 //!
 //! Working memory of a call comes from the process allocator (APP-172, APP-177). Data that grows with the input is allocated in ways that
 //! report a failure ([`Grow`](super::Grow)), and never comes from the emergency pool. All other allocations are small and made implicitly
-//! by the language, such as that of a counted pointer. If such an allocation fails, the language ends the process.
+//! by the language, for example that of a reference-counted pointer. If one of these allocations fails, the language ends the process.
 //!
-//! A loader must not end the process: its callers expect `VK_ERROR_OUT_OF_HOST_MEMORY` (APP-71, APP-174). So a static block serves these
-//! allocations. A call that can report a failure checks between its steps whether memory ran out ([`check`]); if so, the call ends and
-//! frees what it took. Only a request that exceeds the emergency pool is refused.
+//! A loader must not end the process: its callers expect `VK_ERROR_OUT_OF_HOST_MEMORY` (APP-71, APP-174). Therefore a static block serves
+//! these allocations. A call that can report a failure checks between its steps whether memory ran out ([`check`]); if so, the call ends
+//! and frees its memory. Only a request that exceeds the emergency pool is refused.
 
 use super::OutOfMemory;
 use super::calls::{Calls, Noted};
@@ -32,7 +32,7 @@ struct EmergencyPool {
     block: UnsafeCell<[u8; UNITS * UNIT]>,
     /// Number of units handed out since the pool was last unused; the upper half of the word counts the live blocks.
     state: AtomicUsize,
-    /// Number of blocks ever taken plus number of failures noted.
+    /// Total number of blocks handed out, plus the number of failures noted.
     taken: AtomicUsize,
 }
 
@@ -71,7 +71,7 @@ impl EmergencyPool {
         unsafe { self.first().add((before & LOW) * UNIT) }
     }
 
-    /// Takes one block back. After the last one, the pool is unused again.
+    /// Returns one block to the pool. After the last block has come back, the pool is unused again.
     fn give_back(&self) {
         // The update cannot fail, because the closure always returns a value.
         let _ = self

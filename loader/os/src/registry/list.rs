@@ -3,11 +3,11 @@
 /// A list, named after the kind of its entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum List {
-    /// Drivers.
+    /// List of the installed drivers.
     Drivers,
-    /// Layers that must be requested.
+    /// List of the layers that must be requested.
     ExplicitLayers,
-    /// Layers that are active unless they are disabled.
+    /// List of the layers that are active unless they are disabled.
     ImplicitLayers,
 }
 
@@ -21,7 +21,7 @@ impl List {
         }
     }
 
-    /// Returns the name of the value in which a display adapter holds the same list (DRV-37, LAY-49). 32-bit processes on a 64-bit system
+    /// Returns the name of the value in which a display adapter stores the same list (DRV-37, LAY-49). 32-bit processes on a 64-bit system
     /// read a value of their own.
     pub fn value(self, is_wow64: bool) -> &'static str {
         match (self, is_wow64) {

@@ -13,7 +13,7 @@ pub(crate) mod values;
 pub use event::{Event, Key};
 pub use list::List;
 
-/// `true` if this system lists manifests and settings in a registry. Other places then count only if a variable names them.
+/// `true` if this system lists manifests and settings in a registry. Other places are then searched only if a variable names them.
 pub const EXISTS: bool = cfg!(windows);
 
 /// Passes the entries of a list to `take`, in order of precedence, with other events.

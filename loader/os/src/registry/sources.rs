@@ -37,7 +37,7 @@ pub(crate) enum Answer<'a> {
     NoStatus,
 }
 
-/// Function that takes the name of a device and its answer.
+/// Callback that receives the name of a device, and the device's answer.
 pub(crate) type TakeAnswer<'a> = dyn FnMut(&[u8], Answer<'_>) + 'a;
 
 /// The system that is queried: the real one, or a simulated one in tests.
@@ -52,7 +52,7 @@ pub(crate) trait System {
     fn each_adapter(&self, value: &str, take: &mut TakeAnswer<'_>);
     /// Queries a value in the software keys of the present display devices and of the software components below them.
     fn each_device(&self, value: &str, take: &mut TakeAnswer<'_>);
-    /// Passes the names of a key's values whose data is four bytes of zero, whatever their type (LAY-48).
+    /// Passes the names of a key's values whose data is four bytes of zero, regardless of their type (LAY-48).
     fn each_zero(&self, hive: Hive, key: &str, take: &mut dyn FnMut(&[u8]));
     /// Passes the names of all values of a key.
     fn each_name(&self, hive: Hive, key: &str, take: &mut dyn FnMut(&[u8]));
@@ -183,7 +183,7 @@ fn vendor_of(path: &[u8], ending: &str) -> Option<u32> {
     known.map(|(_, vendor)| *vendor)
 }
 
-/// Returns the last part of a path; both separators of the system count.
+/// Returns the last part of a path, after its last slash or backslash.
 fn file_name(path: &[u8]) -> &[u8] {
     let last = path.iter().rposition(|byte| b"\\/".contains(byte));
     &path[last.map_or(0, |at| at + 1)..]

@@ -3,7 +3,7 @@
 use super::super::values::{REG_MULTI_SZ, REG_SZ};
 use super::*;
 
-/// A system that answers with its members.
+/// A simulated system; its members are the answers to queries.
 #[derive(Default)]
 struct Fake {
     elevated: bool,
@@ -81,7 +81,7 @@ impl System for Fake {
     }
 }
 
-/// Returns the events as texts of a word or two.
+/// Returns the events of a list as texts of a word or two.
 fn told(list: List, system: &Fake) -> Vec<String> {
     let mut told = Vec::new();
     each(list, system, &mut |event| {

@@ -3,13 +3,13 @@
 use crate::memory::{Grow, shortage};
 use alloc::vec::Vec;
 
-/// Type of a value: one text.
+/// Type of a value that contains one text.
 pub(crate) const REG_SZ: u32 = 1;
-/// Type of a value: a list of texts, each with a terminator, and an empty one at the end.
+/// Type of a value that contains a list of texts, each with a terminator, and an empty text at the end.
 pub(crate) const REG_MULTI_SZ: u32 = 7;
 
-/// Passes the texts in the data of a value to `take`. Never reads beyond the data, as terminators may be missing. Returns `false` for a type that
-/// holds no such texts.
+/// Passes the texts in the data of a value to `take`. Never reads beyond the data, because terminators may be missing. Returns `false` for
+/// a type that contains no texts.
 pub(crate) fn each_text(kind: u32, data: &[u8], take: &mut dyn FnMut(&[u8])) -> bool {
     let is_list = match kind {
         REG_SZ => false,
@@ -28,7 +28,7 @@ pub(crate) fn each_text(kind: u32, data: &[u8], take: &mut dyn FnMut(&[u8])) -> 
     }
 }
 
-/// Converts a text of the system to the loader's encoding. Invalid Unicode becomes the replacement character. If memory runs out, the text is empty,
+/// Converts a UTF-16 text of the system to UTF-8. Invalid Unicode becomes the replacement character. If memory runs out, the text is empty,
 /// and the call ends as out of memory.
 pub(crate) fn utf8(units: impl Iterator<Item = u16>) -> Vec<u8> {
     let mut text = Vec::new();

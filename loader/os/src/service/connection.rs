@@ -58,7 +58,7 @@ impl Drop for Connection {
 /// The content of one packet.
 #[derive(Debug)]
 pub struct Received {
-    /// Bytes of the packet; no packet is empty.
+    /// Number of bytes in the packet, never zero.
     pub length: usize,
     /// The file that came with the packet.
     pub file: Option<File>,
@@ -90,7 +90,7 @@ impl Connection {
     /// Connects to the server whose socket is at a path, and waits for at most `limit`.
     ///
     /// # Errors
-    /// The error of the system. If the time was not sufficient, this is the error of a call that would have to wait.
+    /// The error of the system. If the time limit passed, `is_lack_of_time` returns `true` for the error.
     pub fn to(path: &[u8], limit: Duration) -> Result<Self, Errno> {
         with_terminated(path, |path| Self::to_terminated(path.to_bytes_with_nul(), limit))
     }

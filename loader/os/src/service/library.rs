@@ -44,7 +44,7 @@ pub fn is_open(name: &[u8]) -> bool {
     opened.is_ok_and(|opened| opened.map(Library).is_some())
 }
 
-/// Returns the file that the system's linker finds for the name of a library without using its cache, and the path of the file.
+/// Returns the file that the dynamic linker finds for a library name without the linker's cache, and the path of the file.
 #[cfg(target_env = "gnu")]
 pub fn find_library(name: &[u8]) -> Option<(File, Vec<u8>)> {
     folders::visit(|folder| {
@@ -71,7 +71,7 @@ mod folders {
     use core::mem::offset_of;
     use core::ptr::null;
 
-    /// The beginning of the list of folders that the linker writes.
+    /// Beginning of the list of folders in the form that the dynamic linker writes.
     #[repr(C)]
     struct Folders {
         size: usize,
@@ -137,8 +137,8 @@ pub fn c_library() -> &'static [u8] {
 
 /// A path through which the system finds a descriptor.
 ///
-/// The system knows an open library by the text of its path, also after the number of the descriptor belongs to another file. Therefore no
-/// path may ever repeat in a process: the redundant parts between the folder and the number spell the time, one bit each.
+/// The system identifies an open library by the text of its path, even after another file has got the number of the descriptor. Therefore
+/// no path may ever repeat in a process. The redundant parts between the folder and the number encode the time, one bit each.
 struct Path {
     bytes: [u8; LONGEST],
     length: usize,

@@ -1,7 +1,7 @@
 //! Locks that are held while a layer or a driver runs.
 //!
-//! A [`ReentrantGate`] lets one thread pass at a time, and lets that thread pass again. So a layer or a callback that calls the loader on
-//! the same thread never waits for itself.
+//! A [`ReentrantGate`] lets one thread pass at a time, and lets that thread pass again. A layer or a callback that calls the loader on the
+//! same thread therefore never waits for itself.
 //!
 //! A thread cannot be cancelled while it holds a gate, because the code of a driver has cancellation points.
 
@@ -13,7 +13,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 #[derive(Default)]
 pub struct ReentrantGate {
     lock: Mutex<()>,
-    /// Number of the thread that holds the lock; zero if no thread holds it. Written only under the lock.
+    /// Number of the thread that holds the lock; zero if no thread holds it. This number is written only under the lock.
     holder: AtomicUsize,
 }
 
@@ -121,8 +121,7 @@ mod tests {
                 let shared = unsafe { &*shared.cast::<Shared>() };
                 let passage = shared.gate.enter();
                 shared.within.store(1, Ordering::SeqCst);
-                // A cancellation point, as in a driver's code.
-                // SAFETY: the function only takes a number.
+                // This call is a cancellation point, which a driver's code also has. SAFETY: the function only takes a number.
                 unsafe { libc::usleep(50_000) };
                 shared.within.store(2, Ordering::SeqCst);
                 drop(passage);

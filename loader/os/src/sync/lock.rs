@@ -231,7 +231,7 @@ mod tests {
         });
     }
 
-    /// All threads wait in one place, so no wake-up may reach only a thread that waits for something else.
+    /// All threads wait on one condition, so each wake-up must reach all of them.
     #[test]
     fn threads_with_different_locks_and_changes_all_come_through() {
         ends_in_time(|| {

@@ -1,7 +1,7 @@
 //! Locks, and conditions for which threads wait.
 //!
 //! Only a [`ReentrantGate`] is held across a call out of the loader. In a forked process, a lock that another thread held stays taken; code
-//! that must work in such a process uses [`Mutex::try_lock`].
+//! that must work in a forked process uses [`Mutex::try_lock`].
 
 mod gate;
 mod lock;

@@ -5,15 +5,16 @@ use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicBool, Ordering};
 
-/// Room for a value that one thread sets; afterwards any thread may read it without a lock.
+/// Storage for a value that one thread sets; afterwards any thread may read the value without a lock.
 pub struct SetOnce<T> {
     is_set: AtomicBool,
-    /// Held by the thread that sets the value. Other threads that want to set it wait.
+    /// Lock that is held by the thread that sets the value. Other threads that want to set the value wait.
     setting: Mutex<()>,
     value: UnsafeCell<MaybeUninit<T>>,
 }
 
-// SAFETY: the value is written under the lock before it counts as set. References to it are returned only after that, and it never changes again.
+// SAFETY: the value is written under the lock before it counts as set. References to the value are returned only after that, and the value
+// never changes again.
 unsafe impl<T: Send + Sync> Sync for SetOnce<T> {}
 
 impl<T> SetOnce<T> {

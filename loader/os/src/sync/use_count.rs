@@ -7,11 +7,11 @@ use core::sync::atomic::{AtomicU32, Ordering};
 #[derive(Default)]
 pub struct UseCount(AtomicU32);
 
-/// Set once the object is about to be destroyed, permanently: no thread may start to use it.
+/// Bit that is set permanently before the object is destroyed. Afterwards, no thread may start to use the object.
 const CLOSED: u32 = 1 << 31;
 
-/// Wakes threads that wait for the last use of an object. The process has one such value: an object may be freed as soon as its last use
-/// ends, so nothing in the object can announce the end.
+/// Wakes threads that wait for the last use of an object. The process has one value of this type: an object may be freed as soon as its
+/// last use ends, so nothing in the object can announce the end.
 struct UseEnds {
     gate: Mutex<()>,
     ended: Condvar,

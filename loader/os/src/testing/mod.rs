@@ -13,7 +13,7 @@ impl Scratch {
         Self(steady::new_folder("vk-loader-os"))
     }
 
-    /// Returns the path of an entry.
+    /// Returns the path of an entry in the folder.
     pub(crate) fn path(&self, name: &str) -> Vec<u8> {
         self.0.join(name).into_os_string().into_vec()
     }
@@ -28,7 +28,7 @@ impl Scratch {
         self.path(name)
     }
 
-    /// Makes a link to `target` in the folder.
+    /// Creates a link to `target` in the folder.
     pub(crate) fn link(&self, name: &str, target: &str) -> Vec<u8> {
         std::os::unix::fs::symlink(self.0.join(target), self.0.join(name)).unwrap();
         self.path(name)

@@ -16,7 +16,7 @@ const OUT_OF_THE_WAY: c_int = 200;
 
 /// A file or pipe to which records are appended; closed when dropped.
 ///
-/// If the program closes the descriptor and another file gets its number, the other file is left alone.
+/// If the program closes the descriptor and another file gets its number, this value never writes to the other file and does not close it.
 pub struct Appended {
     /// The descriptor of the file; negative after the file is closed.
     descriptor: AtomicI32,
@@ -58,7 +58,7 @@ impl Appended {
     /// The error of the system; `EBADF` if the file is open only for reading.
     pub fn open_as(number: u32) -> Result<Self, Errno> {
         let number = c_int::try_from(number).map_err(|_| Errno(libc::EBADF))?;
-        // SAFETY: the call reads the flags of a descriptor; an invalid number gives an error.
+        // SAFETY: the call reads the flags of a descriptor; an invalid number causes an error.
         let flags = retried(|| unsafe { libc::fcntl(number, libc::F_GETFL) })?;
         if flags & libc::O_ACCMODE == libc::O_RDONLY {
             return Err(Errno(libc::EBADF));
@@ -66,14 +66,14 @@ impl Appended {
         Self::copy_of(number)
     }
 
-    /// Makes a new descriptor for the file of `descriptor`. Programs that this one starts do not inherit it.
+    /// Creates a new descriptor for the file of `descriptor`. Programs that this process starts do not inherit it.
     fn copy_of(descriptor: c_int) -> Result<Self, Errno> {
         let copy = |lowest: c_int| {
-            // SAFETY: the call makes a descriptor; an invalid number gives an error.
+            // SAFETY: the call creates a descriptor; an invalid number causes an error.
             retried(|| unsafe { libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, lowest) })
         };
-        // The process may not be allowed as many descriptors as `OUT_OF_THE_WAY`; any number from 3 on then serves. The first three belong
-        // to the program even if they are closed, because its output must not end up in this file.
+        // The process may not be allowed as many descriptors as `OUT_OF_THE_WAY`; in that case, any number from 3 on is accepted. The
+        // numbers below 3 belong to the program even if they are closed, because the program's output must not end up in this file.
         let copied = copy(OUT_OF_THE_WAY).or_else(|_| copy(libc::STDERR_FILENO + 1))?;
         Ok(Self {
             descriptor: AtomicI32::new(copied),
@@ -131,7 +131,7 @@ impl Drop for Appended {
 /// Signals that a write can raise and that end a program: for a pipe without a reader, and for a file of the largest allowed size.
 const RAISED: [c_int; 2] = [libc::SIGPIPE, libc::SIGXFSZ];
 
-/// Blocks the signals of a write for this thread. Dropping the value removes new signals.
+/// Blocks the signals of a write for this thread. Dropping the value removes the signals that the write raised, and restores the mask.
 struct HeldBack {
     /// Signals that the thread blocked before; `None` if the mask could not be changed.
     before: Option<libc::sigset_t>,
@@ -153,7 +153,7 @@ impl HeldBack {
     }
 }
 
-/// Returns the set of exactly these signals.
+/// Returns a set that contains exactly these signals.
 fn set_of(signals: &[c_int]) -> libc::sigset_t {
     let mut set = MaybeUninit::uninit();
     // SAFETY: the first call initialises the set, and the other calls may change it.

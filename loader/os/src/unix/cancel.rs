@@ -5,7 +5,7 @@
 
 use core::marker::PhantomData;
 
-/// While this value lives, its thread cannot be cancelled. May be nested.
+/// Guard that delays the cancellation of its thread while the value exists. Guards may be nested.
 pub struct CancellationOff {
     previous: imp::State,
     /// The value belongs to the thread that made it.

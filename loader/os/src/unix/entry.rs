@@ -6,7 +6,8 @@
 #[macro_export]
 macro_rules! at_load_and_unload {
     ($load:path, $unload:path) => {
-        /// Does nothing: on this system, the first function has already run. Every function with which a program may begin calls this one.
+        /// Does nothing: on this system, the first function has already run. Every function with which a program may begin calls this
+        /// function.
         #[inline(always)]
         pub(crate) fn ensure_loaded() {}
 
@@ -21,13 +22,14 @@ macro_rules! at_load_and_unload {
 }
 
 /// Makes two functions run when the library is loaded and unloaded. Object files of this system have an array only for the first function.
-/// The second function is registered for this library, as the system's C compiler does. So the second function runs at the last `dlclose`,
-/// and does not prevent the unloading.
+/// The second function is registered for this library in the same way as by the system's C compiler. It therefore runs at the last
+/// `dlclose`, and does not prevent the unloading.
 #[cfg(target_vendor = "apple")]
 #[macro_export]
 macro_rules! at_load_and_unload {
     ($load:path, $unload:path) => {
-        /// Does nothing: on this system, the first function has already run. Every function with which a program may begin calls this one.
+        /// Does nothing: on this system, the first function has already run. Every function with which a program may begin calls this
+        /// function.
         #[inline(always)]
         pub(crate) fn ensure_loaded() {}
 

@@ -15,7 +15,7 @@ pub fn secure_value(name: &CStr) -> Option<Vec<u8>> {
     unsafe { answer(secure_getenv, name) }
 }
 
-/// Returns the value of a variable, whatever the privileges.
+/// Returns the value of a variable, regardless of the privileges of the process.
 pub fn plain_value(name: &CStr) -> Option<Vec<u8>> {
     // SAFETY: `getenv` only reads the environment.
     unsafe { answer(libc::getenv, name) }
@@ -66,7 +66,8 @@ unsafe fn has_value(get: Get, name: &CStr, expected: Option<&CStr>) -> bool {
     let value = unsafe { get(name.as_ptr()) };
     match expected {
         None => value.is_null(),
-        // SAFETY: both texts are terminated; for the environment, the same holds as in `answer`.
+        // SAFETY: both texts are terminated. A program that changes its environment while another thread reads it breaks the rules of the C
+        // library anyway.
         Some(expected) => !value.is_null() && unsafe { libc::strcmp(value, expected.as_ptr()) } == 0,
     }
 }
@@ -81,7 +82,7 @@ unsafe extern "C" {
 /// Replacement for `secure_getenv`, which other C libraries may lack.
 ///
 /// # Safety
-/// The same as for `getenv`.
+/// `name` is terminated, as `getenv` demands.
 #[cfg(not(all(target_os = "linux", any(target_env = "gnu", target_env = "musl"))))]
 unsafe extern "C" fn secure_getenv(name: *const c_char) -> *mut c_char {
     if is_elevated() {

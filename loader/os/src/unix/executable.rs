@@ -76,7 +76,7 @@ mod by_link {
     }
 }
 
-/// Implementation for systems whose kernel has the path under a number.
+/// Implementation for systems whose kernel returns the path for a number of `sysctl`.
 #[cfg(any(target_os = "freebsd", target_os = "dragonfly", target_os = "netbsd"))]
 mod by_number {
     use super::super::errno::Errno;
@@ -84,7 +84,7 @@ mod by_number {
     use core::ffi::c_int;
     use core::ptr::null_mut;
 
-    /// Number of the executable's path, for this process (-1).
+    /// Number of the executable's path in `sysctl`; -1 stands for this process.
     #[cfg(not(target_os = "netbsd"))]
     const PATH: [c_int; 4] = [libc::CTL_KERN, libc::KERN_PROC, libc::KERN_PROC_PATHNAME, -1];
     #[cfg(target_os = "netbsd")]
@@ -114,8 +114,7 @@ mod by_number {
     }
 }
 
-/// Implementation for Apple's systems. The function of these systems returns the path with which the program was started, which may contain
-/// links.
+/// Implementation for Apple's systems. Apple's function returns the path with which the program was started, which may contain links.
 #[cfg(target_vendor = "apple")]
 mod by_question {
     use super::super::path::canonical;

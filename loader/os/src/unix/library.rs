@@ -40,7 +40,7 @@ impl Library {
         });
         match opened {
             Ok(opened) => opened.map(Self),
-            // If the path has no NUL, this fails only because memory ran out, which also ends the Vulkan call.
+            // `with_terminated` fails for a path with a NUL, or because memory ran out; a shortage of memory also ends the Vulkan call.
             Err(_) => Err(OpenError::NotAPath),
         }
     }

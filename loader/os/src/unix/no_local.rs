@@ -1,4 +1,4 @@
-//! Local file systems on systems on which the loader cannot recognize local file systems.
+//! Replacement for the check for local file systems, on systems on which the loader cannot recognize them.
 
 use core::ffi::c_int;
 

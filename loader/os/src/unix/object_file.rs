@@ -1,7 +1,7 @@
 //! The machine for which an object file is built, read from its header.
 //!
 //! The GNU C library reports a wrong word size in its error text. Other C libraries report the same text as for any file that is not a
-//! library, or no text. With such a C library, the loader reads the header of a file that failed to open.
+//! library, or no text. With these C libraries, the loader reads the header of a file that failed to open.
 
 use super::File;
 use core::ffi::CStr;
@@ -64,7 +64,7 @@ mod tests {
             let mut other = own;
             other[place] ^= 3;
             assert!(tells_foreign(&other), "{place}");
-            // A file that is not ELF is for no machine.
+            // A file that is not an ELF file is not foreign.
             other[0] = b'#';
             assert!(!tells_foreign(&other), "{place}");
         }

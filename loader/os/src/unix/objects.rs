@@ -8,7 +8,7 @@ use libc::Elf32_Phdr as Header;
 #[cfg(target_pointer_width = "64")]
 use libc::Elf64_Phdr as Header;
 
-/// Tags of dynamic entries.
+/// Tags of entries in the dynamic section.
 const END: isize = 0;
 const STRINGS: isize = 5;
 const NAME: isize = 14;
@@ -27,11 +27,11 @@ struct Dynamic {
 pub struct Object<'a> {
     /// Path by which the object was opened; empty for the program itself.
     pub path: &'a [u8],
-    /// `DT_SONAME`, or empty.
+    /// `DT_SONAME` of the object; empty if it is missing.
     pub name: &'a [u8],
     /// `DT_RPATH`; empty if it is missing, or if `DT_RUNPATH` replaces it.
     pub search: &'a [u8],
-    /// `DT_RUNPATH`, or empty.
+    /// `DT_RUNPATH` of the object; empty if it is missing.
     pub own_search: &'a [u8],
 }
 

@@ -1,4 +1,4 @@
-//! Standard error.
+//! Writing to standard error.
 
 use super::Errno;
 

@@ -15,7 +15,7 @@ const USUAL_PATH: usize = 384;
 /// The errors of `action`; `EINVAL` if the path contains a NUL, `ENOMEM` if it is long and there is no memory for a copy.
 pub fn with_terminated<R>(path: &[u8], action: impl FnOnce(&CStr) -> Result<R, Errno>) -> Result<R, Errno> {
     let mut room = [const { MaybeUninit::<u8>::uninit() }; USUAL_PATH];
-    // `action` is called in one place only, because each call would be a copy of its code.
+    // This function calls `action` in one place only, because each call adds a copy of the code of `action`.
     let copy;
     let terminated = if path.len() < USUAL_PATH {
         let first = room.as_mut_ptr().cast::<u8>();
@@ -42,7 +42,7 @@ fn terminated_copy(path: &[u8]) -> Result<Vec<u8>, OutOfMemory> {
     Ok(copy)
 }
 
-/// Returns the error of a system call for which there was no memory. The Vulkan call also ends as out of memory, whatever its steps do with
+/// Returns the error of a system call for which there was no memory. The Vulkan call also ends as out of memory, even if its steps ignore
 /// this error.
 fn shortage(OutOfMemory: OutOfMemory) -> Errno {
     memory::shortage::note();

@@ -1,9 +1,9 @@
 //! Detection of changes to files and folders on Linux.
 //!
-//! A [`Stamp`] identifies a content only if every later change gives another stamp. The file system must therefore keep its own times with
-//! this machine's clock. The last change must also be so old that the next one cannot fall into the same tick. All other files count as
-//! changed. Stores through a shared mapping may not update the times at all; such changes are missed until something else about the file
-//! changes.
+//! A [`Stamp`] identifies a content only if every later change leads to another stamp. The file system must therefore keep its own times
+//! with this machine's clock. The last change must also be so old that the next one cannot fall into the same tick. All other files count
+//! as changed. Stores through a shared mapping may not update the times at all; these changes are missed until something else about the
+//! file changes.
 
 use super::Status;
 use core::ffi::c_int;
@@ -66,7 +66,7 @@ impl Stamp {
         self.device
     }
 
-    /// Returns `true` if every change from `now` on, in seconds and nanoseconds, gives another stamp.
+    /// Returns `true` if every change from `now` on, in seconds and nanoseconds, leads to another stamp.
     pub fn is_settled(&self, now: (i64, i64)) -> bool {
         let last = self.modified.max(self.changed);
         (last.0.saturating_add(SETTLED_SECONDS), last.1) < now
@@ -88,7 +88,7 @@ impl Stamp {
 /// Returns `true` if the open file is on a file system with reliable times.
 pub(super) fn is_local(descriptor: c_int) -> bool {
     let mut found = MaybeUninit::<statfs64>::uninit();
-    // SAFETY: the structure is writable; an invalid descriptor gives an error.
+    // SAFETY: the structure is writable; an invalid descriptor causes an error.
     if unsafe { fstatfs64(descriptor, found.as_mut_ptr()) } != 0 {
         return false;
     }

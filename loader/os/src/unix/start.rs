@@ -23,7 +23,8 @@ fn auxiliary(key: c_ulong) -> Option<c_ulong> {
     (!found.is_null()).then(|| unsafe { core::mem::transmute::<*mut c_void, Value>(found)(key) })
 }
 
-/// Returns `true` if the process was started as the dynamic linker with a program as its argument, so that the linker's own options count.
+/// Returns `true` if the process was started as the dynamic linker with a program as its argument, in which case the linker's own options
+/// apply.
 pub fn is_started_by_linker() -> bool {
     // A base of zero means that the kernel loaded no linker beside the program.
     auxiliary(AT_BASE) == Some(0)
@@ -38,7 +39,7 @@ pub fn first_variables() -> Option<&'static [u8]> {
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__libc_stack_end".as_ptr()) };
     // SAFETY: the GNU dynamic linker's variable of this name is a pointer that is set before any program code runs.
     let begin = *unsafe { found.cast::<*const usize>().as_ref() }?;
-    // A null pointer is too far from the end.
+    // The limit also excludes a null pointer, which is too far from the end.
     let size = end.checked_sub(begin.addr()).filter(|size| *size <= MOST_BYTES)?;
     // SAFETY: the pointer is that of the stack at the start of the process, where the kernel put the number of arguments.
     let count = unsafe { *begin };

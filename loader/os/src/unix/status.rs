@@ -22,7 +22,7 @@ impl Status {
     /// The error of the system.
     #[inline]
     pub(super) fn of(descriptor: c_int) -> Result<Self, Errno> {
-        // SAFETY: the structure is writable; an invalid descriptor gives an error.
+        // SAFETY: the structure is writable; an invalid descriptor causes an error.
         Self::filled(|found| unsafe { fstat64(descriptor, found) })
     }
 
@@ -41,7 +41,7 @@ impl Status {
     /// The error of the system.
     #[cfg(target_os = "linux")]
     pub(super) fn within(folder: c_int, name: &CStr) -> Result<Self, Errno> {
-        // SAFETY: the name is terminated, and the structure is writable; an invalid descriptor gives an error.
+        // SAFETY: the name is terminated, and the structure is writable; an invalid descriptor causes an error.
         Self::filled(|found| unsafe { fstatat64(folder, name.as_ptr(), found, 0) })
     }
 
@@ -99,7 +99,7 @@ impl Status {
         Some((self.0.st_dev as u64, self.0.st_ino as u64))
     }
 
-    /// Returns the whole structure.
+    /// Returns the structure that the system filled.
     #[cfg(target_os = "linux")]
     pub(crate) fn raw(&self) -> &stat64 {
         &self.0

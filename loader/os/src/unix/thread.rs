@@ -1,4 +1,4 @@
-//! Threads and the process.
+//! Numbers of the current thread and of the process.
 
 /// Returns a number that no other running thread has; never zero.
 #[allow(clippy::unnecessary_cast, reason = "the type differs between systems")]

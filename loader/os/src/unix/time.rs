@@ -2,7 +2,7 @@
 
 use core::mem::MaybeUninit;
 
-/// Returns the seconds since 1970, and the nanoseconds after them. Zero if the clock is set to an earlier time.
+/// Returns the time since 1970 in seconds and nanoseconds; zero if the clock is set to an earlier time.
 #[allow(
     clippy::useless_conversion,
     reason = "the types of the fields differ between systems"
@@ -21,7 +21,8 @@ pub fn now() -> (i64, i64) {
     (i64::from(found.tv_sec), i64::from(found.tv_nsec))
 }
 
-/// Returns nanoseconds since a moment before this process started, from a clock that is never set. Zero if the system has no such clock.
+/// Returns the nanoseconds since some moment before this process started, from a clock that nobody sets; zero if the system has no such
+/// clock.
 #[allow(
     clippy::useless_conversion,
     reason = "the types of the fields differ between systems"

@@ -22,9 +22,9 @@ impl Waiting {
         }
     }
 
-    /// Takes the gate. A thread that holds it must not take another lock.
+    /// Acquires the gate. A thread that holds the gate must not acquire another lock.
     pub(crate) fn enter(&'static self) -> Waiter {
-        // SAFETY: the lock is initialised and never moves. A lock of the normal kind cannot fail.
+        // SAFETY: the lock is initialised and never moves. Locking a mutex of the normal kind cannot fail.
         unsafe { libc::pthread_mutex_lock(self.gate.get()) };
         Waiter(self)
     }
@@ -34,7 +34,7 @@ impl Waiting {
 pub(crate) struct Waiter(&'static Waiting);
 
 impl Waiter {
-    /// Releases the gate, waits for a change, and takes the gate again. May return without a change.
+    /// Releases the gate, waits for a change, and acquires the gate again. May return without a change.
     pub(crate) fn wait(&mut self) {
         // A thread that is cancelled while it waits would keep the gate.
         let _uncancelled = CancellationOff::begin();

@@ -93,7 +93,7 @@ impl Manager {
                 continue;
             }
             // A device's own value takes precedence over the values of its components. Of the components, only the first one with a valid
-            // value counts.
+            // value is used.
             let _ = self.ask(device, value, take) || self.components(device).any(|part| self.ask(part, value, take));
         }
     }

@@ -1,6 +1,6 @@
-//! Display adapters and their order, from the graphics infrastructure of the system (DRV-40, DRV-144, DRV-148).
+//! Display adapters and their order, from the system's graphics infrastructure, DXGI (DRV-40, DRV-144, DRV-148).
 //!
-//! Objects of this infrastructure are tables of functions. Only the used indices have names here.
+//! Objects of DXGI are tables of functions. Only the used indices have names here.
 
 use super::run_time::Module;
 use crate::devices::AdapterId;
@@ -21,7 +21,7 @@ const ENUM_ADAPTERS_1: usize = 12;
 const ENUM_ADAPTER_BY_GPU_PREFERENCE: usize = 29;
 const GET_DESC_1: usize = 10;
 
-/// No preference for a kind of adapter.
+/// `DXGI_GPU_PREFERENCE_UNSPECIFIED`: no preference for a kind of adapter.
 const UNSPECIFIED: i32 = 0;
 /// Upper bound on the adapter count; larger values are treated as invalid.
 const MOST_ADAPTERS: u32 = 1024;
@@ -36,7 +36,7 @@ type EnumAdapters1 = unsafe extern "system" fn(*mut c_void, u32, *mut *mut c_voi
 type EnumByPreference = unsafe extern "system" fn(*mut c_void, u32, i32, *const GUID, *mut *mut c_void) -> HRESULT;
 type GetDesc1 = unsafe extern "system" fn(*mut c_void, *mut Description) -> HRESULT;
 
-/// `DXGI_ADAPTER_DESC1`.
+/// Description of an adapter, `DXGI_ADAPTER_DESC1`.
 #[repr(C)]
 struct Description {
     description: [u16; 128],

@@ -24,20 +24,21 @@ impl FirstCall {
 #[macro_export]
 macro_rules! at_load_and_unload {
     ($load:path, $unload:path) => {
-        /// Runs the first function, once. Every function with which a program may begin calls this one.
+        /// Runs the first function, once. Every function with which a program may begin calls this function.
         pub(crate) fn ensure_loaded() {
             static FIRST_CALL: $crate::FirstCall = $crate::FirstCall::new();
             FIRST_CALL.ensure($load);
         }
 
-        /// Entry point that the system calls. The C runtime is ready by then.
+        /// Entry point that the system calls after the C runtime is ready.
         extern "system" fn entered_or_left(
             _: *mut core::ffi::c_void,
             reason: u32,
             at_exit: *mut core::ffi::c_void,
         ) -> i32 {
             const DETACH: u32 = 0;
-            // At the end of the process, the system frees everything, and other threads have stopped at arbitrary points.
+            // At the end of the process, this library frees nothing: the system frees everything, and other threads have stopped at
+            // arbitrary points.
             if reason == DETACH && at_exit.is_null() {
                 $unload();
             }

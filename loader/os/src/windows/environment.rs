@@ -18,7 +18,7 @@ pub fn secure_value(name: &CStr) -> Option<Vec<u8>> {
     if is_elevated() { None } else { plain_value(name) }
 }
 
-/// Returns the value of a variable, whatever the privileges.
+/// Returns the value of a variable, regardless of the privileges of the process.
 pub fn plain_value(name: &CStr) -> Option<Vec<u8>> {
     env::var_os(name.to_str().ok()?).map(|value| value.into_encoded_bytes())
 }
@@ -41,7 +41,7 @@ pub fn has_plain_value(name: &CStr, expected: Option<&CStr>) -> bool {
     plain_value(name).as_deref() == expected.map(CStr::to_bytes)
 }
 
-/// Returns `true` if the integrity level of this process is high or above (APP-211). An unknown level counts as elevated.
+/// Returns `true` if the integrity level of this process is high or above (APP-211). An unknown level is treated as elevated.
 pub(super) fn is_elevated() -> bool {
     integrity_level().is_none_or(|level| level >= SECURITY_MANDATORY_HIGH_RID.cast_unsigned())
 }
@@ -52,7 +52,7 @@ fn integrity_level() -> Option<u32> {
     if unsafe { OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &mut token) } == 0 {
         return None;
     }
-    // Large enough for any label, and aligned for it.
+    // This buffer is large enough for any label, and aligned for it.
     let mut room = [0_u64; 16];
     let (size, mut length) = (size_of_val(&room) as u32, 0);
     // SAFETY: the token is open, and the room has this size.

@@ -3,7 +3,7 @@
 use core::alloc::{GlobalAlloc, Layout};
 use std::alloc::System;
 
-/// The heap from which the standard library takes blocks.
+/// The heap from which the standard library allocates blocks.
 pub struct CHeap;
 
 // SAFETY: every function calls the same function of the system's allocator.

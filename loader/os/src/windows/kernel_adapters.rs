@@ -104,8 +104,8 @@ fn value_of(adapter: u32, value: &str, query: Query) -> Option<(u32, Vec<u8>)> {
 
 /// Returns the data of a value of this type.
 ///
-/// Queries as the Khronos loader does: the first call has no room and returns the size. The second call passes that size in the question
-/// and has that much room after the question, because a system may use either.
+/// Queries in the same two steps as the Khronos loader: the first call has no room and returns the size. The second call passes that size
+/// in the question and has that much room after the question, because a system may rely on either the size or the room.
 fn data_of(adapter: u32, value: &str, kind: u32, query: Query) -> Option<Vec<u8>> {
     let mut asked = D3DDDI_QUERYREGISTRY_INFO {
         QueryType: D3DDDI_QUERYREGISTRY_ADAPTERKEY,

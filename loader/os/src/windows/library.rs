@@ -32,8 +32,9 @@ pub struct Library(windows::Library);
 impl Library {
     /// Opens a library (DRV-56, DRV-57, LAY-200).
     ///
-    /// A path is loaded plainly, so that the libraries it needs are searched where programs expect it. If a module is not found, the folder of the
-    /// library is searched too. A path that is too long for that is tried in the form that the system accepts at any length (LAY-53).
+    /// A path is first loaded without special flags, so that the system searches for needed libraries in the folders that programs expect.
+    /// If a module is not found, the folder of the library is searched too. A path that is too long for this is converted to the form that
+    /// the system accepts at any length (LAY-53).
     ///
     /// A bare name is searched in the folders of a plain load and in their order, but not in the current folder. Anyone who may write to the folder
     /// in which a program was started could put a library of that name there, even for an elevated program.
@@ -84,7 +85,8 @@ fn is_not_found(error: &Errno) -> bool {
     error.0.cast_unsigned() == ERROR_MOD_NOT_FOUND
 }
 
-/// Loads a file plainly. If that fails because a module is missing or the path is too long, also searches the file's own folder.
+/// Loads a file without special flags. If that fails because a module is missing or the path is too long, also searches the file's own
+/// folder.
 fn load_path(file: &str) -> Result<windows::Library, Errno> {
     let plain = load(file, 0);
     let Err(error) = plain else {

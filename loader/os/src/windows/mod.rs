@@ -50,7 +50,7 @@ pub fn find_byte(bytes: &[u8], wanted: u8) -> Option<usize> {
     bytes.iter().position(|&byte| byte == wanted)
 }
 
-/// Returns the seconds since 1970, and the nanoseconds after them. Zero if the clock is set to an earlier time.
+/// Returns the time since 1970 in seconds and nanoseconds; zero if the clock is set to an earlier time.
 pub fn now() -> (i64, i64) {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     since.map_or((0, 0), |since| {

@@ -25,7 +25,7 @@ impl Key {
         let mut key = null_mut();
         // SAFETY: the root is a key of the system, the path is terminated, and the place for the handle is writable.
         let told = unsafe { RegOpenKeyExW(root, path.as_ptr(), 0, KEY_READ, &mut key) };
-        // Made only for an open key, because dropping the value closes the key.
+        // This value is made only for an open key, because dropping the value closes the key.
         (told == ERROR_SUCCESS).then(|| Self(key))
     }
 
@@ -37,7 +37,7 @@ impl Key {
         Self(key)
     }
 
-    /// Passes the names of the values whose data is four bytes of zero, whatever their type (LAY-48).
+    /// Passes the names of the values whose data is four bytes of zero, regardless of their type (LAY-48).
     pub(super) fn each_zero(&self, take: &mut dyn FnMut(&[u8])) {
         let mut data = [0_u8; 4];
         self.each(Some(&mut data), |name, is_zero| {
@@ -58,7 +58,7 @@ impl Key {
             let mut name = [0_u16; LONGEST_NAME];
             let mut told = self.nth(index, &mut name, data.as_deref_mut());
             if told == Err(ERROR_MORE_DATA) && data.is_some() {
-                // This error also stands for data of more than four bytes; the length of the name is then missing.
+                // The system also returns this error for data of more than four bytes, and then does not return the length of the name.
                 told = self.nth(index, &mut name, None).map(|(name, _)| (name, 0));
             }
             let Ok((length, size)) = told else {
@@ -69,8 +69,8 @@ impl Key {
         }
     }
 
-    /// Returns the length of a value's name in units and of its data in bytes. Fails with the system's error if there is no such value or not enough
-    /// room.
+    /// Returns the length of a value's name in units and of its data in bytes. Fails with the system's error if the value does not exist or
+    /// the room is too small.
     fn nth(
         &self,
         index: u32,
@@ -110,7 +110,8 @@ impl Key {
             let mut data = Vec::new();
             data.try_exact_room(size as usize).ok()?;
             data.resize(size as usize, 0);
-            // SAFETY: the key is open, the name is terminated, both numbers are writable, and the buffer has as many bytes as the second says.
+            // SAFETY: the key is open, the name is terminated, both numbers are writable, and the buffer has as many bytes as the second
+            // number says.
             let told = unsafe {
                 RegQueryValueExW(
                     self.0,

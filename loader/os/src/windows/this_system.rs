@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use windows_sys::Win32::System::Registry::{HKEY_CURRENT_USER, HKEY_LOCAL_MACHINE};
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, IsWow64Process};
 
-/// The real system.
+/// The system on which the loader runs.
 pub(crate) struct ThisSystem;
 
 fn open(hive: Hive, key: &str) -> Option<Key> {

@@ -1,4 +1,4 @@
-//! Threads and the process.
+//! Numbers of the current thread and of the process.
 
 use core::marker::PhantomData;
 use windows_sys::Win32::System::Threading::GetCurrentThreadId;

@@ -18,7 +18,7 @@ impl Waiting {
         }
     }
 
-    /// Takes the gate. A thread that holds it must not take another lock.
+    /// Acquires the gate. A thread that holds the gate must not acquire another lock.
     pub(crate) fn enter(&'static self) -> Waiter {
         Waiter {
             place: self,
@@ -34,7 +34,7 @@ pub(crate) struct Waiter {
 }
 
 impl Waiter {
-    /// Releases the gate, waits for a change, and takes the gate again. May return without a change.
+    /// Releases the gate, waits for a change, and acquires the gate again. May return without a change.
     pub(crate) fn wait(&mut self) {
         if let Some(guard) = self.guard.take() {
             let guard = self.place.change.wait(guard);

@@ -27,7 +27,7 @@ pub(crate) struct FakeDriver {
     pub(crate) made: u64,
     /// Commands that arrived, for the tests that check them.
     pub(crate) calls: Vec<&'static str>,
-    /// Handles that were named.
+    /// Handles for which the driver received a name.
     pub(crate) named: Vec<u64>,
 }
 
@@ -286,7 +286,7 @@ unsafe extern "system" fn create_device(
     _: *const VkAllocationCallbacks,
     out: *mut VkDevice,
 ) -> VkResult {
-    // SAFETY: the loader passes a writable pointer; `destroy_device` takes the object back.
+    // SAFETY: the loader passes a writable pointer; `destroy_device` frees the object.
     unsafe { *out = VkDevice(Box::into_raw(Box::new(Object([0x01CD_C0DE, 2]))).cast()) };
     VkResult::VK_SUCCESS
 }

@@ -98,7 +98,7 @@ fn no_groups(journal: &Journal<'_>) -> VkResult {
     VkResult::VK_ERROR_INITIALIZATION_FAILED
 }
 
-/// Makes the first call of each driver. A driver that fails or has no device is skipped (DRV-150).
+/// Asks each driver for the number of its groups. A driver that fails or has no device is skipped (DRV-150).
 fn sources<'a>(
     instance: &Instance,
     drivers: &[&'a InstanceDriver],
@@ -151,7 +151,7 @@ fn of_driver<'d, 'a>(devices: &'d [Device<'a>], driver: &'d InstanceDriver) -> i
         .filter(move |device| core::ptr::eq(device.driver, driver))
 }
 
-/// Makes the second call of each driver. The caller's chains go to the drivers in the order of the walk (DRV-152).
+/// Asks each driver for its groups. The caller's chains go to the drivers in the order of the walk (DRV-152).
 fn fill(
     instance: &Instance,
     sources: &[Source<'_>],

@@ -31,7 +31,7 @@ pub(crate) unsafe fn enumerate_physical_device_groups(
     array: *mut VkPhysicalDeviceGroupProperties<App>,
 ) -> VkResult {
     let _passage = GATE.enter();
-    // SAFETY: Vulkan requires an instance handle that the loader gave to the application.
+    // SAFETY: Vulkan requires an instance handle that the loader returned to the application.
     let Some(instance) = (unsafe { translation::instance_object(handle) }) else {
         return translation::reject(row::vkEnumeratePhysicalDeviceGroups);
     };
@@ -112,7 +112,7 @@ unsafe fn unfiltered(
 /// Answers with the groups whose devices are all shown by the filters (DRV-134).
 ///
 /// # Safety
-/// The same as for [`unfiltered`].
+/// `count` is writable; `array` is null or has `*count` elements whose `sType` and `pNext` are set.
 unsafe fn filtered(
     instance: &Instance,
     filters: &IdFilters,
@@ -157,7 +157,7 @@ type WholeList = (ChainHeads, HostVec<VkPhysicalDeviceGroupProperties<Chain>>);
 /// The code that the chain returned, out of host memory, or there is no group.
 ///
 /// # Safety
-/// The same as for [`unfiltered`].
+/// `array` is null, or `count` is readable and `array` has `*count` elements whose `sType` and `pNext` are set.
 unsafe fn whole_list(
     instance: &Instance,
     count: *const u32,
@@ -180,7 +180,7 @@ unsafe fn whole_list(
 /// Makes one count call and one array call. The flag is `true` if the list did not grow between the two calls.
 ///
 /// # Safety
-/// The same as for [`unfiltered`].
+/// `array` is null, or `count` is readable and `array` has `*count` elements whose `sType` and `pNext` are set.
 unsafe fn attempt(
     instance: &Instance,
     count: *const u32,

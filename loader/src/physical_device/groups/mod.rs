@@ -25,7 +25,7 @@ struct Group<L: Level> {
     element: usize,
 }
 
-/// A level at which a physical device is a pointer. All levels implement it.
+/// A level at which a physical device is a pointer. All levels implement this trait.
 trait DeviceLevel: Level<VkPhysicalDevice = PhysicalDeviceHandle<Self>> {}
 impl<L: Level<VkPhysicalDevice = PhysicalDeviceHandle<L>>> DeviceLevel for L {}
 
@@ -56,7 +56,7 @@ fn keep_members<L: DeviceLevel>(
     }
     properties.physicalDeviceCount = kept as u32;
     if kept == 1 {
-        // Vulkan demands this of a group with one device.
+        // Vulkan demands the value 0 for a group with one device.
         properties.subsetAllocation = 0;
     }
     kept < count

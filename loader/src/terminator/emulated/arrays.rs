@@ -108,7 +108,7 @@ pub(crate) unsafe fn get_physical_device_sparse_image_format_properties2(
 /// elements (DRV-161).
 ///
 /// # Safety
-/// The same as for [`Target::by_elements`].
+/// `count` is valid; `array` is NULL or has room for `*count` elements. All zeros is a valid `Old`.
 unsafe fn fill<Old: Copy, New>(
     target: &Target,
     count: *mut u32,

@@ -88,7 +88,7 @@ fn drv_159_the_application_decides_which_of_the_drivers_functions_is_used() {
         (1, &[], &["vkGetPhysicalDeviceFeatures2"]),
         (1, &[PROPERTIES2], &["vkGetPhysicalDeviceFeatures2"]),
         (0, &[PROPERTIES2], &["vkGetPhysicalDeviceFeatures2KHR"]),
-        // The loader itself enables the extension on the driver here; that does not count (DRV-110).
+        // Here, only the loader enables the extension on the driver, which does not make the driver's function available (DRV-110).
         (0, &[], &[]),
     ];
     driver(0, |driver| driver.newer = true);

@@ -13,7 +13,8 @@ use discovery::log;
 use discovery::version::ApiVersion;
 use os::memory::OutOfMemory;
 
-/// Implements `vkGetPhysicalDeviceToolProperties` at the end of the chain: asks devices of Vulkan 1.3, whatever version the application uses.
+/// Implements `vkGetPhysicalDeviceToolProperties` at the end of the chain: asks devices of Vulkan 1.3, even if the application uses another
+/// version.
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.

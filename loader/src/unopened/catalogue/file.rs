@@ -21,8 +21,8 @@ static CATALOGUE: Mutex<Slot> = Mutex::new(Slot::Unread);
 
 /// Value of `VK_LOADER_CATALOGUE` when the library was loaded.
 static MODE: AtomicU32 = AtomicU32::new(USUAL);
-/// Reads the system's catalogue. If there is none, or none of its entries counts, reads the user's own catalogue when a folder of manifests
-/// contains the marker file.
+/// Reads the system's catalogue. If there is none, or if none of its entries applies, reads the user's own catalogue when a folder of
+/// manifests contains the marker file.
 const USUAL: u32 = 0;
 /// Reads no catalogue.
 const OFF: u32 = 1;
@@ -91,7 +91,7 @@ fn sum_of(path: &[u8]) -> u32 {
     path.iter().fold(0, add)
 }
 
-/// A value of the catalogue's file.
+/// Type of a value in the catalogue's file.
 pub(super) type Seen<'a> = Packed<'a>;
 
 impl Loaded {
@@ -130,7 +130,7 @@ impl Loaded {
         Some(looked)
     }
 
-    /// Returns `true` if the catalogue has an entry that counts in this process, even if variables of drivers have other values.
+    /// Returns `true` if the catalogue has an entry that applies in this process, even if variables of drivers have other values.
     fn has_valid_entry(&self) -> bool {
         let Some((looked, catalogue)) = self.looked().zip(self.catalogue()) else {
             return true;
@@ -174,7 +174,7 @@ pub(crate) struct Content {
     pub left_out: usize,
 }
 
-/// Examines all of a file if it is a valid catalogue.
+/// Examines the whole text if the text is a valid catalogue, and returns its sizes.
 #[cfg(fuzzing)]
 pub(crate) fn parse(text: Vec<u8>) -> Option<Content> {
     let catalogue = Catalogue::read(Packed::read(&text).ok()?, READER).ok()?;

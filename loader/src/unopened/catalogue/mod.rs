@@ -1,8 +1,9 @@
 //! The driver catalogue in a process (docs/catalogue.md): reads the file that `vkloader catalogue update` wrote.
 //!
-//! The crate `catalogue` has the form of the file and the decisions. This module supplies the view of the process: [`mod@file`] reads the file, and
-//! [`mod@sight`] examines libraries and devices. The first scan for drivers opens the file with one system call, and its content is kept. Each use of
-//! an entry checks the entry's library again. If anything has changed, the driver is opened as if there were no catalogue.
+//! The crate `catalogue` has the form of the file and the decisions. This module supplies the view of the process: [`mod@file`] reads the
+//! file, and [`mod@sight`] examines libraries and devices. The first scan for drivers opens the file with one system call, and keeps the
+//! content of the file. Each use of an entry checks the entry's library again. If anything has changed, the driver is opened as if there
+//! were no catalogue.
 
 #![forbid(unsafe_code)]
 
@@ -50,7 +51,7 @@ pub(crate) struct Known {
 /// The catalogue, as one call uses it.
 pub(crate) struct KnownDrivers {
     loaded: OnceCell<Arc<Loaded>>,
-    /// The user's own catalogue, if it is used because the system has none, or because no entry of the system's counts.
+    /// The user's own catalogue, if the system has no catalogue, or if no entry of the system's catalogue applies.
     users: OnceCell<Arc<Loaded>>,
     purpose: Purpose,
     wishes: Wishes,
@@ -170,7 +171,7 @@ impl BeforeOpening for KnownDrivers {
         file::forget();
     }
 
-    /// Loads the catalogue. Ignores it if a variable that drivers read has another value than during the update.
+    /// Loads the catalogue. Ignores the catalogue if a variable that drivers read has another value than during the update.
     fn of_call(purpose: Purpose, wishes: Wishes, environment: &Environment<'_>, journal: &mut Journal<'_>) -> Self {
         let loaded = OnceCell::new();
         if let Some(found) = file::of_process(environment, journal)
@@ -188,7 +189,8 @@ impl BeforeOpening for KnownDrivers {
         }
     }
 
-    /// Adds the user's own catalogue if the system has none, or if no entry of the system's counts, as in an image that was unpacked.
+    /// Adds the user's own catalogue if the system has none, or if no entry of the system's catalogue applies, for example in an unpacked
+    /// image.
     #[cold]
     #[inline(never)]
     fn add_users(&self, environment: &Environment<'_>, journal: &mut Journal<'_>) {

@@ -55,7 +55,7 @@ pub(in crate::unopened) fn trace_record(manifest: &DriverManifest) {
     });
 }
 
-/// Returns `true` if a file or folder has this written identity. An empty identity means that the file or folder does not exist.
+/// Returns `true` if a file or folder has the identity in `written`. An empty identity means that the file or folder does not exist.
 pub(in crate::unopened) fn is_same_file(path: &[u8], written: &[u8]) -> bool {
     let now = os::with_terminated(path, os::Status::at).ok();
     match now.and_then(|found| os::Stamp::of(&found)) {

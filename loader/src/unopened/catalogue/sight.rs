@@ -79,8 +79,8 @@ fn listed_variables() -> Option<Vec<u8>> {
     is_whole.then_some(text)
 }
 
-/// Returns the values of variables in a list of terminated ones, and `true` if the list contains only variables. If a name is repeated, the
-/// linker uses the last value, so this function does too.
+/// Returns the values of the named variables in a list of terminated texts, and `true` if the list contains only variables. If a name is
+/// repeated, this function uses the last value, like the dynamic linker.
 fn values<'v, const COUNT: usize>(mut variables: &'v [u8], names: [&str; COUNT]) -> ([Option<&'v [u8]>; COUNT], bool) {
     let (mut values, mut is_whole) = ([None; COUNT], true);
     while !variables.is_empty() {
@@ -122,7 +122,8 @@ pub(super) fn look(loaded: &Loaded, loads: u64) -> Option<Looked> {
     let listed;
     let variables = match os::first_variables() {
         Some(variables) => variables,
-        // The kernel creates files in `/proc` for a process that asks for the list, which takes ten times as long.
+        // The list in `/proc` takes ten times as long as the process's own memory, because the kernel creates files for a process that
+        // reads the list.
         None => {
             listed = listed_variables()?;
             &listed
@@ -132,7 +133,8 @@ pub(super) fn look(loaded: &Loaded, loads: u64) -> Option<Looked> {
     let is_allowed = |name: &[u8], value: Option<&[u8]>| value.is_none_or(|value| catalogue.allows(name, value));
     let search = searched(search.unwrap_or_default())?;
     closure::look(&Kernel, &search, &mut files);
-    // A program that overwrote its variables hides what the linker read. So do the options of a linker that was started as a program.
+    // The variables that the linker read are unknown if the program overwrote them, or if the linker was started as a program with options
+    // of its own.
     let is_unknown = !is_whole || os::is_started_by_linker();
     if is_unknown || !is_allowed(b"LD_AUDIT", audit) || !is_allowed(b"GLIBC_TUNABLES", tunables) {
         closure::doubt_all(&mut files);

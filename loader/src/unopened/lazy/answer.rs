@@ -23,13 +23,13 @@ const _: () = assert!(
 );
 
 impl Device {
-    /// Returns an answer from the record, as long as the record counts for the device.
+    /// Returns an answer from the record, as long as the record is used for the device.
     pub(super) fn recorded(&self, key: Key) -> Option<(usize, Answer<'static>)> {
         self.record()?.answer(key)
     }
 
-    /// Fills a structure from the record. Returns `false` if the record lacks the answer or the driver is open. Another thread may have opened the
-    /// driver during the call, and compared the answers before this one was noted; the driver then answers instead.
+    /// Fills a structure from the record. Returns `false` if the record lacks the answer or the driver is open. Another thread may have
+    /// opened the driver during the call, and compared the answers before this answer was noted; the driver then answers instead.
     ///
     /// # Safety
     /// `structure` has `size` writable bytes.
@@ -43,8 +43,8 @@ impl Device {
         self.record().is_some()
     }
 
-    /// Fills a structure that has a head, and its chain, as [`Self::fill`] does. If the driver could not be opened or lacks the device,
-    /// leaves those structures of the chain unchanged that the record lacks.
+    /// Fills a structure that has a head, and its chain, like [`Self::fill`]. If the driver could not be opened or lacks the device, leaves
+    /// those structures of the chain unchanged that the record lacks.
     ///
     /// # Safety
     /// `outer` is a valid chain, whose first structure has `size` writable bytes after its head. The structures have the types of their
@@ -64,7 +64,8 @@ impl Device {
             return false;
         }
         for at in chain() {
-            // SAFETY: the structure has the type of its `sType`, and the record gives only answers of its size in the registry.
+            // SAFETY: the structure has the type of its `sType`, and the record returns only answers that have the size of that type in the
+            // registry.
             unsafe { self.fill(kind(at), at.cast(), usize::MAX) };
         }
         self.record().is_some()

@@ -14,7 +14,7 @@ use record::{Answer, Key, Query};
 /// Room for the largest structure of a record, in words.
 pub(super) const ROOM: usize = 1024;
 
-/// Returns `true` if the driver gives the recorded answer.
+/// Returns `true` if the driver returns the recorded answer.
 pub(super) fn agrees(opened: &Opened, device: PhysicalDeviceHandle<Driver>, key: Key, answer: Answer<'_>) -> bool {
     let mut room = [0_u64; ROOM];
     if answer.size() > size_of_val(&room) / 2 {

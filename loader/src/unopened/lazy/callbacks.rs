@@ -1,4 +1,5 @@
-//! Messengers and report callbacks that are registered while the driver is closed. The loader keeps them, and the driver gets them when it is opened.
+//! Messengers and report callbacks that are registered while the driver is closed. The loader keeps these objects, and passes them to the
+//! driver when it opens the driver.
 
 use super::Sleeper;
 use super::stubs::pass_on;
@@ -10,7 +11,7 @@ use crate::handle::{Driver, InstanceHandle, MessengerHandle, ReportCallbackHandl
 use record::{DRIVER, Key, Query};
 
 impl Sleeper {
-    /// Returns `true` if the driver is closed, and its record says that it creates objects of this kind.
+    /// Returns `true` if the driver is closed, and its record says that the driver creates objects of this kind.
     fn creates(&self, kind: u32) -> bool {
         let key = Key::of(DRIVER, Query::Callbacks).at(kind);
         let record = self.closed.record().filter(|_| self.opened().is_none());
@@ -21,8 +22,8 @@ impl Sleeper {
 /// Defines the commands that register a callback.
 macro_rules! callbacks {
     ($($name:ident: $kind:path, $info:ident, $out:ident, $handle:ident;)*) => {$(
-        /// Succeeds with a null handle if the driver gets the callback later. A create info with a chain or with allocation callbacks opens the
-        /// driver.
+        /// Succeeds with a null handle if the driver receives the callback later. A create info with a chain or with allocation callbacks
+        /// opens the driver.
         ///
         /// # Safety
         /// The parameters are as the specification of the command demands.

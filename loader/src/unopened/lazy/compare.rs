@@ -1,4 +1,4 @@
-//! Comparison of a record with the driver, once it is open (DRV-285).
+//! Comparison of a record with the driver, after the driver is opened (DRV-285).
 
 use super::open::Opened;
 use super::{Device, Sleeper, ask};
@@ -11,8 +11,8 @@ use record::{Answer, DRIVER, Key, Query, Record};
 /// Bytes of `VkPhysicalDeviceProperties` that identify a device without UUIDs: its numbers, its type and its name.
 const NUMBERS: core::ops::Range<usize> = 8..276;
 
-/// Returns `true` if a device of the driver is the recorded one, by its UUIDs. A driver without UUIDs, or without a command for them, has its numbers
-/// and its name compared.
+/// Returns `true` if a device of the driver is the recorded one, by its UUIDs. For a driver without UUIDs, or without a command for them,
+/// compares the numbers and the name of the device.
 pub(super) fn is_device(device: &Device, opened: &Opened, handle: PhysicalDeviceHandle<Driver>) -> bool {
     let Some(record) = device.sleeper().closed.record() else {
         return false;
@@ -46,8 +46,8 @@ pub(super) fn is_device(device: &Device, opened: &Opened, handle: PhysicalDevice
     is_one
 }
 
-/// Compares the rows that served as answers with the answers of the opened driver. Logs the first difference, after which the entry no
-/// longer counts.
+/// Compares the rows that served as answers with the answers of the opened driver. Logs the first difference, after which the entry is no
+/// longer used.
 pub(super) fn all(sleeper: &Sleeper, journal: &Journal<'_>) {
     let (Some(opened), Some(record)) = (sleeper.opened(), sleeper.closed.record()) else {
         return;

@@ -10,8 +10,7 @@ use crate::lookup::{self, Gate, Level, Row};
 use crate::table::Slots;
 use core::ffi::{CStr, c_char};
 
-/// Takes the place of a device command of the driver. Nobody calls this function, because the loader only checks whether the command
-/// exists.
+/// Stands for a device command of the driver. Nobody calls this function, because the loader only checks whether the command exists.
 unsafe extern "system" fn present() {}
 
 impl Sleeper {

@@ -22,8 +22,8 @@ pub(crate) unsafe extern "system" fn stub<const SLOT: usize>() {
     )
 }
 
-/// Rest of each stub, with the number of the slot in `eax`. Jumps to the driver's function with the driver's handle, or returns the result that
-/// [`awake`] gives instead of a function.
+/// Rest of each stub, with the number of the slot in `eax`. Jumps to the driver's function with the driver's handle, or returns the result
+/// that [`awake`] returns instead of a function.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
 unsafe extern "system" fn late() {
@@ -72,8 +72,8 @@ pub(crate) unsafe extern "system" fn stub<const SLOT: usize>() {
     naked_asm!("hint #34", "mov w16, #{slot}", "b {late}", slot = const SLOT, late = sym late)
 }
 
-/// Rest of each stub, with the number of the slot in `w16`. Jumps to the driver's function with the driver's handle, or returns the result that
-/// [`awake`] gives instead of a function.
+/// Rest of each stub, with the number of the slot in `w16`. Jumps to the driver's function with the driver's handle, or returns the result
+/// that [`awake`] returns instead of a function.
 #[cfg(target_arch = "aarch64")]
 #[unsafe(naked)]
 unsafe extern "system" fn late() {

@@ -48,7 +48,7 @@ impl Sleeper {
         Ok(handles)
     }
 
-    /// Returns the stand-in for a device of the opened driver. Makes a new stand-in for a device that was not recorded.
+    /// Returns the stand-in for a device of the opened driver. Creates a new stand-in for a device that was not recorded.
     fn stand_in(&self, real: PhysicalDeviceHandle<Driver>) -> Result<PhysicalDeviceHandle<Driver>, OutOfMemory> {
         let is_it = |device: &&Device| device.real() == Some(real);
         let recorded = self.devices.iter().map(|device| &**device).find(is_it);

@@ -3,8 +3,8 @@
 //! A [`Sleeper`] stands in for a driver's instance, and a [`Device`] for each of its physical devices. The rest of the loader treats these
 //! stand-ins as handles of a driver, whose functions are in [`table`]. Functions in [`answer`] answer from the record. If the record lacks
 //! the answer, these functions open the driver ([`open`]) and pass the call on with the driver's own handle ([`stubs`]). All other
-//! functions always do so. The stand-ins remain in use afterwards, so no handle ever changes its meaning while another thread uses it. This
-//! module has no part in drivers that are open from the start.
+//! functions always open the driver. The stand-ins remain in use afterwards, so no handle ever changes its meaning while another thread
+//! uses it. This module is not used for drivers that are open from the start.
 
 mod answer;
 mod ask;
@@ -47,7 +47,7 @@ use request::Request;
 use rust_alloc::sync::Arc;
 use stubs::Unknown;
 
-/// First word of an object that a driver gives to a loader.
+/// First word of an object that a driver returns to a loader.
 const LOADER_WORD: usize = 0x01CD_C0DE;
 
 /// Stand-in for a driver's instance.
@@ -57,7 +57,7 @@ struct Sleeper {
     closed: Arc<Closed>,
     /// Copy of the create info, for the driver's own instance.
     request: Request,
-    /// The loader's instance.
+    /// The loader's instance for which the stand-in was made.
     host: &'static dyn LateHost,
     allocator: HostAllocator,
     /// The driver's instance; null until the driver is open.
@@ -70,7 +70,7 @@ struct Sleeper {
     devices: HostVec<HostBox<Device>>,
     /// Devices that the driver has in addition to the recorded ones.
     others: HostList<Device>,
-    /// A bit for each row of the record, which is set if the row was given as an answer.
+    /// A bit for each row of the record, which is set if the row was used as an answer.
     answered: HostVec<AtomicU32>,
     /// Names and functions that the registry does not know.
     unknown: Mutex<Unknown>,
@@ -85,7 +85,7 @@ unsafe impl Send for Sleeper {}
 /// Stand-in for a physical device of a driver.
 #[repr(C)]
 struct Device {
-    /// The table from which thunks take functions.
+    /// The table from which thunks load functions.
     table: AtomicPtr<c_void>,
     sleeper: *const Sleeper,
     /// Number in the record, or [`record::DRIVER`] for a device that is not recorded.
@@ -109,7 +109,7 @@ impl Device {
     /// # Safety
     /// The handle came from this module, and its instance is live.
     unsafe fn of(handle: PhysicalDeviceHandle<Driver>) -> &'static Self {
-        // SAFETY: the caller promises a handle of this module, which is the address of such an object.
+        // SAFETY: the caller promises a handle of this module, which is the address of a `Device`.
         unsafe { &*handle.raw().cast::<Self>() }
     }
 
@@ -148,7 +148,7 @@ impl Device {
 }
 
 impl Sleeper {
-    /// Returns the handle by which the rest of the loader knows the driver's instance.
+    /// Returns the handle that the rest of the loader uses for the driver's instance.
     fn handle(&self) -> InstanceHandle<Driver> {
         InstanceHandle::from_raw(core::ptr::from_ref(self).cast_mut().cast())
     }
@@ -158,7 +158,7 @@ impl Sleeper {
     /// # Safety
     /// The handle came from this module, and is live.
     unsafe fn of(handle: InstanceHandle<Driver>) -> &'static Self {
-        // SAFETY: the caller promises a handle of this module, which is the address of such an object.
+        // SAFETY: the caller promises a handle of this module, which is the address of a `Sleeper`.
         unsafe { &*handle.raw().cast::<Self>() }
     }
 
@@ -174,8 +174,8 @@ impl Sleeper {
         self.failed.load(Ordering::Relaxed) != 0
     }
 
-    /// Marks a row of the record as given to the application as an answer. All accesses of these marks and of the driver's instance have one
-    /// order: a thread finds the driver open afterwards, or its mark is compared.
+    /// Marks a row of the record as used for an answer to the application. All accesses of these marks and of the driver's instance have
+    /// one total order: a thread either finds the driver open afterwards, or its mark is compared.
     fn note(&self, row: usize) {
         if let Some(word) = self.answered.get(row / 32) {
             word.fetch_or(1 << (row % 32), Ordering::SeqCst);

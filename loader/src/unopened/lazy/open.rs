@@ -160,7 +160,7 @@ impl Sleeper {
         self.opened.store(opened, Ordering::SeqCst);
     }
 
-    /// Opens the library, which must be the recorded one.
+    /// Opens the library, which must be the recorded library.
     fn open_library(&self, journal: &mut Journal<'_>) -> Result<DriverLibrary, VkResult> {
         let closed = &*self.closed;
         let manifest = &closed.manifest;
@@ -184,10 +184,10 @@ impl Sleeper {
         Err(FAILED)
     }
 
-    /// Opens the library, makes the instance, and finds the recorded devices.
+    /// Opens the library, creates the instance, and finds the recorded devices.
     ///
     /// # Safety
-    /// `info` is valid with all it points to.
+    /// `info` and everything that it points to are valid.
     unsafe fn open(&self, info: &VkInstanceCreateInfo, journal: &mut Journal<'_>) -> Result<HostBox<Opened>, VkResult> {
         let driver = self.open_library(journal)?;
         let interface = driver.interface;
@@ -216,7 +216,7 @@ impl Sleeper {
         }
         // SAFETY: null is a valid value of each slot.
         opened.table = unsafe { DriverTable::build(|row| driver_interface::lookup_known(look_up, handle, row)) };
-        // The driver gets the callbacks before it lists its devices, because the callbacks receive the driver's messages about devices.
+        // The driver receives the callbacks before it lists its devices, because the callbacks receive the driver's messages about devices.
         let handed = self.host.hand_over(self.handle(), (&opened.table, handle));
         match handed.and_then(|()| opened.devices(self)) {
             Ok(real) => self.assign(&opened, &real),
@@ -230,7 +230,7 @@ impl Sleeper {
         Ok(opened)
     }
 
-    /// Gives each recorded device its handle in the driver. A device that the driver lacks gets no handle.
+    /// Sets the driver's handle of each recorded device. A device that the driver lacks gets no handle.
     fn assign(&self, opened: &Opened, real: &[PhysicalDeviceHandle<Driver>]) {
         let is_taken = |handle: PhysicalDeviceHandle<Driver>| self.devices.iter().any(|one| one.real() == Some(handle));
         for device in &self.devices {

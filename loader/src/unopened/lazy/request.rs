@@ -20,7 +20,7 @@ enum Node {
 /// Returns `true` if [`Request::copy`] copies everything that a driver may read.
 ///
 /// # Safety
-/// `info` is valid with all it points to.
+/// `info` and everything that it points to are valid.
 pub(super) unsafe fn is_copied_whole(info: &VkInstanceCreateInfo) -> bool {
     // SAFETY: the caller promises a valid chain, and a pointer that is null or valid.
     let (mut chain, application) = unsafe { (ffi::chain(info.pNext), info.pApplicationInfo.as_ref()) };
@@ -41,7 +41,7 @@ pub(super) unsafe fn is_copied_whole(info: &VkInstanceCreateInfo) -> bool {
 /// Returns the names of the application and of its engine.
 ///
 /// # Safety
-/// `info` is valid with all it points to, as long as the result is used.
+/// `info` and everything that it points to stay valid while the result is used.
 pub(super) unsafe fn names<'a>(info: &VkInstanceCreateInfo) -> [&'a [u8]; 2] {
     // SAFETY: the caller promises a pointer that is null or valid.
     match unsafe { info.pApplicationInfo.as_ref() } {
@@ -65,7 +65,7 @@ impl Request {
     /// Copies a create info. Leaves out the structures of the chain that this module does not know.
     ///
     /// # Safety
-    /// `info` is valid with all it points to.
+    /// `info` and everything that it points to are valid.
     pub(super) unsafe fn copy(info: &VkInstanceCreateInfo, allocator: HostAllocator) -> Result<Self, OutOfMemory> {
         let mut made = Self {
             info: *info,
@@ -98,9 +98,9 @@ impl Request {
         for at in unsafe { ffi::chain(info.pNext) } {
             // SAFETY: every structure of a valid chain begins with its type.
             let node = match unsafe { (*at).sType } {
-                // SAFETY: the type says which structure it is.
+                // SAFETY: each structure of a valid chain has the type of its `sType`.
                 VkDebugUtilsMessengerCreateInfoEXT::STRUCTURE_TYPE => Node::Messenger(unsafe { *at.cast() }),
-                // SAFETY: the type says which structure it is.
+                // SAFETY: each structure of a valid chain has the type of its `sType`.
                 VkDebugReportCallbackCreateInfoEXT::STRUCTURE_TYPE => Node::Report(unsafe { *at.cast() }),
                 _ => continue,
             };

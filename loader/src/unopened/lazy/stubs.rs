@@ -135,7 +135,7 @@ impl Unknown {
         }
     }
 
-    /// Returns the number of the thunk that leads to a driver's function.
+    /// Returns the number of the thunk that jumps to a driver's function.
     pub(super) fn number(&mut self, name: &CStr, function: Function) -> Option<usize> {
         let place = match self.names.iter().position(|known| known.as_c_str() == name) {
             Some(place) => place,
@@ -153,10 +153,10 @@ impl Unknown {
     }
 }
 
-// The thunks for programs serve drivers too: they take the function from the table in the first word, and the handle from this place.
+// The thunks for programs serve drivers too: they load the function from the table in the first word, and the handle from this place.
 const _: () = assert!(offset_of!(Device, table) == 0 && offset_of!(Device, real) == THUNK_HANDLE);
 
-/// Returns the first word of a device: the table from which thunks take functions, whose other slots nobody uses.
+/// Returns the first word of a device: the table from which thunks load functions, whose other slots nobody uses.
 pub(super) fn table(unknown: &Mutex<Unknown>, is_lost: bool) -> *mut c_void {
     let unknown = unknown.lock();
     let functions = if is_lost { &unknown.lost } else { &unknown.found };
@@ -166,11 +166,12 @@ pub(super) fn table(unknown: &Mutex<Unknown>, is_lost: bool) -> *mut c_void {
         .cast()
 }
 
-/// Takes the place of a function for a device that the driver no longer has. Returns an error, if the command returns a result.
+/// Replaces a function for a device that the driver no longer has. Returns an error if the command returns a result.
 unsafe extern "system" fn lost_function() -> VkResult {
     FAILED
 }
 
-// SAFETY: both are pointers to functions without parameters. A caller of unknown type gets its result in the register for results.
+// SAFETY: the types are pointers to functions without parameters. A caller that expects another result type finds the result in the
+// register for results.
 const LOST: Slot =
     Some(unsafe { core::mem::transmute::<unsafe extern "system" fn() -> VkResult, Function>(lost_function) });

@@ -8,7 +8,7 @@ use core::ffi::CStr;
 use discovery::journal::LogBits;
 use discovery::log::Listener;
 
-/// An instance that takes no messages and has no callbacks.
+/// An instance that receives no messages and has no callbacks.
 pub(super) struct Quiet;
 
 impl Listener for Quiet {
