@@ -1,10 +1,10 @@
-//! Build IDs: bytes that the linker writes into a library, which distinguish one build from another.
+//! Build IDs: bytes that the linker writes into a library to distinguish one build from another.
 
 use crate::written::is_hexadecimal;
 use core::fmt;
 
 /// Number of bytes at the start of a file that must contain its build ID. Linkers put the build ID after the headers; a build ID at another
-/// place is ignored.
+/// position is ignored.
 pub const HEAD_BYTES: usize = 4096;
 
 /// Bounds on the bytes of a build ID. Shorter build IDs do not distinguish builds, and longer ones are not used.
@@ -21,7 +21,7 @@ const CLASS: u8 = if cfg!(target_pointer_width = "64") { 2 } else { 1 };
 /// `ELFDATA2LSB` or `ELFDATA2MSB`, the byte order of libraries in this process.
 const BYTE_ORDER: u8 = if cfg!(target_endian = "little") { 1 } else { 2 };
 
-/// Offsets, in the file header and in a program header, of the numbers that lead to the notes.
+/// Offsets of the numbers in the file header and in a program header that are needed to find the notes.
 struct Places {
     /// Offsets of `e_phoff`, `e_phentsize` and `e_phnum`.
     table: usize,
@@ -63,7 +63,7 @@ impl<'a> BuildId<'a> {
         }
         let (rows, row_bytes) = (half(head, PLACES.rows)?, half(head, PLACES.row_bytes)?);
         let table = head.get(word(head, PLACES.table)?..)?;
-        // With a row length of 0, all rows would be the same.
+        // `chunks_exact` panics for a length of 0.
         let rows = table.chunks_exact(row_bytes.max(1)).take(rows);
         rows.filter_map(|row| notes(head, row)).find_map(find)
     }
@@ -129,7 +129,7 @@ pub(crate) mod tests {
     use super::*;
 
     pub(crate) const ID: [u8; 20] = [0xAB; 20];
-    /// Offset of the program headers, and the size of one.
+    /// Offset of the program headers, and the size of one program header.
     const TABLE: usize = 64;
     const ROW: usize = 56;
     /// Offset of the notes.

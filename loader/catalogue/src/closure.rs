@@ -5,7 +5,7 @@
 //! 1. libraries that the process has loaded
 //! 2. the folders of `DT_RPATH`
 //! 3. the folders of `LD_LIBRARY_PATH`
-//! 4. the place where the library was found when the driver was asked, unless `LD_LIBRARY_PATH` had led to that place
+//! 4. the place where the library was found when the driver was asked, unless the linker found the library through `LD_LIBRARY_PATH`
 //!
 //! `DT_RUNPATH` of a program does not apply to the needs of other libraries.
 
@@ -15,7 +15,7 @@ use crate::{BuildId, Doubt, HEAD_BYTES, Identity, LONGEST_PATH, Look, words, wri
 /// Space for a path in a searched folder. Entries are not used if a path does not fit, because the linker could find a library there.
 type LongPath = Path<LONGEST_PATH>;
 
-/// A file that drivers depend on, as a catalogue records it, or a folder that the linker searches for a driver.
+/// An entry of a catalogue's list of files: a file that drivers depend on, or a folder that the linker searches for a driver.
 #[derive(Clone, Copy, Debug)]
 pub struct File<'a> {
     /// Path by which the dynamic linker opened the file.
@@ -26,8 +26,8 @@ pub struct File<'a> {
     pub build_id: &'a [u8],
     /// Names by which libraries request the file, separated by blanks.
     pub names: &'a [u8],
-    /// `true` if `LD_LIBRARY_PATH` led to the file when the driver was asked. The entry then counts only in a process that has loaded the
-    /// file, or in which the variable leads to the file too.
+    /// `true` if the linker found the file through `LD_LIBRARY_PATH` when the driver was asked. The entry is then valid only in a process
+    /// that has loaded the file, or in which the linker also finds the file through the variable.
     pub is_searched: bool,
 }
 
@@ -76,7 +76,7 @@ pub struct Object<'a> {
 pub enum Place<Folder> {
     /// The folder is open.
     Open(Folder),
-    /// No folder exists at the path, so the linker finds no library in it either.
+    /// No folder exists at the path, so the linker cannot find a library in it.
     Missing,
     /// Something exists at the path, but cannot be opened now, for example because the process has too many open files.
     Unknown,
@@ -146,7 +146,7 @@ pub fn look(process: &impl Process, search: &[u8], files: &mut [Checked<'_>]) {
         each_folder(process, object.search, object.path, &mut |folder| {
             look_in(process, folder, files, false);
         });
-        // The loader itself opens drivers, so its own folders count for names without a folder.
+        // The loader opens drivers, so the linker also searches the loader's `DT_RUNPATH` for drivers that are named without a folder.
         if object.name == LOADER {
             each_folder(process, object.own_search, object.path, &mut |folder| {
                 look_in(process, folder, files, false);
@@ -169,8 +169,7 @@ pub fn look(process: &impl Process, search: &[u8], files: &mut [Checked<'_>]) {
     }
 }
 
-/// Checks that all files are still the recorded ones. Opens a folder once for its files, because files of one folder follow each other in
-/// the list.
+/// Checks that all files are still the recorded ones. Opens each folder once, because files of one folder follow each other in the list.
 fn check_all<P: Process>(process: &P, files: &mut [Checked<'_>]) {
     let mut last: Option<(&[u8], Place<P::Folder>)> = None;
     for one in files.iter_mut() {
@@ -224,7 +223,8 @@ fn is_same(process: &impl Process, path: &[u8], file: File<'_>) -> bool {
         .is_some_and(|(found, _)| found.is_written(file.identity))
 }
 
-/// Passes each folder of an object's search path to `take`, and `None` for a folder with a variable that only the linker knows.
+/// Passes each folder of an object's search path to `take`, and `None` for a folder with a variable such as `$LIB`, whose value only the
+/// linker knows.
 fn each_folder(process: &impl Process, list: &[u8], own: &[u8], take: &mut dyn FnMut(Option<&[u8]>)) {
     if list.is_empty() {
         return;
@@ -233,7 +233,7 @@ fn each_folder(process: &impl Process, list: &[u8], own: &[u8], take: &mut dyn F
         let below = [&b"$ORIGIN"[..], b"${ORIGIN}"]
             .into_iter()
             .find_map(|token| folder.strip_prefix(token))
-            // The linker does not replace a longer word, but treats it as a name.
+            // The linker does not replace a variable within a longer word: `$ORIGINAL` is an ordinary name.
             .filter(|below| below.is_empty() || below.starts_with(b"/"));
         let path = match below {
             Some(below) => origin(process, own, below),
@@ -258,8 +258,8 @@ fn origin(process: &impl Process, own: &[u8], below: &[u8]) -> Option<LongPath> 
 /// Name of a folder in each searched folder that the linker searches first.
 const HARDWARE_FOLDER: &[u8] = b"glibc-hwcaps";
 
-/// Names of folders that the GNU C library up to version 2.36 searches too. The names are one text, because the dynamic linker relocates
-/// each address in a list in every process.
+/// Names of further folders that the GNU C library searches up to version 2.36. The names are one text, because the dynamic linker
+/// relocates each address in a list in every process.
 pub const OLD_FOLDERS: &[u8] = match () {
     () if cfg!(target_arch = "x86_64") => b"tls haswell avx512_1 xeon_phi x86_64",
     () if cfg!(target_arch = "x86") => b"tls sse2 i386 i486 i586 i686",
@@ -275,8 +275,8 @@ fn has_old_folders(version: &[u8]) -> bool {
     minor.and_then(written::number).is_some_and(|minor| minor < 37)
 }
 
-/// Searches a folder for the names of the files. If `is_final` is `true` and the folder contains the recorded file itself, the linker does
-/// not search any further folder for that file.
+/// Searches a folder for the names of the files. If `is_final` is `true` and the folder contains the recorded file, the linker does not
+/// search further folders for that file.
 fn look_in(process: &impl Process, path: Option<&[u8]>, files: &mut [Checked<'_>], is_final: bool) {
     let Some(path) = path else { return doubt_all(files) };
     let folder = match process.folder(path) {
@@ -297,8 +297,8 @@ fn look_in(process: &impl Process, path: Option<&[u8]>, files: &mut [Checked<'_>
     look_for(process, (path, &folder), files, is_final);
 }
 
-/// Searches the folders for kinds of processors, which are in the [`HARDWARE_FOLDER`] of a folder. Returns `false` if not all of them could
-/// be searched.
+/// Searches the folders for kinds of processors, which are in the [`HARDWARE_FOLDER`] of a folder. Returns `false` if one of these folders
+/// could not be searched.
 fn look_below(process: &impl Process, path: &[u8], files: &mut [Checked<'_>]) -> bool {
     let Some(below) = LongPath::of(&[path, b"/", HARDWARE_FOLDER]) else {
         return false;

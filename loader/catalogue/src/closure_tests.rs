@@ -11,7 +11,7 @@ use std::ffi::CStr;
 
 const DRIVER: &str = "/lib/libvulkan_radeon.so";
 
-/// A file of a process.
+/// An imitated file that the process under test sees.
 #[derive(Clone)]
 struct File {
     identity: Identity,
@@ -19,7 +19,7 @@ struct File {
     content: Option<Vec<u8>>,
 }
 
-/// A process with these files, objects (path, name, folders of `DT_RPATH`) and symbols.
+/// An imitated process with these files, objects (path, name, folders of `DT_RPATH`) and symbols.
 #[derive(Clone, Default)]
 struct One {
     files: BTreeMap<String, File>,
@@ -43,7 +43,7 @@ fn text(bytes: &[u8]) -> &str {
 }
 
 impl One {
-    /// Returns the process in which the driver was asked.
+    /// Returns the imitated process as it was when the driver was asked.
     fn then() -> Self {
         Self::default()
             .with(DRIVER, LIBRARY)
@@ -169,7 +169,7 @@ impl Process for One {
     }
 }
 
-/// Returns a catalogue with two files that the driver depends on.
+/// Returns a catalogue in which a driver depends on two files.
 fn known() -> Value {
     let mut known = document();
     known["files"] = json!([
@@ -201,7 +201,7 @@ fn each_file_of_a_driver_must_be_the_same() {
             doubt(One::then().change(path, unreadable)),
             Err((Doubt::Unreadable, number))
         );
-        // Only the permissions of this process matter.
+        // Other users need no permission to read the file.
         assert_eq!(doubt(One::then().change(path, |file| file.is_open = false)), Ok(()));
     }
 }
@@ -257,7 +257,7 @@ fn folders_of_the_process_matter_where_they_have_another_file_of_a_name() {
         ("/other/libz.so", "/lib:/other", Err((Doubt::Shadowed, Some(1)))),
     ] {
         assert_eq!(other(path).search(search).check(&known()), expected, "{path} {search}");
-        // This tests the same folders as a `DT_RPATH`, which the linker searches first.
+        // The same folders are also tested as a `DT_RPATH`, which the linker searches first.
         let at_root = search.is_empty() || search.starts_with("/lib");
         if !at_root {
             let by_path = other(path).object("", "", search);
@@ -303,7 +303,7 @@ fn folders_of_the_process_matter_where_they_have_another_file_of_a_name() {
     ] {
         assert_eq!(hidden(path, true).check(&known()), expected, "{path}");
     }
-    // The loaded object has another path to the same file.
+    // The loaded object has another path, but is the same file.
     assert_eq!(
         One::then()
             .with("/other/libdrm.so.2", inode(20))
@@ -369,7 +369,7 @@ fn a_file_whose_times_prove_nothing_is_known_by_its_build_id() {
     for none in [json!(null), json!(""), json!(7)] {
         assert_eq!(check(image, none, &ID), Err((Doubt::Times, None)));
     }
-    // The build ID of another file does not match.
+    // A file with another build ID does not match.
     for other in [
         Identity { inode: 9, ..image },
         Identity {
@@ -409,10 +409,10 @@ fn names_need_the_same_linker_cache() {
     ] {
         assert_eq!(now.check(&written), expected);
     }
-    // A driver that is named by its path and needs no other library does not depend on the cache.
+    // A driver that is named by its path and needs no other library does not depend on the linker's cache.
     written["drivers"][0]["files"] = json!([]);
     assert_eq!(One::then().check(&written), Ok(()));
-    // A bare name depends on the cache, even if there never was one.
+    // A name without a folder depends on the linker's cache, even if there never was a cache.
     written["drivers"][0]["library"]["named"] = json!("libvulkan_radeon.so");
     assert_eq!(cache.check(&written), Ok(()));
     assert_eq!(One::then().check(&written), doubt);
@@ -420,7 +420,7 @@ fn names_need_the_same_linker_cache() {
     assert_eq!(One::then().check(&written), doubt);
 }
 
-/// The folders of `DT_RUNPATH` count for the loader's own requests: names of drivers without a folder.
+/// The linker searches the folders of the loader's own `DT_RUNPATH` for drivers that are named without a folder.
 #[test]
 fn folders_of_the_loader_itself_count() {
     let other = One::then().with("/own/libdrm.so.2", inode(30));
@@ -458,7 +458,8 @@ fn a_process_without_a_free_descriptor_opens_the_driver_if_a_folder_is_searched(
     assert_eq!(full("/other").check(&known()), SHADOWED);
 }
 
-/// The linker does not find a file without `LD_LIBRARY_PATH` if the variable led to the file when the driver was asked.
+/// If the linker found the file through `LD_LIBRARY_PATH` when the driver was asked, it does not find the file in a process without the
+/// variable.
 #[test]
 fn a_file_that_the_variable_led_to_must_be_found_in_the_process() {
     let mut searched = known();
@@ -472,7 +473,7 @@ fn a_file_that_the_variable_led_to_must_be_found_in_the_process() {
         let one = One::then().with("/other/libm.so.6", inode(99)).search(search);
         assert_eq!(one.check(&searched), expected, "{search}");
     }
-    // If a library of the name is loaded, the linker uses it whatever the variable contains.
+    // If a library of the name is loaded, the linker uses it no matter what the variable contains.
     let loaded = One::then().object("/lib/libdrm.so.2", "libdrm.so.2", "");
     assert_eq!(loaded.check(&searched), Ok(()));
     let moved = One::then().with("/other/libdrm.so.2", inode(20)).search("/other");

@@ -17,7 +17,7 @@ pub enum Doubt {
     Unreadable,
     /// The dynamic linker would load another file in this process.
     Shadowed,
-    /// The dynamic linker's cache has changed, so a name may lead to another library.
+    /// The dynamic linker's cache has changed, so a name may resolve to another library.
     LinkerCache,
     /// The entry has no list of the driver's files.
     Unknown,
@@ -50,9 +50,9 @@ impl Doubt {
 pub enum Decision {
     /// The loader opens the driver.
     Open,
-    /// The loader skips the driver, because it has no device here.
+    /// The loader skips the driver, because the driver has no device on this machine.
     NoDevice,
-    /// The loader skips the driver, because it crashed or hung.
+    /// The loader skips the driver, because the driver crashed or hung when it was asked.
     Broken,
 }
 
@@ -78,7 +78,7 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
     /// [`closure::look`]. `same_search` is `true` if the dynamic linker's cache has not changed.
     ///
     /// # Errors
-    /// The doubt, and the index of the file that the doubt concerns; no index for the driver's own library.
+    /// The doubt, and the index of the file that the doubt concerns; the index is `None` for the driver's own library.
     pub fn check(
         self,
         process: &impl Process,

@@ -1,4 +1,4 @@
-//! A view of a catalogue's values. Every value is checked before it is used.
+//! A view of a catalogue's values. Each value is checked before it is used.
 
 use crate::{
     Json, LINKER_CACHE, LONGEST_NAME, Look, MOST_CARDS, MOST_DEVICES, MOST_ENTRIES, MOST_EXTENSIONS, MOST_FILES,
@@ -12,7 +12,7 @@ use crate::{
 use core::fmt;
 use core::marker::PhantomData;
 
-/// Last element of the entry of a file to which `LD_LIBRARY_PATH` led.
+/// Last element of a file's entry in a catalogue, if the linker found the file through `LD_LIBRARY_PATH`.
 pub const SEARCHED: &str = "path";
 
 /// The loader that reads the catalogue.
@@ -145,7 +145,7 @@ impl<'a, J: Json<'a>> Catalogue<'a, J> {
         self.judges(name, value).0
     }
 
-    /// Returns the same as [`Self::allows`], and `true` if the variable is recorded.
+    /// Returns the result of [`Self::allows`], and `true` if the variable is recorded.
     pub fn judges(self, name: &[u8], value: &[u8]) -> (bool, bool) {
         match self.value_of(name) {
             Some(known) => (known == value, true),
@@ -263,7 +263,7 @@ impl Hardware {
         (Self::Pending, "pending"),
     ];
 
-    /// Returns the written form.
+    /// Returns the word for the state in a catalogue.
     pub fn name(self) -> &'static str {
         Self::ALL
             .iter()
@@ -298,13 +298,13 @@ impl Hardware {
 /// An instance extension of a driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extension<'a> {
-    /// Name, which fits into `VkExtensionProperties`.
+    /// Name, short enough for `VkExtensionProperties`.
     pub name: &'a [u8],
     /// Revision.
     pub version: u32,
 }
 
-/// A device as the catalogue records it; a missing member is `None`.
+/// The members of a device in a catalogue; a missing member is `None`.
 #[derive(Clone, Copy, Debug)]
 pub struct Device<'a> {
     /// Name. Invalid UTF-8 was replaced.
@@ -321,13 +321,13 @@ pub struct Device<'a> {
     pub uuid: Option<&'a [u8]>,
 }
 
-/// The entry of a driver.
+/// Entry of one driver in a catalogue.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'a, J> {
     json: J,
     /// Path of the manifest.
     pub manifest: &'a [u8],
-    /// Library as the manifest names it. A relative path was made absolute.
+    /// Library in the form of the manifest, but with an absolute path instead of a relative one.
     pub named: &'a [u8],
     /// Path of the file that was opened.
     pub path: &'a [u8],
@@ -339,7 +339,7 @@ pub struct Entry<'a, J> {
     pub outcome: Outcome,
 }
 
-// These functions are not inlined, to keep the library small: many places call them, and each at most a few times for a driver.
+// Inlining these functions would make the library larger, because they have many callers. Each call happens at most a few times per driver.
 impl<'a, J: Json<'a>> Entry<'a, J> {
     #[inline(never)]
     fn read(json: J) -> Option<Self> {
@@ -355,12 +355,12 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
         })
     }
 
-    /// Returns the time of the answer in seconds since 1970.
+    /// Returns the time at which the driver was asked, in seconds since 1970.
     pub fn asked(self) -> u64 {
         self.json.member_count("asked").unwrap_or_default()
     }
 
-    /// Returns the state of the driver's hardware at the time of the answer.
+    /// Returns the state of the driver's hardware when the driver was asked.
     pub fn hardware(self) -> Hardware {
         let written = self.json.member_text("hardware").unwrap_or_default();
         Hardware::ALL
@@ -377,7 +377,7 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
         all.clone().all(|one| one.is_some()).then(|| all.flatten())
     }
 
-    /// Returns the instance extensions if [`Self::extensions`] has returned them before.
+    /// Returns the instance extensions. The caller has checked that [`Self::extensions`] returns them.
     pub fn valid_extensions(self) -> impl Iterator<Item = Extension<'a>> {
         let all = self.json.few("extensions", MOST_EXTENSIONS);
         all.into_iter().flatten().filter_map(extension::<J>)
@@ -409,7 +409,7 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
         })
     }
 
-    /// Returns `true` if the driver has devices, and `is` returns `true` for all of them.
+    /// Returns `true` if the driver has devices, and `is` returns `true` for the value of each of them.
     fn all_devices(self, is: &dyn Fn(J) -> bool) -> bool {
         let devices = self.json.few("devices", MOST_DEVICES);
         self.devices() > Some(0) && devices.is_some_and(|mut devices| devices.all(is))
@@ -420,7 +420,7 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
         self.json.member_count("interface")
     }
 
-    /// Returns `true` if the driver's Vulkan version has these parts or is unknown.
+    /// Returns `true` if the driver's Vulkan version has these parts, or if the version is unknown.
     pub fn agrees_on_version(self, parts: [u32; 3]) -> bool {
         let known = self.json.member_text("api-version");
         known.is_none_or(|known| {
@@ -429,8 +429,8 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
         })
     }
 
-    /// Returns `true` if a device has these numbers and this name. A name that is not valid UTF-8 is not compared, because the catalogue contains a
-    /// replacement.
+    /// Returns `true` if a device has these numbers and this name. A name that is not valid UTF-8 is not compared, because the catalogue
+    /// contains replacement characters.
     pub fn has_device(self, name: &[u8], vendor: u32, device: u32) -> bool {
         let is = |known: J| {
             known.member_count("vendor") == Some(vendor.into())

@@ -8,9 +8,9 @@
 pub struct Row {
     /// Name of the library, up to `.so`.
     pub library: &'static str,
-    /// Kernel drivers, by the name to which the `driver` link of a device leads.
+    /// Names of the kernel drivers, to which the `driver` link of a device refers.
     pub kernel_drivers: &'static [&'static str],
-    /// Device nodes that exist without one of these kernel drivers.
+    /// Device nodes that can exist although none of these kernel drivers is bound to a device.
     pub nodes: &'static [&'static str],
     /// PCI vendor of graphics cards that the driver starts itself; 0 for other drivers. NVIDIA's device nodes may be missing until the driver
     /// requests them.

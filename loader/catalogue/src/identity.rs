@@ -3,7 +3,7 @@
 use crate::written::is_hexadecimal;
 use core::fmt;
 
-/// Upper bound, in seconds since 1970, on times that do not show changes: reproducible images set all times to 0 or 1.
+/// Times up to this bound, in seconds since 1970, do not show changes: reproducible images set all times to 0 or 1.
 const MEANINGLESS_SECONDS: i64 = 1;
 
 /// Start value of the checksum.
@@ -29,8 +29,8 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Returns `true` if every change of the file changes the identity. This is not so for the times of reproducible images, because the next version
-    /// may have the same times.
+    /// Returns `true` if every change of the file changes the identity. Times of reproducible images do not show changes, because the next
+    /// version of a file may have the same times.
     pub fn proves(&self) -> bool {
         self.changed.0 > MEANINGLESS_SECONDS
     }
@@ -40,7 +40,7 @@ impl Identity {
         is_hexadecimal(text, &self.sum().to_be_bytes())
     }
 
-    /// Returns a checksum of all members, because identities are only compared.
+    /// Returns a checksum of all members. A checksum suffices because identities are only compared for equality.
     fn sum(&self) -> u64 {
         let [modified, changed] = [self.modified, self.changed].map(|(seconds, rest)| [seconds as u64, rest as u64]);
         let numbers = [self.device, self.inode, self.size].into_iter();
@@ -88,7 +88,7 @@ mod tests {
                 changed: (1_700_000_002, 0),
                 ..FILE
             },
-            // The numbers of the inode and the size are swapped.
+            // The inode and the size exchange their numbers.
             Identity {
                 inode: FILE.size,
                 size: FILE.inode,
@@ -125,7 +125,7 @@ mod tests {
         for changed in [(0, 0), (1, 0), (-1, 0)] {
             assert!(!Identity { changed, ..FILE }.proves(), "{changed:?}");
         }
-        // OSTree sets only the time of the content.
+        // OSTree sets only the time of the last change of content.
         assert!(
             Identity {
                 modified: (0, 0),

@@ -1,6 +1,6 @@
 //! The trait through which the values of a catalogue are read.
 
-/// A value of a type that JSON has, in a document of any form.
+/// A JSON value in a document, in either form of a catalogue.
 pub trait Json<'a>: Copy {
     /// Returns the member of this name if the value is an object that has one.
     fn member(self, name: &str) -> Option<Self>;

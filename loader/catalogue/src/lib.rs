@@ -18,8 +18,8 @@
 //!
 //! The answer of an opened driver takes precedence over its entry.
 //!
-//! The library's part of this crate makes no system calls and allocates no memory. Its users supply the values ([`Json`]) and the view of the
-//! machine ([`Look`]), so the library and `vkloader` share these decisions. No input causes a panic.
+//! The library's part of this crate makes no system calls and allocates no memory. The users of this part supply the values ([`Json`]) and
+//! the view of the machine ([`Look`]), so the library and `vkloader` share these decisions. No input causes a panic.
 #![cfg_attr(not(any(test, feature = "write")), no_std)]
 #![forbid(unsafe_code)]
 #![cfg_attr(
@@ -96,7 +96,7 @@ fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 macro_rules! architectures {
     ($($condition:meta => $name:literal;)+) => {
-        /// Architecture of this build. Drivers of another architecture have a catalogue of their own.
+        /// Architecture of this build. Drivers of another architecture have a separate catalogue.
         pub const ARCHITECTURE: &str = match () {
             $(() if cfg!($condition) => $name,)+
             () => "other",

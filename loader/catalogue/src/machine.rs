@@ -83,7 +83,7 @@ impl Fingerprint {
         }
     }
 
-    /// Adds a fact. Hashes of facts are summed, so their order does not matter.
+    /// Adds a fact. Hashes of facts are summed, so the order of the facts is irrelevant.
     fn add(&mut self, about: &[u8], fact: &[u8]) {
         let mut hash = Hash::new();
         hash.take(about);
@@ -125,7 +125,7 @@ impl Hash {
     }
 }
 
-/// A short path in a fixed buffer, which needs no allocation.
+/// A short path in a fixed buffer, without an allocation.
 pub(crate) struct Path<const ROOM: usize = 160> {
     room: [u8; ROOM],
     pub(crate) length: usize,

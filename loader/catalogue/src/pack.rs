@@ -12,7 +12,7 @@ const TRUE: u64 = 2;
 /// Upper bound on the nesting of values. No catalogue has more than six levels.
 const MOST_LEVELS: usize = 16;
 
-/// Nodes and texts of a file that is being written.
+/// The nodes and texts of a file while the file is being built.
 #[derive(Default)]
 struct Writer<'v> {
     nodes: Vec<u64>,
@@ -148,7 +148,7 @@ mod tests {
         }
     }
 
-    /// Reads everything that the library reads in a file, and returns the number of elements.
+    /// Reads each value that the library reads from a file, and returns the number of elements.
     fn read_all(file: &[u8]) -> usize {
         let reader = Reader {
             loader: "1.4.366",
@@ -166,7 +166,7 @@ mod tests {
         catalogue.entries().map(of_entry).sum::<usize>() + catalogue.files().count() + catalogue.variables().count()
     }
 
-    /// A value inside another one does not reach beyond the end of the outer one. Otherwise, reading a small file could take years.
+    /// A value ends at the latest with the value that contains it. Otherwise, reading a small file could take years.
     #[test]
     fn values_end_with_the_value_that_contains_them() {
         let container = |count: u64, end: u64| ARRAY | count << KIND_BITS | end << 32;

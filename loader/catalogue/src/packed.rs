@@ -2,8 +2,8 @@
 //!
 //! A head is followed by *nodes* of eight bytes, and then by the texts to which nodes refer. All numbers are little-endian. The first node
 //! is the whole value, and the nodes inside an array or object follow it directly. Equal texts are stored once. If a value claims to reach
-//! beyond the value that contains it, it ends with that value. So reading a faulty file takes no longer than reading a valid file of the
-//! same size.
+//! beyond the value that contains it, it ends with that value. Therefore, reading a faulty file takes no longer than reading a valid file
+//! of the same size.
 //!
 //! | bytes of the head | content |
 //! |---|---|
@@ -40,7 +40,7 @@ pub struct Packed<'a> {
     nodes: &'a [[u8; NODE]],
     texts: &'a [u8],
     place: usize,
-    /// Place of the first node after the value that contains this one.
+    /// Place of the first node after the surrounding value.
     limit: usize,
     word: u64,
 }
@@ -128,7 +128,7 @@ impl<'a> Packed<'a> {
     #[inline]
     pub(crate) fn members(self) -> impl Iterator<Item = (Self, Self)> {
         let end = self.end();
-        // This place is outside of any other value, so such a value has no members.
+        // For a value that is not an object, the place is outside the limit, so the iterator returns no members.
         let mut place = if self.is(OBJECT) { self.place + 1 } else { end };
         core::iter::from_fn(move || {
             let (key, value) = (self.at(place, end)?, self.at(place + 1, end)?);

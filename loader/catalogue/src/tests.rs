@@ -273,7 +273,7 @@ fn hardware_shows_by_kernel_driver_node_or_waiting_card() {
     );
 }
 
-/// A machine with one PCI device in this power state.
+/// An imitated machine with one PCI device in this power state.
 struct One(&'static str);
 
 impl Look for One {

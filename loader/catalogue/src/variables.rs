@@ -9,22 +9,22 @@ use crate::words;
 /// Tested variables: name, changes, meaning of an empty value, and the drivers. `tests/real/variables` writes the table.
 const TABLE: &[u8] = include_bytes!("variables.txt");
 
-/// Variables that affect the dynamic linker, followed by the beginnings of variables that drivers read, up to an underscore and in capitals. Options
-/// of driconf can be set by variables too, in small letters. The names are one text, because the dynamic linker relocates each address in a list in
-/// every process.
+/// Variables that affect the dynamic linker, followed by the beginnings of variables that drivers read, up to an underscore and in
+/// capitals. Variables in small letters can set options of driconf. The names are one text, because the dynamic linker relocates each
+/// address in a list in every process.
 const KNOWN: &[u8] = b"\
     LD_AUDIT GLIBC_TUNABLES MESA_ RADV_ ACO_ AMD_ AMDVLK_ INTEL_ ANV_ HASVK_ NVK_ NAK_ LP_ \
     GALLIUM_ VN_ TU_ FD_ V3D_ PAN_ PANVK_ PVR_ PCO_ ROGUE_ ASAHI_ AGX_ HK_ NIR_ MDA_ DRI_ DRIRC_ __NV_ __VK_LAYER_NV_ __GL_ \
     NVPRESENT_ DZN_";
 
-/// Variables that change nothing, no matter which value they have.
+/// Variables that change nothing with any value.
 const HARMLESS: &[u8] = &names::<{ length(Kind::Harmless) }>(Kind::Harmless);
 /// Variables that change nothing if their value is empty.
 const HARMLESS_EMPTY: &[u8] = &names::<{ length(Kind::HarmlessEmpty) }>(Kind::HarmlessEmpty);
 /// Variables that change something, and whose names do not begin like a name in [`KNOWN`].
 const OTHERS: &[u8] = &names::<{ length(Kind::Other) }>(Kind::Other);
 
-/// Variables whose effect no trial could show, and whose names do not begin like a name in [`KNOWN`].
+/// Variables whose effect the trials could not determine, and whose names do not begin like a name in [`KNOWN`].
 const UNPROVEN: &[u8] = &names::<{ length(Kind::Unproven) }>(Kind::Unproven);
 
 /// Number of bits in [`BEGINNINGS`].
@@ -32,7 +32,7 @@ const BITS: usize = 512;
 
 /// Bit table of the first three letters of all relevant names. The table rules out most variables without a search.
 const BEGINNINGS: [u64; BITS / 64] = beginnings(&[KNOWN, OTHERS]);
-/// Bit table of the first three letters of all names that matter to records.
+/// Bit table of the first three letters of all names that are relevant for records.
 const OF_RECORDS: [u64; BITS / 64] = beginnings(&[KNOWN, UNPROVEN]);
 
 /// Lists that are computed from the table.
@@ -44,12 +44,12 @@ enum Kind {
     Unproven,
 }
 
-/// Returns `true` if a list has a name.
+/// Returns `true` if a list contains a name.
 fn has(list: &'static [u8], name: &[u8]) -> bool {
     words(list).any(|known| known == name)
 }
 
-/// Returns `true` if a variable that does not matter to a catalogue ([`matters`]) may change the record of a driver's devices. The trials
+/// Returns `true` if a variable that is irrelevant for a catalogue ([`matters`]) may change the record of a driver's devices. The trials
 /// compared catalogues, which contain less than records. Only variables of shader caches, and variables that documents describe, are
 /// assumed to change no record.
 pub fn may_change_records(name: &[u8], value: &[u8]) -> bool {
@@ -139,7 +139,7 @@ const fn belongs(line: &Line, kind: Kind) -> bool {
     let (is_harmless, is_known) = (is(line.columns[1], b"nothing"), is_known(begin, end));
     line.is_row
         && match kind {
-            // A variable whose name does not begin like a name in [`KNOWN`] is ignored anyway.
+            // A variable whose name does not begin like a name in [`KNOWN`] is ignored without an entry in this list.
             Kind::Harmless => is_harmless && is_known,
             Kind::HarmlessEmpty => !is_harmless && is(line.columns[2], b"unset"),
             Kind::Other => !is_harmless && !is_known && !is(line.columns[1], b"unknown"),
@@ -147,7 +147,7 @@ const fn belongs(line: &Line, kind: Kind) -> bool {
         }
 }
 
-/// Returns `true` if a part of the table is this word.
+/// Returns `true` if a part of the table is equal to this word.
 const fn is((begin, end): (usize, usize), word: &[u8]) -> bool {
     let mut at = 0;
     while at < word.len() && begin + at < end && TABLE[begin + at] == word[at] {
@@ -257,7 +257,7 @@ mod tests {
         ] {
             assert!(!matters(name.as_bytes(), b"1"), "{name}");
         }
-        // Some drivers treat an empty value as an unset variable, and nothing is known about a variable that was not tested.
+        // Some drivers treat an empty value as an unset variable. The effect of an untested variable is unknown.
         assert!(!matters(b"DRI_PRIME", b"") && matters(b"RADV_NEW", b""));
         for (name, value, may) in [
             ("LP_DEBUG", "x", true),

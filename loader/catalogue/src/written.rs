@@ -1,4 +1,4 @@
-//! Numbers in the form of a catalogue.
+//! Numbers in the form that a catalogue uses.
 
 /// Returns the number that a text of decimal digits represents.
 pub(crate) fn number(text: &[u8]) -> Option<u32> {
