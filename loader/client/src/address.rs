@@ -37,8 +37,8 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    /// Returns the address that this process uses from now on; `None` if the process uses no service. Without a variable in the
-    /// environment, this takes one system call.
+    /// Returns the address that this process uses from now on; `None` if the process uses no service. Makes one system call if no variable
+    /// names a service.
     ///
     /// # Errors
     /// Memory ran out.
@@ -70,7 +70,7 @@ impl Address {
     /// Connects to the service, if the loader trusts the service's user with code.
     ///
     /// # Errors
-    /// The reason why there is no connection; [`Failure::Silent`] if the service does not accept one in time.
+    /// The reason why there is no connection; [`Failure::Silent`] if the service does not accept a connection within the time limit.
     pub(crate) fn connect(&self) -> Result<Connection, Failure> {
         let owner = folder_of(&self.path).and_then(owner_of_folder);
         if is_elevated() && owner != Some(0) {
@@ -85,15 +85,15 @@ impl Address {
         }
     }
 
-    /// Returns `true` if the folder of the socket shows that this user runs the service. Only the owner of the folder can change its
-    /// entries.
+    /// Returns `true` if the folder of the socket shows that this user runs the service. Only the owner of a folder can change the entries
+    /// of the folder.
     fn vouches_for(&self, user: u32, owner: Option<u32>) -> bool {
         match owner {
-            // The user who set the variable chose the folder, and so trusts its owner.
+            // The user who set the variable chose the folder, and therefore trusts the folder's owner.
             Some(owner) if owner == user && self.is_named => true,
             // Most sandboxes do not know the superuser's number, so the service's user is unknown. The folder then belongs to the same
-            // unknown user, or to the user of this process: a sandbox that gets only the socket has its own folder for it. The creator of
-            // the sandbox decides what is in either folder.
+            // unknown user, or to the user of this process: a sandbox that receives only the socket creates a folder for the socket. The
+            // creator of the sandbox decides the content of both folders.
             Some(owner) => is_unknown_user(user) && (owner == user || owner == own_user()),
             None => false,
         }

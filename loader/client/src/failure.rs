@@ -6,7 +6,7 @@ use os::memory::{OutOfMemory, shortage};
 /// The reason why a request has no usable answer.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The service cannot be used, for a reason that the journal records.
+    /// The service cannot be used; the journal records the reason.
     Because(ServiceReason),
     /// The thread waited for the service until the time limit.
     Silent,
@@ -39,7 +39,7 @@ impl Failure {
         }
     }
 
-    /// Returns the reason for the journal. If memory ran out, this is noted, and the API call fails.
+    /// Returns the reason for the journal. If memory ran out, notes the shortage, so that the API call fails.
     pub(crate) fn noted(self) -> ServiceReason {
         self.reason().unwrap_or_else(|OutOfMemory| {
             shortage::note();

@@ -1,4 +1,4 @@
-//! Libraries from the service, and those that they need (LSV-40, LSV-66, LSV-67).
+//! Libraries from the service, and the libraries that they need (LSV-40, LSV-66, LSV-67).
 
 use super::failure::Failure;
 use super::reply::{List, Listed, Need, Sum};
@@ -35,12 +35,12 @@ pub(crate) fn keep_only(list: Option<&List>) {
         if is_offered(&known[index].0) {
             index += 1;
         } else {
-            // If there is no memory for the list, the library is closed here, while the lock is held.
+            // If there is no memory for the list `closed`, the library is closed while the lock is held.
             closed.push_or_note(known.swap_remove(index));
         }
     }
     drop(known);
-    // Closing a library runs its code, so it happens after the lock is released.
+    // Closing a library runs the library's code, so the lock is released first.
     drop(closed);
 }
 
@@ -63,10 +63,10 @@ pub(crate) fn fits(library: Listed<'_>) -> Result<(), Failure> {
     }
 }
 
-/// Returns `true` if a library that a driver needs must come from the service (LSV-66), because the system's own library is missing or
-/// older. An older one is replaced only if the system's C library is new enough for the service's library. The version is in the name of
-/// the file. If the versions are equal, the library with more exported symbols is newer. A library that is open stays the only one of its
-/// name.
+/// Returns `true` if a library that a driver needs must come from the service (LSV-66), because the system's library is missing or older.
+/// An older library is replaced only if the system's C library is new enough for the service's library. The version is in the name of the
+/// file. If the versions are equal, the library with more exported symbols is newer. A library that is open is never replaced by another
+/// one of the same name.
 ///
 /// # Errors
 /// The system lacks the library, and its C library is too old for the service's library.

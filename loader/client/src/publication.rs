@@ -20,8 +20,8 @@ use os::{File, Mutex, Raw, render, since_start};
 /// Prefix of the paths of manifests and libraries of a service in messages.
 const PREFIX: &str = "service:";
 
-/// Time for which scans skip the service after a thread waited for it until the time limit. A program makes a few scans when it starts
-/// (LSV-42).
+/// Time for which scans skip the service after a thread waited without an answer until the time limit. A program makes a few scans when it
+/// starts (LSV-42).
 const REST: Duration = Duration::from_secs(30);
 
 /// `true` if this process never asks a service.
@@ -33,11 +33,11 @@ static PLACE: Mutex<Place> = Mutex::new(Place {
     silent: None,
 });
 
-/// Address of a service, and the time since which the service has not answered.
+/// Address of a service, and the time at which the service last failed to answer.
 struct Place {
     /// The address, after the first look-up.
     address: Option<Address>,
-    /// Time at which a thread last waited until the time limit.
+    /// Time at which a thread last waited for the service until the time limit.
     silent: Option<u64>,
 }
 
@@ -53,7 +53,7 @@ impl Place {
 pub enum Received {
     /// The library is open already.
     Open(SharedLibrary),
-    /// The file and checksum of the library, and the files of the libraries that must be opened before it.
+    /// The library must be opened from this file: the file, its checksum, and the files of the libraries that must be opened first.
     File(File, Sum, Vec<(Text, File)>),
 }
 
@@ -63,8 +63,8 @@ pub fn is_off() -> bool {
     IS_OFF.load(Ordering::Relaxed)
 }
 
-/// Asks the service for its current manifests. Returns `None` if there is no service or no answer (LSV-37, LSV-38). The journal has the
-/// faults. The libraries can be requested as long as the session lasts.
+/// Asks the service for its current manifests. Returns `None` if there is no service or no answer (LSV-37, LSV-38). Reports faults to the
+/// journal. The session can request the libraries of the manifests until it ends.
 ///
 /// # Errors
 /// Memory ran out.
@@ -122,7 +122,7 @@ fn address(environment: &Environment<'_>) -> Result<Option<Address>, OutOfMemory
     match &found {
         Some(found) => PLACE.lock().address = Some(found.try_copy()?),
         None => {
-            // If memory runs out while a variable is read, the variable looks empty.
+            // If memory runs out while a variable is read, the result looks like an empty variable.
             shortage::check()?;
             IS_OFF.store(true, Ordering::Relaxed);
         }

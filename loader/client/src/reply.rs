@@ -9,10 +9,10 @@ use discovery::text::{Text, has_json_name};
 use os::memory::copy;
 use wire::{Header, MOST_IN_MANIFEST, MOST_IN_REPLY, MOST_NEEDS, MOST_PACKAGES, Packet, status};
 
-/// SHA-256 of the bytes of a library, as the hexadecimal digits that a service writes. The checksum only distinguishes libraries; seals
-/// protect their bytes.
+/// SHA-256 of the bytes of a library, in the hexadecimal digits of the service. The checksum only distinguishes libraries; seals protect
+/// their bytes.
 pub type Sum = [u8; 64];
-/// Upper bound on the bytes of a published name. A key with the suffix of a manifest is always shorter.
+/// Upper bound on the bytes of a published name. A key is always shorter, even with the suffix of a manifest.
 const LONGEST_NAME: usize = 255;
 
 /// A list of manifests, whose entries have been checked.
@@ -39,10 +39,10 @@ pub struct Listed<'a> {
     object: Object<'a>,
 }
 
-/// A library that a driver needs.
+/// A further library that a driver needs.
 #[derive(Clone, Copy)]
 pub struct Need<'a> {
-    /// The library.
+    /// Description of the library.
     pub library: Listed<'a>,
     /// The key of the library: an instance number, and the name under which other libraries need this one.
     pub key: &'a [u8],
@@ -147,7 +147,7 @@ impl<'a> Listed<'a> {
         Some(Self { sum, object })
     }
 
-    /// Returns the oldest version of the C library with which the library works; empty if every version works.
+    /// Returns the oldest version of the C library that the library works with; empty if the library works with every version.
     pub fn c_library(&self) -> &'a [u8] {
         self.object.text("c_library").unwrap_or_default()
     }
@@ -159,7 +159,7 @@ impl<'a> Need<'a> {
         self.key.splitn(2, |&byte| byte == b'-').last().unwrap_or_default()
     }
 
-    /// Returns the name of the file that the library was read from, which has its version.
+    /// Returns the file name of the library, which contains its version.
     pub fn file(&self) -> &'a [u8] {
         self.library.object.text("file").unwrap_or_default()
     }

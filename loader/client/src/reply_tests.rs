@@ -50,7 +50,7 @@ fn lsv_35_what_a_service_says_instead() {
     assert_eq!(said("busy"), Some(ServiceReason::Refused("busy".into())));
 }
 
-/// Returns an entry of a list, with further members.
+/// Returns an entry of a list; `more` adds members.
 fn entry(more: &str) -> String {
     format!(
         r#"{{"name":"0-a.so.json","contents":"{{}}","sha256":"{}"{more}}}"#,

@@ -14,29 +14,29 @@ use os::service::{Connection, Deadline, FileKind, ReceiveError};
 use os::{CancellationOff, File};
 use wire::{CONNECT_LIMIT, HEADER_BYTES, Header, MOST_IN_REQUEST, Operation, REPLY_LIMIT, status};
 
-/// Time limit for all answers to one scan together. Without this limit, a service that answers each request just in time could delay a
-/// program for minutes.
+/// Time limit for all answers to one scan together. Without this limit, a service that answers each request shortly before its time limit
+/// could delay a program for minutes.
 const PATIENCE: Duration = REPLY_LIMIT.saturating_mul(2);
 
 /// The pause before a client repeats a request for which the service was too busy. Each further pause is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(4);
 
-/// Upper bound on the pause between two attempts.
+/// Upper bound on the pause before a repeated request.
 const LONGEST_PAUSE: Duration = Duration::from_millis(256);
 
 /// Upper bound on the bytes of an answer to this client. The list is in a file, so answers are short.
 const MOST_IN_ANSWER: usize = MOST_IN_REQUEST;
 
-/// The requests of one scan, which go one after the other.
+/// The requests of one scan, which are sent one after the other.
 pub struct Session {
     address: Address,
-    /// The connection; `None` before the first request, and after a request whose answer did not come or was malformed.
+    /// The connection; `None` before the first request, and after an answer that was missing or malformed.
     connection: Option<Connection>,
     /// The number of the last request.
     request: u32,
-    /// Time at which all answers must have come.
+    /// Time until which all answers must arrive.
     deadline: Deadline,
-    /// `true` after an answer that did not come in time: the session waits for no further answer.
+    /// `true` after an answer that missed the time limit: the session waits for no further answer.
     is_silent: bool,
     /// Delays the cancellation of the thread, so that a cancelled thread leaves no connection open.
     _uncancelled: CancellationOff,
@@ -61,10 +61,10 @@ impl Session {
         }
     }
 
-    /// Asks for the manifests, which the service sends once it knows all its drivers.
+    /// Asks for the manifests, which the service sends when it has found all its drivers.
     ///
     /// # Errors
-    /// The reason why there is no list; [`Failure::Silent`] if no answer came in time.
+    /// The reason why there is no list; [`Failure::Silent`] if no answer came within the time limit.
     pub(crate) fn list(&mut self) -> Result<List, Failure> {
         let reply = self.ask(Operation::Manifests, wire::MANIFESTS.as_bytes())?;
         let file = reply.file()?;
@@ -79,7 +79,7 @@ impl Session {
         List::read(contents(file, &status).map_err(odd)?)
     }
 
-    /// Asks for the library of a key, and returns its file. The service has the same library under a key for as long as it runs.
+    /// Asks for the library of a key, and returns its file. A running service never changes the library of a key.
     ///
     /// # Errors
     /// The reason why there is no library.
@@ -99,12 +99,12 @@ impl Session {
         }
     }
 
-    /// Sends a request and waits for its answer. Repeats a request for which the service was too busy. A service that is full, or that was
-    /// started again, ends a connection before it answers; the client then connects again, for as long as connecting may take.
+    /// Sends a request and waits for its answer. Repeats a request for which the service was too busy. A service that is full, or was
+    /// restarted, ends a connection before it answers; the client then connects again until the time limit for connections.
     fn ask(&mut self, operation: Operation, payload: &[u8]) -> Result<Reply, Failure> {
         let until = self.deadline.min(Deadline::after(REPLY_LIMIT));
-        // The time limit starts with the first connection that the service ended, because the answer on that connection may itself have
-        // taken long.
+        // The time limit starts with the first connection that the service ended, because waiting for the answer on that connection may
+        // have taken a long time.
         let (mut pause, mut lost) = (FIRST_PAUSE, None);
         loop {
             let answered = self.ask_once(operation, payload, until);
@@ -135,7 +135,7 @@ impl Session {
         // Payloads are far shorter than `u32::MAX`.
         let length = u32::try_from(payload.len()).unwrap_or(u32::MAX);
         let sent = connection.send(&asked.bytes(length), payload);
-        // After a failed send the connection cannot be used, whatever the error.
+        // After a failed send, the connection cannot be used, no matter which error occurred.
         sent.map_err(|_| ServiceReason::Lost)?;
         let mut room = [0; HEADER_BYTES + MOST_IN_ANSWER];
         let received = connection.receive(&mut room, until).map_err(|error| match error {
@@ -165,7 +165,7 @@ impl Reply {
 /// Returns the payload of the request for the library of a key.
 ///
 /// # Errors
-/// Memory ran out. A payload that is cut would be a malformed request.
+/// Memory ran out. A truncated payload would be a malformed request.
 fn request_for(key: &[u8]) -> Result<Vec<u8>, OutOfMemory> {
     let parts = [br#"{"name":""#, key, br#""}"#];
     let mut payload = Vec::new();
