@@ -1,4 +1,4 @@
-//! Places where a loader inside a bundle looks for the libraries of the system (APP-300, DRV-56a).
+//! Paths at which a loader inside a bundle searches for the system's libraries (APP-300, DRV-56a).
 
 use crate::version::ApiVersion;
 
@@ -20,15 +20,16 @@ const MULTIARCH: &[u8] = if cfg!(target_arch = "x86_64") {
     b"aarch64-linux-gnu"
 };
 
-/// Names of two folders that contain only libraries of this word size: one for folders below `/usr` or another root, one for NixOS.
+/// Names of two folders that contain only libraries of this word size: the first for folders below `/usr` or another root, the second for
+/// NixOS.
 const OF_WORD_SIZE: [&[u8]; 2] = if cfg!(target_pointer_width = "64") {
     [b"lib64", b"opengl-driver"]
 } else {
     [b"lib32", b"opengl-driver-32"]
 };
 
-/// Folders in which systems keep their libraries, in the order of the search: folders of one word size come before folders that may have
-/// either. A bundle cannot ask the dynamic linker, which would find the bundle again.
+/// Folders in which systems keep their libraries, in the order of the search: folders for one word size come before folders that may
+/// contain both word sizes. A bundle cannot ask the dynamic linker, which would find the bundle again.
 const OF_SYSTEM: [&[&[u8]]; 5] = [
     &[b"/usr/lib", MULTIARCH],
     &[b"/usr", OF_WORD_SIZE[0]],
@@ -73,13 +74,13 @@ pub fn beside<R>(manifest: &[u8], library: &[u8], mut try_path: impl FnMut(&[u8]
     let root = [&b"/share/vulkan/icd.d"[..], b"/etc/vulkan/icd.d"]
         .iter()
         .find_map(|part| folder.strip_suffix(*part))?;
-    // Manifests in `/etc` belong to libraries in `/usr`.
+    // Libraries of manifests in `/etc` are installed in `/usr`.
     let root: &[u8] = if root.is_empty() { b"/usr" } else { root };
     BELOW_ROOT.iter().find_map(|below| {
         let mut room = [0; LONGEST_BESIDE];
         let parts = [root].into_iter().chain(below.iter().copied()).chain([library]);
         let path = join(parts, &mut room);
-        // A path that fills the room was cut off.
+        // A path that fills the buffer may have been cut off.
         if path.len() == LONGEST_BESIDE {
             None
         } else {
@@ -91,7 +92,8 @@ pub fn beside<R>(manifest: &[u8], library: &[u8], mut try_path: impl FnMut(&[u8]
 /// Upper bound on the length of a path that [`beside`] tries, in bytes.
 const LONGEST_BESIDE: usize = 1024;
 
-/// Returns the version in the name of the file at `path`, as in `libvulkan.so.1.4.313`; `None` if the name has fewer than three numbers.
+/// Returns the version in the name of the file at `path`, for example `libvulkan.so.1.4.313`; `None` if the name has fewer than three
+/// numbers.
 pub fn version_of_file(path: &[u8]) -> Option<ApiVersion> {
     const STEM: &[u8] = b"libvulkan.so.";
     let start = path.iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1);

@@ -17,15 +17,15 @@ use os::memory::{Grow, OutOfMemory, shortage};
 /// Inputs of a search for drivers.
 #[derive(Clone, Copy, Debug)]
 pub struct DriverScan<'a> {
-    /// Names of folders and filters.
+    /// Folders to search, and filters.
     pub search: &'a Search<'a>,
     /// Settings that add drivers or replace all others.
     pub settings: Option<&'a Settings>,
-    /// `true` to include portability drivers. Outside instance creation, they are always included (DRV-98).
+    /// `true` to include portability drivers. Calls other than `vkCreateInstance` always include portability drivers (DRV-98).
     pub with_portability: bool,
 }
 
-/// Drivers that a scan left out.
+/// Kinds of drivers that a scan dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// A portability driver, which is reported if no driver remains (DRV-99).
@@ -33,8 +33,8 @@ pub struct LeftOut {
 }
 
 impl DriverScan<'_> {
-    /// Reads the manifests of a list, in scan order. Passes each manifest whose library is to be opened to `open` before the next manifest
-    /// is read (DRV-8). The journal gets each dropped manifest with the reason.
+    /// Reads the manifests of a list, in scan order. Calls `open` with each manifest whose library is to be opened, before it reads the
+    /// next manifest (DRV-8). Reports each dropped manifest to the journal.
     ///
     /// # Errors
     /// There is not enough memory, here or in `open`.
@@ -61,9 +61,10 @@ impl DriverScan<'_> {
         Ok(left_out)
     }
 
-    /// Lists the manifests, and the filters that apply to them; reads no manifest.
+    /// Lists the manifests and the filters for them. Reads no manifest.
     ///
     /// # Errors
+    ///
     /// There is not enough memory.
     pub fn list(&self, journal: &mut Journal<'_>) -> Result<Listing, OutOfMemory> {
         // A tool that configures devices must see all drivers, even if variables of the shell exclude some of them (DRV-45).
@@ -90,15 +91,17 @@ impl DriverScan<'_> {
         })
     }
 
-    /// Reads one of the manifests.
+    /// Reads one manifest of the listing.
     ///
     /// # Errors
+    ///
     /// There is not enough memory.
     pub fn read(&self, file: &Found, journal: &mut Journal<'_>) -> Result<DriverOutcome, OutOfMemory> {
         read_driver_manifest(&file.path, file.source, self.with_portability, journal)
     }
 
-    /// Puts the drivers of the settings file before the other drivers, one by one, so that the last one in the file comes first (DRV-44).
+    /// Inserts the drivers of the settings file before the other drivers, one by one, so that the last driver in the file is the first one
+    /// (DRV-44).
     fn with_settings(&self, mut found: Vec<Found>, journal: &mut Journal<'_>) -> Result<Vec<Found>, OutOfMemory> {
         let Some(settings) = self.settings else {
             return Ok(found);
@@ -136,12 +139,12 @@ fn decision(path: &Text, source: Source, verdict: Verdict) -> Decision {
     }
 }
 
-/// Manifests of a scan, in the order of the scan, and the filters at that time.
+/// Manifests of a scan, in the order of the scan, and the filters in force when they were listed.
 #[derive(Debug)]
 pub struct Listing {
-    /// The manifests.
+    /// Files of the manifests.
     pub files: Vec<Found>,
-    /// `true` if manifests of a service follow (LSV-38), because nothing replaced the usual ones.
+    /// `true` if manifests of a service follow (LSV-38), because no variable or settings file replaced the usual manifests.
     pub with_service: bool,
     /// `true` if the user has a driver catalogue (DRV-274).
     pub is_marked: bool,
@@ -153,7 +156,7 @@ impl Listing {
     /// to the journal.
     ///
     /// # Errors
-    /// When memory runs out.
+    /// Memory ran out.
     pub fn keeps<'l>(
         &self,
         file: &'l Found,
@@ -175,7 +178,7 @@ impl Listing {
     /// Reports the decision to the journal.
     ///
     /// # Errors
-    /// When memory runs out.
+    /// Memory ran out.
     pub fn keeps_published(
         &self,
         path: &Text,
@@ -206,7 +209,7 @@ fn tell((path, source): (&Text, Source), verdict: Verdict, journal: &mut Journal
     is_kept
 }
 
-/// Values of `VK_LOADER_DRIVERS_SELECT` and `VK_LOADER_DRIVERS_DISABLE` at one moment.
+/// Values of `VK_LOADER_DRIVERS_SELECT` and `VK_LOADER_DRIVERS_DISABLE` at the time of the scan.
 #[derive(Debug, Default)]
 struct DriverFilters {
     select: Globs,
@@ -228,7 +231,8 @@ impl DriverFilters {
         }
     }
 
-    /// Returns the verdict on a manifest, by its file name (DRV-26) or the name under which it was published (LSV-38).
+    /// Returns the filters' verdict on a manifest. `name` is the file name (DRV-26), or the name under which a service published the
+    /// manifest (LSV-38).
     fn verdict(&self, name: &[u8]) -> Verdict {
         if self.select.is_empty() && self.disable.is_empty() {
             return Verdict::Kept;

@@ -9,7 +9,7 @@ use crate::text::scratch::Scratch;
 
 const WARN: LogBits = LogBits::WARN.with(LogBits::DRIVER);
 
-/// Writes a manifest whose library is named like the file.
+/// Writes a manifest whose library has the name of the manifest file.
 fn driver(scratch: &Scratch, name: &str) -> Text {
     let library = name.replace('/', "_");
     let text =

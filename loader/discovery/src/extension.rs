@@ -31,11 +31,11 @@ pub struct ExtensionRow {
     pub kind: ExtensionKind,
     /// Revision of the extension's specification.
     pub spec_version: u32,
-    /// The platform word of the registry.
+    /// Platform of the extension in the registry.
     pub platform: Option<&'static str>,
 }
 
-/// Returns a name from a text that ends with a zero byte. Meant for constants: any other text fails to compile.
+/// Returns a name from a text that ends with a zero byte. In a constant, any other text is a compile error.
 pub const fn c_name(text: &'static str) -> &'static CStr {
     match CStr::from_bytes_with_nul(text.as_bytes()) {
         Ok(name) => name,
@@ -43,8 +43,8 @@ pub const fn c_name(text: &'static str) -> &'static CStr {
     }
 }
 
-/// Extensions for surfaces of window systems. A loader that is built without the window system drops these extensions even if nothing else
-/// is filtered.
+/// Extensions for surfaces of window systems. A loader that is built without the window system drops these extensions even if it filters no
+/// other extension.
 const NEVER_WITHOUT_PLATFORM: [InstanceExtension; 5] = [
     InstanceExtension::VK_KHR_wayland_surface,
     InstanceExtension::VK_KHR_xcb_surface,
@@ -59,8 +59,8 @@ pub fn lacks_window_system(extension: InstanceExtension) -> bool {
     NEVER_WITHOUT_PLATFORM.contains(&extension) && !extension.platform_built_in()
 }
 
-/// Declares an enumeration of extensions and its set. The first row has both names and the set's storage. Each other row has the name, the revision,
-/// and a flag that is `true` if the target has the platform.
+/// Declares an enumeration of extensions and its set. The first row has the names of the enumeration and the set, and the integer type of
+/// the set. Each other row has the name, the revision, and a flag that is `true` if the target has the platform.
 macro_rules! extension_kind {
     ($kind:ident, $set:ident, $bits:ty; $($name:ident, $version:literal, $built_in:expr;)*) => {
         /// Extensions of this kind that the loader knows.
@@ -76,7 +76,7 @@ macro_rules! extension_kind {
             /// All extensions, sorted by name.
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
-            /// Returns the name of the extension.
+            /// Returns the extension's name.
             pub fn name(self) -> &'static core::ffi::CStr {
                 const NAMES: [&core::ffi::CStr; $kind::COUNT] =
                     [$($crate::extension::c_name(concat!(stringify!($name), "\0"))),*];

@@ -1,5 +1,5 @@
-//! Tests with a hostile text as settings file, layer manifest and driver manifest at once (APP-249, BI-1 to BI-7). The loader finds the
-//! valid manifests beside these files, whatever the text contains.
+//! Tests in which the same hostile text is the settings file, a layer manifest and a driver manifest (APP-249, BI-1 to BI-7). The loader
+//! must find the valid manifests next to these files, no matter what the text contains.
 
 use super::activation::{self, Request};
 use super::drivers::DriverScan;
@@ -46,7 +46,7 @@ impl World {
         Self { scratch, variables }
     }
 
-    /// Puts the text in all places, and runs everything that `vkCreateInstance` would run.
+    /// Writes the text to all three files, and runs the searches that `vkCreateInstance` would run.
     fn survives(&self, text: &[u8]) {
         let scratch = &self.scratch;
         for place in [

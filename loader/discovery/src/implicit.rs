@@ -12,7 +12,7 @@ use reasons::Code;
 pub(super) struct ImplicitState {
     pub(super) active: bool,
     forced: Option<Forced>,
-    /// Reason why the layer is not active.
+    /// Reason why the layer is inactive; `None` for an active layer.
     inactive: Option<Code>,
 }
 
@@ -60,7 +60,7 @@ impl ImplicitState {
         }
     }
 
-    /// Logs the filter that changed the result, if a filter did.
+    /// Logs the filter that changed the result, if there is one.
     pub(super) fn note(self, layer: &LayerManifest, journal: &Journal<'_>) {
         let warn = LogBits::WARN | LogBits::LAYER;
         let name = &layer.name;

@@ -1,15 +1,15 @@
-//! Look-up of objects by name in constant time.
+//! Constant-time look-up of objects by name.
 
 use alloc::vec::Vec;
 use os::memory::{Grow, OutOfMemory};
 
-/// A hash table of numbers, each of which identifies an object in a list of the caller. The table stores no names: the caller compares
-/// them.
+/// A hash table of numbers, each of which identifies an object in a list of the caller. The table stores no names; the caller compares
+/// names.
 ///
-/// If two objects have the same name, the look-up finds the one that was added first.
+/// If two objects have the same name, the look-up finds the object that was added first.
 #[derive(Debug, Default)]
 pub struct Index {
-    /// Zero slots or a power of two. At least a quarter is empty.
+    /// The slots; their number is zero or a power of two. At least a quarter of the slots is empty.
     slots: Vec<Slot>,
     used: usize,
 }
@@ -25,7 +25,7 @@ impl Slot {
     const EMPTY: u32 = u32::MAX;
 }
 
-/// Slots of the smallest table.
+/// Number of slots of the smallest table.
 const FEWEST: usize = 16;
 
 /// Hash of a name.
@@ -33,10 +33,10 @@ const FEWEST: usize = 16;
 pub struct Key(u32);
 
 impl Key {
-    /// Returns the key of a name. Several texts together can form the name.
+    /// Returns the key of a name. The name is the concatenation of the parts.
     pub fn of(parts: &[&[u8]]) -> Self {
-        // If the system places libraries at random addresses, different names collide in each process. So nobody can write a file that
-        // makes the table slow.
+        // If the system loads libraries at random addresses, the colliding names differ between processes. Therefore, no file can be
+        // written that makes the table slow in every process.
         let seed = (&raw const SEED).addr() as u64;
         let mut hash = seed ^ 0x9E37_79B9_7F4A_7C15;
         for part in parts {
@@ -52,19 +52,20 @@ impl Key {
     }
 }
 
-/// A static whose address differs between processes.
+/// A static for the seed of the hash: its address differs between processes.
 static SEED: u8 = 0;
 
-/// Combines both halves of a product.
+/// Multiplies the hash, and combines both halves of the product.
 fn mixed(hash: u64, seed: u64) -> u64 {
     let product = u128::from(hash) * u128::from(seed ^ 0xD6E8_FEB8_6659_FD93 | 1);
     product as u64 ^ (product >> 64) as u64
 }
 
 impl Index {
-    /// Makes room for this many objects.
+    /// Returns a table with memory for this many objects.
     ///
     /// # Errors
+    ///
     /// There is not enough memory.
     pub fn with_room(things: usize) -> Result<Self, OutOfMemory> {
         let mut index = Self::default();
@@ -77,7 +78,7 @@ impl Index {
         Ok(index)
     }
 
-    /// Returns the number of the first object with this key that `is` accepts.
+    /// Returns the number of the first object with this key for which `is` returns `true`.
     #[inline]
     pub fn find(&self, Key(hash): Key, mut is: impl FnMut(usize) -> bool) -> Option<usize> {
         let last = self.slots.len().checked_sub(1)?;
@@ -100,7 +101,7 @@ impl Index {
         if (self.used + 1) * 4 > self.slots.len() * 3 {
             self.resize((self.slots.len() * 2).max(FEWEST))?;
         }
-        // A list with more elements than a `u32` can count would not fit into memory.
+        // A list with more elements than `u32::MAX` would not fit into memory.
         let number = u32::try_from(number).ok().filter(|&number| number != Slot::EMPTY);
         let number = number.ok_or(OutOfMemory)?;
         self.insert(Slot { hash, number });
@@ -127,7 +128,7 @@ impl Index {
         slots.resize(count, empty);
         let old = core::mem::replace(&mut self.slots, slots);
         self.used = 0;
-        // From an empty slot on, the objects of one key are in their order.
+        // Reading from an empty slot on finds the objects of one key in the order in which they were added.
         let begin = old
             .iter()
             .position(|slot| slot.number == Slot::EMPTY)
@@ -188,7 +189,7 @@ mod tests {
         let mut keys: Vec<u32> = names.map(|name| Key::of(&[name.as_bytes()]).0 & 0xFFFF).collect();
         keys.sort_unstable();
         keys.dedup();
-        // About eight of a thousand keys collide by chance.
+        // About eight of a thousand keys have the same low 16 bits by chance.
         assert!(keys.len() > 900, "{}", keys.len());
     }
 

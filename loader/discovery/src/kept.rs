@@ -1,4 +1,4 @@
-//! Driver manifests that a scan has kept so far. Several paths of one file count as one driver (DRV-11).
+//! Driver manifests that a scan has kept so far. Several paths of one file belong to one driver (DRV-11).
 
 use crate::manifest::DriverManifest;
 use crate::text::Text;
@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 use os::memory::{Grow, OutOfMemory};
 use os::{Status, with_terminated};
 
-/// The manifests that were kept. Stores nothing if no two manifests can be of one driver, so a scan usually needs no memory for this.
+/// The manifests that were kept. Stores nothing in scans in which two manifests cannot belong to one driver, so a scan usually allocates no
+/// memory.
 #[derive(Debug)]
 pub struct Kept<'l> {
     earlier: Vec<Earlier<'l>>,
@@ -30,7 +31,7 @@ impl<'l> Kept<'l> {
         }
     }
 
-    /// Returns an empty list for manifests that were read before. If a manifest has changed since, the next scan compares it.
+    /// Returns an empty list for manifests that an earlier scan has read. The next scan compares manifests that have changed since.
     pub fn among_known<'m>(manifests: impl Iterator<Item = &'m DriverManifest> + Clone) -> Self {
         let mut rest = manifests;
         let mut is_needed = false;
@@ -49,7 +50,7 @@ impl<'l> Kept<'l> {
     /// Adds the manifest found under `path`. Returns the path under which the same driver was kept before, if any.
     ///
     /// # Errors
-    /// When memory runs out.
+    /// Memory ran out.
     pub fn add(&mut self, path: &'l Text, manifest: &DriverManifest) -> Result<Option<&'l Text>, OutOfMemory> {
         let Some(file) = manifest.file.filter(|_| self.is_needed) else {
             return Ok(None);
@@ -66,9 +67,9 @@ impl<'l> Kept<'l> {
 }
 
 impl Earlier<'_> {
-    /// Returns `true` if the manifest names the same library. A relative library path starts at the manifest's folder, so two links to one
-    /// manifest can lead to different libraries. Two manifests can also have one identity: in file systems that store equal files once, and
-    /// in shared folders of a virtual machine that hold several file systems.
+    /// Returns `true` if both manifests name the same library. A relative library path starts at the manifest's folder, so two links to one
+    /// manifest can refer to different libraries. Two different manifests can also have one identity: file systems may store equal files
+    /// once, and a shared folder of a virtual machine may combine several file systems.
     fn has_library_of(&self, manifest: &DriverManifest) -> bool {
         let file = |path: &Text| {
             with_terminated(path, Status::at)
@@ -97,7 +98,7 @@ mod tests {
         }
     }
 
-    /// Returns `true` if both paths count as the same driver.
+    /// Returns `true` if both paths belong to the same driver.
     fn is_repeat(first: &Text, second: &Text) -> bool {
         let mut kept = Kept::among(2);
         assert_eq!(kept.add(first, &read(first)).unwrap(), None);

@@ -1,9 +1,9 @@
-//! Discovery: which drivers and layers there are, and which layers an instance gets.
+//! Discovery: which drivers and layers there are, and which layers are active in an instance.
 //!
-//! Everything here is decided from variables, files and the settings, without calling a driver, a layer or the program. [`search`] turns
-//! the environment into places and places into manifest files. [`drivers`] reads and filters driver manifests, [`layers`] reads and filters
-//! layer manifests, and [`activation`] decides which layers are active and in which order. The [`journal`] records every decision. Every
-//! scan here is fresh (DRV-7, LAY-24); [`scan_cache`] decides when an API call needs no scan.
+//! All decisions depend only on variables, files and settings; no driver, layer or program is called. [`search`] turns the environment into
+//! folders, and folders into manifest files. [`drivers`] reads and filters driver manifests, [`layers`] reads and filters layer manifests,
+//! and [`activation`] decides which layers are active and in which order. The [`journal`] records every decision. A scan uses no earlier
+//! results (DRV-7, LAY-24); [`scan_cache`] decides when an API call needs no scan.
 //!
 //! The crate has no unsafe code: it reaches the operating system through the crate `os` alone.
 

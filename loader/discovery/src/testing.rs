@@ -12,18 +12,18 @@ use crate::text::scratch::Scratch;
 /// A folder with implicit and explicit layers, and the environment in which it is searched.
 #[derive(Debug)]
 pub struct World {
-    /// The folder.
+    /// Folder that contains both.
     pub scratch: Scratch,
     /// Lines that were logged.
     pub lines: Lines,
     variables: Vec<(String, String)>,
 }
 
-/// Path that tests use as that of the running executable.
+/// Path of the running executable in tests.
 pub const EXECUTABLE: &str = "/bin/app";
 
 impl World {
-    /// Creates a world in its own folder. The only places of the world are `implicit` and `explicit`.
+    /// Creates a world in a new folder. The only searched folders are `implicit` and `explicit`.
     pub fn create() -> Self {
         let scratch = Scratch::create();
         let place = |name: &str| scratch.folder(name).to_string();
@@ -50,7 +50,7 @@ impl World {
         self.variables.retain(|(known, _)| known != name);
     }
 
-    /// Returns the variables as a source of values.
+    /// Returns the variables as a source for an environment.
     pub fn variables(&self) -> Fixed {
         let pairs: Vec<(&str, String)> = self
             .variables
@@ -60,7 +60,7 @@ impl World {
         Fixed::new(&pairs)
     }
 
-    /// Writes a manifest with one layer. `more` has further members, each with a comma before it.
+    /// Writes a manifest with one layer. `more` has further members; each one starts with a comma.
     pub fn layer(&self, file: &str, name: &str, more: &str) -> Text {
         let body = if more.contains("component_layers") {
             ""
@@ -79,7 +79,7 @@ impl World {
         self.scratch.file(&format!("{file}.json"), text.as_bytes())
     }
 
-    /// Writes an implicit layer that `OFF_<file name>` switches off.
+    /// Writes an implicit layer. The variable `OFF_<file name>` disables it.
     pub fn implicit(&self, file: &str, name: &str, more: &str) -> Text {
         let disable = format!(r#","disable_environment":{{"OFF_{file}":"1"}}"#);
         self.layer(&format!("implicit/{file}"), name, &(disable + more))

@@ -1,10 +1,10 @@
-//! Lists of patterns that are too long.
+//! The warning about lists with too many patterns.
 
 use crate::env::Variable;
 use crate::journal::{Journal, LogBits};
 use promises::limits::MAX_PATTERNS;
 
-/// Warns about patterns that are left out (APP-221).
+/// Warns about patterns that the loader dropped (APP-221).
 pub(super) fn note_truncated(variable: Variable, journal: &Journal<'_>) {
     journal.note(
         LogBits::WARN,

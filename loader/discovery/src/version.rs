@@ -1,4 +1,4 @@
-//! API versions, packed into one number as in Vulkan.
+//! API versions, packed into one number like in Vulkan.
 
 /// A packed version: variant (3 bits), major (7), minor (10), patch (12).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,7 +17,7 @@ impl ApiVersion {
         Self((major << 22) | (minor << 12))
     }
 
-    /// Returns the variant; 0 is Vulkan.
+    /// Returns the variant, which is 0 for Vulkan.
     pub const fn variant(self) -> u32 {
         self.0 >> 29
     }
@@ -37,7 +37,7 @@ impl ApiVersion {
         self.0 & 0xFFF
     }
 
-    /// Returns the version with a patch number and a variant of 0 (APP-62).
+    /// Returns the version with variant 0 and patch 0 (APP-62).
     pub const fn without_patch(self) -> Self {
         Self::new(self.major(), self.minor())
     }

@@ -1,4 +1,4 @@
-//! The order of a settings file (LAY-154 to LAY-157, APP-252).
+//! The order of active layers with a settings file (LAY-154 to LAY-157, APP-252).
 
 use super::expand::Expansion;
 use super::items::Items;
@@ -12,7 +12,7 @@ use os::memory::OutOfMemory;
 
 const WARN: LogBits = LogBits::WARN.with(LogBits::LAYER);
 
-/// Walks the list of layers once. The first test with a result decides about each layer.
+/// Walks the list of layers once. For each layer, the first test with a result decides.
 pub(super) fn activate(request: &Request<'_>, journal: &Journal<'_>) -> Result<Activation, OutOfMemory> {
     let list = request.list;
     let environment = request.environment;

@@ -14,7 +14,7 @@ use os::memory::{Grow, OutOfMemory};
 
 const WARN: LogBits = LogBits::WARN.with(LogBits::LAYER);
 
-/// The lists while they grow.
+/// The lists of active layers while layers are being added.
 #[derive(Debug)]
 pub(super) struct Expansion<'a> {
     list: &'a DiscoveredLayers,
@@ -22,15 +22,15 @@ pub(super) struct Expansion<'a> {
     overriding: Option<&'a Names>,
     journal: &'a Journal<'a>,
     activation: Activation,
-    /// Finds the active layers so far by their names.
+    /// Index of the active layers so far, by name.
     active: Index,
-    /// Finds all layers by their names; `None` until many names were looked up.
+    /// Index of all layers by name; `None` until many names were looked up.
     places: Option<Index>,
     asked: usize,
     metas: Vec<Meta>,
 }
 
-/// Upper bound on the look-ups that compare the name with one layer after the other.
+/// Upper bound on the look-ups that compare a name with each layer in turn.
 const FEW_NAMES: usize = 8;
 
 /// State of a meta-layer.
@@ -56,7 +56,7 @@ impl<'a> Expansion<'a> {
     /// Returns empty lists. `overriding` names the components that are active even if their own variables disable them.
     ///
     /// # Errors
-    /// Memory ran out; this holds for all methods.
+    /// Memory ran out; all methods have the same error.
     pub(super) fn new(
         list: &'a DiscoveredLayers,
         environment: &'a Environment<'a>,

@@ -1,4 +1,4 @@
-//! Requested names, as they occur in a variable or in an application's list.
+//! Requested names, from a variable or from an application's list.
 
 use crate::env::split;
 use crate::env::variable::Separator;
@@ -6,7 +6,7 @@ use crate::index::{Index, Key};
 use alloc::vec::Vec;
 use os::memory::{Grow, OutOfMemory};
 
-/// Names in their order, with a fast look-up.
+/// Names in their original order, with an index.
 #[derive(Debug, Default)]
 pub(super) struct Items<'a> {
     items: Vec<&'a [u8]>,
@@ -22,9 +22,10 @@ impl<'a> Items<'a> {
         Self::these(split(value.unwrap_or_default(), Separator::Path))
     }
 
-    /// Returns a list of these names.
+    /// Returns a list with the names of the iterator.
     ///
     /// # Errors
+    ///
     /// There is not enough memory.
     pub(super) fn these(names: impl Iterator<Item = &'a [u8]>) -> Result<Self, OutOfMemory> {
         let mut items = Self::default();
@@ -35,7 +36,7 @@ impl<'a> Items<'a> {
         Ok(items)
     }
 
-    /// Returns the names in their order.
+    /// Returns the names in their original order.
     pub(super) fn iter(&self) -> impl Iterator<Item = &'a [u8]> {
         self.items.iter().copied()
     }

@@ -79,7 +79,8 @@ pub struct ChosenLayer {
 pub struct Activation {
     /// Layers, including meta-layers.
     pub app: Vec<ChosenLayer>,
-    /// Layers without meta-layers. With a settings file, a name can occur twice; loading the libraries decides which counts (LAY-157).
+    /// Layers without meta-layers. With a settings file, a name can occur twice; the loader uses the first of the two whose library opens
+    /// (LAY-157).
     pub chain: Vec<ChosenLayer>,
 }
 
@@ -104,10 +105,10 @@ pub fn activate(request: &Request<'_>, journal: &Journal<'_>) -> Result<Activati
 }
 
 /// Sorts the active layers by the declarations of users and manifests ([`order::sort`]). In the list for the application, meta-layers keep
-/// their places.
+/// their positions.
 ///
 /// # Errors
-/// Only when memory runs out.
+/// Memory ran out.
 pub fn put_in_order(
     list: &DiscoveredLayers,
     activation: &mut Activation,
@@ -123,8 +124,9 @@ pub fn put_in_order(
     Ok(())
 }
 
-/// Returns the kinds of layers that must be searched for before [`activate`] can select the active ones. An explicit layer becomes active only
-/// if the application names one (`named`) or a variable may name one (LAY-140). The scan itself handles meta-layers and the settings file.
+/// Returns the kinds of layers that must be searched for before [`activate`] can select the active ones. An explicit layer becomes active
+/// only if the application names a layer (`named`) or a variable may name a layer (LAY-140). The scan itself handles meta-layers and the
+/// settings file.
 pub fn extent(named: bool, environment: &Environment<'_>) -> Extent {
     let asking = [Variable::InstanceLayers, Variable::LayersEnable];
     match named
@@ -139,7 +141,7 @@ pub fn extent(named: bool, environment: &Environment<'_>) -> Extent {
 
 /// Returns the implicit layers that are active outside an instance, in discovered order, as indices into [`DiscoveredLayers::layers`]. The
 /// pre-instance functions of these layers are called (LAY-270, LAY-276). Meta-layers are included; their components are included only if
-/// they are active on their own.
+/// they are also active without the meta-layer.
 ///
 /// # Errors
 /// There is not enough memory.
@@ -188,7 +190,7 @@ pub fn implicit_with_components(
     Ok(listed)
 }
 
-/// Warns about active layers for an older API than the application's (LAY-132).
+/// Warns about active layers that were written for an older API version than the application's (LAY-132).
 pub fn note_older_layers(list: &DiscoveredLayers, activation: &Activation, version: ApiVersion, journal: &Journal<'_>) {
     for layer in &activation.chain {
         let manifest = &list.layers[layer.index];

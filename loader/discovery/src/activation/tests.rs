@@ -53,7 +53,7 @@ fn activated(world: &World, application: &[&str]) -> Active {
 #[test]
 fn lay_130_app_224_when_an_implicit_layer_is_active() {
     let on = r#","enable_environment":{"ON":"yes"}"#;
-    // Columns: `true` with an enable variable, variables, expected result.
+    // Columns: `true` if the layer has an enable variable, the variables that are set, the expected result.
     type Case<'a> = (bool, &'a [(&'a str, &'a str)], bool);
     let cases: &[Case<'_>] = &[
         (false, &[], true),

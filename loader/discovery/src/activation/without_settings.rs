@@ -1,4 +1,4 @@
-//! The order without a settings file (LAY-140 to LAY-145, APP-91).
+//! The order of active layers without a settings file (LAY-140 to LAY-145, APP-91).
 
 use super::expand::Expansion;
 use super::items::Items;
@@ -49,7 +49,7 @@ fn add_implicit<'a>(
 ) -> Result<(), OutOfMemory> {
     let list = request.list;
     for (index, manifest) in list.layers.iter().enumerate() {
-        // A layer named in the variable is placed where the variable says.
+        // A layer that the variable names has the position that the variable defines.
         if !manifest.implicit || named.has(&manifest.name) {
             continue;
         }

@@ -23,7 +23,7 @@ pub const END_OF_WORD: u8 = 0;
 /// The word that shows no device.
 const NOTHING: &[u8] = b"none";
 
-/// A property by which a user asks for a device.
+/// A property by which the user selects a device.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// `vendor:device`: the numbers of the vendor and of the device, both hexadecimal.
@@ -40,32 +40,32 @@ pub enum Wanted {
     Name(Pattern),
 }
 
-/// The first digits of a UUID, or all of them.
+/// The first digits of a UUID, or all digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UuidBeginning {
     digits: usize,
-    /// Zero after the digits.
+    /// The digits as bytes, padded with zeros.
     bytes: [u8; 16],
 }
 
-/// Words for types of devices; the trace uses the same words.
+/// Words for device types. The trace uses the same words.
 pub const TYPES: [&str; 4] = ["discrete", "integrated", "virtual", "cpu"];
 
 /// A word of the user, and its meaning.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Word {
-    /// The word.
+    /// Text of the word.
     pub text: Vec<u8>,
-    /// The meaning of the word; `None` if it has none.
+    /// Meaning of the word; `None` for an invalid word.
     pub wanted: Option<Wanted>,
 }
 
-/// A list of words, the most wanted first.
+/// A list of words, in order of preference.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct DeviceWords {
     /// The words, in order of preference.
     pub words: Vec<Word>,
-    /// `true` if there were too many words. The surplus words were dropped, which needs a warning.
+    /// `true` if there were too many words. The loader dropped the surplus words, and must warn about them.
     pub truncated: bool,
 }
 
@@ -75,12 +75,12 @@ impl DeviceWords {
         Self::parse(words_of_variable(value), MOST)
     }
 
-    /// Reads `VK_LOADER_VISIBLE_DEVICES`. The word `none` stands for no device, and is not reported as a word without a match.
+    /// Reads `VK_LOADER_VISIBLE_DEVICES`. The word `none` shows no device, and is not reported as an unmatched word.
     pub fn visible(value: &[u8]) -> Self {
         Self::parse(words_of_variable(value), MAX_VISIBLE_WORDS).without_nothing()
     }
 
-    /// Reads `visible_devices` of the settings file. Each element is one word. A word without a meaning hides devices like any other word.
+    /// Reads `visible_devices` of the settings file. Each element is one word. An invalid word hides devices like any other word.
     pub fn visible_in_file(value: &[u8]) -> Self {
         Self::parse(words_of_file(value), MAX_VISIBLE_WORDS).without_nothing()
     }
@@ -113,7 +113,7 @@ impl DeviceWords {
         parsed
     }
 
-    /// Returns the meaning of each word that has one, with the place of the word in the list.
+    /// Returns the meaning of each valid word, with the word's position in the list.
     pub fn wanted(&self) -> impl Iterator<Item = (usize, &Wanted)> {
         let all = self.words.iter().enumerate();
         all.filter_map(|(place, word)| Some((place, word.wanted.as_ref()?)))
@@ -125,7 +125,7 @@ impl DeviceWords {
     }
 }
 
-/// Returns the words of a variable. Users often write a blank after a comma, so blanks before a word do not count.
+/// Returns the words of a variable. Users often write a blank after a comma, so blanks before a word are ignored.
 fn words_of_variable(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     let words = split(value, Separator::Comma).map(<[u8]>::trim_ascii_start);
     words.filter(|word| !word.is_empty())
@@ -134,17 +134,18 @@ fn words_of_variable(value: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// Returns the words of a list from the settings file.
 fn words_of_file(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     let words = value.split(|&byte| byte == END_OF_WORD);
-    // The part after the last end is not a word.
+    // A word must end with an end byte, so the text after the last end byte is dropped.
     words.take(value.iter().filter(|&&byte| byte == END_OF_WORD).count())
 }
 
-/// Returns `true` if a variable has a word.
+/// Returns `true` if the value of a variable contains a word.
 pub fn has_words(value: &[u8]) -> bool {
     words_of_variable(value).next().is_some()
 }
 
 impl Word {
-    /// Returns `true` for a number. A number chooses no device, because interfaces count devices in different orders.
+    /// Returns `true` if the word is a plain number. A plain number selects no device, because interfaces count devices in different
+    /// orders.
     pub fn is_number(&self) -> bool {
         !self.text.is_empty() && self.text.iter().all(u8::is_ascii_digit)
     }
@@ -228,13 +229,13 @@ impl UuidBeginning {
 mod tests {
     use super::*;
 
-    /// Returns the meanings of all words that have one.
+    /// Returns the meanings of all valid words.
     fn meanings(value: &str) -> Vec<Wanted> {
         let words = DeviceWords::select(value.as_bytes()).words;
         words.into_iter().filter_map(|word| word.wanted).collect()
     }
 
-    /// Returns the words without a meaning.
+    /// Returns the invalid words.
     fn unknown(value: &str) -> Vec<Vec<u8>> {
         let words = DeviceWords::select(value.as_bytes()).words;
         let unknown = words.into_iter().filter(|word| word.wanted.is_none());

@@ -6,23 +6,23 @@ use super::numbers::hexadecimal;
 /// The device that `DRI_PRIME` asks for.
 #[derive(Debug, PartialEq, Eq)]
 pub struct DriPrime {
-    /// The device.
+    /// Identification of the device.
     pub wanted: Prime,
     /// `true` if all other devices are to be hidden.
     pub only: bool,
 }
 
-/// A device as `DRI_PRIME` names it.
+/// A device in the notation of `DRI_PRIME`.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Prime {
-    /// The n-th device, counted from 1, of those that are neither the usual device nor a processor.
+    /// The n-th device, counted from 1, among the devices that are neither the default device nor a processor.
     Other(usize),
     /// `pci-0000_65_00_0` or `vendor:device`.
     Device(Wanted),
 }
 
 impl DriPrime {
-    /// Reads the value. Returns `None` if the value asks for the usual device or has no meaning.
+    /// Reads the value. Returns `None` if the value asks for the default device or is invalid.
     pub fn parse(value: &[u8]) -> Option<Self> {
         let (word, only) = match value {
             [word @ .., b'!'] => (word, true),

@@ -10,7 +10,7 @@ use promises::variable::{Separator, Trust, Variable};
 
 /// Origin of the values: the process, or a table in a test.
 pub trait Source: fmt::Debug {
-    /// Returns the value of a variable, whatever the privileges.
+    /// Returns the value of a variable, regardless of the privileges of the process.
     fn plain_value(&self, name: &CStr) -> Option<Vec<u8>>;
     /// Returns the value of a variable of trust class [`Trust::Secure`]; `None` in an elevated process.
     fn secure_value(&self, name: &CStr) -> Option<Vec<u8>>;
@@ -58,7 +58,7 @@ impl<'a> Environment<'a> {
         }
     }
 
-    /// Returns the same as [`Environment::get`], but treats an empty value as unset (APP-213).
+    /// Returns the value like [`Environment::get`], but treats an empty value as unset (APP-213).
     pub fn get_non_empty(&self, variable: Variable) -> Option<Vec<u8>> {
         self.get(variable).filter(|value| !value.is_empty())
     }
@@ -75,14 +75,16 @@ impl<'a> Environment<'a> {
         Some(value.len())
     }
 
-    /// Returns `true` if a variable holds a number other than 0 (DRV-103, DRV-137). Text that does not begin with a number counts as 0.
+    /// Returns `true` if the value of a variable is a number other than 0 (DRV-103, DRV-137). Text that does not begin with a number is
+    /// treated as 0.
     pub fn is_non_zero(&self, variable: Variable) -> bool {
         self.get(variable)
             .is_some_and(|value| super::numbers::decimal(&value) != 0)
     }
 
     /// Returns the value of a variable that a layer manifest names to enable or disable its layer (LAY-67). Reads the variable even in an
-    /// elevated process, because it only affects layers that were found elsewhere. A name that the system cannot accept counts as not set.
+    /// elevated process, because the variable only affects layers that a search has found. A name that the system does not accept is
+    /// treated as unset.
     pub fn named_by_manifest(&self, name: &[u8]) -> Option<Vec<u8>> {
         if name.is_empty() || name.contains(&b'=') {
             return None;
@@ -92,7 +94,7 @@ impl<'a> Environment<'a> {
     }
 }
 
-/// Iterates over the non-empty items of a list (APP-210). Spaces are kept.
+/// Iterates over the non-empty items of a list (APP-210). Does not trim spaces.
 pub fn split(value: &[u8], separator: Separator) -> impl Iterator<Item = &[u8]> {
     let separator = match separator {
         Separator::Whole => None,

@@ -26,7 +26,7 @@ pub struct Pattern(Kind);
 #[derive(Debug, PartialEq, Eq)]
 enum Kind {
     Everything,
-    /// A word that starts with `~` and has no meaning here.
+    /// A word that starts with `~` and is invalid for this variable. The pattern matches no name.
     Nothing,
     Whole(Vec<u8>),
     Prefix(Vec<u8>),
@@ -35,7 +35,7 @@ enum Kind {
 }
 
 impl Pattern {
-    /// Returns the pattern that an item stands for.
+    /// Returns the pattern for an item of a filter variable.
     pub fn parse(item: &[u8]) -> Self {
         let cut = |text: &[u8]| copy_or_note(&text[..text.len().min(MAX_PATTERN_BYTES)]);
         Self(match item {
@@ -48,7 +48,7 @@ impl Pattern {
         })
     }
 
-    /// Returns the pattern as the loader reads it: `*` for a word that matches all names. A pattern that was too long is cut.
+    /// Returns the pattern as the loader interprets it: `*` for a word that matches all names. A pattern that was too long is truncated.
     pub fn text(&self) -> Text {
         let (before, text, after): (&[u8], &[u8], &[u8]) = match &self.0 {
             Kind::Everything => (EVERYTHING, b"", b""),
@@ -65,12 +65,12 @@ impl Pattern {
         whole.into()
     }
 
-    /// Returns `true` if the pattern has no wildcard, so that it stands for one name.
+    /// Returns `true` if the pattern has no wildcard, so that it matches only one name.
     pub fn is_name(&self) -> bool {
         matches!(self.0, Kind::Whole(_))
     }
 
-    /// Returns `true` if the pattern stands for all names.
+    /// Returns `true` if the pattern matches all names.
     pub fn is_everything(&self) -> bool {
         matches!(self.0, Kind::Everything)
     }
@@ -88,7 +88,7 @@ impl Pattern {
                 .len()
                 .checked_sub(text.len())
                 .is_some_and(|at| name[at..].eq_ignore_ascii_case(text)),
-            // The text is empty if there was no memory for it.
+            // An empty text means that memory ran out.
             Kind::Substring(text) => {
                 !text.is_empty() && name.windows(text.len()).any(|part| part.eq_ignore_ascii_case(text))
             }
@@ -100,7 +100,7 @@ impl Pattern {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Globs {
     patterns: Vec<Pattern>,
-    /// `true` if there were more than [`MAX_PATTERNS`] patterns. The surplus patterns were dropped, which needs a warning.
+    /// `true` if there were more than [`MAX_PATTERNS`] patterns. The loader dropped the surplus patterns, and must warn about them.
     pub truncated: bool,
 }
 
@@ -120,8 +120,8 @@ impl Globs {
         }
     }
 
-    /// Returns `true` if the variable is not set, empty, or holds only commas. A word that matches nothing still counts, so a select filter
-    /// with such a word drops everything.
+    /// Returns `true` if the variable is unset, empty, or contains only commas. A word that matches nothing is still a pattern, so a select
+    /// filter with such a word drops everything.
     pub fn is_empty(&self) -> bool {
         self.patterns.is_empty()
     }
@@ -137,7 +137,8 @@ impl Globs {
     }
 }
 
-/// Value of `VK_LOADER_LAYERS_DISABLE`: patterns, and words for all layers of a kind. The words do not count toward the limit of 16 (LAY-120).
+/// Value of `VK_LOADER_LAYERS_DISABLE`: patterns, and words for all layers of a kind. The limit of 16 applies only to the patterns
+/// (LAY-120).
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct DisableGlobs {
     /// `true` for `*`, `**` or `~all~`.
@@ -165,8 +166,7 @@ impl DisableGlobs {
         globs
     }
 
-    /// Returns the word or pattern that matches a layer. A word for all layers or for the layer's kind comes before the first pattern of
-    /// names.
+    /// Returns the word or pattern that matches a layer. A word for all layers or for the layer's kind takes precedence over patterns.
     pub fn matching(&self, name: &[u8], implicit: bool) -> Option<Item<'_>> {
         let words = [
             (self.everything, EVERYTHING),
@@ -189,7 +189,7 @@ pub enum Item<'a> {
 }
 
 impl Item<'_> {
-    /// Returns the item as the loader reads it.
+    /// Returns the item as the loader interprets it.
     pub fn text(self) -> Text {
         match self {
             Self::Word(word) => word.into(),

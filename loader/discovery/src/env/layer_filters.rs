@@ -4,7 +4,7 @@ use super::glob::{DisableGlobs, Globs, Item};
 use super::{Environment, Variable};
 use crate::text::Text;
 
-/// Values of `VK_LOADER_LAYERS_ENABLE`, `VK_LOADER_LAYERS_DISABLE` and `VK_LOADER_LAYERS_ALLOW` at one moment.
+/// Values of `VK_LOADER_LAYERS_ENABLE`, `VK_LOADER_LAYERS_DISABLE` and `VK_LOADER_LAYERS_ALLOW` at the time of the call.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct LayerFilters {
     enable: Globs,
@@ -23,7 +23,7 @@ impl LayerFilters {
         }
     }
 
-    /// Returns the variables with patterns that were left out.
+    /// Returns the variables whose surplus patterns were dropped.
     pub fn truncated(&self) -> impl Iterator<Item = Variable> {
         let each = [
             (&self.enable, Variable::LayersEnable),
@@ -35,7 +35,7 @@ impl LayerFilters {
             .map(|(_, variable)| variable)
     }
 
-    /// Returns `true` if the layer is to be enabled (E of LAY-123).
+    /// Returns `true` if a filter enables the layer (E of LAY-123).
     pub fn enables(&self, name: &[u8]) -> bool {
         self.enable.matches(name)
     }
@@ -53,8 +53,8 @@ impl LayerFilters {
             .unwrap_or_default()
     }
 
-    /// Runs test (3) of LAY-154, for layers that a settings file orders. The word for implicit layers matches layers of both kinds, and the
-    /// word for explicit layers matches none (LAY-155).
+    /// Runs test (3) of LAY-154, for the layers of a settings file. The word for implicit layers matches layers of both kinds, and the word
+    /// for explicit layers matches no layer (LAY-155).
     pub fn disables_in_settings(&self, name: &[u8]) -> bool {
         self.disables(name, true)
     }

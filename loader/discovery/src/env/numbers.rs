@@ -12,8 +12,8 @@ pub fn decimal(text: &[u8]) -> i64 {
     sign * digits_of(digits, 10).0
 }
 
-/// Returns the number at the start of a text, as C reads it with base 0: `0x` starts hexadecimal, another leading `0` octal. Returns the low 32 bits
-/// and the text after the number.
+/// Returns the number at the start of a text, like C's `strtoul` with base 0: a number after `0x` is hexadecimal, a number after another
+/// leading `0` is octal. Returns the low 32 bits and the text after the number.
 fn c_number(text: &[u8]) -> (u32, &[u8]) {
     let (sign, digits) = sign_of(text);
     let (value, rest) = match digits {
@@ -22,7 +22,7 @@ fn c_number(text: &[u8]) -> (u32, &[u8]) {
         [b'1'..=b'9', ..] => digits_of(digits, 10),
         _ => (0, text),
     };
-    // Device and vendor numbers are 32 bits wide. As in C, a wider or negative number wraps.
+    // Device and vendor IDs have 32 bits. Wider and negative numbers wrap, as in C.
     ((sign * value) as u32, rest)
 }
 
@@ -49,7 +49,7 @@ fn digits_of(text: &[u8], base: u32) -> (i64, &[u8]) {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct IdRanges {
     ranges: Vec<(u32, u32)>,
-    /// `true` if there were more than [`MAX_ID_ITEMS`] items. The surplus items were dropped, which needs a warning.
+    /// `true` if there were more than [`MAX_ID_ITEMS`] items. The loader dropped the surplus items, and must warn about them.
     pub truncated: bool,
 }
 
@@ -68,7 +68,7 @@ impl IdRanges {
         }
     }
 
-    /// Returns `true` if the variable restricts nothing because it is not set, empty, or holds only commas (DRV-133).
+    /// Returns `true` if the variable restricts nothing because it is unset, empty, or contains only commas (DRV-133).
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }

@@ -23,7 +23,7 @@ impl Fixed {
         }
     }
 
-    /// Makes the environment one of an elevated process.
+    /// Changes the environment to that of an elevated process.
     pub fn elevated(mut self) -> Self {
         self.elevated = true;
         self

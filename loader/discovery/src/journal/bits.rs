@@ -12,7 +12,7 @@ impl LogBits {
     pub const NONE: Self = Self(0);
     /// Level: a failure.
     pub const ERROR: Self = Self(1);
-    /// Level: something suspicious, or something that was skipped.
+    /// Level: a suspicious input, or an object that was skipped.
     pub const WARN: Self = Self(1 << 1);
     /// Level: a decision.
     pub const INFO: Self = Self(1 << 2);
@@ -27,12 +27,12 @@ impl LogBits {
     /// Category: wrong use of the API. Never appears in the header of a line (APP-233).
     pub const VALIDATION: Self = Self(1 << 7);
 
-    /// Returns the set as a word, for places that can only hold numbers.
+    /// Returns the bits as an integer, for storage that can only hold integers.
     pub const fn word(self) -> u32 {
         self.0
     }
 
-    /// Returns the set from a word that [`LogBits::word`] returned.
+    /// Returns the set for an integer that [`LogBits::word`] returned.
     pub const fn from_word(word: u32) -> Self {
         Self(word)
     }

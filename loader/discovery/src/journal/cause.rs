@@ -1,4 +1,4 @@
-//! First cause of a failure: the decision that explains best why no driver or device is left.
+//! First cause of a failure: the decision that best explains why no driver or device is left.
 
 use super::reason::{DeviceReason, DriverLibraryReason, DriverManifestReason, Reason};
 use super::{Decision, Source, Subject, Verdict};
@@ -14,10 +14,10 @@ use reasons::rank::ASIDE;
 pub struct Cause(Option<Decision>);
 
 impl Cause {
-    /// The empty cause.
+    /// A cause without a decision.
     pub const NONE: Self = Self(None);
 
-    /// Returns `true` if this holds no decision.
+    /// Returns `true` if there is no decision.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
@@ -100,7 +100,7 @@ fn rank(decision: &Decision) -> Option<u8> {
 }
 
 impl Reason {
-    /// Writes the system's error text without the `name` that precedes it, or the text of the code.
+    /// Writes the system's error text without the leading `name`, or the text of the code.
     fn write_briefly(&self, out: &mut Formatter<'_>, name: &[u8]) -> fmt::Result {
         if let Self::DriverLibrary(
             DriverLibraryReason::NotOpened(words) | DriverLibraryReason::WrongArchitecture(words),

@@ -35,21 +35,21 @@ pub enum Subject {
 /// Origin of a file, library, layer or device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// An environment variable names the object or its folder.
+    /// An environment variable that names the object or its folder.
     Variable(Variable),
-    /// A folder that was fixed when the loader was built.
+    /// A folder that was chosen when the loader was built.
     BuildTime,
     /// The registry of the system.
     Registry,
     /// The bundle of the application.
     Bundle,
-    /// A service of the system.
+    /// The driver service.
     Service,
     /// The override paths of the override layer.
     OverrideLayer,
     /// The loader settings file.
     Settings,
-    /// The application itself, through an API call.
+    /// The application, through an API call.
     Application,
     /// A driver.
     Driver,
@@ -60,20 +60,20 @@ pub enum Source {
 pub enum Verdict {
     /// The object is used.
     Kept,
-    /// The object is not used.
+    /// The object is not used, for this reason.
     Dropped(Reason),
 }
 
-/// A decision.
+/// A decision about one object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
     /// Kind of the object.
     pub subject: Subject,
-    /// Name of the object; see [`Subject`].
+    /// Identification of the object; see [`Subject`].
     pub name: Text,
     /// Manifest or library of the object. Empty if the name is already this path, or if there is no file.
     pub path: Text,
-    /// The outcome.
+    /// Outcome of the decision.
     pub verdict: Verdict,
     /// Origin of the object.
     pub source: Source,

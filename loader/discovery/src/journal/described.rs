@@ -1,4 +1,4 @@
-//! Decisions in the trace (docs/trace.md).
+//! The form of decisions in the trace (docs/trace.md).
 
 use super::reason::{
     DeviceReason, DriverLibraryReason, DriverManifestReason, FileReason, LayerLibraryProblem, LayerListReason,
@@ -83,7 +83,7 @@ impl Decision {
 }
 
 impl Reason {
-    /// Writes the details of the reason, which the record has beside the code.
+    /// Writes the details of the reason. The record has them next to the code.
     fn describe(&self, record: &mut Record) {
         match self {
             Self::File(FileReason::TooLarge(most)) => record.number("most-bytes", *most),

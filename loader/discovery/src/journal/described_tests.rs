@@ -1,4 +1,4 @@
-//! Tests for the trace of each reason: the code and the details.
+//! Tests of the code and the details of each reason in the trace.
 
 use super::*;
 use crate::journal::reason::{
@@ -37,12 +37,12 @@ fn none() -> String {
     String::new()
 }
 
-/// Returns a detail that is a word or text, as in the trace.
+/// Returns a detail whose value is a word or text, in the form of the trace.
 fn word(name: &str, value: &str) -> String {
     format!(r#""{name}":"{value}""#)
 }
 
-/// Returns a detail that is a number, as in the trace.
+/// Returns a detail whose value is a number, in the form of the trace.
 fn number(name: &str, value: i64) -> String {
     format!(r#""{name}":{value}"#)
 }

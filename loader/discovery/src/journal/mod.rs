@@ -1,7 +1,7 @@
-//! A decision log: the sink of log lines, and the record of the decisions of one API call.
+//! A decision log: log lines, and the record of the decisions of one API call.
 //!
-//! All code that keeps or drops a manifest, a library, a layer or a device reports a [`Decision`] with a closed [`Reason`]. The log lines
-//! are one form of the decisions; tools and tests can read the decisions themselves. All other messages are notes.
+//! All code that keeps or drops a manifest, library, layer or device reports a [`Decision`], with a [`Reason`] for dropping. Most decisions
+//! produce log lines; tools and tests read the decisions themselves. All other messages are notes.
 
 pub mod bits;
 mod cause;
@@ -24,17 +24,17 @@ use core::fmt;
 use os::memory::{Grow, OutOfMemory};
 use promises::limits::MAX_DECISIONS;
 
-/// Receives log lines, without header and line end.
+/// A receiver of log lines, which have neither a header nor a line end.
 pub trait Sink {
-    /// Takes one line. The bytes of the line, which need not be UTF-8, are the result of [`os::decode`] for the formatted text.
+    /// Receives one line. The bytes of the line, which need not be UTF-8, are the result of [`os::decode`] for the formatted text.
     fn log(&self, bits: LogBits, text: fmt::Arguments<'_>);
 
-    /// Takes the line about a decision, which is already in the trace.
+    /// Receives the line about a decision. The trace already contains the decision.
     fn log_decision(&self, bits: LogBits, text: fmt::Arguments<'_>) {
         self.log(bits, text);
     }
 
-    /// Returns `true` if the sink shows a line with these bits. Saves the formatting of lines that nobody sees.
+    /// Returns `true` if the sink shows a line with these bits. The caller need not format other lines.
     fn wants(&self, bits: LogBits) -> bool {
         let _ = bits;
         true
@@ -53,13 +53,13 @@ impl Sink for Silence {
     }
 }
 
-/// The log of one API call: the sink of its lines, and the decisions of the call for tools that read them.
+/// The log of one API call: it passes lines to a sink, and records the decisions of the call for tools.
 pub struct Journal<'a> {
     sink: &'a dyn Sink,
     remembers: bool,
     decisions: Vec<Decision>,
     forgotten: usize,
-    /// First cause of a failure, in a journal that does not remember decisions.
+    /// First cause of a failure. Used only if the journal does not remember decisions.
     cause: Cause,
     paths: Option<PathRecorder>,
 }
@@ -73,7 +73,7 @@ impl<'a> Journal<'a> {
         }
     }
 
-    /// Returns the journal of an API call, whose decisions no tool reads later.
+    /// Returns a journal for an API call, which does not remember decisions.
     pub fn of_call(sink: &'a dyn Sink) -> Self {
         Self {
             sink,
@@ -91,7 +91,7 @@ impl<'a> Journal<'a> {
         if let Some(bits) = decision.bits().filter(|&bits| self.sink.wants(bits)) {
             self.sink.log_decision(bits, format_args!("{}", decision.text()));
             if let Verdict::Dropped(Reason::File(FileReason::InvalidJson(Some(place)))) = decision.verdict {
-                // Tools parse the previous line, so the position is on its own line.
+                // Tools parse the line above, so the position in the file is on a separate line.
                 let (name, Place { line, column }) = (&decision.name, place);
                 self.note(
                     bits,
@@ -109,8 +109,8 @@ impl<'a> Journal<'a> {
         }
     }
 
-    /// Records a decision to keep something. Decisions to keep something are not logged, so `decision` is called only if decisions are
-    /// remembered or traced.
+    /// Records a decision to keep something. Decisions to keep something are not logged, so this function calls `decision` only if the
+    /// journal remembers or traces decisions.
     pub fn keep(&mut self, decision: impl FnOnce() -> Decision) {
         if self.remembers || trace::is_on() {
             self.decide(decision());
@@ -124,14 +124,15 @@ impl<'a> Journal<'a> {
         }
     }
 
-    /// Returns `true` if the sink takes any kind of line.
+    /// Returns `true` if the sink shows any kind of line.
     pub fn is_heard(&self) -> bool {
         self.sink.wants(LogBits::from_word(u32::MAX))
     }
 
-    /// Runs `make`, which computes a result from the environment and the disk, and records the inputs of the result.
+    /// Runs `make`, which computes a result from the environment and files, and records the inputs of the result.
     ///
     /// # Errors
+    ///
     /// The error of `make`.
     pub fn record<T>(
         &mut self,
@@ -144,12 +145,12 @@ impl<'a> Journal<'a> {
         Ok(Cached::new(value?, variables, paths))
     }
 
-    /// Returns the recorder for files that are read, if they must be recorded.
+    /// Returns the recorder of the paths that are read; `None` if nothing is recorded.
     pub fn paths(&self) -> Option<&PathRecorder> {
         self.paths.as_ref()
     }
 
-    /// Returns `true` if the sink takes a line with these bits.
+    /// Returns `true` if the sink shows a line with these bits.
     pub fn wants(&self, bits: LogBits) -> bool {
         self.sink.wants(bits)
     }

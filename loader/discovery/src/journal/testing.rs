@@ -1,11 +1,11 @@
-//! A sink that keeps lines for tests.
+//! A sink that stores log lines for tests.
 
 use core::cell::RefCell;
 
 use super::{LogBits, Sink};
 use os::render;
 
-/// A sink that keeps every line.
+/// A sink that stores every line with its bits.
 #[derive(Debug, Default)]
 pub struct Lines(RefCell<Vec<(LogBits, String)>>);
 

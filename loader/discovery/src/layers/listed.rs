@@ -12,12 +12,12 @@ use crate::settings::{Control, LayerEntry};
 use crate::text::{Text, has_json_name};
 use os::memory::{Grow, OutOfMemory, shortage};
 
-/// The layers of the entries, in their order, and the place for layers that the file does not list.
+/// Layers of the file's entries, in the order of the entries, and the position for layers that the file does not list.
 #[derive(Debug, Default)]
 pub(super) struct Listed {
     layers: Vec<LayerManifest>,
     forced_on: Vec<bool>,
-    /// Finds layers by name and library.
+    /// Index of layers by name and library.
     known: Index,
     unordered_at: Option<usize>,
 }
@@ -74,7 +74,7 @@ fn library(manifest: &LayerManifest) -> &[u8] {
     manifest.library_path().map_or(b"", |path| path.as_bytes())
 }
 
-/// Reads the manifests of all entries, except entries that switch a layer off.
+/// Reads the manifests of all entries. Skips entries that switch a layer off.
 pub(super) fn read(entries: &[LayerEntry], journal: &mut Journal<'_>) -> Result<Listed, OutOfMemory> {
     let mut listed = Listed::default();
     for entry in entries {
@@ -88,7 +88,7 @@ pub(super) fn read(entries: &[LayerEntry], journal: &mut Journal<'_>) -> Result<
     Ok(listed)
 }
 
-/// Puts the layers of the usual scan at the marker, without the layers that an entry names.
+/// Inserts the layers of the regular scan at the marker, except layers that an entry names.
 pub(super) fn combine(
     entries: &[LayerEntry],
     listed: Listed,
@@ -114,7 +114,7 @@ pub(super) fn combine(
     layers[at..].rotate_left(behind);
     forced_on.resize(layers.len(), false);
     forced_on[at..].rotate_left(behind);
-    // If the override layer itself is missing, the list of its components is unknown.
+    // If the override layer is missing, its components are unknown.
     let is_overridden = layers.iter().any(LayerManifest::is_override);
     let mut off = Vec::new();
     for entry in entries.iter().filter(|entry| entry.control == Control::Off) {

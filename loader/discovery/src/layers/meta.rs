@@ -1,7 +1,7 @@
 //! Finds the meta-layers that can be built from the existing layers (LAY-160 to LAY-164).
 //!
-//! Meta-layers may contain each other. The walk is a depth-first search with an explicit stack. So each meta-layer costs only one visit,
-//! even in a long chain, or if many meta-layers share components.
+//! Meta-layers may contain each other. The walk is a depth-first search with an explicit stack. Each meta-layer is visited only once, even
+//! if the meta-layers form a long chain or share components.
 
 use super::decide;
 use crate::index::{Index, Key};
@@ -15,7 +15,7 @@ use core::mem::take;
 use os::memory::{Grow, OutOfMemory};
 use promises::limits::MAX_TAKEN_OVER;
 
-/// Result of the checks of a layer.
+/// State of a layer in the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Unseen,
@@ -25,18 +25,18 @@ enum State {
     Invalid,
 }
 
-/// A meta-layer on the current path.
+/// A meta-layer on the current path of the search.
 #[derive(Clone, Copy, Debug)]
 struct Visit {
     layer: usize,
     next_component: usize,
 }
 
-/// Next step after a component was checked.
+/// Next step of the search after a component was checked.
 enum Step {
-    /// The component is valid.
+    /// The component is valid, so the next component follows.
     Next,
-    /// The component is a meta-layer that was not checked yet.
+    /// The component is this meta-layer, which must be checked first.
     Enter(usize),
     Invalid(LayerListReason),
 }
@@ -44,7 +44,7 @@ enum Step {
 /// Removes invalid meta-layers. Adds the extensions of the components to the remaining meta-layers.
 ///
 /// # Errors
-/// Only when memory runs out.
+/// Memory ran out.
 pub(super) fn validate(layers: &mut Vec<LayerManifest>, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
     if layers.iter().all(|layer| layer.components().is_none()) {
         return Ok(());
@@ -70,11 +70,11 @@ pub(super) fn validate(layers: &mut Vec<LayerManifest>, journal: &mut Journal<'_
 
 /// The layers of each name, in the order of the list.
 struct ByName {
-    /// Finds the last layer of a name, which represents the name.
+    /// Index of the last layer of each name, which represents all layers of the name.
     last: Index,
     /// At the index of the last layer of a name: the first layer of that name that may still be valid.
     first: Vec<Option<usize>>,
-    /// At the index of a layer: the next layer of the same name.
+    /// At the index of a layer: the next layer with the same name.
     next: Vec<Option<usize>>,
 }
 
@@ -108,7 +108,7 @@ struct Validation<'l> {
     layers: &'l mut [LayerManifest],
     states: Vec<State>,
     names: ByName,
-    /// Number of further extensions of components that may be checked.
+    /// Number of extensions of components that the search may still check.
     left: usize,
 }
 
@@ -155,11 +155,11 @@ impl Validation<'_> {
         }
     }
 
-    /// Returns the first layer of a name that is not invalid.
+    /// Returns the first layer of a name, without invalid layers.
     fn present(names: &mut ByName, states: &[State], layers: &[LayerManifest], name: &Text) -> Option<usize> {
         let last = names.last.find(Key::of(&[name]), |known| layers[known].name == *name)?;
         let mut first = names.first[last];
-        // An invalid layer stays invalid, so the walk skips it once and never reads it again.
+        // An invalid layer stays invalid, so the search drops it from the list of its name.
         while let Some(place) = first.filter(|&place| states[place] == State::Invalid) {
             first = names.next[place];
         }
@@ -212,7 +212,7 @@ impl Validation<'_> {
     /// Accepts a meta-layer after all its components have passed.
     fn accept(&mut self, layer: usize, journal: &Journal<'_>) -> Result<(), OutOfMemory> {
         self.states[layer] = State::Valid;
-        // The list is taken out while the layer changes.
+        // The list of components is moved out while the layer changes.
         let LayerBody::Components(components) = &mut self.layers[layer].body else {
             return Ok(());
         };
@@ -241,7 +241,7 @@ impl Validation<'_> {
             let Some(found) = Self::present(&mut self.names, &self.states, self.layers, component) else {
                 continue;
             };
-            // A layer with the meta-layer's own name did not pass the checks.
+            // A component with the name of the meta-layer did not pass the checks.
             let Ok([meta, part]) = self.layers.get_disjoint_mut([layer, found]) else {
                 continue;
             };
@@ -277,16 +277,16 @@ impl Validation<'_> {
     }
 }
 
-/// Returns the major and minor version; the patch does not matter.
+/// Returns the major and minor version of the layer's API version.
 fn feature(layer: &LayerManifest) -> (u32, u32) {
     (layer.api_version.major(), layer.api_version.minor())
 }
 
-/// An extension of a layer.
+/// An extension that a layer offers.
 trait Extension: Sized {
     fn name(&self) -> &Text;
 
-    /// Returns the copy for a meta-layer.
+    /// Returns the copy of the extension that a meta-layer lists.
     fn taken_over(&self) -> Result<Self, OutOfMemory>;
 }
 
@@ -312,8 +312,7 @@ impl Extension for DeviceExtension {
         Ok(Self {
             name: Text::try_new(&self.name)?,
             spec_version: self.spec_version,
-            // A command that is not in the registry is looked up in the layer that adds the command, never in a meta-layer that contains
-            // the layer.
+            // Commands outside of the registry are looked up in the layer that adds them, not in a meta-layer that contains the layer.
             entrypoints: Vec::new(),
         })
     }
@@ -327,7 +326,7 @@ fn index_of(extensions: &[impl Extension]) -> Result<Index, OutOfMemory> {
     Ok(index)
 }
 
-/// Adds the extensions that the list lacks. Examines at most `left` of them.
+/// Adds the extensions that are missing in the list. Examines at most `left` extensions.
 fn add_missing<E: Extension>(
     own: &mut Vec<E>,
     known: &mut Index,

@@ -25,18 +25,18 @@ pub use order::UserOrder;
 /// Inputs of a search for layers.
 #[derive(Clone, Copy, Debug)]
 pub struct LayerScan<'a> {
-    /// Names of places and filters.
+    /// Folders to search, and filters.
     pub search: &'a Search<'a>,
-    /// Settings that may list layers, and so replace the search.
+    /// Settings that may list layers, which replaces the search.
     pub settings: Option<&'a Settings>,
     /// The running executable. An override layer may be for this executable only.
     pub executable: &'a Executable,
 }
 
-/// Searches for layers without a cache, for the running executable; see [`LayerScan`].
+/// Searches for layers for the running executable, without a cache; see [`LayerScan`].
 ///
 /// # Errors
-/// Only when memory runs out.
+/// Memory ran out.
 pub fn discover(
     extent: Extent,
     search: &Search<'_>,
@@ -68,9 +68,9 @@ pub struct DiscoveredLayers {
     pub without_explicit: bool,
     /// Names of layers that the settings file switches off (APP-68). These layers are not in `layers`.
     pub off: Vec<Text>,
-    /// The components of the active override layer; empty if there is no such layer (LAY-130 step 5).
+    /// The components of the active override layer; empty if no override layer is active (LAY-130 step 5).
     pub overriding: Names,
-    /// The filters at the time of the scan.
+    /// The filters in force during the scan.
     pub filters: LayerFilters,
     /// The declarations of the user about the order of layers.
     pub order: UserOrder,
@@ -113,18 +113,18 @@ impl DiscoveredLayers {
 pub enum Extent {
     /// All layers.
     All,
-    /// Layers that matter if no caller requests a layer by name: implicit layers, and explicit layers only if a meta-layer may have them as
+    /// Layers that are needed if no caller requests a layer by name: implicit layers, and the explicit layers that meta-layers may have as
     /// components (LAY-274, LAY-322).
     Implicit,
 }
 
 impl LayerScan<'_> {
-    /// Finds all layers. The journal gets the dropped layers with the reasons.
+    /// Finds all layers. Reports dropped layers to the journal.
     pub fn run(&self, journal: &mut Journal<'_>) -> Result<DiscoveredLayers, OutOfMemory> {
         self.scan(Extent::All, journal)
     }
 
-    /// Finds the layers that matter if no caller requests a layer by name; see [`Extent::Implicit`].
+    /// Finds the layers that are needed if no caller requests a layer by name; see [`Extent::Implicit`].
     pub fn run_implicit(&self, journal: &mut Journal<'_>) -> Result<DiscoveredLayers, OutOfMemory> {
         self.scan(Extent::Implicit, journal)
     }

@@ -6,14 +6,14 @@ use crate::text::Text;
 use alloc::vec::Vec;
 use os::memory::{Grow, OutOfMemory};
 
-/// The declarations of the user about the order of layers, as the user wrote them.
+/// The declarations of the user about the order of layers, in the user's words.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct UserOrder {
     /// Value of `VK_LOADER_LAYERS_ORDER`.
     pub variable: Text,
     /// `layer_order` in the settings file.
     pub settings: Vec<Text>,
-    /// The settings file.
+    /// Path of the settings file.
     pub path: Text,
 }
 
@@ -21,7 +21,7 @@ impl UserOrder {
     /// Reads the variable and the settings file.
     ///
     /// # Errors
-    /// When memory runs out.
+    /// Memory ran out.
     pub fn read(environment: &Environment<'_>, settings: Option<&Settings>) -> Result<Self, OutOfMemory> {
         let mut order = Self {
             variable: environment.get(Variable::LayersOrder).unwrap_or_default().into(),

@@ -1,4 +1,4 @@
-//! The usual scan: finds implicit layers with the override layer, then explicit layers, and removes the filtered ones.
+//! The regular scan: finds implicit layers with the override layer, then explicit layers, and removes the filtered ones.
 
 use alloc::vec::Vec;
 
@@ -16,7 +16,7 @@ use crate::text::Text;
 use os::memory::{Grow, OutOfMemory, shortage};
 
 impl LayerScan<'_> {
-    /// Runs the steps in their order. Each step sees only the layers that earlier steps kept.
+    /// Runs the steps of the scan in order. Each step sees only the layers that earlier steps kept.
     pub(super) fn regular(
         &self,
         extent: Extent,
@@ -37,7 +37,7 @@ impl LayerScan<'_> {
             read(ManifestKind::ExplicitLayer, &explicit, &mut layers, journal)?;
         }
         meta::validate(&mut layers, journal)?;
-        // Validation may have removed the override layer. In that case, only the places that it named have had an effect (LAY-176).
+        // Validation may have removed the override layer. In that case, only the folders that it named have had an effect (LAY-176).
         let blacklist = blacklist.filter(|_| layers.iter().any(LayerManifest::is_override));
         if let Some(blacklist) = &blacklist {
             drop_blacklisted(&mut layers, blacklist, journal);
@@ -94,7 +94,7 @@ impl LayerScan<'_> {
     }
 }
 
-/// Adds the layers of all manifests in `places`.
+/// Adds the layers of all manifests that the search found in `places`.
 fn read(
     kind: ManifestKind,
     places: &Paths,

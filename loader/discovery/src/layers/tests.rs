@@ -151,7 +151,7 @@ fn lay_163_lay_164_diamonds_are_valid_and_extensions_add_up() {
     assert!(world.lines.has(LogBits::INFO, nested));
 }
 
-/// BI-36: a scan checks only as many extensions of components as `docs/limits.md` states.
+/// BI-36: a scan checks at most as many extensions of components as `docs/limits.md` states.
 #[test]
 fn bi_36_a_scan_looks_at_65536_extensions_of_components() {
     let world = World::create();

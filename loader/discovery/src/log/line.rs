@@ -9,11 +9,11 @@ use promises::limits::TEXT_LIMIT;
 
 /// The column at which the text starts.
 const HEADER_WIDTH: usize = 32;
-/// Length of the buffer: header, text, and either a newline or a NUL. The longest header (`[Vulkan Loader] WARNING | DRIVER: `) is 34
+/// Length of the buffer: header, text, and either a newline or a null byte. The longest header (`[Vulkan Loader] WARNING | DRIVER: `) is 34
 /// bytes.
 const CAPACITY: usize = 40 + TEXT_LIMIT + 1;
 
-/// A header and a text, NUL-terminated.
+/// A header and a text, followed by a null byte.
 pub(super) struct Line {
     buffer: [u8; CAPACITY],
     header: usize,
@@ -57,7 +57,7 @@ impl Line {
             line.push(b" ", CAPACITY);
         }
         line.header = line.end;
-        // A full buffer ends the formatting early, so the text is cut as intended.
+        // If the buffer is full, formatting stops, and the text is cut off at that point.
         let _ = write!(
             Cut {
                 limit: line.header + TEXT_LIMIT,

@@ -1,7 +1,7 @@
 //! Messages for standard error, as `VK_LOADER_DEBUG` selects, and for the application's messengers.
 //!
 //! A message carries severity and category bits (APP-231). Without an instance, a message can only go to standard error. With an instance,
-//! it also reaches every messenger of that instance, whatever the filter for standard error says (APP-194).
+//! it also reaches every messenger of that instance, regardless of the filter for standard error (APP-194).
 
 mod line;
 
@@ -18,7 +18,7 @@ static LOG_MASK: AtomicU32 = AtomicU32::new(0);
 /// Severities that the process-wide settings file selects instead of the variable; zero if the file selects none (APP-234).
 static SETTINGS_LOG_MASK: AtomicU32 = AtomicU32::new(0);
 
-/// Prints lines of these kinds on standard error from now on, unless settings say otherwise (APP-230).
+/// Prints lines of these severities and categories on standard error from now on, unless settings select others (APP-230).
 pub fn select(bits: LogBits) {
     LOG_MASK.store(bits.word(), Ordering::Relaxed);
 }
@@ -28,15 +28,15 @@ pub fn select_by_settings(bits: LogBits) {
     SETTINGS_LOG_MASK.store(bits.word(), Ordering::Relaxed);
 }
 
-/// The part of an instance that receives messages.
+/// An instance that receives messages.
 pub trait Listener {
     /// Returns the severities that the settings of the instance select; empty if the settings select none (APP-234).
     fn settings_mask(&self) -> LogBits;
 
-    /// Returns `true` if a messenger or report callback may take a message now.
+    /// Returns `true` if the instance has a messenger or report callback that may receive a message now.
     fn hears(&self) -> bool;
 
-    /// Passes a message to messengers and report callbacks, whatever the filter for standard error says (APP-194).
+    /// Passes a message to messengers and report callbacks, regardless of the filter for standard error (APP-194).
     fn deliver(&self, bits: LogBits, text: &CStr);
 }
 
@@ -45,13 +45,13 @@ pub fn message(bits: LogBits, text: Arguments<'_>) {
     emit(None, bits, text);
 }
 
-/// Reports a message. If there is an instance, also reports to its messengers.
+/// Reports a message, and passes it to the messengers of the instance if there is one.
 pub fn emit(instance: Option<&dyn Listener>, bits: LogBits, text: Arguments<'_>) {
     traced(bits, text);
     tell(instance, bits, text);
 }
 
-/// Does the same as [`emit`], for a message that the trace already has.
+/// Reports a message like [`emit`], for a message that the trace already has.
 fn tell(instance: Option<&dyn Listener>, bits: LogBits, text: Arguments<'_>) {
     let wanted = selected(instance, bits);
     let heard = instance.is_some_and(Listener::hears);
@@ -67,14 +67,14 @@ fn tell(instance: Option<&dyn Listener>, bits: LogBits, text: Arguments<'_>) {
     }
 }
 
-/// Logs a message about something that ends the process or fails a call, whatever the log level (APP-233).
+/// Logs a message about an error that ends the process or fails a call, regardless of the log level (APP-233).
 #[cold]
 pub fn fatal(text: Arguments<'_>) {
     traced(LogBits::ERROR, text);
     Line::new(LogBits::ERROR, text).write();
 }
 
-/// Logs a message as [`fatal`] does, and passes it to the messengers of an instance as an error of a category (APP-194). Writes the line
+/// Logs a message like [`fatal`], and passes it to the messengers of an instance as an error of a category (APP-194). Writes the line
 /// first, because a messenger may end the process (APP-180).
 #[cold]
 pub fn fatal_with(instance: Option<&dyn Listener>, category: LogBits, text: Arguments<'_>) {
@@ -106,7 +106,7 @@ fn selected(instance: Option<&dyn Listener>, bits: LogBits) -> bool {
     })
 }
 
-/// Sink for modules that decide from files and variables alone.
+/// Sink for modules that make decisions only from files and variables.
 #[derive(Clone, Copy)]
 pub struct LogSink<'a>(pub Option<&'a dyn Listener>);
 

@@ -17,15 +17,15 @@ use promises::limits::MAX_LIBRARY_PATH;
 /// The newest `file_format_version` that this loader knows.
 const NEWEST_FORMAT: FormatVersion = FormatVersion::new(1, 0, 1);
 
-/// A driver as its manifest describes it.
+/// The content of a driver manifest.
 #[derive(Debug, PartialEq, Eq)]
 pub struct DriverManifest {
-    /// Path of the manifest, as found.
+    /// Path of the manifest, in the form that the search assembled.
     pub path: Text,
     /// Origin of the manifest.
     pub source: Source,
-    /// Library to open. A name without a separator is for the system's library search (DRV-52). In a manifest that a service published, the
-    /// text is a key of the service and not a path (LSV-39).
+    /// Library to open. For a name without a separator, the system searches the library (DRV-52). In a manifest from a service, the text is
+    /// a key of the service instead of a path (LSV-39).
     pub library_path: Text,
     /// The highest API version that the driver claims. The variant is 0.
     pub api_version: ApiVersion,
@@ -55,15 +55,15 @@ impl DriverManifest {
 /// Result of reading a manifest.
 #[derive(Debug, PartialEq, Eq)]
 pub enum DriverOutcome {
-    /// A driver to use.
+    /// The manifest describes a usable driver.
     Driver(DriverManifest),
-    /// The driver is a portability driver that was not requested. If there is no other driver, the log says so (DRV-99).
+    /// The driver is a portability driver that was not requested. The log reports such a driver if there is no other one (DRV-99).
     Portability,
     /// The manifest is unusable. The journal has the reason.
     Unusable,
 }
 
-/// Reason why a manifest gives no driver.
+/// Reason why a manifest is skipped.
 enum Skip {
     Because(DriverManifestReason),
     OutOfMemory,
@@ -98,7 +98,7 @@ pub fn read_driver_manifest(
     understand(read, (path, source, names), with_portability, journal)
 }
 
-/// Reads a manifest that a service published under `name`, as [`read_driver_manifest`] does. The `library_path` of the manifest is a key
+/// Reads a manifest that a service published under `name`, like [`read_driver_manifest`]. The `library_path` of the manifest is a key
 /// (LSV-39).
 ///
 /// # Errors
@@ -232,7 +232,7 @@ fn library_path(icd: Object<'_>, manifest: &Text, names: LibraryNames, journal: 
         LibraryNames::Keys => Text::try_new(value)?,
         LibraryNames::Paths => resolve(manifest, value)?,
     };
-    // A path that is cut or not UTF-8 could lead to another file than the one that the manifest names.
+    // If a path is truncated or not UTF-8, it could refer to another file than the manifest's author meant.
     let usable = !value.contains(&0) && core::str::from_utf8(value).is_ok() && resolved.len() <= MAX_LIBRARY_PATH;
     if usable {
         Ok(resolved)

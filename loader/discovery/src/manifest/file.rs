@@ -1,4 +1,4 @@
-//! Reads a JSON file once, and never waits for the file.
+//! Reads a JSON file once, without blocking.
 
 use alloc::vec::Vec;
 
@@ -10,12 +10,12 @@ use os::memory::{Grow, OutOfMemory};
 use os::{Errno, File, Status, with_terminated};
 use promises::limits::MAX_FILE_BYTES;
 
-/// Reason why a file gave no value.
+/// Reason why a file has no usable value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileError {
     /// A fault of this file. The loader can still read other files.
     Unusable(FileReason),
-    /// Memory ran out, which ends the API call.
+    /// Memory ran out, so the API call fails.
     OutOfMemory,
 }
 
@@ -33,7 +33,7 @@ pub fn read_json(path: &Text, paths: Option<&PathRecorder>) -> Result<Document, 
     Ok(read_identified_json(path, paths)?.0)
 }
 
-/// Reads the JSON value in a file as [`read_json`] does, and the file's identity.
+/// Reads the JSON value and the identity of a file, like [`read_json`].
 pub fn read_identified_json(path: &Text, paths: Option<&PathRecorder>) -> Result<(Document, FileIdentity), FileError> {
     let (content, identity) = read(path, paths)?;
     Ok((parse_json(content)?, identity))
@@ -51,10 +51,10 @@ pub fn parse_json(content: Vec<u8>) -> Result<Document, FileError> {
 }
 
 /// Returns the bytes of a regular file. Rejects folders, devices and pipes without waiting for them (BI-8). Opens the file first, because
-/// some paths only work for opening (LAY-25), and because most of the wanted files do not exist.
+/// some paths can be opened but not examined (LAY-25), and because most of the files do not exist.
 fn read(path: &Text, paths: Option<&PathRecorder>) -> Result<(Vec<u8>, FileIdentity), FileError> {
     let read = look(path, paths);
-    // The cause of another failure may disappear, and a later comparison would not see that.
+    // The causes of other failures can disappear in a way that a later comparison would not detect.
     let comparable = matches!(
         read,
         Ok(_) | Err(FileError::Unusable(FileReason::NotFound | FileReason::TooLarge(_)))
@@ -83,8 +83,8 @@ fn look(path: &Text, paths: Option<&PathRecorder>) -> Result<(Vec<u8>, FileIdent
     Ok((contents(file, &found)?, found.identity()))
 }
 
-/// Returns the reason why a path that did not open is not used. If the file is not a regular one, that is the reason, whatever error the
-/// system reported.
+/// Returns the reason why a path that could not be opened is not used. For a file that is not regular, this is the reason, regardless of
+/// the system's error.
 fn not_opened(path: &Text, error: Errno) -> FileError {
     let is_other = || with_terminated(path, Status::at).is_ok_and(|found| !found.is_file());
     match failure(FileReason::NotOpened)(error) {
@@ -93,9 +93,10 @@ fn not_opened(path: &Text, error: Errno) -> FileError {
     }
 }
 
-/// Returns the bytes of an open file that had this state.
+/// Returns the bytes of an open file, whose state was `found`.
 ///
 /// # Errors
+///
 /// The file cannot be read, or has changed.
 #[inline(always)]
 pub fn contents(file: File, found: &Status) -> Result<Vec<u8>, FileError> {
@@ -104,7 +105,7 @@ pub fn contents(file: File, found: &Status) -> Result<Vec<u8>, FileError> {
         _ => return Err(FileError::Unusable(FileReason::TooLarge(MAX_FILE_BYTES))),
     };
     let mut bytes = Vec::new();
-    // One byte more than expected reveals a file that grew. If that byte does not come, the file is at its end.
+    // Reading one byte more than expected detects a file that has grown. If there is no further byte, the file is complete.
     bytes.try_exact_room(expected + 1)?;
     bytes.resize(expected + 1, 0);
     let mut length = 0;
@@ -188,7 +189,7 @@ mod tests {
         assert!(is_invalid, "{refused:?}");
     }
 
-    /// BI-10, DRV-252: a file whose size changes while it is read is refused.
+    /// BI-10, DRV-252: the loader rejects a file whose size changes while it is read.
     #[test]
     fn bi_10_a_file_that_changes_while_read() {
         let scratch = Scratch::create();

@@ -1,11 +1,11 @@
-//! Libraries, and how manifests name them.
+//! Library paths in manifests.
 
 use crate::text::{Text, folder_of, join};
 use os::memory::OutOfMemory;
 use os::{is_absolute, is_separator};
 
 /// Returns the file to open for a `library_path` (DRV-52, LAY-97). An absolute path is unchanged. A relative path starts at the folder of
-/// the manifest. A bare name stays unchanged for the system's own search.
+/// the manifest. A name without a folder is unchanged, because the system searches for it.
 ///
 /// # Errors
 /// There is not enough memory.

@@ -1,4 +1,4 @@
-//! A list of names with a fast look-up.
+//! A list of names with an index.
 
 use crate::index::{Index, Key};
 use crate::text::Text;
@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::ops::Deref;
 use os::memory::{Grow, OutOfMemory};
 
-/// Names in their order, including repeated ones.
+/// Names in their original order, including repeated ones.
 #[derive(Debug, Default)]
 pub struct Names {
     texts: Vec<Text>,
@@ -17,7 +17,7 @@ impl Names {
     /// Returns a copy of a list.
     ///
     /// # Errors
-    /// When memory runs out.
+    /// Memory ran out.
     pub fn of(texts: &[Text]) -> Result<Self, OutOfMemory> {
         let mut names = Self::default();
         if texts.is_empty() {

@@ -1,12 +1,12 @@
-//! Version texts. No text is invalid: a missing or unreadable part counts as 0 (DRV-48, LAY-95, BI-12).
+//! Version texts. Every text is valid: a missing or unreadable part is treated as 0 (DRV-48, LAY-95, BI-12).
 
 use core::fmt;
 
 use crate::env::numbers::decimal;
 use crate::version::ApiVersion;
 
-/// Reads the `api_version` of a manifest. Each part is taken modulo 65536 and then packed, so a large part changes the part beside it
-/// (DRV-48, LAY-95).
+/// Reads the `api_version` of a manifest. Each part is reduced modulo 65536 and then packed, so a large part changes its neighbour (DRV-48,
+/// LAY-95).
 pub(super) fn api_version(text: &[u8]) -> ApiVersion {
     let [variant, major, minor, patch] = parts(text).map(|part| part % 0x1_0000);
     ApiVersion(variant << 29 | major << 22 | minor << 12 | patch)

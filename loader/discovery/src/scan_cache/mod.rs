@@ -1,16 +1,16 @@
-//! Results of earlier calls, as long as none of their inputs has changed.
+//! Results of earlier calls, which are valid until one of their inputs changes.
 //!
 //! A scan of the disk is a function of some environment variables and some files. [`VariableRecorder`] and [`PathRecorder`] record these
 //! inputs with their states, and [`ScanCache`] keeps the last result of its kind. [`ScanCache::current`] returns the result only if every
-//! variable has the same value and every path leads to the same unchanged file. A call that uses the result therefore does the same as a
-//! new scan (DRV-7, LAY-24). The call reads the environment again, under the current trust rule, and opens each path again. Permissions,
-//! sandboxes, links and libraries that redirect paths take effect each time (APP-218). Only the reading and parsing of the content is
-//! saved.
+//! variable has the same value and every path refers to the same unchanged file. A call with a result of the cache does the same as a call
+//! with a new scan (DRV-7, LAY-24). The call reads the environment again, under the current trust rule, and opens each path again.
+//! Permissions, sandboxes, links and libraries that redirect paths take effect each time (APP-218). The cache saves only the reading and
+//! parsing of the content.
 //!
-//! While a log sink is active, the cache is not used: each call reads and logs everything. Drivers and layers are asked as often as without
-//! the cache, because the cache holds only files, not answers of libraries. A call never waits for the cache. So a process that was forked
-//! while another thread used the cache works too, without the cache. A result whose files exceed the bounds of [`PathRecorder`] is not
-//! kept, and a failure to keep a result is ignored.
+//! While a log sink is active, the cache is not used: each call reads and logs everything. The cache does not reduce the calls of drivers
+//! and layers, because it contains no answers of libraries. A call never waits for the cache. Therefore, a process that was forked while
+//! another thread used the cache also works, but without the cache. A result whose files exceed the bounds of [`PathRecorder`] is not kept,
+//! and a failed attempt to keep a result is ignored.
 
 mod paths;
 mod variables;
@@ -43,7 +43,7 @@ impl<T> Cached<T> {
         }
     }
 
-    /// Returns `true` if a new computation of the value would give the same result.
+    /// Returns `true` if a new computation of the value would have the same result.
     pub fn is_current(&self) -> bool {
         self.values.hold() && self.inputs.as_ref().is_some_and(ScanInputs::are_current)
     }
@@ -67,7 +67,7 @@ impl<T> Deref for Cached<T> {
     }
 }
 
-/// Room for the last result of one kind.
+/// Storage for the last result of one kind.
 #[derive(Debug)]
 pub struct ScanCache<T>(Mutex<Option<Arc<T>>>);
 
@@ -77,7 +77,8 @@ impl<T> ScanCache<T> {
         Self(Mutex::new(None))
     }
 
-    /// Returns the kept value if `is_current` accepts it and no log sink is active. `is_heard` is `true` if a log sink is active.
+    /// Returns the kept value if `is_current` returns `true` for it and no log sink is active. `is_heard` is `true` if a log sink is
+    /// active.
     pub fn current(&self, is_heard: bool, is_current: impl FnOnce(&T) -> bool) -> Option<Arc<T>> {
         if is_heard {
             return None;
@@ -87,7 +88,7 @@ impl<T> ScanCache<T> {
         is_current(&kept).then_some(kept)
     }
 
-    /// Keeps a result in place of the previous one, unless a log sink is active or memory is short.
+    /// Keeps a result instead of the previous one, unless a log sink is active or memory is short.
     pub fn keep(&self, kept: &Arc<T>, is_heard: bool) {
         if !is_heard && shortage::check().is_ok() {
             self.replace(Some(kept.clone()));

@@ -24,17 +24,17 @@ impl ScanInputs {
         self.bytes
     }
 
-    /// Returns `true` if every path still leads to the same file, unchanged.
+    /// Returns `true` if every path still refers to the same, unchanged file.
     pub fn are_current(&self) -> bool {
         self.seen.iter().all(|(path, path_state)| path_state.holds(path))
     }
 }
 
-/// Collects [`ScanInputs`]. Collects nothing more once the scan has seen a file or folder that cannot be compared later.
+/// Collects [`ScanInputs`]. Stops collecting after the scan has seen a file or folder that cannot be compared later.
 #[derive(Debug)]
 pub struct PathRecorder {
     begun: (i64, i64),
-    /// The file system that was last found to be local.
+    /// Device number of the last file system that was found to be local.
     local: Cell<Option<u64>>,
     inputs: RefCell<Option<ScanInputs>>,
 }
@@ -43,7 +43,7 @@ impl PathRecorder {
     /// Begins a scan.
     pub fn begin() -> Self {
         Self {
-            // If the clock is before 1970, no file counts as settled.
+            // If the clock shows a time before 1970, every file is treated as recently changed.
             begun: os::now(),
             local: Cell::new(None),
             inputs: RefCell::new(Some(ScanInputs::default())),
@@ -55,27 +55,27 @@ impl PathRecorder {
         self.inputs.into_inner()
     }
 
-    /// Notes that the scan used something whose state cannot be compared later. The result of the scan is then not kept.
+    /// Notes that the scan used an input whose state cannot be compared later. The result of the scan is then not kept.
     pub fn mark_uncacheable(&self) {
         drop(self.inputs.take());
     }
 
-    /// Records that a path did not lead to a file.
+    /// Records that no file was found at a path.
     pub fn no_file(&self, path: &[u8]) {
         self.add(path, PathState::NoFile);
     }
 
-    /// Records that a path did not lead to a folder.
+    /// Records that no folder was found at a path.
     pub fn no_folder(&self, path: &[u8]) {
         self.add(path, PathState::NoFolder);
     }
 
-    /// Records that a path led to a regular file. The scan reads the file after this call.
+    /// Records that a path refers to this regular file. The caller reads the file after this call.
     pub fn file(&self, path: &[u8], file: &File, found: &Status) {
         self.stamped(path, Stamp::of(found), || file.is_local(), PathState::File);
     }
 
-    /// Records that a path led to a folder. The scan reads the folder after this call.
+    /// Records that a path refers to this folder. The caller reads the folder after this call.
     pub fn folder(&self, path: &[u8], folder: &Folder) {
         self.stamped(path, folder.stamp(), || folder.is_local(), PathState::Folder);
     }

@@ -18,7 +18,7 @@ struct Value {
     value: Option<CString>,
 }
 
-/// Variables with the values that were found.
+/// Variables with their values at the time of the scan.
 #[derive(Debug, Default)]
 pub(super) struct Values {
     read: Vec<Value>,
@@ -26,7 +26,7 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// Returns `true` if the variables, read again with the current privileges, have the same values.
+    /// Reads the variables again with the current privileges, and returns `true` if the values are the same.
     pub(super) fn hold(&self) -> bool {
         self.read.iter().all(Value::holds)
     }
@@ -75,8 +75,7 @@ impl VariableRecorder {
         self.0.into_inner()
     }
 
-    /// Records the first value of each variable. If memory runs out, the call fails, so no result that depends on the missing value is
-    /// kept.
+    /// Records the first value of each variable. If memory runs out, the call fails, so the incomplete record is never used.
     fn note(&self, name: &CStr, trust: Trust, value: Option<&[u8]>) {
         let mut values = self.0.borrow_mut();
         let key = Key::of(&[name.to_bytes()]);
@@ -126,7 +125,7 @@ mod tests {
         let recorder = VariableRecorder::default();
         recorder.note(NAME, Trust::Secure, None);
         recorder.note(NAME, Trust::Plain, Some(b"x"));
-        // Only the first of the two readings has the same result now.
+        // A variable that was read twice has the value of the first reading in the record, which now differs.
         assert!(!recorder.into_values().hold());
     }
 
@@ -171,7 +170,8 @@ mod tests {
             recorder.note(&name, Trust::Plain, None);
         }
         assert_eq!(recorder.into_values().read.len(), COUNT);
-        // This takes less than a second. Comparing each name with all earlier ones would take many minutes.
+        // The limit allows a linear algorithm, which takes less than a second. Comparing each name with all earlier ones would take many
+        // minutes.
         assert!(begin.elapsed() < steady::HANG, "{:?}", begin.elapsed());
     }
 }

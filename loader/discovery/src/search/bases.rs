@@ -39,8 +39,8 @@ impl BaseFolders {
         self.folders.iter()
     }
 
-    /// Iterates over all folders in the order for a settings file. The user's two folders come first. Of these, a folder that a variable
-    /// names comes before a folder below the home folder (APP-240, APP-241).
+    /// Iterates over all folders in the order for a settings file. The user's two folders come first. A user's folder that a variable names
+    /// comes before one below the home folder (APP-240, APP-241).
     pub fn for_settings(&self) -> impl Iterator<Item = Place<'_>> {
         let rank = |place: usize, base: &Place<'_>| match self.homes.iter().any(|home| home.contains(&place)) {
             true if base.source != Source::Variable(Variable::Home) => 0,
@@ -55,7 +55,7 @@ impl BaseFolders {
     }
 }
 
-/// Adds the folders of a variable that has a default below the home folder, and returns their indices.
+/// Adds the folders of a variable whose default is below the home folder, and returns their indices.
 fn home(environment: &Environment<'_>, variable: Variable, default: &str, folders: &mut Paths) -> Range<usize> {
     let start = folders.len();
     if !named(environment, variable, folders)
@@ -66,7 +66,7 @@ fn home(environment: &Environment<'_>, variable: Variable, default: &str, folder
     start..folders.len()
 }
 
-/// Adds the folders of a variable that has a default list fixed at build time.
+/// Adds the folders of a variable whose default is a list that was fixed at build time.
 fn listed(environment: &Environment<'_>, variable: Variable, default: &str, folders: &mut Paths) {
     if !named(environment, variable, folders) {
         let fallback = split(default.as_bytes(), Separator::Path);

@@ -1,16 +1,16 @@
-//! Folders that the builder chooses, each through an environment variable of the build. Without the variable, the loader uses the system's
-//! usual folder.
+//! Folders that the builder chooses, each through an environment variable of the build. If the variable is unset, the loader uses the
+//! system's usual folder.
 
-/// Folder that comes after the base folders of configuration variables (`VKL_SYSCONFDIR`).
+/// Folder that is searched after the base folders of configuration variables (`VKL_SYSCONFDIR`).
 pub const SYSCONFDIR: Option<&str> = option_env!("VKL_SYSCONFDIR");
 
-/// Folder that comes after [`SYSCONFDIR`] (DRV-21, LAY-13; `VKL_EXTRASYSCONFDIR`).
+/// Folder that is searched after [`SYSCONFDIR`] (DRV-21, LAY-13; `VKL_EXTRASYSCONFDIR`).
 pub const EXTRASYSCONFDIR: Option<&str> = option_env!("VKL_EXTRASYSCONFDIR");
 
-/// Value for an unset `XDG_CONFIG_DIRS` (`VKL_FALLBACK_CONFIG_DIRS`).
+/// Default for an unset `XDG_CONFIG_DIRS` (`VKL_FALLBACK_CONFIG_DIRS`).
 pub const FALLBACK_CONFIG_DIRS: Option<&str> = option_env!("VKL_FALLBACK_CONFIG_DIRS");
 
-/// Value for an unset `XDG_DATA_DIRS` (`VKL_FALLBACK_DATA_DIRS`).
+/// Default for an unset `XDG_DATA_DIRS` (`VKL_FALLBACK_DATA_DIRS`).
 pub const FALLBACK_DATA_DIRS: Option<&str> = option_env!("VKL_FALLBACK_DATA_DIRS");
 
 // A relative folder would depend on the current folder of the program.
@@ -24,7 +24,7 @@ const _: () = if let Some(folder) = EXTRASYSCONFDIR {
 /// Socket of the driver service (LSV-33; `VKL_SERVICE_SOCKET`).
 pub const SERVICE_SOCKET: Option<&str> = option_env!("VKL_SERVICE_SOCKET");
 
-/// Number of the user who runs the driver service. The loader trusts this user in addition to the superuser (LSV-47; `VKL_SERVICE_USER`).
+/// User ID of the driver service. The loader trusts this user in addition to the superuser (LSV-47; `VKL_SERVICE_USER`).
 pub const SERVICE_USER: Option<&str> = option_env!("VKL_SERVICE_USER");
 
 const _: () = if let Some(socket) = SERVICE_SOCKET {
@@ -40,9 +40,9 @@ mod tests {
     use crate::text::scratch::Scratch;
     use std::process::Command;
 
-    /// Returns the compiler's result and messages for this file, with a variable set.
+    /// Compiles this file with a build variable. Returns `true` for success, and the compiler's messages.
     fn built(variable: &str, value: &str) -> (bool, String) {
-        // The compiler overwrites its output file, so the output goes into the test's own folder.
+        // The compiler overwrites its output file, so each test has a separate folder for the output.
         let scratch = Scratch::create();
         let output = Command::new("rustc")
             .args(["--edition=2024", "--crate-type=lib", "--emit=metadata", "--out-dir"])

@@ -7,7 +7,7 @@ use crate::text::Text;
 use os::running_executable;
 use promises::limits::MAX_EXECUTABLE_PATH;
 
-/// The executable that is compared with keys. The path is queried for the first key, and so never if no file has keys.
+/// The path of the running executable, for comparisons with the keys of files. The path is queried at the first comparison.
 #[derive(Debug, Default)]
 pub struct Executable(OnceCell<Option<Text>>);
 
@@ -17,15 +17,16 @@ impl Executable {
         Self::default()
     }
 
-    /// If the path of the executable was used, notes that the result of a scan depends on the path, which cannot be compared later.
+    /// If the path of the executable was compared, notes that the scan depends on it. The path cannot be compared later, so the result is
+    /// not kept.
     pub fn note(&self, journal: &Journal<'_>) {
         if let (Some(_), Some(paths)) = (self.0.get(), journal.paths()) {
             paths.mark_uncacheable();
         }
     }
 
-    /// Returns the absolute path of the executable, with symbolic links resolved. Returns `None`, so that no key matches, if the path is
-    /// unreadable or too long.
+    /// Returns the absolute path of the executable, with symbolic links resolved. Returns `None` if the path is unreadable or too long; no
+    /// key matches then.
     pub fn path(&self) -> Option<&Text> {
         self.0.get_or_init(executable_path).as_ref()
     }
@@ -39,7 +40,7 @@ impl From<Option<Text>> for Executable {
 }
 
 fn executable_path() -> Option<Text> {
-    // A longer path fills the room to its end.
+    // A path that is too long fills the whole buffer.
     let mut room = [0; MAX_EXECUTABLE_PATH + 1];
     short_enough(running_executable(&mut room)?)
 }

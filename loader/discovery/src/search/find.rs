@@ -21,21 +21,21 @@ use promises::CATALOGUE_MARK;
 pub struct Files {
     /// The manifests, in order.
     pub found: Vec<Found>,
-    /// `true` if a folder has a file called [`CATALOGUE_MARK`].
+    /// `true` if a folder contains a file called [`CATALOGUE_MARK`].
     pub is_marked: bool,
 }
 
 /// A manifest file that was found, or that a variable or setting named.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Path of the file, as the search assembled it.
+    /// Path of the file, in the form that the search assembled.
     pub path: Text,
     /// Origin of the file or of its folder.
     pub source: Source,
 }
 
 /// Returns the manifests in `places`, in order; within a folder, sorted bytewise by file name. A path that names a file is listed without a
-/// check that the file exists. A path in several places counts at the first place (DRV-11, LAY-16). Logs the places and the manifests.
+/// check that the file exists. A repeated path is listed only at its first position (DRV-11, LAY-16). Logs the places and the manifests.
 pub fn find(kind: ManifestKind, places: &Paths, journal: &mut Journal<'_>) -> Result<Files, OutOfMemory> {
     let category = kind.category();
     let is_told = journal.wants(category);
@@ -69,7 +69,7 @@ pub fn find(kind: ManifestKind, places: &Paths, journal: &mut Journal<'_>) -> Re
         }
         fruitful += usize::from(found.len() > known);
     }
-    // A single place cannot give one path twice.
+    // A path can only repeat if several places contain manifests.
     if fruitful > 1 {
         *found = without_repeats(kind, take(found), journal)?;
     }
@@ -92,7 +92,7 @@ pub fn find(kind: ManifestKind, places: &Paths, journal: &mut Journal<'_>) -> Re
 /// Returns the manifests without later repeats of a path.
 ///
 /// # Errors
-/// When memory runs out.
+/// Memory ran out.
 pub fn without_repeats(
     kind: ManifestKind,
     found: Vec<Found>,
@@ -120,7 +120,7 @@ pub fn without_repeats(
     Ok(kept)
 }
 
-/// Adds the manifests in a folder, sorted. If the folder cannot be opened, adds nothing and returns the reason (LAY-19).
+/// Adds the manifests in a folder, sorted by name. If the folder cannot be opened, adds nothing and returns the reason (LAY-19).
 fn add_files_in(
     folder: Place<'_>,
     category: LogBits,
@@ -165,7 +165,7 @@ fn add_files_in(
     Ok(None)
 }
 
-/// Records why a folder was not opened.
+/// Records the reason why a folder was not opened.
 fn note_unopened(folder: &[u8], error: Errno, paths: Option<&PathRecorder>) -> Result<(), OutOfMemory> {
     if error.is_shortage() {
         return Err(OutOfMemory);

@@ -7,11 +7,11 @@ use os::registry::List;
 /// A kind of manifest. Each kind has its own places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ManifestKind {
-    /// Drivers.
+    /// Manifests of drivers.
     Driver,
-    /// Layers that are active unless they are switched off.
+    /// Manifests of layers that are active unless they are switched off.
     ImplicitLayer,
-    /// Layers that are active only on request.
+    /// Manifests of layers that are active only on request.
     ExplicitLayer,
 }
 
@@ -63,7 +63,7 @@ impl ManifestKind {
         }
     }
 
-    /// Returns the name in log lines.
+    /// Returns the name of the kind in log lines.
     pub fn label(self) -> &'static str {
         self.row().label
     }
@@ -78,12 +78,12 @@ impl ManifestKind {
         self.row().registered
     }
 
-    /// Returns the variables that replace all other places. The first variable that is set counts (DRV-15, LAY-61).
+    /// Returns the variables that replace all other places. The first variable that is set takes precedence (DRV-15, LAY-61).
     pub fn replacing(self) -> &'static [Variable] {
         self.row().replacing
     }
 
-    /// Returns the variable whose places come before all others.
+    /// Returns the variable whose places precede all others.
     pub fn adding(self) -> Variable {
         self.row().adding
     }

@@ -1,8 +1,8 @@
-//! Folders that are searched for manifests and settings, and the files in them.
+//! Folders that are searched for manifests and settings, and the manifests in these folders.
 //!
 //! A *place* is a folder, or one file if its name ends in `.json` (DRV-17, LAY-15). [`mod@places`] collects the places from the environment
-//! and the folders of the system ([`bases`], [`mod@system`]); [`mod@find`] lists the manifests in the places. Paths are used unchanged and
-//! without a check: the loader opens a file to find out whether the file exists (APP-218).
+//! and the folders of the system ([`bases`], [`mod@system`]); [`mod@find`] lists the manifests in the places. The search does not check or
+//! change paths: the loader finds out that a file exists by opening the file (APP-218).
 
 mod bases;
 pub mod build_dirs;

@@ -1,4 +1,4 @@
-//! A list of paths in one block of memory, because a search assembles many paths, and most of these do not exist.
+//! A list of paths in one block of memory. A search assembles many paths, and most of these do not exist.
 
 use crate::index::{Index, Key};
 use crate::journal::Source;
@@ -6,10 +6,10 @@ use crate::text::{append_joined, has_json_name};
 use alloc::vec::Vec;
 use os::memory::{Grow, OutOfMemory, shortage};
 
-/// A folder, or one file.
+/// One place of a search: a folder, or a single file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place<'a> {
-    /// Path of the folder or file, as the search assembled it.
+    /// Path of the folder or file, in the form that the search assembled.
     pub path: &'a [u8],
     /// Origin of the path.
     pub source: Source,
@@ -22,7 +22,7 @@ impl Place<'_> {
     }
 }
 
-/// A list of places.
+/// A list of places in the order of the search.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Paths {
     text: Vec<u8>,
@@ -31,7 +31,7 @@ pub struct Paths {
     pub replace: bool,
 }
 
-/// Range of a path in the text, and origin of the path.
+/// Position of a path in the text, and origin of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Item {
     start: usize,
@@ -39,12 +39,12 @@ struct Item {
     source: Source,
 }
 
-/// Number of paths, and total number of their bytes, in the initial allocation.
+/// Expected number of paths, for the initial allocation.
 const USUAL_PATHS: usize = 16;
 const USUAL_BYTES: usize = 512;
 
 impl Paths {
-    /// Returns an empty list with room for the usual number of paths.
+    /// Returns an empty list with memory for the usual number of paths.
     pub fn with_usual_room() -> Self {
         let mut paths = Self {
             text: Vec::new(),
@@ -58,7 +58,7 @@ impl Paths {
         paths
     }
 
-    /// Adds a path. If memory runs out, the path is left out, and the call fails with out of memory.
+    /// Adds a path. If memory runs out, the path is not added, and the call fails with out of memory.
     pub fn push(&mut self, path: &[u8], source: Source) {
         self.add(source, |text| {
             text.try_room(path.len())?;
@@ -67,7 +67,7 @@ impl Paths {
         });
     }
 
-    /// Adds a path below a folder, as [`push`](Self::push) does.
+    /// Adds a path below a folder, like [`push`](Self::push).
     pub fn push_joined(&mut self, folder: &[u8], rest: &[u8], source: Source) {
         self.add(source, |text| append_joined(text, folder, rest));
     }
@@ -130,7 +130,7 @@ impl Paths {
             let item = items[place];
             let key = Key::of(&[item.of(text)]);
             if seen.find(key, |known| items[known].of(text) == item.of(text)).is_none() {
-                // All places before this one are kept, and have their final numbers.
+                // The places before this one have their final indices.
                 seen.add(key, kept)?;
                 items[kept] = item;
                 kept += 1;

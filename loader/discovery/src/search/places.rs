@@ -11,8 +11,7 @@ use core::marker::PhantomData;
 use os::memory::OutOfMemory;
 use os::registry;
 
-/// Places that a call searches, as the environment defines them. The first use computes the base folders, and later uses take the same
-/// result.
+/// Places that a call searches, according to the environment. The base folders are computed at their first use and stored.
 #[derive(Debug)]
 pub struct Search<'a, S = ThisSystem> {
     environment: &'a Environment<'a>,
@@ -21,7 +20,7 @@ pub struct Search<'a, S = ThisSystem> {
 }
 
 impl<'a> Search<'a> {
-    /// Creates a search of the places that the environment defines.
+    /// Creates a search of the places that the environment names.
     pub fn new(environment: &'a Environment<'a>) -> Self {
         Self::of_system(environment)
     }
@@ -37,7 +36,7 @@ impl<'a, S: System> Search<'a, S> {
         }
     }
 
-    /// Returns the environment that defines the places.
+    /// Returns the environment that names the places.
     pub fn environment(&self) -> &'a Environment<'a> {
         self.environment
     }
@@ -48,11 +47,12 @@ impl<'a, S: System> Search<'a, S> {
             .get_or_init(|| BaseFolders::of(self.environment, &S::FOLDERS))
     }
 
-    /// Returns the places of a kind, each once. If `with_variables` is `false`, ignores the variables for this kind, and reads only the
-    /// variables that name base folders (APP-215).
+    /// Returns the places for a kind of manifest, without repetitions. If `with_variables` is `false`, ignores the variables for this kind,
+    /// and reads only the variables that name base folders (APP-215).
     ///
     /// # Errors
-    /// When memory runs out.
+    ///
+    /// Memory ran out.
     pub fn places(
         &self,
         kind: ManifestKind,
@@ -79,8 +79,8 @@ impl<'a, S: System> Search<'a, S> {
         Ok(found)
     }
 
-    /// Adds the folder of a kind in the application's bundle, on a system that has bundles. Returns `true` if no other place is searched
-    /// (DRV-33, DRV-34, LAY-40 to LAY-42).
+    /// Adds the folder of a kind in the application's bundle, on a system that has bundles. Returns `true` if the search ends with this
+    /// folder (DRV-33, DRV-34, LAY-40 to LAY-42).
     fn add_bundle(&self, kind: ManifestKind, found: &mut Paths) -> bool {
         if !S::FOLDERS.bundles {
             return false;
@@ -89,13 +89,13 @@ impl<'a, S: System> Search<'a, S> {
         self.environment.is_set(Variable::SearchOnlyInBundle)
     }
 
-    /// Adds the places in the variables of a kind. Returns `true` if these places replace all others.
+    /// Adds the places that the variables for a kind name. Returns `true` if these places replace all others.
     fn add_named(&self, kind: ManifestKind, found: &mut Paths) -> bool {
         let mut list = |variable: Variable| {
             let source = Source::Variable(variable);
             self.environment.each_item(variable, |path| found.push(path, source))
         };
-        // A variable that is set replaces all other places, even if it is empty (APP-214a); the first one counts.
+        // A variable that is set replaces all other places, even if it is empty (APP-214a). The first such variable takes precedence.
         if kind.replacing().iter().any(|&variable| list(variable).is_some()) {
             return true;
         }
@@ -104,10 +104,11 @@ impl<'a, S: System> Search<'a, S> {
     }
 }
 
-/// Returns the places that an override layer names in place of all others (LAY-175). Skips empty paths (BI-38).
+/// Returns the places that an override layer names, which replace all other places (LAY-175). Skips empty paths (BI-38).
 ///
 /// # Errors
-/// When memory runs out.
+///
+/// Memory ran out.
 pub fn override_places(paths: &[Text]) -> Result<Paths, OutOfMemory> {
     let mut places = Paths::with_usual_room();
     for path in paths.iter().filter(|path| !path.is_empty()) {

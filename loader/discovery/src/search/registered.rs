@@ -7,7 +7,7 @@ use os::registry::{self, Event};
 
 /// Adds the places that the registry lists, in order of precedence.
 pub(super) fn add(kind: ManifestKind, found: &mut Paths, journal: &Journal<'_>) {
-    // The content of a registry may change at any time, and has no state that could be compared.
+    // A registry may change at any time, and the loader cannot compare states of its content.
     if let Some(paths) = journal.paths() {
         paths.mark_uncacheable();
     }
@@ -75,7 +75,8 @@ fn tell(kind: ManifestKind, event: Event<'_>, journal: &Journal<'_>) {
     }
 }
 
-/// Logs that the registry lists nothing. Layers are optional, and missing implicit layers are not reported at all (LAY-52).
+/// Logs that the registry lists nothing. The message is less severe for layers, which are optional. Missing implicit layers are not logged
+/// (LAY-52).
 fn tell_absence(kind: ManifestKind, journal: &Journal<'_>) {
     match kind {
         ManifestKind::Driver => journal.note(

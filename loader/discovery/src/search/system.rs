@@ -1,12 +1,12 @@
-//! Properties of a system that a search needs. A trait allows tests of the rules of every system on one machine.
+//! Properties of a system that a search needs. A trait makes it possible to test the rules of every system on one machine.
 
 use super::build_dirs::{EXTRASYSCONFDIR, FALLBACK_CONFIG_DIRS, FALLBACK_DATA_DIRS, SYSCONFDIR};
 use os::folders::{self, Folders};
 
-/// Upper bound on the length of a bundle's path with its terminator, in bytes. A longer path counts as missing (LAY-42).
+/// Upper bound on the length of a bundle's path with its terminator, in bytes. A longer path is ignored (LAY-42).
 const MAX_BUNDLE: usize = 1024;
 
-/// A system, as a search sees it.
+/// A system with its rules for searches.
 pub trait System {
     /// Folders of the system.
     const FOLDERS: Folders;

@@ -1,4 +1,4 @@
-//! Tests of the order, the defaults and the repeats of places, and of the files in places.
+//! Tests of places (order, defaults, repeats), and of the files in places.
 
 use super::*;
 use crate::env::{Environment, Fixed};
@@ -46,9 +46,9 @@ fn drv_21_lay_11_defaults() {
     assert_eq!(home, expected);
 }
 
-/// A program in a bundle on macOS.
+/// Rules of macOS, for a program in a bundle.
 struct MacOs;
-/// macOS without a bundle.
+/// Rules of macOS, for a program outside of a bundle.
 struct MacOsAlone;
 struct FreeBsd;
 struct Fuchsia;

@@ -8,7 +8,7 @@ use crate::journal::bits::NAMES;
 use crate::journal::{Journal, LogBits};
 use os::Show;
 
-/// The bits that the line about standard error names.
+/// The severities and categories that the line about standard error can list.
 const SHOWN: LogBits = LogBits::ERROR
     .with(LogBits::WARN)
     .with(LogBits::INFO)
@@ -30,7 +30,7 @@ impl Settings {
     }
 }
 
-/// Writes the lines after the first one.
+/// Writer of the lines after the first one.
 struct Lines<'a>(&'a Journal<'a>);
 
 impl Lines<'_> {

@@ -24,13 +24,13 @@ pub(super) fn configurations(object: Object<'_>) -> Result<Option<Vec<DeviceConf
     Ok(Some(configurations))
 }
 
-/// Returns the elements of `visible_devices` as one list, each with [`END_OF_WORD`] after it. An element that is not a text becomes a word
-/// without a match, because ignoring the element could show a device that is to be hidden.
+/// Returns the elements of `visible_devices` as one list, with [`END_OF_WORD`] after each element. An element that is not a text becomes a
+/// word that matches no device, because ignoring the element could show a hidden device.
 pub(super) fn visible(object: Object<'_>) -> Result<Text, OutOfMemory> {
     let mut list = Vec::new();
     for element in object.array("visible_devices").unwrap_or_default().iter() {
         let word = element.as_text().unwrap_or(b"(not a text)");
-        // A text of the JSON parser contains no NUL (LAY-74).
+        // A text of the JSON parser contains no null byte (LAY-74).
         for &byte in word.iter().chain(&[END_OF_WORD]) {
             list.try_push(byte)?;
         }
@@ -43,7 +43,7 @@ fn configuration(object: Object<'_>) -> Option<DeviceConfiguration> {
     Some(DeviceConfiguration {
         device_uuid: uuid(object, "deviceUUID")?,
         driver_uuid: uuid(object, "driverUUID")?,
-        // The conversion saturates, so a number that is not a 32-bit version does not match a wrong device.
+        // The conversion saturates, so a number that is not a 32-bit version does not match another device by accident.
         driver_version: object.get("driverVersion").and_then(Value::as_number)? as u32,
         device_name: name("deviceName"),
         driver_name: name("driverName"),
@@ -63,7 +63,7 @@ fn uuid(object: Object<'_>, field: &str) -> Option<[u8; 16]> {
 }
 
 fn byte_of(number: f64) -> Option<u8> {
-    // The conversion does not change a whole number in the range of a byte.
+    // The conversion is exact, because the number is an integer in the range of a byte.
     let byte = number as u8;
     (f64::from(byte) == number).then_some(byte)
 }

@@ -9,13 +9,13 @@ use crate::text::Text;
 use os::memory::OutOfMemory;
 use os::registry;
 
-/// The file below a base folder. Tools compare the path in messages, which has two slashes at one place.
+/// The file below a base folder. The path has two consecutive slashes, because tools compare the path in messages.
 const FILE: &[u8] = b"vulkan//loader_settings.d/vk_loader_settings.json";
 
 /// Returns the active settings for the running executable, if there are any.
 ///
 /// # Errors
-/// Only when memory runs out. The journal gets every fault of the file.
+/// Memory ran out. Faults of the file are reported to the journal instead.
 pub fn load(search: &Search<'_>, journal: &mut Journal<'_>) -> Result<Option<Settings>, OutOfMemory> {
     let executable = Executable::running();
     let loaded = load_for(search, &executable, journal);
@@ -23,7 +23,7 @@ pub fn load(search: &Search<'_>, journal: &mut Journal<'_>) -> Result<Option<Set
     loaded
 }
 
-/// Returns the active settings for an executable, if there are any. The first file that exists decides.
+/// Returns the active settings for an executable, if there are any. Uses only the first file that exists.
 pub fn load_for(
     search: &Search<'_>,
     executable: &Executable,
@@ -52,7 +52,7 @@ pub fn load_for(
     Ok(None)
 }
 
-/// Returns the settings in a file; `None` if there is no such file.
+/// Returns the settings in a file; `None` if the file does not exist.
 fn read(
     path: &Text,
     executable: &Executable,
@@ -66,9 +66,9 @@ fn read(
     }
 }
 
-/// Returns the files that the system's registry names (APP-242).
+/// Returns the settings files that the system's registry lists (APP-242).
 fn registered(journal: &Journal<'_>) -> Paths {
-    // The content of a registry may change at any time, and has no state that could be compared.
+    // A registry may change at any time, and the loader cannot compare states of its content.
     if let Some(paths) = journal.paths() {
         paths.mark_uncacheable();
     }

@@ -1,6 +1,6 @@
 //! The loader settings file, through which a configuration tool controls this loader (APP-240 to APP-262).
 //!
-//! [`load`] finds the file, chooses the object for the running executable, and reads it. A file that cannot be used never fails a call.
+//! [`load`] finds the file, chooses the object for the running executable, and parses that object. An invalid file never makes a call fail.
 //! [`Settings::describe`] logs the active settings.
 
 mod describe;

@@ -9,7 +9,7 @@ use crate::text::Text;
 use alloc::vec::Vec;
 use os::memory::{Grow, OutOfMemory};
 
-/// The words of `stderr_log`.
+/// The words that `stderr_log` may contain.
 const LOG_WORDS: &[(&[u8], LogBits)] = &[
     (b"all", ALL),
     (b"info", LogBits::INFO),
@@ -30,7 +30,7 @@ const ALL: LogBits = LogBits::INFO
     .with(LogBits::DRIVER)
     .with(LogBits::VALIDATION);
 
-/// Returns the settings for an executable, or the reason why there are none. The outer error ends the whole call.
+/// Returns the settings for an executable, or the reason why the file contains none. The outer error makes the whole call fail.
 pub(super) fn settings(
     root: Value<'_>,
     path: &Text,
@@ -63,7 +63,7 @@ pub(super) fn settings(
     Ok(active.then_some(settings).ok_or(SettingsReason::Nothing.into()))
 }
 
-/// Returns the object for this executable, or else the first object for all executables (APP-246).
+/// Returns the first object for this executable, or else the first object for all executables (APP-246).
 fn choose<'a>(root: Value<'a>, executable: &Executable) -> Result<Object<'a>, Reason> {
     let root = root.as_object().ok_or(FileReason::InvalidJson(None))?;
     root.text("file_format_version")

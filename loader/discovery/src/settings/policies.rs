@@ -6,10 +6,10 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 /// The policies that the variable named when the library was loaded; [`UNSET`] if the variable was not set.
 static ASKED: AtomicU32 = AtomicU32::new(UNSET);
-/// Marks that the variable was not set.
+/// Value of [`ASKED`] if the variable was not set.
 const UNSET: u32 = u32::MAX;
 
-/// A set of policies that are on.
+/// A set of enabled policies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DriverPolicies(u8);
 
@@ -25,7 +25,7 @@ impl DriverPolicies {
     /// Like [`Self::LAZY`], but only for drivers whose devices are all suspended by the kernel.
     pub const LAZY_ASLEEP: Self = Self(16);
 
-    /// All policies, with their names.
+    /// Each policy with its name.
     pub const NAMES: [(Self, &str); 5] = [
         (Self::SOFTWARE_LAST, "software-last"),
         (Self::NO_WAKE, "no-wake"),
@@ -34,7 +34,7 @@ impl DriverPolicies {
         (Self::LAZY_ASLEEP, "lazy-asleep"),
     ];
 
-    /// Turns on the policies that the variable names.
+    /// Enables the policies that the variable names.
     pub fn read(environment: &Environment<'_>) {
         let mut all = Self::default();
         let set = environment.each_item(Variable::DriverPolicy, |word| all = all.with(word));
@@ -43,7 +43,7 @@ impl DriverPolicies {
         }
     }
 
-    /// Returns the policies that are on. If the variable is set, only the variable decides.
+    /// Returns the enabled policies. If the variable is set, it overrides the settings file.
     pub fn in_force(settings: Option<&Settings>) -> Self {
         match u8::try_from(ASKED.load(Ordering::Relaxed)) {
             Ok(mask) => Self(mask),
@@ -51,13 +51,13 @@ impl DriverPolicies {
         }
     }
 
-    /// Returns the set with the policy of this name. Other words have no effect.
+    /// Returns the set with the policy of this name added. Other words have no effect.
     pub fn with(self, word: &[u8]) -> Self {
         let known = Self::NAMES.iter().find(|(_, name)| name.as_bytes() == word);
         Self(self.0 | known.map_or(0, |(policy, _)| policy.0))
     }
 
-    /// Returns the set without the policies that leave out drivers.
+    /// Returns the set without the policies that exclude drivers.
     pub fn without_choices(self) -> Self {
         Self(self.0 & Self::KEEP_OPEN.0)
     }

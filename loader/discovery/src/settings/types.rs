@@ -7,25 +7,25 @@ use alloc::vec::Vec;
 use core::fmt;
 use os::Raw;
 
-/// Active settings: at least one of them has an effect (APP-247).
+/// Active settings. At least one of the settings has an effect (APP-247).
 #[derive(Debug, Default, PartialEq)]
 pub struct Settings {
     /// File from which the settings were read.
     pub path: Text,
-    /// Severities to print on standard error; empty if the file leaves that to `VK_LOADER_DEBUG` (APP-234).
+    /// Severities to print on standard error; empty if `VK_LOADER_DEBUG` decides (APP-234).
     pub log_mask: LogBits,
     /// The layers in the order of the chain. `None` leaves layers to normal discovery (APP-247); an empty list means that there are no
-    /// layers at all (APP-251).
+    /// layers (APP-251).
     pub layers: Option<Vec<LayerEntry>>,
     /// Manifests of further drivers, in the order of the file.
     pub additional_drivers: Vec<Text>,
-    /// `true` if drivers that were found elsewhere must be discarded.
+    /// `true` if drivers from other sources are discarded.
     pub additional_drivers_exclusive: bool,
     /// The physical devices to show, in order. `None` shows all devices. An empty list shows none, and still switches off the variables for
     /// drivers (APP-215).
     pub device_configurations: Option<Vec<DeviceConfiguration>>,
-    /// The words for the only devices to show, each with [`END_OF_WORD`](crate::env::device_select::END_OF_WORD) after it (DRV-143a); if
-    /// this is empty, the variable decides.
+    /// Words for the devices to show, with [`END_OF_WORD`](crate::env::device_select::END_OF_WORD) after each word (DRV-143a). If the text
+    /// is empty, the variable decides.
     pub visible_devices: Text,
     /// Policies for opening drivers.
     pub driver_policies: DriverPolicies,
@@ -36,18 +36,18 @@ pub struct Settings {
 /// Effect of the file on one layer (APP-252).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// The layer is active if anything else asks for it.
+    /// The layer is active if the application, a variable or a manifest enables it.
     Auto,
     /// Always active.
     On,
     /// The layer is treated as not installed.
     Off,
-    /// The place of all layers that the file does not name.
+    /// The entry marks the position of all layers that the file does not name.
     Unordered,
 }
 
 impl Control {
-    /// Returns the word in the settings file.
+    /// Returns the word for the effect in the settings file.
     pub fn word(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -58,22 +58,22 @@ impl Control {
     }
 }
 
-/// An entry of `layers`. For [`Control::Unordered`], the other fields have no meaning.
+/// An entry of `layers`. For [`Control::Unordered`], the other fields are unused.
 #[derive(Debug, PartialEq, Eq)]
 #[cfg_attr(test, derive(Clone))]
 pub struct LayerEntry {
     /// Effect of the entry.
     pub control: Control,
-    /// The exact name of the layer.
+    /// Exact name of the layer.
     pub name: Text,
     /// Path of the layer's manifest, as written in the file.
     pub path: Text,
-    /// `true` if the rules of implicit layers apply to the manifest.
+    /// `true` if the layer is treated as an implicit layer.
     pub implicit: bool,
 }
 
-/// A physical device to show (APP-258). This value owns no memory, so an instance can keep a copy in the memory of the application
-/// (APP-170).
+/// A physical device to show (APP-258). The type contains no pointers, so an instance can store a copy in memory from the application's
+/// allocator (APP-170).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceConfiguration {
     /// `VkPhysicalDeviceIDProperties::deviceUUID`.
@@ -124,7 +124,7 @@ impl Default for ShortName {
     }
 }
 
-/// Prints every byte unchanged, as [`Text`] does.
+/// Prints every byte unchanged, like [`Text`].
 impl fmt::Display for ShortName {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         Raw(self.as_bytes()).fmt(formatter)

@@ -1,4 +1,4 @@
-//! Byte strings from manifests, the environment and the file system, and paths made of them.
+//! Byte strings from manifests, the environment and the file system, and paths in this form.
 
 mod path;
 mod place;
@@ -16,10 +16,9 @@ use core::ops::Deref;
 use os::Raw;
 use os::memory::{self, OutOfMemory};
 
-/// A byte string. Names and paths are compared and passed on exactly as found; they need not be UTF-8 (LAY-70, BI-7).
+/// A byte string. Names and paths need not be UTF-8, and are never changed (LAY-70, BI-7).
 ///
-/// If memory runs out for a copy and the copying function cannot return an error, the function returns an empty copy. The Vulkan call then
-/// fails with out of memory.
+/// A function that cannot return an error returns an empty copy if memory runs out. The Vulkan call then fails with out of memory.
 #[derive(Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Text(Vec<u8>);
 
@@ -27,7 +26,7 @@ impl Text {
     /// Returns a copy of `bytes`.
     ///
     /// # Errors
-    /// When memory runs out.
+    /// Memory ran out.
     pub fn try_new(bytes: &[u8]) -> Result<Self, OutOfMemory> {
         memory::copy(bytes).map(Self)
     }
@@ -35,7 +34,7 @@ impl Text {
     /// Replaces the text by the path of `rest` below `folder`. Uses the same memory if it is large enough.
     ///
     /// # Errors
-    /// When memory runs out.
+    /// Memory ran out.
     pub fn set_joined(&mut self, folder: &[u8], rest: &[u8]) -> Result<(), OutOfMemory> {
         self.0.clear();
         append_joined(&mut self.0, folder, rest)

@@ -16,14 +16,14 @@ pub fn file_name(path: &[u8]) -> &[u8] {
 /// Returns the path before the last separator; `None` for a bare file name.
 pub fn folder_of(path: &Text) -> Option<&[u8]> {
     let at = path.iter().rposition(|&byte| is_separator(byte))?;
-    // The folder of `/x.json` is the root itself.
+    // For `/x.json`, the folder is the root.
     Some(&path[..at.max(1)])
 }
 
 /// Returns the path of `rest` below `folder`, with one separator between the two.
 ///
 /// # Errors
-/// Only when memory runs out.
+/// Memory ran out.
 pub fn join(folder: &[u8], rest: &[u8]) -> Result<Text, OutOfMemory> {
     let mut path = Vec::new();
     path.try_exact_room(folder.len() + 1 + rest.len())?;

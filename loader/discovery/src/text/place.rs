@@ -1,11 +1,11 @@
 //! Positions in a text, for messages.
 
-/// A line of a text and a byte in that line, both counted from 1.
+/// Position in a text: a line, and a byte in that line, both counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The line.
+    /// Number of the line.
     pub line: u32,
-    /// The byte in the line.
+    /// Number of the byte in the line.
     pub column: u32,
 }
 

@@ -1,7 +1,7 @@
 //! The trace: a record of the loader's steps in this process, with one JSON object per line, for scripts (docs/trace.md).
 //!
-//! `VK_LOADER_TRACE` switches the trace on. The trace never changes a result. A record that cannot be written is left out, and after a
-//! failed write nothing more is written to the file. Without a trace, each place that would write a record only reads one word.
+//! `VK_LOADER_TRACE` switches the trace on. The trace never changes a result. A record that cannot be written is dropped, and nothing is
+//! written to the file after a failed write. While the trace is off, [`write`] only reads one word.
 
 mod record;
 
@@ -12,7 +12,7 @@ use core::fmt::Arguments;
 use core::sync::atomic::{AtomicBool, Ordering};
 use os::{Appended, Raw, SetOnce};
 
-/// Version of the format in docs/trace.md. The number grows when a reader of an older version would misunderstand a record.
+/// Version of the format in docs/trace.md. The version increases with each change that an older reader would misunderstand.
 pub const SCHEMA: u64 = 1;
 
 /// `true` if records are written.
@@ -46,7 +46,7 @@ pub fn begin(named: &[u8]) {
     }
 }
 
-/// Returns the number of a descriptor. For any other text, returns the largest number, which no open descriptor has.
+/// Returns the number of a descriptor. For any other text, returns the largest number, which is never an open descriptor.
 fn descriptor(number: &[u8]) -> u32 {
     let digits = core::str::from_utf8(number).ok();
     digits.and_then(|digits| digits.parse().ok()).unwrap_or(u32::MAX)
@@ -85,7 +85,8 @@ fn append(event: &str, fill: &dyn Fn(&mut Record)) {
     }
 }
 
-/// Logs the only message about a trace that cannot be written. The message has the form of other messages, and goes to the same place.
+/// Logs the message about a trace that cannot be written. There is no other message about the trace. The line has the usual header, and
+/// goes to standard error.
 fn complain(what: Arguments<'_>) {
     let name = Variable::Trace.name();
     os::write_to_standard_error(&os::render(format_args!(
@@ -98,15 +99,15 @@ fn complain(what: Arguments<'_>) {
 pub enum Step<'a> {
     /// A call of the program.
     Call,
-    /// A library is opened.
+    /// Opening of a library.
     Open,
-    /// A function of the driver with this library.
+    /// A call of a function in the driver with this library.
     Driver(&'a [u8]),
-    /// Work of the layers of an instance or device, and of the drivers at the end of the chain.
+    /// Work of the layers and drivers in the call chain of an instance or device.
     Chain,
 }
 
-/// A step that has begun. If the trace has no record of the step's end, the process ended during the step, or another thread unloaded the
+/// A step that has begun. If the trace does not record the step's end, the process ended during the step, or another thread unloaded the
 /// library.
 pub struct Begun<'a> {
     step: Step<'a>,
@@ -115,7 +116,7 @@ pub struct Begun<'a> {
 }
 
 impl<'a> Step<'a> {
-    /// Writes that the step begins. `name` is the called function or the opened library.
+    /// Writes that the step begins. `name` is the name of the called function or opened library.
     #[inline]
     pub fn begin(self, name: &'a [u8]) -> Begun<'a> {
         let mut begun = Begun {

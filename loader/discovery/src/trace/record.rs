@@ -1,11 +1,11 @@
-//! A JSON object that is written one member at a time.
+//! A JSON object that is built one member at a time.
 
 use crate::version::ApiVersion;
 use alloc::vec::Vec;
 use core::fmt::{self, Arguments, Write};
 use os::memory::Grow;
 
-/// A JSON object that is being written. If memory runs out, the whole record is invalid.
+/// A JSON object that is being built. If memory runs out, the whole record is dropped.
 pub struct Record {
     text: Vec<u8>,
     /// `true` if the next member or element is the first one of the open object or array.
@@ -36,7 +36,7 @@ impl Record {
         self.string(value);
     }
 
-    /// Writes a member whose value is one of a few words.
+    /// Writes a member whose value is a fixed word.
     pub fn word(&mut self, name: &str, value: &str) {
         self.text(name, value.as_bytes());
     }
@@ -145,7 +145,7 @@ impl Record {
     }
 }
 
-/// The formatted values contain no bytes that [`os::render`] would have to decode.
+/// The formatted values are valid UTF-8, so no bytes need [`os::render`].
 impl Write for Record {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.raw(text.as_bytes());

@@ -9,34 +9,35 @@ use crate::text::Text;
 use alloc::vec::Vec;
 use os::memory::{Grow, OutOfMemory};
 
-/// One chain of words, or one list of layers.
+/// One chain of words or one list of layers that orders layers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Declaration<'a> {
-    /// The author.
+    /// Author of the declaration.
     pub(super) by: By<'a>,
     /// The chain, or the word of a manifest; empty for a list of layers.
     pub(super) text: &'a [u8],
 }
 
-/// All declarations about the layers of a chain.
+/// All declarations about the order of the layers in a call chain.
 #[derive(Debug)]
 pub(super) struct Declarations<'a> {
     /// Graph of the declarations that are not ignored.
     pub(super) graph: Graph,
-    /// All declarations. Each edge refers to a declaration by its index in this list.
+    /// All declarations. An edge refers to its declaration by the index in this list.
     pub(super) all: Vec<Declaration<'a>>,
     /// The first edge of each declaration that contradicts stronger or earlier declarations.
     pub(super) ignored: Vec<Edge>,
 }
 
-/// Position of a layer in a declaration: smaller is nearer to the application.
+/// Position of a layer in a declaration; smaller positions are nearer to the application. `None` if the declaration does not concern the
+/// layer.
 type Rank = Option<usize>;
 
 impl<'a> Declarations<'a> {
     /// Reads all declarations.
     ///
     /// # Errors
-    /// When memory runs out.
+    /// Memory ran out.
     pub(super) fn of(list: &'a DiscoveredLayers, chain: &[ChosenLayer]) -> Result<Self, OutOfMemory> {
         let mut found = Self {
             graph: Graph::of(chain.len())?,
@@ -73,7 +74,7 @@ impl<'a> Declarations<'a> {
         Ok(found)
     }
 
-    /// Keeps the order of layers with the same name. Only a settings file can list a name twice.
+    /// Preserves the order of layers with the same name. Only a settings file can list a name twice.
     fn keep_equal_names(&mut self, list: &DiscoveredLayers, chain: &[ChosenLayer]) -> Result<(), OutOfMemory> {
         if !list.ordered_by_settings {
             return Ok(());
@@ -90,7 +91,7 @@ impl<'a> Declarations<'a> {
         Ok(())
     }
 
-    /// Keeps the order of some layers among themselves.
+    /// Preserves the order of the listed layers.
     fn keep_list(
         &mut self,
         by: By<'a>,
@@ -102,7 +103,7 @@ impl<'a> Declarations<'a> {
         self.declare(Declaration { by, text: b"" }, ranks)
     }
 
-    /// Adds the chains of a text.
+    /// Adds the chains of words in a text.
     fn add_text(
         &mut self,
         by: By<'a>,
@@ -111,7 +112,7 @@ impl<'a> Declarations<'a> {
         chain: &[ChosenLayer],
     ) -> Result<(), OutOfMemory> {
         for text in chains(text) {
-            // A layer belongs to the word that names it most exactly; among equally exact words, to the first.
+            // A layer belongs to the most specific word that matches it; of equally specific words, to the first.
             let mut best: Vec<Option<(u8, usize)>> = Vec::new();
             best.try_exact_room(chain.len())?;
             best.resize(chain.len(), None);
@@ -139,7 +140,7 @@ impl<'a> Declarations<'a> {
         chain: &[ChosenLayer],
     ) -> Result<(), OutOfMemory> {
         let by = By::Manifest(&layer.manifest);
-        // The rank of the layer itself, and of the layers that a word means.
+        // `own` is the rank of the layer itself, and `others` the rank of the layers that a word matches.
         let mut add = |words: &'a [Text], own: usize, others: usize| {
             words.iter().try_for_each(|text| {
                 let word = Word::parse(text);
@@ -157,7 +158,7 @@ impl<'a> Declarations<'a> {
         add(&layer.order.below, 1, 0)
     }
 
-    /// Puts each layer above all layers of a larger rank. Layers without a rank are not concerned.
+    /// Puts each layer above all layers of a larger rank. Layers without a rank are not affected.
     fn declare(&mut self, declaration: Declaration<'a>, ranks: impl Iterator<Item = Rank>) -> Result<(), OutOfMemory> {
         let mut ranked = Vec::new();
         for (place, rank) in ranks.enumerate() {
@@ -171,7 +172,7 @@ impl<'a> Declarations<'a> {
         os::sort(&mut ranked);
         let by = self.all.len();
         let mut ignored = None;
-        // Neighbours come first, from the lowest pair up, so that all other pairs follow from these edges.
+        // Edges between neighbours are added first, from the lowest pair up, so that all other pairs follow from these edges.
         for at in (0..ranked.len()).rev() {
             let (rank, above) = ranked[at];
             let after = &ranked[at + 1..];

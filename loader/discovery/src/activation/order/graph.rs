@@ -1,10 +1,9 @@
-//! A graph that says which layers must be above which other layers, without contradictions, and the stable order that follows from the
-//! graph.
+//! A graph without cycles that requires some layers to be above others, and the stable order that follows from the graph.
 
 use alloc::vec::Vec;
 use os::memory::{Grow, OutOfMemory};
 
-/// Requirement that one layer is above another. A layer's number is its place in the list before sorting.
+/// Requirement that one layer is above another. A layer's number is its position in the list before sorting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Edge {
     /// The layer nearer to the application.
@@ -18,9 +17,9 @@ pub(super) struct Edge {
 /// Result of adding an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Added {
-    /// The edge is new, or follows from other edges.
+    /// The edge is new, or other edges already imply it.
     Yes,
-    /// Other edges say the opposite, so the edge was not added.
+    /// Other edges require the opposite order, so the edge was not added.
     Contradicts,
 }
 
@@ -28,9 +27,9 @@ pub(super) enum Added {
 #[derive(Debug)]
 pub(super) struct Graph {
     size: usize,
-    /// A row of bits for each layer: the layers that must be below that layer, directly or through others.
+    /// For each layer, a row of bits that marks the layers that must be below it, directly or through other layers.
     below: Vec<u64>,
-    /// The edges that did not follow from earlier edges.
+    /// The edges that earlier edges did not imply.
     edges: Vec<Edge>,
 }
 
@@ -38,7 +37,7 @@ impl Graph {
     /// Returns a graph of `size` layers without edges: every order is allowed.
     ///
     /// # Errors
-    /// When memory runs out.
+    /// Memory ran out.
     pub(super) fn of(size: usize) -> Result<Self, OutOfMemory> {
         let mut below = Vec::new();
         let bits = size.checked_mul(Self::words(size)).ok_or(OutOfMemory)?;
@@ -51,7 +50,7 @@ impl Graph {
         })
     }
 
-    /// Returns the number of words in a row.
+    /// Returns the number of 64-bit words in a row of bits.
     fn words(size: usize) -> usize {
         size.div_ceil(64)
     }
@@ -65,7 +64,7 @@ impl Graph {
     /// Adds an edge between two different layers.
     ///
     /// # Errors
-    /// When memory runs out.
+    /// Memory ran out.
     pub(super) fn add(&mut self, edge: Edge) -> Result<Added, OutOfMemory> {
         if self.has(edge.below, edge.above) {
             return Ok(Added::Contradicts);
@@ -76,7 +75,7 @@ impl Graph {
         self.edges.try_push(edge)?;
         let words = Self::words(self.size);
         for layer in 0..self.size {
-            // A layer that is already above both layers is above everything below them too.
+            // A layer that is already above both layers is also above everything below them.
             if layer != edge.above && (!self.has(layer, edge.above) || self.has(layer, edge.below)) {
                 continue;
             }
@@ -88,10 +87,10 @@ impl Graph {
         Ok(Added::Yes)
     }
 
-    /// Returns edges that lead from one layer down to another; none if no edges do.
+    /// Returns the edges of a path from one layer down to another; the list is empty if there is no path.
     ///
     /// # Errors
-    /// When memory runs out.
+    /// Memory ran out.
     pub(super) fn path(&self, from: usize, to: usize) -> Result<Vec<Edge>, OutOfMemory> {
         let mut arrived: Vec<Option<Edge>> = Vec::new();
         arrived.try_exact_room(self.size)?;
@@ -117,13 +116,13 @@ impl Graph {
         Ok(path)
     }
 
-    /// Returns the layers in their new order, from the application down. If several layers may come next, the sort takes the first of
-    /// them in the old order. So a layer moves only down, and only as far as an edge requires.
+    /// Returns the layers in their new order, from the application down. If several layers may come next, the sort picks the first of them
+    /// in the old order. Therefore, a layer moves only down, and only as far as an edge requires.
     ///
     /// # Errors
-    /// When memory runs out.
+    /// Memory ran out.
     pub(super) fn sorted(&self) -> Result<Vec<usize>, OutOfMemory> {
-        // Number of layers that are still to come and must be above each layer.
+        // For each layer, the number of layers that must be above it and are not sorted yet.
         let mut blocked = Vec::new();
         blocked.try_exact_room(self.size)?;
         blocked.resize(self.size, 0_usize);
@@ -135,7 +134,7 @@ impl Graph {
         let mut sorted = Vec::new();
         sorted.try_exact_room(self.size)?;
         while let Some(next) = blocked.iter().position(|&count| count == 0) {
-            // No count reaches this value, so the layer is not found again.
+            // No count reaches this value, so the search does not find the layer again.
             blocked[next] = usize::MAX;
             sorted.push(next);
             for (below, count) in blocked.iter_mut().enumerate() {
@@ -145,10 +144,8 @@ impl Graph {
         Ok(sorted)
     }
 
-    /// Returns an edge for each layer that now comes after a layer that it was above before: the edge that moved the layer.
-    ///
-    /// # Errors
-    /// When memory runs out.
+    /// Returns an edge for each layer that was above another layer in the old order and is below it in the new order: the edge that moved
+    /// the layer.
     pub(super) fn moves(&self, sorted: &[usize]) -> Result<Vec<Edge>, OutOfMemory> {
         let mut places = Vec::new();
         places.try_exact_room(self.size)?;

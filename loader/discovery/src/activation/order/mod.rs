@@ -1,8 +1,8 @@
 //! Order of layers by declaration (LAY-330 to LAY-339).
 //!
 //! Users and manifests may declare that one layer is nearer to the application than another. [`sort`] applies the declarations to a list of
-//! layers that was decided before. [`sort`] makes no layer active, and returns at once if there is no declaration. If declarations
-//! contradict each other, the stronger one counts: see [`By`].
+//! layers that was decided before. [`sort`] activates no layer, and returns immediately if there is no declaration. If declarations
+//! contradict each other, the stronger one takes precedence: see [`By`].
 
 mod declare;
 mod graph;
@@ -48,7 +48,7 @@ pub(super) enum Purpose {
 /// Sorts layers by the declarations. `chain` lists the layers from the application to the driver. Returns `true` if a layer moved.
 ///
 /// # Errors
-/// When memory runs out.
+/// Memory ran out.
 pub(super) fn sort(
     list: &DiscoveredLayers,
     chain: &mut [ChosenLayer],
@@ -62,7 +62,7 @@ pub(super) fn sort(
     sort_declared(list, chain, purpose, journal)
 }
 
-/// Does the work of [`sort`] if there are declarations.
+/// Sorts the layers like [`sort`], for a list with declarations.
 #[cold]
 #[inline(never)]
 fn sort_declared(
@@ -95,8 +95,8 @@ fn sort_declared(
     Ok(!moves.is_empty())
 }
 
-/// Sorts the layers that have pre-instance functions. `active` has their indices in the order in which the layers were found. The last one
-/// is called first, so the order from the application to the driver is the opposite.
+/// Sorts the layers that have pre-instance functions. `active` has their indices in the order in which the layers were found. The loader
+/// calls the last layer first, so the order from the application to the driver is reversed.
 ///
 /// # Errors
 /// Memory ran out.

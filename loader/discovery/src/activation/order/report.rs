@@ -1,4 +1,4 @@
-//! Lines of the log and records of the trace about the order of layers.
+//! Log lines and trace records about the order of layers.
 
 use super::declare::{Declaration, Declarations};
 use super::graph::Edge;
@@ -16,11 +16,11 @@ use os::{Raw, Show};
 const INFO: LogBits = LogBits::INFO.with(LogBits::LAYER);
 const WARN: LogBits = LogBits::WARN.with(LogBits::LAYER);
 
-/// Upper bound on the contradictions that are described; further ones are only counted.
+/// Upper bound on the contradictions that are described; the log only counts further ones.
 const MOST_DESCRIBED: usize = 16;
 
 impl By<'_> {
-    /// Returns the word for the trace.
+    /// Returns the word for the author in the trace.
     fn word(self) -> &'static str {
         match self {
             Self::Application => "application",
@@ -101,7 +101,7 @@ pub(super) fn moves(
 /// Logs each declaration that is ignored, with the declarations that it contradicts.
 ///
 /// # Errors
-/// When memory runs out.
+/// Memory ran out.
 pub(super) fn contradictions(
     list: &DiscoveredLayers,
     chain: &[ChosenLayer],
@@ -111,7 +111,7 @@ pub(super) fn contradictions(
     if !journal.wants(WARN) {
         return Ok(());
     }
-    // A user who declares the place of a layer need not change lists as well, so ignored lists are not reported.
+    // A user who declares the position of a layer need not change the lists too, so ignored lists are not reported.
     let is_told = |edge: &&Edge| !matches!(declarations.all[edge.by].by, By::List(_));
     let told = || declarations.ignored.iter().filter(is_told);
     for edge in told().take(MOST_DESCRIBED) {
@@ -181,7 +181,7 @@ impl<'a> Tally<'a> {
     }
 }
 
-/// Returns `true` if a word is not a kind, and no layer that can be in a chain has it as its name.
+/// Returns `true` if a word is not a kind of layer, and is not the name of a layer that can be in a chain.
 fn is_unknown(word: &[u8], list: &DiscoveredLayers) -> bool {
     let word = Word::parse(word);
     let is_for = |layer: &LayerManifest| layer.components().is_none() && word.is_for(layer);

@@ -52,7 +52,7 @@ fn plain(names: &[&str]) -> DiscoveredLayers {
     found(names.iter().map(|name| layer(name, &[], &[])))
 }
 
-/// Returns the names after sorting. `enabled_by` gives the reason for which the layer of a name is active.
+/// Returns the names after sorting. `enabled_by` returns the reason why the layer with a name is active.
 fn sorted_by(list: &DiscoveredLayers, enabled_by: impl Fn(&str) -> EnabledBy, lines: &Lines) -> Vec<String> {
     let name = |index: usize| list.layers[index].name.to_string();
     let chosen = |index| ChosenLayer {
@@ -270,7 +270,7 @@ fn lay_335_a_cycle_of_a_hundred() {
             let line = format!("   \"{above}\" above \"{below}\": the order in /{above}.json ({below})");
             assert!(lines.has(warn, &line), "{line}");
         }
-        // One declaration of the user decides which declaration is ignored.
+        // The user's declaration decides which of the other declarations is ignored.
         let mut list = list;
         list.order.variable = "n50>n49".into();
         let order = sorted_by(&list, |_| EnabledBy::Implicit, &Lines::default());
@@ -423,7 +423,7 @@ fn lay_338_functions_before_instances_follow_the_same_order() {
             };
         }
     }
-    // The last layer is called first.
+    // The loader calls the last layer first.
     for (order, expected) in [
         ("", [0, 1, 2, 3]),
         ("c>b>a", [0, 1, 2, 3]),

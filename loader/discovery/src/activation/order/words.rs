@@ -1,4 +1,4 @@
-//! The words of a declaration. Each word stands for one or more layers.
+//! The words of a declaration. Each word matches one or more layers.
 
 use crate::env::glob::Pattern;
 use crate::manifest::LayerManifest;
@@ -16,7 +16,7 @@ pub(super) enum Word {
 }
 
 impl Word {
-    /// Parses a word. Blanks around the word do not count.
+    /// Parses a word. Ignores blanks around the word.
     pub(super) fn parse(text: &[u8]) -> Self {
         let text = text.trim_ascii();
         let inner = text.strip_prefix(b"~").and_then(|rest| rest.strip_suffix(b"~"));
@@ -27,7 +27,7 @@ impl Word {
         }
     }
 
-    /// Returns `true` if the word stands for this layer.
+    /// Returns `true` if the word matches this layer.
     pub(super) fn is_for(&self, layer: &LayerManifest) -> bool {
         match self {
             Self::Kind { implicit } => layer.implicit == *implicit,

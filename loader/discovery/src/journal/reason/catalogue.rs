@@ -1,4 +1,4 @@
-//! Driver catalogues that are ignored, and drivers that stay closed because of a catalogue.
+//! Reasons about driver catalogues that are ignored, and about drivers that stay closed because of a catalogue.
 
 use super::{DRIVER_ERROR, DRIVER_INFO, DRIVER_WARN, LogBits};
 use crate::text::Text;
@@ -9,21 +9,21 @@ use reasons::Code;
 /// Reason why a driver catalogue is ignored, or why a driver in the catalogue is skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CatalogueReason {
-    /// The file belongs to another user, or other users may write to it.
+    /// The file belongs to an untrusted user, or other users may write to it.
     NotKept,
     /// The file is not a valid catalogue.
     Invalid,
     /// The file has another schema.
     OtherSchema,
-    /// The catalogue was made with another loader.
+    /// Another version of the loader made the catalogue.
     OtherLoader,
     /// This variable had another value when the catalogue was made.
     Variable(Text),
     /// The driver has no device on this machine.
     NoDevice(Asked),
-    /// The driver has no device that the instance shows.
+    /// The settings and variables hide all devices of the driver.
     Hidden(Asked),
-    /// The driver computes on the processor, and another driver has a device.
+    /// The driver runs on the processor, and another driver has a device.
     Software,
     /// All devices of the driver are suspended.
     Asleep,
@@ -35,7 +35,7 @@ pub enum CatalogueReason {
     Hung(u32, Asked),
 }
 
-/// Time at which a driver was asked, in seconds since 1970.
+/// Time at which the driver was asked, in seconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked(pub u64);
 
@@ -124,7 +124,7 @@ impl CatalogueReason {
         }
     }
 
-    /// Writes the details, which the record has beside the code.
+    /// Writes the details. The record has them next to the code.
     pub fn describe(&self, record: &mut Record) {
         match self {
             Self::Variable(variable) => record.text("variable", variable),
@@ -150,7 +150,7 @@ impl CatalogueReason {
 impl fmt::Display for Asked {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (days, rest) = (self.0 / 86_400, self.0 % 86_400);
-        // Days count from the first of March of the year 0, so that a leap day ends a year, in periods of 400 years.
+        // The calculation uses periods of 400 years, which begin on the first of March. A leap day is then the last day of a year.
         let days = days.saturating_add(719_468);
         let (period, day) = (days / 146_097, days % 146_097);
         let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
@@ -168,7 +168,7 @@ impl fmt::Display for Asked {
     }
 }
 
-/// Writes the message for a file that is ignored as a whole.
+/// Writes the message for a catalogue that is completely ignored.
 fn ignored(out: &mut fmt::Formatter<'_>, name: &Text, why: &str) -> fmt::Result {
     write!(out, "The driver catalogue {name} is ignored: {why}")
 }

@@ -1,4 +1,5 @@
-//! Reasons about physical devices that are hidden from the application, or left out of a call (APP-259, DRV-120, DRV-133, DRV-150).
+//! Reasons about physical devices that are hidden from the application, or missing in the result of a call (APP-259, DRV-120, DRV-133,
+//! DRV-150).
 
 use core::fmt;
 
@@ -7,10 +8,10 @@ use crate::env::Variable;
 use crate::text::Text;
 use reasons::Code;
 
-/// Reason why a physical device, or a group of devices, is not shown.
+/// Reason why a physical device, or a group of devices, is hidden or missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceReason {
-    /// The ID filter in this variable does not contain the number of the device.
+    /// The variable is an ID filter, and no range contains the ID of the device.
     IdFilter(Variable),
     /// The settings file configures devices, but not this device.
     NotConfigured,
@@ -20,9 +21,9 @@ pub enum DeviceReason {
     Served,
     /// The settings file does not configure a device of the group with this number, so the group is not shown.
     GroupNotConfigured(usize),
-    /// `vkEnumeratePhysicalDevices` of the driver failed with this `VkResult`. The driver's previous list is used.
+    /// `vkEnumeratePhysicalDevices` of the driver failed with this `VkResult`. The loader uses the driver's previous list.
     EnumerationFailed(i32),
-    /// The driver did not report this information about its groups.
+    /// The driver did not report this information about its device groups.
     GroupsFailed(&'static str),
 }
 

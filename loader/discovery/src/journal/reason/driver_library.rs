@@ -9,9 +9,9 @@ use reasons::Code;
 /// Reason why a driver is not used, although its manifest was valid or the application supplied it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DriverLibraryReason {
-    /// The system could not open the library. Holds the system's error text, which was logged before.
+    /// The system could not open the library, and reported this error, which was logged before.
     NotOpened(Text),
-    /// The library is for another architecture. Holds the system's error text, which was logged before.
+    /// The library is for another architecture, and the system reported this error, which was logged before.
     WrongArchitecture(Text),
     /// Negotiation returned `VK_ERROR_INCOMPATIBLE_DRIVER`.
     NegotiationRefused,
@@ -29,9 +29,9 @@ pub enum DriverLibraryReason {
     CreationFailed(i32),
     /// `vkCreateInstance` of the driver succeeded without an instance.
     NullInstance,
-    /// The driver's instance lacks a command that every driver must have.
+    /// The driver's instance does not provide a command that every driver must have.
     NoRequiredCommand,
-    /// The driver reports no physical device, so it is released to save address space.
+    /// The driver reports no physical device, so the loader releases the driver to save address space.
     NoDevices,
     /// The application listed no function for the direct driver of this index.
     DirectNoFunction(u32),

@@ -20,26 +20,26 @@ pub enum DriverManifestReason {
     NoLibraryPath,
     /// `library_path` is the empty string.
     EmptyLibraryPath,
-    /// `library_path` cannot be passed to the system: it contains a NUL, is not UTF-8, or is too long.
+    /// `library_path` cannot be passed to the system: it contains a null byte, is not UTF-8, or is too long.
     UnusableLibraryPath,
     /// `api_version` is missing or not a string.
     NoApiVersion,
-    /// `api_version` is of another API variant.
+    /// `api_version` has this variant, which is not the variant of Vulkan.
     Variant(u32),
     /// The driver is a portability driver, and portability drivers are not requested.
     Portability,
     /// `library_arch` is for the other pointer size.
     Architecture,
-    /// `VK_LOADER_DRIVERS_DISABLE` matches, and `VK_LOADER_DRIVERS_SELECT` does not.
+    /// `VK_LOADER_DRIVERS_DISABLE` matches the manifest; `VK_LOADER_DRIVERS_SELECT` does not match it.
     Disabled {
-        /// The pattern that matches.
+        /// The pattern that matches the manifest.
         pattern: Text,
     },
-    /// `VK_LOADER_DRIVERS_SELECT` is set and does not match.
+    /// `VK_LOADER_DRIVERS_SELECT` is set and does not match the manifest.
     NotSelected,
-    /// The search found the same file earlier under another path. Or the library of a published driver is that of an installed driver.
+    /// The search found the same file earlier under another path. For a published driver: an installed driver has the same library.
     SameFile {
-        /// The path that was kept.
+        /// The path of the manifest that was kept.
         kept: Text,
     },
 }

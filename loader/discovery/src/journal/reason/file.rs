@@ -1,4 +1,4 @@
-//! Reasons why a JSON file gives no value, or was read before (DRV-11, DRV-19, DRV-51, LAY-16, LAY-75, APP-248).
+//! Reasons why a JSON file has no usable value, or was read before (DRV-11, DRV-19, DRV-51, LAY-16, LAY-75, APP-248).
 
 use core::fmt;
 
@@ -17,17 +17,17 @@ pub enum FileReason {
     NotRegular,
     /// Reading the file failed.
     NotRead,
-    /// The file is larger than this bound in bytes, which no real manifest reaches.
+    /// The file is larger than this bound in bytes. Real manifests are much smaller.
     TooLarge(u64),
     /// The size of the file changed while it was read.
     Changed,
-    /// The text is not valid JSON from this place on; without a place, the JSON value has the wrong type.
+    /// The text is not valid JSON from this position on. If there is no position, the JSON value has the wrong type.
     InvalidJson(Option<Place>),
-    /// The file holds valid JSON whose root is not an object, in a place where this fault is not logged (LAY-81).
+    /// The root of the JSON text is not an object. This fault is not logged for files of this kind (LAY-81).
     NotAnObject,
-    /// The path does not end in `.json`, so nothing was opened. Holds the expected kind of file.
+    /// The path does not end in `.json`, so the file was not opened. The value is the expected kind of file.
     NotJsonName(FileKind),
-    /// The search found the same path earlier.
+    /// The same scan has found this path before.
     FoundBefore,
 }
 

@@ -1,4 +1,4 @@
-//! Reasons about active layers whose library does not join the chain (LAY-204, LAY-275).
+//! Reasons why the library of an active layer does not join the chain (LAY-204, LAY-275).
 
 use core::fmt;
 
@@ -11,18 +11,18 @@ use reasons::Code;
 pub struct LayerLibraryReason {
     /// Fault of the library.
     pub problem: LayerLibraryProblem,
-    /// `true` if the application named this layer itself, which makes the call fail.
+    /// `true` if the application named this layer. The call then fails.
     pub requested: bool,
 }
 
 /// Fault of a layer's library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayerLibraryProblem {
-    /// The system could not open the library. Holds the system's error text, which was logged before.
+    /// The system could not open the library, and reported this error, which was logged before.
     NotOpened(Text),
-    /// The library is for another architecture. Holds the system's error text, which was logged before.
+    /// The library is for another architecture, and the system reported this error, which was logged before.
     WrongArchitecture(Text),
-    /// The library does not export this symbol, and the function cannot be found in another way.
+    /// The library does not export this symbol, and the loader knows no other way to find the function.
     NoSymbol(Text),
     /// The library does not export this symbol, which the manifest names for this query.
     NoPreInstanceFunction(&'static str, Text),

@@ -1,4 +1,4 @@
-//! Reasons about well-formed layers that do not stay in the list (LAY-31, LAY-125, LAY-153, LAY-161, LAY-162, LAY-172, LAY-177).
+//! Reasons why well-formed layers are removed from the list (LAY-31, LAY-125, LAY-153, LAY-161, LAY-162, LAY-172, LAY-177).
 
 use core::fmt;
 
@@ -11,14 +11,14 @@ const VERIFY: &str = "verify_meta_layer_component_layers:";
 /// Reason why a layer is removed from the list of discovered layers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayerListReason {
-    /// A layer of the same name was found before, in this manifest.
+    /// An earlier layer has the same name.
     Duplicate {
-        /// The manifest of the layer that is kept.
+        /// Manifest of the earlier layer, which is kept.
         kept: Text,
     },
-    /// `VK_LOADER_LAYERS_DISABLE` matches, and neither the allow filter nor the enable filter does.
+    /// `VK_LOADER_LAYERS_DISABLE` matches the layer; neither the allow filter nor the enable filter matches it.
     Disabled {
-        /// The pattern that matches, or the word for layers of this kind.
+        /// The pattern or word that matches the layer.
         pattern: Text,
     },
     /// A component of the meta-layer is missing.
@@ -37,37 +37,37 @@ pub enum LayerListReason {
         /// Major and minor version of the component.
         component_version: (u32, u32),
     },
-    /// The meta-layer lists itself.
+    /// A component of the meta-layer is the meta-layer itself.
     ListsItself {
-        /// Index in `component_layers`.
+        /// Index of the layer in its own `component_layers`.
         index: usize,
     },
-    /// A meta-layer among the components leads back to this meta-layer.
+    /// A component contains this meta-layer, directly or through other meta-layers.
     Recursive {
-        /// The component that closes the circle.
+        /// Name of the component that closes the cycle.
         component: Text,
     },
-    /// A meta-layer among the components is not valid. The reason was logged for that meta-layer.
+    /// A component is an invalid meta-layer. The reason was logged for that meta-layer.
     ComponentInvalid {
-        /// The component.
+        /// Name of the component.
         component: Text,
     },
     /// The override layer lists the layer in `blacklisted_layers`.
     Blacklisted,
-    /// The layer is an override layer for executables other than this one.
+    /// The layer is an override layer, and its executables do not include this one.
     OtherExecutable {
         /// The path of the running executable.
         executable: Text,
     },
     /// The layer is a further override layer for all executables.
     SecondGlobalOverride,
-    /// The layer is an override layer, but another one has a key for this executable.
+    /// The layer is an override layer, but another override layer names this executable.
     OverrideShadowed,
-    /// The settings file asks for a layer of another name from this manifest.
+    /// The settings file lists this manifest for a layer with another name.
     NotListedInSettings,
     /// The settings file lists this name and library twice.
     ListedTwice,
-    /// The name of a layer found in the usual places occurs in the settings file.
+    /// The settings file lists a layer with the name of this layer, which the search found.
     ListedInSettings,
 }
 
@@ -139,7 +139,7 @@ impl LayerListReason {
                 "{VERIFY} Meta-layer {name} lists itself in its component layer list at index {index}.  Skipping this \
                  layer."
             ),
-            // Tools look for the two blanks before the second name (LAY-162).
+            // Tools rely on the two blanks before the second name (LAY-162).
             Self::Recursive { component } => write!(
                 out,
                 "{VERIFY} Recursive dependency between Meta-layer {name} and  Meta-layer {component}.  Skipping this \

@@ -17,7 +17,7 @@ pub enum LayerManifestReason {
     DriverManifest,
     /// `layer` is repeated in a file of version 1.0.1 or newer.
     RepeatedLayer,
-    /// The member of `layers` with this index is not an object. The members before it stay.
+    /// The member of `layers` with this index is not an object. Layers of earlier members are kept.
     ElementNotObject,
 }
 
@@ -71,17 +71,17 @@ impl LayerManifestReason {
 /// Reason why one layer of a manifest is skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LayerReason {
-    /// A required member with this name is missing, of the wrong type, or longer than the API allows.
+    /// The required member with this name is missing, of the wrong type, or longer than the API allows.
     NoField(&'static str),
     /// `type` is `DEVICE`.
     DeviceLayer,
     /// `type` is an unknown word.
     UnknownType,
-    /// `api_version` is of another API variant.
+    /// `api_version` has this variant, which is not the variant of Vulkan.
     Variant(u32),
-    /// Both `library_path` and `component_layers` are given.
+    /// The layer has both `library_path` and `component_layers`.
     LibraryAndComponents,
-    /// Neither `library_path` nor `component_layers` is given.
+    /// The layer has neither `library_path` nor `component_layers`.
     NoLibraryNorComponents,
     /// The layer is implicit and has no `disable_environment`.
     NoDisableEnvironment,

@@ -1,7 +1,7 @@
-//! Reasons for dropping something: one closed enum per subsystem. Each variant has the data for its message.
+//! Reasons for dropping an object: one closed enum per subsystem. Each variant has the data for its message.
 //!
 //! Every enum has the same two functions. `bits` returns the severity of the message, or `None` for no message; `write` writes the
-//! message's text. Users and tools already search for these texts.
+//! message's text. Users and tools search logs for these texts, so they must not change.
 
 mod catalogue;
 mod device;
@@ -41,7 +41,7 @@ const LAYER_INFO: LogBits = LogBits::INFO.with(LogBits::LAYER);
 
 macro_rules! reasons {
     ($($(#[$meta:meta])* $variant:ident($reason:ty);)+) => {
-        /// Reason why something was dropped.
+        /// Reason why an object was dropped.
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub enum Reason {
             $($(#[$meta])* $variant($reason),)+
@@ -78,32 +78,32 @@ macro_rules! reasons {
 }
 
 reasons! {
-    /// A JSON file could not be read at all.
+    /// A fault of a JSON file that could not be read.
     File(FileReason);
-    /// The content of the loader settings file.
+    /// A fault of the loader settings file's content.
     Settings(SettingsReason);
-    /// The content of a driver manifest.
+    /// A reason about the content of a driver manifest.
     DriverManifest(DriverManifestReason);
-    /// The library of a driver, or the driver in it.
+    /// A reason about the library of a driver, or about the driver in it.
     DriverLibrary(DriverLibraryReason);
-    /// A driver catalogue, or its statement about a driver.
+    /// A reason about a driver catalogue, or a driver that the catalogue excludes.
     Catalogue(CatalogueReason);
-    /// A service that supplies drivers, or data from the service.
+    /// A reason about a service that supplies drivers, or about data from the service.
     Service(ServiceReason);
-    /// A layer manifest as a whole.
+    /// A reason about a layer manifest as a whole.
     LayerManifest(LayerManifestReason);
-    /// A layer of a manifest.
+    /// A reason about one layer of a manifest.
     Layer(LayerReason);
-    /// A well-formed layer that is not wanted, or not usable beside other layers.
+    /// A reason about a well-formed layer that is filtered, or conflicts with other layers.
     DiscoveredLayers(LayerListReason);
-    /// The library of a layer.
+    /// A reason about the library of a layer.
     LayerLibrary(LayerLibraryReason);
-    /// A physical device.
+    /// A reason about a physical device.
     Device(DeviceReason);
 }
 
 impl Reason {
-    /// Returns the text of the message about the object called `name`, which comes from `path`.
+    /// Returns the text of the message about the object called `name`, which the file `path` defines.
     pub fn text<'a>(&'a self, name: &'a Text, path: &'a Text) -> impl fmt::Display + 'a {
         Line {
             reason: self,

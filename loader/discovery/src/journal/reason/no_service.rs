@@ -1,4 +1,4 @@
-//! Replacement for the reasons about a driver service, in builds without the service.
+//! Replacement for the reasons about a driver service, in builds without support for services.
 
 use super::LogBits;
 use crate::text::Text;
@@ -6,7 +6,7 @@ use crate::trace::Record;
 use core::fmt;
 use reasons::Code;
 
-/// Reason about a driver service; cannot exist in this build.
+/// Reason about a driver service. The type has no values in this build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServiceReason {}
 
@@ -23,7 +23,7 @@ impl ServiceReason {
         match *self {}
     }
 
-    /// Writes the details, which the record has beside the code.
+    /// Writes the details. The record has them next to the code.
     pub fn describe(&self, _: &mut Record) {
         match *self {}
     }

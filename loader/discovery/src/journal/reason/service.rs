@@ -9,13 +9,13 @@ use reasons::Code;
 /// Reason why a driver service, or a driver that it published, is not used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServiceReason {
-    /// There is no connection. Holds the error text of the system.
+    /// The connection could not be made, and the system reported this error.
     NotReached(Text),
     /// The user with this number runs the service, but is neither the superuser nor the user that the build trusts.
     NotTrusted(u32),
     /// The process is elevated, and users other than the superuser can change the folder of the socket.
     Folder,
-    /// The service did not answer in time.
+    /// The service did not answer within the time limit.
     TimedOut,
     /// The connection ended, or another connection replaced it.
     Lost,
@@ -27,15 +27,15 @@ pub enum ServiceReason {
     NoLibrary,
     /// The service sent no file, or more than one.
     Descriptors(&'static str),
-    /// The service sent a file that other users can change.
+    /// This property of the file differs from the file's description.
     FileNotTrusted,
     /// The file differs from its description in this property.
     OtherBytes(&'static str),
-    /// A newer C library is needed, by the driver or by a library that the driver needs and this system lacks.
+    /// The driver, or a library that the driver needs and this system lacks, needs a newer C library.
     OldCLibrary {
-        /// Version of the C library that is needed.
+        /// The oldest version of the C library that suffices.
         needed: Text,
-        /// Version of the C library in this process; empty if it uses another C library than the GNU one.
+        /// Version of the GNU C library in this process; empty if the process uses another C library.
         here: Text,
     },
 }
@@ -60,7 +60,7 @@ impl ServiceReason {
 
     pub(super) fn bits(&self) -> Option<LogBits> {
         Some(match self {
-            // The message has the same level as one about a library for another processor.
+            // A driver for another C library has the same severity as a driver for another processor.
             Self::OldCLibrary { here, .. } if here.is_empty() => DRIVER_INFO,
             Self::NotReached(_)
             | Self::TimedOut
@@ -104,7 +104,7 @@ impl ServiceReason {
         write!(out, ". Going on without {name}")
     }
 
-    /// Writes the details, which the record has beside the code.
+    /// Writes the details. The record has them next to the code.
     pub fn describe(&self, record: &mut Record) {
         match self {
             Self::NotReached(words) => record.text("system", words),

@@ -13,9 +13,9 @@ pub enum SettingsReason {
     NoFormatVersion,
     /// Both `settings_array` and `settings` are missing.
     NoSettings,
-    /// No object is for this executable or for all executables.
+    /// No object applies to this executable or to all executables.
     OtherExecutable,
-    /// The object for this executable contains nothing that has an effect.
+    /// The object for this executable contains no effective setting.
     Nothing,
 }
 

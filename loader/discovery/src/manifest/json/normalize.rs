@@ -6,7 +6,7 @@ use core::ops::Range;
 use os::memory::{Grow, OutOfMemory};
 use promises::limits::MAX_DEPTH;
 
-/// Reason why a text gives no JSON value.
+/// Reason why a text has no JSON value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// The text is not valid JSON from this byte on.
@@ -21,13 +21,13 @@ impl From<OutOfMemory> for Fault {
     }
 }
 
-/// Upper bound on the digits of an exponent. The largest number still fits into a floating-point value.
+/// Upper bound on the digits of an exponent. Every number with fewer digits fits into a floating-point value.
 const MAX_EXPONENT_DIGITS: usize = 2;
 
-/// First of the 256 characters that stand for bytes inside strings of normalised text.
+/// First of the 256 characters that represent bytes inside strings of normalised text.
 const CODE: u32 = 0x100;
 
-/// Returns `true` if a byte inside a string stays unchanged.
+/// Returns `true` if normalisation leaves a byte inside a string unchanged.
 const fn is_plain(byte: u8) -> bool {
     matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\'
 }
@@ -37,7 +37,7 @@ fn digits(text: &[u8]) -> usize {
     text.iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
-/// Returns the byte that a character of a normalised string stands for.
+/// Returns the byte that a character of a normalised string represents.
 pub(super) fn decode(character: char) -> u8 {
     // Each character is ASCII or `CODE` plus a byte, so its low eight bits are the byte.
     (u32::from(character) & 0xFF) as u8
@@ -52,7 +52,7 @@ pub(super) fn normalize(input: &[u8]) -> Result<Vec<u8>, Fault> {
     Ok(normalizer.output)
 }
 
-/// Returns the byte of `input` that gave the byte `byte` of the normalised text.
+/// Returns the position in `input` of the byte that became byte number `byte` of the normalised text.
 #[cold]
 pub(super) fn place_before(input: &[u8], byte: usize) -> usize {
     let normalizer = Normalizer::new(input, byte).and_then(|mut normalizer| {
@@ -70,9 +70,9 @@ struct Normalizer<'a> {
     /// Length of the input that has been written.
     written: usize,
     output: Vec<u8>,
-    /// Byte of the output whose origin is sought.
+    /// Position in the output whose origin in the input is sought.
     sought: usize,
-    /// Byte of the input that gave the sought byte, once known.
+    /// Position in the input that belongs to the sought position; `None` until it is known.
     found: Option<usize>,
 }
 
@@ -95,7 +95,7 @@ impl<'a> Normalizer<'a> {
         Ok(self.replace(self.position..self.position, b"")?)
     }
 
-    /// Returns the fault for the last byte read.
+    /// Returns the fault at the last byte that was read.
     fn fault(&self) -> Fault {
         Fault::At(self.position.saturating_sub(1))
     }
@@ -105,7 +105,7 @@ impl<'a> Normalizer<'a> {
         while let Some(byte) = self.next() {
             match byte {
                 b' ' | b'\t' | b'\n' | b'\r' => {
-                    // Indentation makes up much of a file, so all spaces in a row are skipped at once.
+                    // Indentation is a large part of most files, so all spaces in a row are skipped at once.
                     self.token(|byte| byte == b' ');
                     continue;
                 }
@@ -139,7 +139,7 @@ impl<'a> Normalizer<'a> {
         Some(byte)
     }
 
-    /// Writes the pending input before `part`, then `bytes` in place of `part`.
+    /// Writes the pending input before `part`, and `bytes` instead of `part`.
     fn replace(&mut self, part: Range<usize>, bytes: &[u8]) -> Result<(), OutOfMemory> {
         let unchanged = &self.input[self.written..part.start];
         let behind = self.output.len() + unchanged.len();
@@ -153,7 +153,7 @@ impl<'a> Normalizer<'a> {
         Ok(())
     }
 
-    /// Returns the token that starts at the byte read last and consists of bytes that `belongs` accepts.
+    /// Returns the token that starts at the last byte that was read and consists of bytes for which `belongs` returns `true`.
     fn token(&mut self, belongs: fn(u8) -> bool) -> Range<usize> {
         let start = self.position - 1;
         let rest = &self.input[self.position..];
@@ -161,7 +161,7 @@ impl<'a> Normalizer<'a> {
         start..self.position
     }
 
-    /// Accepts numbers as C reads them: with leading zeros, or with digits on only one side of the point (LAY-71).
+    /// Accepts the numbers of C: with leading zeros, or with digits on only one side of the point (LAY-71).
     fn number(&mut self) -> Result<(), Fault> {
         let token = self.token(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'));
         let number = &self.input[token.clone()];
@@ -212,8 +212,7 @@ impl<'a> Normalizer<'a> {
         }
     }
 
-    /// Replaces the input from `start` to the current position with one byte of a string's content. Codes the byte
-    /// if it is not plain.
+    /// Replaces the input from `start` to the current position with one byte of a string's content. Encodes the byte if it is not plain.
     fn coded(&mut self, start: usize, byte: u8) -> Result<(), Fault> {
         if is_plain(byte) {
             return Ok(self.replace(start..self.position, &[byte])?);
@@ -243,7 +242,7 @@ impl<'a> Normalizer<'a> {
                 self.position += 2;
                 [first, self.four_hex_digits()?]
             }
-            // Zero is not a low surrogate and only fills the pair, so a first unit that needs a low surrogate stays invalid.
+            // Zero is not a low surrogate, so a high surrogate without a partner stays invalid.
             _ => [first, 0],
         };
         let character = char::decode_utf16(units).next();
@@ -251,7 +250,7 @@ impl<'a> Normalizer<'a> {
         let mut start = start;
         for byte in character.encode_utf8(&mut [0; 4]).bytes() {
             self.coded(start, byte)?;
-            // The first byte replaces the whole escape. Each further byte is added after it and replaces nothing.
+            // The first byte replaces the whole escape sequence. Each further byte is inserted after it.
             start = self.position;
         }
         Ok(())

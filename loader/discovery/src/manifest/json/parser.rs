@@ -11,16 +11,17 @@ use super::tree::{Kind, Node};
 use crate::text::Place;
 use os::memory::{Grow, OutOfMemory};
 
-/// Upper bound on the levels of a value that are kept. Deeper levels are checked and then left out, without recursion. No file that the
-/// loader knows has a member below the ninth level, and threads with small stacks call into the loader too.
+/// Upper bound on the levels of a value that are kept. The parser checks deeper levels and drops them, without recursion. The bound
+/// suffices, because no file that the loader reads has a member below the ninth level. The bound limits recursion, because threads with
+/// small stacks also call the loader.
 const KEPT_LEVELS: usize = 12;
-/// Number of text bytes per node in the initial allocation.
+/// Estimated number of text bytes per node, for the initial allocation.
 const USUAL_BYTES: usize = 12;
 
-/// Reason why a text is not a value.
+/// Reason why a text has no JSON value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JsonError {
-    /// The text is not valid JSON from this place on, or nests deeper than 1000 levels there.
+    /// The text is not valid JSON from this position on, or is nested more than 1000 levels deep.
     Invalid(Place),
     /// Memory ran out.
     OutOfMemory,
@@ -34,14 +35,14 @@ impl From<OutOfMemory> for JsonError {
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// Parses the value at the start of a text, and returns its nodes. Changes `text` so that all strings in it are decoded.
+/// Parses the value at the start of a text, and returns its nodes. Decodes all strings in `text`.
 pub(super) fn parse(text: &mut Vec<u8>) -> Result<Vec<Node>, JsonError> {
     let begin = if text.starts_with(BYTE_ORDER_MARK) {
         BYTE_ORDER_MARK.len()
     } else {
         0
     };
-    // serde_json would decode escapes into its own memory, and a failed allocation there would end the process.
+    // serde_json would decode escapes into memory that it allocates, and a failed allocation would end the process.
     if os::find_byte(text, b'\\').is_none() {
         match build(text, begin, Form::Plain) {
             Err(Fault::At(_)) => {}
@@ -60,7 +61,7 @@ pub(super) fn parse(text: &mut Vec<u8>) -> Result<Vec<Node>, JsonError> {
     Ok(nodes)
 }
 
-/// Returns the normalised text after `begin`, and the nodes of its value.
+/// Returns the normalised form of the text from `begin` on, and the nodes of its value.
 fn build_normalized(text: &[u8], begin: usize) -> Result<(Vec<u8>, Vec<Node>), JsonError> {
     let source = &text[begin..];
     let invalid = |byte| JsonError::Invalid(Place::of(text, begin + byte));
@@ -76,14 +77,14 @@ fn build_normalized(text: &[u8], begin: usize) -> Result<(Vec<u8>, Vec<Node>), J
     }
 }
 
-/// Replaces a string in the code of one character per byte by its bytes. The result is never longer.
+/// Replaces an encoded string, which has one character per byte, by its bytes. The result is never longer.
 fn decode_in_place(text: &mut [u8], node: &mut Node) {
     let (start, end) = (node.start as usize, node.end as usize);
     let mut length = 0;
     let mut nul = false;
     let mut at = start;
     while let Some(byte) = text.get(at).copied().filter(|_| at < end) {
-        // A coded byte is two bytes of UTF-8, which together hold the bits of the character.
+        // An encoded byte consists of two bytes of UTF-8, which together contain the bits of the character.
         let decoded = if byte.is_ascii() {
             at += 1;
             byte
@@ -95,7 +96,7 @@ fn decode_in_place(text: &mut [u8], node: &mut Node) {
         };
         if decoded == 0 {
             nul = true;
-            // The name of a member ends at its first NUL (LAY-74).
+            // The name of a member ends at its first null byte (LAY-74).
             if node.kind == Kind::Name {
                 break;
             }
@@ -110,7 +111,7 @@ fn decode_in_place(text: &mut [u8], node: &mut Node) {
 }
 
 fn build(text: &[u8], begin: usize, form: Form) -> Result<Vec<Node>, Fault> {
-    // Offsets into the text and the nodes have 32 bits. There are not more nodes than bytes.
+    // Offsets have 32 bits. A text never has more nodes than bytes.
     if u32::try_from(text.len()).is_err() {
         return Err(Fault::At(0));
     }
@@ -148,12 +149,12 @@ fn byte_of(error: &serde_json::Error, text: &[u8]) -> usize {
     place.byte_in(text)
 }
 
-/// Processing that a text has been through.
+/// Preparation of a text before parsing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// The text is unchanged.
     Plain,
-    /// The nesting of the text was checked, and each character of its strings stands for one byte.
+    /// The nesting of the text was checked, and each character of its strings represents one byte.
     Normalized,
 }
 
@@ -163,7 +164,7 @@ struct Builder<'a> {
     /// Address of the text in memory, which converts addresses of strings to offsets.
     text: usize,
     left: usize,
-    /// `true` after memory ran out. This is a separate field because an error of the parser can only carry a text.
+    /// `true` after memory ran out. A separate field is needed because an error of the parser can only contain a text.
     out_of_memory: &'a Cell<bool>,
     nodes: &'a mut Vec<Node>,
 }
@@ -182,18 +183,18 @@ impl Builder<'_> {
         let at = self.nodes.len();
         if self.nodes.try_push(Node { kind, start, end }).is_err() {
             self.out_of_memory.set(true);
-            // The error has no text, because a text would need memory.
+            // The error has no text, because a text would need an allocation.
             return Err(E::custom(""));
         }
         Ok(at)
     }
 
-    /// Adds a value that needs only a kind, or the start of an array or object, whose numbers [`Self::close`] sets later.
+    /// Adds a node that has only a kind: a literal, or the start of an array or object, whose numbers [`Self::close`] sets later.
     fn add_bare<E: Error>(&mut self, kind: Kind) -> Result<usize, E> {
         self.add(kind, 0, 0)
     }
 
-    /// Adds a string, which lies in the text.
+    /// Adds a string, which is part of the text.
     fn add_text<E: Error>(&mut self, kind: Kind, text: &str) -> Result<(), E> {
         let start = text.as_ptr().addr() - self.text;
         // Both offsets are within the text, which is shorter than 4 GiB.
@@ -205,7 +206,7 @@ impl Builder<'_> {
         self.add(Kind::Number, start, end).map(drop)
     }
 
-    /// Fails for a plain text, because the value needs the changes that only the normalising step makes.
+    /// Returns an error for a plain text, because the value is only valid in a normalised text.
     fn only_normalized<E: Error>(&self) -> Result<(), E> {
         match self.form {
             Form::Plain => Err(E::custom("")),
@@ -289,20 +290,20 @@ impl<'de> Visitor<'de> for Builder<'_> {
         while access.next_key_seed(Name(self.again(left)))?.is_some() {
             access.next_value_seed(self.again(left))?;
         }
-        // The number of members is never read, so zero is enough.
+        // The number of members is never read, so it can be zero.
         self.close(at, 0);
         Ok(())
     }
 }
 
-/// Refuses a string that does not lie in the text. This never happens, because the texts have no escapes. Without this function, the
-/// trait's own methods would add some 20 KB of tables for their error text.
+/// Rejects a string outside of the text. The parser never passes a string of this kind, because the texts have no escapes. The trait's
+/// default methods would add about 20 KB of tables for their error text.
 #[cold]
 fn not_borrowed<E: Error>() -> Result<(), E> {
     Err(E::custom(""))
 }
 
-/// Adds the name of a member.
+/// Visitor that adds the name of a member.
 struct Name<'a>(Builder<'a>);
 
 impl<'de> DeserializeSeed<'de> for Name<'_> {

@@ -1,11 +1,11 @@
-//! Tables of valid and of invalid texts.
+//! Tests with tables of valid and invalid texts.
 
 use super::normalize::{normalize, place_before};
 use super::{Document, JsonError, Value};
 use crate::text::Place;
 use crate::time_limit::ends_in_time;
 
-/// Returns the value of a text. Tests may keep the value, so its text is never freed.
+/// Returns the value of a text. The text is never freed, so the value has no lifetime limit.
 fn parse(text: &[u8]) -> Result<Value<'static>, JsonError> {
     let document: &'static Document = Box::leak(Box::new(Document::parse(text.to_vec())?));
     Ok(document.root())
@@ -37,7 +37,7 @@ fn invalid(text: &[u8]) {
     assert!(matches!(parsed, Err(JsonError::Invalid(_))), "{shown}: {parsed:?}");
 }
 
-/// Returns the string that the text `"..."` decodes to.
+/// Returns the decoded string for a text `"..."`.
 fn string(text: &[u8]) -> Option<Vec<u8>> {
     let quoted = [b"\"", text, b"\""].concat();
     parse(&quoted).ok()?.as_raw_text().map(<[u8]>::to_vec)
@@ -112,7 +112,7 @@ fn lay_75_places_of_what_is_refused() {
     }
 }
 
-/// A text, its normal form, and the origin in the text for each byte of the normal form.
+/// A text, its normal form, and, for each byte of the normal form, the position of its origin in the text.
 type Origins<'a> = (&'a [u8], &'a str, &'a [usize]);
 
 #[test]
@@ -202,7 +202,7 @@ fn lay_72_bi_5_nesting() {
     invalid(&b"[".repeat(100_000));
     invalid(&nested(100_000));
     invalid(&b"{\"a\":".repeat(100_000));
-    // The grammar is also checked below the levels that are kept.
+    // The parser also checks the grammar below the levels that it keeps.
     invalid(&[b"[".repeat(500), b"nonsense".to_vec(), b"]".repeat(500)].concat());
     invalid(&[b"[".repeat(500), b"\"\\uD800\"".to_vec(), b"]".repeat(500)].concat());
 }

@@ -14,25 +14,26 @@ pub(super) enum Kind {
     Name,
     /// A string.
     Text,
-    /// A string that has a NUL in it.
+    /// A string that contains a null byte.
     TextWithNul,
     Array,
     Object,
 }
 
-/// A value, or the name of a member. The values inside an array or object follow its node; a member is a name and a value.
+/// A value, or the name of a member. The nodes inside an array or object follow its node; a member has a node for the name and a node for
+/// the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Node {
     pub(super) kind: Kind,
-    /// For an array, the number of elements; for a text, the offset of its start; for a number, the upper half.
+    /// For an array, the number of elements; for a text, the offset of its start; for a number, the upper 32 bits.
     pub(super) start: u32,
-    /// For an array or object, the index of the node after everything inside; for a text, the offset of its end; for a number, the lower
-    /// half.
+    /// For an array or object, the index of the node after its last inner node; for a text, the offset of its end; for a number, the lower
+    /// 32 bits.
     pub(super) end: u32,
 }
 
 impl Node {
-    /// Returns the halves of a number, as its node stores them.
+    /// Returns the upper and lower 32 bits of a number.
     pub(super) fn halves(number: f64) -> (u32, u32) {
         let bits = number.to_bits();
         ((bits >> 32) as u32, bits as u32)
@@ -43,7 +44,7 @@ impl Node {
     }
 }
 
-/// A parsed text, which begins with a value.
+/// A parsed text and the nodes of its value.
 #[derive(Debug)]
 pub struct Document {
     /// The text, with decoded strings.
@@ -55,13 +56,13 @@ impl Document {
     /// Reads the value at the start of a text. Ignores the text after the value (LAY-72).
     ///
     /// # Errors
-    /// When the text does not begin with a value, or memory runs out.
+    /// The text does not begin with a value, or memory ran out.
     pub fn parse(mut text: Vec<u8>) -> Result<Self, JsonError> {
         let nodes = parse(&mut text)?;
         Ok(Self { text, nodes })
     }
 
-    /// Returns the value of the text.
+    /// Returns the outermost value.
     pub fn root(&self) -> Value<'_> {
         Value { document: self, at: 0 }
     }
@@ -72,7 +73,7 @@ impl Document {
         self.text.capacity() + self.nodes.capacity() * size_of::<Node>()
     }
 
-    /// Returns the values from one node up to another.
+    /// Returns the values from one node up to another node.
     fn values(&self, from: usize, to: usize) -> Values<'_> {
         Values {
             document: Some(self),
@@ -94,7 +95,7 @@ impl<'a> Value<'a> {
         self.document.nodes[self.at]
     }
 
-    /// Returns the index of the node after this value and everything inside it.
+    /// Returns the index of the node after this value and its inner nodes.
     fn behind(self) -> usize {
         match self.node() {
             Node {
@@ -106,13 +107,13 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Returns the bytes of this value's text.
+    /// Returns the bytes of this string.
     fn written(self) -> &'a [u8] {
         let node = self.node();
         &self.document.text[node.start as usize..node.end as usize]
     }
 
-    /// Returns the content of a string up to its first NUL (LAY-74); `None` if the value is not a string.
+    /// Returns the content of a string up to its first null byte (LAY-74); `None` if the value is not a string.
     pub fn as_text(self) -> Option<&'a [u8]> {
         match self.node().kind {
             Kind::Text => Some(self.written()),
@@ -121,7 +122,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Returns the whole content of a string, which may contain NUL; `None` if the value is not a string.
+    /// Returns the whole content of a string, which may contain null bytes; `None` if the value is not a string.
     pub fn as_raw_text(self) -> Option<&'a [u8]> {
         matches!(self.node().kind, Kind::Text | Kind::TextWithNul).then(|| self.written())
     }
@@ -157,7 +158,7 @@ impl<'a> Value<'a> {
         self.node().kind == Kind::True
     }
 
-    /// Returns the value as the word of a literal; `None` if the value is not a literal.
+    /// Returns the text of a literal; `None` if the value is not a literal.
     #[cfg(test)]
     pub(super) fn as_literal(self) -> Option<&'static str> {
         match self.node().kind {
@@ -169,7 +170,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// Values that follow each other; empty by default.
+/// Consecutive values; empty by default.
 #[derive(Clone, Default)]
 struct Values<'a> {
     document: Option<&'a Document>,
@@ -219,7 +220,7 @@ impl<'a> Elements<'a> {
 pub struct Object<'a>(Value<'a>);
 
 impl<'a> Object<'a> {
-    /// Returns all members. A name ends at its first NUL (LAY-74).
+    /// Returns all members. A name ends at its first null byte (LAY-74).
     pub(super) fn members(self) -> impl Iterator<Item = (&'a [u8], Value<'a>)> {
         let Self(object) = self;
         let mut values = object.document.values(object.at + 1, object.behind());
@@ -261,13 +262,13 @@ impl<'a> Object<'a> {
 #[inline]
 fn is_named(known: &[u8], name: &str) -> bool {
     let name = name.as_bytes();
-    // Most names differ in their length or first letter, so these are compared first.
+    // Most names differ in the length or the first letter, so the comparison begins with these.
     known.len() == name.len()
         && name.first().is_none_or(|first| known[0] | 0x20 == first | 0x20)
         && is_same(known, name)
 }
 
-/// Returns `true` if two texts of one length are equal, ignoring ASCII case.
+/// Returns `true` if two texts of equal length are the same, ignoring ASCII case.
 #[inline(never)]
 fn is_same(one: &[u8], other: &[u8]) -> bool {
     one == other || one.eq_ignore_ascii_case(other)

@@ -11,7 +11,7 @@ use crate::text::Text;
 use os::memory::{Grow, OutOfMemory};
 use promises::limits::MAX_LAYER_NAME;
 
-/// Number of elements in the initial allocation.
+/// Expected number of elements, for the initial allocation.
 const USUAL_LENGTH: usize = 16;
 
 /// Returns the usable elements of `instance_extensions`.
@@ -48,9 +48,10 @@ pub(super) fn device_extensions(object: Object<'_>) -> Result<Vec<DeviceExtensio
     Ok(list)
 }
 
-/// Returns the objects of an array that have a name of a length that the API allows. Of objects with the same name, returns the first.
+/// Returns the objects of an array whose name has a length that the API allows. Returns only the first of several objects with the same
+/// name.
 fn named<'a>(elements: Elements<'a>) -> impl Iterator<Item = Result<(&'a [u8], Object<'a>), OutOfMemory>> {
-    // A single element cannot repeat a name.
+    // An array with one element has no repeated name.
     let repeats = elements.len() > 1;
     let mut known = Index::default();
     let mut names = Vec::new();
@@ -71,7 +72,7 @@ fn named<'a>(elements: Elements<'a>) -> impl Iterator<Item = Result<(&'a [u8], O
         })
 }
 
-/// Returns the revision: a decimal number in a string. Anything else counts as 0.
+/// Returns the revision: a decimal number in a string. Any other value is treated as 0.
 fn spec_version(extension: Object<'_>) -> u32 {
     extension.text("spec_version").map_or(0, number)
 }

@@ -22,13 +22,13 @@ const KNOWN_FORMATS: &[FormatVersion] = &[
     FormatVersion::new(1, 2, 0),
     FormatVersion::new(1, 2, 1),
 ];
-/// The first version with `layers`, and without a repeated `layer`.
+/// The first version with `layers`. From this version on, `layer` must not be repeated.
 const WITH_LAYERS: FormatVersion = FormatVersion::new(1, 0, 1);
 
 /// Adds the layers of one manifest to `layers`, in the order of the file. `implicit` selects the rules for reading the layers.
 ///
 /// # Errors
-/// Memory ran out. Layers that were added before the failure stay.
+/// Memory ran out. Layers that were added before remain in the list.
 pub fn read_layer_manifest(
     path: &Text,
     source: Source,
@@ -82,10 +82,10 @@ pub fn read_layer_manifest(
     Ok(())
 }
 
-/// The members of a file that describe layers.
+/// Members of a file that describe layers.
 #[derive(Clone, Copy)]
 enum Described<'a> {
-    /// The elements of a list.
+    /// The elements of `layers`.
     List(Value<'a>),
     /// All members with the name `layer`.
     Members(Object<'a>),

@@ -11,7 +11,7 @@ use os::memory::OutOfMemory;
 /// The first version with `pre_instance_functions`.
 const WITH_PRE_INSTANCE: FormatVersion = FormatVersion::new(1, 1, 2);
 
-/// Returns the symbol that a member names. An empty name counts as missing.
+/// Returns the symbol that a member names. An empty name is treated as missing.
 fn symbol(functions: Object<'_>, command: &str) -> Result<Option<Text>, OutOfMemory> {
     let symbol = functions.text(command).filter(|symbol| !symbol.is_empty());
     symbol.map(Text::try_new).transpose()

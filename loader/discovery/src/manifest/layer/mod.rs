@@ -1,7 +1,7 @@
 //! Layer manifests (LAY-70 to LAY-110).
 //!
-//! [`read_layer_manifest`] reads one file, which may describe several layers. A fault in one layer drops only that layer. The journal gets
-//! everything that was dropped.
+//! [`read_layer_manifest`] reads one file, which may describe several layers. A fault in one layer drops only that layer. Everything that
+//! is dropped is reported to the journal.
 
 mod extensions;
 mod file;
@@ -21,7 +21,7 @@ use crate::journal::reason::LayerReason;
 use crate::text::Text;
 use os::memory::{Grow, OutOfMemory};
 
-/// Reason why a layer is not returned.
+/// Reason why a layer is skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Skip {
     Because(LayerReason),
@@ -45,10 +45,10 @@ fn text(object: Object<'_>, name: &str) -> Result<Option<Text>, OutOfMemory> {
     object.text(name).map(Text::try_new).transpose()
 }
 
-/// Number of strings in the initial allocation.
+/// Expected number of strings, for the initial allocation.
 const USUAL_TEXTS: usize = 16;
 
-/// Returns the strings of an array member, up to the first element of another type (BI-39). Returns an empty list if there is no such
+/// Returns the strings of an array member, up to the first element of another type (BI-39). Returns an empty list if the member is not an
 /// array.
 fn leading_texts(object: Object<'_>, name: &str) -> Result<Vec<Text>, OutOfMemory> {
     let elements = object.array(name).unwrap_or_default();

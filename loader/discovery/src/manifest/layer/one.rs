@@ -17,10 +17,10 @@ use alloc::vec::Vec;
 use os::memory::OutOfMemory;
 use promises::limits::MAX_LAYER_NAME;
 
-/// The first version with meta-layers, and with names for the negotiation function.
+/// The first version with meta-layers, and with an entry for the negotiation function.
 pub(super) const WITH_META_LAYERS: FormatVersion = FormatVersion::new(1, 1, 0);
 
-/// Data that is the same for all layers of a file.
+/// Data that all layers of a file share.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Context<'a> {
     pub(super) manifest: &'a Text,
@@ -89,7 +89,7 @@ fn required_text<'a>(object: Object<'a>, field: &'static str) -> Result<&'a [u8]
     object.text(field).ok_or(LayerReason::NoField(field))
 }
 
-/// Returns a string that the API limits in length. A longer string counts as missing (LAY-92).
+/// Returns a string that the API limits in length. A longer string is treated as missing (LAY-92).
 fn required(object: Object<'_>, field: &'static str) -> Result<Text, Skip> {
     let text = required_text(object, field)?;
     if text.len() > MAX_LAYER_NAME {
@@ -210,7 +210,7 @@ fn first_pair(object: Object<'_>, field: &str) -> Result<Option<EnvironmentPair>
     }))
 }
 
-/// Returns the layers that `order` puts above or below this layer (LAY-333).
+/// Returns the words for the layers that are above or below this layer according to `order` (LAY-333).
 fn order(object: Object<'_>) -> Result<ManifestOrder, OutOfMemory> {
     let Some(order) = object.object("order") else {
         return Ok(ManifestOrder::default());

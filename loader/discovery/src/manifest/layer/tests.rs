@@ -50,7 +50,7 @@ fn with(version: &str, members: &str) -> String {
     format!(r#"{{"file_format_version":"{version}","layer":{{{members}}}}}"#)
 }
 
-/// Returns a complete layer with further members.
+/// Returns a complete layer; `more` adds members.
 fn layer(version: &str, more: &str) -> String {
     with(version, &format!("{REQUIRED}{LIBRARY}{DISABLE}{more}"))
 }
@@ -136,7 +136,7 @@ fn lay_75_to_lay_84_files_that_contribute_nothing() {
         let outcome = read_bytes(text, false);
         assert!(outcome.layers.is_empty(), "{}", text.escape_ascii());
         let said = outcome.said();
-        // Invalid JSON gives one more line, with the position.
+        // For invalid JSON, there is a second line with the position.
         let lines = usize::from(expected.is_some()) + usize::from(text.is_empty());
         assert_eq!(said.len(), lines, "{said:?}");
         if let Some((bits, part)) = expected {

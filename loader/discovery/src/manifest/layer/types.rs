@@ -1,21 +1,21 @@
-//! A layer as its manifest describes it.
+//! The description of a layer in its manifest.
 
 use crate::journal::Source;
 use crate::text::Text;
 use crate::version::ApiVersion;
 use alloc::vec::Vec;
 
-/// The name that makes an implicit meta-layer the override layer (LAY-4).
+/// Name of the override layer, which is an implicit meta-layer (LAY-4).
 pub const OVERRIDE_LAYER: &str = "VK_LAYER_LUNARG_override";
 
-/// A layer of a manifest.
+/// A layer that a manifest describes.
 #[derive(Debug, PartialEq, Eq)]
 pub struct LayerManifest {
-    /// Path of the manifest, as found.
+    /// Path of the manifest, in the form that the search assembled.
     pub manifest: Text,
     /// Origin of the manifest.
     pub source: Source,
-    /// `true` if the manifest was read by the rules of implicit layers. The folder decides this, never the content (LAY-1).
+    /// `true` if the layer is implicit. The folder of the manifest decides this, never the content (LAY-1).
     pub implicit: bool,
     /// Name that identifies the layer: `VkLayerProperties::layerName`, at most 255 bytes.
     pub name: Text,
@@ -25,28 +25,28 @@ pub struct LayerManifest {
     pub implementation_version: u32,
     /// `VkLayerProperties::description`, at most 255 bytes.
     pub description: Text,
-    /// Library of the layer, or the layers that a meta-layer stands for.
+    /// Library of the layer, or the components of a meta-layer.
     pub body: LayerBody,
-    /// Names under which the library exports its first functions, through which the loader finds all others.
+    /// Names of the exported functions through which the loader finds all other functions.
     pub functions: LayerFunctions,
-    /// Instance extensions that the layer adds, each name once.
+    /// Instance extensions that the layer adds; no name is repeated.
     pub instance_extensions: Vec<InstanceExtension>,
-    /// Device extensions that the layer adds, each name once.
+    /// Device extensions that the layer adds; no name is repeated.
     pub device_extensions: Vec<DeviceExtension>,
-    /// The variable whose presence switches the layer off. Implicit layers always have one, explicit layers never.
+    /// The variable whose presence switches the layer off. Every implicit layer has a variable; an explicit layer has none.
     pub disable_environment: Option<EnvironmentPair>,
-    /// The variable and the value without which the layer is off. Implicit layers only.
+    /// The variable and the value that switch an implicit layer on. Without them, the layer is off. `None` for explicit layers.
     pub enable_environment: Option<EnvironmentPair>,
-    /// Functions for commands that need no instance. Implicit layers only.
+    /// Functions of an implicit layer for commands that need no instance.
     pub pre_instance_functions: PreInstanceFunctions,
-    /// Changes that the override layer makes in addition to its components; empty for all other layers.
+    /// The changes by the override layer in addition to its components; empty for all other layers.
     pub overrides: OverrideFields,
-    /// Place of the layer in a chain, relative to other layers.
+    /// Position of the layer in a chain, relative to other layers.
     pub order: ManifestOrder,
 }
 
 impl LayerManifest {
-    /// Returns the layers that a meta-layer consists of; `None` for a layer with a library.
+    /// Returns the components of a meta-layer; `None` for a layer with a library.
     pub fn components(&self) -> Option<&[Text]> {
         match &self.body {
             LayerBody::Library(_) => None,
@@ -54,8 +54,7 @@ impl LayerManifest {
         }
     }
 
-    /// Returns the library to open; `None` for a meta-layer. The path may be empty, which counts as a missing library and must never be
-    /// passed to the system (LAY-100).
+    /// An empty path means that the library is missing, and must never be passed to the system (LAY-100).
     pub fn library_path(&self) -> Option<&Text> {
         match &self.body {
             LayerBody::Library(path) => Some(path),
@@ -63,7 +62,7 @@ impl LayerManifest {
         }
     }
 
-    /// Returns the symbol that intercepts a command which needs no instance.
+    /// Returns the symbol with which the layer intercepts a command that needs no instance.
     pub fn pre_instance_function(&self, function: PreInstanceFunction) -> Option<&Text> {
         let functions = &self.pre_instance_functions;
         let symbol = match function {
@@ -87,12 +86,12 @@ impl LayerManifest {
     }
 }
 
-/// Content of a layer.
+/// Implementation of a layer.
 #[derive(Debug, PartialEq, Eq)]
 pub enum LayerBody {
-    /// The library to open, a path that LAY-97 defines.
+    /// The library to open. The path follows LAY-97.
     Library(Text),
-    /// A meta-layer: the names of its components; the one nearest to the application comes first (LAY-160).
+    /// The names of the components of a meta-layer. The first component is nearest to the application (LAY-160).
     Components(Vec<Text>),
 }
 
@@ -123,16 +122,16 @@ pub struct DeviceExtension {
     pub name: Text,
     /// Revision of the extension.
     pub spec_version: u32,
-    /// The commands that the extension adds.
+    /// Commands that the extension adds.
     pub entrypoints: Vec<Text>,
 }
 
-/// A variable of the environment and a value.
+/// An environment variable and a value.
 #[derive(Debug, PartialEq, Eq)]
 pub struct EnvironmentPair {
-    /// The name of the variable.
+    /// Name of the variable.
     pub name: Text,
-    /// The value that the manifest gives.
+    /// Value in the manifest.
     pub value: Text,
 }
 
@@ -172,20 +171,20 @@ pub struct PreInstanceFunctions {
 /// The fields that only the override layer may have (LAY-170 to LAY-182).
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct OverrideFields {
-    /// Places that replace the search for explicit layers (LAY-175).
+    /// Folders and files that replace the search for explicit layers (LAY-175).
     pub paths: Vec<Text>,
     /// Names of layers to remove (LAY-177).
     pub blacklisted_layers: Vec<Text>,
-    /// Executables that this manifest is for; empty means all (LAY-171).
+    /// Executables that the override layer applies to; empty for all executables (LAY-171).
     pub app_keys: Vec<Text>,
 }
 
-/// The declarations of a manifest about the order of its layer: words that stand for other layers.
+/// The declarations of a manifest about the order of its layer. Each word matches other layers.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ManifestOrder {
-    /// The layer is nearer to the application than these.
+    /// Words for layers below this layer, nearer to the driver.
     pub above: Vec<Text>,
-    /// The layer is nearer to the driver than these.
+    /// Words for layers above this layer, nearer to the application.
     pub below: Vec<Text>,
 }
 
