@@ -1,16 +1,16 @@
 //! The account of a client's user (LSV-46). The limits for clients apply to each account.
 //!
-//! A user may own a range of further user numbers, for containers. All numbers of the range belong to one account, so that a user cannot
-//! exceed a limit by using several numbers.
+//! A user may own a range of further user IDs, for containers. All IDs of the range belong to one account, so that a user cannot exceed a
+//! limit by using several IDs.
 
 use std::fs;
 
-/// The file with the ranges. Each line has the owner, the first number and the count, separated by colons.
+/// The file with the ranges. Each line has the owner, the first ID and the number of IDs, separated by colons.
 const RANGES: &str = "/etc/subuid";
-/// Smallest number that can be in a range, on all systems. Smaller numbers belong to people and to the system.
+/// Smallest ID that can be in a range, on all systems. Smaller IDs belong to people and to the system.
 const FIRST_IN_RANGES: u32 = 65536;
 
-/// Returns the account of a user: the first number of the range that contains the user, or the user's own number.
+/// Returns the account of a user: the first ID of the range that contains the user, or else the user's own ID.
 pub fn account_of(user: u32) -> u32 {
     if user < FIRST_IN_RANGES {
         return user;

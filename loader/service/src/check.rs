@@ -1,4 +1,4 @@
-//! The option `--check FOLDER`, which reports whether the service could use a package (LSV-32). No service needs to run.
+//! The option `--check FOLDER`, which reports whether the service could use a package (LSV-32). The option needs no running service.
 
 use crate::drivers::Handed;
 use crate::library::HandOut;
@@ -7,7 +7,7 @@ use crate::package::{Class, Fault, Folder, Owner, Published};
 use crate::reader::Reader;
 use std::path::Path;
 
-/// Reads the package in a folder as the service does. Returns the text that the service would publish for its first instance.
+/// Reads the package in a folder like the service. Returns the text that the service would publish as its first instance.
 ///
 /// # Errors
 /// Returns the fault of the package.

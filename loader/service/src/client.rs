@@ -1,4 +1,4 @@
-//! The socket of a client: receives and sends packets, and never waits (LSV-46).
+//! The socket of a client: receives and sends packets without blocking (LSV-46).
 
 use crate::accounts::account_of;
 use crate::drivers::Handed;
@@ -26,8 +26,9 @@ use wire::{HEADER_BYTES, Header, MOST_IN_REQUEST, Packet, PacketError, status};
 
 /// Size of the buffer for a request: one byte more than the longest request, so that the service notices a longer one.
 const BUFFER: usize = HEADER_BYTES + MOST_IN_REQUEST + 1;
-/// Requested size of the socket's buffer for replies. This size is below the system's minimum, so the system uses that minimum, which is
-/// enough for about six replies. Unread replies hold descriptors, and `harden::DESCRIPTORS` limits these for all clients together.
+/// Requested size of the socket's buffer for replies. The requested size is below the system's minimum, so the system uses its minimum,
+/// which is enough for about six replies. Unread replies contain descriptors, and `harden::DESCRIPTORS` limits the descriptors of all
+/// clients together.
 const SEND_BUFFER: usize = 1;
 /// The size of the buffer for a reply that is longer than the smallest buffer. The system doubles the size, which is enough for the longest
 /// reply.
@@ -35,16 +36,16 @@ const SEND_BUFFER_FOR_LONG: usize = wire::MOST_IN_REPLY / 2 + 4096;
 /// Size of the stack of a thread that closes a connection.
 const CLOSING_STACK: usize = 128 << 10;
 
-/// The attachment of a packet. The descriptor for the attachment is made when the packet is sent.
+/// The attachment of a packet. The descriptor of the attachment is created when the packet is sent.
 #[derive(Clone, Debug)]
 pub enum Attachment {
-    /// Nothing.
+    /// There is no attachment.
     None,
     /// A library.
     Library(Rc<Handed<Library>>),
-    /// A text that several clients get.
+    /// A text that the service sends to several clients.
     Shared(Rc<Text>),
-    /// A text that only this client gets.
+    /// A text that the service sends only to this client.
     Text(Vec<u8>),
 }
 
@@ -62,9 +63,9 @@ impl Attachment {
 /// The reason why a connection ended.
 #[derive(Debug)]
 pub enum End {
-    /// The client closed the connection, or sent an empty packet, which looks the same.
+    /// The client closed the connection. An empty packet looks the same.
     Closed,
-    /// The client closed the connection and left replies unread.
+    /// The client closed the connection before it had read all replies.
     Reset,
     /// The client sent a malformed packet (LSV-59), or a packet of another version, which the service answered (LSV-35).
     Garbage(PacketError),
@@ -72,13 +73,13 @@ pub enum End {
     Descriptors,
     /// The client reads too slowly.
     Slow,
-    /// A new connection needed the place of this one.
+    /// The service closed the connection to accept a new one.
     Displaced,
     /// The system reported an error.
     Failed(io::Error),
 }
 
-/// Space for a packet.
+/// Buffer for one packet.
 pub struct Buffer([u8; BUFFER]);
 
 impl Default for Buffer {
@@ -87,13 +88,13 @@ impl Default for Buffer {
     }
 }
 
-/// A client.
+/// A connected client.
 #[derive(Debug)]
 pub struct Client {
     socket: OwnedFd,
-    /// The user's number, as the system reports it to this process.
+    /// User ID of the client in the namespace of this process.
     pub user: u32,
-    /// The account whose limits apply.
+    /// The account whose limits apply to the client.
     pub account: u32,
     /// Time of the client's last packet.
     pub heard: Instant,
@@ -102,7 +103,7 @@ pub struct Client {
     queue: VecDeque<Queued>,
 }
 
-/// A packet that waits to be sent.
+/// A packet that has not been sent yet.
 #[derive(Debug)]
 struct Queued {
     header: Header,
@@ -116,7 +117,7 @@ impl Client {
     /// # Errors
     /// Returns the socket, and the error that the system reported for the query of the client's user.
     pub fn new(socket: OwnedFd, now: Instant) -> Result<Self, (OwnedFd, io::Error)> {
-        // A process outside this namespace has the number 0, which the type of rustix cannot hold.
+        // A process outside of this namespace has the user ID 0, which the type of rustix cannot represent.
         let user = nix::sys::socket::getsockopt(&socket, PeerCredentials).map_err(io::Error::from);
         let prepared = sockopt::set_socket_send_buffer_size(&socket, SEND_BUFFER).map_err(io::Error::from);
         match user.and_then(|user| prepared.map(|()| user.uid())) {
@@ -137,13 +138,14 @@ impl Client {
         !self.queue.is_empty()
     }
 
-    /// Returns the next packet without removing it, or `None` if no packet has arrived. The packet stays because closing one of its
-    /// descriptors can take long, and because a client over its limit gets its answer later.
+    /// Returns the next packet without removing it, or `None` if no packet has arrived. The packet is not removed, because closing one of
+    /// its descriptors can take a long time, and because the service answers a client over its limit later.
     ///
     /// # Errors
     /// Returns the reason why the connection is over.
     pub fn peek<'a>(&self, buffer: &'a mut Buffer) -> Result<Option<Result<Packet<'a>, PacketError>>, End> {
-        // The call provides no space for control data. So the system passes no descriptor, but reports that the packet had one.
+        // The call provides no space for control data. Therefore, the system passes no descriptor, but reports that the packet contained
+        // one.
         let mut control = RecvAncillaryBuffer::default();
         let mut parts = [IoSliceMut::new(&mut buffer.0)];
         let flags = RecvFlags::DONTWAIT | RecvFlags::PEEK;
@@ -162,7 +164,7 @@ impl Client {
         Ok(Some(Packet::read(&buffer.0[..received.bytes], MOST_IN_REQUEST)))
     }
 
-    /// Removes the packet that [`peek`](Self::peek) returned. The packet has no descriptor.
+    /// Removes the packet that [`peek`](Self::peek) returned, which must not contain a descriptor.
     pub fn take(&self) {
         discard(&self.socket);
     }
@@ -250,9 +252,9 @@ impl AsFd for Client {
 
 /// Closes a connection without waiting for descriptors that the client sent.
 ///
-/// A packet may hold descriptors. Closing the last copy of a descriptor can take hours, for example for a TCP socket with `SO_LINGER`. The
-/// system does not linger when a thread ends. So a thread copies all descriptors, and this function closes its own descriptor, which is
-/// then not the last copy. After that, the thread ends.
+/// A packet may contain descriptors. Closing the last copy of a descriptor can take hours, for example for a TCP socket with `SO_LINGER`.
+/// The system does not linger when a thread ends. Therefore, a thread with copies of all descriptors waits until this function has closed
+/// its own, which are then not the last copies. After that, the thread ends.
 pub fn close(socket: OwnedFd) {
     if is_harmless(&socket) {
         return;
@@ -264,8 +266,8 @@ pub fn close(socket: OwnedFd) {
         .stack_size(CLOSING_STACK);
     let started = thread.spawn(move || {
         let _ = copied.send(nix::sched::unshare(CloneFlags::CLONE_FILES).is_ok());
-        // The thread waits until this descriptor is closed. If the thread cannot get its own copies, it receives the descriptor here and
-        // closes that descriptor.
+        // The thread waits until this descriptor is closed. If the thread cannot copy the descriptors, it closes the descriptor that it
+        // receives here.
         drop(closing.recv());
     });
     match started {
@@ -278,17 +280,18 @@ pub fn close(socket: OwnedFd) {
     }
 }
 
-/// Returns `true` if a connection can be closed without waiting. This is so if no unread packet has descriptors and no further packet can
-/// arrive.
+/// Returns `true` if a connection can be closed without waiting. The condition is that no unread packet has descriptors and no further
+/// packet can arrive.
 fn is_harmless(socket: &OwnedFd) -> bool {
-    // With this option, each packet has the credentials of its sender, even an empty packet. The end of the connection has no credentials.
+    // With this option, each packet has the credentials of its sender, even an empty packet. Only the end of the connection has no
+    // credentials.
     let prepared = sockopt::set_socket_passcred(socket, true)
         .and_then(|()| rustix::net::shutdown(socket, rustix::net::Shutdown::Both));
     if prepared.is_err() {
         return false;
     }
     loop {
-        // The credentials of a process in another namespace have the number 0, which the types of rustix cannot hold.
+        // The credentials of a process in another namespace have the user ID 0, which the types of rustix cannot represent.
         let mut space = nix::cmsg_space!(UnixCredentials);
         let mut byte = [0];
         let mut parts = [IoSliceMut::new(&mut byte)];
@@ -300,7 +303,7 @@ fn is_harmless(socket: &OwnedFd) -> bool {
                 // The packet had more control data than the credentials.
                 Err(_) => return false,
             },
-            // An error of the other end is reported only once, so the next call succeeds.
+            // An error of the other end is reported only once, so the next attempt succeeds.
             Err(nix::Error::EINTR | nix::Error::ECONNRESET) => {}
             Err(_) => return false,
         }

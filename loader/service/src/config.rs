@@ -1,4 +1,4 @@
-//! The administrator's decisions: the configuration file (LSV-26). Options of the command line take precedence over the file.
+//! Removes the next packet from the socket.
 
 use crate::drivers::{Rule, Rules};
 use crate::json;
@@ -11,9 +11,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use tracing::warn;
 
-/// The path of the file, if no option names another file.
+/// If there is no packet, the connection has ended, and the next call of `peek` reports the end.
 pub const FILE: &str = "/etc/vulkan-loader/service.json";
-/// User that a daemon started by root becomes by default. No system gives this number to a person or a service.
+/// User that a daemon started by root becomes by default. Systems do not assign this ID to people or services.
 pub const USER: u32 = 65530;
 /// Upper bound on the bytes of the file.
 const MOST: u64 = 1 << 20;
@@ -40,10 +40,10 @@ pub struct Config {
     /// `true` if the service watches device nodes itself, without udev.
     #[serde(rename = "no-udev")]
     pub no_udev: bool,
-    /// The user that the service becomes if root starts it. The number 0 lets it stay root.
+    /// User that the service becomes if root starts it. With 0, the service stays root.
     #[serde(deserialize_with = "user")]
     pub user: u32,
-    /// The way in which clients get libraries.
+    /// Method by which the service hands out libraries.
     pub libraries: HandOut,
     devices: Vec<Entry>,
     #[serde(deserialize_with = "package")]
@@ -51,7 +51,7 @@ pub struct Config {
     allow_fallback: bool,
 }
 
-/// An entry that assigns packages to devices.
+/// An entry of the file that assigns packages to devices.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 struct Entry {
@@ -134,9 +134,9 @@ impl Config {
         json::object(text).map_err(|error| ConfigError::Json(file.to_owned(), error.to_string()))
     }
 
-    /// Returns the settings as a text that [`Config::parse`] reads.
+    /// Returns the settings as a text that [`Config::parse`] accepts.
     pub fn text(&self) -> String {
-        // The members are texts, numbers, and lists of these, which JSON can always express.
+        // The members are texts, numbers, and lists of texts and numbers, so writing JSON cannot fail.
         serde_json::to_string(self).unwrap_or_default()
     }
 
@@ -196,7 +196,7 @@ mod places {
     }
 }
 
-/// A PCI number as a text, such as `0x1002`.
+/// A PCI ID as a text, for example `0x1002`.
 mod id {
     use super::*;
 
@@ -216,7 +216,7 @@ mod id {
     }
 }
 
-/// Reads the number of a user. The largest number means no user, and is an error.
+/// Reads a user ID. The largest ID means no user, and is an error.
 fn user<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     let user = u32::deserialize(deserializer)?;
     Some(user)

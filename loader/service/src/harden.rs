@@ -1,5 +1,5 @@
-//! The rights that the process gives up before it serves a client (LSV-24, LSV-51): privileges, core dumps, starting programs, and all
-//! system calls that the process does not need.
+//! Restricts the process before it serves a client (LSV-24, LSV-51). The process gives up privileges, core dumps, the right to start
+//! programs, and all system calls that it does not need.
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
 mod calls;
@@ -13,8 +13,8 @@ use rustix::thread::{CapabilitySet, CapabilitySets};
 use std::io;
 use tracing::warn;
 
-/// Upper bound on descriptors that are open or on their way to clients. The bound suffices for 512 clients with about 96 unread replies
-/// each.
+/// Upper bound on the descriptors that the process has open or has sent and clients have not received yet. The bound suffices for 512
+/// clients with about 96 unread replies each.
 const DESCRIPTORS: u64 = 65536;
 
 /// Gives up the rights that threads inherit. Becomes `user`, unless `user` is root or the process does not run as root. Must be called
@@ -59,7 +59,7 @@ fn drop_bounding_set() -> io::Result<()> {
         .contains(CapabilitySet::SETPCAP)
     {
         for capability in CapabilitySet::all().iter() {
-            // An error means that the kernel does not know the capability, so the process does not have it.
+            // An error means that the kernel does not know the capability. The process cannot have an unknown capability.
             let _ = rustix::thread::remove_capability_from_bounding_set(capability);
         }
     }

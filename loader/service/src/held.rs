@@ -1,4 +1,4 @@
-//! Requests whose answers depend on unfinished work (LSV-3, LSV-35), with the time and content of each answer.
+//! Requests that must wait for unfinished work (LSV-3, LSV-35), and the decision about their answers.
 
 use crate::drivers::{Drivers, Handed, Lookup};
 use crate::package::Class;
@@ -13,43 +13,43 @@ pub enum Awaited {
     Library(String),
     /// The manifests.
     Manifests {
-        /// `true` if the answer waits until nothing is pending.
+        /// `true` if the service must answer only when no work is pending.
         idle: bool,
         /// The class of the client's program, if the request names the class (LSV-50).
         class: Option<Class>,
     },
 }
 
-/// A request whose answer the service holds back.
+/// A request that waits for its answer.
 #[derive(Clone, Debug)]
 pub struct Held {
-    /// The number of the client.
+    /// Number of the client that sent the request.
     pub client: u64,
-    /// The header of the request.
+    /// Header of the request.
     pub asked: Header,
     /// The result that the request waits for.
     pub awaited: Awaited,
-    /// Latest time at which the service answers.
+    /// Time limit of the request.
     pub until: Instant,
 }
 
 /// The outcome of a request.
 #[derive(Debug)]
 pub enum Answer<L> {
-    /// No answer exists yet.
+    /// There is no answer yet.
     Wait,
     /// The answer is this library.
     Library(Rc<Handed<L>>),
-    /// There is no such library.
+    /// There is no library for the key.
     NotFound,
-    /// The manifests for this class.
+    /// The answer is the list of manifests for this class.
     Manifests(Option<Class>),
-    /// The answer took too long.
+    /// The time limit is over.
     Timeout,
 }
 
 impl Awaited {
-    /// Returns the outcome of a request that the service holds back until `until` at the latest.
+    /// Returns the outcome of a request whose time limit is `until`.
     pub fn answer<L>(&self, drivers: &Drivers<L>, now: Instant, until: Instant) -> Answer<L> {
         let late = if now >= until { Answer::Timeout } else { Answer::Wait };
         match self {

@@ -1,4 +1,4 @@
-//! The state of the service for people (LSV-43 to LSV-45), as one JSON text and as files. The state never names a client.
+//! The state of the service for people (LSV-43 to LSV-45), as one JSON text and as files. The text and the files never identify a client.
 
 use crate::drivers::{Drivers, Identity, State};
 use crate::library::Library;
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
-/// Returns the state that LSV-44 describes. `config` holds the settings.
+/// Returns the state as a JSON value (LSV-44). `config` holds the settings.
 pub fn state(drivers: &Drivers<Library>, config: &Value, clients: usize) -> Value {
     let devices = drivers.served().iter().map(|served| {
         let packages = served.packages.iter();
@@ -66,8 +66,8 @@ pub struct Debug {
 }
 
 impl Debug {
-    /// Creates the folder and its subfolders. Only root and `user`, which this process becomes, can read the folder, because only they may
-    /// ask for the state (LSV-45).
+    /// Creates the folder and its subfolders. Only root and `user`, which this process becomes, may read the state (LSV-45), so only these
+    /// users can read the folder.
     ///
     /// # Errors
     /// Returns the error that the system reported.
@@ -113,7 +113,7 @@ impl Debug {
     }
 }
 
-/// Returns the properties of a device as the lines of a file.
+/// Returns the properties of a device as the text of a file, with one property per line.
 fn identity(identity: &Identity) -> String {
     let id =
         |name: &str, number: Option<u16>| number.map_or(String::new(), |number| format!("{name}=0x{number:04x}\n"));
@@ -139,7 +139,7 @@ fn fill(folder: &OwnedFd, files: Vec<(String, String)>) -> io::Result<()> {
     Ok(())
 }
 
-/// Replaces a file in one step, so that readers see either the old or the new bytes.
+/// Replaces a file in one step, so that readers see either the old or the new content.
 fn replace(folder: &OwnedFd, name: &str, bytes: &[u8]) -> io::Result<()> {
     const NEW: &str = ".new";
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;

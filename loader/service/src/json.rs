@@ -1,8 +1,8 @@
-//! JSON as the service accepts it (LSV-51): valid UTF-8, nothing after the value, and at most 128 nested levels. No member that the service
-//! reads may occur twice, because two readers could use different values.
+//! JSON with the restrictions of the service (LSV-51): valid UTF-8, no text after the value, and at most 128 nested levels. A member that
+//! the service reads must not occur twice, because two readers could use different values.
 //!
-//! Objects keep their order, so that a manifest for clients looks like the original. The parser rounds only numbers that are not whole or
-//! that have more than 64 bits.
+//! Objects keep the order of their members, so that a manifest for clients looks like the original. The parser rounds only numbers that
+//! have a fraction or more than 64 bits.
 
 use serde::de::{DeserializeOwned, Error};
 
@@ -11,7 +11,7 @@ use serde::de::{DeserializeOwned, Error};
 /// # Errors
 /// Returns the fault of the text, with line and column.
 pub fn object<T: DeserializeOwned>(text: &[u8]) -> Result<T, serde_json::Error> {
-    // The parser would accept an array as an object without member names.
+    // The parser would also accept an array, with the members in the order of their declaration.
     if text.trim_ascii_start().first().is_some_and(|first| *first != b'{') {
         return Err(Error::custom("it is no object"));
     }
@@ -31,7 +31,7 @@ mod tests {
     #[test]
     fn lsv_51_a_member_that_counts_is_there_once() {
         assert_eq!(object::<One>(br#" {"b":{"c":1,"c":2},"a":1}"#).unwrap().a, 1);
-        // The second text writes the same key with an escape.
+        // The second text contains the same key twice, once with an escape sequence.
         for text in [r#"{"a":1,"a":1}"#, r#"{"a":1,"\u0061":1}"#] {
             let error = object::<One>(text.as_bytes()).err().unwrap().to_string();
             assert!(error.contains("duplicate field"), "{error}");

@@ -3,23 +3,23 @@
 //!
 //! | module | task |
 //! |---|---|
-//! | [`drivers`] | makes all decisions from observations and the time, without any input or output of its own |
+//! | [`drivers`] | makes all decisions from observations and the time, without input or output |
 //! | [`watch`] | notices changes of devices and packages |
 //! | [`reader`], [`worker`] | read packages on a thread |
 //! | [`client`], [`protocol`] | exchange packets with clients |
-//! | [`held`], [`limits`] | decide when a client gets its answer, and which client makes room |
+//! | [`held`], [`limits`] | decide when a client receives its answer, and which connection is closed for a new one |
 //! | [`unread`], [`accounts`] | count the replies that clients have not read, for each user |
 //! | [`inspect`], [`log`] | write the state and the events for people |
 //! | [`server`] | runs the loop that uses all other modules |
 //!
-//! The service never waits for data that a client left in a connection ([`client::close`]). A closed connection with unread replies still
-//! counts as a connection of its user, because the replies hold descriptors of the service.
+//! The service never blocks on data that a client left in a connection ([`client::close`]). A closed connection with unread replies is
+//! still one of its user's connections, because the replies contain descriptors of the service.
 //!
 //! # Why there is no async runtime
 //!
-//! There are at most 512 clients, and the service answers each request from memory. Reading packages and writing the log are slow, so each
-//! has its own thread. A loop over `epoll` shows in one place what the service does and when, and needs no task or timer for each client.
-//! The loop uses so few system calls that a filter can list them (`harden`).
+//! The service has at most 512 clients, and answers each request from memory. Reading packages and writing the log are slow, so each has
+//! its own thread. A loop over `epoll` shows the order of all work in one place, and needs no task or timer for each client. The loop uses
+//! so few system calls that a filter can list them (`harden`).
 #![deny(unsafe_code)]
 #![cfg(target_os = "linux")]
 

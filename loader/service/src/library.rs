@@ -1,5 +1,5 @@
-//! The files that clients get (LSV-30, LSV-34). A client gets a library as a sealed memory file or as the file itself. Texts that are too
-//! long for a packet are in sealed memory files too.
+//! The files that the service sends to clients (LSV-30, LSV-34). A client receives a library as a sealed memory file or as the original
+//! file. Texts that are too long for a packet are also in sealed memory files.
 
 use crate::memory::{Copies, Memory, reopened, write_at};
 use crate::package::{Elf, Fault, File, HEADER_BYTES};
@@ -13,21 +13,22 @@ use std::io;
 /// Number of bytes in each read.
 const PORTION: usize = 1 << 20;
 
-/// The way in which clients get libraries.
+/// Method by which the service hands out libraries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum HandOut {
-    /// Clients get copies in memory files.
+    /// The service sends a copy in a memory file.
     #[default]
     Memory,
-    /// Clients get the file itself if only root can change it and its mount allows executing programs. Otherwise they get a copy.
+    /// The service sends the original file if only root can change it and its mount allows executing programs. Otherwise, the service sends
+    /// a copy.
     File,
 }
 
-/// A library for clients.
+/// A library that the service can send to clients.
 #[derive(Debug)]
 pub struct Library {
-    /// The original file, if users other than root get that file; `None` if they get a copy.
+    /// The original file, if users other than root receive it; `None` if they receive a copy.
     file: Option<OwnedFd>,
     copies: Copies,
     /// The size in bytes.
@@ -82,17 +83,18 @@ impl Library {
         })
     }
 
-    /// Returns `true` if clients other than root get a copy.
+    /// Returns `true` if clients other than root receive a copy.
     pub fn is_copy(&self) -> bool {
         self.file.is_none()
     }
 
-    /// Returns a read-only descriptor for a client, with its own position.
+    /// Returns a read-only descriptor for a client. The descriptor has a separate position.
     ///
     /// # Errors
+    ///
     /// Returns the error that the system reported.
     pub fn for_client(&self, is_root: bool) -> io::Result<OwnedFd> {
-        // With the descriptor, root could open the file for writing, unless the file system is read-only.
+        // Root could use the descriptor to reopen the file for writing, unless the file system is read-only.
         if let Some(file) = &self.file
             && (!is_root || is_read_only(file))
         {
@@ -219,7 +221,7 @@ mod tests {
         assert_eq!(contents(descriptor), bytes);
         // Each client's descriptor starts at the beginning of the file.
         assert_eq!(contents(library.for_client(false).unwrap()), bytes);
-        // A reopened file does not become writable.
+        // A read-only file cannot be reopened for writing.
         let copy = library.for_client(true).unwrap();
         let path = format!("/proc/self/fd/{}", copy.as_raw_fd());
         if let Ok(writable) = rustix::fs::open(path, OFlags::RDWR, Mode::empty()) {
@@ -250,7 +252,7 @@ mod tests {
         assert_eq!(inode(&user), inode(&other));
         assert_ne!(inode(&root), inode(&renewed));
         assert_eq!(contents(renewed), HEADER);
-        // The replaced copy counts until the client closes it.
+        // The size of the replaced copy is part of the total until the client closes the copy.
         assert_eq!(memory.bytes(), 3 * HEADER.len() as u64);
         drop(root);
         assert_eq!(memory.bytes(), 2 * HEADER.len() as u64);

@@ -1,5 +1,5 @@
-//! Limits for clients (LSV-46), per user and per time. A user gets no more by opening more connections or starting more processes. A user
-//! who owns a range of user numbers counts as one user with all these numbers: [`accounts`](crate::accounts).
+//! Limits for clients (LSV-46), per user and per time. More connections or processes do not raise the limits of a user. All user IDs that
+//! belong to one user share the limits: [`accounts`](crate::accounts).
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -9,20 +9,20 @@ use std::time::{Duration, Instant};
 pub const CLIENTS: usize = 512;
 /// Upper bound on clients of one user.
 pub const CLIENTS_OF_USER: usize = 128;
-/// Number of closed connections with unread replies, of all users together. At this number, a user with such a connection gets no further
-/// connection. Each closed connection holds about six of the descriptors that `harden::DESCRIPTORS` limits.
+/// Number of all users' closed connections with unread replies from which on the service refuses new connections of users who have a closed
+/// connection with unread replies. Each closed connection uses about six of the descriptors that `harden::DESCRIPTORS` limits.
 pub const UNREAD: usize = 2048;
-/// Upper bound on the requests of a user whose answers the service holds back.
+/// Upper bound on the requests of a user that wait for their answers.
 pub const OUTSTANDING: usize = 128;
 /// Upper bound on the requests of a user per second.
 pub const REQUESTS_A_SECOND: u32 = 2000;
-/// Upper bound on the packets that wait because the client has not read earlier packets.
+/// Upper bound on the queued packets of a client that has not read earlier packets.
 pub const QUEUE: usize = 64;
 
 /// The period of [`REQUESTS_A_SECOND`].
 const SECOND: Duration = Duration::from_secs(1);
 
-/// The facts about a connection from which [`room`] chooses the connection that makes room.
+/// Facts about a connection. From these facts, [`room`] chooses the connection to close.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// The number of the client.
@@ -38,15 +38,15 @@ pub struct Place {
 /// The decision about one more connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
-    /// There is room for the connection.
+    /// The connection can be accepted.
     Free,
-    /// The connection takes the place of this client.
+    /// The connection can be accepted after the connection of this client is closed.
     Of(u64),
-    /// The connection is refused: its account has left too many replies unread.
+    /// The connection is rejected, because too many replies to its account are unread.
     None,
 }
 
-/// Numbers of closed connections with unread replies.
+/// Counts of closed connections with unread replies.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Closed {
     /// Number of the account's closed connections.
@@ -56,10 +56,10 @@ pub struct Closed {
 }
 
 /// Decides about one more connection of an account. `has_unread` returns `true` for a client that has not read all replies, because closing
-/// such a connection would free nothing.
+/// that connection would free no descriptors.
 ///
-/// If the account has too many connections, the one that was silent for longest makes room, unless it has unread replies. If all accounts
-/// together have too many, a client of the account with the most connections makes room.
+/// If the account has too many connections, its longest silent connection without unread replies is closed. If all accounts together have
+/// too many, a connection of the account with the most connections is closed.
 pub fn room(places: &[Place], account: u32, closed: Closed, has_unread: impl Fn(u64) -> bool) -> Room {
     if closed.own > 0 && closed.all >= UNREAD {
         return Room::None;
@@ -80,7 +80,7 @@ pub fn largest(places: &[Place]) -> Option<u64> {
         *count += 1;
         *heard = place.heard.min(*heard);
     }
-    // The account of root comes last, however many connections it has.
+    // A connection of root is closed last, regardless of the number of root's connections.
     let largest = counts
         .into_iter()
         .max_by_key(|(account, (count, heard))| (*account != 0, *count, Reverse(*heard)));
@@ -93,7 +93,7 @@ fn most_silent<'a>(places: impl Iterator<Item = &'a Place>) -> Option<u64> {
     Some(places.min_by_key(|place| (place.is_waiting, place.heard))?.client)
 }
 
-/// A limit on the number of events in a period. All these events may happen at once.
+/// A limit on the number of events in a period. The events may happen all at once.
 #[derive(Clone, Copy, Debug)]
 pub struct Rate {
     most: u32,
@@ -113,12 +113,12 @@ impl Rate {
         }
     }
 
-    /// Returns `true` if another event is within the limit, and counts this event.
+    /// Returns `true` if another event is within the limit. That event is then part of the count.
     pub fn admits(&mut self, now: Instant) -> bool {
         let passed = now.saturating_duration_since(self.since);
         let more = u32::try_from(passed.as_nanos() / self.each.as_nanos()).unwrap_or(u32::MAX);
         self.left = self.left.saturating_add(more).min(self.most);
-        // The remaining time counts for the next event.
+        // Unused time remains available for the next event.
         self.since = if self.left == self.most {
             now
         } else {
@@ -130,7 +130,7 @@ impl Rate {
     }
 }
 
-/// The rate of each user.
+/// The request rate of each user.
 #[derive(Debug)]
 pub struct Rates {
     users: BTreeMap<u32, Rate>,
@@ -210,7 +210,7 @@ mod tests {
         let users = [(0, 100), (1, 100), (2, 100), (3, 112), (4, 100)];
         let room = |places: &[Place], account| room(places, account, Closed::default(), |_| false);
         assert_eq!(room(&places(users, now), 5), Room::Of(300));
-        // Many users with one connection each do not displace the connection of root.
+        // Many users with one connection each do not cause the connection of root to be closed.
         let crowd = places((0..).map(|user| (user, 1)).take(CLIENTS), now);
         assert_eq!(room(&crowd, 9999), Room::Of(1));
         assert_eq!(room(&[], 0), Room::Free);
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(count(&mut rate, start), 100);
         assert_eq!(count(&mut rate, at(9)), 0);
         assert_eq!(count(&mut rate, at(10)), 1);
-        // A client that sends without a pause gets a hundred requests in the next second.
+        // A client that sends without a pause is limited to a hundred requests in the next second.
         let admitted: usize = (11..=1010).map(|now| count(&mut rate, at(now))).sum();
         assert_eq!(admitted, 100);
         assert_eq!(count(&mut rate, at(100_000)), 100);

@@ -1,5 +1,5 @@
 //! The log on standard error (LSV-64). A separate thread writes the log, so a full pipe stops only that thread. The thread ignores write
-//! errors. Messages beyond the rate are counted and left out.
+//! errors. Messages beyond the rate are counted and dropped.
 
 use crate::limits::Rate;
 use std::io::{self, Write};
@@ -7,16 +7,16 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Upper bound on the messages in each [`PERIOD`]. All of them may come at once.
+/// Upper bound on the messages in each [`PERIOD`]. The messages may come all at once.
 const MESSAGES: u32 = 100;
-/// The period for which [`MESSAGES`] is the limit.
+/// Period to which the limit [`MESSAGES`] applies.
 const PERIOD: Duration = Duration::from_secs(60);
 /// Upper bound on the messages that wait for the writing thread.
 const WAITING: usize = 64;
 /// Upper bound on the characters of a message. The rest is cut off.
 const LONGEST: usize = 2000;
 
-/// The log.
+/// The log of the service.
 #[derive(Debug)]
 pub struct Log(Mutex<State>);
 
@@ -71,8 +71,8 @@ impl State {
     }
 }
 
-/// Returns a message as one line. If the message quotes a package or a client, that text cannot start another line or move a terminal's
-/// cursor.
+/// Returns a message as one line. If the message quotes a package or a client, that quotation cannot start another line or move a
+/// terminal's cursor.
 fn line(message: &str) -> String {
     let message = message.strip_suffix('\n').unwrap_or(message);
     let mut line = String::new();
@@ -89,7 +89,7 @@ fn line(message: &str) -> String {
 
 /// Writes to standard error. Ignores errors.
 pub fn print(text: &str) {
-    // There is no place to report the error.
+    // An error cannot be reported anywhere.
     let _ = io::stderr().write_all(text.as_bytes());
 }
 

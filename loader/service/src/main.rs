@@ -67,7 +67,7 @@ fn run(cli: Cli, log: &Log) -> Result<(), Box<dyn Error>> {
 
 fn serve(options: &Options, log: &Log) -> Result<(), Box<dyn Error>> {
     let config = options.settings()?;
-    // All users can read the folder of the socket and the written state (LSV-33, LSV-44), whatever the umask at the start.
+    // All users can read the folder of the socket and the written state (LSV-33, LSV-44), regardless of the inherited umask.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     let variable = |name| std::env::var(name).ok();
     let inherited = Listener::inherited(variable("LISTEN_PID").as_deref(), variable("LISTEN_FDS").as_deref())?;
@@ -81,12 +81,12 @@ fn serve(options: &Options, log: &Log) -> Result<(), Box<dyn Error>> {
     };
     let debug = open_debug(&config);
     harden::drop_privileges(config.user)?;
-    // These folders may be replaced while the service runs, so the rules allow the folders above them.
+    // Administrators may replace these folders while the service runs, so the rules allow their parent folders.
     let replaced = config.roots.iter().chain([&config.dri]);
     let read = replaced.map(|folder| folder.parent().unwrap_or(folder));
     let state = config.run.join("debug");
     let written = debug.iter().map(|_| state.as_path());
-    // `/etc` contains the ranges of user numbers (LSV-46).
+    // `/etc` contains the file with the ranges of user IDs (LSV-46).
     if !harden::restrict_files(read.chain([&*config.sys, Path::new("/etc")]), written)? {
         info!("the system does not restrict the files that the service can open: it has no Landlock");
     }

@@ -1,4 +1,4 @@
-//! The command `package LIBRARY MANIFEST OUT`, which makes a package of an installed driver.
+//! The command `package LIBRARY MANIFEST OUT`, which creates a package of an installed driver.
 
 use crate::package::{Elf, Fault, HEADER_BYTES, Manifest, Metadata, Need};
 use rustix::fs::{CWD, RenameFlags};
@@ -8,19 +8,19 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// The manifest's name in a package.
+/// Name of the manifest in a package.
 const MANIFEST: &str = "manifest.json";
 /// The folder in a package for the libraries that the driver needs.
 const NEEDS: &str = "needs";
-/// Paths of the description in a package.
+/// Paths of the files in a package that describe the package.
 const DESCRIPTIONS: [&str; 2] = ["metadata/metadata.json", "meta/metadata/metadata.json"];
 
-/// The reason why the command made no package.
+/// Reason why the command could not make a package.
 #[derive(Debug)]
 pub enum MakeError {
     /// A file or folder cannot be read or written.
     Io(PathBuf, io::Error),
-    /// The input is not a driver.
+    /// The library or manifest is not a driver.
     Fault(Fault),
     /// No folder has a library of this name.
     NotFound(String),
@@ -50,13 +50,13 @@ impl From<Fault> for MakeError {
     }
 }
 
-/// Returns a function that adds a path to an error of the system.
+/// Returns a function that converts an error of the system, and adds this path to it.
 pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> MakeError + '_ {
     move |error| MakeError::Io(path.to_owned(), error)
 }
 
-/// Makes the folder `out` in one step, so a service that watches never sees half a package. When a package is replaced, the old one stays
-/// whole until that step. `more` is a further member of `metadata.json`.
+/// Creates the folder `out` in one step, so a service that watches never sees an incomplete package. When a package is replaced, the old
+/// package is complete until that step. `more` is a further member of `metadata.json`.
 ///
 /// # Errors
 /// Returns the fault, with the file.
@@ -94,7 +94,7 @@ pub fn make(
     };
     let result = fill(&made, name, &found, &text, more).and_then(|()| put());
     if result.is_err() {
-        // Half a package is useless. The function reports the first error, not an error of this removal.
+        // An incomplete package is useless. The caller receives the first error instead of an error of this removal.
         let _ = fs::remove_dir_all(&made);
     }
     result
@@ -147,8 +147,8 @@ fn fill(
     Ok(())
 }
 
-/// Returns the libraries that a driver needs, and their descriptions. Leaves out the C library, and libraries whose names are too long for
-/// a key.
+/// Returns the libraries that a driver needs, and their descriptions. Skips the C library, and libraries whose names are too long for a
+/// key.
 fn needs_of(library: &Path) -> Vec<(PathBuf, Need)> {
     let needs = linked::needs_in_order(library).into_iter();
     let described = needs.filter_map(|path| {
@@ -165,7 +165,7 @@ fn needs_of(library: &Path) -> Vec<(PathBuf, Need)> {
     described.collect()
 }
 
-/// Returns the oldest version of the C library with which a library works; an empty text if the library states no version.
+/// Returns the oldest version of the C library that a library works with; empty if the library states no version.
 fn c_library(library: &Path) -> String {
     let needs = linked::read(library).unwrap_or_default();
     needs.c_library.unwrap_or_default()
@@ -177,7 +177,7 @@ fn symbols(library: &Path) -> Option<u64> {
     wire::exported_symbols(|place, room| file.read_exact_at(room, place).is_ok())
 }
 
-/// Puts a file into a package. Makes a hard link if only this user can change the file, or else a copy. Does nothing if the path already
+/// Adds a file to a package: as a hard link if only this user can change the file, otherwise as a copy. Does nothing if the path already
 /// exists, because two libraries may be the same file.
 fn put(file: &Path, place: &Path) -> Result<(), MakeError> {
     let file = &fs::canonicalize(file).map_err(at(file))?;
@@ -203,10 +203,11 @@ fn create(path: &Path) -> Result<fs::File, MakeError> {
     Ok(file)
 }
 
-/// Returns the header of a shared library.
+/// Returns the ELF header of a shared library.
 ///
 /// # Errors
-/// The file cannot be read, or the file is not a shared library.
+///
+/// The file cannot be read, or is not a shared library.
 pub(crate) fn header(library: &Path) -> Result<Elf, MakeError> {
     let mut header = Vec::new();
     let file = fs::File::open(library).map_err(at(library))?;

@@ -15,14 +15,14 @@ pub const SEALS: SealFlags = SealFlags::WRITE
     .union(SealFlags::GROW)
     .union(SealFlags::SHRINK)
     .union(SealFlags::SEAL);
-/// Upper bound on new copies per second, each of which replaces a copy whose owner was changed.
+/// Upper bound on renewed copies per second. A renewed copy replaces a copy whose owner was changed.
 const RENEWALS: u32 = 4;
-/// Upper bound on replaced copies that clients still hold. At this bound, a copy whose owner was changed is no longer replaced.
+/// Upper bound on replaced copies that clients have open. At this bound, the service no longer replaces a copy whose owner was changed.
 const MOST_LENT: usize = 8;
 /// Upper bound on the bytes of all memory files together (LSV-50).
 pub const MOST_MEMORY: u64 = 4 << 30;
 
-/// Size of all copies. A copy counts until the service and all clients have closed it.
+/// Total size of all copies. The size of a copy is part of the total until the service and all clients have closed the copy.
 #[derive(Clone, Debug, Default)]
 pub struct Memory(Arc<Mutex<Used>>);
 
@@ -64,13 +64,13 @@ impl Memory {
     }
 }
 
-/// Returns `true` if another process has the memory file open. `file` is a read-only descriptor for this memory file. The system gives a
-/// lease for writing only if no other process has the file open.
+/// Returns `true` if another process has the memory file open. `file` is a read-only descriptor for this memory file. The system grants a
+/// write lease only if no other process has the file open.
 #[allow(unsafe_code, reason = "no library has a safe function for this")]
 fn is_lent(file: &OwnedFd) -> bool {
     // SAFETY: the command takes a number and no pointer. The descriptor is borrowed, so it is open.
     let result = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_WRLCK) };
-    // An error also means that a client made itself the owner of the file, so that client has the file open.
+    // An error can also mean that a client changed the owner of the file. In that case, the client has the file open.
     result != 0
         && matches!(
             io::Error::last_os_error().raw_os_error(),
@@ -83,7 +83,7 @@ fn is_lent(file: &OwnedFd) -> bool {
 struct MemoryCopy {
     /// Read-only descriptor; `None` after the copy is dropped.
     file: Option<OwnedFd>,
-    /// The owner and permissions that the file must have.
+    /// User, group and permissions that the file must have.
     access: (u32, u32, u32),
     size: u64,
     memory: Memory,
@@ -101,9 +101,9 @@ impl Drop for MemoryCopy {
 
 /// Copies of the same bytes: one for users and one for root. The service makes each copy when a client first needs it.
 ///
-/// Nobody can write to a sealed copy. But its owner and root, even root in a container, can change its permissions, so that nobody else can
-/// open the copy. So programs of root and programs of other users get different copies. The service restores the permissions of a copy, and
-/// replaces a copy whose owner was changed.
+/// Nobody can write to a sealed copy. However, its owner and root, even root in a container, can change its permissions, so that no other
+/// process can open the copy. Therefore, programs of root and programs of other users receive different copies. The service restores the
+/// permissions of a copy, and replaces a copy whose owner was changed.
 #[derive(Debug)]
 pub struct Copies {
     made: RefCell<[Option<MemoryCopy>; 2]>,
@@ -114,7 +114,8 @@ pub struct Copies {
 }
 
 impl Copies {
-    /// Creates the value without a copy. `size` is the number of bytes. `is_program` is `true` for a library, and `false` for a text.
+    /// Creates the value without making a copy. `size` is the number of bytes. `is_program` is `true` for a library, and `false` for a
+    /// text.
     pub fn new(memory: &Memory, size: u64, is_program: bool) -> Self {
         Self {
             made: RefCell::default(),
@@ -134,8 +135,8 @@ impl Copies {
         Ok(())
     }
 
-    /// Returns a read-only descriptor with its own position for a client. If there is no copy for such clients yet, `fill` writes one. The
-    /// first argument of `fill` is the other copy, if that exists.
+    /// Returns a read-only descriptor for a client. The descriptor has a separate position. If there is no copy for the client's group
+    /// (root or others) yet, `fill` writes one. The first argument of `fill` is the other group's copy, if that exists.
     ///
     /// # Errors
     /// Returns the error that the system reported.
@@ -157,8 +158,8 @@ impl Copies {
         reopened(file)
     }
 
-    /// Returns a descriptor that shares its position with the descriptors of other clients. It serves for a copy that this process can no
-    /// longer open: programs that may open any file, such as those of root, can still open the copy.
+    /// Returns a descriptor that shares its position with the descriptors of other clients. The caller uses it for a copy that this process
+    /// can no longer open. Clients that may open any file, for example those of root, can still open that copy.
     ///
     /// # Errors
     /// Returns the error that the system reported.
@@ -213,7 +214,7 @@ impl MemoryCopy {
     }
 }
 
-/// A text that clients share.
+/// A text that several clients receive.
 #[derive(Debug)]
 pub struct Text {
     bytes: Vec<u8>,
@@ -227,13 +228,14 @@ impl Text {
         Self { bytes, copies }
     }
 
-    /// Returns a read-only descriptor with its own position for a client.
+    /// Returns a read-only descriptor for a client. The descriptor has a separate position.
     ///
     /// # Errors
+    ///
     /// Returns the error that the system reported.
     pub fn for_client(&self, is_root: bool) -> io::Result<OwnedFd> {
         let copy = self.copies.for_client(is_root, |_, to| write_at(to, &self.bytes, 0));
-        // If another client spoilt the shared copy, this client gets a file of its own.
+        // If another client made the shared copy unusable, this client receives a separate file.
         copy.or_else(|_| text_file(&self.bytes))
     }
 }
@@ -257,7 +259,7 @@ fn access(file: &OwnedFd) -> Result<(u32, u32, u32), Errno> {
     rustix::fs::fstat(file).map(|stat| (stat.st_uid, stat.st_gid, stat.st_mode))
 }
 
-/// Creates a memory file. Tries again without the flag, because older systems do not know it.
+/// Creates a memory file. Tries again without the flag, because older systems do not support the flag.
 fn memory_file(flag: MemfdFlags) -> Result<OwnedFd, Errno> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     match rustix::fs::memfd_create("vk-loader-service", flags | flag) {
@@ -269,11 +271,11 @@ fn memory_file(flag: MemfdFlags) -> Result<OwnedFd, Errno> {
 fn seal(file: &OwnedFd, mode: Mode) -> Result<(), Errno> {
     rustix::fs::fchmod(file, mode)?;
     let mut seals = SEALS | SealFlags::EXEC;
-    // The system refuses to seal a file while it moves one of the file's pages. Before each refusal, the system waits for some time.
+    // The system refuses to seal a file while one of the file's pages is being moved. Each attempt waits for some time before it fails.
     for _ in 0..10 {
         match rustix::fs::fcntl_add_seals(file, seals) {
             Err(Errno::BUSY) => {}
-            // Older systems do not know the seal for the executable bits.
+            // Older systems do not support the seal for the executable bits.
             Err(Errno::INVAL) if seals != SEALS => seals = SEALS,
             result => return result,
         }
@@ -294,9 +296,10 @@ pub fn write_at(file: &OwnedFd, mut bytes: &[u8], mut at: u64) -> Result<(), Err
     Ok(())
 }
 
-/// Opens the same file again, so that the descriptor for a client does not share its position or flags with another descriptor.
+/// Opens the same file again, so that the client's descriptor does not share its position or flags with another descriptor.
 ///
 /// # Errors
+///
 /// Returns the error that the system reported.
 pub fn reopened(file: &OwnedFd) -> io::Result<OwnedFd> {
     let path = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());

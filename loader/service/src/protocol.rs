@@ -1,5 +1,5 @@
 //! The contents of packets (LSV-34, LSV-35). Parses the payload of a request, and writes the payload of a reply. The crate
-//! `vulkan-loader-wire` defines the packets themselves.
+//! `vulkan-loader-wire` defines the format of the packets.
 
 use crate::json;
 use crate::package::Class;
@@ -9,22 +9,22 @@ use wire::{Header, Operation, Packet, status};
 /// A client's request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// The features of the service.
+    /// A request for the features of the service.
     Features,
-    /// The library with this key.
+    /// A request for the library with this key.
     Get(String),
-    /// The manifests, at once or as soon as nothing is pending.
+    /// A request for the manifests.
     Manifests {
-        /// `true` if the client waits until nothing is pending.
+        /// `true` if the service must answer only when no work is pending.
         wait_for_idle: bool,
         /// Class of the client's program; `None` if the client does not name it.
         class: Option<Class>,
     },
-    /// The devices.
+    /// A request for the list of devices.
     Devices,
-    /// Messages about all later changes.
+    /// A request for messages about all later changes.
     Watch,
-    /// The state of the service.
+    /// A request for the state of the service.
     Inspect,
 }
 
@@ -32,7 +32,8 @@ impl Request {
     /// Reads the request in a packet.
     ///
     /// # Errors
-    /// Returns the status for the answer.
+    ///
+    /// The status that the answer must have.
     pub fn read(packet: &Packet<'_>) -> Result<Self, &'static str> {
         let operation = Operation::from_number(packet.header.operation).ok_or(status::UNSUPPORTED)?;
         if packet.header.is_reply {
@@ -61,7 +62,7 @@ impl Request {
     }
 }
 
-/// The members of all requests. Each operation uses its own members.
+/// The members of all requests. Each operation uses some of the members.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Members {
@@ -74,12 +75,12 @@ struct Members {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Reply {
-    /// Only the status of the request.
+    /// A reply without further data.
     Status {
         /// A word of `wire::status`.
         status: &'static str,
     },
-    /// The version of the protocol that the service speaks.
+    /// The answer to a packet of another protocol version.
     Version {
         /// `wire::status::UNSUPPORTED`.
         status: &'static str,
@@ -91,16 +92,16 @@ pub enum Reply {
         /// `wire::Features`.
         features: u64,
     },
-    /// A library. Its descriptor comes with the packet.
+    /// A library, whose descriptor comes with the packet.
     Library {
         /// `wire::status::OK`.
         status: &'static str,
-        /// Size in bytes.
+        /// Size of the library in bytes.
         size: u64,
         /// Hash of the bytes, in hexadecimal digits.
         sha256: String,
     },
-    /// Manifests. The memory file that comes with the packet contains them.
+    /// The number of the manifests, which are in the memory file that comes with the packet.
     Manifests {
         /// The number of manifests.
         count: usize,
@@ -117,7 +118,7 @@ pub enum Reply {
 pub struct Device {
     /// Name of the device's node.
     pub node: String,
-    /// The kernel's driver.
+    /// Name of the kernel's driver.
     pub driver: String,
     /// Instance that serves the device; `None` if the device has no driver.
     pub active_icd: Option<String>,
@@ -140,13 +141,14 @@ pub struct ManifestText<'a> {
 /// A library in the memory file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LibraryText<'a> {
-    /// The key by which clients ask for the library: the number of the instance, followed by the name under which others need the library.
+    /// The key that clients use to request the library: the number of the instance, followed by the name under which others need the
+    /// library.
     pub key: &'a str,
     /// The name of the library's file, which contains the version.
     pub file: &'a str,
     /// Number of symbols that the library exports.
     pub symbols: u64,
-    /// The oldest version of the C library with which the library works; empty for any version.
+    /// The oldest version of the C library that the library works with; empty for any version.
     pub c_library: &'a str,
     /// Hash of the library's bytes, in hexadecimal digits. A client that already has this library open does not request it.
     pub sha256: &'a str,
@@ -160,7 +162,7 @@ impl Reply {
 
     /// Returns the packet that answers the request with this header.
     pub fn packet(&self, asked: Header) -> Vec<u8> {
-        // Every reply can be written as JSON. If a reply is too long for a packet, the client gets the status `busy` instead.
+        // Writing a reply as JSON cannot fail. If the reply is too long for a packet, the service sends the status `busy` instead.
         let payload = serde_json::to_vec(self)
             .ok()
             .filter(|payload| payload.len() <= wire::MOST_IN_REPLY);

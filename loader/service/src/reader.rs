@@ -6,7 +6,7 @@ use crate::memory::Memory;
 use crate::package::{Class, Described, Fault, File, Folder, Manifest, Metadata, Owner, Stamp, is_name};
 use std::path::{Path, PathBuf};
 
-/// A package that was read, and the state of its files. From this state, a later check detects whether the package changed.
+/// A package that was read, and the state of its files. A later check compares this state to find out that the package has changed.
 pub type Read = (Loaded<Library>, Stamps);
 
 /// The progress of reading a package (LSV-44).
@@ -34,13 +34,13 @@ pub struct Reader {
     pub roots: Vec<PathBuf>,
     /// The user whose packages the reader trusts.
     pub owner: Owner,
-    /// The way in which clients get libraries.
+    /// Method by which the service hands out libraries.
     pub hand_out: HandOut,
     /// The memory for copies of libraries.
     pub memory: Memory,
 }
 
-/// The files of a package, open.
+/// The open files of a package.
 struct Files {
     manifest: Manifest,
     libraries: Vec<(Described, File)>,
@@ -50,8 +50,8 @@ struct Files {
 }
 
 impl Reader {
-    /// Reads a package. Passes each folder whose changes matter to `visit` before it opens anything in that folder. Passes the progress to
-    /// `step`.
+    /// Reads a package. Calls `visit` with each folder that must be watched for changes, before it opens a file in that folder. Passes the
+    /// progress to `step`.
     ///
     /// # Errors
     /// Returns the fault of the package.
@@ -60,9 +60,10 @@ impl Reader {
         self.read_folder(&folder, visit, step)
     }
 
-    /// Reads the package in a folder of any name.
+    /// Reads the package in a folder whose name need not be valid.
     ///
     /// # Errors
+    ///
     /// Returns the fault of the package.
     pub fn read_folder(
         &self,
@@ -111,8 +112,8 @@ impl Reader {
         Some(open(&folder, &mut |_| {}, &mut |_| {}).ok()?.stamp)
     }
 
-    /// Returns the folder of a package, from the first root that has one. A root that users other than the owner can change counts as
-    /// empty.
+    /// Returns the folder of a package, from the first root that contains the package. A root that users other than the owner can change is
+    /// treated as empty.
     fn folder(&self, name: &str, visit: &mut dyn FnMut(&Path)) -> Result<Folder, Fault> {
         if !is_name(name) {
             return Err(Fault::Name(name.to_owned()));
@@ -140,7 +141,7 @@ fn is_missing(path: &Path) -> bool {
 
 fn open(folder: &Folder, visit: &mut dyn FnMut(&Path), step: &mut dyn FnMut(Step)) -> Result<Files, Fault> {
     step(Step::Metadata);
-    // Packages have two forms. In one form, the contents include the description, so the folder has no subfolder `metadata`.
+    // Packages have two forms. In one form, the description is part of the contents, so the folder has no subfolder `metadata`.
     let is_two_folders = !folder.is_absent("metadata");
     let path = if is_two_folders {
         "metadata/metadata.json"
@@ -181,7 +182,7 @@ fn open(folder: &Folder, visit: &mut dyn FnMut(&Path), step: &mut dyn FnMut(Step
 /// Returns all bytes of a short file.
 fn text(file: &File) -> Result<Vec<u8>, Fault> {
     let most = wire::MOST_IN_MANIFEST;
-    // Reads one byte more than the limit, which shows whether the file has grown.
+    // Reading one byte more than the size detects a file that has grown.
     let mut bytes = vec![0; most + 1];
     let mut length = 0;
     while length < bytes.len() {

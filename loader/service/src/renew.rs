@@ -1,5 +1,5 @@
-//! The command `packages`, which makes a package of each installed driver and keeps it up to date (LSV-65). Package managers run it
-//! whenever a driver is installed, updated or removed.
+//! The command `packages`, which creates a package of each installed driver and updates these packages (LSV-65). Package managers run the
+//! command after a driver is installed, updated or removed.
 
 use crate::make_package::{MakeError, at, header, installed, make};
 use crate::package::Class;
@@ -37,10 +37,11 @@ const NAMES: &[(&str, &str)] = &[
     ("lvp", "lavapipe"),
 ];
 
-/// Makes, renews and removes packages in the folder `out`. Returns a line for each change and each error. Does not touch packages that this
-/// command did not make.
+/// Creates, updates and removes packages in the folder `out`. Returns a line for each change and each error. Does not change packages that
+/// this command did not create.
 ///
 /// # Errors
+///
 /// The folder with packages cannot be read.
 pub fn renew(folders: &[PathBuf], out: &Path) -> Result<Vec<String>, MakeError> {
     let mut lines = Vec::new();
@@ -67,7 +68,7 @@ pub fn renew(folders: &[PathBuf], out: &Path) -> Result<Vec<String>, MakeError> 
     Ok(lines)
 }
 
-/// The outcome for one driver.
+/// Outcome of the command for one driver.
 enum Renewed {
     Made,
     Unchanged,
@@ -82,7 +83,7 @@ fn renew_one(manifest: &Path, out: &Path) -> Result<Renewed, MakeError> {
     let library = json["ICD"]["library_path"].as_str();
     let library = Path::new(library.unwrap_or_default());
     let library = if library.components().count() > 1 {
-        // A relative path starts at the folder of the manifest.
+        // A relative library path starts at the manifest's folder.
         manifest.parent().unwrap_or(Path::new("/")).join(library)
     } else {
         installed(library)?
@@ -120,7 +121,7 @@ fn source(manifest: &Path, library: &Path) -> Result<String, MakeError> {
     Ok(parts.join(", "))
 }
 
-/// Returns the checksum of a package's sources, or `None` if this program did not make the package.
+/// Returns the checksum of a package's sources; `None` if this program did not create the package.
 fn made_of(package: &Path) -> Option<String> {
     let text = fs::read(package.join("metadata/metadata.json")).ok()?;
     Some(
@@ -138,7 +139,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Returns the name of the package for a manifest; `None` if no device uses such a package.
+/// Returns the name of the package for a manifest; `None` if no device uses a package of that name.
 fn package_of(manifest: &Path) -> Option<&'static str> {
     let name = manifest.file_name()?.to_str()?.strip_suffix(".json")?;
     let stem = name.split('.').next().unwrap_or_default();

@@ -1,5 +1,4 @@
-//! The main loop. One thread serves all clients and receives events about devices and packages. The thread waits in one place, for all of
-//! them.
+//! The main loop. One thread serves all clients, receives events about devices and packages, and waits for all of them in one system call.
 
 mod connections;
 mod requests;
@@ -32,19 +31,19 @@ use std::time::{Duration, Instant};
 use tracing::{debug, info, warn};
 use wire::{PacketError, VERSION, status};
 
-/// Upper bound on the events that one system call returns.
+/// Upper bound on the events that one call of `epoll_wait` returns.
 const EVENTS: usize = 64;
 /// Upper bound on the packets of one client that the loop answers before it turns to other clients.
 const TURN: usize = 16;
 /// Lower bound on the time between two scans of the devices.
 const BETWEEN_SCANS: Duration = Duration::from_millis(50);
-/// Time for which the loop collects changes of the state before it writes the state.
+/// Time for which the loop collects changes of the state before it writes the state to files.
 const BETWEEN_WRITES: Duration = Duration::from_millis(100);
 /// Time for which the loop ignores a client above its rate. If no descriptor is free, the loop also ignores the listening socket for this
 /// time.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The kind of a descriptor in the loop.
+/// The event source that a descriptor in the loop belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     Listener,
@@ -81,7 +80,7 @@ impl Source {
     }
 }
 
-/// The service.
+/// The running service.
 pub struct Server {
     config: Config,
     config_text: Value,
@@ -101,7 +100,7 @@ pub struct Server {
     held: Vec<Held>,
     /// The current list of manifests for each class.
     lists: BTreeMap<Option<Class>, List>,
-    /// Generation of the list about which watching clients were last notified.
+    /// Generation of the published list in the last notification of watching clients.
     told: u64,
     scan_at: Option<Instant>,
     /// Sources whose events the loop ignores until [`Server::resume_at`].
@@ -113,19 +112,20 @@ pub struct Server {
     user: u32,
 }
 
-/// A list of manifests.
+/// A list of manifests, in the form that clients receive.
 #[derive(Clone)]
 struct List {
-    /// Generation of the published list.
+    /// Generation of the published list that the text contains.
     generation: u64,
     text: Rc<Text>,
     count: usize,
 }
 
 impl Server {
-    /// Opens everything that the loop needs. After this call, the process can give up its rights.
+    /// Opens all files and sockets that the loop needs. After this call, the process can give up its privileges.
     ///
     /// # Errors
+    ///
     /// Returns the error that the system reported.
     pub fn new(config: Config, listener: Listener, debug: Option<Debug>) -> io::Result<Self> {
         let packages = Arc::new(FolderWatch::new()?);
@@ -181,10 +181,11 @@ impl Server {
         Ok(epoll::add(&self.epoll, what, source.data(), epoll::EventFlags::IN)?)
     }
 
-    /// Serves until the process ends.
+    /// Serves clients until the process ends.
     ///
     /// # Errors
-    /// Returns the error that the system reported for the loop itself. An error of a client does not end the loop.
+    ///
+    /// Returns the error of a system call of the loop. Errors of clients do not end the loop.
     pub fn run(mut self) -> io::Result<()> {
         loop {
             self.settle(Instant::now());
@@ -234,14 +235,14 @@ impl Server {
     }
 
     fn packages_changed(&mut self, now: Instant) {
-        // If a folder was created meanwhile, the loop now watches this folder instead of the folder above it.
+        // If a root was created in the meantime, this call replaces the watch of its parent by a watch of the root.
         for root in &self.config.roots {
             self.packages.add(root);
         }
         self.drivers.packages_touched(now);
     }
 
-    /// Does the work that is due, and sends results to clients.
+    /// Does the work that is due, and sends the results to clients.
     fn settle(&mut self, now: Instant) {
         if self.scan_at.is_some_and(|at| at <= now) {
             self.scan_at = None;
@@ -273,7 +274,7 @@ impl Server {
         }
     }
 
-    /// Returns the time at which the loop must wake even without an event.
+    /// Returns the time at which work becomes due without an event.
     fn next(&self) -> Option<Instant> {
         let now = Instant::now();
         let own = [
@@ -349,7 +350,7 @@ impl Server {
         Ok(())
     }
 
-    /// Answers a packet of another protocol version. Then ends the connection, as for any malformed packet.
+    /// Answers a packet of another protocol version, and returns the reason to end the connection, like for any malformed packet.
     fn refuse(&mut self, number: u64, error: PacketError) -> End {
         if let PacketError::Version(_, asked) = error {
             let status = status::UNSUPPORTED;
@@ -373,7 +374,7 @@ impl Server {
         self.resume_at.get_or_insert(now + PAUSE);
     }
 
-    /// Chooses the events that the system reports for a client or for the listening socket.
+    /// Selects the events of a client or of the listening socket that the system reports.
     fn listen_to(&self, source: Source) {
         let (socket, has_queue) = match source {
             Source::Client(number) => match self.clients.get(&number) {
@@ -411,7 +412,7 @@ impl Server {
 }
 
 fn timespec(duration: Duration) -> Option<Timespec> {
-    // Rounds up, so that the loop does not wake shortly before the requested time.
+    // Rounds up, so that the loop does not wake up shortly before the requested time.
     Timespec::try_from(duration + Duration::from_micros(100)).ok()
 }
 

@@ -16,7 +16,7 @@ const BACKLOG: i32 = 256;
 /// The number of the first inherited descriptor.
 const FIRST_INHERITED: i32 = 3;
 
-/// A listening socket, and the lock that prevents a second service from using its path.
+/// A listening socket, and a lock that prevents a second service from using the socket's path.
 #[derive(Debug)]
 pub struct Listener {
     /// The socket.
@@ -24,12 +24,12 @@ pub struct Listener {
     _lock: Option<OwnedFd>,
 }
 
-/// The reason why there is no socket.
+/// Reason why the service has no socket.
 #[derive(Debug)]
 pub enum ListenError {
     /// Another service uses the socket.
     Taken(PathBuf),
-    /// The path leads to a file that is not a socket.
+    /// The file at the path is not a socket.
     NoSocket(PathBuf),
     /// There is not exactly one inherited descriptor, or it is not a socket of the right kind.
     Inherited(String),
@@ -65,7 +65,7 @@ impl Listener {
         if count != "1" {
             return Err(wrong(format!("one socket is needed, and not {count:?}")));
         }
-        // Gets a copy of the descriptor from the system, which checks that the descriptor is open.
+        // The system makes a copy of the descriptor, and checks that the descriptor is open.
         let failed = |error: Errno| wrong(format!("descriptor {FIRST_INHERITED}: {error}"));
         let process = rustix::process::pidfd_open(own, PidfdFlags::empty()).map_err(failed)?;
         let socket =
@@ -117,8 +117,8 @@ fn make_folder(folder: &Path) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o755).create(folder)
 }
 
-/// Takes the lock beside the socket. The system releases the lock when the process ends. The lock decides which service wins if two start
-/// at the same time.
+/// Locks a file next to the socket. The system releases the lock when the process ends. If two services start at the same time, the lock
+/// decides which one continues.
 fn lock(path: &Path) -> Result<OwnedFd, ListenError> {
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");
@@ -133,7 +133,7 @@ fn lock(path: &Path) -> Result<OwnedFd, ListenError> {
     }
 }
 
-/// Removes a socket that no process listens on.
+/// Removes a socket if no process listens on it.
 fn remove_dead(path: &Path, address: &SocketAddrUnix) -> Result<(), ListenError> {
     let failed = |error: io::Error| ListenError::Io(path.to_owned(), error);
     match std::fs::symlink_metadata(path) {
@@ -145,13 +145,13 @@ fn remove_dead(path: &Path, address: &SocketAddrUnix) -> Result<(), ListenError>
     let probe = seqpacket(SocketFlags::CLOEXEC | SocketFlags::NONBLOCK).map_err(|error| failed(error.into()))?;
     match rustix::net::connect(&probe, address) {
         Err(Errno::CONNREFUSED) => std::fs::remove_file(path).map_err(failed),
-        // Another service still runs if its queue is full, or if its socket has another type.
+        // Another service is still running if its queue is full, or if its socket has another type.
         Ok(()) | Err(Errno::AGAIN | Errno::PROTOTYPE) => Err(ListenError::Taken(path.to_owned())),
         Err(error) => Err(failed(error.into())),
     }
 }
 
-/// Returns `true` if a path leads to a socket.
+/// Returns `true` if a path refers to a socket.
 pub fn is_socket(path: &Path) -> bool {
     rustix::fs::lstat(path).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Socket)
 }

@@ -1,23 +1,22 @@
 //! Closed connections whose clients have not read all replies (LSV-46).
 //!
-//! A descriptor on its way to a client counts against this process's limit until the client reads it or closes its own end. Closing the
-//! service's end does not change that. So the service shuts down a connection with unread replies in both directions, but keeps the socket
-//! open. The connection counts as a connection of its user until the client has read the replies or has closed its end.
+//! A descriptor on its way to a client is part of this process's limit until the client reads it or closes the client's end. Closing the
+//! service's end does not remove the descriptor from the count. Therefore, the service shuts down a connection with unread replies in both
+//! directions, but keeps the socket open. The connection counts as a connection of its user until the client has read the replies or has
+//! closed its end.
 
 use crate::limits::Closed;
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use std::ffi::c_int;
 
-/// Returns `true` if the client has not read everything that the service sent. A client that closed its end counts as having read
-/// everything.
+/// Returns `true` if the client has not read all sent data. After a client has closed its end, no sent data is unread.
 #[allow(unsafe_code, reason = "no library has a safe function for this")]
 pub fn has_unread(socket: impl AsFd) -> bool {
     let mut bytes: c_int = 0;
     // SAFETY: `TIOCOUTQ` writes one integer through the third argument. The argument points to an integer that outlives the call. The
     // descriptor is borrowed, so it is open.
     let result = unsafe { libc::ioctl(socket.as_fd().as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
-    // If the system cannot answer, the connection does not count. Otherwise all connections on such a system would count as unread for
-    // ever.
+    // If the system does not support the query, no reply is treated as unread. Otherwise, every connection would be kept for ever.
     result == 0 && bytes > 0
 }
 

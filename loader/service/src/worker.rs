@@ -1,5 +1,5 @@
-//! The thread that reads packages, so that reading a library of a gigabyte delays no reply. The thread reports through a channel, and wakes
-//! the loop.
+//! The thread that reads packages, so that reading a library of a gigabyte delays no reply. The thread sends reports through a channel, and
+//! wakes up the loop.
 
 use crate::drivers::{Job, Outcome};
 use crate::library::Library;
@@ -16,18 +16,18 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 /// A message of a worker thread.
 #[derive(Debug)]
 pub enum Report {
-    /// The progress of a package.
+    /// A package has reached a further step.
     Step {
         /// Name of the package.
         package: String,
         /// The current step.
         step: Step,
     },
-    /// The result of a job.
+    /// A job has ended.
     Finished {
         /// The name of the package.
         package: String,
-        /// The result.
+        /// The result of the job.
         outcome: Outcome<Library>,
     },
 }
@@ -40,7 +40,7 @@ struct Reports {
 }
 
 impl Reports {
-    /// Sends a report and wakes the loop. The channel is closed only when the process ends.
+    /// Sends a report and wakes up the loop. Errors are ignored, because the channel is closed only when the process ends.
     fn send(&self, report: Report) {
         if self.sender.send(report).is_ok() {
             // The call fails only if the counter is full. In that case, the loop is already awake.
@@ -49,7 +49,7 @@ impl Reports {
     }
 }
 
-/// The loop's handle of the thread.
+/// Handle of the thread, for the main loop.
 pub struct Workers {
     jobs: Sender<Job>,
     reports: Receiver<Report>,
@@ -57,7 +57,7 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Starts the thread. The thread watches the folders of packages before it reads anything in them.
+    /// Starts the thread. The thread watches the folders of packages before it reads files in them.
     ///
     /// # Errors
     /// Returns the error that the system reported.
@@ -81,16 +81,16 @@ impl Workers {
         Ok(Self { jobs, reports, bell })
     }
 
-    /// Gives a job to the thread.
+    /// Sends a job to the thread.
     pub fn give(&self, job: Job) {
-        // The thread ends only with the process, so the channel is open.
+        // The thread never ends before the process, so the channel is open.
         let _ = self.jobs.send(job);
     }
 
     /// Returns the reports since the last call.
     pub fn reports(&self) -> Vec<Report> {
         let mut count = [0; 8];
-        // The counter may be zero, because an earlier call may already have taken the reports.
+        // The counter may be zero, because an earlier call may already have received the reports.
         let _ = rustix::io::read(&self.bell, &mut count);
         self.reports.try_iter().collect()
     }

@@ -1,4 +1,4 @@
-//! Tests with devices and packages that come, change and go (LSV-6 to LSV-13, LSV-25 to LSV-31, LSV-49, LSV-50, LSV-53 to LSV-56).
+//! Tests in which devices and packages appear, change and disappear (LSV-6 to LSV-13, LSV-25 to LSV-31, LSV-49, LSV-50, LSV-53 to LSV-56).
 
 mod machine;
 
@@ -29,13 +29,13 @@ fn lsv_25_devices_come_and_go() {
         machine.expect(&["1-liba.so.json"]);
         fs::remove_dir_all(machine.path("dri")).unwrap();
         machine.expect(&[]);
-        // The service kept the instance, so the same manifest comes back with the folder.
+        // The service still has the instance of the device, so the old manifest is published again when the folder reappears.
         machine.device("renderD128", "one");
         machine.expect(&["1-liba.so.json"]);
     });
 }
 
-/// LSV-25: the service waits a moment before it uses a new node.
+/// LSV-25: the service waits for the settling time before it uses a new node.
 #[test]
 fn lsv_25_a_new_node_settles() {
     case(|mut machine| {
@@ -54,7 +54,7 @@ fn lsv_25_a_new_node_settles() {
     });
 }
 
-/// LSV-11, LSV-13, LSV-27: the first usable package of a device serves, and the software driver only if no device has a driver.
+/// LSV-11, LSV-13, LSV-27: the first usable package serves a device. The software driver is used only if no device has a driver.
 #[test]
 fn lsv_11_the_first_package_that_can_serves() {
     case(|mut machine| {
@@ -79,7 +79,7 @@ fn lsv_11_the_first_package_that_can_serves() {
     });
 }
 
-/// LSV-25, LSV-53: without the folder `/dev/dri`, the software driver serves. The service notices when the folder appears.
+/// LSV-25, LSV-53: without the folder `/dev/dri`, the service publishes the software driver. The service notices when the folder appears.
 #[test]
 fn lsv_53_without_a_folder_of_devices() {
     case(|mut machine| {
@@ -99,7 +99,7 @@ fn lsv_53_without_a_folder_of_devices() {
     });
 }
 
-/// LSV-31: a package with a changed file becomes a new instance, and clients keep the library that they already have.
+/// LSV-31: a package with a changed file becomes a new instance, and clients keep the library that they have opened.
 #[test]
 fn lsv_31_a_package_that_changes_is_a_new_instance() {
     case(|mut machine| {
@@ -109,13 +109,13 @@ fn lsv_31_a_package_that_changes_is_a_new_instance() {
         machine.expect(&["0-libb.so.json"]);
         let mut client = machine.client();
         let mut old = client.get("0-libb.so");
-        // The test overwrites the library in place. A client that already has the old library keeps the old bytes.
+        // The test overwrites the library in place. A client that has opened the old library keeps the old bytes.
         machine.write("icd/b/contents/lib/driver.so", library(64, 50_000));
         machine.expect(&["1-libb.so.json"]);
         assert_eq!(old.attached(), library(64, 100_000));
         assert_eq!(client.get("0-libb.so").status(), "not_found");
         assert_eq!(client.get("1-libb.so").attached(), library(64, 50_000));
-        // The test renames another manifest into place, as package managers do.
+        // The test renames another manifest into place, like package managers.
         machine.write("icd/b/contents/new.json", manifest("other.so"));
         fs::rename(
             machine.path("icd/b/contents/new.json"),
@@ -130,7 +130,7 @@ fn lsv_31_a_package_that_changes_is_a_new_instance() {
     });
 }
 
-/// LSV-54: a package that is deleted while clients use it disappears from the list, and clients keep its library.
+/// LSV-54: if a package is deleted while clients use it, the list no longer contains it, and clients keep its library.
 #[test]
 fn lsv_54_a_package_is_deleted() {
     case(|mut machine| {
@@ -147,7 +147,7 @@ fn lsv_54_a_package_is_deleted() {
     });
 }
 
-/// LSV-28: a package that has its description inside the contents works.
+/// LSV-28: a package may have its description inside the contents.
 #[test]
 fn lsv_28_a_package_may_be_its_own_contents() {
     case(|mut machine| {
@@ -173,7 +173,7 @@ fn lsv_28_the_first_root_that_has_a_package_counts() {
         machine.options = vec!["--root".into(), second.to_str().unwrap().into()];
         machine.start();
         machine.expect(&[]);
-        // The service finds a root that appears later.
+        // The service notices a root that appears later.
         machine.package_with("x", &manifest("second.so"), &library(64, 100));
         fs::create_dir_all(&second).unwrap();
         fs::rename(machine.path("icd/x"), second.join("soft")).unwrap();
@@ -183,7 +183,7 @@ fn lsv_28_the_first_root_that_has_a_package_counts() {
     });
 }
 
-/// LSV-17, LSV-55: a key has no folder and at most the longest allowed length, even if `library_path` is longer.
+/// LSV-17, LSV-55: a key contains no folder, and is never longer than the limit, even if `library_path` is longer.
 #[test]
 fn lsv_55_keys_are_short_names() {
     case(|mut machine| {
@@ -196,7 +196,7 @@ fn lsv_55_keys_are_short_names() {
     });
 }
 
-/// LSV-50: clients of one class do not see libraries of another class.
+/// LSV-50: the service does not offer libraries of one class to clients of another class.
 #[test]
 fn lsv_50_a_client_sees_libraries_of_its_class() {
     case(|mut machine| {
@@ -219,7 +219,7 @@ fn lsv_50_a_client_sees_libraries_of_its_class() {
     });
 }
 
-/// LSV-56: a device that disappears and soon comes back keeps its instance.
+/// LSV-56: a device that disappears and soon reappears keeps its instance.
 #[test]
 fn lsv_56_a_device_that_flaps_keeps_its_instance() {
     case(|mut machine| {
@@ -254,7 +254,7 @@ fn folder_of_root() -> Option<tempfile::TempDir> {
         .and_then(|place| tempfile::tempdir_in(place).ok())
 }
 
-/// LSV-30: with `libraries` set to `file`, clients get the opened file itself.
+/// LSV-30: if `libraries` is set to `file`, clients receive the opened file.
 #[test]
 fn lsv_30_the_file_itself_may_be_handed_out() {
     if !steady::is_superuser() {
@@ -278,10 +278,10 @@ fn lsv_30_the_file_itself_may_be_handed_out() {
         rustix::io::write(&reply.descriptors[0], b"x"),
         Err(rustix::io::Errno::BADF)
     );
-    // Root could open the file for writing through its descriptor, so root gets a copy.
+    // Root could reopen the file for writing through its descriptor, so root receives a copy.
     let copy = machine.client().get("0-libsoft.so").descriptors.remove(0);
     assert!(rustix::fs::fcntl_get_seals(&copy).is_ok());
-    // If everybody may write to a folder above the library, clients get a copy.
+    // If all users may write to a folder above the library, clients receive a copy.
     let mut machine = Machine::new(tempfile::tempdir_in("/tmp").unwrap());
     machine.config(r#"{"fallback":"soft","libraries":"file"}"#);
     machine.package("soft");
@@ -291,7 +291,7 @@ fn lsv_30_the_file_itself_may_be_handed_out() {
     assert!(rustix::fs::fcntl_get_seals(&reply.descriptors[0]).is_ok());
 }
 
-/// LSV-30: without executable memory files, the service cannot copy a driver and reports `vm.memfd_noexec`.
+/// LSV-30: without executable memory files, the service cannot copy a driver, and its message names `vm.memfd_noexec`.
 #[test]
 fn lsv_30_without_executable_memory_files() {
     case(|mut machine| {
@@ -306,7 +306,7 @@ fn lsv_30_without_executable_memory_files() {
         }
         machine.wrap = words.map(str::to_owned).to_vec();
         machine.wrap.push(format!(r#"{forbid}; exec "$0" "$@""#));
-        // If the process left root, it would not end with its parent.
+        // The service must stay root here: a process that leaves root does not end with its parent.
         machine.config(r#"{"fallback":"soft","user":0}"#);
         machine.package("soft");
         machine.start();
@@ -316,7 +316,7 @@ fn lsv_30_without_executable_memory_files() {
     });
 }
 
-/// LSV-18: a client that changes the permissions of a received file harms no other client, even as root in a container.
+/// LSV-18: a client that changes the permissions of a received file does not affect other clients, even as root in a container.
 #[test]
 fn lsv_18_permissions_that_a_client_changes_are_its_own_problem() {
     case(|mut machine| {
@@ -346,7 +346,8 @@ fn lsv_18_permissions_that_a_client_changes_are_its_own_problem() {
     });
 }
 
-/// LSV-18, LSV-50: a client that keeps lists and spoils libraries takes neither memory nor drivers from others.
+/// LSV-18, LSV-50: a client that keeps many lists, and makes library copies unusable, cannot use up the memory or the drivers of other
+/// clients.
 #[test]
 fn lsv_18_copies_are_shared_and_spoilt_ones_limited() {
     case(|mut machine| {
@@ -373,20 +374,20 @@ fn lsv_18_copies_are_shared_and_spoilt_ones_limited() {
                 for copy in &reply.descriptors {
                     copies.insert(inode(copy));
                     rustix::fs::fchown(copy, Some(rustix::fs::Uid::from_raw(1)), None).unwrap();
-                    // A seal forbids changes of the execution bits, so the new mode keeps them.
+                    // A seal forbids changes of the executable bits, so the new mode has the same bits.
                     let mode = rustix::fs::fstat(copy).unwrap().st_mode & 0o111;
                     rustix::fs::fchmod(copy, rustix::fs::Mode::from_raw_mode(mode)).unwrap();
                 }
                 held.push(reply);
             }
         }
-        // Each of the hostile client's hundred lists is a separate copy. The number of library copies is limited.
+        // Each of the hundred lists that the hostile client keeps is a separate copy. The number of library copies is limited.
         assert!(copies.len() < 130, "{}", copies.len());
         for user in [20_000, 0] {
             let mut other = machine::connections(&socket, user, 1).remove(0);
             assert_eq!(other.manifests(true).len(), 1);
             let library = other.get("0-libsoft.so").descriptors.remove(0);
-            // The dynamic linker of the system opens a library in the same way.
+            // The system's dynamic linker opens a library in the same way.
             let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&library));
             assert_eq!(fs::read(path).unwrap().len(), 100_000, "user {user}");
         }

@@ -1,4 +1,4 @@
-//! Tests with clients that want more than their share (LSV-46): other clients notice nothing, and the service stays small.
+//! Tests of clients that exceed their limits (LSV-46): other clients are not affected, and the service's memory stays small.
 
 mod machine;
 
@@ -18,7 +18,8 @@ fn memory(machine: &Machine) -> u64 {
     row.trim_end_matches("kB").trim().parse().expect("it is a number")
 }
 
-/// LSV-46: one connection more than a user may have replaces a connection of that user. The same holds for the limit of all users.
+/// LSV-46: a connection above the limit of a user replaces an older connection of the same user. A connection above the limit of all users
+/// also replaces an older one.
 #[test]
 fn lsv_46_one_client_too_many_takes_the_place_of_another() {
     case(|mut machine| {
@@ -35,7 +36,7 @@ fn lsv_46_one_client_too_many_takes_the_place_of_another() {
         }
         assert_eq!(clients.len() + one_more.len(), CLIENTS);
         assert!(clients.iter_mut().all(Connection::is_alive));
-        // Other users, including root, always get a connection.
+        // Other users, including root, can always connect.
         for user in [30_000, 30_001, 0] {
             let mut other = connections(&socket, user, 1);
             assert!(other[0].is_alive(), "user {user}");
@@ -47,7 +48,7 @@ fn lsv_46_one_client_too_many_takes_the_place_of_another() {
     });
 }
 
-/// LSV-46: ten thousand requests of many clients, sent at once, all get their answers.
+/// LSV-46: the service answers all of ten thousand requests that many clients send at once.
 #[test]
 fn lsv_46_ten_thousand_requests_at_once() {
     const REQUESTS: usize = 10_000;
@@ -98,7 +99,7 @@ fn lsv_46_ten_thousand_requests_at_once() {
     });
 }
 
-/// LSV-46: the service closes a client that sends many requests and never reads a reply, and serves the others.
+/// LSV-46: the service closes the connection of a client that sends many requests and never reads a reply, and serves other clients.
 #[test]
 fn lsv_46_a_slow_reader_is_closed_and_others_are_served() {
     case(|mut machine| {
@@ -124,7 +125,7 @@ fn lsv_46_a_slow_reader_is_closed_and_others_are_served() {
                 }
             }
             let asked = Instant::now();
-            // The client does not ask more often than the service allows.
+            // The client sends fewer requests than the limit.
             if asked.duration_since(begin).as_millis().is_multiple_of(5) {
                 assert!(other.is_alive());
                 slowest = slowest.max(asked.elapsed());
@@ -144,8 +145,8 @@ fn lsv_46_a_slow_reader_is_closed_and_others_are_served() {
     });
 }
 
-/// Starts the service with a limit of `descriptors`. The service runs as a user of its own, because the system counts descriptors per user.
-/// Leaves replies unread on more connections than a user may have, and waits until the service has closed all of them.
+/// Starts the service with a limit of `descriptors`, as a separate user, because the system counts descriptors per user. Leaves replies
+/// unread on more connections than a user may have, and waits until the service has closed all of them.
 fn leave_unread(machine: &mut Machine, descriptors: u32, user: u32) -> Vec<Connection> {
     machine.user = Some((1 << 24) + 2 * std::process::id() + descriptors % 2);
     machine.package("soft");
@@ -158,7 +159,7 @@ fn leave_unread(machine: &mut Machine, descriptors: u32, user: u32) -> Vec<Conne
         let mut clients = connections(&machine.socket(), user, 100);
         for client in &mut clients {
             let get = client.packet(Operation::Get, r#"{"name":"0-libsoft.so"}"#);
-            // The service may have refused the connection.
+            // The service may already have closed the connection.
             let _ = (0..10).try_for_each(|_| client.send_raw(&get, &[]));
             let _ = client.send_raw(b"garbage", &[]);
         }
@@ -168,14 +169,14 @@ fn leave_unread(machine: &mut Machine, descriptors: u32, user: u32) -> Vec<Conne
     kept
 }
 
-/// Returns `true` if the service closed the connection. Reads nothing from it.
+/// Returns `true` if the service has closed the connection. Reads no data.
 fn is_over(client: &Connection) -> bool {
     let mut looked = [PollFd::new(&client.socket, PollFlags::empty())];
     let found = rustix::event::poll(&mut looked, Some(&Timespec::default()));
     found.is_ok_and(|_| looked[0].revents().contains(PollFlags::HUP))
 }
 
-/// LSV-46: replies that a user never reads do not harm other users, even after the connections are closed.
+/// LSV-46: replies that a user never reads do not affect other users, even after the connections are closed.
 #[test]
 fn lsv_46_unread_replies_of_closed_connections_count() {
     case(|mut machine| {
@@ -195,7 +196,7 @@ fn lsv_46_unread_replies_of_closed_connections_count() {
     });
 }
 
-/// LSV-46: if the system passes no more descriptors, the service answers `busy` and keeps the connection.
+/// LSV-46: if the system refuses to pass further descriptors, the service answers `busy` and keeps the connection open.
 #[test]
 fn lsv_46_a_service_without_descriptors_is_busy() {
     case(|mut machine| {
@@ -207,7 +208,7 @@ fn lsv_46_a_service_without_descriptors_is_busy() {
     });
 }
 
-/// LSV-46: clients that leave before their answers leave no open descriptor in the service.
+/// LSV-46: if clients disconnect before their answers, no descriptor stays open in the service.
 #[test]
 fn lsv_46_clients_that_come_and_go_leave_nothing() {
     case(|mut machine| {
@@ -227,7 +228,7 @@ fn lsv_46_clients_that_come_and_go_leave_nothing() {
             client.send(Operation::Get, r#"{"name":"0-libsoft.so"}"#);
             client.send(Operation::Manifests, r#"{"wait_for_idle":true}"#);
             if round % 2 == 0 {
-                // This client leaves before its answers.
+                // This client disconnects before it has received an answer.
                 continue;
             }
             assert!(client.receive().is_some());

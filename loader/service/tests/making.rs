@@ -6,7 +6,7 @@ use machine::{case, library, manifest, printed, program, skip};
 use serde_json::Value;
 use std::fs;
 
-/// LSV-32: `--check` describes a valid package, and ends with an error for an invalid one.
+/// LSV-32: `--check` prints a valid package, and ends with an error for an invalid one.
 #[test]
 fn lsv_32_a_package_can_be_checked() {
     case(|machine| {
@@ -59,7 +59,7 @@ fn lsv_26_the_settings_can_be_printed() {
     assert!(printed(&output).contains("c.json"), "{}", printed(&output));
 }
 
-/// LSV-65: the command `packages` makes, renews and removes packages as drivers are installed, updated and removed.
+/// LSV-65: the command `packages` creates, updates and removes packages when drivers are installed, updated and removed.
 #[test]
 fn lsv_65_packages_follow_installed_drivers() {
     case(|mut machine| {
@@ -114,7 +114,7 @@ fn lsv_65_packages_follow_installed_drivers() {
     });
 }
 
-/// The command `package` makes a package of an installed driver, and the service publishes that package.
+/// The command `package` creates a package of an installed driver, and the service publishes that package.
 #[test]
 fn a_driver_becomes_a_package() {
     case(|mut machine| {
@@ -146,7 +146,7 @@ fn a_driver_becomes_a_package() {
         assert_eq!(fs::read(machine.path("icd/soft/contents/libx.so")).unwrap().len(), 6000);
         assert!(printed(&replace("drivers")).contains("not a package"));
         assert!(machine.path("drivers/libx.so").exists());
-        // The command creates the folder that contains all packages if it does not exist yet.
+        // The command creates missing folders above the package.
         let output = package("drivers/libx.so", "nothing/yet/soft");
         assert!(output.status.success(), "{}", printed(&output));
         assert!(printed(&package("drivers/none.so", "icd/b")).contains("none.so"));
@@ -182,7 +182,7 @@ fn an_installed_driver_becomes_a_package() {
         let metadata: Value = serde_json::from_slice(&text).unwrap();
         let needs = metadata["needs"].as_array().unwrap();
         let place = |name: &str| needs.iter().position(|need| need["name"] == name);
-        // LSV-66: a library comes after the libraries that it needs, and the package has no part of the C library.
+        // LSV-66: a library comes after the libraries that it needs, and the package does not contain the C library.
         assert!(place("libgcc_s.so.1").is_some() && place("libgcc_s.so.1") < place("libstdc++.so.6"));
         assert!(place("libc.so.6").is_none() && place("libm.so.6").is_none());
         assert!(metadata["c_library"].as_str().unwrap().starts_with("2."));
@@ -202,7 +202,7 @@ fn an_installed_driver_becomes_a_package() {
     });
 }
 
-/// LSV-66: the command makes no copy of an installed file that only root can change.
+/// LSV-66: the command does not copy an installed file that only root can change.
 #[test]
 fn lsv_66_a_package_needs_no_space() {
     use std::os::unix::fs::MetadataExt;

@@ -1,5 +1,5 @@
 //! Tests of the service as a process: the rights that it gives up (LSV-24, LSV-51), the files that it opens, and its socket (LSV-33). Also
-//! tests the texts for people (LSV-43 to LSV-45).
+//! tests the written state (LSV-43 to LSV-45).
 
 mod machine;
 
@@ -33,13 +33,13 @@ fn lsv_51_the_process_gives_up_what_it_does_not_need() {
             .find(|line| line.starts_with("Max core file size"))
             .unwrap();
         assert_eq!(core.split_whitespace().skip(4).take(2).collect::<Vec<_>>(), ["0", "0"]);
-        // The service neither runs nor maps a driver.
+        // The service neither runs a driver nor maps its library.
         let maps = fs::read_to_string(format!("/proc/{process}/maps")).unwrap();
         assert!(!maps.contains("driver.so") && !maps.contains("memfd:"), "{maps}");
     });
 }
 
-/// LSV-24: a service that root starts becomes another user once it listens, unless the configuration forbids it.
+/// LSV-24: a service that root starts becomes another user when it listens, unless the configuration forbids it.
 #[test]
 fn lsv_24_the_service_leaves_root() {
     case(|mut machine| {
@@ -64,7 +64,7 @@ fn lsv_24_the_service_leaves_root() {
     });
 }
 
-/// LSV-64: the service still answers if nobody reads the log or if the log cannot be written.
+/// LSV-64: the service answers even if the log is never read or cannot be written.
 #[test]
 fn lsv_64_the_log_holds_up_nobody() {
     case(|mut machine| {
@@ -81,13 +81,13 @@ fn lsv_64_the_log_holds_up_nobody() {
             machine.kill();
             let Some(log) = log else { continue };
             let text = std::io::read_to_string(log).unwrap();
-            // The log has far fewer lines than there were events.
+            // The log has far fewer lines than there were events to log.
             assert!(text.lines().count() < 500, "{text}");
         }
     });
 }
 
-/// LSV-24: a service that an ordinary user starts works too.
+/// LSV-24: an ordinary user can run the service.
 #[test]
 fn lsv_24_the_service_needs_no_privileges() {
     case(|mut machine| {
@@ -107,7 +107,7 @@ fn lsv_24_the_service_needs_no_privileges() {
     });
 }
 
-/// LSV-24: after its start, the service opens nothing outside its folders.
+/// LSV-24: after its start, the service opens no files outside its folders.
 #[test]
 fn lsv_24_the_service_stays_in_its_folders() {
     case(|mut machine| {
@@ -148,7 +148,7 @@ fn lsv_24_the_service_stays_in_its_folders() {
                 let is_relative = !path.starts_with('/');
                 let is_process =
                     path.starts_with("/proc/self/fd/") || (path.starts_with("/proc/") && path.ends_with("/exe"));
-                // A thread that starts asks for the number of processors.
+                // A new thread queries the number of processors.
                 let is_system = path.starts_with("/sys/fs/cgroup") || path == "/proc/self/cgroup";
                 assert!(
                     is_relative || is_process || is_system || path.starts_with(own.to_str().unwrap()),
@@ -177,12 +177,12 @@ fn lsv_57_a_second_service_ends_with_an_error() {
             printed(&output)
         );
         assert!(machine.client().is_alive());
-        // A service does not replace another one, even if the lock file of the first was removed.
+        // A service does not replace another one, even if the lock file of the first service was removed.
         fs::remove_file(machine.path("run/service.sock.lock")).unwrap();
         let output = machine.command().stderr(Stdio::piped()).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{}", printed(&output));
         assert!(machine.client().is_alive());
-        // The socket of a killed service stays, and the next service replaces it.
+        // The socket of a killed service remains, and the next service replaces it.
         machine.kill();
         assert!(machine.socket().exists());
         machine.start();
@@ -190,7 +190,7 @@ fn lsv_57_a_second_service_ends_with_an_error() {
     });
 }
 
-/// LSV-58: if the path of the socket has another file, the service ends with an error and does not touch the file.
+/// LSV-58: if another file is at the path of the socket, the service ends with an error and does not touch the file.
 #[test]
 fn lsv_58_a_file_in_the_place_of_the_socket_stays() {
     case(|machine| {
@@ -268,7 +268,7 @@ fn lsv_43_the_state_is_written_for_people() {
         assert!(at(&["clients"]).parse::<u32>().is_ok());
         assert_eq!(read("manifest-fs/1-libb.so.json"), manifest("1-libb.so"));
         assert_eq!(read("device-fs/class/gpu/renderD128"), "driver=one\nvendor=0x1002\n");
-        // The folder is as private as the answer to a request for the state.
+        // The folder has the same restrictions as a request for the state.
         let state = fs::metadata(machine.path("run/debug")).unwrap();
         assert_eq!(state.permissions().mode() & 0o7777, 0o700);
         assert_eq!(std::os::unix::fs::MetadataExt::uid(&state), config::USER);
@@ -284,7 +284,7 @@ fn lsv_43_the_state_is_written_for_people() {
     });
 }
 
-/// LSV-57: the service may be killed and started again at any time, and clients keep their libraries.
+/// LSV-57: the service may be killed and restarted at any time, and clients keep their libraries.
 #[test]
 fn lsv_57_a_service_that_is_started_anew_serves() {
     case(|mut machine| {
@@ -315,7 +315,7 @@ fn wrong_words_end_with_an_error() {
     }
 }
 
-/// LSV-25: the service listens to udev, and so notices changes that cause no event of inotify.
+/// LSV-25: the service listens to udev, and therefore notices changes that cause no inotify event.
 #[test]
 fn lsv_25_udev_is_listened_to() {
     case(|mut machine| {
@@ -325,7 +325,7 @@ fn lsv_25_udev_is_listened_to() {
         let devices =
             |machine: &machine::Machine| machine.client().ask(wire::Operation::Devices, "{}").payload.to_string();
         eventually("the device is used", || devices(&machine).contains("\"old\""));
-        // The device gets another driver. This changes nothing in the folder of nodes.
+        // The device changes its kernel driver, without a change in the folder of nodes.
         let link = machine.path("sys/class/drm/renderD128/device/driver");
         fs::remove_file(&link).unwrap();
         std::os::unix::fs::symlink("new", &link).unwrap();
@@ -336,7 +336,7 @@ fn lsv_25_udev_is_listened_to() {
     });
 }
 
-/// Sends a message, in the format of udev, to all listeners.
+/// Sends a message in udev's format to all listeners.
 fn tell_as_udev(properties: &[u8]) -> std::io::Result<()> {
     use rustix::net::netlink::{KOBJECT_UEVENT, SocketAddrNetlink};
     let socket = rustix::net::socket_with(
@@ -355,7 +355,7 @@ fn tell_as_udev(properties: &[u8]) -> std::io::Result<()> {
     Ok(())
 }
 
-/// systemd accepts the installed units, and rates the rights of the service as small.
+/// systemd accepts the installed units, and rates the exposure of the service as low.
 #[test]
 fn units_are_valid() {
     let analyze = |words: &[&str]| {
@@ -376,7 +376,7 @@ fn units_are_valid() {
         let template = format!("{}/../../packaging/systemd/{name}.in", env!("CARGO_MANIFEST_DIR"));
         let text = fs::read_to_string(template).unwrap().replace("@UNIT_PREFIX@", prefix);
         assert!(!text.contains("@UNIT"), "{text}");
-        // systemd must not stop the unit because of repeated crashes or many connections.
+        // systemd must not stop the unit because of repeated crashes or because of many connections.
         let limit = if kind == "service" {
             "StartLimitIntervalSec=0"
         } else {

@@ -13,12 +13,12 @@ use steady::once_in_some_attempts;
 use vk_loader_service::limits;
 use wire::{Header, Operation};
 
-/// LSV-33: all users can connect to the socket, whatever the umask of the service.
+/// LSV-33: all users can connect to the socket, regardless of the service's umask.
 #[test]
 fn lsv_33_the_socket_is_for_all() {
     case(|mut machine| {
         fs::remove_dir(machine.path("run")).unwrap();
-        // The service sets the permissions itself, so the umask has no effect.
+        // The service sets the permissions of the socket, so the umask has no effect.
         machine.with_umask(0o077);
         machine.start();
         let mode = |path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
@@ -26,7 +26,7 @@ fn lsv_33_the_socket_is_for_all() {
     });
 }
 
-/// LSV-34: each operation gets the answer that the protocol defines.
+/// LSV-34: the service answers each operation as the protocol defines.
 #[test]
 fn lsv_34_each_operation_has_its_answer() {
     case(|mut machine| {
@@ -58,7 +58,7 @@ fn lsv_34_each_operation_has_its_answer() {
     });
 }
 
-/// LSV-34: a watching client gets a message for each change of the list.
+/// LSV-34: a watching client receives a message for each change of the list.
 #[test]
 fn lsv_34_who_watches_hears_of_each_change() {
     case(|mut machine| {
@@ -76,7 +76,7 @@ fn lsv_34_who_watches_hears_of_each_change() {
     });
 }
 
-/// LSV-35: an unknown operation gets the answer `unsupported`, and the connection stays open.
+/// LSV-35: the service answers `unsupported` to an unknown operation, and the connection stays open.
 #[test]
 fn lsv_35_unknown_operations_leave_the_connection() {
     case(|mut machine| {
@@ -96,7 +96,7 @@ fn lsv_35_unknown_operations_leave_the_connection() {
     });
 }
 
-/// LSV-35: a packet of another version gets an answer with the service's version, and then the connection ends.
+/// LSV-35: the service answers a packet of another version with its own version, and then closes the connection.
 #[test]
 fn lsv_35_another_version_is_answered() {
     case(|mut machine| {
@@ -157,7 +157,7 @@ fn lsv_59_a_malformed_packet_closes_the_connection() {
     });
 }
 
-/// LSV-60: a malformed name gets the answer `bad_request`.
+/// LSV-60: the service answers `bad_request` to a malformed name.
 #[test]
 fn lsv_60_bad_names_are_bad_requests() {
     case(|mut machine| {
@@ -233,7 +233,7 @@ fn lsv_35_an_answer_is_held_back_until_all_is_read() {
         let mut statuses: Vec<_> = (0..2).map(|_| client.receive().unwrap()).collect();
         statuses.sort_by_key(|reply| reply.header.request);
         let known = statuses.iter().map(machine::Reply::status).collect::<Vec<_>>();
-        // On a busy machine, the time limit may pass before the service has read the library.
+        // On a busy machine, the request may reach its time limit before the service has read the library.
         assert!(
             known == ["ok", "not_found"] || known == ["timeout", "timeout"],
             "{known:?}"
@@ -261,7 +261,7 @@ fn lsv_46_many_requests_take_longer_and_are_answered() {
                 });
             }
         });
-        // The limit applies to the user, however many connections the user has.
+        // The limit applies to the user, regardless of the user's number of connections.
         let begin = std::time::Instant::now();
         let mut clients: Vec<_> = (0..10).map(|_| machine.client()).collect();
         for _ in 0..limits::REQUESTS_A_SECOND / 5 {
@@ -315,7 +315,7 @@ fn lsv_45_the_state_is_for_root() {
     });
 }
 
-/// LSV-46: closing the last copy of a lingering socket can take hours, so another thread must do this.
+/// LSV-46: closing the last copy of a lingering socket can take hours, so a separate thread must close the copy.
 #[test]
 fn lsv_46_a_socket_that_lingers_holds_up_nobody() {
     case(|mut machine| {
@@ -336,7 +336,7 @@ fn lsv_46_a_socket_that_lingers_holds_up_nobody() {
                 rustix::net::shutdown(&client.socket, rustix::net::Shutdown::Both).unwrap();
             },
             // The next two clients send the socket with an empty packet, which looks like the end of the connection, or with the packet
-            // after an empty one.
+            // after an empty packet.
             |client, socket| client.send_raw(b"", &[socket]).unwrap(),
             |client, socket| {
                 client.send_raw(b"", &[]).unwrap();
@@ -346,14 +346,14 @@ fn lsv_46_a_socket_that_lingers_holds_up_nobody() {
         for way in &mut ways {
             let mut hostile = machine.client();
             let socket = lingering.socket();
-            // While the service is stopped, the client closes its own copy. So the service then holds the last copy of the socket.
+            // While the service is stopped, the client closes its own copy. The service then has the last copy of the socket.
             machine.signal(rustix::process::Signal::STOP);
             way(&mut hostile, socket);
             machine.signal(rustix::process::Signal::CONT);
             assert!(machine.client().is_alive() && machine.client().is_alive());
             drop(hostile);
         }
-        // The connections of other clients are closed without waiting for the lingering socket.
+        // Waits until the connections of other clients are closed. Closing them must not wait for the lingering socket.
         let open = || {
             let folder = format!("/proc/{}/fd", machine.process());
             std::fs::read_dir(folder).unwrap().count()
@@ -365,19 +365,19 @@ fn lsv_46_a_socket_that_lingers_holds_up_nobody() {
             let _ = client.send_raw(&packet, &[]).and_then(|()| client.send_raw(b"", &[]));
         }
         machine::eventually("all is closed", || open() <= before);
-        // All clients are gone, so the service uses hardly any processor time.
+        // After all clients have disconnected, the service uses hardly any processor time.
         let busy = machine.processor_time();
         std::thread::sleep(Duration::from_secs(1));
         assert!(machine.processor_time() - busy < Duration::from_millis(500));
     });
 }
 
-/// LSV-46: the service survives more lingering sockets than it has descriptors or threads for.
+/// LSV-46: the service continues to work when the number of lingering sockets exceeds its descriptors and threads.
 #[test]
 fn lsv_46_many_sockets_that_linger_hold_up_nobody() {
     case(|mut machine| {
         machine.start();
-        // When the service answers, all its threads have started.
+        // An answer shows that all threads of the service have started.
         assert!(machine.client().is_alive());
         let lingering = Lingering::new();
         let threads = || {
@@ -388,7 +388,7 @@ fn lsv_46_many_sockets_that_linger_hold_up_nobody() {
         let before = threads();
         for _ in 0..1200 {
             let hostile = machine.client();
-            // The service may have closed the connection to make room.
+            // The service may have closed this connection in favour of a new one.
             let _ = hostile.send_raw(b"garbage", &[lingering.socket()]);
         }
         assert!(machine.client().is_alive());
@@ -396,7 +396,7 @@ fn lsv_46_many_sockets_that_linger_hold_up_nobody() {
     });
 }
 
-/// A listener that accepts connections and never reads.
+/// A TCP server that accepts connections and never reads.
 struct Lingering(std::net::TcpListener);
 
 impl Lingering {
@@ -419,7 +419,7 @@ impl Lingering {
     }
 }
 
-/// LSV-18: no client can change the bytes of a library that another client runs.
+/// LSV-18: a client cannot change the bytes of a library that another client runs.
 #[test]
 fn lsv_18_no_client_changes_what_another_runs() {
     case(|mut machine| {
@@ -429,7 +429,7 @@ fn lsv_18_no_client_changes_what_another_runs() {
         let hostile = machine.client().get("0-libsoft.so").descriptors.remove(0);
         assert!(rustix::io::pwrite(&hostile, b"x", 0).is_err());
         assert!(rustix::fs::ftruncate(&hostile, 0).is_err());
-        // Root can reopen the file for writing, but the seals refuse every change.
+        // Root can reopen the file for writing, but the seals prevent every change.
         let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&hostile));
         if let Ok(writable) = fs::File::options().write(true).open(path) {
             assert!(rustix::io::pwrite(&writable, b"x", 0).is_err() && writable.set_len(0).is_err());

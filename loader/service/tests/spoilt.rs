@@ -1,4 +1,4 @@
-//! Tests with invalid packages (LSV-49 to LSV-52): the state has the reason, and the next package serves.
+//! Tests with invalid packages (LSV-49 to LSV-52). The state contains the reason, and the device's next package is used.
 
 mod machine;
 
@@ -6,10 +6,10 @@ use machine::{Machine, case, eventually, library, manifest};
 use std::fs;
 use std::os::unix::fs::symlink;
 
-/// Name of the fault, a function that spoils the package `a`, and a word of the reported reason.
+/// Name of the fault, a function that makes the package `a` invalid, and a word of the reported reason.
 type Row = (&'static str, fn(&Machine), &'static str);
 
-/// All faults of packages that the test tries.
+/// All tested faults of packages.
 const ROWS: &[Row] = &[
     (
         "no metadata",

@@ -1,16 +1,16 @@
-//! The present devices. A device is usable once it has been present for long enough (LSV-25).
+//! The present devices. A device becomes usable when it has been present for the settling time (LSV-25).
 
 use super::rules::Identity;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// The time for which the service ignores a new node, because its permissions are set late.
+/// Time for which the service ignores a new node, because the system sets the permissions of a node after it creates the node.
 pub const SETTLE: Duration = Duration::from_millis(200);
 
 /// A device node that a scan of the folder found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// Name of the node, such as `renderD128`.
+    /// Name of the node, for example `renderD128`.
     pub node: String,
     /// The device's identity.
     pub identity: Identity,
@@ -36,14 +36,14 @@ pub fn is_node(name: &str) -> bool {
 /// All devices.
 #[derive(Debug, Default)]
 pub(super) struct Devices {
-    /// The devices, sorted by the number in the node's name.
+    /// The devices, by the number in the node's name and by the name itself.
     nodes: BTreeMap<(u64, String), Device>,
     /// `true` after the first scan for devices.
     scanned: bool,
 }
 
 impl Devices {
-    /// Records the result of a scan. A device that is still present keeps its time, unless its identity changed.
+    /// Records the result of a scan. The time `usable_at` of a known device changes only if the device's identity has changed.
     pub(super) fn seen(&mut self, now: Instant, found: Vec<Seen>) {
         self.scanned = true;
         let mut nodes = BTreeMap::new();
@@ -125,11 +125,11 @@ mod tests {
         assert_eq!(usable(&devices, start), ["renderD128"]);
         assert!(devices.are_pending(at(199)));
         assert_eq!(devices.next_usable(start), Some(at(200)));
-        // A second scan does not change the time of the device.
+        // A second scan does not change the time from which the device is usable.
         devices.seen(at(150), vec![seen("renderD129", 0), seen("renderD128", 60_000)]);
         assert_eq!(usable(&devices, at(200)), ["renderD128", "renderD129"]);
         assert!(!devices.are_pending(at(200)));
-        // A device that disappeared and came back counts as new.
+        // A device that disappeared and reappeared is treated as new.
         devices.seen(at(300), vec![]);
         devices.seen(at(310), vec![seen("renderD129", 0)]);
         assert!(usable(&devices, at(400)).is_empty());

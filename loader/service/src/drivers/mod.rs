@@ -1,6 +1,5 @@
-//! The service's decisions, without access to files or sockets. They are which devices count, which packages these devices need, which
-//! driver serves each device (LSV-10 to LSV-13), and the published list. Callers pass observations and the time, and carry out the returned
-//! jobs.
+//! The service's decisions, without access to files or sockets: the usable devices, the packages that they need, the driver of each device
+//! (LSV-10 to LSV-13), and the published list. Callers pass observations and the time, and carry out the returned jobs.
 
 mod devices;
 mod packages;
@@ -29,18 +28,18 @@ pub struct Served {
     pub identity: Identity,
     /// The packages for the device, in order of preference.
     pub packages: Vec<String>,
-    /// The instance that serves the device.
+    /// Number of the instance that serves the device; `None` if there is none.
     pub active: Option<u64>,
 }
 
 /// The result of a look-up by key (LSV-3).
 #[derive(Debug)]
 pub enum Lookup<L> {
-    /// A library.
+    /// The library for the key.
     Found(Rc<Handed<L>>),
-    /// The answer is not known yet.
+    /// The answer depends on work that is not finished.
     Pending,
-    /// There is no such library.
+    /// There is no library for the key.
     Absent,
 }
 
@@ -52,9 +51,9 @@ pub struct Drivers<L> {
     packages: Packages<L>,
     served: Vec<Served>,
     published: Vec<Rc<Driver<L>>>,
-    /// Number that grows with each change of the published list.
+    /// Number that increases with each change of the published list.
     generation: u64,
-    /// `true` if a driver was ready at any time.
+    /// `true` if a driver has been ready at some time.
     was_ready: bool,
 }
 
@@ -99,7 +98,7 @@ impl<L> Drivers<L> {
         self.packages.take_jobs()
     }
 
-    /// Applies changes that depend only on the time, and chooses the driver of each device again.
+    /// Applies the changes that are due at `now`, and chooses the driver of each device again.
     pub fn advance(&mut self, now: Instant) {
         self.packages.recheck(now);
         let devices: Vec<_> = self
@@ -123,8 +122,8 @@ impl<L> Drivers<L> {
             });
             drivers.extend(choice.driver());
         }
-        // Clients usually take the first device. So the software driver is not published while another driver may still become ready
-        // (LSV-13).
+        // Clients usually choose the first device. Therefore, the software driver is not published while another driver may still become
+        // ready (LSV-13).
         if drivers.is_empty() && !is_blocked && !self.devices.are_pending(now) {
             let fallback: Vec<_> = self.rules.fallback().map(str::to_owned).into_iter().collect();
             drivers.extend(self.choose(&fallback, &mut needed).driver());
@@ -133,8 +132,8 @@ impl<L> Drivers<L> {
         self.publish(drivers);
     }
 
-    /// Returns the first package of a list that can serve a device. A package that is still being read blocks the later ones; a package that
-    /// failed does not (LSV-11). Adds each visited package to `needed`.
+    /// Returns the first package of a list that can serve a device. A package that is still being read blocks the later ones; a package
+    /// that failed is skipped (LSV-11). Adds each visited package to `needed`.
     fn choose(&mut self, packages: &[String], needed: &mut BTreeSet<String>) -> Choice<L> {
         for package in packages {
             needed.insert(package.clone());
@@ -192,7 +191,7 @@ impl<L> Drivers<L> {
         self.published.iter().filter(fits)
     }
 
-    /// Returns a number that grows with each change of the published list.
+    /// Returns a number that increases with each change of the published list.
     pub fn generation(&self) -> u64 {
         self.generation
     }
@@ -207,7 +206,7 @@ impl<L> Drivers<L> {
         self.packages.instances()
     }
 
-    /// Returns `true` if a driver was ready at any time (LSV-44).
+    /// Returns `true` if a driver has been ready at some time (LSV-44).
     pub fn was_ready(&self) -> bool {
         self.was_ready
     }
@@ -224,11 +223,11 @@ impl<L> Drivers<L> {
 
 /// The result of choosing from a list of packages.
 enum Choice<L> {
-    /// This instance serves.
+    /// This instance serves the device.
     Active(u64, Rc<Driver<L>>),
     /// A package that is still being read may serve the device later.
     Blocked,
-    /// No package can serve.
+    /// No package of the list can serve the device.
     None,
 }
 

@@ -1,12 +1,12 @@
-//! The packages that devices need, each with its instance. All devices that name a package share its instance (LSV-10), and no instance
-//! number is used twice (LSV-29).
+//! The packages that devices need, each with its instance. All devices that name a package share its instance (LSV-10), and instance
+//! numbers are never reused (LSV-29).
 
 use crate::package::{Class, Described, Fault, Published};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// The time for which the service keeps an instance without a device, because the device may come back soon (LSV-56).
+/// Time for which the service keeps an instance without a device, because the device may reappear soon (LSV-56).
 pub const KEPT: Duration = Duration::from_secs(10);
 /// The time for which the service collects changes on disk before it reads packages again.
 pub const COLLECT: Duration = Duration::from_millis(200);
@@ -14,11 +14,11 @@ pub const COLLECT: Duration = Duration::from_millis(200);
 /// A driver that can be handed out. `L` is the type of a library.
 #[derive(Debug)]
 pub struct Driver<L> {
-    /// Manifest of the driver as clients see it.
+    /// Manifest of the driver, in the form that clients receive.
     pub published: Published,
     /// Word size of the programs that can use the package.
     pub class: Class,
-    /// The driver's library, followed by the libraries that the driver needs. Each has the key by which clients ask for the library.
+    /// The driver's library, followed by the libraries that the driver needs. Each library has the key that clients use to request it.
     pub libraries: Vec<(String, Rc<Handed<L>>)>,
 }
 
@@ -27,7 +27,7 @@ pub struct Driver<L> {
 pub struct Handed<L> {
     /// Description of the library in the package.
     pub about: Described,
-    /// The library that clients load.
+    /// The library that the service hands out.
     pub library: L,
 }
 
@@ -66,10 +66,10 @@ impl<L> State<L> {
     }
 }
 
-/// An instance of a package.
+/// An instance of a package: the result of reading the package once.
 #[derive(Debug)]
 pub struct Instance<L> {
-    /// Number of the instance. No other instance gets the same number while the service runs.
+    /// Number of the instance, which is never reused while the service runs.
     pub number: u64,
     /// The current state.
     pub state: State<L>,
@@ -104,7 +104,7 @@ pub enum Job {
 /// The result of a job.
 #[derive(Debug)]
 pub enum Outcome<L> {
-    /// The package was read. Its texts get the number of the instance later.
+    /// The package was read. The texts of the package do not contain an instance number yet.
     Loaded(Box<Loaded<L>>),
     /// The folder is not a valid package.
     Failed(Fault),
@@ -147,19 +147,19 @@ struct Entry<L> {
     instance: Instance<L>,
     /// `true` while a job for the package runs.
     is_busy: bool,
-    /// `true` if files changed while a job for the package runs.
+    /// `true` if files have changed since the job for the package started.
     is_stale: bool,
-    /// Time since which no device needs the package.
+    /// Time since which no device needs the package; `None` while a device needs it.
     unneeded: Option<Instant>,
 }
 
-/// All packages.
+/// All packages that are needed now or were needed recently.
 #[derive(Debug)]
 pub(super) struct Packages<L> {
     entries: BTreeMap<String, Entry<L>>,
     next_number: u64,
     jobs: Vec<Job>,
-    /// Time at which the service examines the packages again.
+    /// Time at which the service checks the packages for changes; `None` if no change was reported.
     recheck_at: Option<Instant>,
 }
 
@@ -222,7 +222,7 @@ impl<L> Packages<L> {
         libraries.find(|(own, _)| own == key).map(|(_, library)| library)
     }
 
-    /// Returns each package with its instance.
+    /// Returns each package and its instance.
     pub(super) fn instances(&self) -> impl Iterator<Item = (&str, &Instance<L>)> {
         self.entries
             .iter()
@@ -236,7 +236,7 @@ impl<L> Packages<L> {
                 entry.unneeded.get_or_insert(now);
             }
         }
-        // A package that is being read stays, because the result of its job refers to it.
+        // A package whose job is running is kept, because the result of the job refers to the package.
         self.entries
             .retain(|_, entry| entry.is_busy || entry.unneeded.is_none_or(|since| now < since + KEPT));
     }
@@ -249,7 +249,7 @@ impl<L> Packages<L> {
         }
     }
 
-    /// Creates the jobs for changed files, after the time in which changes are collected.
+    /// Creates the jobs for changed files, when the time for collecting changes is over.
     pub(super) fn recheck(&mut self, now: Instant) {
         if self.recheck_at.is_none_or(|at| at > now) {
             return;
@@ -270,7 +270,7 @@ impl<L> Packages<L> {
         std::mem::take(&mut self.jobs)
     }
 
-    /// Records the progress of a package that is read for the first time.
+    /// Records the progress of a package that the service reads for the first time.
     pub(super) fn step(&mut self, package: &str, state: State<L>) {
         if let Some(entry) = self.entries.get_mut(package)
             && entry.instance.state.is_loading()
@@ -279,7 +279,7 @@ impl<L> Packages<L> {
         }
     }
 
-    /// Records the result of a job. A package that was known before gets a new number, and its old instance is removed (LSV-31).
+    /// Records the result of a job. If the package already had an instance, a new instance with a new number replaces it (LSV-31).
     pub(super) fn finished(&mut self, now: Instant, package: &str, outcome: Outcome<L>) {
         let Some(entry) = self.entries.get_mut(package) else {
             return;
@@ -308,7 +308,7 @@ impl<L> Packages<L> {
         self.recheck_at.is_some() || self.entries.values().any(|entry| entry.is_busy)
     }
 
-    /// Returns the time at which the packages need attention even without an event.
+    /// Returns the time at which work for the packages becomes due.
     pub(super) fn next(&self) -> Option<Instant> {
         let released = self.entries.values().filter(|entry| !entry.is_busy);
         let released = released.filter_map(|entry| entry.unneeded).map(|since| since + KEPT);

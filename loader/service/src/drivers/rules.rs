@@ -1,9 +1,9 @@
 //! The administrator's list, which assigns packages with drivers to devices (LSV-26).
 
-/// Properties of a device that the service knows without opening the device.
+/// Properties of a device that the service can read without opening the device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
-    /// The name of the kernel's driver; empty if unknown.
+    /// Name of the device's kernel driver; empty if unknown.
     pub driver: String,
     /// PCI number of the vendor.
     pub vendor: Option<u16>,
@@ -20,7 +20,7 @@ pub struct Rule {
     pub vendor: Option<u16>,
     /// Device type that the rule applies to; `None` for any.
     pub device: Option<u16>,
-    /// The packages, the preferred one first.
+    /// Names of the packages, in order of preference.
     pub packages: Vec<String>,
 }
 
@@ -32,10 +32,10 @@ impl Rule {
     }
 }
 
-/// The whole list, and the driver to use when no device has one.
+/// The whole list, and the driver for a machine on which no device has one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// The rules. The first rule that matches a device counts.
+    /// The rules. The first rule that matches a device takes precedence.
     pub devices: Vec<Rule>,
     /// The package of the software driver.
     pub fallback: String,
@@ -57,7 +57,7 @@ impl Rules {
 }
 
 impl Default for Rules {
-    /// Returns rules for the drivers of Mesa and NVIDIA, under the names that these projects use.
+    /// Returns rules for the drivers of Mesa and NVIDIA, with the package names that these projects use.
     fn default() -> Self {
         const TABLE: &[(&str, &[&str])] = &[
             ("amdgpu", &["radv", "amdvlk"]),

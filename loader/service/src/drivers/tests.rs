@@ -1,4 +1,4 @@
-//! Tests of the published list. In these tests, devices come and go, and packages are read, fail and change.
+//! Tests of the published list. In these tests, devices appear and disappear, and packages are read, fail and change.
 
 use super::*;
 use crate::package::{Described, Fault, InnerPath, Manifest};
@@ -146,7 +146,7 @@ fn lsv_10_devices_share_a_package() {
     scene.load("a");
     assert_eq!(scene.published(), ["0-liba.so"]);
     assert_eq!(scene.active(), [Some(0), Some(0)]);
-    // The package stays, because the other device still needs it.
+    // The package is kept, because the other device still needs it.
     scene.devices(&[("renderD129", "two")]);
     scene.wait(20_000);
     assert_eq!(scene.published(), ["0-liba.so"]);
@@ -208,7 +208,7 @@ fn lsv_56_an_instance_outlives_a_device_that_flaps() {
     scene.devices(&[("renderD128", "one")]);
     assert_eq!(scene.jobs().last().map(String::as_str), Some("load a"));
     scene.load("a");
-    // Instance 1 was the software driver, and the service uses no number again (LSV-29).
+    // Instance 1 was the software driver, and the service never reuses a number (LSV-29).
     assert_eq!(scene.published(), ["2-liba.so"]);
 }
 
@@ -223,7 +223,7 @@ fn lsv_13_the_software_driver_comes_last() {
     scene.load("soft");
     assert_eq!(scene.published(), ["1-libsoft.so"]);
     assert_eq!(scene.active(), [None, None]);
-    // The software driver disappears once a device has another driver.
+    // The software driver disappears when a device has another driver.
     scene.devices(&[("renderD128", "three")]);
     scene.load("c");
     assert_eq!(scene.published(), ["2-libc.so"]);
@@ -262,7 +262,7 @@ fn lsv_31_a_package_that_changes_is_a_new_instance() {
     assert!(scene.jobs().is_empty() && scene.is_pending());
     scene.wait(200);
     assert_eq!(scene.jobs(), ["recheck a"]);
-    // Clients get the old manifest until the service has read the changed package.
+    // The service publishes the old manifest until it has read the changed package.
     assert_eq!(scene.published(), ["0-liba.so"]);
     scene.finish("a", Outcome::Unchanged);
     assert_eq!((scene.published(), scene.is_pending()), (vec!["0-liba.so"], false));
@@ -285,7 +285,7 @@ fn lsv_54_a_package_that_is_deleted_is_withdrawn() {
     assert!(scene.published().is_empty());
     scene.load("b");
     assert_eq!(scene.published(), ["2-libb.so"]);
-    // The preferred package comes back, and the service chooses it again.
+    // The preferred package is valid again, and the service chooses it.
     scene.drivers.packages_touched(scene.now);
     scene.wait(200);
     scene.load("a");

@@ -7,8 +7,8 @@ use seccompiler::{
 };
 use std::collections::BTreeMap;
 
-/// System calls that are allowed with any arguments. None of them starts a program or makes a socket, and only `tgkill` sends a signal. The
-/// list has `clone3` because [`no_clone3`] decides about that call.
+/// System calls that are allowed with any arguments. No allowed call starts a program or creates a socket, and only `tgkill` sends a
+/// signal. The list contains `clone3` because another filter, [`no_clone3`], decides about that call.
 const ALLOWED: &[c_long] = &[
     // System calls of the main loop and for clients.
     libc::SYS_accept4,
@@ -72,7 +72,7 @@ const ALLOWED: &[c_long] = &[
     libc::SYS_tgkill,
 ];
 
-/// System calls that only some processors have.
+/// Further allowed system calls, which exist only on some processors.
 #[cfg(target_arch = "x86_64")]
 const ALLOWED_HERE: &[c_long] = &[
     libc::SYS_epoll_wait,
@@ -107,7 +107,7 @@ pub(super) fn program() -> Result<BpfProgram, BackendError> {
         vec![SeccompRule::new(vec![is_no_program()?, is_no_file])?],
     );
     rules.insert(libc::SYS_mprotect, vec![SeccompRule::new(vec![is_no_program()?])?]);
-    // Allows new threads, but no new processes. A thread with its own descriptors closes what a client sent.
+    // Allows new threads, but no new processes. A thread with separate descriptors closes the descriptors that a client sent.
     let is_thread = masked(
         0,
         libc::CLONE_THREAD | libc::CLONE_VM,
@@ -126,10 +126,11 @@ pub(super) fn program() -> Result<BpfProgram, BackendError> {
     BpfProgram::try_from(filter)
 }
 
-/// Returns the filter that makes the C library start threads with `clone`. A filter can see the flags of `clone`, but not those of
+/// Returns the filter that makes the C library use `clone` to start threads. A filter can examine the flags of `clone`, but not those of
 /// `clone3`.
 ///
 /// # Errors
+///
 /// Returns an error if the table is invalid for this processor.
 pub(super) fn no_clone3() -> Result<BpfProgram, BackendError> {
     let processor = TargetArch::try_from(std::env::consts::ARCH)?;
@@ -138,7 +139,7 @@ pub(super) fn no_clone3() -> Result<BpfProgram, BackendError> {
     BpfProgram::try_from(SeccompFilter::new(rules, SeccompAction::Allow, unknown, processor)?)
 }
 
-/// Returns the condition that the bits of an argument under a mask have this value.
+/// Returns a condition: the argument and `mask`, combined by a bitwise AND, must equal `value`.
 fn masked(argument: u8, mask: i32, value: i32) -> Result<SeccompCondition, BackendError> {
     let bits = |number: i32| u64::from(number.cast_unsigned());
     let operator = SeccompCmpOp::MaskedEq(bits(mask));

@@ -1,4 +1,4 @@
-//! Restricts by Landlock which files the process can still open (LSV-69). The rules do not apply to descriptors that are already open, to
+//! Restricts by Landlock the files that the process can open (LSV-69). The rules do not apply to descriptors that are already open, to
 //! memory files or to sockets.
 
 use rustix::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -12,7 +12,7 @@ use std::path::Path;
 const ALL: u64 = (1 << 13) - 1;
 /// The rights to read files and list folders.
 const READ: u64 = 1 << 2 | 1 << 3;
-/// The kind of a rule that covers a folder and everything below it.
+/// Number of the kind of rule that covers a folder and everything below it.
 const BENEATH: c_long = 1;
 
 /// The rights that a set of rules controls.
@@ -21,7 +21,7 @@ struct Rights {
     files: u64,
 }
 
-/// A rule about a folder.
+/// A rule that grants rights to a folder.
 #[repr(C, packed)]
 struct Beneath {
     rights: u64,
@@ -76,7 +76,8 @@ fn opened(folder: &Path) -> Option<OwnedFd> {
 #[allow(unsafe_code, reason = "no library has safe functions for these calls")]
 fn call(number: c_long, arguments: [c_long; 4]) -> Result<c_long, Errno> {
     let [first, second, third, fourth] = arguments;
-    // SAFETY: the callers pass numbers, and pointers to structures that outlive the call. The call only reads these structures.
+    // SAFETY: the callers pass numbers and pointers, as the system call requires. The pointers refer to structures that outlive the call,
+    // which only reads them.
     let result = unsafe { libc::syscall(number, first, second, third, fourth) };
     if result >= 0 {
         return Ok(result);
@@ -106,7 +107,7 @@ mod tests {
         let path = |name: &str| place.path().join(name);
         let denied =
             |result: io::Result<()>| result.is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied);
-        // Landlock restricts only this thread, so the other tests can still open files.
+        // Landlock restricts only this thread, so other tests can still open files.
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 rustix::thread::set_no_new_privs(true).unwrap();

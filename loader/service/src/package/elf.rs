@@ -3,7 +3,7 @@
 /// Number of bytes that [`Elf::read`] needs.
 pub const HEADER_BYTES: usize = 20;
 
-/// The width of addresses.
+/// Word size: the width of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     /// 32 bits.
@@ -12,19 +12,19 @@ pub enum Class {
     Bits64,
 }
 
-/// The processor and word size that a file is for.
+/// Processor and word size of an ELF file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Elf {
-    /// The width of addresses.
+    /// Word size of the file.
     pub class: Class,
-    /// The kind of file. The number 3 is a shared object.
+    /// Kind of the file. The number 3 is a shared object.
     pub kind: u16,
-    /// The processor, as a number of the ELF specification.
+    /// Number of the processor in the ELF specification.
     pub machine: u16,
 }
 
 impl Elf {
-    /// A shared object.
+    /// `ET_DYN`, the kind of shared objects.
     const SHARED: u16 = 3;
 
     /// Reads the header at the beginning of a file.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-/// A fault of a package. Its text is for an administrator, and names the file and the broken rule.
+/// A fault of a package. The text of the fault is for administrators, and names the file and the broken rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The name is not valid for a package (LSV-28).
@@ -23,14 +23,14 @@ pub enum Fault {
     Path {
         /// The key of `metadata.json` that names the file.
         key: &'static str,
-        /// The path.
+        /// Path that breaks the rule.
         path: String,
         /// The rule that the path breaks.
         rule: PathRule,
     },
     /// The path contains a symbolic link (LSV-49).
     Link(String),
-    /// A path leads to a file of the wrong kind, for example a folder, a device or a pipe.
+    /// The file at a path has the wrong kind: it is, for example, a folder, a device or a pipe.
     Kind {
         /// Path of the file, relative to the package.
         file: String,
@@ -39,7 +39,7 @@ pub enum Fault {
     },
     /// A user other than root may change the file (LSV-49).
     Writable {
-        /// Path of the file, relative to the package; `..` is the folder that contains all packages.
+        /// Path of the file or folder, relative to the package; `..` is the folder that contains all packages.
         file: String,
         /// Owner of the file.
         owner: u32,
@@ -75,9 +75,9 @@ pub enum Fault {
     },
     /// A member is missing or has the wrong type (LSV-15, LSV-16).
     Member {
-        /// The path of the file in the package.
+        /// Path of the file, relative to the package.
         file: String,
-        /// The key.
+        /// Name of the member.
         key: &'static str,
         /// The expected value.
         wanted: &'static str,
@@ -90,7 +90,7 @@ pub enum Fault {
     Elf {
         /// Path of the file, relative to the package.
         file: String,
-        /// The fault of the header.
+        /// Fault of the file's ELF header.
         wrong: &'static str,
     },
 }
@@ -100,7 +100,7 @@ pub enum Fault {
 pub enum PathRule {
     /// The path must not begin with a slash.
     Absolute,
-    /// The path must not lead upwards.
+    /// The path must not contain `..`.
     Parent,
     /// The path must not have an empty component.
     Empty,

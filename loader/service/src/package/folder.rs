@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub struct Owner(pub u32);
 
 impl Owner {
-    /// Root, the only user that the program trusts.
+    /// Root, the only user whom the program trusts.
     pub const ROOT: Self = Self(0);
 
     /// Returns `true` if this user owns the file, and no other user may write to it.
@@ -37,7 +37,7 @@ impl Owner {
 #[derive(Debug)]
 pub struct Folder {
     fd: OwnedFd,
-    /// The path of the folder, for watches. Files in the folder are opened relative to `fd`.
+    /// The path of the folder, for file watches. Files in the folder are opened relative to `fd`.
     path: PathBuf,
     /// Name of the folder in messages, relative to the package.
     shown: String,
@@ -56,7 +56,7 @@ pub struct File {
     pub shown: String,
 }
 
-/// The state of a file, from which a later check detects a change.
+/// State of a file. A later check compares it to detect changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     device: u64,
@@ -90,7 +90,7 @@ impl File {
         u64::try_from(self.stat.st_size).unwrap_or(0)
     }
 
-    /// Returns the state from which a later check detects a change.
+    /// Returns the state of the file for a later check for changes.
     pub fn stamp(&self) -> Stamp {
         Stamp::new(&self.stat)
     }
@@ -107,9 +107,10 @@ impl File {
 }
 
 impl Folder {
-    /// Opens a folder that the administrator named. Its path may contain links.
+    /// Opens a folder that the administrator named, by a path that may contain links.
     ///
     /// # Errors
+    ///
     /// The folder cannot be opened, or users other than the owner may change it.
     pub fn named(path: &Path, owner: Owner, shown: &str) -> Result<Self, Fault> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -197,7 +198,7 @@ impl Folder {
 
     fn own_file(&self, name: &str) -> Result<File, Fault> {
         let shown = self.show(name);
-        // Opening a pipe might wait for the other end, and an opened terminal might become the terminal of this process.
+        // Opening a pipe could block until another process opens it, and an opened terminal could become the terminal of this process.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let fd = open_component(self.fd.as_fd(), name, flags).map_err(|error| self.fault(name, error, "file"))?;
         let stat = rustix::fs::fstat(&fd).map_err(|error| Fault::io(&*shown, error))?;
@@ -211,14 +212,14 @@ impl Folder {
         Ok(File { fd, stat, shown })
     }
 
-    /// Converts an error of the system for a component of a path into a fault.
+    /// Converts an error of the system for the path component `name` into a fault.
     fn fault(&self, name: &str, error: Errno, wanted: &'static str) -> Fault {
         let file = self.show(name);
         let stat = rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW);
         let kind = stat.map(|stat| FileType::from_raw_mode(stat.st_mode));
         match (error, kind) {
             (_, Ok(FileType::Symlink)) => Fault::Link(file),
-            // The entry is a socket, a device without its hardware, or a file in the place of a folder.
+            // The entry is a socket, a device without hardware, or a file where a folder is required.
             (Errno::NXIO | Errno::NODEV | Errno::NOTDIR, Ok(_)) => Fault::Kind { file, wanted },
             _ => Fault::io(file, error),
         }
@@ -245,8 +246,8 @@ impl Folder {
     }
 }
 
-/// Opens an entry directly inside a folder. Uses `openat2`, which follows rules for paths. If the system does not know or allow `openat2`,
-/// uses `openat`, which does the same for a single component.
+/// Opens an entry directly inside a folder. Uses `openat2`, which can reject symbolic links and paths that leave the folder. If the system
+/// does not support or allow `openat2`, uses `openat`, whose flags suffice for a single component.
 fn open_component(folder: BorrowedFd<'_>, name: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
     let rules = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     match rustix::fs::openat2(folder, name, flags, Mode::empty(), rules) {
@@ -301,7 +302,7 @@ mod tests {
         assert_eq!(open(&tree, "a/file").unwrap().shown, "a/file");
         assert_eq!(open(&tree, "a/link").unwrap_err(), Fault::Link("a/link".into()));
         assert_eq!(open(&tree, "b/file").unwrap_err(), Fault::Link("b".into()));
-        // This part repeats the test with `openat`, which older systems use.
+        // The test is repeated with `openat`, which the program uses on older systems.
         let folder = tree.folder();
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let older = |name: &str| open_without_rules(folder.fd.as_fd(), name, flags);

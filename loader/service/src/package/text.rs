@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 
 /// Upper bound on the bytes of a package's name.
 const LONGEST_NAME: usize = 64;
-/// Upper bound on the bytes of a needed library's name. The key of such a library is this name after the number of an instance.
+/// Upper bound on the bytes of a needed library's name. The key of a needed library is the number of an instance, followed by the library's
+/// name.
 const LONGEST_NEED: usize = 40;
 
 /// Returns `true` if a folder of this name can be a package (LSV-28).
@@ -17,7 +18,7 @@ pub fn is_name(name: &str) -> bool {
     (1..=LONGEST_NAME).contains(&name.len()) && !name.starts_with('.') && name.bytes().all(fits)
 }
 
-/// A path below `contents`. It has at least one component, no empty component, and no component that leads out of the folder (LSV-49).
+/// A path below `contents`, with at least one component, and without empty components or `..` (LSV-49).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InnerPath(String);
 
@@ -48,7 +49,7 @@ impl InnerPath {
         }
     }
 
-    /// Returns the path as `metadata.json` has it.
+    /// Returns the path in the form of `metadata.json`.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -65,7 +66,7 @@ pub struct Metadata {
     /// The driver's library, followed by the libraries that the driver needs. Each library comes after the libraries that it needs itself
     /// (LSV-66).
     pub libraries: Vec<Described>,
-    /// The manifest.
+    /// Path of the manifest in the package.
     pub manifest: InnerPath,
 }
 
@@ -78,11 +79,11 @@ pub struct Described {
     pub path: InnerPath,
     /// Number of symbols that the library exports; 0 for the driver's library.
     pub symbols: u64,
-    /// The oldest version of the C library with which the library works; empty for any version.
+    /// The oldest version of the C library that the library works with; empty for any version.
     pub c_library: String,
 }
 
-/// The members of `metadata.json`.
+/// The members of `metadata.json` that the service reads.
 #[derive(Deserialize)]
 struct Members {
     version: u64,
@@ -104,7 +105,7 @@ pub struct Need {
     /// Number of symbols that the library exports.
     #[serde(default)]
     pub symbols: u64,
-    /// The oldest version of the C library with which the library works.
+    /// The oldest version of the C library that the library works with.
     #[serde(default)]
     pub c_library: String,
 }
@@ -117,7 +118,7 @@ impl Need {
 }
 
 impl Metadata {
-    /// The only version of the format.
+    /// The only version of `metadata.json`.
     pub const VERSION: u64 = 1;
 
     /// Parses the text of `metadata.json`. `file` is the name of the file in messages.
@@ -164,7 +165,7 @@ fn is_version(text: &str) -> bool {
     text.len() <= 16 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
 
-/// The manifest of a driver, with the content that it has in the package. Unknown members stay in the manifest.
+/// The manifest of a driver, with the content that it has in the package, including unknown members.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Manifest {
     file_format_version: String,
@@ -182,10 +183,10 @@ struct Icd {
     more: Map<String, Value>,
 }
 
-/// A manifest as clients see it (LSV-17).
+/// A manifest in the form that clients receive (LSV-17).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Published {
-    /// Value of `library_path`, by which clients ask for the library.
+    /// Value of `library_path`: the key that clients use to request the library.
     pub key: String,
     /// Name of the manifest.
     pub name: String,
@@ -213,12 +214,12 @@ impl Manifest {
         if variant(&icd.api_version) != 0 {
             return Err(Fault::Variant(icd.api_version.clone()));
         }
-        // Clients reject a list with such a name.
+        // Clients reject a list with a name that is empty or contains one of these characters.
         let base = manifest.base();
         if base.is_empty() || base.contains(|letter: char| letter.is_control() || matches!(letter, '"' | '\\')) {
             return Err(Fault::Key(icd.library_path.clone()));
         }
-        // The rewritten text may be longer than the original, and clients reject a list with a text that is too long.
+        // The rewritten text may be longer than the original, and clients reject a list with texts that are too long.
         let size = manifest.published(u64::MAX).contents.len();
         if size > wire::MOST_IN_MANIFEST {
             return Err(Fault::TooLarge {
@@ -276,7 +277,7 @@ fn member(file: &str, key: &'static str, wanted: &'static str) -> Fault {
     }
 }
 
-/// Returns the API variant in a version. The variant is the first of four numbers, or zero if the version has fewer.
+/// Returns the API variant in a version. The variant is the first of four numbers, or zero if the version has fewer numbers.
 fn variant(version: &str) -> u64 {
     let mut parts = version.split('.');
     let first = parts.next().unwrap_or_default();

@@ -13,7 +13,7 @@ use tracing::{debug, info, warn};
 const BETWEEN_SWEEPS: Duration = Duration::from_millis(100);
 
 impl Server {
-    /// Accepts the connections that are waiting.
+    /// Accepts the waiting connections.
     pub(super) fn accept(&mut self, now: Instant) {
         for _ in 0..TURN {
             let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
@@ -39,7 +39,7 @@ impl Server {
         }
     }
 
-    /// Adds a client. If there are too many clients, another client makes room or the new one is refused.
+    /// Adds a client. If there are too many clients, closes the connection of another client or rejects the new client.
     fn admit(&mut self, client: Client, now: Instant) {
         let account = client.account;
         let has_unread = |number| self.clients.get(&number).is_some_and(Client::has_unread);
@@ -83,7 +83,8 @@ impl Server {
             End::Failed(error) => info!("client {number} is closed: {error}"),
         }
         if let Some(client) = self.clients.remove(&number) {
-            // A thread may keep a copy of the descriptor for a moment, so the loop must first stop receiving events for this connection.
+            // Another thread may keep a copy of the descriptor for a short time, so the events for this connection must be switched off
+            // first.
             if let Err(error) = epoll::delete(&self.epoll, &client) {
                 warn!("client {number}: {error}");
             }

@@ -15,7 +15,7 @@ use tracing::debug;
 use wire::{Features, Header, Operation, Packet, status};
 
 impl Server {
-    /// Answers a packet, or holds the answer back.
+    /// Answers a packet, or keeps the request until its answer is known.
     pub(super) fn answer(&mut self, number: u64, packet: &Packet<'_>, now: Instant) -> Result<(), End> {
         let Some(client) = self.clients.get_mut(&number) else {
             return Ok(());
@@ -108,7 +108,7 @@ impl Server {
         }
     }
 
-    /// Returns the list of manifests for a class. All clients of the class share one text.
+    /// Returns the list of manifests for a class. All clients of the class receive the same text.
     fn manifests(&mut self, class: Option<Class>) -> List {
         let generation = self.drivers.generation();
         if let Some(list) = self.lists.get(&class)
@@ -117,7 +117,7 @@ impl Server {
             return list.clone();
         }
         let manifests: Vec<_> = self.drivers.published_for(class).map(|driver| listed(driver)).collect();
-        // These texts can always be written as JSON. If this failed, the client would get an empty file, which is not a valid list.
+        // Writing these texts as JSON cannot fail. An empty text would not be a valid list for the client.
         let text = serde_json::to_vec(&manifests).unwrap_or_default();
         let list = List {
             generation,
@@ -128,7 +128,7 @@ impl Server {
         list
     }
 
-    /// Answers the requests that were held back and whose results are known now.
+    /// Answers the waiting requests whose answers are known now.
     pub(super) fn answer_held(&mut self, now: Instant) {
         let mut ended = Vec::new();
         for held in std::mem::take(&mut self.held) {

@@ -10,14 +10,14 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// A watch of the folder of nodes. The folder need not exist.
+/// A watch of the folder with device nodes. The folder need not exist.
 #[derive(Debug)]
 pub struct DeviceFolder {
     inotify: OwnedFd,
     folder: PathBuf,
-    /// The watch of the folder with the nodes.
+    /// Number of the watch for the folder with device nodes; `None` if the folder does not exist.
     own: Option<i32>,
-    /// The watch of the folder above that folder.
+    /// Number of the watch for the parent folder.
     above: Option<i32>,
 }
 
@@ -77,7 +77,7 @@ impl AsFd for DeviceFolder {
     }
 }
 
-/// Returns the nodes in a folder, each with the facts that `sys` has about its device.
+/// Returns the nodes in the folder `dri`, each with the facts about its device below `sys`.
 pub fn scan(dri: &Path, sys: &Path) -> Vec<Seen> {
     let Ok(entries) = std::fs::read_dir(dri) else {
         return Vec::new();
@@ -97,7 +97,7 @@ pub fn scan(dri: &Path, sys: &Path) -> Vec<Seen> {
     entries.filter_map(|entry| seen(entry.ok()?)).collect()
 }
 
-/// Returns the time since a file last changed. A file whose time lies in the future counts as new.
+/// Returns the time since a file last changed. If the file's time is in the future, returns zero.
 fn age(seconds: i64, nanoseconds: i64) -> Duration {
     let part = |number: i64| u64::try_from(number).unwrap_or(0);
     let changed = Duration::from_secs(part(seconds)) + Duration::from_nanos(part(nanoseconds));
@@ -115,7 +115,7 @@ fn identity(device: &Path) -> Identity {
     }
 }
 
-/// Reads a number in the form that `sys` uses, such as `0x1002`.
+/// Reads a number in the form of files in sysfs, for example `0x1002`.
 fn number(file: &Path) -> Option<u16> {
     let mut text = String::new();
     std::fs::File::open(file)

@@ -1,4 +1,4 @@
-//! Watches the folders of packages. Any change in these folders counts.
+//! Watches the folders of packages. Any change in these folders is reported.
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 use std::path::Path;
 use tracing::warn;
 
-/// A watch of several folders. The loop and the thread that reads packages both use it.
+/// A watch of several folders, which the loop and the thread that reads packages share.
 #[derive(Debug)]
 pub struct FolderWatch {
     inotify: OwnedFd,
@@ -24,8 +24,7 @@ impl FolderWatch {
         Ok(Self { inotify })
     }
 
-    /// Watches a further folder. If the folder does not exist, watches the nearest existing folder above, to notice when the folder
-    /// appears.
+    /// Watches a further folder. If the folder does not exist, watches the nearest existing parent, to notice when the folder appears.
     pub fn add(&self, folder: &Path) {
         let contents = WatchFlags::CREATE
             | WatchFlags::DELETE
@@ -42,7 +41,7 @@ impl FolderWatch {
                 place
             };
             match inotify::add_watch(&self.inotify, place, flags) {
-                // The folder may have appeared before the watch began. No event would report that.
+                // The folder may have appeared before the watch of its parent began, and no event reports that.
                 Ok(_) if place != folder && folder.is_dir() => return self.add(folder),
                 Ok(_) => return,
                 Err(Errno::NOENT | Errno::NOTDIR) => {}
@@ -51,12 +50,12 @@ impl FolderWatch {
                     return;
                 }
             }
-            // In the folder above, other events do not matter.
+            // In a parent folder, only new entries are relevant.
             flags = WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::ONLYDIR | WatchFlags::MASK_ADD;
         }
     }
 
-    /// Returns `true` if a file changed since the last call. Lost events count as a change.
+    /// Returns `true` if a file has changed since the last call. Lost events are treated as a change.
     pub fn has_changed(&self) -> bool {
         let mut changed = false;
         for_each(self.inotify.as_fd(), |_, _, _| changed = true);
@@ -70,7 +69,7 @@ impl AsFd for FolderWatch {
     }
 }
 
-/// Takes all events. Calls `event` with the number of the watch, the kind of the event, and the name of the file.
+/// Reads all events. Calls `event` with the number of the watch, the kind of the event, and the name of the file.
 pub(super) fn for_each(inotify: BorrowedFd<'_>, mut event: impl FnMut(i32, ReadFlags, &[u8])) {
     let mut space = [MaybeUninit::uninit(); 4096];
     let mut reader = inotify::Reader::new(inotify, &mut space);

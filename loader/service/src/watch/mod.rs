@@ -1,5 +1,5 @@
-//! Watches for changes of devices (LSV-25) and packages (LSV-31). A watch only shows that something changed. The service then lists devices
-//! and packages again.
+//! Watches for changes of devices (LSV-25) and packages (LSV-31). A watch only reports that there was a change. The service then lists
+//! devices and packages again.
 
 mod devices;
 mod folders;

@@ -1,5 +1,5 @@
-//! Messages of udev about devices. udev sends a message after its rules have set the permissions, so the message is a better sign than the
-//! appearance of the node.
+//! Messages of udev about devices. udev sends a message after its rules have set the permissions, so the message shows that a node is ready
+//! more reliably than its appearance.
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
@@ -7,11 +7,11 @@ use rustix::net::netlink::{self, SocketAddrNetlink};
 use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType};
 use std::io;
 
-/// The group to which udev sends. The kernel sends to another group.
+/// The multicast group to which udev sends. The kernel sends to another group.
 const FROM_UDEV: u32 = 2;
 /// Text at the beginning of each message of udev.
 const PREFIX: &[u8; 8] = b"libudev\0";
-/// The number after this text, in network byte order.
+/// The number that follows [`PREFIX`], in network byte order.
 const MAGIC: u32 = 0xfeed_cafe;
 
 /// A socket that receives messages about devices.
@@ -24,7 +24,8 @@ impl Udev {
     /// Starts to listen.
     ///
     /// # Errors
-    /// The system has no such sockets, or does not allow them here.
+    ///
+    /// The system does not support or allow sockets of this kind.
     pub fn new() -> io::Result<Self> {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let protocol = Some(netlink::KOBJECT_UEVENT);
@@ -33,7 +34,7 @@ impl Udev {
         Ok(Self { socket })
     }
 
-    /// Returns `true` if the service must scan for devices again. Only root can send to such sockets, and a false message causes only one
+    /// Returns `true` if the service must scan for devices again. Only root can send to udev's group, and a forged message causes only one
     /// scan.
     pub fn has_changed(&self) -> bool {
         let mut changed = false;
@@ -42,7 +43,7 @@ impl Udev {
             match rustix::net::recv(&self.socket, bytes.as_mut_slice(), RecvFlags::DONTWAIT) {
                 Ok((count, _)) => changed |= is_about_graphics(&bytes[..count.min(bytes.len())]),
                 Err(Errno::INTR) => {}
-                // The system dropped messages. They may have been about devices.
+                // The system dropped messages, which may have been about devices.
                 Err(Errno::NOBUFS) => changed = true,
                 Err(_) => return changed,
             }
@@ -61,8 +62,8 @@ fn is_about_graphics(message: &[u8]) -> bool {
     properties(message).is_some_and(|all| all.split(|byte| *byte == 0).any(|one| one == b"SUBSYSTEM=drm"))
 }
 
-/// Returns the properties in a message. After the prefix and the magic number come the size of the header, and the offset and length of the
-/// properties.
+/// Returns the properties in a message. The prefix and the magic number are followed by the size of the header, and the offset and length
+/// of the properties.
 fn properties(message: &[u8]) -> Option<&[u8]> {
     let rest = message.strip_prefix(PREFIX)?;
     let number = |at: usize| -> Option<[u8; 4]> { rest.get(at..at + 4)?.try_into().ok() };

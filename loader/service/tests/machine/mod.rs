@@ -1,5 +1,5 @@
-//! A simulated machine for one test: folders for devices, packages and the socket, a service in a process of its own, and clients. The test
-//! chooses the clients' packets.
+//! A simulated machine for one test: folders for devices, packages and the socket, a service in a separate process, and clients whose
+//! packets the test chooses.
 //!
 //! Packages must belong to root, so the tests run as root. For another user, each test prints that it was skipped, and passes.
 #![allow(dead_code, reason = "each file of tests uses only a part of this module")]
@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 pub(crate) use steady::{HANG, eventually, skip};
 use wire::{Header, Operation, Packet};
 
-/// The program.
+/// Path of the program.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_vk-loader-service");
 
 /// Runs a test as root. For another user, prints that the test was skipped.
@@ -35,13 +35,13 @@ pub(crate) fn case(run: impl FnOnce(Machine)) {
     }
 }
 
-/// Returns the bytes of a library with `size` bytes and a valid header.
+/// Returns a library of `size` bytes with a valid header.
 pub(crate) fn library(bits: u32, size: usize) -> Vec<u8> {
     let class = if bits == 64 { 2 } else { 1 };
     let mut bytes = vec![
         0x7f, b'E', b'L', b'F', class, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 62, 0,
     ];
-    // The rest of the header is zero: the library has no segments.
+    // The rest of the header is zero, which means that the library has no segments.
     bytes.resize(64, 0);
     bytes.resize(size.max(bytes.len()), 7);
     bytes
@@ -56,7 +56,7 @@ pub(crate) fn manifest(library: &str) -> String {
 pub(crate) struct Machine {
     place: tempfile::TempDir,
     daemon: Option<Child>,
-    /// Command and arguments that start the program; empty to start it directly.
+    /// Command and arguments that start the program; empty to start the program directly.
     pub(crate) wrap: Vec<String>,
     /// User that runs the service; `None` for root.
     pub(crate) user: Option<u32>,
@@ -64,11 +64,11 @@ pub(crate) struct Machine {
     pub(crate) udev: bool,
     /// Further options of the program.
     pub(crate) options: Vec<String>,
-    /// The configuration: the packages of each kernel driver, and the software driver.
+    /// Text of the configuration: the packages for each kernel driver, and the software driver.
     config: String,
 }
 
-/// The rules of most tests: the driver `one` has the packages a and b, and `two` has b.
+/// The rules of most tests: devices of the kernel driver `one` use the packages a and b, and devices of `two` use b.
 const CONFIG: &str =
     r#"{"devices":[{"driver":"one","icds":["a","b"]},{"driver":"two","icds":["b"]}],"fallback":"soft"}"#;
 
@@ -114,7 +114,7 @@ impl Machine {
         fs::set_permissions(self.path(path), PermissionsExt::from_mode(mode)).unwrap();
     }
 
-    /// Writes a file that only root can change, and creates the folders above it.
+    /// Writes a file that only root can change, and creates missing folders.
     pub(crate) fn write(&self, path: &str, bytes: impl AsRef<[u8]>) {
         let place = self.path(path);
         fs::create_dir_all(place.parent().unwrap()).unwrap();
@@ -140,7 +140,7 @@ impl Machine {
         self.package_with(name, &manifest(&format!("lib{name}.so")), &library(64, 100_000));
     }
 
-    /// Adds a package, which appears in one step.
+    /// Adds a package. The package appears in one step.
     pub(crate) fn package_with(&self, name: &str, manifest: &str, library: &[u8]) {
         let new = format!("new-{name}");
         self.write(
@@ -187,7 +187,7 @@ impl Machine {
         command
     }
 
-    /// Returns the path of the program, in a place that the service's user can reach.
+    /// Returns a path of the program that the service's user can open.
     fn program(&self) -> PathBuf {
         let Some(user) = self.user else {
             return PROGRAM.into();
@@ -199,7 +199,7 @@ impl Machine {
         copy
     }
 
-    /// Makes the service start with this umask.
+    /// Sets the umask with which the service starts.
     pub(crate) fn with_umask(&mut self, umask: u32) {
         let script = format!(r#"umask {umask:03o}; exec "$0" "$@""#);
         self.wrap = vec!["sh".to_owned(), "-c".to_owned(), script];
@@ -219,7 +219,7 @@ impl Machine {
         eventually("the service listens", || Connection::try_new(&self.socket()).is_ok());
     }
 
-    /// Kills the service, as a crash would.
+    /// Kills the service, to simulate a crash.
     pub(crate) fn kill(&mut self) {
         if let Some(mut daemon) = self.daemon.take() {
             let _ = daemon.kill();
@@ -227,7 +227,7 @@ impl Machine {
         }
     }
 
-    /// Returns the number of the service's process.
+    /// Returns the process ID of the service.
     pub(crate) fn process(&self) -> u32 {
         self.daemon.as_ref().expect("it was started").id()
     }
@@ -238,7 +238,7 @@ impl Machine {
         rustix::process::kill_process(process, signal).expect("it runs");
     }
 
-    /// Returns a row of the system's status file for a process or thread.
+    /// Returns a row of the kernel's status file for a process or thread.
     pub(crate) fn status(&self, process: u32, row: &str) -> String {
         let text = fs::read_to_string(format!("/proc/{process}/status")).expect("it runs");
         let found = text.lines().find_map(|line| line.strip_prefix(row)?.strip_prefix(':'));
@@ -248,7 +248,8 @@ impl Machine {
     /// Returns the processor time that the service has used.
     pub(crate) fn processor_time(&self) -> Duration {
         let text = fs::read_to_string(format!("/proc/{}/stat", self.process())).expect("it runs");
-        // The name of the program may contain spaces. A tick is a hundredth of a second on all processors.
+        // The name of the program may contain spaces, so the columns are counted from its closing parenthesis. A tick is a hundredth of a
+        // second on all processors.
         let rows = text.rsplit(')').next().unwrap_or_default().split_whitespace();
         let ticks: u64 = rows.skip(11).take(2).map(|ticks| ticks.parse::<u64>().unwrap()).sum();
         Duration::from_millis(10 * ticks)
@@ -264,7 +265,7 @@ impl Machine {
         Connection::try_new(&self.socket()).expect("the service listens")
     }
 
-    /// Returns the names of the manifests that a new client sees once nothing is pending.
+    /// Returns the names of the manifests that a new client receives when no work is pending.
     pub(crate) fn manifests(&self) -> Vec<String> {
         self.client()
             .manifests(true)
@@ -295,7 +296,7 @@ impl Machine {
         state.get("core/vulkan_loader").unwrap().clone()
     }
 
-    /// Returns the reason why the instance of a package failed.
+    /// Returns the reason why an instance of the package failed.
     pub(crate) fn failure(&self, package: &str) -> String {
         let state = self.inspect();
         let Some(Value::Object(icds)) = state.get("icds") else {
@@ -331,19 +332,19 @@ pub(crate) fn printed(output: &Output) -> String {
     text
 }
 
-/// A client's connection.
+/// Connection of a client.
 pub(crate) struct Connection {
-    /// The socket.
+    /// Socket of the connection.
     pub(crate) socket: OwnedFd,
     next: u32,
 }
 
-/// Makes `count` connections as a user. Does not check that they stay open.
+/// Makes `count` connections as a user. Does not check that the connections stay open.
 pub(crate) fn connections(socket: &Path, user: u32, count: usize) -> Vec<Connection> {
     let socket = socket.to_owned();
     let thread = std::thread::spawn(move || {
         let user = rustix::fs::Uid::from_raw(user);
-        // This changes only the user of this thread. The system reports that user to the service.
+        // The system call changes only the user of this thread, which the system reports to the service.
         rustix::thread::set_thread_res_uid(user, user, user).expect("root may be anybody");
         (0..count)
             .map(|_| Connection::try_new(&socket).expect("the service listens"))
@@ -352,7 +353,7 @@ pub(crate) fn connections(socket: &Path, user: u32, count: usize) -> Vec<Connect
     thread.join().expect("the thread does not fail")
 }
 
-/// A packet of the service.
+/// A packet from the service.
 #[derive(Debug)]
 pub(crate) struct Reply {
     /// Header of the packet.
@@ -405,7 +406,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Returns the packet of a request, with the next number.
+    /// Returns a packet for a request, with the next number.
     pub(crate) fn packet(&mut self, operation: Operation, payload: &str) -> Vec<u8> {
         let header = Header::request(operation, self.next);
         self.next += 1;
@@ -460,8 +461,8 @@ impl Connection {
         self.ask(Operation::Get, &format!(r#"{{"name":"{key}"}}"#))
     }
 
-    /// Returns the names and texts of the manifests. On a busy machine, the answer may exceed the service's time limit. In that case, the
-    /// client asks again.
+    /// Returns the names and texts of the manifests. Repeats the request if the service reports its time limit, which can happen on a busy
+    /// machine.
     pub(crate) fn manifests(&mut self, wait_for_idle: bool) -> Vec<(String, String)> {
         let payload = format!(r#"{{"wait_for_idle":{wait_for_idle}}}"#);
         let begin = Instant::now();
@@ -482,7 +483,7 @@ impl Connection {
             .collect()
     }
 
-    /// Returns `true` if no reply has arrived yet.
+    /// Returns `true` if no reply has arrived.
     pub(crate) fn waits(&self) -> bool {
         let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
         let looked = retry_on_intr(|| rustix::net::recv(&self.socket, &mut [0; 1], flags));
