@@ -1,4 +1,4 @@
-//! Runs the probe in the same conditions as a program: with its library, its layers and its variables.
+//! Runs the probe under the conditions of a program: with the program's library, layers and variables.
 
 use crate::child::{self, Finished};
 use crate::commands::Library;
@@ -11,15 +11,15 @@ use std::io;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Pattern for all layers.
+/// Pattern that matches all layers.
 const ALL: &str = "~all~";
 
-/// A probe that can run several times, with and without layers.
+/// Settings for runs of the probe with and without layers.
 pub(crate) struct Beside<'a> {
     library: &'a Library,
     /// Path of the library that the program used.
     path: PathBuf,
-    /// Layers of the program. The flag is `true` if the program asked for the layer.
+    /// Layers of the program. The flag is `true` if the program requested the layer.
     layers: Vec<(String, bool)>,
     variables: Variables,
 }
@@ -57,12 +57,12 @@ impl<'a> Beside<'a> {
         Ok(Seen::last(&self.run(without)?.output))
     }
 
-    /// Finds the layers without which more devices are usable, and adds them to the report. `seen` has the results of the probe with all
+    /// Finds the layers whose removal makes more devices usable, and adds them to the report. `seen` has the results of the probe with all
     /// layers.
     pub(crate) fn blame_layers(&self, seen: &Seen, report: &mut Report) -> io::Result<()> {
         let usable = seen.usable().count();
         let is_suspicious = usable == 0 || usable < seen.devices.len();
-        // If a layer ends the process, the place of the end already names the layer.
+        // If a layer ended the process, the step in which the process ended already names the layer.
         if self.layers.is_empty() || !is_suspicious || !seen.is_complete() || report.is_changed_by_layer() {
             return Ok(());
         }

@@ -1,12 +1,12 @@
-//! Finds the library and the 32-bit `vkloader` that are installed with this program. They help on machines whose programs use another
-//! Vulkan loader or none.
+//! Finds the library and the 32-bit `vkloader` that are installed with this program. `vkloader` uses them on machines whose programs use
+//! another Vulkan loader or no loader.
 
 use crate::itself;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Folder of these files, below the folder in which this program is installed.
+/// Folder of these files, relative to the folder in which this program is installed.
 const FOLDER: &str = "libexec/vulkan-loader-rs";
 
 /// Names of the library in the folder of this program: in the one-file form of `vkloader`, and in a build folder.
@@ -39,8 +39,8 @@ impl Program {
         Some(Self { path, owner })
     }
 
-    /// Returns a file of the installation that the program belongs to. Ignores a file whose folders are unsafe, because in a folder for
-    /// temporary files any user can create the folders that an installation has.
+    /// Returns a file of the installation that the program belongs to. Ignores a file in unsafe folders: in a folder for temporary files,
+    /// any user can create folders with these names.
     fn installed(&self, name: &str) -> Option<PathBuf> {
         let root = self.path.parent()?.parent()?;
         let path = root.join(FOLDER).join(name);
@@ -56,8 +56,8 @@ impl Program {
             .is_ok_and(|state| [0, self.owner].contains(&state.uid()) && state.mode() & OTHERS_WRITE == 0)
     }
 
-    /// Returns `true` if a file belongs to the owner of the program. In a folder that others may write to, any user could create a file of
-    /// that name.
+    /// Returns `true` if a file belongs to the owner of the program. In a folder that other users may write to, any user could create a
+    /// file of that name.
     fn has_file(&self, file: &Path) -> bool {
         fs::metadata(file).is_ok_and(|state| state.is_file() && state.uid() == self.owner)
     }

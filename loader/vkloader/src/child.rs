@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// Delay between two checks of a running process.
 const STEP: Duration = Duration::from_millis(5);
 
-/// Upper bound on the wait for the end of a process that was killed.
+/// Upper bound on the wait for a killed process to end.
 const MOST_OF_AN_END: Duration = Duration::from_secs(2);
 
 /// Names of the temporary files: the trace, the output of the process, and the reason why a program cannot be executed.
@@ -29,14 +29,14 @@ const FAILURE: &str = "failure";
 /// Upper bound on the bytes that are read from each file that a process wrote.
 const MOST: u64 = 256 << 20;
 
-/// The way a process ended.
+/// The way in which a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// The process exited with this status.
     Status(i32),
     /// This signal ended the process.
     Signal(i32),
-    /// The process exceeded its time limit and was ended.
+    /// The process exceeded this time limit and was killed.
     TooLong(Duration),
 }
 
@@ -56,35 +56,35 @@ pub(crate) struct Finished {
     pub(crate) records: Vec<Record>,
     /// Output of the process, if it was kept.
     pub(crate) output: Vec<u8>,
-    /// Logs of the dynamic linker in each process, if they were turned on. The log of the process itself comes first.
+    /// Logs of the dynamic linker in each process, if they were turned on. The first log is that of the process itself.
     pub(crate) linker: Vec<String>,
     /// Processes that a signal ended.
     pub(crate) crashes: Vec<Crash>,
-    /// The reason why the place of a crash is unknown; `None` if the place is known.
+    /// Reason why the locations of crashes are unknown; `None` if they are known.
     pub(crate) unsupervised: Option<Unsupervised>,
-    /// Libraries for graphics that processes had open when they ended; `None` if not all processes were supervised.
+    /// Graphics libraries that processes had open when they ended; `None` if not all processes were supervised.
     pub(crate) graphics: Option<Vec<String>>,
 }
 
 /// Options for running a process.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Watched {
-    /// Keeps the output instead of showing it, and puts lines on standard error between the records.
+    /// Stores the output instead of showing it, and adds the lines on standard error to the records.
     pub(crate) keeps_output: bool,
     /// Turns on the log of the dynamic linker.
     pub(crate) linker: bool,
     /// Passes the trace as an open descriptor instead of a path.
     pub(crate) descriptor: bool,
-    /// Runs a user's program, which gets the terminal and its signals.
+    /// Runs a user's program, which uses the terminal and receives its signals.
     pub(crate) is_program: bool,
-    /// Finds the places of crashes. The command must come from `crash::command`.
+    /// Finds the locations of crashes. The command must come from `crash::command`.
     pub(crate) is_supervised: bool,
 }
 
 /// Runs a command with the trace on, for at most `limit`.
 ///
-/// A user's program keeps the terminal and gets its signals. Any other command has its own process group, which does not get these signals.
-/// A signal that asks this process to end also ends the command and its descendants.
+/// A user's program uses the terminal and receives its signals. Any other command runs in a separate process group, which does not receive
+/// these signals. A signal that asks this process to end also ends the command and its descendants.
 ///
 /// # Errors
 /// Returns the system's error if the command cannot be started or its files cannot be read. Returns `Interrupted` if a signal asked this
@@ -107,7 +107,7 @@ pub(crate) fn run(mut command: Command, limit: impl Into<Option<Duration>>, watc
         command.env("VK_LOADER_TRACE", format!("fd:{}", trace.as_raw_fd()));
     }
     if watched.keeps_output {
-        // This puts the lines that drivers print into the trace, within the step that printed them.
+        // Redirects the lines that drivers print into the trace, where they follow the record of the step that printed them.
         command.stdout(files.create(OUTPUT)?).stderr(trace.try_clone()?);
     }
     if let Some(folder) = files.folder().filter(|_| watched.linker) {
@@ -149,7 +149,7 @@ pub(crate) fn run(mut command: Command, limit: impl Into<Option<Duration>>, watc
 enum Running {
     /// The process runs without a supervisor.
     Alone(Child),
-    /// The process runs under a supervisor. The path is that of the trace.
+    /// The process runs under a supervisor. The second value is the path of the trace.
     #[cfg(target_os = "linux")]
     Supervised(Supervisor, PathBuf),
 }
@@ -205,7 +205,7 @@ impl Running {
     }
 }
 
-/// Waits until a process ends. Ends the process if it exceeds its time limit, or if a signal asks this process to end.
+/// Waits until a process ends. Kills the process if it exceeds its time limit, or if a signal asks this process to end.
 fn wait(child: &mut Running, limit: Option<Duration>, watched: Watched) -> io::Result<Outcome> {
     let since = Instant::now();
     loop {
@@ -216,7 +216,7 @@ fn wait(child: &mut Running, limit: Option<Duration>, watched: Watched) -> io::R
         let over = limit.filter(|limit| since.elapsed() >= *limit);
         if unwanted || over.is_some() {
             end_group(child.id());
-            // The process may have left the group in which it was started, so this kills it separately.
+            // The process may have left its original process group, so it is also killed separately.
             child.kill()?;
             reap(child)?;
             if watched.is_program {
@@ -231,15 +231,15 @@ fn wait(child: &mut Running, limit: Option<Duration>, watched: Watched) -> io::R
     }
 }
 
-/// Makes this process the parent of orphaned descendants, so that this process can end them too.
+/// Makes this process the parent of orphaned descendants, so that it can kill the descendants too.
 fn adopt_all() {
-    // Without this request, descendants that leave their process group continue to run.
+    // If the request fails, descendants that leave their process group continue to run.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     signals::leave_those_of_the_terminal();
 }
 
-/// Ends the orphaned descendants, including those that appear meanwhile.
+/// Kills the orphaned descendants, including those that appear in the meantime.
 fn end_adopted() {
     let since = Instant::now();
     loop {
@@ -248,7 +248,7 @@ fn end_adopted() {
             return;
         }
         for child in children {
-            // The process may have ended already.
+            // The process may already have ended.
             let _ = rustix::process::kill_process(child, rustix::process::Signal::KILL);
             let _ = rustix::process::waitpid(Some(child), rustix::process::WaitOptions::NOHANG);
         }
@@ -270,7 +270,7 @@ fn children() -> Vec<rustix::process::Pid> {
         .collect()
 }
 
-/// Waits a short time for the end of a process that was killed. A call into the kernel may delay the end.
+/// Waits a short time for a killed process to end. A system call may delay the end.
 fn reap(child: &mut Running) -> io::Result<()> {
     let since = Instant::now();
     while child.try_wait()?.is_none() && since.elapsed() < MOST_OF_AN_END {
@@ -279,7 +279,7 @@ fn reap(child: &mut Running) -> io::Result<()> {
     Ok(())
 }
 
-/// Adds the name of a file to an error.
+/// Adds the path of a file to an error.
 pub(crate) fn naming(file: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", file.display()))
 }
@@ -288,7 +288,7 @@ pub(crate) fn naming(file: &Path, error: io::Error) -> io::Error {
 fn end_group(process: u32) {
     let number = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
     if let Some(group) = number {
-        // The group may have ended already.
+        // The group may already have ended.
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
     }
 }

@@ -115,7 +115,7 @@ pub(crate) struct Library {
     /// The time limit of a process in seconds. The default is 30; your own program has none.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=86_400))]
     timeout: Option<u32>,
-    /// `true` if this program chose the library, because programs get another loader.
+    /// `true` if this program chose the library, because programs use another loader.
     #[arg(skip)]
     pub(crate) is_carried: bool,
 }
@@ -132,7 +132,7 @@ pub(crate) struct Files {
     /// Add the layers that programs get, with their files.
     #[arg(long)]
     layers: bool,
-    /// The form of the list.
+    /// Output format of the list.
     #[arg(long, value_enum, default_value_t = files::Format::List)]
     format: files::Format,
 }
@@ -207,7 +207,7 @@ impl Command {
     }
 }
 
-/// Treats it as success if a reader closed its end of a pipe.
+/// Converts the error of a closed pipe to success.
 pub(crate) fn heard(printed: io::Result<()>) -> io::Result<()> {
     match printed {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

@@ -1,4 +1,4 @@
-//! The records of a trace (docs/trace.md). Unknown records and members are ignored, so that a newer library can write more.
+//! The records of a trace (docs/trace.md). Unknown records and members are ignored, because a newer library may write more of them.
 
 use serde::Deserialize;
 
@@ -26,9 +26,9 @@ pub(crate) enum Event {
     End(Step),
     /// A folder was searched.
     Searched(Searched),
-    /// The library decided to keep or drop something.
+    /// The library decided to keep or drop an object.
     Decision(Decision),
-    /// An implicit layer is not active.
+    /// An implicit layer is inactive.
     Layer(InactiveLayer),
     /// A declaration moved a layer in the chain of an instance.
     Order(Moved),
@@ -36,17 +36,17 @@ pub(crate) enum Event {
     Refused(Refused),
     /// The layers of an instance or device.
     Chain(Chain),
-    /// The driver catalogue answered in place of a driver, or the driver's entry was not used.
+    /// The driver catalogue replaced a query of a driver, or the driver's entry was not used.
     Catalogue(Catalogued),
     /// A driver listed its instance extensions.
     Offers(Offers),
     /// A driver created an instance or failed.
     Driver(Driver),
-    /// The library decided the place of a physical device.
+    /// The library determined the position of a physical device.
     Device(Device),
-    /// The log got a message that explains no decision.
+    /// The library logged a message that is not about a decision.
     Message(Message),
-    /// A line that was printed on standard error between two records, if standard error goes to the trace.
+    /// A line on standard error between two records, if standard error is redirected to the trace.
     #[serde(skip)]
     Printed(String),
     /// An event that this program does not know.
@@ -91,7 +91,7 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// Returns the result if the command failed. For a command that creates an instance or device, a positive result is a failure too.
+    /// Returns the result if the command failed. For a command that creates an instance or device, a positive result is also a failure.
     pub(crate) fn failure(&self) -> Option<i32> {
         let creates = matches!(self.name.as_str(), "vkCreateInstance" | "vkCreateDevice");
         self.result.filter(|&code| code < 0 || creates && code != 0)
@@ -144,7 +144,7 @@ pub(crate) struct Searched {
     pub(crate) system: Option<String>,
 }
 
-/// A message.
+/// A message in the log.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Message {
     #[serde(default)]
@@ -164,7 +164,7 @@ impl Message {
     }
 }
 
-/// The library's decision to keep or drop something.
+/// The library's decision to keep or drop an object.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Decision {
     pub(crate) subject: String,
@@ -185,7 +185,7 @@ impl Decision {
     }
 }
 
-/// An implicit layer that is not active.
+/// An inactive implicit layer.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct InactiveLayer {
     pub(crate) name: String,
@@ -212,7 +212,7 @@ pub(crate) struct Refused {
     pub(crate) name: String,
 }
 
-/// The layers that a command goes through, starting at the application.
+/// The layers of a call chain, starting at the application.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Chain {
     pub(crate) call: String,
@@ -230,7 +230,7 @@ pub(crate) struct ChainLayer {
     pub(crate) library: String,
 }
 
-/// Use of the driver catalogue in place of a driver.
+/// A query that the driver catalogue answered, or the reason why the catalogue did not answer.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Catalogued {
     pub(crate) library: String,
@@ -269,7 +269,7 @@ pub(crate) struct Driver {
     pub(crate) result: i32,
 }
 
-/// A physical device and its place in the list.
+/// A physical device and its position in the list.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Device {
     pub(crate) place: usize,
@@ -289,15 +289,16 @@ pub(crate) struct Device {
     pub(crate) rule: String,
 }
 
-/// First characters of every record.
+/// Beginning of every record.
 const BEGINNING: &str = "{\"event\":";
 
-/// Returns the records of a trace, in their order. The process printed all other lines. A crash may have cut the last record.
+/// Returns the records of a trace in order. All lines that are not records were printed by the process. A crash may have truncated the last
+/// record.
 pub(crate) fn parse(bytes: &[u8]) -> Vec<Record> {
     let text = String::from_utf8_lossy(bytes);
     let mut records: Vec<Record> = Vec::new();
     for line in text.lines() {
-        // If a process prints a text without a line end, the next record is on the same line.
+        // If a process prints text without a line end, the next record follows on the same line.
         let (printed, record) = line.split_at(line.find(BEGINNING).unwrap_or(line.len()));
         if !printed.trim().is_empty() && !printed.starts_with("[Vulkan Loader]") {
             let (process, thread) = records

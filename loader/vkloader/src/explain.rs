@@ -86,8 +86,12 @@ impl Explain {
         self.show(&report)
     }
 
-    /// Returns an error about a program that left no trace. If the program is for another processor or word size, adds a finding to the
-    /// report instead.
+    /// Checks that the program wrote a trace. If it could not because it is for another processor or word size, adds a finding to the
+    /// report.
+    ///
+    /// # Errors
+    ///
+    /// The program left no trace for another reason.
     fn check_trace(
         &self,
         report: &mut Report,
@@ -106,7 +110,7 @@ impl Explain {
             return Ok(());
         }
         if report.loader.is_none() && report.crash.is_some() {
-            // The crash explains more than the lack of a trace.
+            // The crash explains the missing trace.
             return Ok(());
         }
         // If the program uses its own loader, the report is about that loader, unless the user named a library.
@@ -170,7 +174,7 @@ impl Explain {
         if alone.layers.is_empty() {
             return Ok((None, alone));
         }
-        // The trace does not contain the changes that layers made to the list. So this runs a probe with the same layers.
+        // The trace does not contain the changes that layers made to the list of devices, so a probe runs with the same layers.
         let beside = Beside::of(&self.library, finished, &alone);
         let own = beside.run("")?;
         let seen = Seen::last(&own.output).filter(|_| report::build(&own, Received::default()).has_layers_of(&alone));
@@ -182,7 +186,7 @@ impl Explain {
         Ok((None, alone))
     }
 
-    /// Runs the program, or the probe if no program was named. `folder`, if given, is where the program finds the library.
+    /// Runs the program, or the probe if no program was named. The program finds the library in `folder`, if there is one.
     fn watch(&self, folder: Option<&LibraryFolder>, purpose: Purpose<'_>) -> io::Result<Finished> {
         let linker = matches!(purpose, Purpose::Linker);
         let Some((program, arguments)) = self.program.split_first() else {
@@ -200,7 +204,7 @@ impl Explain {
             leave_out(&mut command, &switch.variable, &switch.value);
         }
         if self.json || self.summary {
-            // Only the report goes to standard output.
+            // Standard output is reserved for the report.
             command.stdout(io::stderr());
         }
         let watched = Watched {
@@ -269,13 +273,13 @@ impl Explain {
 /// Purpose of a run of the program.
 #[derive(Clone, Copy)]
 enum Purpose<'a> {
-    /// An ordinary run, or a run without the driver or layer that crashed.
+    /// An ordinary run, or a run without the driver or layer that caused a crash.
     Run(Option<&'a Switch>),
-    /// A run with the log of the dynamic linker. Its output is hidden, because the first run already showed it.
+    /// A run with the log of the dynamic linker. The program's output is hidden, because the first run already showed it.
     Linker,
 }
 
-/// Returns an error about a process that wrote no trace. The way in which the process ended may contain the reason.
+/// Returns an error about a process that wrote no trace. The error includes the way in which the process ended, if that may be the reason.
 fn without_trace(report: &Report, why: String) -> io::Error {
     let ended = report
         .ended
@@ -290,7 +294,7 @@ fn plain(program: &OsString, arguments: &[OsString]) -> Process {
     command
 }
 
-/// Options that keep the output of a process.
+/// Options for a run whose output is stored.
 pub(crate) const KEPT: Watched = Watched {
     keeps_output: true,
     linker: false,
@@ -314,8 +318,8 @@ pub(crate) fn of_probe(library: &Library, finished: &Finished, seen: Option<&See
     of_devices(finished, seen.unwrap_or(&nothing), |layer| library.looks_without(layer))
 }
 
-/// Returns the report about a run that received these devices. If several layers may have changed the list, calls `without` to run the
-/// probe without one of them.
+/// Returns the report about a run that received these devices. If several layers may have changed the list, runs the probe without one
+/// layer at a time (`without`).
 fn of_devices(
     finished: &Finished,
     seen: &Seen,
@@ -349,7 +353,7 @@ fn of_devices(
     ))
 }
 
-/// Returns the first layer without which the list of devices is different.
+/// Returns the first layer whose removal changes the list of devices.
 fn culprit<'a>(
     layers: impl Iterator<Item = &'a str>,
     seen: &Seen,

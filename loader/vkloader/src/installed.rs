@@ -44,7 +44,7 @@ const MANAGERS: [Manager; 4] = [
 /// Folder in which dpkg has the list of files of each package.
 const DPKG_LISTS: &str = "/var/lib/dpkg/info";
 
-/// Returns the package that contains a file, as the package manager prints its name. Returns `None` if no package manager knows the file.
+/// Returns the package that contains a file, in the words of the package manager. Returns `None` if the file belongs to no package.
 pub(crate) fn owner(path: &str) -> Option<String> {
     let paths = paths_of(path);
     let (dpkg, others) = MANAGERS.split_first()?;
@@ -58,7 +58,7 @@ pub(crate) fn owner(path: &str) -> Option<String> {
 /// Returns the paths under which a package manager may know a file, without duplicates.
 fn paths_of(path: &str) -> Vec<PathBuf> {
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.into());
-    // With a merged `/usr`, a file has two paths, and dpkg knows only one of them.
+    // On systems with a merged `/usr`, a file has two paths, and dpkg lists only one of them.
     let without_usr = real.strip_prefix("/usr").ok().map(|rest| Path::new("/").join(rest));
     let mut paths = vec![real.clone()];
     paths.extend(without_usr);
@@ -69,7 +69,7 @@ fn paths_of(path: &str) -> Vec<PathBuf> {
 }
 
 /// Returns the first package whose list in `folder` has one of the paths. Returns `None` if the lists are missing or have an unknown
-/// format. This is ten times as fast as `dpkg-query`, which also reads the descriptions of all packages.
+/// format. Reading the lists is ten times as fast as `dpkg-query`, which also reads the descriptions of all packages.
 fn listed(folder: &Path, paths: &[PathBuf]) -> Option<Option<String>> {
     if fs::read(folder.join("format")).ok()?.trim_ascii() != b"1" {
         return None;
@@ -89,10 +89,10 @@ fn listed(folder: &Path, paths: &[PathBuf]) -> Option<Option<String>> {
     Some(package.map(|name| format!("package {}", name.display())))
 }
 
-/// Returns `true` if `part` occurs in `bytes`. Calls the C library, because a loop in a debug build would need too long for some ten
+/// Returns `true` if `part` occurs in `bytes`. Calls the C library, because a loop in a debug build would be too slow for about ten
 /// megabytes of lists.
 fn contains(bytes: &[u8], part: &[u8]) -> bool {
-    // SAFETY: both pointers are valid for the lengths of their slices, and `memmem` only reads.
+    // SAFETY: each pointer comes from a slice and is passed with the slice's length; `memmem` only reads.
     let found = unsafe { libc::memmem(bytes.as_ptr().cast(), bytes.len(), part.as_ptr().cast(), part.len()) };
     !found.is_null()
 }

@@ -1,4 +1,4 @@
-//! Finds the file of this program. The program also starts this file as the child processes that examine drivers.
+//! Finds the file of this program. The program starts the same file as the child processes that examine drivers.
 
 use std::env;
 use std::ffi::OsStr;
@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::path::PathBuf;
 
-/// Returns the path of this program. Without `/proc`, returns the path with which the kernel started the program, or searches for the
+/// Returns the path of this program. If `/proc` is missing, returns the path that was used to start the program, or searches for the
 /// command.
 ///
 /// # Errors
@@ -21,14 +21,14 @@ pub(crate) fn path() -> io::Result<PathBuf> {
     })
 }
 
-/// Returns the path with which the kernel started this program.
+/// Returns the path that was used to start this program.
 #[cfg(target_os = "linux")]
 fn started() -> Option<PathBuf> {
     let path = Path::new(OsStr::from_bytes(rustix::param::linux_execfn().to_bytes()));
     path.is_file().then(|| path.to_path_buf())
 }
 
-/// Returns `None`, because other kernels do not pass the path.
+/// Returns `None`, because the other kernels do not pass the path.
 #[cfg(not(target_os = "linux"))]
 fn started() -> Option<PathBuf> {
     None

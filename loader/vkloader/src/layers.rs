@@ -13,7 +13,7 @@ use serde::Serialize;
 use std::io;
 use std::process::ExitCode;
 
-/// The chain to print, and the conditions for the exit status.
+/// Options of `vkloader layers`.
 #[derive(Args)]
 pub(crate) struct Layers {
     #[command(flatten)]
@@ -29,10 +29,10 @@ pub(crate) struct Layers {
     layer: Vec<String>,
 }
 
-/// The output for scripts.
+/// The chain as JSON, for scripts.
 #[derive(Serialize)]
 struct Chain<'a> {
-    /// The version of the format that `docs/layers.schema.json` describes.
+    /// Version of the format that `docs/layers.schema.json` describes.
     schema: u32,
     /// The layers, starting at the program.
     layers: &'a [ActiveLayer],
@@ -42,7 +42,7 @@ struct Chain<'a> {
     order: Option<&'a str>,
 }
 
-/// A warning, for scripts.
+/// A warning as JSON, for scripts.
 #[derive(Serialize)]
 struct Advice<'a> {
     above: &'a str,

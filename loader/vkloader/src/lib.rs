@@ -1,7 +1,7 @@
 //! `vkloader` reports the Vulkan drivers, layers and devices of a program, the causes of missing ones, and remedies.
 //!
-//! The library writes its decisions to a trace (docs/trace.md). This program runs a child process that writes a trace, and reads the trace. It also
-//! searches for causes that a loader cannot know: missing libraries, device nodes, kernel drivers.
+//! The library writes its decisions to a trace (docs/trace.md). This program runs a child process that writes a trace, and reads the trace.
+//! The program also searches for causes that a loader cannot detect: missing libraries, device nodes, kernel drivers.
 //!
 //! The crate has a library so that `loader/pages` can write manual pages and completions from its command line.
 
@@ -68,13 +68,13 @@ pub fn command_line() -> clap::Command {
 /// Runs the command that the command line names.
 #[must_use]
 pub fn run() -> ExitCode {
-    // After this line, no code may end the process, because the folder would then remain.
+    // No code may end the process after this line, because the folder would then remain.
     #[cfg(target_os = "linux")]
     let _unpacked = single::Unpacked::of_this_process();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            // If the standard streams are closed, the message cannot be printed.
+            // If the standard streams are closed, the error cannot be printed.
             let _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(commands::WRONG_USE));
         }

@@ -1,7 +1,7 @@
-//! A temporary folder with links to one library, under each name by which programs open a Vulkan loader.
+//! A temporary folder with links to one library. The links have the names that programs use to open a Vulkan loader.
 //!
-//! Preloading the library would not be enough. A program that opens `libvulkan.so` would then get the system's loader as a second loader.
-//! Calls between the functions of that second loader would reach the preloaded library, and the program would crash.
+//! Preloading the library is not enough: a program that opens `libvulkan.so` would then use the system's loader as a second loader. Calls
+//! between the functions of that second loader would reach the preloaded library, and the program would crash.
 
 use crate::causes::elf::{Identity, folders_before_variable};
 use crate::child::naming;
@@ -16,23 +16,23 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// Names by which programs open a Vulkan loader.
+/// Names that programs use to open a Vulkan loader.
 const NAMES: [&str; 2] = ["libvulkan.so.1", "libvulkan.so"];
 
 /// Variable that lists the folders that the dynamic linker searches before those of the system.
 const VARIABLE: &str = "LD_LIBRARY_PATH";
 
-/// The folder. Dropping this value removes the folder.
+/// The temporary folder. Dropping this value removes the folder.
 pub(crate) struct LibraryFolder {
     folder: TempDir,
     /// The absolute path of the library.
     library: PathBuf,
 }
 
-/// A program that did not load the library.
+/// The reason why a program did not load the library.
 pub(crate) struct Missed {
     got: String,
-    /// Property of the program's file that prevents it.
+    /// Property of the program's file that prevents the program from loading the library.
     why: Option<String>,
 }
 
@@ -54,8 +54,8 @@ impl LibraryFolder {
     /// Creates the folder with links to a library.
     ///
     /// # Errors
-    /// Returns the system's error, or an error if the library is not a file. Without this check, the program would get the system's loader
-    /// without a message.
+    /// Returns the system's error, or an error if the library is not a file. Without this check, the program would silently use the
+    /// system's loader.
     pub(crate) fn of(library: &Path) -> io::Result<Self> {
         let library = std::path::absolute(library)?;
         let status = fs::metadata(&library).map_err(|error| naming(&library, error))?;
@@ -71,7 +71,7 @@ impl LibraryFolder {
         Ok(Self { folder, library })
     }
 
-    /// Makes a command search this folder before all other folders.
+    /// Sets [`VARIABLE`] for a command, so that its process searches this folder before all other folders.
     pub(crate) fn search_first(&self, command: &mut Command) {
         let mut folders = self.folder.path().as_os_str().to_owned();
         // An empty item in the list would mean the current folder.
@@ -93,8 +93,8 @@ impl LibraryFolder {
         }
     }
 
-    /// Returns what is known about a program that did not load the library, or `None` if the program loaded it. `name_library` must have been
-    /// called on `records`.
+    /// Returns the reason why a program did not load the library; `None` if the program loaded it. `name_library` must have been called on
+    /// `records`.
     pub(crate) fn missed_by(&self, program: &OsStr, records: &[Record]) -> Option<Missed> {
         let loaded = || {
             records.iter().filter_map(|record| match &record.event {

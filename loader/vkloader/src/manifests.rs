@@ -8,7 +8,7 @@ pub(crate) fn read(path: &Path) -> Option<Value> {
     serde_json::from_slice(&std::fs::read(path).ok()?).ok()
 }
 
-/// Returns the driver's library as the manifest names it.
+/// Returns the driver's library in the form that the manifest has.
 pub(crate) fn named(path: &Path) -> Option<String> {
     let content = read(path)?;
     content.get("ICD")?.get("library_path")?.as_str().map(String::from)
@@ -29,7 +29,7 @@ pub(crate) fn layers(content: &Value) -> impl Iterator<Item = &Value> {
     content.get("layer").into_iter().chain(several)
 }
 
-/// Returns the variable with which users can disable a layer, according to the layer's manifest, and a value for it.
+/// Returns the variable that disables a layer, according to the layer's manifest, and a value for it.
 pub(crate) fn own_switch(path: &Path, name: &str) -> Option<(String, String)> {
     let content = read(path)?;
     let layer = layers(&content).find(|layer| layer.get("name").and_then(Value::as_str) == Some(name))?;

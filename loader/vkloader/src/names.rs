@@ -1,6 +1,6 @@
 //! Names of results and signals.
 
-/// Values of `VkResult`.
+/// Defines the table of `VkResult` values and their names.
 macro_rules! results {
     ($($name:ident = $value:literal,)*) => {
         const RESULTS: &[(i32, &str)] = &[$(($value, concat!("VK_", stringify!($name)))),*];
@@ -39,7 +39,7 @@ pub(crate) fn result(code: i32) -> String {
     }
 }
 
-/// Signals that end processes.
+/// Signals that end processes, with their names.
 const SIGNALS: &[(i32, &str)] = &[
     (libc::SIGHUP, "SIGHUP"),
     (libc::SIGINT, "SIGINT"),

@@ -1,4 +1,4 @@
-//! Replaces the module that records devices, which only exists on 64-bit Linux.
+//! Replacement for the module that records devices, which only exists on 64-bit Linux.
 
 use std::ffi::OsStr;
 use std::io;
@@ -7,9 +7,10 @@ use std::process::ExitCode;
 /// Exit status of a process that printed the reason why there is no record.
 pub(crate) const NO_RECORD: u8 = 42;
 
-/// Reports that there is no record.
+/// Reports that devices cannot be recorded on this system.
 ///
 /// # Errors
+///
 /// Always returns an error.
 pub(crate) fn print(_: &OsStr) -> io::Result<ExitCode> {
     Err(io::Error::new(

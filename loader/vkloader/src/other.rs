@@ -1,4 +1,4 @@
-//! The loader that programs on this machine use, if this is another file than the examined library.
+//! The loader that programs on this machine use, if it is not the examined library.
 
 use crate::carried;
 use crate::causes;
@@ -19,25 +19,25 @@ use std::process::Command;
 pub(crate) struct Other {
     pub(crate) finished: Finished,
     pub(crate) seen: Seen,
-    /// Manifests that make this loader fail.
+    /// Manifests that make programs fail with this loader.
     pub(crate) refused: Vec<Refused>,
     /// Content of this loader's file.
     bytes: OnceCell<Vec<u8>>,
 }
 
-/// A manifest of a driver that makes a loader fail, even if no other manifest is used.
+/// A driver manifest that makes a loader fail, even without other manifests.
 pub(crate) struct Refused {
     pub(crate) manifest: String,
-    /// Variable that names the manifest, if there is one.
+    /// Variable that names the manifest, if a variable does.
     pub(crate) variable: Option<String>,
-    /// The failure that occurs with only this manifest.
+    /// The failure that occurs if this manifest is the only one.
     pub(crate) how: String,
 }
 
-/// Upper bound on the manifests that are tried one by one.
+/// Upper bound on the manifests that are tested one by one.
 const MOST_TRIED: usize = 16;
 
-/// Variables that replace the search for drivers. Older loaders only know the second variable.
+/// Variables that replace the search for drivers. Older loaders only support the second variable.
 const REPLACING: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
 
 /// Variables that list manifests of drivers.
@@ -47,8 +47,8 @@ const NAMING: [&str; 3] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER
 const MOST_BYTES: u64 = 64 << 20;
 
 impl Other {
-    /// Returns `true` if this loader may know a word, such as the name of a variable. This is so if its file contains the word or cannot be
-    /// read.
+    /// Returns `true` if this loader may know a word, for example the name of a variable. The result is also `true` if the loader's file
+    /// cannot be read.
     pub(crate) fn knows(&self, word: &str) -> bool {
         let bytes = self.bytes.get_or_init(|| {
             let file = self.seen.library.as_deref().map(Path::new);
@@ -57,10 +57,11 @@ impl Other {
         bytes.is_empty() || bytes.windows(word.len()).any(|part| part == word.as_bytes())
     }
 
-    /// If this loader fails, tries each manifest alone. Keeps the manifests with which the loader fails although it otherwise works. `own`
-    /// has the results with the library of this program, and `records` has its trace.
+    /// If this loader fails, tests each manifest alone. Keeps the manifests that make the loader fail although it otherwise works. `own`
+    /// has the results with the library of this program, and `records` has the trace of that library.
     ///
     /// # Errors
+    ///
     /// The probe cannot be run.
     pub(crate) fn try_manifests(
         &mut self,
@@ -76,13 +77,13 @@ impl Other {
         }
         let usual = probe::library(None);
         let Alone::Answered(without_drivers) = alone(library, &usual, "/nowhere/none.json")? else {
-            // The loader crashes even without a driver, so no manifest is the reason.
+            // The loader also crashes without a driver, so no manifest is the reason.
             return Ok(());
         };
         for (manifest, variable) in manifests(records).into_iter().take(MOST_TRIED) {
             let how = match alone(library, &usual, manifest)? {
                 Alone::Crashed(signal) => format!("{} ends a process with that loader", names::signal(signal)),
-                // If the answer is the same as without drivers, the loader skipped the manifest, or always fails.
+                // If the answer is the same as without drivers, the loader skipped the manifest or always fails.
                 Alone::Answered(code) if code == without_drivers && !causes::is_odd_manifest(manifest) => continue,
                 Alone::Answered(code) if code < 0 && works_alone(library, manifest)? => {
                     format!("vkCreateInstance gives {} under that loader", names::result(code))
@@ -104,7 +105,7 @@ fn read(path: &Path) -> Option<Vec<u8>> {
     is_small.then(|| std::fs::read(path).ok()).flatten()
 }
 
-/// Result of the probe with one manifest.
+/// Result of the probe with a single manifest.
 enum Alone {
     /// This signal ended the probe.
     Crashed(i32),
@@ -137,7 +138,7 @@ fn works_alone(library: &Library, manifest: &str) -> io::Result<bool> {
     Ok(matches!(alone(library, &library.path(), manifest)?, Alone::Answered(0)))
 }
 
-/// Returns the manifests of drivers that a trace has. Each one has the variable that names it, if there is one.
+/// Returns the driver manifests in a trace. Each one has the variable that names it, if a variable does.
 fn manifests(records: &[Record]) -> Vec<(&str, Option<&str>)> {
     let mut found: Vec<(&str, Option<&str>)> = Vec::new();
     for record in records {
@@ -155,8 +156,8 @@ fn manifests(records: &[Record]) -> Vec<(&str, Option<&str>)> {
 
 impl Library {
     /// Selects the library that came with this program, unless the command line names a library or the programs' loader writes a trace. If
-    /// it selects a library, returns the results with the programs' loader. `compares` makes the probe do everything that a program does.
-    /// `program` is a program of the user, which may have a loader in its own folder.
+    /// this function selects a library, it returns the results with the programs' loader. `compares` makes the probe run all steps of a
+    /// program. `program` is a program of the user, which may have a loader in its own folder.
     ///
     /// # Errors
     /// The probe cannot be run.

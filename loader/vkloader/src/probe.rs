@@ -1,4 +1,4 @@
-//! The probe: a process that opens the library and calls the same first commands as every Vulkan program.
+//! The probe: a process that opens the library and makes the same first calls as every Vulkan program.
 
 use crate::objects;
 use crate::vulkan::{
@@ -15,11 +15,11 @@ use std::path::{Path, PathBuf};
 /// Hidden command of `vkloader`. The next argument is the path of the loader.
 pub(crate) const ARGUMENT: &str = "probe";
 
-/// Name by which programs open their loader.
+/// Name that programs use to open their loader.
 const USUAL_LIBRARY: &str = "libvulkan.so.1";
 
-/// Returns the library to open: the named one, or else the usual one. If the current folder has a file of this name, returns its path. The
-/// dynamic linker would search for a bare name elsewhere.
+/// Returns the library to open: the named library, or else the usual one. For an existing file, returns the absolute path, because the
+/// dynamic linker would search other folders for a name without a path.
 pub(crate) fn library(named: Option<&Path>) -> PathBuf {
     let name = named.unwrap_or(Path::new(USUAL_LIBRARY));
     match named.is_some_and(Path::is_file) {
@@ -59,14 +59,14 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Returns the usable devices: those that can be created.
+    /// Returns the usable devices. A device is usable if `vkCreateDevice` succeeded.
     pub(crate) fn usable(&self) -> impl Iterator<Item = &Device> {
         self.devices
             .iter()
             .filter(|device| device.created == Some(vulkan::SUCCESS))
     }
 
-    /// Returns `true` if the probe made all its calls, or all calls up to the first one that failed.
+    /// Returns `true` if the probe made all its calls up to the first failed call or the end.
     pub(crate) fn is_complete(&self) -> bool {
         let has_devices = || self.devices.iter().all(|device| device.created.is_some());
         match (self.instance, self.enumeration) {
@@ -88,7 +88,7 @@ impl Seen {
             .find(|(_, code)| *code != vulkan::SUCCESS)
     }
 
-    /// Returns the last results that a probe printed. If the probe ended early, they are incomplete.
+    /// Returns the last results that a probe printed. The results are incomplete if the probe ended early.
     pub(crate) fn last(output: &[u8]) -> Option<Self> {
         let lines = output.split(|&byte| byte == b'\n').rev();
         lines
@@ -96,7 +96,7 @@ impl Seen {
             .find_map(|line| serde_json::from_slice(line).ok())
     }
 
-    /// Adds the libraries that are loaded now and not known yet.
+    /// Adds libraries that have been loaded since the last call.
     fn note_objects(&mut self) {
         for path in objects::loaded() {
             if !self.before.contains(&path) && !self.objects.contains(&path) {
@@ -106,7 +106,7 @@ impl Seen {
     }
 }
 
-/// Properties that identify a device.
+/// A device with the properties that identify it.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Device {
     pub(crate) name: String,
@@ -116,7 +116,7 @@ pub(crate) struct Device {
     pub(crate) api_version: String,
     /// UUID in 32 hexadecimal digits.
     pub(crate) uuid: Option<String>,
-    /// Driver UUID in 32 hexadecimal digits. All devices of a driver have the same.
+    /// Driver UUID in 32 hexadecimal digits, which is the same for all devices of a driver.
     pub(crate) driver_uuid: Option<String>,
     /// PCI domain, bus, device and function.
     pub(crate) pci: Option<String>,
@@ -131,20 +131,21 @@ pub(crate) struct Device {
 /// Commands that the probe calls.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// The first commands of every program.
+    /// The first commands that every program calls.
     Program,
-    /// Queries for the instance extensions and devices of one driver.
+    /// Commands that query the instance extensions and devices of one driver.
     Driver,
-    /// The query for the instance extensions of one driver, without an instance.
+    /// The command that queries the instance extensions of one driver, without an instance.
     Extensions,
-    /// No commands. The probe only opens the library.
+    /// No commands: the probe only opens the library.
     Nothing,
 }
 
-/// Returns a copy of this process's standard output, for the results. After that, lines that drivers print are discarded, so that no line
-/// can be taken for a result.
+/// Returns a copy of this process's standard output, for the results. After the call, lines that drivers print are discarded, so that they
+/// cannot be mistaken for results.
 ///
 /// # Errors
+///
 /// A descriptor cannot be duplicated.
 pub(crate) fn answers() -> io::Result<File> {
     let own = rustix::io::fcntl_dupfd_cloexec(io::stdout(), 3)?;
@@ -154,8 +155,8 @@ pub(crate) fn answers() -> io::Result<File> {
     Ok(own.into())
 }
 
-/// Makes this process end with its parent. Also makes the system end this process first when memory is short, because no user's work is
-/// lost with it.
+/// Makes this process end with its parent. Also makes the system kill this process first when memory is short, because the process contains
+/// no work of the user.
 pub(crate) fn be_expendable() {
     // If the system does not support these requests, the process runs without them.
     #[cfg(target_os = "linux")]
@@ -165,10 +166,11 @@ pub(crate) fn be_expendable() {
     }
 }
 
-/// Calls the commands and passes the results to `tell` at the end. In the role of a program, also passes the results to `tell` before each
-/// step in which a driver may end the process.
+/// Calls the commands, and calls `tell` with the results at the end. In the role of a program, also calls `tell` before each step in which
+/// a driver may crash the process.
 ///
 /// # Errors
+///
 /// Returns the error of `tell`.
 pub(crate) fn run(
     library: &OsString,
@@ -178,8 +180,7 @@ pub(crate) fn run(
 ) -> io::Result<()> {
     let mut seen = Seen::default();
     let opened = open(library);
-    // Without `/proc`, the process still knows which Vulkan loader it opened. If the file is not a Vulkan loader, only `/proc` reveals the
-    // file.
+    // The file of an opened Vulkan loader is known even on systems without `/proc`. For other libraries, only `/proc` contains the file.
     seen.library = opened.as_ref().ok().and_then(Entry::file).or_else(mapped);
     match opened {
         Ok(_) if extent == Extent::Nothing => {}
@@ -193,11 +194,10 @@ pub(crate) fn run(
 /// Opens a Vulkan loader and returns its functions. The loader stays open until the process ends.
 ///
 /// # Errors
-/// Returns a message that says why the library cannot be used.
+/// A message with the reason why the library cannot be used.
 pub(crate) fn open(library: &OsString) -> Result<Entry, String> {
     let name = library.to_str().ok_or("its path is not UTF-8")?;
-    // SAFETY: the initialisers of a library may run any code. This process exists only to run the library, so a crash here harms nothing
-    // else.
+    // SAFETY: the initialisers of a library may run any code. This process exists only to run the library, so a crash harms no other work.
     let opened = unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| words(&error))?;
     // SAFETY: a Vulkan loader exports this function with this signature.
     let get = unsafe { opened.get::<GetProcAddr>(b"vkGetInstanceProcAddr\0") };
@@ -207,7 +207,7 @@ pub(crate) fn open(library: &OsString) -> Result<Entry, String> {
     Ok(unsafe { Entry::new(get) })
 }
 
-/// Returns the messages of an error and its sources. One of the sources has the message of the system.
+/// Returns the messages of an error and its sources, one of which is the message of the system.
 fn words(error: &dyn std::error::Error) -> String {
     match error.source() {
         Some(cause) => format!("{error}: {}", words(cause)),
@@ -224,7 +224,7 @@ fn ask(
 ) -> io::Result<()> {
     seen.before = objects::loaded();
     seen.version = Some(version(entry.version()));
-    // From here on, any manifest, driver or layer may end the process.
+    // From this point on, a manifest, driver or layer may crash the process.
     tell(seen)?;
     let instance = match create(entry, Extent::Program, layers, seen) {
         Ok(instance) => instance,
@@ -250,7 +250,7 @@ fn ask(
     Ok(())
 }
 
-/// Asks a driver for the facts that its catalogue entry has.
+/// Asks a driver for the facts that a catalogue entry contains.
 fn ask_driver(entry: &Entry, extent: Extent, seen: &mut Seen) {
     seen.before = objects::loaded();
     if extent == Extent::Extensions {
@@ -259,7 +259,7 @@ fn ask_driver(entry: &Entry, extent: Extent, seen: &mut Seen) {
         return seen.note_objects();
     }
     let made = instance(entry, extent, &[]);
-    // When the loader lists devices, it closes a driver without devices. So this notes the libraries first.
+    // When the loader lists devices, it closes a driver without devices, so the libraries are recorded first.
     seen.note_objects();
     match made {
         Err(code) => seen.instance = Some(code),
@@ -274,22 +274,23 @@ fn ask_driver(entry: &Entry, extent: Extent, seen: &mut Seen) {
     }
 }
 
-/// Creates an instance. First makes the queries that usually precede an instance.
+/// Makes the queries that programs usually make, and then creates an instance.
 ///
 /// # Errors
+///
 /// Returns the result of `vkCreateInstance`.
 pub(crate) fn instance(entry: &Entry, extent: Extent, layers: &[String]) -> Result<Instance, Code> {
     create(entry, extent, layers, &mut Seen::default())
 }
 
-/// Creates an instance. Records the answers to the queries before it.
+/// Creates an instance. Records the answers to the queries before it in `seen`.
 fn create(entry: &Entry, extent: Extent, layers: &[String], seen: &mut Seen) -> Result<Instance, Code> {
     let number = entry.version();
     let extensions = entry.extensions();
     seen.version = Some(version(number));
     if extent == Extent::Driver {
-        // With this extension, the list includes portability drivers, which do not fully conform to Vulkan. The loader itself implements
-        // the extension.
+        // With this extension, the list includes portability drivers, which do not fully conform to Vulkan. The loader implements the
+        // extension, not the driver.
         let wanted = [c"VK_KHR_portability_enumeration"];
         return entry.instance(number, vulkan::ENUMERATE_PORTABILITY, &wanted, &[]);
     }

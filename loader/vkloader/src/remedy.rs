@@ -1,4 +1,4 @@
-//! Adapts remedies that set a variable to the loader that programs use, and tries these remedies.
+//! Adapts remedies that set a variable to the loader that programs use, and tests these remedies.
 
 use crate::beside::leave_out;
 use crate::child;
@@ -13,12 +13,12 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 
-/// Variable that disables drivers. Loaders before 1.3.234 know neither this variable nor the one for layers.
+/// Variable that disables drivers. Loaders before 1.3.234 support neither this variable nor the one for layers.
 const WITHOUT_DRIVERS: &str = "VK_LOADER_DRIVERS_DISABLE";
 /// Variable that replaces the search for drivers in all versions of the loader.
 const ONLY_DRIVERS: &str = "VK_ICD_FILENAMES";
 
-/// Upper bound on the drivers and layers that are left out together.
+/// Upper bound on the drivers and layers that a remedy disables.
 const MOST: usize = 4;
 
 /// A variable, and the word that a remedy adds to its value.
@@ -50,7 +50,7 @@ pub(crate) fn for_loader(report: &mut Report, records: &[Record], other: &Other)
     }
 }
 
-/// Returns the value that a remedy gives to a variable.
+/// Returns the value of a variable in a remedy.
 fn value_in(advice: &str, variable: &str) -> Option<String> {
     let (_, rest) = advice.split_once(&format!("{variable}="))?;
     rest.split(' ').next().map(String::from)
@@ -65,7 +65,7 @@ fn without_command(dropped: &mut Dropped, set: &str) {
     }
 }
 
-/// Returns the variable that names the manifests of all drivers except these.
+/// Returns the variable that names the manifests of all drivers, without these files.
 fn other_drivers(files: &str, records: &[Record]) -> Option<Set> {
     let mut paths: Vec<&str> = Vec::new();
     for record in records {
@@ -85,7 +85,7 @@ fn other_drivers(files: &str, records: &[Record]) -> Option<Set> {
     (!paths.is_empty()).then(|| (ONLY_DRIVERS.into(), paths.join(":")))
 }
 
-/// Returns the variable with which users can switch a layer off, according to the layer's manifest.
+/// Returns the variable that disables a layer, according to the layer's manifest.
 fn own_variable(layer: &str, records: &[Record]) -> Option<Set> {
     let manifest = records.iter().find_map(|record| match &record.event {
         Event::Decision(decision) if decision.subject == "layer" && decision.name == layer => Some(&decision.path),
@@ -95,8 +95,8 @@ fn own_variable(layer: &str, records: &[Record]) -> Option<Set> {
 }
 
 impl Library {
-    /// Runs the probe with the first remedy that sets a variable, and adds the result to the report. If the probe then ends in another
-    /// driver or layer, leaves that one out too. Without a program of the user, a remedy that does not help is removed from the report.
+    /// Runs the probe with the first remedy that sets a variable, and adds the result to the report. If another driver or layer then
+    /// crashes the probe, also disables that one. If the user named no program, removes a remedy without effect from the report.
     ///
     /// # Errors
     /// The probe cannot be run.
@@ -107,7 +107,7 @@ impl Library {
         let of_programs = other.is_some_and(|other| other.seen.not_opened.is_none());
         let mut tried = None;
         if of_programs {
-            // Programs use the other loader, and the remedy is for programs.
+            // The remedy is for programs, and programs use the other loader.
             tried = self.try_all(&probe::library(None), &first)?;
         }
         if tried.is_none() {
@@ -137,8 +137,8 @@ impl Library {
         Ok(())
     }
 
-    /// Runs the probe with a loader and one variable. As long as another driver or layer ends the probe, repeats this without that one.
-    /// Returns the variables with a sentence about the usable devices, or `None` if no device becomes usable.
+    /// Runs the probe with a loader and one variable. If another driver or layer crashes the probe, also disables that one, and runs the
+    /// probe again. Returns the variables with a sentence about the usable devices, or `None` if no device becomes usable.
     fn try_all(&self, loader: &Path, first: &Set) -> io::Result<Option<(Vec<Set>, String)>> {
         let mut sets = vec![first.clone()];
         loop {
@@ -180,13 +180,13 @@ impl Library {
 
 /// Result of the probe with some variables.
 struct Tried {
-    /// A sentence about the usable devices; `None` if there are none.
+    /// A sentence about the usable devices; `None` if no device is usable.
     usable: Option<String>,
-    /// The variable that leaves out the next driver or layer, which ended the probe.
+    /// The variable that disables the driver or layer that crashed the probe.
     next: Option<Set>,
 }
 
-/// Returns the variables as a shell expects them before a command. Combines words for the same variable into one value.
+/// Returns the variables in the form that a shell expects before a command. Combines words for the same variable into one value.
 fn joined(sets: &[Set]) -> String {
     let mut values: Vec<(&str, String)> = Vec::new();
     for (name, value) in sets {

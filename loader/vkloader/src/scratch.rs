@@ -11,10 +11,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// Characters with a meaning in `LD_LIBRARY_PATH`. The variable cannot list a folder whose name contains one of these characters.
+/// Special characters of `LD_LIBRARY_PATH`. The variable cannot list a folder whose name contains one of these characters.
 const MEANT: &[u8] = b":;$";
 
-/// Returns the places for temporary files, in the order in which they are tried.
+/// Returns the folders that may contain temporary files, in order of preference.
 pub(crate) fn places() -> impl Iterator<Item = PathBuf> {
     let variable = |name: &str| {
         let value = env::var_os(name).filter(|value| !value.is_empty())?;
@@ -38,7 +38,7 @@ fn is_plain(place: &Path) -> bool {
     !place.as_os_str().as_bytes().iter().any(|byte| MEANT.contains(byte))
 }
 
-/// Creates a temporary folder. Dropping the value removes the folder, and so does a signal that asks this process to end.
+/// Creates a temporary folder. The folder is removed when the value is dropped, and after a signal that asks this process to end.
 ///
 /// # Errors
 /// Returns the system's error for the first place if no place accepts the folder.
@@ -51,10 +51,11 @@ pub(crate) fn folder() -> io::Result<TempDir> {
     })
 }
 
-/// Space in bytes that a folder must have. If the space ran out, a cut trace would look like the trace of a program that ended early.
+/// Free space in bytes that a temporary folder must have. Without space, a truncated trace would look like the trace of a program that
+/// ended early.
 const ROOM: usize = 256 << 10;
 
-/// Returns the folder if its files can have content. A full disk or a quota can prevent this.
+/// Returns the folder if data can be written to its files. A full disk or a quota can prevent writing.
 fn with_room(folder: TempDir) -> io::Result<TempDir> {
     // The user's umask may remove all permissions.
     std::fs::set_permissions(folder.path(), Permissions::from_mode(0o700))?;
@@ -64,7 +65,7 @@ fn with_room(folder: TempDir) -> io::Result<TempDir> {
     Ok(folder)
 }
 
-/// Temporary files of a run. They are in a folder, or in memory if no place accepts a folder.
+/// Temporary files of a run. The files are in a folder, or in memory if no folder can be created.
 pub(crate) struct Files {
     folder: Option<TempDir>,
     /// Files in memory, each with its name.
@@ -72,7 +73,7 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Creates the folder, if a place accepts it.
+    /// Creates the folder, if possible.
     pub(crate) fn new() -> Self {
         Self {
             folder: folder().ok(),
@@ -99,7 +100,7 @@ impl Files {
         }
     }
 
-    /// Returns a path by which this user's processes can open a file.
+    /// Returns a path that this user's processes can use to open a file.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         if let Some(folder) = &self.folder {
             return folder.path().join(name);
@@ -114,7 +115,7 @@ impl Files {
     /// Returns the system's error.
     pub(crate) fn share(&self, file: &File) -> io::Result<()> {
         if let Some(folder) = &self.folder {
-            // Other users cannot list the folder, and its name cannot be guessed.
+            // Other users cannot list the folder, and cannot guess its name.
             std::fs::set_permissions(folder.path(), Permissions::from_mode(0o711))?;
             file.set_permissions(Permissions::from_mode(0o622))?;
         }
@@ -132,7 +133,7 @@ impl Files {
             (Some(folder), _) => read(&folder.path().join(name), most),
             (None, Some(file)) => {
                 let mut bytes = Vec::new();
-                // No other descriptor shares this file offset, and the other descriptors append.
+                // Changing this file offset affects no other writer, because the others append.
                 let rewound = (&*file).rewind();
                 let _ = rewound.and_then(|()| file.take(most).read_to_end(&mut bytes));
                 bytes
@@ -168,17 +169,18 @@ pub(crate) fn read(path: &Path, most: u64) -> Vec<u8> {
         // A program with another umask may have created the file.
         let _ = std::fs::set_permissions(path, Permissions::from_mode(0o600));
         if let Ok(file) = File::open(path) {
-            // If an error occurs, the bytes read so far are used.
+            // After an error, the bytes that were read are used.
             let _ = file.take(most).read_to_end(&mut bytes);
         }
     }
     bytes
 }
 
-/// Calls `make` for each place until it succeeds, and returns the result.
+/// Calls `make` with each folder for temporary files until it succeeds, and returns the result.
 ///
 /// # Errors
-/// Returns the error for the first place if `make` fails in all places.
+///
+/// Returns the error for the first folder if `make` fails for all folders.
 pub(crate) fn first<T>(make: impl Fn(&Path) -> io::Result<T>) -> io::Result<T> {
     let mut failure = None;
     for place in places() {

@@ -1,4 +1,4 @@
-//! Records signals that ask this process to end. The process then first ends its children and removes its temporary files.
+//! Records signals that ask this process to end, so that it can end its children and remove its temporary files first.
 
 use std::mem;
 use std::ptr;
@@ -7,14 +7,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// `true` after another process sent a signal that asks this process to end.
 static UNWANTED: AtomicBool = AtomicBool::new(false);
 
-/// `true` after the terminal sent a signal, which is for the program that this process runs, and not for this process.
+/// `true` after the terminal sent a signal. The signal is for the program that this process runs.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn note(_: libc::c_int) {
     UNWANTED.store(true, Ordering::Relaxed);
 }
 
-/// Records a signal that another process sent. A signal of the terminal is for the program that runs there, so this only notes it.
+/// Handles a signal. If another process sent it, this process must end. If it comes from the terminal, it is for the program that this
+/// process runs, so the handler only records it.
 extern "C" fn leave(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     // SAFETY: the kernel passes a valid structure to handlers that are installed with SA_SIGINFO.
     let is_wanted = unsafe { (*info).si_code } == FROM_KERNEL;
@@ -22,10 +23,11 @@ extern "C" fn leave(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_
     noted.store(true, Ordering::Relaxed);
 }
 
-/// `SI_KERNEL`: the kernel sent the signal, for example because of a key on the terminal.
+/// `SI_KERNEL`: the kernel sent the signal, for example after a key was pressed on the terminal.
 const FROM_KERNEL: libc::c_int = 0x80;
 
-/// Installs the signal handlers. The first signal that asks this process to end is recorded, and a second one ends the process at once.
+/// Installs the signal handlers. A handler records the first signal that asks this process to end; a second signal ends the process at
+/// once.
 pub(crate) fn note_requests_to_end() {
     for signal in TO_END {
         let handler = note as extern "C" fn(libc::c_int);
@@ -38,7 +40,7 @@ pub(crate) fn note_requests_to_end() {
 }
 
 /// Ignores the signals that a terminal sends for keys, because this process must print a report after the program has ended. The program
-/// itself gets the default handlers.
+/// has the default handlers.
 pub(crate) fn leave_those_of_the_terminal() {
     for signal in [libc::SIGINT, libc::SIGQUIT] {
         let handler = leave as extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void);
@@ -50,7 +52,7 @@ pub(crate) fn leave_those_of_the_terminal() {
     }
 }
 
-/// `true` after a terminal asked its processes to stop.
+/// `true` after a terminal asked its processes to stop, until [`takes_stop`] is called.
 #[cfg(target_os = "linux")]
 static STOP: AtomicBool = AtomicBool::new(false);
 
@@ -59,8 +61,8 @@ extern "C" fn note_stop(_: libc::c_int) {
     STOP.store(true, Ordering::Relaxed);
 }
 
-/// Records a terminal's request to stop, instead of stopping at once. A supervisor stops after the program, because the program may want to
-/// reset the terminal first.
+/// Records a terminal's request to stop, instead of stopping at once. A supervisor stops after the program, which may first reset the
+/// terminal.
 #[cfg(target_os = "linux")]
 pub(crate) fn note_stops() {
     let handler = note_stop as extern "C" fn(libc::c_int);
@@ -73,19 +75,19 @@ pub(crate) fn stop_as_usual() {
     install(libc::SIGTSTP, libc::SIG_DFL, 0);
 }
 
-/// Returns `true` if a terminal has asked this process to stop since the last call.
+/// Returns `true` if a terminal has asked this process to stop since the last call of this function.
 #[cfg(target_os = "linux")]
 pub(crate) fn takes_stop() -> bool {
     STOP.swap(false, Ordering::Relaxed)
 }
 
 fn install(signal: libc::c_int, handler: libc::sighandler_t, flags: libc::c_int) {
-    // SAFETY: `sigaction` consists of integers, a signal set and nullable pointers, for which zero is valid.
+    // SAFETY: `sigaction` consists of integers, a signal set and pointers that may be null, so zero is a valid value.
     let mut action: libc::sigaction = unsafe { mem::zeroed() };
     let mut before = action;
     action.sa_sigaction = handler;
     action.sa_flags = flags;
-    // SAFETY: both structures are valid for the call. The handlers do nothing or store an atomic value, which is async-signal-safe.
+    // SAFETY: both structures are valid for the call. The handlers do nothing, or store an atomic value, which signal handlers may do.
     unsafe { libc::sigaction(signal, &action, &mut before) };
     if before.sa_sigaction == libc::SIG_IGN {
         // A signal that the parent process ignored stays ignored.
@@ -97,13 +99,13 @@ fn install(signal: libc::c_int, handler: libc::sighandler_t, flags: libc::c_int)
 /// Signals that ask a process to end.
 const TO_END: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
-/// Blocks the signals that ask this process to end. They stay blocked when the process executes another program.
+/// Blocks the signals that ask this process to end. The signals remain blocked when the process executes another program.
 #[cfg(target_os = "linux")]
 pub(crate) fn hold_requests_to_end() {
     mask(libc::SIG_BLOCK);
 }
 
-/// Unblocks these signals.
+/// Unblocks the signals that ask this process to end.
 #[cfg(target_os = "linux")]
 pub(crate) fn release_requests_to_end() {
     mask(libc::SIG_UNBLOCK);
@@ -111,7 +113,7 @@ pub(crate) fn release_requests_to_end() {
 
 #[cfg(target_os = "linux")]
 fn mask(how: libc::c_int) {
-    // SAFETY: a signal set consists of integers, for which zero is valid.
+    // SAFETY: a signal set consists of integers, so zero is a valid value.
     let mut signals: libc::sigset_t = unsafe { mem::zeroed() };
     // SAFETY: the set is valid for the calls, the numbers are valid signals, and the previous mask may be null.
     unsafe {
@@ -123,7 +125,7 @@ fn mask(how: libc::c_int) {
     }
 }
 
-/// Returns `true` if the terminal sent a signal for the program, which then ends by itself.
+/// Returns `true` if the terminal sent a signal for the program, which decides about its reaction.
 #[cfg(target_os = "linux")]
 pub(crate) fn is_interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)

@@ -18,18 +18,18 @@ use std::process::{self, ExitCode};
 /// Names of the two files in the folder. `vkloader` uses the library in its own folder.
 const NAMES: [&str; 2] = ["vkloader", "libvulkan.so.1"];
 
-/// A program that every system has. If two C libraries are installed, the dynamic linker of this program reveals the system's own.
+/// A program that every system has. If two C libraries are installed, this program's dynamic linker belongs to the system's own C library.
 const SHELL: &str = "/bin/sh";
 
 /// The files for one C library.
 pub struct Set {
     /// The program.
     pub program: &'static [u8],
-    /// The library with which the program examines drivers.
+    /// The library that the program uses to examine drivers.
     pub library: &'static [u8],
 }
 
-/// Executes the program of the set for this system. Returns if there is no such set, or if no folder accepts the files.
+/// Executes the program of the set for this system. Returns only if there is no set for this system, or if no folder accepts the files.
 #[must_use]
 pub fn become_program_of(sets: &[Set]) -> ExitCode {
     let linkers: Vec<_> = sets.iter().map(|set| elf::interpreter_in(set.program)).collect();
@@ -45,7 +45,7 @@ pub fn become_program_of(sets: &[Set]) -> ExitCode {
     ExitCode::from(commands::WRONG_USE)
 }
 
-/// Returns the index of the dynamic linker that the system's shell uses. If none matches, returns the first linker that is installed.
+/// Returns the index of the dynamic linker that the system's shell uses. If no linker matches, returns the first one that is installed.
 fn choose(linkers: &[Option<PathBuf>], shell: Option<&Path>, is_there: impl Fn(&Path) -> bool) -> Option<usize> {
     let there = |linker: &Option<PathBuf>| linker.as_deref().is_some_and(&is_there);
     let of_shell = linkers
@@ -63,10 +63,10 @@ fn shown(linkers: &[Option<PathBuf>]) -> String {
     names.join(", ")
 }
 
-/// Executes the program of a set. Tries all folders for temporary files, because some file systems forbid execution. Returns the error for
-/// the first folder.
+/// Executes the program of a set. Tries all folders for temporary files, because some file systems forbid execution. Returns only after a
+/// failure, with the error for the first folder.
 fn start(set: &Set) -> io::Error {
-    // The started program receives these signals as soon as it can remove the folder.
+    // The started program receives these signals when it can remove the folder.
     signals::hold_requests_to_end();
     let started = scratch::first(|place| {
         let folder = unpack(set, place)?;
@@ -79,7 +79,7 @@ fn start(set: &Set) -> io::Error {
 }
 
 /// Replaces this process by a program. `words` are the arguments, beginning with the program's name. Unlike with [`std::process::Command`],
-/// blocked signals stay blocked. Returns an error if the program cannot be executed.
+/// blocked signals stay blocked. Returns only if the program cannot be executed.
 fn become_program(program: &Path, words: impl Iterator<Item = OsString>) -> io::Error {
     let text = |word: OsString| CString::new(word.into_vec());
     let texts: Result<Vec<CString>, _> = words.map(text).collect();
@@ -89,7 +89,7 @@ fn become_program(program: &Path, words: impl Iterator<Item = OsString>) -> io::
     };
     let pointers = texts.iter().map(|text| text.as_ptr());
     let pointers: Vec<_> = pointers.chain([std::ptr::null()]).collect();
-    // SAFETY: the path and the words end with null bytes, and a null pointer ends the list. All of them live until the call returns.
+    // SAFETY: the path and the words end with null bytes, a null pointer ends the list, and all of these values outlive the call.
     unsafe { libc::execv(program.as_ptr(), pointers.as_ptr()) };
     io::Error::last_os_error()
 }
@@ -113,8 +113,7 @@ fn unpack(set: &Set, place: &Path) -> io::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Returns the first part of the folder's name. It contains the number of this process, so child processes do not take the folder for
-/// theirs.
+/// Returns the beginning of the folder's name. The name contains the ID of this process, so that child processes do not remove the folder.
 fn prefix() -> String {
     format!("vkloader-{}-", process::id())
 }
@@ -124,7 +123,7 @@ fn remove(folder: &Path) {
     for name in NAMES {
         let _ = fs::remove_file(folder.join(name));
     }
-    // If this fails, a folder remains. The failure is not worth a message.
+    // Ignores the failure, because a remaining empty folder does no harm.
     let _ = fs::remove_dir(folder);
 }
 
@@ -136,9 +135,9 @@ impl Unpacked {
     pub(crate) fn of_this_process() -> Option<Self> {
         let folder = itself::path().ok()?.parent()?.to_path_buf();
         let name = folder.file_name()?.to_str()?.to_owned();
-        // Dropping the value removes the folder, so no value may exist for a folder that this program did not create.
+        // Dropping the value removes the folder, so the value must only exist for a folder that this program created.
         let found = name.starts_with(&prefix()).then(|| Self(folder))?;
-        // From here on, a handler records each of these signals, and the folder is removed when the command ends.
+        // From this point on, a handler records each of these signals, and the folder is removed when the command ends.
         signals::note_requests_to_end();
         signals::release_requests_to_end();
         Some(found)
@@ -171,7 +170,7 @@ mod tests {
             // A second C library is installed in addition to the system's own.
             (&[gnu, musl], Some(gnu), Some(0)),
             (&[gnu, musl], Some(musl), Some(1)),
-            // The shell is static, or its linker has another name.
+            // The shell is static, or its dynamic linker has another name.
             (&[musl], None, Some(1)),
             (&[gnu, musl], Some("/nix/ld.so"), Some(0)),
             (&[], Some(gnu), None),
@@ -194,7 +193,7 @@ mod tests {
         assert_eq!((own.exists(), named.exists()), (true, was_there));
     }
 
-    /// The test starts itself. The copy replaces itself by a script that prints its signal mask.
+    /// The test starts its own program. The copy is replaced by a script that prints its signal mask.
     #[test]
     fn requests_to_end_wait_for_the_program_that_removes_the_folder() {
         const COPY: &str = "VKL_TEST_START";
@@ -217,7 +216,7 @@ mod tests {
         let text = String::from_utf8_lossy(&output.stdout);
         let blocked = text.lines().find_map(|line| line.split_once("SigBlk:"));
         let blocked = blocked.and_then(|(_, mask)| u64::from_str_radix(mask.trim(), 16).ok());
-        // The signals are SIGHUP, SIGINT and SIGTERM.
+        // The mask has the bits of SIGHUP, SIGINT and SIGTERM.
         let expected = 1 | 1 << 1 | 1 << 14;
         assert_eq!(blocked.map(|mask| mask & expected), Some(expected), "{text}");
     }

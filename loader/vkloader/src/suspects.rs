@@ -1,4 +1,4 @@
-//! Finds the culprit that ended the probe. Repeats the probe under a supervisor, and repeats it without each of the layers.
+//! Finds the culprit that crashed the probe. Repeats the probe under a supervisor, and repeats it without one layer at a time.
 
 use crate::beside::leave_out;
 use crate::child::{self, Ending, Finished, Watched};
@@ -10,12 +10,12 @@ use crate::report::{self, Report, WITHOUT_LAYERS};
 use std::io;
 use std::time::Duration;
 
-/// Upper bound on the time of a run without one layer. A run that works takes only a fraction of this time.
+/// Time limit for a run without one layer. A successful run takes only a fraction of this time.
 const ENOUGH: Duration = Duration::from_secs(10);
 
 impl Library {
-    /// Repeats the probe under a supervisor, if a fault ended the probe and no library was being opened. Returns the second run if it
-    /// crashed too, because only that run has the place of the crash. Otherwise returns the first run.
+    /// Repeats the probe under a supervisor, if a fault ended the probe and no library was being opened. Returns the second run if it also
+    /// crashed, because only that run contains the location of the crash. Otherwise, returns the first run.
     ///
     /// # Errors
     /// The probe cannot be run.
@@ -34,10 +34,11 @@ impl Library {
         Ok(if again.crashes.is_empty() { finished } else { again })
     }
 
-    /// Names the culprit in the report if the probe ended in an unknown layer. The culprit is the first layer without which the probe ends
-    /// normally.
+    /// Names the culprit in the report if the probe crashed in an unknown layer. The culprit is the first layer whose removal makes the
+    /// probe end normally.
     ///
     /// # Errors
+    ///
     /// The probe cannot be run.
     pub(crate) fn name_layer(&self, report: &mut Report) -> io::Result<()> {
         let layers: Vec<String> = match report.is_ended_in_unknown_layer() {

@@ -1,4 +1,4 @@
-//! Explains why a program leaves no trace: it does not use the library that writes the trace.
+//! Finds the reason why a program wrote no trace: it does not use the library that writes the trace.
 
 use crate::carried;
 use crate::causes::elf::{Closure, Identity, folders, interpreter, is_usual, locate, read};
@@ -12,10 +12,10 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Name by which programs open their loader.
+/// Name that programs use to open their loader.
 const LOADER: &str = "libvulkan.so.1";
 
-/// Words that are in the file of a program that contains a Vulkan loader.
+/// Words in the file of a program that contains a Vulkan loader.
 const OF_LOADERS: [&str; 2] = ["vk_icdGetInstanceProcAddr", "VK_ICD_FILENAMES"];
 
 /// Bits of a file's mode that raise privileges.
@@ -58,13 +58,13 @@ const ENTERING: [(&str, &str); 8] = [
     ("systemd-run", "systemd-run --pipe --wait vkloader explain -- PROGRAM"),
 ];
 
-/// Packages for 32-bit programs on x86 systems. The first constant has the loader, and the second one the drivers.
+/// Packages for 32-bit programs on x86 systems: the first constant names the loader, and the second one the drivers.
 const LOADER_32: &str = "libvulkan1:i386 (Debian, Ubuntu; first: dpkg --add-architecture i386 && apt update), vulkan-loader.i686 (Fedora) or \
     lib32-vulkan-icd-loader (Arch)";
 const DRIVERS_32: &str = "mesa-vulkan-drivers:i386 (Debian, Ubuntu; first: dpkg --add-architecture i386 && apt update), mesa-vulkan-drivers.i686 \
     (Fedora), lib32-vulkan-radeon, lib32-vulkan-intel or lib32-nvidia-utils (Arch)";
 
-/// Returns the loader in a program's own folder that the dynamic linker opens for this program.
+/// Returns the loader in a program's folder, if the dynamic linker opens that loader for the program.
 pub(crate) fn own_loader(program: &OsStr) -> Option<PathBuf> {
     let program = itself::find(program)?;
     let program = std::fs::canonicalize(&program).ok()?;
@@ -73,8 +73,8 @@ pub(crate) fn own_loader(program: &OsStr) -> Option<PathBuf> {
     paths.find(|path| path.exists())
 }
 
-/// Returns the reason why a program wrote no trace, with a remedy. `graphics` lists libraries that its processes had open at their ends, if known.
-/// `library` is the library that writes a trace.
+/// Returns the reason why a program wrote no trace, with a remedy. `graphics` lists the libraries that its processes had open when they
+/// ended, if these are known. `library` is the library that writes a trace.
 pub(crate) fn why(command: &[OsString], graphics: Option<&[String]>, library: &Path) -> String {
     let brings = || has_loader(command.first()?);
     let found = known(command).or_else(brings).or_else(|| opened(graphics, library));
@@ -85,8 +85,8 @@ pub(crate) fn why(command: &[OsString], graphics: Option<&[String]>, library: &P
     })
 }
 
-/// Returns a sentence about the libraries for graphics that a program opened, if they are known. Returns `None` if it opened `library`, which wrote no
-/// trace for another reason.
+/// Returns a sentence about the graphics libraries that a program opened, if they are known. Returns `None` if the program opened
+/// `library`, and another reason prevented the trace.
 pub(crate) fn opened(graphics: Option<&[String]>, library: &Path) -> Option<String> {
     let real = |path: &Path| std::fs::canonicalize(path).ok();
     let is_library = |path: &String| real(Path::new(path)).is_some_and(|path| Some(path) == real(library));
@@ -151,8 +151,8 @@ pub(crate) fn known(command: &[OsString]) -> Option<String> {
     ))
 }
 
-/// Returns the reason for a file that runs with raised privileges. Such a program ignores a loader that a variable names, and writes no
-/// trace.
+/// Returns the reason for a file that runs with raised privileges. With raised privileges, the dynamic linker ignores the variable that
+/// selects the library.
 fn privileges(program: &Path) -> Option<String> {
     let mode = std::fs::metadata(program).map_or(0, |status| status.mode());
     let has = match mode & (SET_USER | SET_GROUP) {
@@ -167,7 +167,7 @@ fn privileges(program: &Path) -> Option<String> {
     ))
 }
 
-/// Returns `true` if the system gives a process capabilities when the process executes the file.
+/// Returns `true` if a process gains capabilities by executing the file.
 fn has_capabilities(program: &Path) -> bool {
     #[cfg(target_os = "linux")]
     return rustix::fs::getxattr(program, "security.capability", &mut [0_u8; 64]).is_ok();
@@ -175,7 +175,7 @@ fn has_capabilities(program: &Path) -> bool {
     return false;
 }
 
-/// Returns the reason for a program that brings its own loader.
+/// Returns the reason for a program that comes with its own loader.
 fn has_loader(program: &OsStr) -> Option<String> {
     let loader = own_loader(program)?;
     Some(format!(
@@ -186,7 +186,7 @@ fn has_loader(program: &OsStr) -> Option<String> {
     ))
 }
 
-/// Returns the reason for a program that opens no libraries.
+/// Returns the reason for a program that cannot open libraries.
 fn is_static(program: &Path) -> String {
     let bytes = std::fs::read(program).unwrap_or_default();
     let contains = |word: &str| bytes.windows(word.len()).any(|part| part == word.as_bytes());
@@ -200,15 +200,15 @@ fn is_static(program: &Path) -> String {
     )
 }
 
-/// For a 32-bit program, executes the 32-bit `vkloader` if it is installed. Returns if it is not installed, or if this machine cannot run
-/// it.
+/// For a 32-bit program, executes the 32-bit `vkloader` if it is installed. Returns only if it is not installed, or if this machine cannot
+/// run it.
 pub(crate) fn become_32_bits(program: &OsStr) {
     let is_32 = itself::find(program)
         .and_then(|program| Identity::of(&program))
         .is_some_and(Identity::is_x86_32);
     let is_other = is_32 && !Identity::of_this_process().is_x86_32();
     if let Some(vkloader) = carried::program_of_32_bits().filter(|_| is_other) {
-        // An error means that this machine cannot run 32-bit programs.
+        // Ignores the error, which means that this machine cannot run 32-bit programs.
         let _ = Command::new(vkloader).args(std::env::args_os().skip(1)).exec();
     }
 }
@@ -262,7 +262,7 @@ fn for_32_bits(its: Identity, packages: &str) -> String {
     }
 }
 
-/// Returns the manifests in a trace whose driver is a library for such programs. Each manifest has this library.
+/// Returns the manifests in a trace whose driver is a library for programs of this kind, each with the library.
 fn drivers(records: &[Record], its: Identity) -> Vec<(String, PathBuf)> {
     let mut found: Vec<(String, PathBuf)> = Vec::new();
     for record in records {

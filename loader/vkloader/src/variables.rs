@@ -1,4 +1,4 @@
-//! Reads from a trace with which variables a program used the library.
+//! Reads from a trace the variables that a program passed to the library.
 
 use crate::events::{Event, Record};
 use promises::variable::TABLE;
@@ -8,13 +8,13 @@ use std::process::Command;
 /// Variable that this program sets for every traced process.
 const TRACE: &str = "VK_LOADER_TRACE";
 
-/// The variables of the library whose values in a program differ from the values in this process.
+/// The variables of the library that have other values in a program than in this process.
 #[derive(Debug, Default)]
 pub(crate) struct Variables(Vec<(&'static str, Option<String>)>);
 
 impl Variables {
-    /// Returns the variables of the process that the report is about. The trace lists all variables that the library reads and that are
-    /// set.
+    /// Returns the variables of the process that the report is about. The trace lists all variables that are set and that the library
+    /// reads.
     pub(crate) fn of(records: &[Record]) -> Self {
         let loaded = crate::report::busiest(records)
             .into_iter()

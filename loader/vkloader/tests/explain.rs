@@ -1,4 +1,4 @@
-//! `vkloader explain` on machines with exactly one problem each. The first advice must be the one that helps.
+//! `vkloader explain` on machines with exactly one problem each. The first remedy must solve the problem.
 
 mod machine;
 
@@ -27,7 +27,7 @@ fn devices_come_with_driver_manifest_and_order() {
 fn no_driver_is_installed() {
     let explained = Machine::new().explain();
     assert_eq!((explained.code, explained.first()), (1, "driver.none-installed"));
-    // The test does not search for the drivers of this machine, so the remedy mentions such drivers if there are any.
+    // The remedy mentions the drivers of this machine, if there are any, because the test hides them from the search.
     let has_any = std::fs::read_dir("/usr/share/vulkan/icd.d").is_ok_and(|mut files| files.next().is_some());
     let advised = if has_any {
         "unset XDG_DATA_DIRS"
@@ -359,7 +359,7 @@ fn a_program_that_leaves_its_group_is_ended_too() {
     steady::ending(&mut command.spawn().expect("it starts"));
 }
 
-/// In this sandbox, only folders for temporary files are writable.
+/// A program runs in a sandbox in which only folders for temporary files are writable.
 #[test]
 fn a_program_in_a_sandbox() {
     let machine = Machine::new();

@@ -1,4 +1,4 @@
-//! `vkloader explain` for programs that end with a failure: without a display, and after a call that failed.
+//! `vkloader explain` for programs that fail: without a display, and after a failed call.
 
 mod machine;
 
@@ -8,9 +8,9 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Compiles a program that is linked against a library of this name and opens the library of its first argument. With a second argument, it
-/// also creates an instance and asks the driver for a device with an extension that no device has. With a third argument, it first ends
-/// itself by SIGKILL.
+/// Compiles a program that is linked against a library of this name and opens the library that its first argument names. With a second
+/// argument, the program also creates an instance and requests a device with an unknown extension. With a third argument, the program first
+/// ends itself by SIGKILL.
 fn with_library(machine: &Machine, soname: &str) -> String {
     let folder = machine.path("window");
     std::fs::create_dir_all(&folder).expect("a folder");
@@ -79,7 +79,7 @@ fn a_missing_display_is_said_where_a_program_failed() {
         "{}",
         explained.findings()
     );
-    // A program without windows fails for another reason.
+    // A program without windows must have failed for another reason.
     let program = with_library(&machine, "libother.so.1");
     let explained = of_program(&machine, &program, &[]);
     assert_eq!(explained.first(), "program.no-instance");
@@ -137,8 +137,8 @@ fn a_variable_of_a_script_counts_for_the_list_of_devices() {
     );
 }
 
-/// Creates the socket of an X server. Returns the socket with its path and the number of its display. Reports the test as skipped and
-/// returns `None` if that is impossible. Each test uses another number.
+/// Creates the socket of an X server. Returns the socket, its path, and the number of its display. Reports the test as skipped and returns
+/// `None` if the socket cannot be created. Each test uses another display number.
 fn x_server(test: u32) -> Option<(UnixListener, PathBuf, u32)> {
     let number = 40_000 + 10 * std::process::id() + test;
     let folder = Path::new("/tmp/.X11-unix");
@@ -152,7 +152,7 @@ fn x_server(test: u32) -> Option<(UnixListener, PathBuf, u32)> {
     }
 }
 
-/// The socket of an X server exists, but the server refuses a program without authorization.
+/// The socket of an X server exists, but the server rejects a program without authorization.
 #[test]
 fn a_display_that_refuses_the_program_is_named() {
     let mut machine = Machine::new();
@@ -183,7 +183,7 @@ fn a_display_that_refuses_the_program_is_named() {
     std::fs::remove_file(path).expect("just made");
 }
 
-/// On a remote desktop without DRI3, Mesa's hardware drivers cannot show pictures. The server requires authorization.
+/// On a remote desktop without DRI3, Mesa's hardware drivers cannot show images. The server requires authorization.
 #[test]
 fn a_remote_desktop_without_dri3_is_named() {
     let mut machine = Machine::new();

@@ -1,4 +1,4 @@
-//! The order of layers in the output of `vkloader layers` and `vkloader explain`.
+//! Tests of the order of layers in the output of `vkloader layers` and `vkloader explain`.
 
 mod machine;
 
@@ -104,7 +104,7 @@ fn without_an_instance_there_is_no_chain() {
     assert!(text.contains("no instance could be created"), "{text}");
 }
 
-/// One value removes all warnings and keeps the order that the user declared. It also prevents the warnings that the moves would cause.
+/// One value prevents all warnings, including those that moved layers would cause, and keeps the order that the user declared.
 #[test]
 fn several_warnings_have_one_remedy() {
     let names = [
@@ -132,7 +132,7 @@ fn several_warnings_have_one_remedy() {
     assert_in_order(&text, &["VK_LAYER_z", "VK_LAYER_y"]);
 }
 
-/// The program's list of layers is stronger than the variable.
+/// The program's list of layers takes precedence over the variable.
 #[test]
 fn an_order_that_only_the_program_changes_has_no_remedy() {
     let machine = Machine::new();

@@ -1,4 +1,4 @@
-//! `vkloader explain --library X -- PROGRAM`: the program gets X, however it opens a Vulkan loader, or the command prints why not.
+//! `vkloader explain --library X -- PROGRAM`: the program uses X, no matter how it opens a Vulkan loader, or the command prints the reason.
 
 mod machine;
 
@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use steady::{ending, eventually};
 
-/// A program that opens each name in its arguments, checks that all of them give the same library, and lists the devices of an instance.
+/// Source of a program that opens each name in its arguments, checks that all names refer to the same library, and lists the devices of an
+/// instance.
 const PROGRAM: &str = r#"
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -44,10 +45,10 @@ int main(int count, char **names) {
 }
 "#;
 
-/// Source of another loader: a library of the same name, but without Vulkan.
+/// Source of another loader: a library with the same name, but without Vulkan.
 const OTHER: &str = "int vkCreateInstance(void) { return -1; }\n";
 
-/// A machine with a driver and a program. Its folder `others` has another loader under both names.
+/// A machine with a driver and a program. The machine's folder `others` has another loader under both names.
 struct Bench {
     machine: Machine,
     program: PathBuf,
@@ -88,12 +89,12 @@ impl Bench {
             .expect("it can be started")
     }
 
-    /// Runs `explain` for the program, checks that the program got this library, and returns the program's output.
+    /// Runs `explain` for the program, checks that the program used this library, and returns the program's output.
     fn gets(&self, library: &str, names: &[&str]) -> String {
         let output = self.explain(library, names);
         let said = text(&output.stdout);
         assert_eq!(output.status.code(), Some(0), "{said}{}", text(&output.stderr));
-        // The output is wrapped as on a terminal, even within a path.
+        // The output is wrapped like on a terminal, even within a path.
         let words: String = said.split_whitespace().collect();
         let here = fs::canonicalize(self.machine.path("")).expect("a folder");
         let path = std::path::absolute(here.join(library)).expect("a path");
@@ -151,7 +152,7 @@ fn a_link_and_a_path_from_here_name_the_library() {
     for library in ["mine.so", "./mine.so", "below/../mine.so"] {
         bench.gets(library, &["libvulkan.so.1"]);
     }
-    // Without a program, a bare name also means a file in this folder. The dynamic linker would search elsewhere.
+    // If no program is named, the name can also be that of a file in the current folder, which the dynamic linker would not search.
     let mut command = bench.machine.command(&["explain", "--library", "mine.so"]);
     let output = command.current_dir(bench.machine.path("")).output().expect("it runs");
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
@@ -197,7 +198,7 @@ fn a_program_with_folders_of_its_own_first() {
         "{said}"
     );
     bench.is_clean();
-    // The linker searches `DT_RUNPATH` after the folders of the variable, so `DT_RUNPATH` does not hide the library.
+    // The linker searches `DT_RUNPATH` after the folders of the variable, so a library in the folders of `DT_RUNPATH` is not used.
     let words = ["-ldl", "-Wl,--enable-new-dtags,-rpath,$ORIGIN/own"];
     compile(&[&bench.machine.path("program.c")], &bench.program, &words);
     bench.gets(&tested(), &["libvulkan.so.1"]);
@@ -243,7 +244,7 @@ fn a_program_that_cannot_be_started() {
     bench.is_clean();
 }
 
-/// Waits until a file contains a process number, and returns this number.
+/// Waits until a file contains a process ID, and returns the ID.
 fn number(file: &Path) -> String {
     let read = || fs::read_to_string(file).unwrap_or_default();
     eventually("a program is started", || read().ends_with('\n'));
@@ -261,12 +262,12 @@ fn is_alive(number: &str) -> bool {
 fn with_usual_signals(command: &mut Command) {
     let reset = || {
         for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-            // SAFETY: the default is a valid disposition of these signals, and `signal` is async-signal-safe.
+            // SAFETY: the default is a valid action for these signals, and a process may call `signal` after a fork.
             unsafe { libc::signal(signal, libc::SIG_DFL) };
         }
         Ok(())
     };
-    // SAFETY: the function calls only `signal`, which is async-signal-safe. So the function may run after a fork.
+    // SAFETY: the function only calls `signal`, which is async-signal-safe, so it may run after a fork.
     unsafe { command.pre_exec(reset) };
 }
 
@@ -301,7 +302,7 @@ fn a_signal_ends_the_program_and_leaves_nothing() {
     }
 }
 
-/// vulkaninfo opens `libvulkan.so` before `libvulkan.so.1`, if the first one is installed.
+/// vulkaninfo opens `libvulkan.so` before `libvulkan.so.1` if `libvulkan.so` is installed.
 #[test]
 fn vulkaninfo_of_the_system_gets_the_library() {
     let mut bench = Bench::new();

@@ -1,4 +1,4 @@
-//! `vkloader` on a machine whose programs use another loader or have no loader.
+//! `vkloader` on machines whose programs use another loader or have no loader.
 
 mod machine;
 
@@ -109,7 +109,7 @@ fn every_difference_is_named_with_its_reason() {
         because.contains(filter) && because.contains("does not know"),
         "{device:#}"
     );
-    // A variable without an effect on programs is not reported.
+    // A variable without an effect on programs must not be reported.
     assert!(
         !explained.codes().contains(&"device.id-filter"),
         "{:?}",
@@ -143,7 +143,7 @@ fn drivers_that_another_loader_does_not_find_are_named() {
         skip("this loader knows no filter of drivers");
         return;
     }
-    // Both loaders know this variable, so there is no difference.
+    // Both loaders support this variable, so there is no difference.
     machine.variable("VK_ADD_DRIVER_FILES", elsewhere.to_str().expect("plain"));
     machine.variable(name, "card*");
     let explained = machine.explain_with(&[]);
@@ -158,7 +158,7 @@ fn drivers_that_another_loader_does_not_find_are_named() {
     }
 }
 
-/// The remedy is to replace the damaged loader. The test does this.
+/// The remedy is to replace the damaged loader, and the test follows it.
 #[test]
 fn a_machine_whose_loader_does_not_open_says_so() {
     let machine = machine();
@@ -191,7 +191,7 @@ fn a_machine_whose_loader_does_not_open_says_so() {
     assert_eq!(repaired.report["other_loader"], Value::Null);
 }
 
-/// Tests a build folder, and the folder into which the one-file form unpacks its files.
+/// Tests the library in a build folder, and in the folder into which the one-file form unpacks its files.
 #[test]
 fn the_library_beside_the_program_is_asked_where_programs_get_another() {
     for name in ["libvulkan.so", "libvulkan.so.1"] {
@@ -258,7 +258,7 @@ fn a_library_beside_the_program_that_belongs_to_another_user_is_not_opened() {
     assert!(said.contains("no Vulkan loader could be opened"), "{said}");
 }
 
-/// If the first place for temporary files is not writable, `vkloader` uses the next one.
+/// If the first folder for temporary files is not writable, `vkloader` uses the next one.
 #[test]
 fn a_folder_for_temporary_files_that_is_gone_prevents_nothing() {
     let mut machine = machine();
@@ -271,7 +271,7 @@ fn a_folder_for_temporary_files_that_is_gone_prevents_nothing() {
     }
 }
 
-/// The library of a driver replaces the loader, and fails.
+/// A driver's library replaces the loader, and fails as a loader.
 #[test]
 fn a_loader_that_fails_where_this_one_works_is_the_cause() {
     let machine = machine();
@@ -316,8 +316,7 @@ fn where_programs_get_this_library_nothing_is_compared() {
     assert_eq!(explained.report["other_word_size"], Value::Null);
 }
 
-/// `vkloader` runs the `vkloader` of the other word size, if that is installed. In this test, a program of the same word size takes its
-/// place.
+/// `vkloader` runs the `vkloader` of the other word size, if that is installed. A program of the same word size replaces it in this test.
 #[test]
 fn what_programs_of_the_other_word_size_get_is_told() {
     let machine = machine();
@@ -343,7 +342,7 @@ fn said(machine: &Machine, words: &[&str]) -> (Option<i32>, String) {
     )
 }
 
-/// A loader that is older than the variables for drivers. It crashes with the bad driver, and works without this driver.
+/// Source of a loader that is too old for the variables that disable drivers. The loader crashes with the bad driver, and works without it.
 const OLD: &str = r#"
 #include <stdlib.h>
 #include <string.h>
@@ -394,7 +393,7 @@ fn a_remedy_does_not_name_a_variable_that_the_loader_of_programs_lacks() {
         machine.path("data/vulkan/icd.d/card.json").display()
     );
     assert!(explained.advice().contains(&wanted), "{}", explained.advice());
-    // The library of `vkloader` knows the usual variable.
+    // The library of `vkloader` supports the usual variable.
     assert!(
         machine
             .explain()

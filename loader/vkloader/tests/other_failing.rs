@@ -1,4 +1,4 @@
-//! `vkloader explain` on machines where the loader that programs get fails: on a manifest, or in the same way as another loader.
+//! `vkloader explain` on machines whose loader fails because of a manifest, or fails like the examined library.
 
 mod machine;
 
@@ -6,7 +6,7 @@ use machine::Machine;
 use std::fs;
 use std::process::Command;
 
-/// A loader that reads one manifest and creates no instance. It crashes on a list, and refuses a byte order mark.
+/// Source of a loader that reads one manifest and creates no instance. The loader crashes on a list, and rejects a byte order mark.
 const LOADER: &str = r#"
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ void *vkGetInstanceProcAddr(void *instance, const char *name) {
 }
 "#;
 
-/// Returns a machine where `vkloader` is installed and programs get this loader. The machine has a driver that works.
+/// Returns a machine with a working driver, on which `vkloader` is installed and programs use this loader.
 fn machine(loader: &str) -> Machine {
     let mut machine = Machine::new();
     machine.install();
@@ -44,7 +44,7 @@ fn machine(loader: &str) -> Machine {
     machine
 }
 
-/// Changes the text of the driver's manifest. Returns the path of the manifest.
+/// Changes the text of the driver's manifest with a function. Returns the path of the manifest.
 fn change(machine: &mut Machine, change: impl Fn(&str) -> String) -> String {
     let path = machine.path("data/vulkan/icd.d/card.json");
     let text = fs::read_to_string(&path).expect("just written");
@@ -72,10 +72,10 @@ fn a_manifest_that_crashes_the_loader_of_programs_is_named() {
         "Correct the file: a manifest is one object in braces"
     );
     assert!(!explained.codes().contains(&"loader.failed"));
-    // The loader is found, although it crashed.
+    // The command finds the loader, although the loader crashed.
     let text = String::from_utf8_lossy(&machine.run(&["explain"]).stdout).into_owned();
     assert!(text.contains("Programs on this machine get another loader"), "{text}");
-    // With this variable, only the named file counts. The advice ends with this variable.
+    // With this variable, programs use only the named manifest. The last remedy sets the variable.
     machine.variable("VK_DRIVER_FILES", manifest);
     let explained = machine.explain_with(&[]);
     assert!(
@@ -110,7 +110,7 @@ fn a_manifest_that_only_the_loader_of_programs_refuses_is_named() {
     assert!(!fs::read(&manifest).expect("there").starts_with(b"\xEF"));
 }
 
-/// A layer ends the process with every loader, so no loader is at fault.
+/// A layer ends the process with every loader, so the loaders are not at fault.
 #[test]
 fn a_layer_that_crashes_under_both_loaders_is_named_and_no_loader() {
     let mut machine =

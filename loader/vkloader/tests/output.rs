@@ -1,4 +1,4 @@
-//! Output and exit statuses of `vkloader`.
+//! Tests of the output and exit statuses of `vkloader`.
 
 mod machine;
 

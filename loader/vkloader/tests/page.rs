@@ -1,4 +1,4 @@
-//! The page of `vkloader explain --html` in a real browser, if a browser is installed.
+//! Tests of the page of `vkloader explain --html` in a real browser, if one is installed.
 
 mod machine;
 
@@ -6,7 +6,7 @@ use browser::{Page, Scheme};
 use machine::{Machine, library, skip};
 use std::collections::BTreeMap;
 
-/// Returns the page of a machine with a working driver, a failing driver, and a layer that cannot be opened.
+/// Returns the HTML page for a machine with a working driver, a failing driver, and a layer that cannot be opened.
 fn page() -> String {
     let machine = Machine::new();
     machine.driver("good", "device <b>one\ndevice two");
@@ -24,7 +24,7 @@ fn page() -> String {
     std::fs::read_to_string(file).expect("the page is there")
 }
 
-/// Returns the most frequent colour, and the number of pixels that have other colours.
+/// Returns the most frequent colour, and the number of pixels with other colours.
 fn ground(colours: &BTreeMap<[u8; 3], usize>) -> ([u8; 3], usize) {
     let (ground, count) = colours
         .iter()

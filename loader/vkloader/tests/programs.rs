@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Returns the words that run the probe as a program, quoted for a shell.
+/// Returns the command line that runs the probe as a program, quoted for a shell.
 fn probe() -> String {
     format!(
         "{} probe {} >/dev/null",
@@ -17,20 +17,20 @@ fn probe() -> String {
     )
 }
 
-/// Returns a machine with a driver that works.
+/// Returns a machine with a working driver.
 fn working() -> Machine {
     let machine = Machine::new();
     machine.driver("good", "device one");
     machine
 }
 
-/// Explains a shell command.
+/// Runs `vkloader explain` for a shell command, and returns the report.
 fn of_shell(machine: &Machine, script: &str) -> Explained {
     let library = library();
     machine.explain_with(&["--library", library.to_str().expect("plain"), "--", "sh", "-c", script])
 }
 
-/// Runs `vkloader explain` for a program. Returns the output.
+/// Runs `vkloader explain` for a program, and returns the output.
 fn said(machine: &Machine, program: &[&str]) -> Output {
     let library = library();
     machine.run(
@@ -61,7 +61,7 @@ fn a_program_that_goes_on_in_the_background_is_awaited() {
     let probe = probe();
     let explained = of_shell(&machine, &format!("(sleep 0.3; exec {probe}) & exit 0"));
     assert_eq!((explained.code, explained.devices()), (0, vec!["one"]));
-    // A crash in the background counts.
+    // A crash of a process in the background is reported.
     let wrong = Machine::new();
     wrong.driver("bad", "device one\ncrash vkCreateInstance");
     let explained = of_shell(&wrong, &format!("(sleep 0.3; exec {probe}) & exit 0"));
@@ -83,7 +83,7 @@ fn a_program_that_goes_on_in_the_background_is_awaited() {
 fn a_program_that_leaves_a_daemon_ends_when_it_ends() {
     let machine = working();
     let file = machine.path("daemon");
-    // The process without Vulkan ends as soon as this file exists, or when the test removes its folder.
+    // The process without Vulkan ends when this file exists, or when the test removes the folder.
     let script = format!(
         "{}; (while [ -d {} ] && [ ! -e {} ]; do sleep 0.1; done) >/dev/null 2>&1 & exit 0",
         probe(),
@@ -140,7 +140,7 @@ fn a_system_that_takes_no_temporary_file_prevents_nothing() {
         return;
     }
     assert_eq!(machine.explain().first(), "driver.no-entry-point");
-    // A folder is needed for links to a library. Without it, the program finds the library through a variable.
+    // A folder is needed for the links to a library. If no folder can be created, the program finds the library through a variable.
     machine.variable("LD_LIBRARY_PATH", first);
     let script = probe().replace(">/dev/null", ">&2");
     let words = ["--", "sh", "-c", &script];
@@ -201,7 +201,7 @@ fn programs_without_a_trace_come_with_the_reason() {
     assert!(told.contains("contains its own Vulkan loader"), "{told}");
 }
 
-/// A library of `LD_PRELOAD` crashes the program before it opens a loader.
+/// A library from `LD_PRELOAD` crashes the program before it opens a loader.
 #[test]
 fn a_crash_in_a_preloaded_library_is_told_with_the_variable() {
     let machine = working();
@@ -217,7 +217,7 @@ fn a_crash_in_a_preloaded_library_is_told_with_the_variable() {
     );
 }
 
-/// A script gives the program another loader, and another program draws with OpenGL.
+/// A script sets another loader for the program, and another program draws with OpenGL.
 #[test]
 fn the_library_that_a_program_opened_instead_is_named() {
     let mut machine = working();
@@ -261,7 +261,7 @@ fn the_library_that_a_program_opened_instead_is_named() {
     );
 }
 
-/// A loader that writes no trace.
+/// Source of a loader that writes no trace.
 const LOADER: &str = "void *vkGetInstanceProcAddr(void *instance, const char *name) { return 0; }\n";
 
 #[test]
@@ -286,7 +286,7 @@ fn a_loader_in_a_folder_of_the_program_is_named() {
             .map(|version| &version[..2]),
         Some("1.")
     );
-    // If `vkloader` has no library of its own, it names the program's loader.
+    // If `vkloader` was installed without a library, it names the program's loader.
     let mut machine = Machine::new();
     machine.install();
     fs::remove_dir_all(machine.path("libexec")).expect("just installed");
@@ -350,7 +350,7 @@ fn a_32_bit_program_comes_with_what_it_lacks() {
     );
 }
 
-/// The superuser explains a program that gives up its rights.
+/// The superuser runs `vkloader explain` for a program that gives up its privileges.
 #[test]
 fn a_program_of_another_user_is_explained_to_root() {
     let mut machine = working();
@@ -372,7 +372,7 @@ fn a_program_of_another_user_is_explained_to_root() {
     assert_eq!((explained.code, explained.devices()), (0, vec!["one"]));
 }
 
-/// The program has an old library in its own folder. The driver uses the same open library. The system has a newer one.
+/// The program has an old library in its own folder. The driver then uses this library, although the system has a newer one.
 #[test]
 fn a_library_that_a_program_brings_and_that_is_too_old_is_named() {
     let mut machine = Machine::new();

@@ -1,11 +1,12 @@
-//! `vkloader explain` always gives a correct reason: for failed calls, ended programs, lines that drivers print, and words without a match.
+//! Tests that `vkloader explain` reports the correct reason: for failed calls, ended programs, lines that drivers print, and unmatched
+//! words.
 
 mod machine;
 
 use machine::{Explained, Machine, in_environment_of, library};
 use std::process::Command;
 
-/// Explains a program that a shell starts. In the line, `$P` stands for the probe with the library.
+/// Runs `vkloader explain` for a program that a shell starts. `$P` in the line is replaced by the probe with the library.
 fn of_shell(machine: &Machine, line: &str) -> Explained {
     let (own, file) = (env!("CARGO_BIN_EXE_vkloader"), library());
     let file = file.to_str().expect("plain");
@@ -179,7 +180,7 @@ fn words_that_match_nothing_are_findings() {
         );
         assert!(!found["reason"].to_string().contains("VK_LAYER_real "), "{found:#}");
     }
-    // A word with a match is not reported.
+    // A matching word is not reported.
     let mut machine = Machine::new();
     machine.driver("good", "device one");
     machine.working_layer("explicit", "real", "", "");
@@ -355,7 +356,7 @@ fn a_library_that_is_cut_and_one_for_another_processor() {
     std::fs::write(&library, "").expect("it can be written");
     assert!(machine.explain().findings().contains("is not a library: 0 bytes"));
     let mut other = bytes.clone();
-    // No test runs on this processor.
+    // Changes the processor to one on which no test runs.
     other[18] = 0xF7;
     std::fs::write(&library, other).expect("it can be written");
     let explained = machine.explain();
@@ -365,7 +366,7 @@ fn a_library_that_is_cut_and_one_for_another_processor() {
         explained.report["dropped"]
     );
     assert!(explained.advice().contains("libmock_cut.so"), "{}", explained.advice());
-    // If the same driver exists for this processor, nothing is reported.
+    // If the same driver exists for this processor, the other one is not reported.
     let folder = machine.path("libraries/own");
     std::fs::create_dir(&folder).expect("a folder");
     std::fs::write(folder.join("libmock_cut.so"), &bytes).expect("it can be written");
@@ -407,7 +408,7 @@ fn a_folder_that_may_not_be_searched_is_named() {
     );
 }
 
-/// A key such as Ctrl-C makes the terminal send a signal to its processes.
+/// After a key such as Ctrl-C, the terminal sends a signal to its processes.
 #[test]
 fn signals_of_the_terminal_are_for_the_program() {
     use std::io::Write;
@@ -436,7 +437,7 @@ fn signals_of_the_terminal_are_for_the_program() {
         inner.display(),
         report.display()
     );
-    // A test run in the background of a shell inherits an ignored SIGINT, which no program below could catch.
+    // A test that runs in the background of a shell inherits an ignored SIGINT, which the programs of this test could not catch.
     let mut command = in_environment_of(&machine.command(&[]), "env");
     command.args(["--default-signal=INT", "script", "-qec", &line, "/dev/null"]);
     let mut child = command

@@ -81,7 +81,7 @@ fn a_layer_that_drops_a_device_is_named() {
     );
     let advice = found["advice"].as_str().expect("a text");
     assert!(advice.contains("VK_LOADER_LAYERS_DISABLE=VK_LAYER_drops"), "{advice}");
-    // The test follows the remedy.
+    // The test follows the remedy of the report.
     let mut machine = machine;
     machine.variable("VK_LOADER_LAYERS_DISABLE", "VK_LAYER_drops");
     assert_eq!(machine.explain().devices(), ["card", "soft"]);
@@ -129,7 +129,7 @@ fn a_program_whose_layer_drops_a_device() {
     assert_eq!(report["hidden"][0]["by"], "VK_LAYER_drops");
 }
 
-/// Runs the probe as if it were a user's program.
+/// Runs the probe like a user's program, and returns the report.
 fn of_program(machine: &Machine) -> serde_json::Value {
     let (own, file) = (env!("CARGO_BIN_EXE_vkloader"), library());
     let program = ["explain", "--json", "--", own, "probe", file.to_str().expect("plain")];
@@ -201,7 +201,7 @@ fn software_alone_is_a_verdict_of_its_own() {
     let (code, words) = said(&machine, &["explain"]);
     assert_eq!(code, Some(0));
     assert!(words.starts_with("! Only software draws here (soft)"), "{words}");
-    // The first lines have the cause and its remedy.
+    // The first lines contain the cause and its remedy.
     machine.manifest("card", "/nowhere/libcard.so".as_ref(), "");
     let (_, broken) = said(&machine, &["explain"]);
     let head: Vec<&str> = broken.split("\n\n").take(1).collect();
@@ -255,7 +255,7 @@ fn equal_devices_of_two_manifests_have_a_manifest_each() {
     assert_eq!(manifests, expected);
 }
 
-/// Mesa's layer cannot handle an empty list. So the layer receives the error that it would get on a machine without devices.
+/// Mesa's layer cannot handle an empty list. Therefore, the loader returns the same error to the layer as on a machine without devices.
 #[test]
 fn mesas_layer_lives_where_every_device_is_hidden() {
     let manifest = "/usr/share/vulkan/implicit_layer.d/VkLayer_MESA_device_select.json";
@@ -279,7 +279,7 @@ fn mesas_layer_lives_where_every_device_is_hidden() {
     );
 }
 
-/// The test uses the layer of Mesa that most machines have.
+/// The test uses the installed layer of Mesa, which most machines have.
 #[test]
 fn mesas_layer_undoes_what_the_loader_chose() {
     let manifest = "/usr/share/vulkan/implicit_layer.d/VkLayer_MESA_device_select.json";
@@ -302,7 +302,7 @@ fn mesas_layer_undoes_what_the_loader_chose() {
         "{:#}",
         explained.report
     );
-    // The layer prints a list and ends the process. This output must not count as a list of devices.
+    // The layer prints a list and ends the process. The printed list must not be treated as a list of devices.
     machine.variable("MESA_VK_DEVICE_SELECT", "list");
     let explained = machine.explain();
     assert_eq!((explained.code, explained.first()), (1, "program.exited"));

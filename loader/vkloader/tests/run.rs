@@ -15,7 +15,7 @@ fn two_devices() -> Machine {
     machine
 }
 
-/// Runs a script in a shell that `vkloader run` starts with these options. Returns the output.
+/// Runs a script in a shell that `vkloader run` starts with these options. Returns the shell's output.
 fn shell(machine: &Machine, words: &[&str], script: &str) -> Output {
     let mut all = vec!["run"];
     all.extend(words);
@@ -31,7 +31,7 @@ fn complaint(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Returns the names of devices that the output of the probe contains.
+/// Returns the names of devices in the output of the probe.
 fn names(text: &str) -> Vec<&str> {
     let all = ["one", "two"].into_iter();
     all.filter(|name| text.contains(&format!("\"name\":\"{name}\"")))
@@ -68,7 +68,7 @@ fn options_are_variables() {
     let output = machine.run(&all);
     let expected: Vec<String> = words.iter().map(|(_, _, line)| format!("export {line}")).collect();
     assert_eq!(said(&output), expected.join("\n") + "\n", "{}", complaint(&output));
-    // After the shell has read the variables, a program that it starts gets them.
+    // After the shell has evaluated the variables, a program that it starts inherits them.
     let script = format!("{}\nexec printenv VK_LOADER_VISIBLE_DEVICES", said(&output));
     let seen = std::process::Command::new("sh")
         .args(["-c", &script])
@@ -118,7 +118,7 @@ fn a_program_sees_the_devices_and_gives_its_status() {
     assert_eq!(machine.run(&["run"]).status.code(), Some(2), "a program is missing");
 }
 
-/// The shell starts the probe with only one variable, the one for the user's configuration folder.
+/// The shell starts the probe with only one variable, which names the user's configuration folder.
 #[test]
 fn an_executable_gets_the_devices_in_an_empty_environment() {
     let machine = two_devices();
@@ -166,14 +166,14 @@ fn a_settings_file_of_the_user_is_left_alone() {
         complaint(&output)
     );
     assert_eq!(fs::read_to_string(&path).expect("the file"), own);
-    // A killed run left this file. The kernel never assigns this process number.
+    // The file of a run that was killed. The kernel never assigns this process ID.
     machine.file(FILE, r#"{"vkloader-run": 4294967295}"#);
     let output = shell(&machine, &words, &format!("cat '{}'", path.display()));
     assert!(said(&output).contains("visible_devices"), "{}", complaint(&output));
     assert!(!Path::new(&path).exists());
 }
 
-/// The program that `run` starts replaces the settings file, as another run or an editor could. `run` does not remove the new file.
+/// The program replaces the settings file, like another run or an editor. `run` must not remove the new file.
 #[test]
 fn a_file_that_replaced_the_own_one_stays() {
     let machine = two_devices();

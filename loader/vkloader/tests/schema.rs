@@ -1,4 +1,4 @@
-//! Validates real traces and reports against the schemas in `docs`.
+//! Tests that validate real traces and reports against the schemas in `docs`.
 
 mod machine;
 mod validated;
@@ -159,7 +159,7 @@ fn a_chain_of_layers_is_as_its_schema_says() {
     assert!(schema.validate(&wrong).is_err());
 }
 
-/// Returns the complete settings file that `docs/settings.md` shows. It is the last example of the page.
+/// Returns the complete settings file in `docs/settings.md`, which is the last example of the page.
 fn settings() -> Value {
     let file = format!("{}/../../docs/settings.md", env!("CARGO_MANIFEST_DIR"));
     let page = std::fs::read_to_string(file).expect("the page is there");

@@ -1,4 +1,4 @@
-//! `vkloader service` with correct and incorrect services.
+//! Tests of `vkloader service` with correct and incorrect services.
 
 mod machine;
 
@@ -35,7 +35,7 @@ fn reply(header: Header, payload: &str) -> Sent {
 fn with_file(header: Header, payload: &str, content: &str) -> Sent {
     let file = memfd_create("content", MemfdFlags::CLOEXEC).expect("a memory file");
     let mut file = std::fs::File::from(file);
-    // The service leaves the file offset at the end.
+    // The service does not reset the file offset, so it is at the end.
     file.write_all(content.as_bytes()).expect("it takes bytes");
     Sent {
         files: vec![file.into()],
@@ -72,13 +72,13 @@ fn send(client: BorrowedFd<'_>, sent: &Sent) {
     if !files.is_empty() {
         assert!(control.push(SendAncillaryMessage::ScmRights(&files)));
     }
-    // The client may have ended already, so an error is ignored.
+    // The error is ignored, because the client may already have ended.
     let parts = [IoSlice::new(&sent.bytes)];
     let _ = retry_on_intr(|| sendmsg(client, &parts, &mut control, SendFlags::NOSIGNAL));
 }
 
-/// Runs `vkloader service` with these arguments against a fake service. `service` returns the packets of a reply. Without packets, the
-/// connection is closed.
+/// Runs `vkloader service` with these arguments against a fake service. `service` returns the packets of a reply. If there are no packets,
+/// the service closes the connection.
 fn beside(words: &[&str], service: impl Fn(Operation, Header) -> Vec<Sent> + Send + 'static) -> Output {
     let machine = Machine::new();
     let path = machine.path("service.sock");
@@ -125,7 +125,8 @@ fn said(output: &Output) -> (String, String, i32) {
     )
 }
 
-/// Runs `vkloader service` against a service that is wrong in one operation. Returns both outputs and the exit status.
+/// Runs `vkloader service` against a service that sends wrong packets for one operation. Returns the output, the error output and the exit
+/// status.
 fn but_for(wrong: Operation, sent: impl Fn(Header) -> Vec<Sent> + Send + 'static) -> (String, String, i32) {
     said(&beside(&[], move |operation, header| match operation == wrong {
         true => sent(header),

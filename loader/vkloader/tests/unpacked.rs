@@ -1,12 +1,12 @@
-//! The one-file form of `vkloader` leaves no folder. In these tests, a shell takes the place of the static program.
+//! Tests that the one-file form of `vkloader` leaves no folder. A shell replaces the static program in these tests.
 
 mod machine;
 
 use machine::{Machine, library, skip};
 use std::process::{Command, Output};
 
-/// Starts `vkloader` as the static program does: in a folder whose name has the number of the process. `shell` are the words that start a
-/// script, and `run` ends the script.
+/// Starts `vkloader` like the static program: in a folder whose name has the process ID. `shell` contains the words that start a script,
+/// and `run` ends the script.
 fn unpacked(machine: &Machine, shell: &[&str], run: &str) -> Output {
     let place = machine.path("unpacked");
     std::fs::create_dir_all(&place).expect("a folder");
@@ -38,7 +38,7 @@ fn the_folder_is_removed_at_the_end() {
     }
 }
 
-/// The signal arrives before the program can remove its folder. The static program blocks the signal until then.
+/// The signal arrives before the program can remove its folder. The static program blocks the signal until the folder can be removed.
 #[test]
 fn a_signal_before_the_program_starts_leaves_nothing() {
     let machine = Machine::new();
@@ -56,13 +56,14 @@ fn a_signal_before_the_program_starts_leaves_nothing() {
         &format!("kill -TERM $$; {VERSION}"),
     );
     assert_eq!(output.status.code(), Some(0), "the handler records the signal");
-    // The program that vkloader starts does not inherit the blocked signal, so SIGTERM ends that program.
+    // The program that `vkloader` starts does not inherit the blocked signal, so SIGTERM ends that program.
     let run = "exec \"$d/vkloader\" run -- sh -c 'kill -TERM $$; exit 3'";
     let output = unpacked(&machine, &[held[0], held[1], "bash"], run);
     assert_eq!(output.status.code(), None, "{output:?}");
 }
 
-/// Without `/proc`, `vkloader` cannot find its own file, and its first word does not name the folder either.
+/// On a system without `/proc`, `vkloader` cannot find its own file, and the first word of its command line does not name the folder
+/// either.
 #[test]
 fn a_system_without_proc_keeps_no_folder() {
     let machine = Machine::new();

@@ -4,16 +4,16 @@ use rustix::process::{Pid, Signal, WaitOptions};
 use std::time::Duration;
 use std::{fs, io};
 
-/// Upper bound on the repetitions. More than one may be needed: a process may start another one during the search, and the kernel may delay
-/// the end of a process.
+/// Upper bound on the repetitions. Repetitions can be necessary: a process may start another one during the search, and the kernel may
+/// delay the end of a process.
 const ROUNDS: usize = 100;
 
 /// Delay between two repetitions.
 const STEP: Duration = Duration::from_millis(2);
 
-/// Makes this process the parent of all descendants whose own parent ends.
+/// Makes this process the parent of all descendants whose parents end.
 pub(super) fn begin() {
-    // Old kernels lack this request. Their orphans become children of process 1 and continue to run.
+    // On old kernels without this request, orphans become children of process 1 and continue to run.
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
@@ -25,7 +25,7 @@ pub(super) fn end_orphans() {
             return;
         }
         for orphan in orphans {
-            // The number cannot belong to another process, because only this process waits for its children.
+            // The process ID cannot belong to another process, because only this process waits for its children.
             let _ = rustix::process::kill_process(orphan, Signal::KILL);
             let _ = rustix::process::waitpid(Some(orphan), WaitOptions::NOHANG);
         }

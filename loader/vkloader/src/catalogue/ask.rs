@@ -1,4 +1,4 @@
-//! Asks one driver, in a separate process.
+//! Asks one driver for its extensions and devices, in a separate process.
 
 use super::display::{self, Display};
 use super::file::{Device, Extension, Outcome, SharedFile};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Signals of crashes. Other signals come from other processes and reveal nothing about the driver.
+/// Signals that report crashes. Other signals come from other processes, and show nothing about the driver.
 const CRASHES: [i32; 7] = [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS];
 const SIGILL: i32 = 4;
 const SIGTRAP: i32 = 5;
@@ -24,22 +24,22 @@ const SIGFPE: i32 = 8;
 const SIGSEGV: i32 = 11;
 const SIGSYS: i32 = 31;
 
-/// Exit statuses of `vkloader` itself, after wrong use and after a panic.
+/// Exit statuses that `vkloader` uses for wrong use and for a panic.
 const OWN_FAILURES: [i32; 2] = [WRONG_USE as i32, 101];
 
-/// Number of attempts before a driver is recorded as crashing or hanging. One failure may only mean that the machine is busy.
+/// Number of attempts before a driver is recorded as crashing or hanging. A single failure may only mean that the machine is busy.
 const ATTEMPTS: usize = 2;
 
-/// The facts that a driver is asked for.
+/// The information that a driver is asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Depth {
-    /// Instance extensions. No driver opens a device to answer this.
+    /// Instance extensions. Drivers do not open devices for this query.
     Extensions,
     /// Instance extensions and devices.
     Devices,
 }
 
-/// The answer of a driver.
+/// The answer of a driver, or the way in which its process ended.
 pub(super) struct Answer {
     pub(super) outcome: Outcome,
     pub(super) took: Duration,
@@ -51,7 +51,7 @@ pub(super) struct Answer {
     pub(super) api_version: Option<String>,
     pub(super) extensions: Option<Vec<Extension>>,
     pub(super) devices: Option<Vec<Device>>,
-    /// Files of the driver other than its own library.
+    /// Files that the driver needs, without its own library.
     pub(super) files: Option<Vec<SharedFile>>,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct Answer {
 pub(super) struct Asker<'a> {
     asking: &'a Asking,
     user: bool,
-    /// The library that asks the drivers.
+    /// The library that the processes use to ask drivers.
     library: PathBuf,
     /// Folders of `LD_LIBRARY_PATH` in the processes that ask drivers.
     search: Vec<String>,
@@ -88,8 +88,8 @@ impl<'a> Asker<'a> {
         self.user
     }
 
-    /// Returns the library's version, and the paths of the driver manifests that the library would use. Opens no driver. On a machine without a
-    /// Vulkan loader, uses the library that came with this program.
+    /// Returns the library's version, and the paths of the driver manifests that the library would use. Does not open drivers. On a machine
+    /// without a Vulkan loader, uses the library that came with this program.
     pub(super) fn manifests(&mut self) -> io::Result<(String, Vec<String>)> {
         let mut finished = self.run(Depth::Extensions, None, None)?;
         let is_missing = || Seen::last(&finished.output).is_some_and(|seen| seen.not_opened.is_some());
@@ -145,8 +145,8 @@ impl<'a> Asker<'a> {
                 continue;
             }
             if answer.path.is_none() && !answer.named.contains('/') {
-                // The driver crashed while the loader opened it by a bare name, or it gave no functions. So only the dynamic linker's log
-                // contains the path of the file.
+                // The driver crashed while the loader opened it by a name without a path, or the driver returned no functions. In these
+                // cases, only the dynamic linker's log contains the path of the file.
                 answer.path = searched(&finished.linker, &answer.named).filter(|path| Path::new(path).is_file());
             }
             if is_broken {
@@ -156,10 +156,11 @@ impl<'a> Asker<'a> {
         }
     }
 
-    /// Checks that a driver does not answer within this time, or crashes, in a session with a display too. Programs skip such a driver, and most
-    /// of them run in sessions.
+    /// Checks that a driver also crashes or hangs in a session with a display. Programs skip such a driver, and most programs run in
+    /// sessions.
     ///
     /// # Errors
+    ///
     /// The driver may answer in a session.
     fn check_display(&self, manifest: &str, depth: Depth) -> io::Result<()> {
         if self.user && display::is_here() {
@@ -179,7 +180,7 @@ impl<'a> Asker<'a> {
         }
     }
 
-    /// Runs the process with the driver of a manifest, or without drivers.
+    /// Runs the process with the driver of a manifest; without drivers if there is no manifest.
     fn run(&self, depth: Depth, manifest: Option<&str>, display: Option<&Display>) -> io::Result<Finished> {
         let mut command = self.command()?;
         command.arg("--driver");
@@ -191,7 +192,7 @@ impl<'a> Asker<'a> {
             .env("VK_LOADER_LAYERS_DISABLE", "~all~")
             .env("VK_LOADER_CATALOGUE", "off");
         match manifest {
-            // An empty data folder hides the user's settings file, which could add layers and other drivers.
+            // An empty data folder hides the user's settings file, which could add layers and drivers.
             Some(manifest) => command
                 .env("VK_DRIVER_FILES", manifest)
                 .env("XDG_DATA_HOME", self.home.path()),
@@ -203,10 +204,11 @@ impl<'a> Asker<'a> {
         self.finish(command)
     }
 
-    /// Starts a process that records what a driver answers about its devices. Returns the record, or the reason why there is none.
+    /// Starts a process that records the driver's answers about its devices. Returns the record, or the reason why there is no record.
     /// `library` is the name in the manifest.
     ///
     /// # Errors
+    ///
     /// The process cannot be started, or a signal asked this process to end.
     pub(super) fn record(&self, library: &str) -> io::Result<Result<Vec<u8>, String>> {
         let mut command = self.command()?;
@@ -235,7 +237,7 @@ impl<'a> Asker<'a> {
                         command.env_remove(name);
                     });
             }
-            // The catalogue serves all users, so the variables in the administrator's shell must not affect the answers.
+            // All users share this catalogue, so the variables in the administrator's shell must not affect the answers.
             false => {
                 command.env_clear().env("HOME", self.home.path());
                 if let Some(path) = std::env::var_os("PATH") {
@@ -247,7 +249,7 @@ impl<'a> Asker<'a> {
         Ok(command)
     }
 
-    /// Runs a command. The dynamic linker's log shows even the libraries that a driver opened and closed again.
+    /// Runs a command. The dynamic linker's log also shows libraries that a driver opened and closed again.
     fn finish(&self, command: Command) -> io::Result<Finished> {
         let watched = Watched {
             keeps_output: true,
@@ -268,7 +270,7 @@ fn is_broken(outcome: &Outcome) -> bool {
     )
 }
 
-/// Returns the last file that the dynamic linker tried when it searched for a library by this bare name.
+/// Returns the last file that the dynamic linker tried when it searched for a library by this name without a path.
 fn searched(told: &[String], name: &str) -> Option<String> {
     let begin = format!("find library={name} ");
     let mut is_it = false;
@@ -290,7 +292,7 @@ fn decisions(records: &[Record]) -> impl Iterator<Item = &crate::events::Decisio
     })
 }
 
-/// Returns the step in which the process ended: the last step without an end.
+/// Returns the step during which the process ended: the last step without a record of its end.
 fn unfinished(records: &[Record]) -> Option<String> {
     let mut open: Vec<&str> = Vec::new();
     for record in records {
@@ -315,8 +317,8 @@ fn answer(finished: &Finished, took: Duration, (depth, search): (Depth, &[String
             _ => None,
         })
         .collect();
-    // The loader opens the driver for the query and again for the instance. Between the two, the loader opens the library by its path to
-    // keep the library open. So the last events count.
+    // The loader opens the driver for the query and again for the instance. In between, the loader opens the library by its path to keep
+    // the library open. Therefore, the last events are relevant.
     let offers = events().rev().find_map(|event| match event {
         Event::Offers(offers) => Some(offers),
         _ => None,
@@ -349,7 +351,7 @@ fn answer(finished: &Finished, took: Duration, (depth, search): (Depth, &[String
             within: within(),
         },
         Ending::Signal(signal) => return Err(io::Error::other(format!("its process was ended by signal {signal}"))),
-        // If a process exits without results, the driver ended it, unless the status is one of `vkloader` itself.
+        // If the process exited without results, the driver ended it. The exceptions are the exit statuses of `vkloader` itself.
         Ending::Status(status) if seen.is_none() && !OWN_FAILURES.contains(&status) => Outcome::Ended {
             status,
             within: within(),

@@ -1,4 +1,4 @@
-//! Finds the files that make up a driver.
+//! Finds the files of a driver.
 
 use super::file::SharedFile;
 use super::identify;
@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// Upper bound on the delay of the clock that the kernel uses for file times.
 const TICK: Duration = Duration::from_millis(20);
 
-/// The facts about one library.
+/// Facts about a library from its dynamic section.
 struct Known {
     needs: Needs,
     names: BTreeSet<String>,
@@ -42,13 +42,14 @@ pub(super) fn of(
             seen.before.clone(),
             [&seen.before[..], &seen.objects, &mapped(linker)].concat(),
         ),
-        // A driver that ended its process could not report its libraries. So the program computes them from the driver's file.
+        // A driver that ended its process could not report its libraries. The program therefore computes the libraries from the driver's
+        // file.
         None => (Vec::new(), needed(path)),
     };
     all.push(path.into());
     let known: BTreeMap<&str, Known> = all.iter().map(|path| (path.as_str(), Known::of(path))).collect();
     let belongs = belonging(&known, &before);
-    // The driver's functions may be in a library that the driver's own library needs.
+    // The functions of the driver may be in another library that the driver's own library needs.
     let own = identify::state(Path::new(named)).filter(|_| named.contains('/'));
     let is_own = |path: &str| own.is_some() && identify::state(Path::new(path)) == own;
     let mut files = Vec::new();
@@ -68,7 +69,7 @@ pub(super) fn of(
             folders.extend(searched_for(one, &names));
         }
     }
-    // The process decides which folder this is: a relative path, or a path with a word that the linker replaces.
+    // The folder depends on the process: its path is relative, or contains a variable such as `$LIB` that the linker replaces.
     if own_folders
         .iter()
         .any(|folder| !folder.starts_with('/') || folder.contains('$'))
@@ -83,7 +84,7 @@ pub(super) fn of(
     (files.len() <= catalogue::MOST_FILES).then_some(files)
 }
 
-/// Returns the libraries that were loaded for a driver: those that are not in `before`, and all libraries that they need.
+/// Returns the libraries that were loaded for a driver: the libraries that are not in `before`, and all libraries that they need.
 fn belonging<'a>(known: &BTreeMap<&'a str, Known>, before: &[String]) -> BTreeSet<&'a str> {
     let is_new = |path: &&str| !before.iter().any(|one| one == path);
     let mut waiting: Vec<&str> = known.keys().copied().filter(is_new).collect();
@@ -98,8 +99,8 @@ fn belonging<'a>(known: &BTreeMap<&'a str, Known>, before: &[String]) -> BTreeSe
     belongs
 }
 
-/// Returns the usual folders that the linker searches for the names of a file. It does so if its cache lacks a name, and may find a new file there
-/// first.
+/// Returns the default folders that the linker searches for the names of a file. The linker searches them if its cache lacks a name, and
+/// could find a new file there first.
 fn searched_for(path: &str, names: &[&str]) -> Vec<String> {
     let folder = Path::new(path).parent();
     let has_cache = Path::new(OsStr::from_bytes(catalogue::LINKER_CACHE)).exists();
@@ -125,8 +126,8 @@ pub(super) fn searched() -> Option<Vec<String>> {
         .collect()
 }
 
-/// Returns the libraries that the dynamic linker's log mentions, including libraries that were closed again. Uses only the first log, which
-/// belongs to the process that asked. C libraries other than glibc write no log.
+/// Returns the libraries in the dynamic linker's log, including libraries that were closed again. Uses only the first log, which belongs to
+/// the process that asked the driver. Only glibc writes a log.
 fn mapped(linker: &[String]) -> Vec<String> {
     let lines = linker.iter().take(1).flat_map(|text| text.lines());
     let paths = lines.filter_map(|line| Some(line.split_once("\tcalling init: ")?.1.trim_end()));
@@ -149,7 +150,7 @@ fn unused<'a>(
         .collect()
 }
 
-/// Returns a folder and its subfolders for kinds of processors. The dynamic linker searches the subfolders first.
+/// Returns a folder and its subfolders for kinds of processors, which the dynamic linker searches first.
 fn with_kinds(folder: &str) -> Vec<String> {
     let mut all = with_hardware(folder);
     add_old(folder, &mut all);
@@ -160,7 +161,7 @@ fn with_kinds(folder: &str) -> Vec<String> {
 fn add_old(folder: &str, all: &mut Vec<String>) {
     for name in catalogue::closure::OLD_FOLDERS.split(|&byte| byte == b' ') {
         let below = format!("{folder}/{}", String::from_utf8_lossy(name));
-        // This test excludes links, because a link may lead back to the folder.
+        // Excludes links, because a link could lead back to the folder.
         let is_folder = fs::symlink_metadata(&below).is_ok_and(|status| status.is_dir());
         if is_folder && all.len() < catalogue::MOST_FILES {
             all.push(below.clone());
@@ -214,7 +215,7 @@ impl SharedFile {
         now.is_some_and(|now| now.changed >= (seconds, since.subsec_nanos().into()))
     }
 
-    /// Returns `true` if the file has not changed.
+    /// Returns `true` if the file has the recorded identity.
     pub(super) fn is_same(&self) -> bool {
         let now = Self {
             is_searched: self.is_searched,

@@ -1,4 +1,4 @@
-//! A display that refuses all clients. It records whether a client tried to connect.
+//! A display that rejects all clients, and records that a client tried to connect.
 
 use std::io;
 use std::os::unix::net::UnixListener;
@@ -21,7 +21,7 @@ pub(super) fn is_here() -> bool {
     VARIABLES.into_iter().any(is_set)
 }
 
-/// The sockets of a display. They are served until the value is dropped.
+/// The sockets of a display. A thread accepts clients until the value is dropped.
 pub(super) struct Display {
     folder: PathBuf,
     is_asked: Arc<AtomicBool>,
@@ -38,7 +38,7 @@ impl Display {
         let mut listeners = Vec::new();
         for name in VARIABLES {
             let path = folder.join(name);
-            // Removes the socket that an earlier display left.
+            // Removes the socket of an earlier display.
             let _ = std::fs::remove_file(&path);
             let listener = UnixListener::bind(path)?;
             listener.set_nonblocking(true)?;
@@ -48,7 +48,7 @@ impl Display {
         let (asked, over) = (is_asked.clone(), is_over.clone());
         let server = thread::Builder::new().spawn(move || {
             while !over.load(Ordering::Relaxed) {
-                // Dropping the connection refuses the client.
+                // Dropping the connection disconnects the client.
                 let clients = listeners.iter().filter(|listener| listener.accept().is_ok());
                 match clients.count() {
                     0 => thread::sleep(STEP),
@@ -64,7 +64,7 @@ impl Display {
         })
     }
 
-    /// Makes a command find the display, as in a session.
+    /// Sets the variables of a command, so that programs find the display like in a session.
     pub(super) fn show(&self, command: &mut Command) {
         for name in VARIABLES {
             command.env(name, self.folder.join(name));
@@ -81,7 +81,7 @@ impl Display {
     fn stop(&mut self) {
         self.is_over.store(true, Ordering::Relaxed);
         if let Some(server) = self.server.take() {
-            // The thread does not panic, so there is no error.
+            // The thread never panics, so the result is never an error.
             let _ = server.join();
         }
     }

@@ -13,7 +13,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use tempfile::NamedTempFile;
 
-/// A catalogue. `loader/catalogue` documents how the library uses each member.
+/// A driver catalogue. `loader/catalogue` documents how the library uses each member.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) struct Catalogue {
@@ -23,13 +23,13 @@ pub(super) struct Catalogue {
     pub(super) architecture: String,
     /// Time of the update in seconds since 1970.
     pub(super) made: u64,
-    /// Identity of the dynamic linker's cache; empty if there was no cache.
+    /// Identity of the dynamic linker's cache when the drivers were asked; empty if there was no cache.
     pub(super) linker_cache: String,
     /// Checksum of the dynamic linker's cache.
     pub(super) linker_cache_sum: String,
     /// Variables that affect the answers of drivers, if they were set.
     pub(super) variables: Vec<Variable>,
-    /// Folders of `LD_LIBRARY_PATH` when the drivers were asked. Programs do not compare these folders with their own.
+    /// Folders of `LD_LIBRARY_PATH` when the drivers were asked. Programs need not have the same folders.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) search: Vec<String>,
     pub(super) machine: Machine,
@@ -39,13 +39,13 @@ pub(super) struct Catalogue {
 }
 
 impl Catalogue {
-    /// Removes the identity of the machine's devices. Called if the devices changed while drivers were asked.
+    /// Removes the identity of the machine's devices. Called if devices changed while drivers were asked.
     pub(super) fn forget_machine(&mut self) {
         self.machine.fingerprint.clear();
     }
 
-    /// Adds a driver and the files that it depends on. Returns `false` if the table would then have too many files. The library ignores
-    /// such a catalogue, so the driver is left out, and programs open it.
+    /// Adds a driver and the files that it depends on. Returns `false`, and adds nothing, if the table would then have too many files. The
+    /// library would ignore the whole catalogue.
     pub(super) fn add(&mut self, mut driver: Driver, files: Option<Vec<SharedFile>>) -> bool {
         let before = self.files.len();
         driver.files = files.map(|files| self.places(files));
@@ -57,7 +57,7 @@ impl Catalogue {
         fits
     }
 
-    /// Returns the indices of files in the table. Adds the files that the table lacks.
+    /// Returns the indices of the files in the table. Adds missing files to the table.
     fn places(&mut self, files: Vec<SharedFile>) -> Vec<usize> {
         let mut place = |file: SharedFile| {
             let known = self.files.iter().position(|known| *known == file);
@@ -69,7 +69,7 @@ impl Catalogue {
         files.into_iter().map(&mut place).collect()
     }
 
-    /// Puts the files of each folder together, because readers open each folder once.
+    /// Sorts the files by folder, because readers open each folder only once.
     fn sort_files(&mut self) {
         let key = |&place: &usize| {
             let path = Path::new(&self.files[place].path);
@@ -104,10 +104,10 @@ pub(super) struct Variable {
     pub(super) value: String,
 }
 
-/// The devices that the kernel lists.
+/// Facts about the machine from the kernel's lists of devices.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub(super) struct Machine {
-    /// Checksum of everything that the library compares.
+    /// Checksum of all facts that the library compares.
     pub(super) fingerprint: String,
     pub(super) kernel: String,
     pub(super) nodes: Vec<Node>,
@@ -123,12 +123,12 @@ pub(super) struct Node {
 
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub(super) struct Card {
-    /// PCI domain, bus, device and function.
+    /// `true` if the kernel had suspended the card when it was recorded.
     pub(super) address: String,
     pub(super) vendor: u16,
     pub(super) device: u16,
     pub(super) driver: Option<String>,
-    /// `true` if the kernel had suspended the card.
+    /// Entry of one driver.
     pub(super) sleeps: bool,
 }
 
@@ -138,7 +138,7 @@ pub(super) struct Card {
 pub(super) struct Driver {
     pub(super) manifest: Manifest,
     pub(super) library: Library,
-    /// Time of the answer in seconds since 1970.
+    /// Time at which the driver was asked, in seconds since 1970.
     pub(super) asked: u64,
     #[serde(flatten)]
     pub(super) outcome: Outcome,
@@ -175,8 +175,8 @@ pub(super) struct Library {
     pub(super) build_id: Option<String>,
 }
 
-/// A file that drivers depend on, or a folder in which the dynamic linker searches for such files. The catalogue has it as a list without
-/// member names, because every process reads all files.
+/// A file that drivers depend on, or a folder in which the dynamic linker searches for a file of this kind. The catalogue stores it as a
+/// list without member names, because every process reads all files.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(from = "Vec<String>", into = "Vec<String>")]
 pub(super) struct SharedFile {
@@ -185,9 +185,9 @@ pub(super) struct SharedFile {
     pub(super) identity: String,
     /// Names by which libraries request the file, separated by blanks.
     pub(super) names: String,
-    /// Build ID. It reveals a changed file on file systems whose times may stay the same.
+    /// Build ID, which shows changes of a file on file systems whose times may stay the same.
     pub(super) build_id: Option<String>,
-    /// `true` if `LD_LIBRARY_PATH` led to the file.
+    /// `true` if the linker found the file through `LD_LIBRARY_PATH`.
     pub(super) is_searched: bool,
 }
 
@@ -221,7 +221,7 @@ impl From<SharedFile> for Vec<String> {
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub(super) enum Outcome {
-    /// The driver created an instance, or listed its extensions if only these were wanted.
+    /// The driver created an instance, or only listed its extensions if it was not asked for more.
     Answered,
     /// The driver reported an error.
     Failed {
@@ -238,7 +238,7 @@ pub(super) enum Outcome {
     Hung { seconds: u64, within: Option<String> },
 }
 
-/// An instance extension. The catalogue has its name and version, divided by a blank.
+/// An instance extension. The catalogue stores its name and version in one text, separated by a blank.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(from = "String", into = "String")]
 pub(super) struct Extension {
@@ -313,7 +313,7 @@ pub(super) fn is_kept(path: &Path, is_own: bool) -> bool {
     })
 }
 
-/// Returns the content of the file. If the content exceeds a limit, leaves out the driver with the largest entry, and programs open this
+/// Returns the content of the file. If the content exceeds a limit, drops the driver with the largest entry; programs then open this
 /// driver.
 fn content(made: &mut Catalogue) -> io::Result<Vec<u8>> {
     loop {
@@ -346,14 +346,14 @@ fn folder(path: &Path) -> io::Result<&Path> {
             return Ok(());
         }
         fs::create_dir_all(folder)?;
-        // All users must be able to read the catalogue, whatever the umask.
+        // All users must be able to read the catalogue, regardless of the umask.
         fs::set_permissions(folder, Permissions::from_mode(0o755))
     };
     make().map_err(|error| naming(folder, error))?;
     Ok(folder)
 }
 
-/// Creates a temporary file, which is deleted unless it is renamed.
+/// Creates a temporary file. Dropping the value deletes the file unless it was renamed.
 fn beside(folder: &Path) -> io::Result<NamedTempFile> {
     tempfile::Builder::new()
         .prefix(".catalogue-")
@@ -379,7 +379,7 @@ pub(super) fn check(path: &Path, is_own: bool) -> io::Result<()> {
     }
 }
 
-/// Replaces the catalogue. Concurrent readers get either the old or the new catalogue, never a part of one.
+/// Replaces the catalogue. Concurrent readers see either the old or the new catalogue, never a part of a catalogue.
 ///
 /// # Errors
 /// The file cannot be written. The old catalogue then remains.
@@ -390,9 +390,10 @@ pub(super) fn write(path: &Path, made: &mut Catalogue) -> io::Result<()> {
     remove_older(path)
 }
 
-/// Removes the file of loaders that wrote catalogues as JSON text, which is not read any more.
+/// Removes the catalogue of older loaders, which wrote JSON text that no current loader reads.
 ///
 /// # Errors
+///
 /// The file cannot be removed.
 pub(super) fn remove_older(path: &Path) -> io::Result<()> {
     let older = path.with_extension("json");
@@ -411,9 +412,9 @@ pub(super) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let replace = || {
         let mut file = beside(folder)?;
         file.write_all(content)?;
-        // All users must be able to read the file, whatever the umask.
+        // All users must be able to read the file, regardless of the umask.
         file.as_file().set_permissions(Permissions::from_mode(0o644))?;
-        // After a power failure, either the old file or the complete new one exists.
+        // After a power failure, the complete old file or the complete new file exists.
         file.as_file().sync_all()?;
         file.persist(path).map_err(|error| error.error)?;
         File::open(folder)?.sync_all()
@@ -436,7 +437,7 @@ mod tests {
         Some(numbers.map(file).collect())
     }
 
-    /// Returns a catalogue without drivers, and the entry of one.
+    /// Returns a catalogue without drivers, and an entry of a driver.
     fn parts() -> (Catalogue, Driver) {
         let empty = json!({"schema": 4, "loader": "", "architecture": "", "made": 0, "linker-cache": "", "linker-cache-sum": "",
             "variables": [], "machine": {"fingerprint": "", "kernel": "", "nodes": [], "cards": []}, "files": [], "drivers": []});
@@ -447,7 +448,7 @@ mod tests {
         (made, serde_json::from_value(driver).expect("a driver"))
     }
 
-    /// A reader opens each folder once.
+    /// The files of a folder are consecutive, so a reader opens each folder once.
     #[test]
     fn the_files_of_a_folder_follow_each_other() {
         let (mut made, driver) = parts();

@@ -1,4 +1,4 @@
-//! Judges a catalogue as a program would that the caller starts from this process.
+//! Checks a catalogue from the view of a program that is started from this process.
 
 use super::identify;
 use super::machine::each_name;
@@ -14,7 +14,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// A JSON value of `serde_json`. It implements the trait through which `loader/catalogue` reads values.
+/// A JSON value of `serde_json`, for the trait through which `loader/catalogue` reads values.
 #[derive(Clone, Copy)]
 pub(super) struct Seen<'a>(pub(super) &'a Value);
 
@@ -36,7 +36,7 @@ impl<'a> Json<'a> for Seen<'a> {
     }
 }
 
-/// This process and its machine.
+/// This process and its machine, for the checks of `loader/catalogue`.
 pub(super) struct Here;
 
 fn path(bytes: &[u8]) -> &Path {
@@ -87,7 +87,7 @@ impl Process for Here {
             return false;
         };
         let mut content = Vec::new();
-        // If an error occurs, the comparison uses the bytes read so far.
+        // After an error, the comparison uses the bytes that were read.
         let _ = file.take(most as u64).read_to_end(&mut content);
         content.chunks(HEAD_BYTES).for_each(take);
         true
@@ -107,13 +107,13 @@ impl Process for Here {
     }
 
     fn c_library(&self) -> &'static [u8] {
-        // SAFETY: the name ends with a null byte, and `dlsym` accepts any such name.
+        // SAFETY: `dlsym` needs a name that ends with a null byte, and a C string literal does.
         let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"gnu_get_libc_version".as_ptr()) };
         if found.is_null() {
             return b"";
         }
-        // SAFETY: the C library defines this function without parameters, and the function returns a static string that ends with a null
-        // byte.
+        // SAFETY: only the GNU C library defines this symbol: a function without parameters that returns a static string with a null byte
+        // at its end.
         unsafe {
             let version =
                 std::mem::transmute::<*mut libc::c_void, unsafe extern "C" fn() -> *const libc::c_char>(found);
@@ -122,12 +122,12 @@ impl Process for Here {
     }
 
     fn exports(&self, symbol: &CStr) -> bool {
-        // SAFETY: the name ends with a null byte, and `dlsym` accepts any such name.
+        // SAFETY: `dlsym` needs a name that ends with a null byte, and every `CStr` does.
         !unsafe { libc::dlsym(libc::RTLD_DEFAULT, symbol.as_ptr()) }.is_null()
     }
 }
 
-/// Judges the entries of a catalogue as a program would.
+/// Checks the entries of a catalogue from the view of a program.
 pub(super) struct Judge<'a> {
     catalogue: Catalogue<'a, Seen<'a>>,
     doubts: Vec<Option<Doubt>>,

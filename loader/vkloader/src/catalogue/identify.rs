@@ -6,13 +6,13 @@ use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Returns the identity of the file that a path leads to, in the form of the catalogue. Returns `None` if this is not a regular file.
+/// Returns the identity of the file at a path, in the form of the catalogue. Returns `None` if the file is not a regular file.
 pub(super) fn identity(path: &Path) -> Option<String> {
     look(path).map(|identity| identity.to_string())
 }
 
-/// Returns `true` if the file that a path leads to still has the recorded identity. On file systems whose times may stay the same when a
-/// file changes, the build ID must be equal too.
+/// Returns `true` if the file at a path still has the recorded identity. On file systems whose times may stay the same when a file changes,
+/// the build ID must also be equal.
 pub(super) fn is_same(path: &Path, written: &str, build: Option<&str>) -> bool {
     let same_build = || build.is_some() && build_id(path).as_deref() == build;
     look(path).is_some_and(|now| now.is_written(written.as_bytes()) && (now.proves() || same_build()))
@@ -22,7 +22,7 @@ fn look(path: &Path) -> Option<Identity> {
     state(path).filter(|_| path.is_file())
 }
 
-/// Returns the identity of the file or folder that a path leads to.
+/// Returns the identity of the file or folder at a path.
 pub(super) fn state(path: &Path) -> Option<Identity> {
     let found = fs::metadata(path).ok()?;
     Some(Identity {

@@ -1,4 +1,4 @@
-//! Graphics devices as the kernel lists them. Only [`Machine::is_open_to`] opens a device node, because that could wake the device.
+//! Graphics devices in the kernel's lists. Only [`Machine::is_open_to`] opens device nodes, because opening a node could wake the device.
 
 use super::file::{self, Card, Node};
 use catalogue::{Fingerprint, Hardware, Look};
@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// PCI class of displays, as the kernel writes it.
+/// Beginning of the PCI class of displays, in the form that the kernel writes.
 const DISPLAY: &str = "0x03";
 
 /// Device nodes outside `/dev/dri`.
@@ -31,7 +31,7 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// Reads the devices from files below the folder `root`.
+    /// Reads the kernel's lists below the folder `root`.
     pub(super) fn observe(root: &Path) -> Self {
         let cards = cards(root);
         let addresses = cards.iter().map(|card| card.address.as_bytes());
@@ -53,7 +53,7 @@ impl Machine {
         self.record.cards.iter().any(|card| card.sleeps)
     }
 
-    /// Returns whether the machine has the hardware of the driver with this library.
+    /// Returns the state of the hardware for the driver with this library.
     pub(super) fn hardware(&self, library: &str) -> Hardware {
         let drivers = || {
             let of_nodes = self.record.nodes.iter().filter_map(|node| node.driver.as_deref());
@@ -80,7 +80,7 @@ impl Machine {
             return true;
         };
         let serves = |node: &&Node| match &node.driver {
-            // Drivers render through these nodes.
+            // Drivers open these nodes to render.
             Some(driver) => node.path.contains("/renderD") && row.kernel_drivers.contains(&driver.as_str()),
             None => row.nodes.contains(&node.path.as_str()),
         };
@@ -161,7 +161,7 @@ fn cards(root: &Path) -> Vec<Card> {
     all.take(catalogue::MOST_CARDS).collect()
 }
 
-/// A folder that takes the place of the root folder.
+/// A folder that replaces the root folder in paths.
 struct Root<'a>(&'a Path);
 
 impl Root<'_> {

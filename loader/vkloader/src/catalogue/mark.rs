@@ -1,4 +1,4 @@
-//! The marker file, which tells programs that a user has a driver catalogue. The file is in a folder that programs read anyway.
+//! The marker file, which shows programs that a user has a driver catalogue. The marker is in a folder that programs read anyway.
 
 use super::{Place, file, user_folder};
 use crate::child::naming;
@@ -16,7 +16,7 @@ pub(super) fn path() -> Option<PathBuf> {
     Some(data.join("vulkan/icd.d").join(catalogue::USER_MARK))
 }
 
-/// Creates the marker file. Prints an error instead of returning it, because the catalogue itself was written.
+/// Creates the marker file. Prints errors instead of returning them, because the catalogue was written successfully.
 pub(super) fn put() {
     let Some(path) = path().filter(|path| !path.is_file()) else {
         return;
@@ -44,7 +44,7 @@ pub(super) fn remove(folder: &Path) -> io::Result<()> {
         _ => {}
     }
     if let Some(folder) = path.parent() {
-        // This removes the folder only if it is empty.
+        // The system removes the folder only if it is empty.
         let _ = fs::remove_dir(folder);
     }
     Ok(())

@@ -23,18 +23,18 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Returns the identity, as a text, of the file or folder that a path leads to; `None` if the path leads nowhere.
+/// Returns the identity, as a text, of the file or folder at a path; `None` if neither exists.
 pub(crate) fn identity_of(path: &Path) -> Option<String> {
     identify::state(path).map(|identity| identity.to_string())
 }
 
 /// Exit status for success.
 const GOOD: u8 = 0;
-/// Exit status if there is no catalogue, or if the catalogue differs from the drivers' answers.
+/// Exit status if there is no catalogue, or if the drivers' answers differ from the catalogue.
 const NOT_GOOD: u8 = 1;
 
-/// Upper bound on the repetitions of an update during which devices appear or disappear. While the update runs, the service that starts
-/// updates for such events may not start another one.
+/// Upper bound on the repetitions of an update during which devices appear or disappear. Repeating is necessary because the system service
+/// that starts updates starts no second update while one is running.
 const REPEATS: usize = 3;
 
 /// Commands for the driver catalogue.
@@ -120,12 +120,13 @@ impl Place {
         Ok(in_folder(&caches.ok_or_else(unknown)?.join(catalogue::USER_FOLDER)))
     }
 
-    /// Checks that root does not work in a folder of another user. That user could have put links to files of the system there.
+    /// Checks that root does not work in a folder of another user, who could have created links to system files in that folder.
     ///
     /// # Errors
+    ///
     /// A folder on the path of the catalogue or of its marker file belongs to another user.
     fn check_owner(&self) -> io::Result<()> {
-        /// The owner that the system reports for users who have no number in this namespace.
+        /// User ID that the system reports for users who have no ID in this namespace.
         const UNKNOWN: u32 = 65_534;
         if !self.user || !rustix::process::geteuid().is_root() {
             return Ok(());
@@ -201,7 +202,7 @@ impl Update {
             mark::put();
         }
         show::summary(&path, &made)?;
-        // A library that the user names has the word size of this program, so the other word size is left out.
+        // A library that the user names has the word size of this program, so drivers of the other word size are skipped.
         if asking.library.is_none() {
             let flags = [
                 (changed, "--changed"),

@@ -1,4 +1,4 @@
-//! The records of devices. Their files are in the folder of the catalogue (loader/record).
+//! The records of devices, whose files are in the folder of the catalogue (loader/record).
 
 use super::file::{self, Catalogue};
 use crate::show::plain;
@@ -22,7 +22,7 @@ pub(super) fn is_there(folder: &Path, sum: &str) -> bool {
     path(folder, sum).is_file()
 }
 
-/// Writes a record and returns its checksum. Returns `None` if the bytes are not a valid record or cannot be written. In that case,
+/// Writes a record and returns its checksum. Returns `None` if the bytes are not a valid record or cannot be written. Without a record,
 /// programs open the driver.
 pub(super) fn write(folder: &Path, manifest: &str, content: &[u8]) -> Option<String> {
     let head: [u8; 8] = content.get(16..24)?.try_into().ok()?;
@@ -39,7 +39,7 @@ pub(super) fn write(folder: &Path, manifest: &str, content: &[u8]) -> Option<Str
     written.ok().map(|()| name)
 }
 
-/// Removes the records that the catalogue does not mention, or all records if there is no catalogue.
+/// Removes the records that the catalogue does not refer to, or all records if there is no catalogue.
 pub(super) fn clean(folder: &Path, known: Option<&Catalogue>) -> io::Result<()> {
     let is_used = |name: &str| {
         let mut drivers = known.into_iter().flat_map(|known| &known.drivers);

@@ -1,4 +1,4 @@
-//! Prints catalogues for people.
+//! Prints catalogues in a readable form.
 
 use super::file::{self, Catalogue, Driver, Outcome};
 use super::here::{Judge, Seen};
@@ -16,7 +16,7 @@ fn print(text: &str) -> io::Result<()> {
     crate::commands::heard(crate::commands::print(text.trim_end()))
 }
 
-/// Prints that there is no catalogue.
+/// Prints the message that there is no catalogue.
 pub(super) fn none(path: &Path) -> io::Result<()> {
     let mut text = format!(
         "There is no catalogue at {}: programs open every driver.",
@@ -53,7 +53,7 @@ pub(super) fn summary(path: &Path, made: &Catalogue) -> io::Result<()> {
     print(&text)
 }
 
-/// Writes the entries. Adds to an entry the reason why programs would not use it, if there is one.
+/// Writes the entries. For an entry that programs would not use, also writes the reason.
 fn drivers(text: &mut String, known: &Catalogue, doubt: impl Fn(&Driver) -> Option<String>) {
     if known.drivers.is_empty() {
         text.push_str("No driver is known.\n");
@@ -79,7 +79,7 @@ fn line(text: &mut String, driver: &Driver) {
         ""
     };
     let said = format!("{}, {extensions}, {}{recorded}", outcome(driver), devices(driver));
-    // The names come from drivers and may contain any character.
+    // The names come from drivers, and may contain any character.
     let _ = writeln!(text, "{}\n    {}", plain(&driver.manifest.path), plain(&said));
 }
 
@@ -116,7 +116,7 @@ fn devices(driver: &Driver) -> String {
     }
 }
 
-/// Prints a catalogue. Adds the reasons why a program in this environment would not use the catalogue or one of its entries.
+/// Prints a catalogue. If a program in this environment would not use the catalogue or one of its entries, also prints the reasons.
 pub(super) fn all(path: &Path, known: &Catalogue, place: &Place, machine: &Machine) -> io::Result<()> {
     let mut text = String::new();
     let _ = writeln!(
@@ -149,9 +149,10 @@ pub(super) fn all(path: &Path, known: &Catalogue, place: &Place, machine: &Machi
     print(&text)
 }
 
-/// Reads a catalogue as a program would.
+/// Reads a catalogue like a program.
 ///
 /// # Errors
+///
 /// Returns the reason why programs ignore the whole file.
 fn judge(value: &Value) -> Result<Judge<'_>, &'static str> {
     let reader = Reader {

@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The entry of a driver, and the files that the driver depends on, if these are known.
+/// The entry of a driver, and the files that the driver depends on; `None` if these are unknown.
 type Known = (Driver, Option<Vec<SharedFile>>);
 
 /// Upper bound on the attempts for a driver whose files change while it is asked.
@@ -23,22 +23,22 @@ const ATTEMPTS: usize = 3;
 pub(super) struct Extent<'a> {
     /// The previous catalogue. The update can keep its valid entries.
     pub(super) before: Option<Catalogue>,
-    /// `true` if the update keeps every valid entry. Otherwise it keeps a valid entry only while a card is suspended, because the driver of
-    /// such a card cannot be asked for devices.
+    /// `true` if the update keeps every valid entry. Otherwise, it keeps valid entries only while a card is suspended, because the card's
+    /// driver cannot be asked for devices.
     pub(super) changed: bool,
     /// `true` if the update may wake suspended cards.
     pub(super) wake: bool,
-    /// The folder for records of devices; `None` to make no records.
+    /// The folder for records of devices; `None` if no devices are recorded.
     pub(super) records: Option<&'a Path>,
 }
 
-/// Asks the drivers and returns their entries. Reports the drivers that cannot be asked, and leaves them out.
+/// Asks the drivers and returns their entries. Reports and skips drivers that cannot be asked.
 ///
 /// # Errors
 /// The library that asks the drivers cannot be found or run.
 pub(super) fn make(place: &Place, asking: &Asking, extent: Extent<'_>) -> io::Result<Catalogue> {
     let machine = Machine::observe(&place.root);
-    // The cache is read first. So a later change of the cache makes this catalogue stale.
+    // The cache is read first, so that a later change of the cache makes this catalogue stale.
     let linker_cache = file::linker_cache();
     let linker_cache_sum = LinkerCacheSum::of(&Here).to_string();
     let mut asker = Asker::new(place, asking)?;
@@ -91,7 +91,7 @@ pub(super) fn make(place: &Place, asking: &Asking, extent: Extent<'_>) -> io::Re
     Ok(made)
 }
 
-/// Reports how many drivers a catalogue has no space for.
+/// Reports the number of drivers that do not fit into a catalogue.
 fn report_surplus(manifests: usize) {
     if let Some(more) = manifests.checked_sub(catalogue::MOST_ENTRIES).filter(|more| *more > 0) {
         anstream::eprintln!(
@@ -117,13 +117,13 @@ fn now() -> u64 {
         .map_or(0, |since| since.as_secs())
 }
 
-/// Returns the variables that change the answers of drivers, and the variables that decide which files make up a driver.
+/// Returns the variables that change the answers of drivers, and the variables that affect the list of a driver's files.
 ///
 /// # Errors
-/// A value is not valid text, or there are too many variables. Programs could not compare these variables, and would use answers that are
-/// only valid with them.
+/// A value is not valid text, or there are too many variables. Programs could not compare these variables, and would use answers that
+/// depend on the variables.
 fn variables() -> io::Result<Vec<Variable>> {
-    // Files that the linker found through a plain search path are marked instead.
+    // Files that the linker found through a plain search path are marked in the catalogue instead.
     let has_odd_search = closure::searched().is_none();
     let is_of_linker = |name: &[u8]| name == b"LD_PRELOAD" || name == b"LD_LIBRARY_PATH" && has_odd_search;
     let set = std::env::vars_os()
@@ -154,7 +154,7 @@ fn variables() -> io::Result<Vec<Variable>> {
 }
 
 /// Returns the previous entry of a driver if it is still valid. Drivers that failed, crashed or hung are asked again. If suspended cards
-/// may be woken now, this also applies to a driver that was not asked for devices.
+/// may be woken now, drivers that were not asked for devices are also asked again.
 fn still_known(
     before: &Catalogue,
     made: &Catalogue,
@@ -182,13 +182,13 @@ fn still_known(
     holds.then(|| (driver.clone(), Some(files)))
 }
 
-/// Returns the path of the file that decides whether a library has changed.
+/// Returns the path of the library file whose identity is compared.
 pub(super) fn library_file<'a>(named: &'a str, opened: &'a str) -> &'a str {
     if named.contains('/') { named } else { opened }
 }
 
-/// Asks a driver. Repeats this if files of the driver changed meanwhile, because during an installation either the old or the new driver
-/// may have answered.
+/// Asks a driver. Repeats the query if files of the driver changed in the meantime, because during an installation either the old or the
+/// new driver may have answered.
 fn ask(
     asker: &Asker<'_>,
     machine: &Machine,
@@ -202,7 +202,7 @@ fn ask(
         let since = SystemTime::now();
         let (mut driver, files) = ask_once(asker, machine, manifest, wakes)?;
         let asked = Some(PathBuf::from(library_file(&driver.library.named, &driver.library.path)));
-        // A file whose time is in the future counts as unchanged if it is the same as before this attempt.
+        // A file whose time is in the future is treated as unchanged if it is the same as before this attempt.
         let is_stable = last.as_ref() == Some(&files);
         let changes = |file: &SharedFile| file.has_changed_since(since) && !(is_stable && file.is_same());
         let is_new = || files.iter().flatten().any(changes);
@@ -230,7 +230,8 @@ fn ask(
     Err(io::Error::other("its files change while it is asked"))
 }
 
-/// Returns the library that a manifest names by a path. This is a guess: if the loader opened another file, the driver is asked once more.
+/// Returns the library that a manifest names by a path. The result is a guess: if the loader opened another file, the driver is asked once
+/// more.
 fn library_of(manifest: &str) -> Option<PathBuf> {
     let known: serde_json::Value = serde_json::from_slice(&std::fs::read(manifest).ok()?).ok()?;
     let named = known["ICD"]["library_path"]
@@ -252,14 +253,14 @@ fn ask_once(asker: &Asker<'_>, machine: &Machine, manifest: &str, wakes: bool) -
         true => asker.ask(manifest, Depth::Devices)?,
         false => first,
     };
-    // A driver without hardware has no device. To ask such a driver could make it open the nodes of other cards.
+    // A driver without hardware has no device. Asking such a driver could make it open the nodes of other cards.
     if !wakes && hardware == Hardware::Absent && answer.outcome == Outcome::Answered {
         answer.devices = Some(Vec::new());
     }
     let found = answer.devices.as_ref().is_some_and(|devices| !devices.is_empty());
     if wakes && hardware == Hardware::Present && !found && !machine.is_open_to(&library) {
-        // A later permission to open the node changes nothing that the catalogue compares. So the entry must not claim that the hardware
-        // answered.
+        // The catalogue does not compare permissions, so it stays valid after a later permission to open the node. Therefore, the entry
+        // must not claim that the hardware answered.
         hardware = Hardware::Pending;
     }
     entry(manifest, answer, hardware).map_err(|error| match error {
@@ -269,14 +270,14 @@ fn ask_once(asker: &Asker<'_>, machine: &Machine, manifest: &str, wakes: bool) -
     })
 }
 
-/// Files without an identity. A driver with such a file has no entry.
+/// Reason why a driver has no entry: one of its files has no identity.
 enum Unknown {
     Manifest,
     /// A library: its path, or its name in the manifest.
     Library(String),
 }
 
-/// Returns the folders of `LD_LIBRARY_PATH` in this process.
+/// Returns the folders of `LD_LIBRARY_PATH` that this process uses.
 fn searched() -> Vec<String> {
     closure::searched().unwrap_or_default()
 }
@@ -304,7 +305,7 @@ fn not_found(named: &str, search: Vec<String>) -> io::Error {
     ))
 }
 
-/// Returns `true` if the list is complete and programs accept it. A replacement character in a name means that the name was not valid
+/// Returns `true` if the list is complete and programs accept the list. A replacement character in a name means that the name was not valid
 /// UTF-8.
 fn is_readable(extensions: &[Extension]) -> bool {
     let is_name = |name: &str| {

@@ -1,4 +1,4 @@
-//! Finds problems with the display on which a program opens its windows.
+//! Finds problems with the display that a program uses for its windows.
 
 mod xserver;
 
@@ -10,7 +10,7 @@ use std::io::ErrorKind;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-/// First parts of the names of libraries with which programs open windows.
+/// Beginnings of the names of libraries that programs use to open windows.
 const LIBRARIES: [&str; 7] = [
     "libX11.so",
     "libX11-xcb.so",
@@ -21,7 +21,7 @@ const LIBRARIES: [&str; 7] = [
     "libglfw.so",
 ];
 
-/// Returns a finding for a program that failed without a display, although drivers work or no driver was asked.
+/// Returns a finding for a program that failed because no display is available. The drivers of this program work, or were not asked.
 pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
     let has = |code: &codes::Row| report.dropped.iter().any(|dropped| dropped.code == code.name);
     let asked_nothing = has(codes::PROGRAM_NO_INSTANCE);
@@ -58,8 +58,8 @@ pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
     })
 }
 
-/// Returns a finding for a program that failed because its X server shows no pictures of a graphics card. Such servers lack DRI3, as in many remote
-/// desktops, or run on another machine.
+/// Returns a finding for a program that failed because its X server cannot show images of a graphics card. The server has no DRI3, like
+/// many remote desktops, or runs on another machine.
 pub(super) fn without_dri3(report: &Report, records: &[&Record]) -> Option<Dropped> {
     let failed = |code: &codes::Row| report.dropped.iter().any(|dropped| dropped.code == code.name);
     let is_of_mesa = |driver: &str| {
@@ -89,7 +89,7 @@ pub(super) fn without_dri3(report: &Report, records: &[&Record]) -> Option<Dropp
     })
 }
 
-/// Returns `true` if a program made calls for a surface, or needs a library with which programs open windows.
+/// Returns `true` if a program made calls for a surface, or uses a library that opens windows.
 fn wants_window(report: &Report, records: &[&Record]) -> bool {
     let is_of_surface = |record: &&Record| match &record.event {
         Event::Begin(step) => step.name.contains("Surface") || step.name.contains("PresentationSupport"),

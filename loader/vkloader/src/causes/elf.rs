@@ -1,5 +1,4 @@
-//! Finds the reason why a library cannot be opened: missing or invalid libraries that it needs, according to the rules of the dynamic
-//! linker.
+//! Finds the reason why the dynamic linker cannot open a library: for example, a library that it needs is missing or invalid.
 
 mod elsewhere;
 mod refused;
@@ -17,7 +16,7 @@ use rustix::fs::{Access, access};
 use std::path::Path;
 
 /// Adds missing and invalid libraries to the finding about a library that could not be opened. `loader` is the file of the loader that
-/// tried this, and `program` the file of the program.
+/// tried to open the library, and `program` is the file of the program.
 pub(super) fn explain(dropped: &mut Dropped, loader: Option<&Path>, program: Option<&Path>) {
     let is_about = [
         codes::LOADER_NOT_OPENED.name,
@@ -46,7 +45,7 @@ pub(super) fn explain(dropped: &mut Dropped, loader: Option<&Path>, program: Opt
     of_file(dropped, &path, own, program);
 }
 
-/// Adds the reason why this file does not open.
+/// Adds the reason why the library at `path` does not open.
 fn of_file(dropped: &mut Dropped, path: &Path, own: Identity, program: Option<&Path>) {
     if !path.is_file() {
         dropped.findings.insert(0, format!("{} is not a file", shown(path)));
@@ -80,16 +79,16 @@ fn of_file(dropped: &mut Dropped, path: &Path, own: Identity, program: Option<&P
         return;
     }
     let words = words_of_the_linker(dropped).unwrap_or_default();
-    // The system's message is about the first file that stopped the dynamic linker. So the message comes before a search by this program.
+    // The system's message names the first file that stopped the dynamic linker, so the message is examined before this program searches.
     if !refused::explain(dropped, &words, path, own) && !missing(dropped, path, own) {
         in_words_of_the_linker(dropped, &words, own, program);
     }
 }
 
-/// Words of the probe about a library without the function that each Vulkan loader exports.
+/// Part of the probe's message about a library without the function that each Vulkan loader exports.
 const NO_LOADER: &str = "exports no vkGetInstanceProcAddr";
 
-/// Adds the reason why the loader of programs does not open. Its message has the path of a damaged file.
+/// Adds the reason why the loader of programs does not open. The message of the finding contains the path of a damaged file.
 fn loader_not_opened(dropped: &mut Dropped, library: &str, own: Identity) {
     let words = words_of_the_linker(dropped).unwrap_or_default();
     let Some(path) = locate(library, own).or_else(|| refused::named_path(&words)) else {
@@ -141,7 +140,7 @@ fn absent(dropped: &mut Dropped, library: &str) {
     dropped.advice = "Reinstall the package that the manifest belongs to, or correct library_path in it.".into();
 }
 
-/// Returns the first folder on a path in which this user may not search.
+/// Returns the first folder on a path that this user may not search.
 pub(super) fn closed_folder(path: &Path) -> Option<&Path> {
     let mut folders: Vec<&Path> = path.ancestors().skip(1).filter(|folder| folder.is_absolute()).collect();
     folders.reverse();
@@ -154,7 +153,7 @@ pub(super) fn closed_folder(path: &Path) -> Option<&Path> {
 /// Size of the header of a 64-bit ELF file in bytes.
 const LONGEST_HEAD: u64 = 64;
 
-/// Adds to a finding that a file is not a library, or that the file was truncated. Returns `true` if one of these is the case.
+/// Adds to a finding that a file is not a library, or was truncated. Returns `true` if the file has one of these faults.
 pub(super) fn damaged(dropped: &mut Dropped, path: &Path) -> bool {
     let size = std::fs::metadata(path).map_or(0, |status| status.len());
     let finding = match (Identity::of(path), closure::whole_size(path)) {
@@ -175,7 +174,7 @@ pub(super) fn damaged(dropped: &mut Dropped, path: &Path) -> bool {
     true
 }
 
-/// Adds the missing libraries that a library needs. Returns `false` if none is missing.
+/// Adds the missing libraries that a library needs. Returns `false` if no library is missing.
 fn missing(dropped: &mut Dropped, path: &Path, own: Identity) -> bool {
     let missing = Closure::of(path, own).missing;
     for (name, needed_by) in &missing {
@@ -231,8 +230,8 @@ fn in_words_of_the_linker(dropped: &mut Dropped, words: &str, own: Identity, pro
     }
 }
 
-/// Returns the finding and the remedy for a library that lacks a needed version of symbols. The message is `LIBRARY: version `VERSION' not
-/// found (required by LIBRARY)`.
+/// Returns the finding and the remedy for a library without a required version of its symbols. The message is `LIBRARY: version `VERSION'
+/// not found (required by LIBRARY)`.
 fn too_old(words: &str, own: Identity) -> Option<(String, String)> {
     let (library, rest) = words.split_once(": version `")?;
     let (version, rest) = rest.split_once("' not found (required by ")?;
@@ -259,7 +258,7 @@ fn too_old(words: &str, own: Identity) -> Option<(String, String)> {
     ))
 }
 
-/// Returns the remedy for a library that a program brings and that is older than the system's own.
+/// Returns the remedy for a library that comes with a program and is older than the system's library.
 fn instead(library: &str, usual: &Path) -> String {
     format!(
         "The program brings an older {} than the system has: start it with the system's (LD_PRELOAD={} PROGRAM), or update or remove {library}.",
@@ -370,7 +369,7 @@ mod tests {
                 .iter()
                 .all(|finding| !finding.contains("is for"))
         );
-        // No test runs on this processor.
+        // Changes the processor to one on which no test runs.
         header[18] = 0xF7;
         assert_eq!(findings(&header, None).len(), 1);
     }

@@ -18,8 +18,8 @@ const OLDER: [&str; 3] = [
     " which is older than the application specified API version of ",
 ];
 
-/// Adds the reason why there is no instance. `of_program` is `true` for the user's program, and `false` for the probe, which requests the
-/// newest version.
+/// Adds the reason why the program has no instance. `of_program` is `true` for the user's program, and `false` for the probe, which
+/// requests the newest version.
 pub(super) fn find(report: &mut Report, records: &[&Record], of_program: bool) {
     let mut found = Vec::new();
     if report.loader.is_some() && report.ended.is_none() || of_program {
@@ -62,7 +62,7 @@ fn failed_call(report: &Report) -> Option<Dropped> {
     Some(found)
 }
 
-/// Returns a finding if the last attempt to create an instance failed.
+/// Returns a finding if the program's last attempt to create an instance failed.
 fn refused(report: &Report, records: &[&Record]) -> Option<Dropped> {
     let is_known = |code: &codes::Row| report.dropped.iter().any(|dropped| dropped.code == code.name);
     if is_known(codes::LAYER_CALL_FAILED) {
@@ -100,7 +100,7 @@ fn refused(report: &Report, records: &[&Record]) -> Option<Dropped> {
     Some(found)
 }
 
-/// Layers that programs request. Each has its package in Debian and Ubuntu, and its package in Fedora and Arch.
+/// Layers that programs request. Each row has the package in Debian and Ubuntu, and the package in Fedora and Arch.
 const PACKAGES: [(&str, [&str; 2]); 1] = [(
     "VK_LAYER_KHRONOS_validation",
     ["vulkan-validationlayers", "vulkan-validation-layers"],
@@ -139,7 +139,7 @@ fn name_layer(found: &mut Dropped, report: &Report, records: &[&Record]) {
     }
 }
 
-/// Returns `true` for an override layer that replaces the folders in which layers are looked for.
+/// Returns `true` for an override layer that replaces the search folders for layers.
 fn replaces_layers(dropped: &Dropped) -> bool {
     let content = || manifests::read(Path::new(dropped.file.as_deref()?));
     let replaces =

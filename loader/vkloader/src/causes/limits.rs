@@ -1,4 +1,4 @@
-//! Limits that the system sets for a process. The process that examines drivers inherits these limits, as a user's program does.
+//! Limits that the system sets for a process. The process that examines drivers inherits the same limits as a user's program.
 
 use crate::report::{Dropped, codes};
 use rustix::process::{Resource, getrlimit};

@@ -1,11 +1,11 @@
-//! Finds missing libraries that a driver itself tries to open. The source is the dynamic linker's log of a second run
+//! Finds missing libraries that a driver tries to open while it runs. The source is the dynamic linker's log of a second run
 //! (`LD_DEBUG=libs,files`).
 
 use super::packages;
 use crate::report::{Dropped, Report};
 use std::collections::BTreeSet;
 
-/// Codes whose cause may be a missing library that the driver itself tries to open.
+/// Codes of failures whose cause may be a missing library that the driver tried to open.
 const CODES: [&str; 6] = [
     "driver.no-global-function",
     "driver.negotiation-refused",
@@ -15,7 +15,7 @@ const CODES: [&str; 6] = [
     "driver.no-entry-point",
 ];
 
-/// Returns `true` if a second run can reveal more, because no device is usable and a driver failed.
+/// Returns `true` if a second run can show more: no device is usable, and a driver failed.
 pub(crate) fn worth_watching(report: &Report) -> bool {
     report
         .dropped
@@ -52,7 +52,7 @@ pub(super) fn explain(dropped: &mut Dropped, outputs: &[String]) {
 /// Returns the names of libraries that `library` requested but that were not found.
 fn not_found<'a>(output: &'a str, library: &str) -> Vec<&'a str> {
     let own = file_name(library);
-    // After a request, the log has lines about the search. A link map in the log means success.
+    // The lines after a request are about the search for the library. A line with the address of a link map reports success.
     let mut asked: Vec<&str> = Vec::new();
     let mut mapped: BTreeSet<&str> = BTreeSet::new();
     let mut unasked = None;

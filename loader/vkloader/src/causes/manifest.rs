@@ -1,4 +1,4 @@
-//! Finds why a manifest cannot be read, if the library's message does not say this.
+//! Finds the reason why a manifest cannot be read, if the library's message does not contain it.
 
 use super::elf::closed_folder;
 use crate::installed;

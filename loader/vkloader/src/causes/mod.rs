@@ -1,4 +1,4 @@
-//! Finds causes that a loader cannot know: missing libraries, unreachable hardware, and files that override others without a message.
+//! Finds causes that a loader cannot detect: missing libraries, unreachable hardware, and files that override others without a message.
 
 mod display;
 pub(crate) mod elf;
@@ -25,7 +25,7 @@ use crate::report::{Report, codes, rank};
 use crate::variables::Variables;
 use std::path::Path;
 
-/// Adds causes to a report that the trace does not contain. `watched` is a second run with the dynamic linker's log, if there was one.
+/// Adds causes to a report that are not in the trace. `watched` is a second run with the dynamic linker's log, if there was one.
 /// `of_program` is `true` for the user's program, and `false` for the probe.
 pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Finished>, of_program: bool) {
     let records: Vec<&Record> = finished.records.iter().collect();

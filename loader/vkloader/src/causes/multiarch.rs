@@ -1,4 +1,4 @@
-//! Finds drivers and layers for another word size than the program's. On a system with both word sizes, such files are normal.
+//! Finds drivers and layers for another word size than the program's. Systems with both word sizes normally have both kinds of files.
 
 use crate::report::Report;
 

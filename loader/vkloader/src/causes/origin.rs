@@ -1,4 +1,4 @@
-//! Finds the origin of a variable: the process that set the variable, and the file that sets it for every session.
+//! Finds the origin of a variable: the process that set it, and the file that sets it in every session.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,10 +34,10 @@ const OWN_FILES: [&str; 9] = [
     ".zshrc",
     ".config/fish/config.fish",
 ];
-/// Folders with such files, relative to the home folder.
+/// Folders with such files for a user, relative to the home folder.
 const OWN_FOLDERS: [&str; 2] = [".config/environment.d", ".config/plasma-workspace/env"];
 
-/// Returns sentences about the origin of a variable of this process; empty if the origin is unknown.
+/// Returns sentences about the origin of a variable in this process; empty if the origin is unknown.
 pub(super) fn of(name: &str) -> Vec<String> {
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let mut found: Vec<String> = process(Path::new("/proc"), std::process::id(), name)
@@ -64,7 +64,7 @@ fn process(proc: &Path, own: u32, name: &str) -> Option<String> {
     None
 }
 
-/// Returns whether a process was started with the variable; `None` if this user may not read the process's environment.
+/// Returns `Some(true)` if a process was started with the variable; `None` if this user may not read the process's environment.
 fn has(proc: &Path, process: u32, name: &str) -> Option<bool> {
     let bytes = fs::read(proc.join(process.to_string()).join("environ")).ok()?;
     let mut variables = bytes.split(|&byte| byte == 0);

@@ -1,5 +1,5 @@
 //! Finds settings that override others without a message: variables that replace the search, settings files, override layers, and two
-//! manifests for one library. Also explains why a machine has no drivers.
+//! manifests for one library. Also finds the reason why a machine has no drivers.
 
 use super::{spelling, unsearched, variables};
 use crate::events::{Decision, Event, Record, Searched};
@@ -11,18 +11,17 @@ use std::path::{Path, PathBuf};
 /// Variables that replace the whole search for drivers.
 pub(super) const REPLACING: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
 
-/// The layer that Vulkan Configurator installs. It can replace search paths and disable layers.
+/// The layer that Vulkan Configurator installs, which can replace search paths and disable layers.
 const OVERRIDE: &str = "VK_LAYER_LUNARG_override";
 
 /// Adds findings about settings that override drivers and layers.
 pub(super) fn find(report: &mut Report, records: &[&Record]) {
-    // If no device is usable, the override is the likely cause. Otherwise the override is only a side note.
+    // If no device is usable, the override is the likely cause. Otherwise, it is only a side note.
     let silent = if report.is_usable() { rank::ASIDE } else { rank::SILENT };
     let replacing = variables(records).find(|(name, _)| REPLACING.contains(name));
     let mut found = Vec::new();
     if let Some((name, value)) = replacing {
-        // If the variable names a driver that does not work, that driver is the cause. The variable only explains why no other driver was
-        // found.
+        // If the variable names a broken driver, that driver is the cause. The variable only explains why the search found no other driver.
         let is_broken = |dropped: &Dropped| dropped.rank == rank::BROKEN && dropped.code.starts_with("driver.");
         let after_broken = report.dropped.iter().any(is_broken);
         found.push(Dropped {
@@ -109,7 +108,7 @@ fn searched<'a>(records: &'a [&Record]) -> impl Iterator<Item = &'a Searched> {
     })
 }
 
-/// Returns findings about folders with manifests that this user may not read.
+/// Returns findings about manifest folders that this user may not read.
 fn closed_folders(records: &[&Record]) -> Vec<Dropped> {
     let mut found = Vec::new();
     for record in records {
@@ -138,7 +137,7 @@ fn has_manifests(records: &[&Record]) -> bool {
     decided || searched(records).any(|folder| folder.manifests > 0)
 }
 
-/// Returns findings about libraries that several manifests name. Programs get the devices of such a library several times.
+/// Returns findings about libraries that several manifests name. Programs list the devices of these libraries several times.
 fn twice(records: &[&Record]) -> Vec<Dropped> {
     let mut manifests: BTreeMap<PathBuf, Vec<&str>> = BTreeMap::new();
     for decision in kept(records, "driver") {
@@ -172,7 +171,7 @@ fn none_has_device(report: &Report) -> Option<Dropped> {
         .map(|driver| format!("{}: {}", driver.name, driver.reason))
         .collect();
     let is_all = report.devices.is_empty() && report.hidden.is_empty() && report.ended.is_none();
-    // A broken driver explains more than drivers that found no hardware.
+    // A broken driver explains a failure better than drivers that found no hardware.
     let is_broken =
         |dropped: &Dropped| dropped.subject.starts_with("driver") && (rank::BROKEN..=OTHER).contains(&dropped.rank);
     let found = codes::DRIVER_NONE_HAS_DEVICE.about("all drivers");
@@ -220,7 +219,7 @@ fn nothing_installed(records: &[&Record], surroundings: &[String]) -> Dropped {
         (None, Some(first)) => found.advice.clone_from(&first.advice),
         (None, None) => {}
     }
-    // A manifest that exists but is not found explains more than an empty folder.
+    // An existing manifest that is not found explains more than an empty folder.
     found.findings = unsearched.into_iter().map(|one| one.finding).chain(findings).collect();
     found
 }

@@ -1,6 +1,6 @@
-//! Packages of the libraries that drivers most often miss.
+//! Packages with the libraries that drivers most often lack.
 
-/// A library, with its packages in Debian and Ubuntu, in Fedora, and in Arch.
+/// A library, and its packages: in Debian and Ubuntu, in Fedora, and in Arch.
 const PACKAGES: [(&str, [&str; 3]); 26] = [
     ("libEGL.so.1", ["libegl1", "libglvnd-egl", "libglvnd"]),
     ("libGLX.so.0", ["libglx0", "libglvnd-glx", "libglvnd"]),
@@ -33,12 +33,12 @@ const PACKAGES: [(&str, [&str; 3]); 26] = [
     ("libzstd.so.1", ["libzstd1", "libzstd", "zstd"]),
 ];
 
-/// First part of the names of libraries whose package names contain the version, such as `libLLVM-15.so.1` and `libLLVM.so.18.1`.
+/// Beginning of the names of libraries whose package names contain the version, for example `libLLVM-15.so.1` and `libLLVM.so.18.1`.
 const LLVM: &str = "libLLVM";
-/// First part of the names of NVIDIA's libraries, which belong together.
+/// Beginning of the names of NVIDIA's libraries, which one package contains.
 const NVIDIA: &str = "libnvidia-";
 
-/// Returns the packages of a library; `None` if they are unknown.
+/// Returns the packages that contain a library; `None` if they are unknown.
 fn packages(library: &str) -> Option<[String; 3]> {
     if let Some(rest) = library.strip_prefix(LLVM) {
         let digits = rest.trim_start_matches(['-', '.']).trim_start_matches("so.");

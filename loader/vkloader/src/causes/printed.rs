@@ -6,7 +6,7 @@ use crate::report::Dropped;
 /// Text before the name of a library that NVIDIA's driver could not open.
 const NOT_OPENED: &str = "unable to open '";
 
-/// Adds the library that a driver could not open, if the driver printed its name.
+/// Adds the library that a driver could not open, if the driver printed the name of the library.
 pub(super) fn explain(dropped: &mut Dropped) {
     if !dropped.subject.starts_with("driver") {
         return;

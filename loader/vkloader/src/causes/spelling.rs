@@ -1,9 +1,9 @@
 //! Common mistakes in variables that list paths: quotes, `~` and `$` that only a shell would expand, blanks, wrong separators, and
-//! libraries in place of manifests.
+//! libraries instead of manifests.
 
 use std::path::Path;
 
-/// A mistake: a function that finds it, and the remedy.
+/// A mistake: the function that detects it, and the remedy.
 struct Mistake {
     is_in: fn(&str) -> bool,
     advice: &'static str,
@@ -44,7 +44,7 @@ const MISTAKES: [Mistake; 8] = [
     },
 ];
 
-/// Returns the part of a word up to `.json`, if the word continues after that.
+/// Returns the part of a word up to `.json` if there is text after it.
 fn without_rest(word: &str) -> Option<&str> {
     let (path, rest) = word.split_at(word.find(".json")? + ".json".len());
     (!rest.is_empty()).then_some(path)

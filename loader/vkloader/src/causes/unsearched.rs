@@ -1,5 +1,5 @@
-//! Finds installed driver manifests that the loader does not find. Either a variable removes their folder from the search, or their names
-//! lack the suffix of manifests.
+//! Finds installed driver manifests that the loader does not find. Either a variable excludes their folder from the search, or their names
+//! do not end in `.json`.
 
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
@@ -31,7 +31,7 @@ pub(super) fn find(root: &Path, searched: &[&str]) -> Vec<Unsearched> {
     dangling.chain(misnamed).chain(at_home).chain(elsewhere).collect()
 }
 
-/// Returns a folder that is a link to nothing, for example to a disk that is not mounted.
+/// Returns a finding for a folder that is a broken link, for example to a disk that is not mounted.
 fn dangling(folder: &Path) -> Option<Unsearched> {
     let target = fs::read_link(folder).ok().filter(|_| !folder.exists())?;
     let (folder, target) = (folder.display(), target.display());
@@ -47,7 +47,8 @@ struct Home {
     advice: String,
 }
 
-/// Returns home folders if `HOME` leads elsewhere: the one of this process's user, and the one of the user who called sudo.
+/// Returns the correct home folders if `HOME` has another value: the folder of this process's user, and the folder of the user who called
+/// sudo.
 fn homes(root: &Path) -> Vec<Home> {
     let text = fs::read_to_string(root.join("etc/passwd")).unwrap_or_default();
     let number = rustix::process::geteuid().as_raw().to_string();
@@ -70,7 +71,7 @@ fn homes(root: &Path) -> Vec<Home> {
         .collect()
 }
 
-/// Returns the home folder of the first user in `passwd` that `fits` accepts.
+/// Returns the home folder of the first user in `passwd` for whom `fits` returns `true`.
 fn home_of(passwd: &str, fits: impl Fn(&[&str]) -> bool) -> Option<String> {
     let mut lines = passwd.lines().map(|line| line.split(':').collect::<Vec<_>>());
     let fields = lines.find(|fields| fields.len() > 5 && fits(fields))?;
@@ -92,7 +93,7 @@ fn of_home(root: &Path, home: &Home, searched: &[&str]) -> Option<Unsearched> {
     })
 }
 
-/// Folders in which a system's drivers have their manifests.
+/// Folders in which drivers install their manifests.
 const FOLDERS: [&str; 4] = [
     "/etc/vulkan/icd.d",
     "/usr/local/share/vulkan/icd.d",
@@ -102,7 +103,8 @@ const FOLDERS: [&str; 4] = [
 /// Upper bound on the size of a manifest in bytes.
 const LARGEST: u64 = 1 << 16;
 
-/// Returns a file below `root` that would lead to this library if the loader read the file. `library` is the library's name up to `.so`.
+/// Returns a file below `root` that would be a manifest for this library under another name or in another folder. `library` is the
+/// library's name up to `.so`.
 pub(super) fn leading_to(root: &Path, library: &str) -> Option<Unsearched> {
     let library = format!("{library}.so");
     FOLDERS.iter().find_map(|folder| {
@@ -124,7 +126,8 @@ pub(super) fn leading_to(root: &Path, library: &str) -> Option<Unsearched> {
     })
 }
 
-/// Returns `true` if a folder exists but this user may not read it. Below the home folder of another user, this cannot be known.
+/// Returns `true` if a folder exists but this user may not read it. A folder below another user's home folder may not even exist, so the
+/// result is then `false`.
 pub(super) fn is_closed(folder: &Path) -> bool {
     access(folder, Access::READ_OK | Access::EXEC_OK) == Err(Errno::ACCESS) && folder.is_dir()
 }
@@ -147,7 +150,7 @@ fn of_usual(root: &Path, usual: &str, searched: &[&str]) -> Option<Unsearched> {
     })
 }
 
-/// Returns a file whose name lacks the suffix of manifests, such as a copy that a package manager left.
+/// Returns a finding for a file whose name lacks the suffix of manifests, for example a copy that a package manager created.
 fn misnamed(folder: &Path) -> Option<Unsearched> {
     let is_manifest = |name: &String| {
         let path = folder.join(name);

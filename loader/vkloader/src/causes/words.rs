@@ -1,4 +1,4 @@
-//! Finds words in variables that match nothing. The loader ignores such a word without a message.
+//! Finds words in variables that match no driver, layer or device. The loader ignores unmatched words without a message.
 
 use super::{spelling, variables};
 use crate::events::{Event, Record};
@@ -19,8 +19,8 @@ enum Kind {
     Path,
 }
 
-/// The variables. Each row has a name, the separators of words, the kind of words, and `true` if a word without a match means that
-/// something is missing.
+/// The variables. Each row has a name, the separators of words, the kind of words, and `true` if an unmatched word means that an object is
+/// missing.
 const VARIABLES: [(&str, &[char], Kind, bool); 14] = [
     ("VK_INSTANCE_LAYERS", &[':'], Kind::Layer, true),
     ("VK_LOADER_LAYERS_ENABLE", &[','], Kind::LayerPattern, true),
@@ -38,16 +38,16 @@ const VARIABLES: [(&str, &[char], Kind, bool); 14] = [
     ("VK_ADD_IMPLICIT_LAYER_PATH", &[':'], Kind::Path, true),
 ];
 
-/// Variable that lists the only devices to show.
+/// Variable that lists the devices to show.
 const VISIBLE: &str = "VK_LOADER_VISIBLE_DEVICES";
 
 /// Upper bound on the words of this variable that are reported separately.
 const MOST_WORDS: usize = 16;
 
-/// Words that stand for many layers.
+/// Words that match many layers.
 const WIDE: [&str; 6] = ["~all~", "~implicit~", "~explicit~", "implicit", "explicit", "*"];
 
-/// Adds findings about words that match nothing.
+/// Adds findings about unmatched words.
 pub(super) fn find(report: &mut Report, records: &[&Record]) {
     let mut found = Vec::new();
     for (name, value) in variables(records) {
@@ -88,7 +88,7 @@ fn unmatched_in_file(records: &[&Record]) -> Vec<Dropped> {
         let Some((_, name, advice)) = MEMBERS.iter().find(|member| message.text.starts_with(member.0)) else {
             continue;
         };
-        // The rest of the warning lists the words for all devices.
+        // The rest of the warning lists words that match the existing devices.
         let says = message.text.split("; these words would: ").next().unwrap_or_default();
         let reason = format!("{says}.");
         let is_known = found.iter().any(|known| known.reason == reason);
@@ -160,7 +160,7 @@ fn unmatched(row: &(&str, &[char], Kind, bool), value: &str, records: &[&Record]
         .collect()
 }
 
-/// Returns `true` if a word is a part of a name, so that the word would match with stars around it.
+/// Returns `true` if a word is only a part of a name, so that it would match with stars around it.
 fn is_part(word: &str, layers: &[String], drivers: &[String], kind: Kind) -> bool {
     let names = match kind {
         Kind::DriverPattern => drivers,
@@ -169,7 +169,7 @@ fn is_part(word: &str, layers: &[String], drivers: &[String], kind: Kind) -> boo
     !word.contains('*') && names.iter().any(|name| show::matches(&format!("*{word}*"), name))
 }
 
-/// Old layers that the validation layer replaced.
+/// Old layers that the current validation layer replaced.
 const VALIDATION_BEFORE: [&str; 6] = [
     "VK_LAYER_LUNARG_standard_validation",
     "VK_LAYER_LUNARG_core_validation",
@@ -200,7 +200,7 @@ fn looked_for_explicit(records: &[&Record]) -> bool {
         .any(|record| matches!(&record.event, Event::Searched(searched) if searched.wanted == "explicit layer"))
 }
 
-/// Returns the distinct names in decisions about one kind of subject. `of` computes a name from the name and the path in a decision.
+/// Returns the distinct names in decisions about subjects of one kind. `of` computes a name from the name and the path in a decision.
 fn names(records: &[&Record], subject: &str, of: impl Fn(&str, &str) -> String) -> Vec<String> {
     let mut found = Vec::new();
     for record in records {
@@ -219,7 +219,7 @@ fn names(records: &[&Record], subject: &str, of: impl Fn(&str, &str) -> String) 
     found
 }
 
-/// Returns `true` if a path leads to a manifest, or to a folder that contains one.
+/// Returns `true` if a path refers to a manifest, or to a folder that contains one.
 fn has_manifest(path: &Path) -> bool {
     match std::fs::read_dir(path) {
         Ok(entries) => entries
@@ -267,12 +267,12 @@ fn invisible(value: &str, report: &Report) -> Vec<Dropped> {
     all
 }
 
-/// Returns the words in a list of devices. Removes blanks before a word, as the library does.
+/// Returns the words in a list of devices. Removes blanks before a word, like the library.
 fn words_for_devices(value: &str) -> impl Iterator<Item = &str> + Clone {
     value.split(',').map(str::trim_start).filter(|word| !word.is_empty())
 }
 
-/// Returns the domain, bus, device and function that the text of a PCI address has. The text may lack the domain.
+/// Returns the domain, bus, device and function of a PCI address. The domain may be missing in the text.
 fn pci_address(text: &str) -> Option<[u32; 4]> {
     let numbers = text.split([':', '.']).map(|number| u32::from_str_radix(number, 16));
     match numbers.collect::<Result<Vec<_>, _>>().ok()?[..] {

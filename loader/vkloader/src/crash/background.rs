@@ -1,4 +1,4 @@
-//! Follows processes that continue after the end of the program, such as the game that a launcher starts.
+//! Follows processes that continue after the end of the program, for example a game that a launcher starts.
 
 use crate::signals;
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const PAUSE: Duration = Duration::from_millis(50);
 /// Time after the end of the first process within which another process must use Vulkan.
 const GRACE: Duration = Duration::from_secs(2);
-/// Member of a record that has the number of the process.
+/// Beginning of the member with the process ID in a record.
 const MEMBER: &[u8] = b"\"process\":";
 
 /// The processes that use Vulkan, and the time since the end of the first process.
@@ -17,15 +17,15 @@ const MEMBER: &[u8] = b"\"process\":";
 pub(super) struct Background {
     since: Option<Instant>,
     looked: Option<(Instant, bool)>,
-    /// Length of the trace that was read. The next field has the processes in it.
+    /// Length of the part of the trace that was read. The next field has the processes in this part.
     length: u64,
     users: BTreeSet<u32>,
     is_told: bool,
 }
 
 impl Background {
-    /// Returns `true` while a process in the trace runs, or while a process may still begin to use Vulkan. Must be called only after the
-    /// end of the first process.
+    /// Returns `true` if a process in the trace is running, or if another process may still start to use Vulkan. Must be called only after
+    /// the end of the first process.
     pub(super) fn goes_on(&mut self, trace: &Path) -> bool {
         if let Some((at, answer)) = self.looked
             && at.elapsed() < PAUSE

@@ -9,24 +9,24 @@ use super::{Crash, Frame};
 use rustix::process::Pid;
 use std::collections::HashMap;
 
-/// A thread at the moment when it received a signal.
+/// The state of a thread at the moment when it received a signal.
 #[derive(Clone)]
 pub(super) struct Snapshot {
-    /// Position in the order of all captured threads.
+    /// Sequence number among all captured states.
     pub(super) order: u64,
     signal: i32,
     /// `si_code`; positive for faults that the kernel detected.
     cause: i32,
-    /// The word of `siginfo_t` that contains the address of a fault or the number of the sending process.
+    /// The word of `siginfo_t` that contains the address of a fault, or the ID of the process that sent the signal.
     detail: u64,
     registers: Registers,
 }
 
 impl Snapshot {
-    /// Decodes the bytes of a `siginfo_t` and the kernel's registers; `None` for an unknown processor.
+    /// Decodes the bytes of a `siginfo_t` and of the registers; `None` for an unknown processor.
     pub(super) fn of(order: u64, information: &[u8], registers: &[u8]) -> Option<Self> {
         let word = size_of::<usize>();
-        // Three `int` values precede the union, which is aligned to a word.
+        // The structure begins with three `int` values and a union, which is aligned to a word.
         let union = 12_usize.next_multiple_of(word);
         let small = |at: usize| i32::from_ne_bytes([0, 1, 2, 3].map(|byte| information[at + byte]));
         Some(Self {
@@ -48,7 +48,7 @@ impl Snapshot {
         self.signal == signal
     }
 
-    /// Returns `true` if the thread had this instruction pointer and this stack pointer.
+    /// Returns `true` if the thread had this instruction pointer and this stack pointer in the captured state.
     fn is_at(&self, (pc, sp): (u64, u64)) -> bool {
         (self.registers.pc, self.registers.sp()) == (pc, sp)
     }
@@ -66,8 +66,8 @@ impl Snapshot {
     }
 }
 
-/// Describes the crash of a process. `thread` is about to end because of a signal. `snapshots` has the last signals of all supervised
-/// threads. Returns `None` if the registers or the memory cannot be read.
+/// Describes the crash of a process. `thread` received a signal that is about to end the process. `snapshots` has the last signals of all
+/// supervised threads. Returns `None` if the registers or the memory cannot be read.
 pub(super) fn crash(
     thread: Pid,
     signal: i32,
@@ -123,7 +123,7 @@ pub(super) fn crash(
     })
 }
 
-/// Returns the libraries with a path that `LD_PRELOAD` adds to a process.
+/// Returns the paths of the libraries that `LD_PRELOAD` adds to a process. Skips names without a path.
 fn preloaded(process: i64) -> Vec<String> {
     const NAME: &[u8] = b"LD_PRELOAD=";
     let variables = std::fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
@@ -151,7 +151,8 @@ fn handled<'a>(known: &[(i32, &'a Snapshot)], last: &Snapshot) -> Option<&'a Sna
         .map(|(_, one)| *one)
 }
 
-/// Returns the index of the function that the outermost handler of a fault interrupted. The search for the culprit starts at this function.
+/// Returns the index of the function that the outermost handler of a fault interrupted. The search for the crashing library starts at this
+/// function.
 fn beginning(places: &[Place], is_fault: impl Fn((u64, u64)) -> bool) -> usize {
     let handler = places.iter().rposition(|place| place.interrupts.is_some_and(&is_fault));
     handler.map_or(0, |at| (at + 1).min(places.len().saturating_sub(1)))

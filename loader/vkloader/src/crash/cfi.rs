@@ -1,5 +1,5 @@
-//! Unwind tables of libraries (`.eh_frame`). The tables are read from the memory of the process. The file of a library may have been
-//! deleted or replaced, or may be another file outside the container of the process.
+//! Unwind tables of libraries (`.eh_frame`). This module reads the tables from the memory of the process, because the file of a library may
+//! have been deleted or replaced, or may be in another container.
 
 use super::memory::Memory;
 use super::registers::{Registers, number};
@@ -10,7 +10,7 @@ use gimli::{
 use object::elf;
 use std::collections::HashMap;
 
-/// Upper bound on the bytes that are read of a table. The largest libraries have about ten million.
+/// Upper bound on the bytes that are read from a table. The tables of the largest libraries have about ten million bytes.
 const MOST: usize = 64 << 20;
 /// Upper bound on the segments of a library.
 const MOST_SEGMENTS: usize = 64;
@@ -21,7 +21,7 @@ pub(super) struct Tables(HashMap<u64, Option<Table>>);
 
 /// The unwind tables of a library.
 struct Table {
-    /// The index (`.eh_frame_hdr`).
+    /// The sorted index of the table (`.eh_frame_hdr`).
     index: Vec<u8>,
     index_address: u64,
     frames: Vec<u8>,
@@ -41,8 +41,8 @@ pub(super) enum Caller {
 
 impl Tables {
     /// Returns the registers of a function's caller. `base` is the start address of the library that contains the function. `at` is an
-    /// address within the instruction that the function executes. In a function that called another one, this is the call before the return
-    /// address.
+    /// address within the instruction that the function executes. In a function that called another one, this instruction is the call
+    /// before the return address.
     pub(super) fn caller(&mut self, memory: &Memory, base: u64, at: u64, registers: &Registers) -> Caller {
         let word = registers.machine.word();
         let table = self.0.entry(base).or_insert_with(|| Table::read(memory, base, word));
@@ -60,11 +60,11 @@ struct Segment {
     size: u64,
 }
 
-/// Reads the segments of the library at the address `base`. Their addresses are relative to the library's file.
+/// Reads the segments of the library at the address `base`. The returned addresses are those in the library's file.
 fn segments(memory: &Memory, base: u64, word: usize) -> Option<Vec<Segment>> {
     let mut header = [0; 64];
     memory.read(base, &mut header)?;
-    // Offsets in the ELF header, followed by offsets in an entry of the segment table.
+    // Offsets in the ELF header, and offsets in an entry of its segment table.
     let (table, size, count, address, length) = match word {
         8 => (0x20..0x28, 0x36, 0x38, 0x10..0x18, 0x28..0x30),
         _ => (0x1C..0x20, 0x2A, 0x2C, 0x08..0x0C, 0x14..0x18),
@@ -111,7 +111,7 @@ impl Table {
         let Pointer::Direct(frames) = table.parsed()?.eh_frame_ptr() else {
             return None;
         };
-        // An end mark ends the table before the end of its segment.
+        // The table may be shorter than the rest of its segment, because it contains an end mark.
         let end = segments
             .iter()
             .filter(|segment| segment.kind == elf::PT_LOAD)
@@ -157,7 +157,7 @@ fn apply(row: &UnwindTableRow<usize>, memory: &Memory, registers: &Registers) ->
     };
     let frame = registers.get(register.0)?.wrapping_add_signed(*offset) & mask(machine.word());
     let back = Register(machine.back());
-    // On processors with a link register, a function that calls no other function has no rule for the return address.
+    // On processors with a link register, the tables define no rule for the return address of a function that calls no other function.
     if row.register(back) == RegisterRule::Undefined && registers.link().is_none() {
         return Some(Caller::None);
     }

@@ -23,12 +23,12 @@ pub(super) fn follows_call(memory: &Memory, address: u64, machine: Machine) -> b
     }
 }
 
-/// Returns `true` if x86 code ends in a direct call, or in a call through a register or memory.
+/// Returns `true` if x86 code ends with a direct call, or with a call through a register or memory.
 fn ends_in_call(bytes: &[u8; LONGEST_CALL]) -> bool {
     if bytes[2] == 0xE8 {
         return true;
     }
-    // `length` is the length of the instruction, and `at` the index of its first byte.
+    // `length` is the length of a possible instruction, and `at` is the index of its first byte.
     [2, 3, 4, 6, 7].into_iter().any(|length| {
         let at = LONGEST_CALL - length;
         let (operation, operand) = (bytes[at], bytes[at + 1]);
@@ -56,11 +56,11 @@ pub(super) fn is_signal_return(memory: &Memory, address: u64, machine: Machine) 
     memory.read(address, found).is_some() && found == wanted
 }
 
-/// Offsets of the registers that the kernel saves for a signal handler, in DWARF order.
+/// The layout in which the kernel saves registers for a signal handler.
 struct Saved {
     /// Offset of the registers from the start of the context, in bytes.
     registers: u64,
-    /// Offset of each register, in words.
+    /// Offset of each register, in words, by DWARF number.
     places: &'static [u64],
     pc: u64,
 }
@@ -93,7 +93,7 @@ pub(super) fn interrupted(memory: &Memory, registers: &Registers) -> Option<Regi
     let (saved, context) = match machine {
         Machine::X64 => (&SAVED_X64, sp),
         Machine::Arm64 => (&SAVED_ARM64, sp),
-        // The stack has the handler's arguments: the signal, a pointer to its description, and a pointer to the context.
+        // The arguments of the handler are on the stack: the signal, a pointer to its description, and a pointer to the context.
         Machine::X86 => (&SAVED_X86, memory.word(sp.wrapping_add(8), word)?),
     };
     let start = context.wrapping_add(saved.registers);

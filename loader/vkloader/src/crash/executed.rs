@@ -10,11 +10,11 @@ use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Upper bound on the bytes of a program whose symbols are read. Debuggers are smaller.
+/// Upper bound on the size in bytes of a program whose symbols are read. Debuggers are smaller.
 const LARGEST: u64 = 64 << 20;
 /// Upper bound on the programs whose symbols are remembered.
 const MOST_KNOWN: usize = 1_000;
-/// `CAP_SYS_PTRACE`. It permits the supervision of other users' programs.
+/// `CAP_SYS_PTRACE`, which permits the supervision of other users' programs.
 const MAY_SUPERVISE: u32 = 19;
 /// `S_ISUID`, and `S_ISGID` together with the group's permission to execute.
 const RAISES_USER: u32 = 0o4000;
@@ -24,13 +24,13 @@ const MOST_WORDS: u64 = 1 << 20;
 /// Type of the auxiliary entry that points to the path with which the program was executed.
 const AT_EXECFN: u64 = 31;
 
-/// Kinds of programs. They differ in how they can be supervised.
+/// Kinds of programs that the supervisor treats differently.
 pub(super) enum Executed {
     /// A program that can be supervised.
     Usual,
-    /// A program that calls `ptrace`. This call fails in a process that has a supervisor.
+    /// A program that calls `ptrace`, which fails in a process that has a supervisor.
     Debugger,
-    /// A program that would gain privileges without a supervisor. The process was changed so that it executes the program again after its
+    /// A program that gains privileges only without a supervisor. The process was changed so that it executes the program again after its
     /// release.
     Privileged,
 }
@@ -51,7 +51,8 @@ pub(super) fn look(thread: Pid, known: &mut Known) -> Executed {
     }
 }
 
-/// Programs by device and inode. The value is `true` if the program calls `ptrace`. Scripts execute the same few programs again and again.
+/// Programs by device and inode. The value is `true` if the program calls `ptrace`. The result is stored because scripts execute the same
+/// few programs many times.
 #[derive(Default)]
 pub(super) struct Known(HashMap<(u64, u64), bool>);
 
@@ -134,8 +135,8 @@ fn again(thread: Pid) -> Option<()> {
     ptrace::set_registers(thread, &mut bytes).ok()
 }
 
-/// Returns instructions that execute the program again, followed by an instruction that ends the process. [`Machine::store`] puts the
-/// arguments into registers. After a stop, the kernel overwrites the register with the result of the system call.
+/// Returns instructions that execute the program again, followed by an instruction that ends the process. [`Machine::store`] stores the
+/// arguments in registers. When the process continues, the kernel overwrites the result register of the interrupted system call.
 fn code(machine: Machine) -> &'static [u8] {
     match machine {
         // mov $59, %eax; syscall; ud2
@@ -156,7 +157,7 @@ mod tests {
     #[test]
     fn programs_that_call_ptrace_are_known_by_their_symbols() {
         let own = std::env::current_exe().expect("a test has a file");
-        // This test calls `ptrace` only by the number of the system call.
+        // This test calls `ptrace` by the number of its system call, so it does not import the function.
         assert_eq!(calls_ptrace(&own), Some(false));
         let strace = Path::new("/usr/bin/strace");
         if strace.exists() {

@@ -47,7 +47,7 @@ impl Mapping {
     }
 }
 
-/// The mappings of a process, sorted by address.
+/// The current mappings of a process, sorted by address.
 #[derive(Default)]
 pub(super) struct Maps(Vec<Mapping>);
 
@@ -93,7 +93,7 @@ impl Maps {
     }
 }
 
-/// Executable mappings of each process, including earlier ones, because a thread may still run code of a library that was unmapped.
+/// Executable mappings of each process. Earlier ones are included, because a thread may still run code of a library that was unmapped.
 #[derive(Default)]
 pub(super) struct History(HashMap<i32, Vec<Mapping>>);
 
@@ -114,7 +114,7 @@ impl History {
         self.0.keys().copied().collect()
     }
 
-    /// Forgets a process that has ended or executes another program.
+    /// Removes the mappings of a process that has ended or executes another program.
     pub(super) fn forget(&mut self, process: i32) {
         self.0.remove(&process);
     }

@@ -13,7 +13,7 @@ const PAGE: u64 = 4096;
 /// The memory of a process whose threads are stopped.
 pub(super) struct Memory {
     file: File,
-    /// The last page that was read. It is kept because stacks are read word by word.
+    /// The last page that was read. The page is kept because stacks are read word by word.
     last: RefCell<Option<(u64, Vec<u8>)>>,
 }
 

@@ -1,11 +1,11 @@
-//! Finds the place at which a process crashed.
+//! Finds the location at which a process crashed.
 //!
-//! A [`Supervisor`] follows a program and its descendants through ptrace. It stops a thread only when the thread receives a signal, starts,
-//! ends or executes a program, so the program keeps its speed. When a signal ends a process, the supervisor reads the stack of the thread
-//! that received the signal, and finds the library of each address.
+//! A [`Supervisor`] follows a program and its descendants through ptrace. The supervisor stops a thread only when the thread receives a
+//! signal, starts, ends or executes a program, so the program runs at full speed. When a signal ends a process, the supervisor reads the
+//! stack of the thread that received the signal, and finds the library of each address.
 //!
 //! The supervisor delivers every signal, so the program's handlers run. The crash is the last signal before the process ends. If a handler
-//! ended the process, the crash is at the place that the handler interrupted.
+//! ended the process, the location of the crash is the code that the handler interrupted.
 
 #[cfg(target_os = "linux")]
 mod background;
@@ -43,19 +43,19 @@ use std::time::Duration;
 #[cfg(not(target_os = "linux"))]
 use std::{ffi::OsString, io, process::Command};
 
-/// The way a child process ended.
+/// The way in which a child process ended.
 pub(crate) struct Outcome {
     pub(crate) ending: Ending,
     /// Crashes of processes, in the order in which the processes ended.
     pub(crate) crashes: Vec<Crash>,
-    /// The reason why the place of a crash is unknown; `None` if the place is known.
+    /// Reason why the locations of crashes are unknown; `None` if they are known.
     pub(crate) unsupervised: Option<Unsupervised>,
-    /// Libraries for graphics that processes had open when they ended; `None` if not all processes were supervised.
+    /// Graphics libraries that processes had open when they ended; `None` if not all processes were supervised.
     pub(crate) graphics: Option<Vec<String>>,
 }
 
 impl Outcome {
-    /// Returns the outcome of a process that exceeded its time limit and was ended.
+    /// Returns the outcome of a process that was killed because it exceeded its time limit.
     pub(crate) fn too_long(limit: Duration) -> Self {
         Self {
             ending: Ending::TooLong(limit),
@@ -91,13 +91,13 @@ pub(crate) struct Crash {
     /// Path of the program that the process executed.
     pub(crate) executable: Option<String>,
     pub(crate) signal: i32,
-    /// Address that could not be accessed, if the kernel reported one.
+    /// Address that could not be accessed, if the kernel reported an address.
     pub(crate) address: Option<u64>,
-    /// Process that sent the signal; `None` if the process itself or the kernel caused it.
+    /// Process that sent the signal; `None` if the signal came from the kernel or the process itself.
     pub(crate) sender: Option<u32>,
     /// Functions on the stack, innermost first.
     pub(crate) frames: Vec<Frame>,
-    /// Libraries that `LD_PRELOAD` adds to the process.
+    /// Paths of the libraries that `LD_PRELOAD` adds to the process.
     pub(crate) preloaded: Vec<String>,
 }
 
@@ -106,9 +106,9 @@ pub(crate) struct Crash {
 pub(crate) struct Frame {
     /// File that contains the code; `None` for code without a file, and for addresses without code.
     pub(crate) file: Option<String>,
-    /// Address within the file. Without a file, the address in memory.
+    /// Address within the file; for code without a file, the address in memory.
     pub(crate) offset: u64,
-    /// `true` if the address contains code. After a library was unmapped, its addresses contain none.
+    /// `true` if the address contains code. The addresses of an unmapped library contain no code.
     pub(crate) is_mapped: bool,
 }
 
@@ -123,15 +123,15 @@ pub(crate) fn command(program: &OsString, arguments: &[OsString]) -> io::Result<
     Ok(command)
 }
 
-/// Reasons why the place of a crash is unknown.
+/// Reasons why the location of a crash is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Unsupervised {
     /// The system does not permit the supervision.
     NotPermitted,
-    /// The program has privileges that it would lose under supervision.
+    /// The program has privileges that supervision would remove.
     RaisedPrivileges,
-    /// The program itself calls `ptrace`. This call fails under supervision.
+    /// The program calls `ptrace`, which fails under supervision.
     UsesPtrace,
     /// This kind of processor or system is not supported.
     Unsupported,

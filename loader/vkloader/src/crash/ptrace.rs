@@ -1,4 +1,4 @@
-//! The ptrace requests of the supervisor. They do not include requests that stop a process at each instruction or system call.
+//! The ptrace requests of the supervisor. The supervisor never makes requests that stop a process at each instruction or system call.
 
 use libc::{c_int, c_void};
 use rustix::process::Pid;
@@ -11,7 +11,7 @@ const SIGNAL_BYTES: usize = 128;
 /// Number of the general-purpose register set, `NT_PRSTATUS`.
 const USUAL_SET: usize = 1;
 
-/// Numbers of the requests (`linux/ptrace.h`). They are the same for all processors.
+/// Numbers of the requests (`linux/ptrace.h`). These numbers are the same for all processors.
 mod number {
     use libc::c_int;
 
@@ -25,7 +25,7 @@ mod number {
     pub(super) const LISTEN: c_int = 0x4208;
 }
 
-/// Events other than signals at which a thread stops.
+/// Events at which a thread stops, without signals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event {
     /// The thread started a process or thread.
@@ -57,7 +57,7 @@ impl Event {
     }
 }
 
-/// Makes this thread the supervisor of a process and its descendants. When this thread ends, they continue without a supervisor.
+/// Makes this thread the supervisor of a process and its descendants. When this thread ends, the processes continue without a supervisor.
 ///
 /// # Errors
 /// The system does not permit the supervision.
@@ -129,10 +129,10 @@ pub(super) fn set_registers(thread: Pid, bytes: &mut [u8]) -> io::Result<()> {
     exchange(number::SETREGSET, thread, bytes).map(drop)
 }
 
-/// Makes a request whose data is a number.
+/// Makes a request whose data argument is a number.
 fn plain(request: c_int, thread: Pid, data: usize) -> io::Result<()> {
     let number = thread.as_raw_nonzero().get();
-    // SAFETY: all callers pass requests that take only numbers, so the kernel accesses no memory of this process.
+    // SAFETY: the callers pass only requests whose arguments are numbers, so the kernel accesses no memory of this process.
     checked(unsafe { libc::syscall(libc::SYS_ptrace, request, number, 0_usize, data) })
 }
 
@@ -151,7 +151,7 @@ fn exchange(request: c_int, thread: Pid, buffer: &mut [u8]) -> io::Result<usize>
         iov_base: buffer.as_mut_ptr().cast(),
         iov_len: buffer.len(),
     };
-    // SAFETY: `described` has the address and length of `buffer`, and the kernel reads or writes no more bytes than these.
+    // SAFETY: `described` has the address and length of `buffer`, which the kernel never exceeds when it reads or writes registers.
     checked(unsafe { libc::syscall(libc::SYS_ptrace, request, number, USUAL_SET, &raw mut described) })?;
     Ok(described.iov_len.min(buffer.len()))
 }

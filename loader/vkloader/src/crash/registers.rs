@@ -1,4 +1,4 @@
-//! Registers of threads, by the DWARF numbers that unwind tables use.
+//! Registers of threads, with the DWARF numbers that unwind tables use.
 
 /// A kind of processor whose stacks this program can read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub(super) enum Machine {
 struct Layout {
     /// Size of a word in bytes.
     word: usize,
-    /// Index of each register. The position in the list is the DWARF number.
+    /// Index of each register, by DWARF number.
     places: &'static [usize],
     /// Index of the instruction pointer.
     pc: usize,
@@ -80,11 +80,11 @@ impl Machine {
         self.layout().word
     }
 
-    /// Stores the arguments of a system call. On arm64, the first argument goes to another register, because the kernel overwrites the
-    /// usual register with the result.
+    /// Stores the arguments of a system call. On arm64, stores the first argument in another register, because the kernel overwrites the
+    /// argument's register with the result.
     pub(super) fn store(self, bytes: &mut [u8], values: [u64; 3]) {
         let places = match self {
-            // The registers are rdi, rsi, rdx for x64, and ebx, ecx, edx for x86. On arm64 they are x9 (for x0), x1, x2.
+            // The registers are rdi, rsi, rdx for x64, and ebx, ecx, edx for x86. For arm64, the registers are x9 (for x0), x1, x2.
             Self::X64 => [14, 13, 12],
             Self::X86 => [0, 1, 2],
             Self::Arm64 => [9, 1, 2],
@@ -95,7 +95,7 @@ impl Machine {
         }
     }
 
-    /// Returns the column in unwind tables that has the return address.
+    /// Returns the column of unwind tables that contains the return address.
     pub(super) fn back(self) -> u16 {
         self.layout().back as u16
     }
@@ -107,7 +107,7 @@ pub(super) struct Registers {
     pub(super) machine: Machine,
     /// The instruction pointer.
     pub(super) pc: u64,
-    /// Registers by DWARF number.
+    /// The values of the registers, by DWARF number.
     values: Vec<u64>,
 }
 
@@ -134,7 +134,7 @@ impl Registers {
         self.values.len() as u16
     }
 
-    /// Returns a register by its DWARF number. Returns `None` for registers that this type does not keep, such as vector registers.
+    /// Returns a register by its DWARF number; `None` for registers that this type does not store, for example vector registers.
     pub(super) fn get(&self, number: u16) -> Option<u64> {
         self.values.get(usize::from(number)).copied()
     }
@@ -161,7 +161,7 @@ impl Registers {
         self.values[self.machine.layout().fp] = value;
     }
 
-    /// Returns the return address of a function that has not saved it yet, if the processor keeps this address in a register.
+    /// Returns the return address of a function that has not saved it on the stack yet, if the processor has a register for this address.
     pub(super) fn link(&self) -> Option<u64> {
         (self.machine == Machine::Arm64).then(|| self.values[30])
     }

@@ -1,5 +1,5 @@
-//! Starts a program under a supervisor. A process of `vkloader` stops itself. When the supervisor continues this process, it executes the
-//! program.
+//! Starts a program under a supervisor. A process of `vkloader` stops itself. When the supervisor continues this process, the process
+//! executes the program.
 
 use crate::causes::elf;
 use crate::child::naming;
@@ -10,10 +10,10 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Hidden command of `vkloader`.
+/// Hidden command of `vkloader` that runs [`start`].
 const COMMAND: &str = "start";
 
-/// Variable with the path of a file. If the program cannot be executed, the process writes the number of the error to this file.
+/// Variable with the path of a file. If the program cannot be executed, the process writes the error number to this file.
 pub(super) const FAILURE: &str = "VKLOADER_START_FAILURE";
 
 /// Returns a command that runs a program, so that [`start`] can run under a supervisor.
@@ -30,13 +30,13 @@ pub(crate) fn command(program: &OsString, arguments: &[OsString]) -> io::Result<
 /// to a file for the supervisor, and returns.
 ///
 /// # Errors
-/// This process cannot stop itself, or cannot write the file.
+/// The process cannot stop, or cannot write the file.
 pub(crate) fn start(program: &[OsString]) -> io::Result<()> {
     let failure = std::env::var_os(FAILURE);
     let (Some((program, arguments)), Some(failure)) = (program.split_first(), failure) else {
         return Err(io::Error::other("only vkloader itself uses this command"));
     };
-    // If the supervisor ended, no other process would continue this stopped process.
+    // After the end of the supervisor, no other process could continue this stopped process.
     set_parent_process_death_signal(Some(Signal::KILL))?;
     kill_process(getpid(), Signal::STOP)?;
     set_parent_process_death_signal(None)?;

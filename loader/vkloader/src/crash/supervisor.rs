@@ -24,7 +24,7 @@ const MOST_CRASHES: usize = 16;
 /// Number of thread starts after which the mapped libraries are recorded less often: at most once in each `PAUSE`.
 const MOST_STARTS: u32 = 256;
 const PAUSE: Duration = Duration::from_millis(100);
-/// `__WALL`: waits for threads too.
+/// `__WALL`: also waits for threads.
 const THREADS: WaitOptions = WaitOptions::from_bits_retain(libc::__WALL as u32);
 /// Signals that stop a process until it is continued.
 const STOPS: [i32; 4] = [libc::SIGSTOP, libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
@@ -32,14 +32,14 @@ const STOPS: [i32; 4] = [libc::SIGSTOP, libc::SIGTSTP, libc::SIGTTIN, libc::SIGT
 /// Delay between two checks of processes that continue after the first one.
 const STEP: Duration = Duration::from_millis(5);
 
-/// Upper bound on the libraries for graphics that are recorded.
+/// Upper bound on the graphics libraries that are recorded.
 const MOST_GRAPHICS: usize = 16;
-/// Beginnings of the names of libraries for graphics: those of Vulkan loaders, and those of OpenGL.
+/// Beginnings of the names of graphics libraries: libraries of Vulkan and of OpenGL.
 const GRAPHICS: [&str; 5] = ["libvulkan.so", "libGL.so", "libEGL.so", "libGLESv2.so", "libOpenGL.so"];
 
 /// Upper bound on the signals that are remembered for a thread.
 const MOST_SIGNALS: usize = 8;
-/// An `si_code` that no signal has. It marks a signal that caused no stop.
+/// An `si_code` that no signal has, for a signal that did not stop the thread.
 const NOT_SEEN: i32 = -1000;
 
 /// A running program and the thread that supervises it. If this process ends, the program continues without a supervisor.
@@ -57,9 +57,9 @@ pub(crate) struct Supervisor {
 #[derive(Default)]
 struct Shared {
     history: Mutex<History>,
-    /// `true` after the end of the first process.
+    /// `true` after the first process has ended.
     is_over: AtomicBool,
-    /// `true` if the supervision must end although processes continue.
+    /// `true` if the supervision must end although processes are still running.
     is_enough: AtomicBool,
 }
 
@@ -84,7 +84,7 @@ impl Supervisor {
             move || {
                 let started = command.spawn().and_then(|child| number(child.id()));
                 let process = started.as_ref().ok().copied();
-                // The receiver waits for this message, so sending cannot fail.
+                // The receiver waits for this message, so the message can always be sent.
                 let _ = tell.send(started);
                 match process {
                     Some(process) => supervise(process, &failure, &shared),
@@ -101,13 +101,13 @@ impl Supervisor {
         })
     }
 
-    /// Returns the number of the process.
+    /// Returns the process ID.
     pub(crate) fn id(&self) -> u32 {
         self.process.as_raw_nonzero().get().unsigned_abs()
     }
 
-    /// Returns the outcome of the program after its end, or `None` while the program runs. Processes that use Vulkan in the background
-    /// count as part of the program. `trace` is the file to which the program's loader writes.
+    /// Returns the outcome of the program after its end, or `None` while the program runs. Processes that use Vulkan in the background are
+    /// treated as part of the program. `trace` is the file to which the program's loader writes.
     ///
     /// # Errors
     /// The program cannot be executed, or waiting for the program fails.
@@ -128,16 +128,16 @@ impl Supervisor {
     }
 
     pub(crate) fn kill(&self) {
-        // After the end of the first process, another process may have the same number.
+        // After the end of the first process, another process may have the same ID.
         let is_over = self.shared.is_over.load(Ordering::Acquire);
         self.shared.is_enough.store(true, Ordering::Release);
         if !is_over && self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) {
-            // The process may have ended already.
+            // The process may already have ended.
             let _ = kill_process(self.process, Signal::KILL);
         }
     }
 
-    /// Records the mapped libraries of the program, if its loader has written to the trace since the last call.
+    /// Records the mapped libraries of the program if its loader has written to the trace since the last call.
     fn remember(&mut self, trace: &Path) {
         let length = std::fs::metadata(trace).map_or(0, |status| status.len());
         if length == self.seen {
@@ -155,7 +155,7 @@ impl Supervisor {
     }
 }
 
-/// Receives the number of the process from the supervising thread.
+/// Receives the process ID from the supervising thread.
 fn received(told: &Receiver<io::Result<Pid>>) -> io::Result<Pid> {
     told.recv()
         .unwrap_or_else(|_| Err(io::Error::other("the supervisor failed")))
@@ -171,7 +171,7 @@ fn number(process: u32) -> io::Result<Pid> {
     number.ok_or_else(|| io::Error::other("not a process"))
 }
 
-/// Supervises a process until its end. The process stops itself at its start.
+/// Supervises a process, which stops itself at its start, until it ends.
 fn supervise(process: Pid, failure: &Path, shared: &Arc<Shared>) -> io::Result<Outcome> {
     let mut watch = Watch {
         process,
@@ -188,7 +188,7 @@ fn supervise(process: Pid, failure: &Path, shared: &Arc<Shared>) -> io::Result<O
         failure: failure.into(),
         known: Known::default(),
     };
-    // The process either stops, or ends because it cannot be stopped.
+    // The process either stops, or ends because it cannot stop itself.
     let first = waitpid(Some(process), WaitOptions::UNTRACED)?;
     if let Some((_, status)) = first.filter(|(_, status)| !status.stopped()) {
         return watch.ended(status);
@@ -215,22 +215,22 @@ struct Watch {
     order: u64,
     /// For each thread, the process that it belongs to.
     groups: HashMap<i32, i32>,
-    /// Processes whose crash is already recorded.
+    /// Processes whose crash has already been recorded.
     judged: HashSet<i32>,
     crashes: Vec<Crash>,
     starts: u32,
     remembered: Instant,
     shared: Arc<Shared>,
     unsupervised: Option<Unsupervised>,
-    /// Libraries for graphics that processes had open when they ended; `None` if a process is not supervised.
+    /// Graphics libraries that processes had open when they ended; `None` if a process is not supervised.
     graphics: Option<Vec<String>>,
     failure: PathBuf,
     known: Known,
 }
 
 impl Watch {
-    /// Handles all events until the first process has ended. Then continues until no other process continues, or until the supervision must
-    /// end.
+    /// Handles all events until the first process has ended. After that, continues until no other process runs, or until the supervision
+    /// must end.
     fn run(&mut self) -> io::Result<Outcome> {
         let mut first = None;
         loop {
@@ -271,7 +271,7 @@ impl Watch {
         }
     }
 
-    /// Records that the first process is not supervised.
+    /// Records the reason why the first process is not supervised.
     fn leave(&mut self, why: Unsupervised) {
         self.unsupervised = Some(why);
         self.graphics = None;
@@ -290,7 +290,7 @@ impl Watch {
         self.shared.history()
     }
 
-    /// Handles a stop of a thread and continues the thread. Ignores errors, because the thread may have ended already.
+    /// Handles a stop of a thread and continues the thread. Ignores errors, because the thread may already have ended.
     fn stopped(&mut self, thread: Pid, status: i32) {
         let signal = status >> 8 & 0xFF;
         let _ = match Event::of_status(status) {
@@ -300,7 +300,7 @@ impl Watch {
             }
             Some(Event::Stopped) if STOPS.contains(&signal) => {
                 let stays = ptrace::stay_stopped(thread);
-                // The shell waits for this process. If this process stops too, the shell takes the terminal back.
+                // The shell waits for this process. If this process also stops, the shell gets control of the terminal.
                 if thread == self.process && signals::takes_stop() {
                     let _ = kill_process(getpid(), Signal::STOP);
                 }
@@ -343,7 +343,7 @@ impl Watch {
         known.push(snapshot);
     }
 
-    /// Returns `true` if a process stays under supervision after it executed another program.
+    /// Returns `true` if a process remains under supervision after it has executed another program.
     fn executed(&mut self, thread: Pid) -> bool {
         let number = thread.as_raw_nonzero().get();
         self.forget(thread);
@@ -387,7 +387,7 @@ impl Watch {
         *self.groups.entry(number).or_insert_with(read)
     }
 
-    /// Records the libraries for graphics of a process that ends.
+    /// Records the graphics libraries of a process that ends.
     fn note_graphics(&mut self, process: Pid) {
         if let (Some(known), Ok(maps)) = (&mut self.graphics, Maps::of(process)) {
             let paths = maps.files().filter(|path| is_for_graphics(path));
@@ -413,7 +413,7 @@ impl Watch {
             return;
         }
         if !self.snapshots.contains_key(&thread.as_raw_nonzero().get()) {
-            // Some signals, such as those of seccomp, cause no stop before the end.
+            // Some signals, for example those of seccomp, end the process without a stop.
             self.note_ending(thread, signal);
         }
         let crash = capture::crash(thread, signal, &self.snapshots, &self.history());
@@ -421,7 +421,7 @@ impl Watch {
         self.crashes.extend(crash.map(|crash| Crash { is_first, ..crash }));
     }
 
-    /// Records the state of an ending thread as if its signal had caused a stop.
+    /// Records the state of an ending thread as for a signal that stopped the thread.
     fn note_ending(&mut self, thread: Pid, signal: i32) {
         let mut information = [0; 12];
         information[..4].copy_from_slice(&signal.to_ne_bytes());

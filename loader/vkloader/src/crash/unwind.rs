@@ -6,7 +6,7 @@ use super::maps::Maps;
 use super::memory::Memory;
 use super::registers::Registers;
 
-/// Upper bound on the functions of a stack. A stack that overflowed has more functions, of which only the innermost are kept.
+/// Upper bound on the functions of a stack. If a stack overflow makes the list longer, only the innermost functions are kept.
 const MOST: usize = 128;
 /// Upper bound on the words of a stack that are searched for a return address.
 const MOST_WORDS: u64 = 4096;
@@ -18,11 +18,12 @@ const ADDRESS: u64 = 0x0000_FFFF_FFFF_FFFF;
 pub(super) struct Place {
     /// Address within the instruction that the function executes.
     pub(super) at: u64,
-    /// Instruction pointer and stack pointer that a signal handler interrupted; `None` unless this function is the return from a handler.
+    /// Instruction pointer and stack pointer of the code that a signal handler interrupted; `None` unless this function is the return from
+    /// a handler.
     pub(super) interrupts: Option<(u64, u64)>,
 }
 
-/// The data needed to find callers in a stopped process.
+/// Data for finding the callers of functions in a stopped process.
 pub(super) struct Walk<'a> {
     pub(super) memory: &'a Memory,
     pub(super) maps: &'a Maps,
@@ -81,7 +82,7 @@ impl<'a> Walk<'a> {
             }
             Caller::Unknown => {}
         }
-        // After a jump to an invalid address, the return address is still where a call stores it.
+        // After a jump to an invalid address, the stack or the link register contains the return address, like after a call.
         let is_lost = is_innermost && !self.maps.is_code(registers.pc);
         is_lost
             .then(|| self.after_call(registers))
@@ -90,8 +91,8 @@ impl<'a> Walk<'a> {
             .or_else(|| self.by_search(registers))
     }
 
-    /// Returns `true` if an address can be a return address. This is so if a call precedes the address, or if its code returns from a
-    /// signal handler.
+    /// Returns `true` if an address can be a return address: a call precedes the address, or the code at the address returns from a signal
+    /// handler.
     fn is_return(&self, address: u64, registers: &Registers) -> bool {
         let machine = registers.machine;
         self.maps.is_code(address)

@@ -8,8 +8,8 @@ use super::tree::{Placed, Shape};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// The first arguments: the sandbox's own `/proc`, the usual device nodes, and a folder for temporary files. Later arguments may add paths
-/// below these folders.
+/// The first arguments: a new `/proc`, the standard device nodes, and a folder for temporary files. Later arguments may add paths below
+/// these folders.
 const START: [&str; 3] = ["--proc /proc", "--dev /dev", "--tmpfs /tmp"];
 
 /// Returns the arguments of bubblewrap.
@@ -30,7 +30,7 @@ fn option(placed: &Placed) -> Vec<u8> {
         Shape::Passage => words("--dir", &[path]),
         Shape::Real => {
             let name = match (placed.kind, placed.because) {
-                // An ordinary bind mount would make a device node unusable.
+                // An ordinary bind mount would forbid opening a device node.
                 (Kind::Node, _) => "--dev-bind",
                 (_, Because::Known) => "--ro-bind-try",
                 _ => "--ro-bind",
@@ -51,8 +51,7 @@ fn words(option: &str, values: &[&OsStr]) -> Vec<u8> {
 
 /// Returns a word in the syntax of a shell, in quotes if it contains special characters.
 ///
-/// A word with control characters gets quotes of the form `$'…'`. POSIX defines these quotes since 2024, and bash, zsh and busybox had them
-/// before.
+/// A word with control characters is quoted as `$'…'`. POSIX defines these quotes since 2024, and bash, zsh and busybox had them before.
 fn quoted(word: &[u8]) -> Vec<u8> {
     let is_bare = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+:@%,=".contains(byte);
     let acts = |byte: &u8| *byte < b' ' || *byte == 0x7F;

@@ -1,8 +1,8 @@
-//! Prints the files as a specification for the Container Device Interface, with which podman, docker and containerd put devices into
-//! containers.
+//! Prints the files as a specification for the Container Device Interface. podman, docker and containerd use the specification to add
+//! devices to containers.
 //!
 //! A container has its own C library, dynamic linker, `/proc`, `/sys` and symbolic links, so the specification contains none of these.
-//! Other files are mounted under every name by which programs open them. The container may have a newer version of a library. So a hook
+//! Other files are mounted under each name that programs use to open them. The container may have a newer version of a library, so a hook
 //! decides about each library when the container starts.
 
 use super::Files;
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 const VERSION: &str = "0.3.0";
 /// Vendor and class of the devices.
 const KIND: &str = "vkloader/vulkan";
-/// Name of the device that contains all devices.
+/// Name of the CDI device that contains all graphics devices.
 const ALL: &str = "all";
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -101,10 +101,10 @@ fn of_kind(files: &Files, kind: Kind) -> impl Iterator<Item = &PathBuf> {
     of_kind.map(|placed| &placed.path)
 }
 
-/// Folders of manifests that every loader searches.
+/// Manifest folders that every loader searches.
 const SEARCHED: [&str; 2] = ["/etc/vulkan/icd.d", "/usr/share/vulkan/icd.d"];
 
-/// Returns the hook that puts the libraries into the container.
+/// Returns the hook that adds the libraries to the container.
 fn hook(files: &Files) -> io::Result<Hook> {
     let libraries = named(files, &[Kind::Library])?;
     let libraries = libraries.keys().map(|path| text(path));
@@ -116,8 +116,8 @@ fn hook(files: &Files) -> io::Result<Hook> {
     })
 }
 
-/// Returns the variable that names the manifests that cannot be put into a searched folder. A specification can only replace a variable of the
-/// container, and not add to it. So the variable names no other manifests.
+/// Returns the variable that names the manifests that cannot be mounted in a searched folder. A specification can only replace a variable
+/// of the container, not extend it, so the variable names no other manifests.
 fn variables(files: &Files) -> Vec<String> {
     let manifests = files.drivers.iter().map(|driver| driver.manifest.as_str());
     let named: Vec<&str> = manifests
@@ -140,8 +140,7 @@ fn place_of(manifest: &Path) -> Option<PathBuf> {
     (library.starts_with('/') || !library.contains('/')).then(|| Path::new(SEARCHED[0]).join(name))
 }
 
-/// Returns one device with all nodes, and one device for each graphics card. The device of a card includes the nodes that belong to no
-/// single card.
+/// Returns one device with all nodes, and one device for each graphics card. The device of a card includes the nodes that all cards share.
 fn devices(files: &Files, nodes: &[String]) -> io::Result<Vec<Device>> {
     let (hook, variables) = (hook(files)?, variables(files));
     let device = |name: &str, is_in: &dyn Fn(&str) -> bool| {
@@ -156,8 +155,8 @@ fn devices(files: &Files, nodes: &[String]) -> io::Result<Vec<Device>> {
                         permissions: "rw",
                     })
                     .collect(),
-                // A device without edits is invalid, and a software driver has no node. If a container gets several devices, repeating the
-                // hook changes nothing.
+                // The hook is part of each device, because a device without edits is invalid and a software driver has no node. Repeating
+                // the hook for several devices changes nothing.
                 hooks: vec![hook.clone()],
                 ..Edits::default()
             },
@@ -171,7 +170,7 @@ fn devices(files: &Files, nodes: &[String]) -> io::Result<Vec<Device>> {
     Ok(devices)
 }
 
-/// Returns the name of a node that belongs to one graphics card, such as `renderD128` or `nvidia0`.
+/// Returns the name of a node that belongs to one graphics card, for example `renderD128` or `nvidia0`.
 fn card(node: &str) -> Option<&str> {
     let name = node.strip_prefix("/dev/")?;
     let name = name.strip_prefix("dri/").unwrap_or(name);
@@ -182,14 +181,14 @@ fn card(node: &str) -> Option<&str> {
         .then_some(name)
 }
 
-/// Returns the files of these kinds under each name by which programs open them. Leaves out the files of the C library.
+/// Returns the files of these kinds under each name that programs use to open them. Skips the files of the C library.
 fn named(files: &Files, kinds: &[Kind]) -> io::Result<BTreeMap<PathBuf, PathBuf>> {
     let mut named = BTreeMap::new();
     for placed in files.placed.iter().filter(|placed| kinds.contains(&placed.kind)) {
         let Ok(real) = fs::canonicalize(&placed.path) else {
             continue;
         };
-        // On this machine, a linked folder gives a file a second name. A container may lack the link.
+        // On this machine, a linked folder may give a file a second name. The container may not contain the link.
         if !real.is_file() || is_of_c_library(&placed.path) || is_of_c_library(&real) {
             continue;
         }
@@ -203,7 +202,7 @@ fn named(files: &Files, kinds: &[Kind]) -> io::Result<BTreeMap<PathBuf, PathBuf>
 /// Returns the mounts for all files except libraries.
 fn mounts(files: &Files) -> io::Result<Vec<Mount>> {
     let mut mounts = named(files, &[Kind::Manifest, Kind::Data])?;
-    // Paths in manifests and links may go through a linked folder that the container lacks.
+    // Paths in manifests and links may contain a linked folder that the container lacks.
     for manifest in files.drivers.iter().map(|driver| PathBuf::from(&driver.manifest)) {
         if let Ok(real) = fs::canonicalize(&manifest) {
             if let Some(place) = place_of(&manifest) {
@@ -222,7 +221,7 @@ fn mounts(files: &Files) -> io::Result<Vec<Mount>> {
     mounts.collect()
 }
 
-/// Adds a manifest to the mounts. If the folder already has another file of this name, puts a number before the manifest's name.
+/// Adds a manifest to the mounts. If the folder already has another file of this name, adds a number in front of the manifest's name.
 fn add_under_free_name(mounts: &mut BTreeMap<PathBuf, PathBuf>, place: PathBuf, real: &Path) {
     let numbered = (1..).map(|number| {
         let name = place.file_name().unwrap_or_default().to_string_lossy();
@@ -233,7 +232,7 @@ fn add_under_free_name(mounts: &mut BTreeMap<PathBuf, PathBuf>, place: PathBuf, 
     mounts.extend(free.map(|path| (path, real.to_owned())));
 }
 
-/// Converts a path to the text that JSON requires.
+/// Converts a path to a text, because JSON requires valid UTF-8.
 fn text(path: &Path) -> io::Result<String> {
     let text = path.to_str().map(String::from);
     text.ok_or_else(|| {

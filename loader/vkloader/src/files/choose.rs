@@ -9,9 +9,9 @@ use std::path::Path;
 pub(super) struct Candidate {
     /// Path of the manifest.
     pub(super) manifest: String,
-    /// Path with which the loader opened the library; `None` if the loader did not open it.
+    /// Path that the loader used to open the library; `None` if the loader did not open it.
     pub(super) library: Option<String>,
-    /// `true` if programs do not find the manifest by default, so a sandbox must set a variable.
+    /// `true` if programs do not find the manifest without a variable, which the sandbox must set.
     pub(super) is_out_of_the_way: bool,
 }
 
@@ -89,8 +89,8 @@ pub(super) fn deadly(records: &[Record]) -> Option<&str> {
     opening
 }
 
-/// Returns `true` if a pattern matches the file name of a driver's manifest or library, or the distinguishing part of that name. For
-/// `lvp_icd.x86_64.json` and `libvulkan_lvp.so`, this part is `lvp`.
+/// Returns `true` if a pattern matches the file name of a driver's manifest or library, or the short name of the driver. For
+/// `lvp_icd.x86_64.json` and `libvulkan_lvp.so`, the short name is `lvp`.
 pub(super) fn means(pattern: &str, candidate: &Candidate) -> bool {
     let manifest = file_name(&candidate.manifest);
     let word = manifest.strip_suffix(".json").unwrap_or(manifest);

@@ -21,23 +21,23 @@ pub(super) enum Kind {
     Data,
 }
 
-/// Reason for an entry, with the strongest reason first.
+/// Reason for an entry. The strongest reason comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Because {
-    /// The entry is the driver, its manifest, or a layer. The driver does not work without the entry.
+    /// The entry is the driver, its manifest, or a layer, so the driver does not work without the entry.
     Chosen,
-    /// Another entry is linked against this one. The driver does not work without the entry.
+    /// Another entry is linked against this one, so the driver does not work without the entry.
     Needed,
     /// The driver's process opened the entry. The driver may work without the entry.
     Opened,
     /// The driver's process queried the entry's attributes. The driver may work without the entry.
     Asked,
-    /// Similar drivers open the entry, but this driver's process was not seen to do so. The driver may need the entry in other cases.
+    /// Similar drivers open the entry, but this driver's process did not. The driver may need the entry in other cases.
     Known,
 }
 
-/// An entry. Its path is the one by which programs open it.
+/// An entry of the list. The path is the one that programs use to open the file or folder.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) path: PathBuf,

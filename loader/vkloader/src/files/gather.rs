@@ -1,4 +1,4 @@
-//! Collects the files of one driver. The sources are the observation of a process that used the driver, and the files themselves.
+//! Collects the files of one driver from two sources: a process that was observed while it used the driver, and the files themselves.
 
 use super::choose::Candidate;
 use super::entry::{Because, Entry, Kind};
@@ -12,13 +12,13 @@ use std::fs;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-/// Device nodes that every sandbox has.
+/// Device nodes that sandboxes always contain.
 const USUAL_NODES: [&str; 9] = [
     "null", "zero", "full", "random", "urandom", "tty", "console", "ptmx", "shm",
 ];
 /// Cache of the dynamic linker, which every program reads.
 const LINKER_CACHE: &str = "/etc/ld.so.cache";
-/// Parts of `/sys` that connect a device node with its device. A sandbox needs either all of these parts or none.
+/// Parts of `/sys` that connect a device node with its device. A sandbox needs all of these parts or none.
 const OF_DEVICES: [&str; 4] = ["/sys/bus", "/sys/class/drm", "/sys/dev/char", "/sys/devices"];
 /// Parts of `/sys` about the process or the kernel.
 const OF_THE_KERNEL: [&str; 2] = ["/sys/fs", "/sys/kernel"];
@@ -84,7 +84,7 @@ pub(super) fn gather(candidate: &Candidate, observed: &Observed) -> Gathered {
     gathered
 }
 
-/// The libraries among the entries, and the observations of the process.
+/// The libraries among the entries, and the observations of the driver's process.
 struct Linked<'a> {
     own: Identity,
     observed: &'a Observed,
@@ -133,8 +133,7 @@ impl Linked<'_> {
         }
     }
 
-    /// Adds the path by which the manifest names the library. The path may lead through symbolic links to the library that the loader
-    /// reported.
+    /// Adds the path of the library in the manifest. Symbolic links may lead from this path to the library that the loader reported.
     fn add_name(&mut self, gathered: &mut Gathered, manifest: &Path) {
         let text = fs::read(manifest).unwrap_or_default();
         let manifested: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
@@ -142,7 +141,7 @@ impl Linked<'_> {
             return;
         };
         let path = match name.contains('/') {
-            // A relative path starts at the manifest's folder.
+            // A relative library path starts at the manifest's folder.
             true => Some(manifest.parent().unwrap_or(Path::new("/")).join(name)),
             false => locate(name, self.own),
         };
@@ -192,14 +191,14 @@ impl Linked<'_> {
         let Ok(real) = fs::canonicalize(&path) else { return };
         let kind = self.kind(&path);
         if self.inside.contains(&real) {
-            // The file is already an entry under another path. The dynamic linker found it by this path, so both are needed.
+            // The file is already an entry under another path. The dynamic linker used this path, so both paths are needed.
             let known = gathered.entries.values().find(|entry| {
                 entry.because <= Because::Needed && fs::canonicalize(&entry.path).is_ok_and(|known| known == real)
             });
             let kind = known.map_or(kind, |entry| entry.kind);
             gathered.add(path, kind, Because::Needed);
         } else if !mine.contains(&real) && path != Path::new(LINKER_CACHE) {
-            // The list of mapped files does not contain the symbolic link by which the linker found the library.
+            // The list of mapped files does not contain the symbolic link that the linker used to find the library.
             let named = (kind == Kind::Library).then(|| named_path(&path)).flatten();
             for path in [Some(path), named].into_iter().flatten() {
                 gathered.add(path, kind, Because::Opened);
@@ -239,7 +238,7 @@ fn part_of_system(path: &Path, gathered: &mut Gathered) {
         vec![path.components().take(4).collect()]
     };
     for part in parts {
-        // Does not add the top folders of `/sys`.
+        // Skips the top folders of `/sys`.
         if part.components().count() > 2 && part.exists() {
             gathered.add(part, Kind::System, Because::Asked);
         }

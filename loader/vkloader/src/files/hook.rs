@@ -1,8 +1,8 @@
-//! The hook that a container specification names (CDI). The hook runs when a container starts. It puts each library into the container that
-//! the container lacks or has in an older version (LSV-66 defines the comparison). The hook never replaces a newer library.
+//! The hook that a container specification names (CDI). The hook runs when a container starts. The hook adds each library that the
+//! container lacks or has in an older version (LSV-66 defines the comparison), and never replaces a newer library.
 //!
-//! A container runtime runs the hook within the container's mounts, before the container's files become the root. So the hook can access
-//! both file trees, and only this container sees a new mount.
+//! A container runtime runs the hook within the container's mounts, before the container's files become the root. Therefore, the hook can
+//! access both file trees, and only this container sees a new mount.
 
 use crate::causes::elf::{is_usual, read, usual_folders};
 use rustix::fd::{AsRawFd, OwnedFd};
@@ -28,9 +28,10 @@ struct Root {
     version: String,
 }
 
-/// Puts libraries into the container that `state` describes. Each library gets the path under which the container needs it.
+/// Adds libraries to the container that `state` describes. Each library has the path that the container needs.
 ///
 /// # Errors
+///
 /// The state is malformed, a library needs a newer C library, or the system refuses a mount.
 pub(crate) fn run(libraries: &[PathBuf], mut state: impl Read) -> io::Result<()> {
     let mut text = String::new();
@@ -71,14 +72,14 @@ impl Root {
         Ok(root)
     }
 
-    /// Opens a file of the container. Links in the path cannot lead out of the container's file tree.
+    /// Opens a file of the container. Links in the path cannot leave the container's file tree.
     fn open(&self, path: &Path) -> Result<OwnedFd, Errno> {
         let inner = path.strip_prefix("/").unwrap_or(path);
         let flags = OFlags::PATH | OFlags::CLOEXEC;
         openat2(&self.folder, inner, flags, Mode::empty(), ResolveFlags::IN_ROOT)
     }
 
-    /// Puts a library at its path. If the container's linker does not search that folder, also puts the library into a folder that the
+    /// Mounts a library at its path. If the container's linker does not search that folder, also mounts the library in a folder that the
     /// linker searches.
     fn put(&self, library: &Path) -> io::Result<()> {
         let source = fs::canonicalize(library)?;
@@ -124,7 +125,7 @@ impl Root {
             folder.push(part);
             match mkdirat(&above, part, Mode::from_raw_mode(0o755)) {
                 Ok(()) | Err(Errno::EXIST) => above = self.open(&folder)?,
-                // Creating a folder on a read-only file system fails even if the folder exists, so this tries to open the folder.
+                // Creating a folder on a read-only file system fails even if the folder exists, so this code tries to open the folder.
                 Err(error) => above = self.open(&folder).map_err(|_| error)?,
             }
         }
@@ -136,8 +137,8 @@ impl Root {
     }
 }
 
-/// Returns the version of a C library, from the sentence that the library prints when it is run as a program. The newest version of a symbol is
-/// not enough, because not every release of glibc adds one to `libc.so.6`.
+/// Returns the version of a C library. The version is in the sentence that the library prints when it runs as a program. The newest version
+/// of a symbol would not suffice, because not every release of glibc adds a symbol version to `libc.so.6`.
 fn version_of_c_library(library: &Path) -> Option<String> {
     let content = fs::read(library).ok()?;
     let after = |text: &[u8], words: &[u8]| {
@@ -154,7 +155,7 @@ fn version_of_c_library(library: &Path) -> Option<String> {
 
 /// Returns `true` if the library `own` is older than the library `other` of the same name.
 fn is_older(own: &Path, other: &Path) -> bool {
-    // The version is in the file's own name, but not in the name of a link to the file.
+    // The version is part of the file's name, but not of a link's name.
     let real = fs::read_link(own).unwrap_or_default();
     let [one, two] = [&real, other].map(|path| path.file_name().unwrap_or_default().as_bytes());
     let symbols = |path: &Path| {
@@ -168,20 +169,20 @@ fn is_older(own: &Path, other: &Path) -> bool {
     }
 }
 
-/// Returns a path that leads to an open file.
+/// Returns a path that refers to an open file.
 fn path_of(file: &OwnedFd) -> PathBuf {
     format!("/proc/self/fd/{}", file.as_raw_fd()).into()
 }
 
-/// Mounts a file over another one, read-only. No program of the container runs yet, so no program can change the path or write to the file
-/// meanwhile.
+/// Mounts a file over another one, read-only. The container's programs do not run yet, so they cannot change the path or write to the file
+/// in the meantime.
 fn mount_read_only(source: &Path, place: &Path) -> io::Result<()> {
     let [source, place] = [source, place].map(|path| CString::new(path.as_os_str().as_bytes()));
     let (source, place) = (source?, place?);
     let protected = libc::MS_REMOUNT | libc::MS_RDONLY | libc::MS_NOSUID | libc::MS_NODEV;
     for flags in [0, protected] {
         let flags = libc::MS_BIND | flags;
-        // SAFETY: both paths are strings that end with a null byte, and `mount` accepts null for the other pointers.
+        // SAFETY: `mount` needs a source and a target that end with a null byte, and both are C strings. The other pointers may be null.
         let result = unsafe {
             libc::mount(
                 source.as_ptr(),
@@ -247,7 +248,7 @@ mod tests {
             usual: PathBuf::new(),
             version: String::new(),
         };
-        // The link leads to a folder within the tree, not to a folder of this system.
+        // The link must refer to a folder within the tree, not to a folder of this system.
         let file = root.create(Path::new("/usr/lib/x/liba.so")).expect("it can be created");
         assert_eq!(
             fs::read_link(path_of(&file)).expect("it has a path"),

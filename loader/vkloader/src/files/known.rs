@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 struct Known {
     /// File names of the driver's library.
     libraries: &'static [&'static str],
-    /// Patterns for paths. In the last part of a path, `*` stands for any text. A folder stands for all files in it.
+    /// Patterns for paths. In the last component of a path, `*` matches any text. A folder includes all its files.
     files: &'static [&'static str],
 }
 
@@ -47,7 +47,7 @@ const KNOWN: &[Known] = &[
     },
 ];
 
-/// Libraries that NVIDIA's driver opens with `dlopen`. They are in the driver's folder, and their names end with the driver's version.
+/// Libraries that NVIDIA's driver opens with `dlopen` from its own folder. The names of these libraries end with the driver's version.
 const NVIDIA: &[&str] = &[
     "libnvidia-glcore.so.*",
     "libnvidia-glsi.so.*",

@@ -15,7 +15,7 @@ pub(super) fn paths(files: &Files) -> Vec<u8> {
         }
         for &byte in placed.path.as_os_str().as_bytes() {
             match byte {
-                // Without escapes, a path could look like two paths, or control the terminal.
+                // Escapes are necessary, because a path could otherwise look like two paths, or control the terminal.
                 b'\n' => text.extend(b"\\n"),
                 0..b' ' | 0x7F => text.extend(format!("\\{byte:03o}").bytes()),
                 _ => text.push(byte),

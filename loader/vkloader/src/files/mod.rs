@@ -3,7 +3,7 @@
 //! The list combines three sources:
 //!
 //! - the libraries that other files need, according to the rules of the dynamic linker
-//! - the files that a process opens, queries, maps and holds while it uses the driver ([`watch`], [`mod@work`])
+//! - the files that a process opens, queries, maps and keeps open while it uses the driver ([`watch`], [`mod@work`])
 //! - a short table of files that drivers are known to open ([`known`])
 
 mod bwrap;
@@ -36,7 +36,7 @@ use std::path::Path;
 use std::time::Duration;
 use tree::Placed;
 
-/// Upper bound on the drivers that may end the process during the search.
+/// Upper bound on the drivers that may crash the process during the search.
 const MOST_DEADLY: usize = 8;
 
 /// Formats in which the files can be printed.
@@ -63,7 +63,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) layers: bool,
 }
 
-/// A driver and the results of its use.
+/// A driver, and the results of using it.
 #[derive(Debug, Serialize)]
 struct Driver {
     manifest: String,
@@ -86,8 +86,8 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Finds the files of the wanted drivers. `look` runs a process that searches for drivers. The argument of `look` lists file names of
-    /// drivers to leave out.
+    /// Finds the files of the wanted drivers. `look` runs a process that searches for drivers. The argument of `look` lists the file names
+    /// of drivers to exclude.
     ///
     /// # Errors
     /// The process cannot be run, or no loader that writes a trace was found.
@@ -138,7 +138,7 @@ impl Files {
         Ok(files)
     }
 
-    /// Adds the files of a driver after its use, if the driver is wanted. Also adds notes about the driver.
+    /// Adds the files of a driver that was used, if the driver is wanted. Also adds notes about the driver.
     fn take(
         &mut self,
         candidate: &Candidate,
@@ -186,7 +186,7 @@ impl Files {
         self.drivers.iter().any(|driver| !driver.devices.is_empty())
     }
 
-    /// Returns the variables with which the loader in a sandbox finds the listed drivers and layers.
+    /// Returns the variables that the loader in a sandbox needs to find the listed drivers and layers.
     fn variables(&self) -> Vec<(&'static str, String)> {
         let mut variables = Vec::new();
         if self.drivers.iter().any(|driver| driver.is_out_of_the_way) {
@@ -228,7 +228,7 @@ impl Files {
     }
 }
 
-/// Returns the installed drivers. If a driver ends the process, repeats the search without this driver, to find the drivers after it too.
+/// Returns the installed drivers. If a driver crashes the process, repeats the search without this driver, to find the other drivers too.
 fn survey(look: impl Fn(&str) -> io::Result<Finished>, notes: &mut Vec<String>) -> io::Result<Found> {
     let mut without: Vec<String> = Vec::new();
     loop {
@@ -262,8 +262,8 @@ fn survey(look: impl Fn(&str) -> io::Result<Finished>, notes: &mut Vec<String>) 
     }
 }
 
-/// Adds notes about drivers that the loader did not use and about drivers without files. With a pattern, only adds notes about matching
-/// drivers.
+/// Adds notes about drivers that the loader did not use, and about drivers without files. If there is a pattern, only adds notes about
+/// matching drivers.
 fn tell_what_is_left_out(found: &Found, wanted: &Wanted<'_>, notes: &mut Vec<String>) {
     for (path, why) in &found.left_out {
         let candidate = Candidate {

@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Variables for the caches of compiled shaders. They are set to a temporary folder, so that the observation leaves no files.
+/// Variables for the caches of compiled shaders. The process uses a temporary folder for them, so that the observation leaves no files.
 const CACHES: [&str; 3] = ["XDG_CACHE_HOME", "MESA_SHADER_CACHE_DIR", "__GL_SHADER_DISK_CACHE_PATH"];
 
 /// The observations of a process.
 pub(super) struct Observed {
     pub(super) finished: Finished,
-    /// Paths that the process touched; `None` if the process could not be observed.
+    /// Paths that the process accessed; `None` if the process could not be observed.
     seen: Option<Touched>,
     /// Reason why the process could not be observed.
     pub(super) not_watched: Option<String>,
@@ -28,7 +28,7 @@ pub(super) struct Observed {
     held: Vec<BTreeSet<PathBuf>>,
 }
 
-/// Runs the process with one driver. Either excludes all layers, or includes the layers that every program gets.
+/// Runs the process with one driver. Either excludes all layers, or includes the layers that are active in every program.
 ///
 /// # Errors
 /// The process cannot be run.
@@ -45,7 +45,7 @@ pub(super) fn observe(library: &Path, limit: Duration, candidate: &Candidate, la
     }
     match candidate.manifest.contains(':') {
         false => command.env("VK_DRIVER_FILES", &candidate.manifest),
-        // This variable takes file names. A variable that takes a list of paths would divide a path that contains a colon.
+        // The value of this variable is a list of file names. A variable with a list of paths would split a path that contains a colon.
         true => command.env(
             "VK_LOADER_DRIVERS_SELECT",
             super::choose::file_name(&candidate.manifest),
@@ -73,7 +73,7 @@ impl Observed {
             devices: Vec::new(),
             held: Vec::new(),
         };
-        // A crash may have cut the last line, and a driver may have printed other lines.
+        // A crash may have truncated the last line, and a driver may have printed other lines.
         let lines = observed.finished.output.split(|&byte| byte == b'\n');
         let said: Vec<Said> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
         for said in said {
@@ -86,15 +86,15 @@ impl Observed {
         observed
     }
 
-    /// Returns the file with the name of `path` that the process used. The folder may differ, because the dynamic linker may choose another
-    /// file than expected. Returns `None` if the process used no such file, or ended before it reported its files.
+    /// Returns the file with the name of `path` that the process used. The folder may differ, because the dynamic linker may choose an
+    /// unexpected file. Returns `None` if the process used no such file, or ended before it reported its files.
     pub(super) fn used_as(&self, path: &Path) -> Option<PathBuf> {
         let opened = self.seen.iter().flatten().filter(|&(_, &touch)| touch == Touch::Read);
         let used = opened.map(|(path, _)| path).chain(self.held.iter().flatten());
         let named: Vec<&PathBuf> = used
             .filter(|other| other.file_name() == path.file_name() && other.is_file())
             .collect();
-        // Several paths may lead to the same file through symbolic links.
+        // Several paths may refer to the same file through symbolic links.
         let real = fs::canonicalize(path).ok();
         match named.iter().any(|other| fs::canonicalize(other).ok() == real) {
             true => Some(path.into()),
@@ -102,7 +102,7 @@ impl Observed {
         }
     }
 
-    /// Returns the paths that the process touched after the driver was opened. Paths touched earlier belong to the process itself.
+    /// Returns the paths that the process accessed after the driver was opened. Paths that it accessed earlier do not belong to the driver.
     pub(super) fn touched(&self) -> impl Iterator<Item = (PathBuf, Touch)> {
         let before = self.held.first();
         let later = self.held.iter().skip(1).flatten();

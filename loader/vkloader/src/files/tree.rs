@@ -1,4 +1,4 @@
-//! Computes which links, folders and files another file tree must contain so that paths lead to the same files.
+//! Computes the links, folders and files that another file tree must contain, so that paths refer to the same files.
 
 use super::entry::{Because, Entry, Kind};
 use rustix::io::Errno;
@@ -7,21 +7,21 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// Upper bound on the links in one path, as in the kernel.
+/// Upper bound on the links in one path; the kernel has the same limit.
 const MOST_LINKS: usize = 40;
 
-/// Kind of a path's target.
+/// Kind of the object at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     /// A symbolic link with its target.
     Link(PathBuf),
-    /// A folder that a path only enters and leaves through `..`. The folder must exist but may be empty.
+    /// A folder that a path only enters and leaves again with `..`. The folder must exist, but may be empty.
     Passage,
     /// A file, a device node, or a folder of `/sys`.
     Real,
 }
 
-/// A path with its kind and the reason for it.
+/// A path with its kind, and the reason why it is needed.
 #[derive(Clone, Debug)]
 pub(super) struct Placed {
     pub(super) path: PathBuf,
@@ -30,7 +30,7 @@ pub(super) struct Placed {
     pub(super) because: Because,
 }
 
-/// Returns everything that must exist for these entries, sorted by path. Also returns the paths that cannot be followed.
+/// Returns all paths that must exist for these entries, sorted. Also returns the paths that cannot be resolved.
 pub(super) fn place(entries: &[Entry]) -> (Vec<Placed>, Vec<(PathBuf, io::Error)>) {
     let mut placed: BTreeMap<PathBuf, Placed> = BTreeMap::new();
     let mut failed = Vec::new();
@@ -74,7 +74,7 @@ fn without_inner(placed: BTreeMap<PathBuf, Placed>) -> Vec<Placed> {
     kept
 }
 
-/// Returns the links and folders that a path leads through, and the target of the path.
+/// Returns the links and folders that resolving the path uses, and the target of the path.
 fn walk(path: &Path) -> io::Result<Vec<(PathBuf, Shape)>> {
     let mut found = Vec::new();
     let mut done = PathBuf::from("/");
@@ -103,7 +103,7 @@ fn walk(path: &Path) -> io::Result<Vec<(PathBuf, Shape)>> {
                 waiting = more;
                 found.push((next, Shape::Link(target)));
             }
-            // The path is not a link, or does not exist. The call after the loop detects a path that does not exist.
+            // The path is not a link, or does not exist. The call after the loop detects a missing path.
             Err(_) => done = next,
         }
     }

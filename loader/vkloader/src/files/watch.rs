@@ -1,9 +1,9 @@
-//! Records every file that a process opens, with seccomp's user notification. The kernel asks this program before each such system call,
-//! and this program lets the call continue.
+//! Records every file that a process opens, with seccomp's user notification. The kernel notifies this program before each system call that
+//! opens a file, and this program lets the call continue.
 //!
-//! The record also has files that are closed immediately, and the files of all threads and child processes. Recording needs no privileges,
-//! but the process can gain none after it. Recording needs Linux 5.5. Without it, the list only has the files that the process has mapped
-//! or open at a few points.
+//! The record includes files that are closed immediately, and the files of all threads and child processes. Recording needs no privileges,
+//! but prevents the process from gaining any. Recording needs Linux 5.5. On older systems, the list only has the files that are mapped or
+//! open at a few points.
 
 use libc::{c_int, c_long, c_void};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -22,13 +22,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-/// Upper bound on the recorded paths. A driver opens some hundred files.
+/// Upper bound on the recorded paths. A driver opens a few hundred files.
 const MOST: usize = 20_000;
-/// Upper bound on the bytes of a path, as in Linux (`PATH_MAX`).
+/// Upper bound on the bytes of a path; Linux has the same limit (`PATH_MAX`).
 const LONGEST: usize = 4096;
 /// Size of a page in bytes. A page is readable as a whole or not at all.
 const PAGE: u64 = 4096;
-/// Upper bound on the time between the end of the process and the end of the watch.
+/// Upper bound on the time between the end of the process and the end of the observation.
 const STEP: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 50_000_000,
@@ -45,11 +45,11 @@ pub(super) enum Touch {
     Written,
 }
 
-/// A system call that takes a path: the number of the call, and the indices of its arguments.
+/// A system call with a path: the number of the call, and the indices of its arguments.
 struct Call {
     number: c_long,
     path: usize,
-    /// Index of the argument with the folder in which a relative path starts; `None` for the current folder.
+    /// Index of the argument with the folder to which a relative path refers; `None` for the current folder.
     folder: Option<usize>,
     opens: Opens,
 }
@@ -130,19 +130,20 @@ const PROCESSOR: Option<u32> = if cfg!(target_arch = "x86_64") {
     None
 };
 
-/// Lets the process at the other end of `socket` observe this process and its descendants from now on.
+/// Permits the process at the other end of `socket` to observe this process and its descendants from now on.
 ///
 /// # Errors
+///
 /// The system does not permit the observation.
 pub(super) fn be_watched(socket: impl AsFd) -> io::Result<()> {
-    // This process would wait for ever if no other process answered its system calls, so this first checks the socket.
+    // This process would wait for ever if no other process answered its system calls, so this code first checks the socket.
     rustix::net::sockopt::socket_type(&socket)?;
     let listener = install()?;
     let descriptors = [listener.as_fd()];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     control.push(SendAncillaryMessage::ScmRights(&descriptors));
-    // Neither this call nor closing the descriptor afterwards causes a notification. Otherwise a process that observes itself would wait
+    // Neither this call nor closing the descriptor afterwards causes a notification. Otherwise, a process that observes itself would wait
     // for ever.
     rustix::net::sendmsg(socket, &[IoSlice::new(b"w")], &mut control, SendFlags::NOSIGNAL)?;
     Ok(())
@@ -156,11 +157,11 @@ fn install() -> io::Result<OwnedFd> {
         len: u16::try_from(program.len()).map_err(io::Error::other)?,
         filter: program.as_ptr().cast_mut(),
     };
-    // SAFETY: this request takes only numbers, so the kernel reads no memory of this process.
+    // SAFETY: the arguments of this request are numbers, so the kernel accesses no memory of this process.
     if unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) } != 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: `described` has the address and length of `program`. Both outlive the call, and the kernel copies them.
+    // SAFETY: `described` has the address and length of `program`. Both values outlive the call, and the kernel copies them.
     let listener = unsafe {
         libc::syscall(
             libc::SYS_seccomp,
@@ -183,7 +184,7 @@ fn filter(processor: u32) -> Vec<libc::sock_filter> {
     const NUMBER: u32 = 0;
     const PROCESSOR: u32 = 4;
     let step = |code: u32, jt: u8, k: u32| libc::sock_filter {
-        // All codes of BPF instructions fit into 16 bits.
+        // All codes of BPF instructions fit in 16 bits.
         code: code as u16,
         jt,
         jf: 0,
@@ -199,7 +200,7 @@ fn filter(processor: u32) -> Vec<libc::sock_filter> {
         load(NUMBER),
     ];
     for (place, call) in CALLS.iter().enumerate() {
-        // For the calls in the table, the jump skips the remaining comparisons and the answer for other calls.
+        // For a call in the table, the jump skips the remaining comparisons and the answer for other calls.
         let steps = CALLS.len() - place;
         program.push(skip_if(call.number as u32, steps as u8));
     }
@@ -208,7 +209,7 @@ fn filter(processor: u32) -> Vec<libc::sock_filter> {
     program
 }
 
-/// Paths that a process touched, each with the strongest kind of access.
+/// Paths that a process accessed, each with the strongest kind of access.
 pub(super) type Touched = BTreeMap<PathBuf, Touch>;
 
 /// A thread that observes a process.
@@ -218,7 +219,7 @@ pub(super) struct Watcher {
 }
 
 impl Watcher {
-    /// Starts to observe the process at the other end of `socket` as soon as that process permits it.
+    /// Starts a thread that observes the process at the other end of `socket` as soon as that process permits it.
     pub(super) fn start(socket: OwnedFd) -> Self {
         let ended = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&ended);
@@ -228,7 +229,7 @@ impl Watcher {
         }
     }
 
-    /// Returns the touched paths after the process has ended. Returns `None` if the process could not be observed.
+    /// Waits for the end of the process, and returns the accessed paths. Returns `None` if the process could not be observed.
     pub(super) fn finish(self) -> Option<Touched> {
         self.ended.store(true, Ordering::Relaxed);
         self.thread.join().ok().flatten()
@@ -298,10 +299,10 @@ fn watch(listener: &OwnedFd, ended: &AtomicBool) -> Touched {
         // SAFETY: `Question` consists of integers, for which zero is a valid value.
         let mut question: Question = unsafe { MaybeUninit::zeroed().assume_init() };
         if !control(listener, libc::SECCOMP_IOCTL_NOTIF_RECV, &mut question) {
-            // The process that caused the notification may have ended.
+            // Other processes are still observed after the process that caused the notification has ended.
             continue;
         }
-        // A process that still waits for the answer has not ended, so the memory that was read belonged to that process.
+        // A process that still waits for the answer has not ended, so the memory that was read belonged to it.
         let mut id = question.id;
         if let Some((path, touch)) = understand(&question)
             && control(listener, libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &mut id)
@@ -317,7 +318,7 @@ fn watch(listener: &OwnedFd, ended: &AtomicBool) -> Touched {
             flags: libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32,
             later: [0; 16],
         };
-        // The call fails if the process has ended meanwhile.
+        // The call fails if the process has ended in the meantime.
         control(listener, libc::SECCOMP_IOCTL_NOTIF_SEND, &mut answer);
     }
     touched
@@ -325,8 +326,8 @@ fn watch(listener: &OwnedFd, ended: &AtomicBool) -> Touched {
 
 /// Returns `true` if a request to the listener succeeds.
 fn control<T>(listener: &OwnedFd, request: libc::Ioctl, value: &mut T) -> bool {
-    // SAFETY: each caller passes the type that belongs to its request: one of the two structures above, or the number of a notification.
-    // The structures are at least as large as the kernel's.
+    // SAFETY: each caller passes the type that its request requires: one of the two structures above, or the number of a notification. The
+    // structures are at least as large as the kernel's.
     unsafe {
         libc::ioctl(
             listener.as_raw_fd(),
@@ -372,7 +373,7 @@ fn understand(question: &Question) -> Option<(PathBuf, Touch)> {
 fn text(memory: &File, mut address: u64) -> Option<PathBuf> {
     let mut bytes = Vec::new();
     while bytes.len() < LONGEST {
-        // Reads only to the end of a page, because the next page may not be readable.
+        // Stops at the end of a page, because the next page may not be readable.
         let mut part = vec![0; (PAGE - address % PAGE) as usize];
         memory.read_exact_at(&mut part, address).ok()?;
         if let Some(end) = part.iter().position(|&byte| byte == 0) {

@@ -1,5 +1,5 @@
 //! The process that uses a driver while `vkloader files` observes it. The process creates an instance and all devices, and runs an empty
-//! shader on each device. It prints a line after each step, so that the steps before a crash are known.
+//! shader on each device. The process prints a line after each step, so that the observer knows the steps before a crash.
 
 use super::watch;
 use crate::probe;
@@ -20,7 +20,7 @@ use std::ptr;
 /// Hidden command of `vkloader`. The next argument is the path of the loader.
 pub(super) const ARGUMENT: &str = "use";
 
-/// Lines that the process prints.
+/// A line that the process prints.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(tag = "said", rename_all = "kebab-case")]
 pub(super) enum Said {
@@ -28,7 +28,7 @@ pub(super) enum Said {
     NotOpened { words: String },
     /// The process cannot be observed, for this reason.
     NotWatched { words: String },
-    /// Files that the process has mapped or open. The process prints the first such line before it opens a driver.
+    /// Files that the process has mapped or open. The process prints the first line of this kind before it opens a driver.
     Holds { files: BTreeSet<Held> },
     /// The process used a device.
     Device(Device),
@@ -44,13 +44,13 @@ impl From<Held> for PathBuf {
     }
 }
 
-/// A device, and whether the device works.
+/// A device, with the result of using it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(super) struct Device {
     pub(super) name: String,
     /// Name that the driver reports.
     pub(super) driver: Option<String>,
-    /// Result of the first command that failed, such as `vkCreateDevice`.
+    /// Result of the first command that failed, for example `vkCreateDevice`.
     pub(super) failed: Option<i32>,
 }
 
@@ -123,7 +123,7 @@ fn try_device(device: Physical<'_>) -> Device {
     let mut driver = PhysicalDeviceDriverProperties::default();
     let knows_driver = properties.api_version >= vulkan::VERSION_1_2;
     if knows_driver {
-        // SAFETY: `driver` is a valid chain of one structure, and the device's Vulkan version supports this structure.
+        // SAFETY: `driver` is a valid chain with one structure, which the device's Vulkan version supports.
         unsafe { device.fill((&raw mut driver).cast()) };
     }
     Device {
@@ -159,7 +159,7 @@ commands! {
 }
 
 commands! {
-    /// Commands that running the shader needs. If an incomplete driver lacks one of them, the whole table is `None`.
+    /// Commands that are needed to run the shader. If an incomplete driver lacks one of the commands, the whole table is `None`.
     Work {
         create_module = c"vkCreateShaderModule": fn(Handle, *const ShaderModuleCreateInfo, *const c_void, *mut Object) -> Code;
         create_layout = c"vkCreatePipelineLayout": fn(Handle, *const PipelineLayoutCreateInfo, *const c_void, *mut Object) -> Code;
@@ -226,7 +226,7 @@ const SHADER: [u32; 35] = [
 /// Returns the code of the first command that failed.
 fn compute_nothing(device: Handle, work: &Work, family: u32) -> Result<(), Code> {
     // SAFETY: in the whole block, `device` is live, `work` has its commands, and all create infos and objects are valid for `device`. After
-    // an error, nothing uses the device and its objects again. They are not destroyed, and stay until the process ends.
+    // an error, no code uses the device and its objects again, and they are not destroyed before the process ends.
     unsafe {
         let module = made(|module| (work.create_module)(device, &shader(), NO_ALLOCATOR, module))?;
         let layout = made(|layout| (work.create_layout)(device, &EMPTY_LAYOUT, NO_ALLOCATOR, layout))?;
@@ -248,7 +248,11 @@ fn compute_nothing(device: Handle, work: &Work, family: u32) -> Result<(), Code>
     Ok(())
 }
 
-/// Returns the object that a command creates.
+/// Calls `make` with space for a handle, and returns the created object.
+///
+/// # Errors
+///
+/// The code that `make` returned.
 fn made(make: impl FnOnce(*mut Object) -> Code) -> Result<Object, Code> {
     let mut object = 0;
     vulkan::succeeded(make(&mut object))?;
@@ -309,7 +313,7 @@ unsafe fn record(device: Handle, work: &Work, pool: Object, pipeline: Object) ->
         inheritance: ptr::null(),
     };
     let mut buffer = ptr::null_mut();
-    // SAFETY: the caller promises that the handles are valid, and the structures are initialized.
+    // SAFETY: the caller promises that the handles are valid, and the structures are initialised.
     unsafe {
         vulkan::succeeded((work.allocate_buffers)(device, &info, &mut buffer))?;
         vulkan::succeeded((work.begin)(buffer, &begin))?;
@@ -340,7 +344,7 @@ unsafe fn run_once(device: Handle, work: &Work, family: u32, buffer: &Handle) ->
         signals: ptr::null(),
     };
     let mut queue = ptr::null_mut();
-    // SAFETY: the caller promises that the handles are valid, and the structure is initialized.
+    // SAFETY: the caller promises that the handles are valid, and the structure is initialised.
     unsafe {
         (work.queue)(device, family, 0, &mut queue);
         vulkan::succeeded((work.submit)(queue, 1, &submitted, 0))?;

@@ -3,19 +3,20 @@
 use crate::report::ActiveLayer;
 use promises::layer_order::{Rule, broken};
 
-/// Two layers whose order a rule advises against.
+/// Two layers in an order that a rule advises against.
 pub(crate) struct Warning<'a> {
     /// The layer that is nearer to the program.
     pub(crate) above: &'a str,
     /// The layer that is nearer to the driver.
     pub(crate) below: &'a str,
-    /// The rule that the order breaks.
+    /// The rule that the order of the layers breaks.
     pub(crate) rule: &'static Rule,
-    /// `true` if the program's own list of layers decides the order of these two. This list is stronger than the variable.
+    /// `true` if the program's list of layers determines the order of the two layers. The program's list takes precedence over the
+    /// variable.
     pub(crate) is_of_program: bool,
 }
 
-/// Places of two layers in the chain. The first layer belongs above the second.
+/// Positions of two layers in the chain. The first layer belongs above the second.
 type Pair = (usize, usize);
 
 /// Returns the warnings about a chain.
@@ -34,13 +35,14 @@ pub(crate) fn warnings(chain: &[ActiveLayer]) -> Vec<Warning<'_>> {
     wrong(chain, &usual).into_iter().filter_map(describe).collect()
 }
 
-/// Returns the value of `VK_LOADER_LAYERS_ORDER` that avoids broken rules as far as the variable can. `before` is the variable's present
-/// value, which still counts for other layers. Returns `None` if the variable changes nothing.
+/// Returns the value of `VK_LOADER_LAYERS_ORDER` that avoids broken rules as far as the variable can. `before` is the variable's current
+/// value, which remains valid for other layers. Returns `None` if the variable changes nothing.
 pub(crate) fn remedy(chain: &[ActiveLayer], before: &str) -> Option<String> {
     let fixed = of_program(chain);
     let mut pairs: Vec<Pair> = Vec::new();
     let mut order: Vec<usize> = (0..chain.len()).collect();
-    // When a layer moves down, it may pass another layer that belongs below it. So this repeats until no new pair is wrong.
+    // When a layer moves down, it may pass another layer that belongs below it. Therefore, the loop continues until no new pair is in the
+    // wrong order.
     loop {
         let known = pairs.len();
         for pair in wrong(chain, &order) {
@@ -79,7 +81,7 @@ fn wrong(chain: &[ActiveLayer], order: &[usize]) -> Vec<Pair> {
     found
 }
 
-/// Returns the pairs whose order the program decides by its list of layers. There are none if a settings file lists the layers.
+/// Returns the pairs whose order the program determines by its list of layers. There are no such pairs if a settings file lists the layers.
 fn of_program(chain: &[ActiveLayer]) -> Vec<Pair> {
     if chain.iter().any(|layer| layer.enabled_by == "settings") {
         return Vec::new();
@@ -90,7 +92,7 @@ fn of_program(chain: &[ActiveLayer]) -> Vec<Pair> {
         .collect()
 }
 
-/// Sorts places as the library does: among the places that may come next, takes the first. Returns `None` if the pairs contradict each
+/// Sorts positions like the library: repeatedly picks the first position that may come next. Returns `None` if the pairs contradict each
 /// other.
 fn sorted(count: usize, pairs: &[Pair]) -> Option<Vec<usize>> {
     let mut order = Vec::with_capacity(count);

@@ -3,7 +3,8 @@
 use super::ways::Way;
 use record::Builder;
 
-/// The patterns that fill memory before a driver writes to it. The driver did not write a byte that keeps both patterns.
+/// The patterns that fill memory before the driver writes to it. The driver did not write a byte that has the value of the pattern both
+/// times.
 const PATTERNS: [u8; 2] = [0x00, 0xFF];
 
 /// Size of `sType` and `pNext` in bytes.
@@ -16,7 +17,7 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// Returns memory of `size` bytes, filled with a pattern. The memory is longer than that, because a newer driver may write a larger
+    /// Returns memory of `size` bytes, filled with a pattern. The memory has additional space, because a newer driver may write a larger
     /// structure.
     pub(super) fn filled(size: usize, pattern: u8) -> Self {
         Self {
@@ -46,9 +47,9 @@ impl Room {
 /// The bytes of a structure. The flag of a byte is `true` if the driver wrote that byte.
 type Written = (Vec<u8>, Vec<bool>);
 
-/// Asks for a structure in all ways. `gaps` lists the padding of the structure. `ask` calls the driver with memory that a pattern fills,
-/// and returns the structure, or `None` if this way lacks the command. Returns the value for a record if there was an answer and all
-/// answers are equal.
+/// Asks for a structure in all ways (instances with different versions and extensions). `gaps` lists the padding of the structure. `ask`
+/// calls the driver with memory that a pattern fills, and returns the structure, or `None` if this way lacks the command. Returns the value
+/// for a record if there was an answer and all answers are equal.
 pub(super) fn in_all_ways(
     ways: &[Way],
     gaps: &[(u16, u16)],
@@ -77,7 +78,7 @@ pub(super) fn in_all_ways(
     Some(Builder::structure(&bytes, &written))
 }
 
-/// Returns the bytes that do not depend on the earlier content of the memory. Returns `None` if the answers differ otherwise.
+/// Returns the bytes that do not depend on the previous content of the memory. Returns `None` if the answers differ in other bytes.
 fn compared(zeros: &[u8], ones: &[u8]) -> Option<Written> {
     let mut bytes = zeros.to_vec();
     let mut written = vec![true; bytes.len()];

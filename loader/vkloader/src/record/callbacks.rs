@@ -1,4 +1,4 @@
-//! Records which objects for an application's callbacks a driver can create.
+//! Records the kinds of callback objects that a driver can create.
 
 use super::devices::typed;
 use super::ways::Way;
@@ -7,7 +7,7 @@ use record::{Builder, DRIVER, Key, MESSENGERS, Query, REPORTS};
 use std::ffi::{CStr, c_void};
 use std::ptr;
 
-/// A callback of any type. It ignores its arguments.
+/// A callback of any type, which ignores its arguments.
 type Callback = unsafe extern "system" fn() -> u32;
 
 unsafe extern "system" fn ignore() -> u32 {
@@ -36,11 +36,11 @@ struct ReportInfo {
 
 /// A command that creates an object for callbacks.
 type Create = unsafe extern "system" fn(Handle, *const c_void, *const c_void, *mut u64) -> Code;
-/// A command that destroys such an object.
+/// A command that destroys an object for callbacks.
 type Destroy = unsafe extern "system" fn(Handle, u64, *const c_void);
 
-/// Records which kinds of callback objects all instances with the command can create. If a program wants another kind, the library opens
-/// the driver, and the driver reports its own error.
+/// Records which kinds of callback objects all instances with the command can create. If a program creates an object of another kind, the
+/// library opens the driver, which then reports the error.
 pub(super) fn add(ways: &[Way], made: &mut Builder) {
     let messenger = MessengerInfo {
         head: vulkan::Head::of(1_000_128_004),
@@ -78,7 +78,7 @@ pub(super) fn add(ways: &[Way], made: &mut Builder) {
 
 /// Returns `true` if an instance can create an object. Returns `None` if the instance lacks one of the commands.
 fn is_created(way: &Way, [create, destroy]: [&CStr; 2], info: *const c_void) -> Option<bool> {
-    // SAFETY: the registry gives both commands these types.
+    // SAFETY: the types are those of the two commands in the registry.
     let (create, destroy) = unsafe { (typed::<Create>(way.find(create)?), typed::<Destroy>(way.find(destroy)?)) };
     let mut object = 0;
     // SAFETY: the functions belong to the live instance, the create info is valid, and the handle is writable.

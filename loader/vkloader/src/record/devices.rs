@@ -16,11 +16,11 @@ type FillAll = unsafe extern "system" fn(Handle, *mut u32, *mut c_void);
 /// A command that fills an array and can fail.
 type List = unsafe extern "system" fn(Handle, *mut u32, *mut c_void) -> Code;
 
-/// The commands and sizes for a structure, and for the outer structure that contains it and can start a chain.
+/// The commands and sizes for a structure, and for the outer structure, which contains it and can start a chain.
 struct Question {
     query: Query,
     plain: &'static CStr,
-    /// The command that accepts a chain, followed by the older name of this command.
+    /// The command that accepts a chain, and the older name of the same command.
     chained: [&'static CStr; 2],
     kind: u32,
     size: usize,
@@ -93,7 +93,7 @@ const FORMATS: [(u32, u32, u32); 5] = [
 /// `T` must be the type of the command.
 pub(super) unsafe fn typed<T: Copy>(found: Unknown) -> T {
     assert_eq!(size_of::<T>(), size_of::<Unknown>());
-    // SAFETY: the caller promises that `T` is the type of the function, so `T` is a function pointer like `Unknown`.
+    // SAFETY: the caller promises that `T` is the type of the function, so `T` is a function pointer, like `Unknown`.
     unsafe { std::mem::transmute_copy(&found) }
 }
 
@@ -113,8 +113,7 @@ impl Question {
         inner.map_or(&[], |inner| inner.gaps)
     }
 
-    /// Asks for the base structure. `call` calls the command with the memory. Returns `None` if the outer structure contains another
-    /// answer.
+    /// Asks for the base structure. `call` calls the command with the memory. Returns `None` if the answer in the outer structure differs.
     fn plain(&self, ways: &[Way], call: impl Fn(&Way, Unknown, *mut u8)) -> Option<Vec<u8>> {
         let inner = in_all_ways(ways, self.gaps(), |way, pattern| {
             let mut room = Room::filled(self.size, pattern);
@@ -145,7 +144,7 @@ impl Question {
     }
 }
 
-/// Fills the head of a structure with the pattern, as if the driver had not written it. The program, not the driver, sets the head.
+/// Replaces the head of a structure by the pattern, as for bytes that the driver did not write. The head comes from the program.
 fn without_head(mut bytes: Vec<u8>, pattern: u8) -> Vec<u8> {
     bytes.iter_mut().take(HEAD).for_each(|byte| *byte = pattern);
     bytes
@@ -166,8 +165,8 @@ pub(super) fn add(ways: &[Way], device: u16, made: &mut Builder) {
     add_tools(ways, device, made);
 }
 
-/// Adds a base structure and the structures that extend it. Records no extension of the memory properties, because these values change all
-/// the time.
+/// Adds a base structure and the structures that extend it. Does not record extensions of the memory properties, because these values
+/// change constantly.
 fn add_one(
     question: &Question,
     (ways, device, index): (&[Way], u16, u32),
@@ -185,7 +184,7 @@ fn add_one(
     }
 }
 
-/// Returns `false` for a structure of a format to which the driver wrote nothing. A row for each format would make the record too large.
+/// Returns `false` for a structure of a format if the driver wrote nothing to it. A row for each format would make the record too large.
 fn is_worth(one: &Structure, value: &[u8]) -> bool {
     one.query != Query::Format || value.get(2..4) != Some(&[0, 0])
 }
@@ -211,7 +210,7 @@ fn add_formats(ways: &[Way], device: u16, made: &mut Builder) {
     }
 }
 
-/// Returns the number of queue families, if this number is equal in all ways.
+/// Returns the number of queue families, if all ways return the same number.
 fn families(ways: &[Way], device: u16) -> Option<u32> {
     let counts: Option<Vec<u32>> = ways
         .iter()
@@ -234,7 +233,7 @@ fn families(ways: &[Way], device: u16) -> Option<u32> {
     (first <= 64 && counts.iter().all(|count| *count == first)).then_some(first)
 }
 
-/// Asks for all queue families. If `one` is given, puts this structure into the chain of each family. Returns the memory of one family.
+/// Asks for all queue families. If there is a structure `one`, adds it to the chain of each family. Returns the memory of one family.
 fn of_family(
     way: &Way,
     device: u16,
@@ -285,7 +284,7 @@ fn add_families(ways: &[Way], device: u16, made: &mut Builder) {
         let outer = in_all_ways(ways, FAMILIES.gaps(), |way, pattern| {
             of_family(way, device, (total, family), None, pattern)
         });
-        // If one family were missing, the list would look shorter, so the list is left out.
+        // If one family is missing, the list would look shorter, so the whole list is dropped.
         match value.filter(|value| outer.as_ref().is_none_or(|outer| outer == value)) {
             Some(value) => all.push(value),
             None => return,
@@ -312,7 +311,7 @@ fn add_extensions(ways: &[Way], device: u16, made: &mut Builder) {
             return;
         };
         type Enumerate = unsafe extern "system" fn(Handle, *const c_char, *mut u32, *mut ExtensionProperties) -> Code;
-        // SAFETY: in the registry, the command of this name has this type.
+        // SAFETY: the type is that of the command in the registry.
         let enumerate = unsafe { typed::<Enumerate>(found) };
         // SAFETY: the device belongs to the instance. The command fills lists as `listed` requires, and accepts a null layer name.
         let all = unsafe { listed(|count, all| enumerate(way.devices[usize::from(device)], ptr::null(), count, all)) };
@@ -329,7 +328,7 @@ fn add_extensions(ways: &[Way], device: u16, made: &mut Builder) {
     made.add_extensions(device, known.iter().map(|(name, version)| (&name[..], *version)));
 }
 
-/// Records that a device has no tools, which is true for nearly all devices. If a driver reports a tool, the record has no row, and the
+/// Records that a device has no tools, which is true for nearly all devices. If the driver reports a tool, nothing is recorded, and the
 /// library asks the driver.
 fn add_tools(ways: &[Way], device: u16, made: &mut Builder) {
     let mut is_asked = false;
@@ -361,14 +360,14 @@ const GROUP_KIND: u32 = 1_000_070_000;
 /// Upper bound on the devices of a group.
 const MOST_OF_GROUP: usize = 32;
 
-/// Returns the device groups of an instance. Each group has the numbers of its devices, and whether memory can be allocated on a subset.
+/// Returns the device groups of an instance. Each group has the numbers of its devices, and `subsetAllocation`.
 fn groups(way: &Way) -> Option<Vec<Vec<u8>>> {
     let names = [
         c"vkEnumeratePhysicalDeviceGroups",
         c"vkEnumeratePhysicalDeviceGroupsKHR",
     ];
     let found = names.into_iter().find_map(|name| way.find(name))?;
-    // SAFETY: in the registry, the command of this name has this type.
+    // SAFETY: the type is that of the command in the registry.
     let list = unsafe { typed::<List>(found) };
     let mut count = 0;
     // SAFETY: the instance is live. With a null pointer, the command only writes the number.

@@ -1,4 +1,4 @@
-//! Reads the state of the machine on which a driver's answers depend.
+//! Reads the state of the machine that affects a driver's answers.
 
 use std::env;
 use std::ffi::OsString;

@@ -1,7 +1,7 @@
-//! The process that records what a driver answers about its devices (docs/catalogue.md).
+//! The process that records a driver's answers about its devices (docs/catalogue.md).
 //!
-//! The process calls the driver as the library does, below all layers. It asks each question for each version of Vulkan, with and without
-//! the driver's instance extensions, and with memory that two patterns fill. Answers that differ are left out of the record.
+//! The process calls the driver like the library, below all layers. The process asks each question for each version of Vulkan, with and
+//! without the driver's instance extensions, and with memory that was filled with two patterns. Answers that differ are not recorded.
 
 mod ask;
 mod callbacks;
@@ -22,9 +22,10 @@ use ways::{Driver, Way};
 /// Exit status of a process that printed the reason why there is no record.
 pub(crate) const NO_RECORD: u8 = 42;
 
-/// Prints the record of a driver, or the reason why there is none. This process is the driver's only user.
+/// Prints the record of a driver, or the reason why there is none. The driver has no other user in this process.
 ///
 /// # Errors
+///
 /// The output cannot be written.
 pub(crate) fn print(library: &OsStr) -> io::Result<ExitCode> {
     probe::be_expendable();
@@ -55,7 +56,7 @@ fn make(library: &OsStr) -> io::Result<Vec<u8>> {
         )));
     }
     let nodes = machine::open_nodes();
-    // SAFETY: this process exists only for this driver, so the driver's initialisers cannot harm other work.
+    // SAFETY: the initialisers of a library may run any code. This process exists only for this driver, so a crash harms no other work.
     let opened = unsafe { Library::open(Some(library), RTLD_NOW | RTLD_LOCAL) }.map_err(io::Error::other)?;
     let driver =
         Driver::negotiate(&opened).ok_or_else(|| io::Error::other("the driver has no interface for loaders"))?;
@@ -91,7 +92,7 @@ fn make(library: &OsStr) -> io::Result<Vec<u8>> {
     Ok(file)
 }
 
-/// Adds the driver's versions, and the list of commands that each instance finds.
+/// Adds the driver's versions, and the list of commands that each instance provides.
 fn facts(driver: &Driver, ways: &[Way], made: &mut Builder) {
     let numbers = [
         driver.interface,

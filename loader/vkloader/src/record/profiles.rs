@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folder in which packages install profiles, and the administrator's file. A driver that was built for another folder may name other
-/// paths.
+/// Folder in which packages install profiles, and the administrator's file. The file of a driver that was built for other folders contains
+/// other paths.
 const USUAL: [&str; 2] = ["/usr/share/drirc.d", "/etc/drirc"];
-/// Last parts of these paths, as they are in the bytes of a driver.
+/// Ends of these paths, in the form that the file of a driver contains.
 const ENDS: [&[u8]; 2] = [b"/drirc.d\0", b"/drirc\0"];
 
 /// Attributes of a profile that select programs.
@@ -19,19 +19,19 @@ const ATTRIBUTES: [&str; 4] = [
     "engine_name_match=",
 ];
 
-/// Smallest length in bytes of a pattern's part by which a program is recognised.
+/// Lower bound on the length in bytes of a pattern's part that identifies a program.
 const SHORTEST: usize = 3;
 
 /// The profiles of this machine.
 pub(super) struct Profiles {
-    /// Parts of program names, one on each line.
+    /// Parts of program names, one part on each line.
     pub(super) names: Vec<u8>,
-    /// The files, in the form of the record.
+    /// The files and their states, in the form of the record.
     pub(super) files: Vec<Vec<u8>>,
 }
 
-/// Reads the profiles of the driver that has a function at the address `function`. Returns `None` if a profile selects programs that no
-/// part of a name recognises.
+/// Reads the profiles of the driver that has a function at the address `function`. Returns `None` if a profile selects programs that cannot
+/// be identified by a part of their name.
 pub(super) fn read(function: usize) -> Option<Profiles> {
     let mut files: BTreeSet<PathBuf> = USUAL.into_iter().map(PathBuf::from).collect();
     let driver = library_at(function).and_then(|path| fs::read(path).ok());
@@ -76,7 +76,7 @@ fn library_at(address: usize) -> Option<PathBuf> {
     })
 }
 
-/// Returns the absolute paths of profiles that the bytes of a driver contain.
+/// Returns the absolute paths of profiles that the file of a driver contains.
 fn named_in(driver: &[u8]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for end in ENDS {
@@ -110,8 +110,8 @@ fn patterns(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the parts of a pattern without special characters. Each matching name contains at least one of the parts. Returns `None` if this
-/// cannot be guaranteed, because an alternative has no such part or has optional groups.
+/// Returns the parts of a pattern without special characters. Each matching name contains at least one of the parts. Returns `None` if an
+/// alternative of the pattern has no part that is long enough, or has optional groups.
 fn parts(pattern: &str) -> Option<Vec<String>> {
     let mut found = Vec::new();
     for alternative in pattern.split('|') {
@@ -124,7 +124,7 @@ fn parts(pattern: &str) -> Option<Vec<String>> {
         while !rest.is_empty() {
             let end = rest.find(|character| !is_usual(character)).unwrap_or(rest.len());
             let (part, after) = rest.split_at(end);
-            // One of these signs makes the character before it optional.
+            // These signs make the preceding character optional.
             let is_optional = after.starts_with(['?', '*', '{']);
             let part = if is_optional {
                 part.get(..end.saturating_sub(1))?
@@ -134,7 +134,7 @@ fn parts(pattern: &str) -> Option<Vec<String>> {
             if part.len() >= SHORTEST {
                 of_it.push(part.to_owned());
             }
-            // Skips a set of characters, because any of them can match.
+            // Skips a set of characters, because the set has no fixed character.
             let skipped = match after.starts_with('[') {
                 true => after.find(']')? + 1,
                 false => after.chars().next().map_or(0, char::len_utf8),

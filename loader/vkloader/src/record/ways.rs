@@ -1,4 +1,4 @@
-//! Creates the instances with which a driver is asked.
+//! Creates the instances that are used to ask a driver.
 
 use super::LookUp;
 use crate::vulkan::{self, Code, ExtensionProperties, Handle, Unknown, commands, listed};
@@ -27,19 +27,19 @@ impl Driver {
         self.look_up as *const () as usize
     }
 
-    /// Negotiates the interface version as the library does. Returns `None` for a driver that the library does not record.
+    /// Negotiates the interface version like the library. Returns `None` for a driver that the library does not record.
     pub(super) fn negotiate(library: &Library) -> Option<Self> {
-        // SAFETY: drivers export this function with this signature.
+        // SAFETY: the type is the signature with which drivers export this function.
         let look_up = *unsafe { library.get::<LookUp>(b"vk_icdGetInstanceProcAddr\0") }.ok()?;
         let of_null = |name: &CStr| {
             // SAFETY: the driver's look-up function accepts a null instance, and the name ends with a null byte.
             unsafe { look_up(ptr::null_mut(), name.as_ptr()) }
         };
         const NEGOTIATE: &CStr = c"vk_icdNegotiateLoaderICDInterfaceVersion";
-        // SAFETY: drivers export this function with this signature.
+        // SAFETY: the type is the signature with which drivers export this function.
         let exported =
             unsafe { library.get::<unsafe extern "system" fn(*mut u32) -> Code>(NEGOTIATE.to_bytes_with_nul()) };
-        // SAFETY: the function of this name has this signature.
+        // SAFETY: the type is the signature of the function with this name.
         let queried = of_null(NEGOTIATE)
             .map(|found| unsafe { std::mem::transmute::<Unknown, unsafe extern "system" fn(*mut u32) -> Code>(found) });
         let mut interface = INTERFACE;
@@ -51,7 +51,7 @@ impl Driver {
         let interface = interface.min(INTERFACE);
         let mut version = vulkan::VERSION_1_0;
         if let Some(found) = of_null(c"vkEnumerateInstanceVersion") {
-            // SAFETY: the function of this name has this signature.
+            // SAFETY: the type is the signature of the function with this name.
             let ask = unsafe { std::mem::transmute::<Unknown, unsafe extern "system" fn(*mut u32) -> Code>(found) };
             // SAFETY: the function belongs to the open driver, and the number is writable.
             let code = unsafe { ask(&mut version) };
@@ -62,7 +62,7 @@ impl Driver {
             };
         }
         const PHYSICAL_DEVICE: &CStr = c"vk_icdGetPhysicalDeviceProcAddr";
-        // SAFETY: the code only checks whether the symbol exists, and does not use the value.
+        // SAFETY: the symbol is only used to check that it exists, so its type does not matter.
         let is_exported = || unsafe { library.get::<Unknown>(PHYSICAL_DEVICE.to_bytes_with_nul()) }.is_ok();
         Some(Self {
             look_up,
@@ -82,7 +82,7 @@ commands! {
     }
 }
 
-/// An instance of the driver, with one version and one set of extensions. It exists until the process ends.
+/// An instance of the driver, with one version and one set of extensions, which exists until the process ends.
 pub(super) struct Way {
     look_up: LookUp,
     instance: Handle,
@@ -95,18 +95,18 @@ pub(super) struct Way {
 }
 
 impl Way {
-    /// Returns the function for a command; `None` if the instance does not have the command.
+    /// Returns the function for a command; `None` if the instance does not provide the command.
     pub(super) fn find(&self, name: &CStr) -> Option<Unknown> {
         // SAFETY: the look-up function belongs to the driver of the live instance, and the name ends with a null byte.
         unsafe { (self.look_up)(self.instance, name.as_ptr()) }
     }
 
-    /// Returns `true` if the instance finds a command.
+    /// Returns `true` if the instance provides a command.
     pub(super) fn has(&self, name: &str) -> bool {
         CString::new(name).is_ok_and(|name| self.find(&name).is_some())
     }
 
-    /// Returns the instance, for commands that take one.
+    /// Returns the instance, for commands that need it as a parameter.
     pub(super) fn instance(&self) -> Handle {
         self.instance
     }
@@ -117,7 +117,7 @@ impl Way {
 /// # Errors
 /// Returns the code of a command that failed.
 pub(super) fn all(driver: &Driver) -> Result<Vec<Way>, Code> {
-    // SAFETY: the driver's look-up function finds these commands without an instance, and the table has their types.
+    // SAFETY: the driver's look-up function returns these commands without an instance, and the table has their types.
     let found = unsafe { OfDriver::find(driver.look_up, ptr::null_mut()) }.ok_or(vulkan::INITIALIZATION_FAILED)?;
     // SAFETY: the command fills lists as `listed` requires, and accepts a null layer name.
     let offered = unsafe { listed(|count, entries| (found.list_extensions)(ptr::null(), count, entries)) }?;
@@ -142,7 +142,7 @@ pub(super) fn all(driver: &Driver) -> Result<Vec<Way>, Code> {
 }
 
 fn create(driver: &Driver, found: &OfDriver, minor: u32, names: &[*const c_char]) -> Result<Handle, Code> {
-    // The library requests no newer version from a driver of version 1.0.
+    // The library also requests no newer version from a driver of version 1.0.
     let is_old = driver.version < vulkan::VERSION_1_1;
     let minor = if is_old { 0 } else { minor };
     let application = vulkan::ApplicationInfo {
@@ -176,9 +176,9 @@ commands! {
 }
 
 impl Way {
-    /// Returns the devices as the library lists them, without duplicates and null handles.
+    /// Returns the devices in the library's form: without duplicates and null handles.
     fn list(&self) -> Result<Vec<Handle>, Code> {
-        // SAFETY: the look-up function belongs to the driver of the live instance, and the table has the type of the command.
+        // SAFETY: the look-up function belongs to the driver of the live instance, and the table has the command's type.
         let found = unsafe { OfInstance::find(self.look_up, self.instance) }.ok_or(vulkan::INITIALIZATION_FAILED)?;
         // SAFETY: the command fills lists as `listed` requires.
         let listed = unsafe { listed(|count, entries| (found.list)(self.instance, count, entries)) }?;
@@ -192,7 +192,7 @@ impl Way {
     }
 }
 
-/// Returns the number of devices, if this number is equal for all instances.
+/// Returns the number of devices, if all instances have the same number.
 pub(super) fn devices(ways: &[Way]) -> Option<usize> {
     let count = ways.first()?.devices.len();
     ways.iter().all(|way| way.devices.len() == count).then_some(count)

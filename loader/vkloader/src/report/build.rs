@@ -11,17 +11,17 @@ use crate::{installed, names, probe};
 use reasons::Code;
 use std::collections::{BTreeMap, HashSet};
 
-/// Time in nanoseconds. The report lists a library as slow if it takes at least this long to open or to answer.
+/// Time in nanoseconds from which on the report lists a library as slow to open or to answer.
 const SLOW: u64 = 10_000_000;
 
-/// The devices that a process received above all layers, if the process reported these devices in addition to the trace.
+/// The devices that a process received above all layers, if the process reported these devices outside of the trace.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Received<'a> {
     /// The devices; `None` to use the list in the trace.
     pub(crate) devices: Option<&'a [probe::Device]>,
-    /// `true` if the call that lists devices succeeded. Only in this case does a missing device mean that something hid the device.
+    /// `true` if the call that lists devices succeeded. Only after a successful call does a missing device mean that the device was hidden.
     pub(crate) is_whole: bool,
-    /// Name of the layer that changes the list of devices, if one was found.
+    /// Name of the layer that changes the list of devices, if one layer was found.
     pub(crate) changer: Option<&'a str>,
 }
 
@@ -60,14 +60,14 @@ pub(crate) fn build(finished: &Finished, received: Received<'_>) -> Report {
     report
 }
 
-/// Adds to a report how the process ended, and which driver, layer or program caused this end.
+/// Adds to a report how the process ended, and the driver, layer or program that caused the end.
 fn end(report: &mut Report, finished: &Finished, records: &[&Record]) {
     report.crash = culprit::judged(finished);
     let mut ended = ended::finding(finished.ending, records);
     if let Some(crash) = &report.crash {
         let mut found = crash.finding();
         match &mut ended {
-            // No culprit was found, so the last call in the trace is the best explanation.
+            // The culprit is unknown, so the last call in the trace is the best explanation.
             Some(ended) if crash.culprit == culprit::Who::Unknown => ended.findings.extend(found.findings),
             _ => {
                 let last = ended.filter(|ended| ended.name != "the program");
@@ -82,7 +82,7 @@ fn end(report: &mut Report, finished: &Finished, records: &[&Record]) {
     report.dropped.extend(ended);
 }
 
-/// Returns whether the usable devices of a report include hardware, are only software, or do not exist.
+/// Returns the best kind of usable device in a report: hardware, only software, or nothing.
 pub(super) fn verdict(report: &Report) -> Verdict {
     let usable = || report.devices.iter().filter(|device| device.is_usable);
     match usable().next() {
@@ -92,8 +92,8 @@ pub(super) fn verdict(report: &Report) -> Verdict {
     }
 }
 
-/// Returns a finding for each driver without a device, unless the library already recorded the driver as dropped. The library drops such a
-/// driver only if another driver has a device.
+/// Returns a finding for each driver without a device, except drivers that the library dropped. The library drops a driver without a device
+/// only if another driver has a device.
 fn idle(decided: &Decided, dropped: &[Dropped]) -> Vec<Dropped> {
     let row = Code::DriverNoDevices.row();
     let is_known = |driver: &&String| {
@@ -279,7 +279,7 @@ fn explained(decision: &Decision) -> Dropped {
             (meaning.into(), format!("If this is unintended: unset {variable}"))
         }
         (Some(code), _) => (code.row().meaning.into(), code.row().remedy.into()),
-        // This program does not know the reason, so the traced library is newer.
+        // This program does not know the reason, so the library is newer than this program.
         (None, _) => (said.clone().unwrap_or_default(), String::new()),
     };
     let mut findings = Vec::new();

@@ -1,4 +1,4 @@
-//! Codes of the findings that this program makes itself. `loader/reasons` has the codes of the library's decisions.
+//! Codes of this program's own findings. `loader/reasons` has the codes of the library's decisions.
 
 use super::{Dropped, rank};
 
@@ -7,7 +7,7 @@ use super::{Dropped, rank};
 pub(crate) struct Row {
     /// Name of the code in reports.
     pub(crate) name: &'static str,
-    /// Kind of the finding's subject, such as `program` or `variable`.
+    /// Kind of the finding's subject, for example `program` or `variable`.
     subject: &'static str,
     rank: u8,
     /// Meaning of the code, as one sentence.

@@ -1,4 +1,4 @@
-//! The library's decisions about devices and drivers, below all layers, as the trace records them.
+//! The library's decisions about devices and drivers in the trace, below all layers.
 
 use crate::events::{Event, Record, Source, Step};
 use crate::manifests;
@@ -12,7 +12,7 @@ const LISTING: [&str; 3] = [
     "vkEnumeratePhysicalDeviceGroupsKHR",
 ];
 
-/// A device in the list of the library.
+/// A device in the library's list, below all layers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Listed {
     pub(super) place: usize,
@@ -27,7 +27,7 @@ pub(super) struct Listed {
     /// Path of the driver's library.
     pub(super) driver: String,
     pub(super) manifest: Option<String>,
-    /// Name of the rule that decided the place of the device, as the trace has it.
+    /// Name in the trace of the rule that determined the position of the device.
     pub(super) rule: String,
 }
 
@@ -83,7 +83,7 @@ impl Decided {
         decided
     }
 
-    /// Returns the variable that hides devices with this name.
+    /// Returns the variable that hides devices of this name.
     pub(super) fn filter_of(&self, name: &str) -> Option<&str> {
         let mut hidden = self.filtered.iter();
         hidden
@@ -123,7 +123,7 @@ fn listed_by_driver(step: &Step) -> Option<(&str, u64)> {
     Some((step.library.as_deref()?, counted?))
 }
 
-/// The manifests that name each library. Each manifest has its origin.
+/// For each library, the manifests that name it, with their origins.
 #[derive(Default)]
 pub(super) struct Manifests(HashMap<PathBuf, Vec<(String, Source)>>);
 
@@ -145,7 +145,7 @@ impl Manifests {
         manifests
     }
 
-    /// Adds the manifests of drivers that were not opened because the driver catalogue has their devices.
+    /// Adds the manifests of drivers that were not opened because the driver catalogue contains their devices.
     fn add_unopened(&mut self, records: &[&Record]) {
         for record in records {
             let Event::Catalogue(entry) = &record.event else {
@@ -174,7 +174,7 @@ impl Manifests {
         self.0.get(&real(library)).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the manifest of a device whose library listed `earlier` equal devices before this one.
+    /// Returns the manifest of a device. The library of the device listed `earlier` equal devices before it.
     pub(super) fn of_library(&self, library: &str, earlier: usize) -> Option<&str> {
         let all = self.all(library);
         let place = earlier.checked_rem(all.len())?;
@@ -186,7 +186,7 @@ fn real(path: &str) -> PathBuf {
     std::fs::canonicalize(path).unwrap_or_else(|_| Path::new(path).into())
 }
 
-/// Returns the records of the process with the most records. A program may start other programs that use the library too.
+/// Returns the records of the process with the most records. A program may start other programs that also use the library.
 pub(crate) fn busiest(records: &[Record]) -> Vec<&Record> {
     let mut counts = BTreeMap::new();
     for record in records {

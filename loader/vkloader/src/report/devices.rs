@@ -4,7 +4,7 @@ use super::decided::{Decided, Listed};
 use super::{Device, Hidden};
 use crate::probe;
 
-/// The devices that a program received, and the devices that were hidden from it.
+/// The devices that a program received, and the devices that were hidden from the program.
 #[derive(Default)]
 pub(super) struct Matched {
     pub(super) devices: Vec<Device>,
@@ -12,7 +12,7 @@ pub(super) struct Matched {
 }
 
 /// Compares the devices that a process received with the devices that the library listed below all layers. `changer` is the layer that
-/// changes the list, if one is known.
+/// changes the list, if it is known.
 pub(super) fn matched(decided: &Decided, received: &[probe::Device], changer: Option<&str>) -> Matched {
     let places = places(&decided.devices, received);
     let mut rest: Vec<usize> = (0..decided.devices.len())
@@ -39,7 +39,7 @@ pub(super) fn matched(decided: &Decided, received: &[probe::Device], changer: Op
     Matched { devices, hidden }
 }
 
-/// Uses the library's list without the filtered devices. This is for a program that did not report the devices that it received.
+/// Returns the library's list without the filtered devices. Used for a program that did not report the devices that it received.
 pub(super) fn as_listed(decided: &Decided) -> Matched {
     let is_hidden = |listed: &&Listed| decided.filter_of(&listed.name).is_some();
     let (out, seen): (Vec<&Listed>, Vec<&Listed>) = decided.devices.iter().partition(is_hidden);
@@ -49,7 +49,7 @@ pub(super) fn as_listed(decided: &Decided) -> Matched {
     }
 }
 
-/// Returns only the devices that filters hid. This is for a program whose call for the list failed.
+/// Returns only the devices that filters hid. Used for a program whose call for the list failed.
 pub(super) fn of_filters(decided: &Decided) -> Matched {
     Matched {
         devices: Vec::new(),
@@ -58,7 +58,7 @@ pub(super) fn of_filters(decided: &Decided) -> Matched {
 }
 
 /// Returns the index of each received device in the library's list. Compares devices in several passes, with the most exact one first. A
-/// layer may rename a device but keeps the UUIDs and PCI numbers. Equal cards may share a UUID, and two drivers give the same card
+/// layer may rename a device, but does not change UUIDs and PCI IDs. Equal cards may have the same UUID, and two drivers give the same card
 /// different UUIDs.
 fn places(listed: &[Listed], received: &[probe::Device]) -> Vec<Option<usize>> {
     type Same = fn(&Listed, &probe::Device) -> bool;
@@ -166,7 +166,7 @@ fn hidden(listed: &Listed, decided: &Decided, changer: Option<&str>) -> Hidden {
     }
 }
 
-/// Returns the sentence about the rule that decided the place of a device.
+/// Returns the sentence about the rule that determined the position of a device.
 fn why(rule: &str) -> &str {
     match rule {
         "only" => "it is the only one",

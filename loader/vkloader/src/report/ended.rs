@@ -8,7 +8,7 @@ use crate::events::{Event, Record, Step};
 use crate::{installed, names};
 use std::collections::HashMap;
 
-/// Signals with which a person or program asks a process to end.
+/// Signals that a person or program sends to ask a process to end.
 const ASKING: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
 impl From<Ending> for Ended {
@@ -22,12 +22,13 @@ impl From<Ending> for Ended {
     }
 }
 
-/// Returns a sentence about the end of a process, or `None` if the process ended with success.
+/// Returns a sentence about the end of a process; `None` if the process ended successfully.
 pub(crate) fn how_ended(finished: &Finished) -> Option<String> {
     finding(finished.ending, &busiest(&finished.records)).map(|ended| ended.reason)
 }
 
-/// Returns the finding about a process that did not end with success. It has the library and the call in which the process ended.
+/// Returns the finding about a process that did not end successfully. The finding names the library and the call in which the process
+/// ended.
 pub(super) fn finding(ending: Ending, records: &[&Record]) -> Option<Dropped> {
     let open = unfinished(records);
     let within = open
@@ -105,7 +106,7 @@ fn place(within: Option<&Step>) -> String {
     }
 }
 
-/// Adds a remedy that leaves out the library in which a program ended.
+/// Adds a remedy that disables the library in which a program ended.
 pub(crate) fn leave_out(found: &mut Dropped, library: &str, records: &[&Record]) {
     let switch = driver_switch(library, records).unwrap_or(Switch {
         variable: "VK_LOADER_LAYERS_DISABLE".into(),
@@ -125,11 +126,11 @@ pub(super) fn without(library: &str, variable: &str, value: &str) -> String {
     format!("{update}; {UNTIL_THEN}{variable}={value} PROGRAM")
 }
 
-/// First words of the part of a remedy that starts programs without a faulty library.
+/// Beginning of the part of a remedy that starts programs without a faulty library.
 pub(crate) const UNTIL_THEN: &str = "until then, start programs without it: ";
 
-/// Returns `true` if the process ended while a library was being opened. In this case, only the trace names the library. The stack only
-/// shows the dynamic linker.
+/// Returns `true` if the process ended while a library was being opened. Only the trace names that library, because the stack only shows
+/// the dynamic linker.
 pub(crate) fn is_opening(records: &[Record]) -> bool {
     let records: Vec<&Record> = records.iter().collect();
     unfinished(&records)
@@ -137,7 +138,7 @@ pub(crate) fn is_opening(records: &[Record]) -> bool {
         .is_some_and(|step| step.step == "open" && step.runs().is_some())
 }
 
-/// Returns the steps without an end, outermost first, for the thread with the most such steps.
+/// Returns the steps without an end, outermost first, for the thread with the most steps without an end.
 fn unfinished<'a>(records: &[&'a Record]) -> Vec<&'a Step> {
     let mut open: HashMap<&str, Vec<&Step>> = HashMap::new();
     for record in records {

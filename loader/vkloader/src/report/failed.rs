@@ -1,4 +1,4 @@
-//! Findings for the case that the loader that programs use fails.
+//! Findings about failures of the loader that programs use.
 
 use super::other::NAME;
 use super::{Dropped, OtherLoader, Report, codes, rank};
@@ -17,7 +17,7 @@ pub(super) fn add(report: &mut Report, own: &Seen, other: &Other, described: &Ot
             .extend(other.refused.iter().map(|one| refused(one, path)));
         return;
     }
-    // A process that ends with both loaders has the same cause twice. The report names this cause once.
+    // If the process ends with both loaders, the cause is the same. The report names the cause only once.
     if report.ended.is_some() {
         return;
     }
@@ -44,7 +44,8 @@ fn refused(refused: &Refused, loader: &str) -> Dropped {
     found
 }
 
-/// Returns how programs fail with their loader. Returns `None` if they do not fail, or if the examined library reports an error too.
+/// Returns a description of the failure of programs with their loader. Returns `None` if programs do not fail, or if the examined library
+/// also reports an error.
 fn how(other: &Other, own: &Seen) -> Option<String> {
     let seen = &other.seen;
     let step = match (seen.instance, seen.enumeration) {

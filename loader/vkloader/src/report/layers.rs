@@ -52,7 +52,7 @@ pub(crate) fn has_chain(records: &[Record]) -> bool {
 /// text if no declaration moved the layer.
 fn order(records: &[&Record], name: &str) -> String {
     let is_chain = |record: &&Record| is_chain(record);
-    // The records of moves come before the record of their chain.
+    // The records of moved layers precede the record of their chain.
     let last = records.iter().rposition(is_chain).unwrap_or(0);
     let before = records[..last].iter().rposition(is_chain).unwrap_or(0);
     let moved = records[before..last].iter().find_map(|record| match &record.event {
@@ -81,7 +81,7 @@ fn declared(moved: &Moved) -> String {
     }
 }
 
-/// Returns the layers that the library kept but put into no chain.
+/// Returns the layers that the library kept but did not add to a chain.
 pub(super) fn inactive(records: &[&Record], active: &[ActiveLayer]) -> Vec<InactiveLayer> {
     let mut found: BTreeMap<String, InactiveLayer> = BTreeMap::new();
     let has_chain = records.iter().any(|record| is_chain(record));
@@ -166,10 +166,10 @@ impl Report {
     }
 }
 
-/// First words of the finding that lists the layers of a call.
+/// Beginning of the finding that lists the layers of a call.
 pub(super) const THROUGH_LAYERS: &str = "the call went through these layers: ";
 
-/// Layers that change the list of devices. Each row has the first part of the name, the remedy, and the variables that control the layer.
+/// Layers that change the list of devices. Each row has the beginning of the name, the remedy, and the variables that control the layer.
 const KNOWN: [(&str, &str, &[&str]); 3] = [
     (
         "VK_LAYER_MESA_device_select",
@@ -204,7 +204,7 @@ pub(super) fn without(layer: &str) -> String {
     }
 }
 
-/// Returns the variables that control a layer and are set, each with its value.
+/// Returns the variables that are set and control a layer, each with its value.
 fn controlling(layer: &str) -> Vec<String> {
     let known = KNOWN.iter().find(|(name, ..)| layer.starts_with(name));
     let names = known.map_or(&[][..], |(_, _, names)| names);
@@ -240,14 +240,14 @@ pub(crate) fn obstructed(report: &mut Report, layer: &str, with: &Seen, free: &S
             .findings
             .push(format!("without the layer, a program can use {}", usable.join(", ")));
         match is_asked_for {
-            // With this variable, the program's request for the layer would fail. So the advice does not name the variable.
+            // With this variable, the program's request for the layer would fail, so the advice does not name the variable.
             true => {
                 dropped.advice = "Update the layer, or start the program without the option that asks for it.".into()
             }
             false => dropped.set = Some((WITHOUT.into(), layer.into())),
         }
     }
-    // The device can be created without the layer, so the driver is not at fault.
+    // The device can be created without the layer, so the driver works.
     report
         .dropped
         .retain(|one| one.code != codes::DEVICE_NOT_CREATED.name || !usable.contains(&one.name.as_str()));

@@ -1,4 +1,4 @@
-//! The report of one run: the devices that the program received, everything that was left out, the reasons, and remedies.
+//! The report of one run: the devices that the program received, dropped objects with the reasons, and remedies.
 
 mod build;
 mod calls;
@@ -33,12 +33,12 @@ pub(crate) struct Report {
     pub(crate) schema: Schema,
     pub(crate) verdict: Verdict,
     pub(crate) loader: Option<Loader>,
-    /// The loader that programs use, if this is another file than the examined library.
+    /// The loader that programs use, if it is not the examined library.
     pub(crate) other_loader: Option<OtherLoader>,
     /// The devices of programs of the other word size, if `vkloader` for that word size is installed.
     pub(crate) other_word_size: Option<OtherWordSize>,
     pub(crate) ending: Ended,
-    /// A sentence about the end of the program, if the program did not end with success.
+    /// A sentence about the end of the program; `None` if the program ended successfully.
     pub(crate) ended: Option<String>,
     /// The crash that ended the program or one of its descendants.
     pub(crate) crash: Option<culprit::Crashed>,
@@ -47,9 +47,9 @@ pub(crate) struct Report {
     /// Devices that the library listed but the program did not receive.
     pub(crate) hidden: Vec<Hidden>,
     pub(crate) dropped: Vec<Dropped>,
-    /// Graphics hardware that the operating system lists.
+    /// Graphics hardware in the operating system's lists.
     pub(crate) hardware: Vec<Card>,
-    /// Surroundings of the program, such as `flatpak`, `docker`, `wsl` or `virtual-machine`.
+    /// Environments around the program, for example `flatpak`, `docker`, `wsl` or `virtual-machine`.
     pub(crate) surroundings: Vec<String>,
     pub(crate) failed: Vec<Call>,
     /// Errors in the loader's log, without errors that explain a finding.
@@ -63,7 +63,7 @@ pub(crate) struct Report {
     pub(crate) catalogue: Vec<Catalogued>,
 }
 
-/// Version of the report's format. Each change that an older reader would misunderstand increases this number.
+/// Version of the report's format. The version increases with each change that an older reader would misunderstand.
 #[derive(Debug, Serialize)]
 pub(crate) struct Schema(u32);
 
@@ -88,15 +88,15 @@ pub(crate) enum Verdict {
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Catalogued {
     pub(crate) library: String,
-    /// A sentence that says that the entry was used, or why it was not used.
+    /// A sentence with the reason why the entry was used or not used.
     pub(crate) what: String,
 }
 
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Ended {
-    /// `status`, `signal`, or `too-long`.
+    /// The way in which the process ended: `status`, `signal`, or `too-long`.
     pub(crate) by: &'static str,
-    /// The exit status or the signal.
+    /// The exit status or the number of the signal.
     pub(crate) number: Option<i32>,
 }
 
@@ -105,22 +105,22 @@ pub(crate) struct Ended {
 pub(crate) struct Loader {
     pub(crate) version: String,
     pub(crate) path: Option<String>,
-    /// Package that contains the file, if there is one.
+    /// Package that contains the file, if a package does.
     pub(crate) owner: Option<String>,
     pub(crate) word_size: u32,
     pub(crate) executable: Option<String>,
 }
 
-/// The loader that programs use, if this is another file than the examined library.
+/// The loader that programs use, if it is not the examined library.
 #[derive(Debug, Serialize)]
 pub(crate) struct OtherLoader {
     pub(crate) version: Option<String>,
     pub(crate) path: Option<String>,
     /// Package or program that installed the file.
     pub(crate) owner: Option<String>,
-    /// End of the process with this loader.
+    /// The way in which the process with this loader ended.
     pub(crate) ending: Ended,
-    /// `true` if the same probe ran with both loaders. A user's own program runs with only one of them.
+    /// `true` if the same probe ran with both loaders. A user's program runs with only one of the two.
     pub(crate) is_compared: bool,
     pub(crate) differences: Vec<Difference>,
 }
@@ -128,10 +128,10 @@ pub(crate) struct OtherLoader {
 /// A difference between two loaders.
 #[derive(Debug, Serialize)]
 pub(crate) struct Difference {
-    /// `variable`, `settings`, `call`, `device`, `order`, `driver`, `layer`, or `extension`.
+    /// Subject of the difference: `variable`, `settings`, `call`, `device`, `order`, `driver`, `layer`, or `extension`.
     pub(crate) what: &'static str,
     pub(crate) name: String,
-    /// The loader that has the item: `asked` for the examined library, `other` for the loader that programs use, `None` for both.
+    /// The loader that has the item: `asked` for the examined library, `other` for the loader that programs use, `None` for both loaders.
     pub(crate) only: Option<&'static str>,
     /// The difference, as one sentence.
     pub(crate) text: String,
@@ -169,21 +169,21 @@ pub(crate) struct Device {
     pub(crate) uuid: Option<String>,
     /// PCI domain, bus, device and function.
     pub(crate) pci: Option<String>,
-    /// Name of the driver, as the driver reports it.
+    /// Name that the driver reports.
     pub(crate) driver_name: Option<String>,
-    /// Path of the driver's library; empty if a layer added the device.
+    /// Path of the driver's library; empty for a device that a layer added.
     pub(crate) driver: String,
     /// The manifest that names the driver.
     pub(crate) manifest: Option<String>,
-    /// Name of the rule that decided the place of the device, as the trace has it.
+    /// Name in the trace of the rule that determined the position of the device.
     pub(crate) rule: String,
-    /// A sentence about that rule.
+    /// A sentence about the rule.
     pub(crate) order: String,
-    /// The layer that moved the device, if one did.
+    /// The layer that moved the device, if a layer did.
     pub(crate) moved_by: Option<String>,
     /// Result of `vkCreateDevice` for the device, if this command was called.
     pub(crate) created: Option<i32>,
-    /// `false` if `vkCreateDevice` fails or ends the process.
+    /// `false` if `vkCreateDevice` fails or crashes the process.
     pub(crate) is_usable: bool,
 }
 
@@ -201,9 +201,9 @@ pub(crate) struct Hidden {
     pub(crate) kind: String,
     /// Path of the driver's library.
     pub(crate) driver: String,
-    /// `variable`, `layer` or `loader`.
+    /// Kind of the object that hides the device: `variable`, `layer` or `loader`.
     pub(crate) by_what: String,
-    /// Name of the variable, layer or loader that hides the device; empty if several layers come into question.
+    /// Name of the variable, layer or loader that hides the device; empty if it may be one of several layers.
     pub(crate) by: String,
 }
 
@@ -248,7 +248,7 @@ pub(crate) struct Printed {
     pub(crate) text: String,
 }
 
-/// A driver that was opened.
+/// A driver that the loader opened.
 #[derive(Debug, Serialize)]
 pub(crate) struct Driver {
     pub(crate) library: String,
@@ -258,27 +258,27 @@ pub(crate) struct Driver {
     pub(crate) extensions: Option<u64>,
 }
 
-/// A finding about something that was left out, or that prevents the use of a device.
+/// A finding about a dropped object, or about an obstacle to the use of a device.
 #[derive(Debug, Serialize)]
 pub(crate) struct Dropped {
-    /// Kind of the finding's subject, such as `driver` or `layer`.
+    /// Kind of the finding's subject, for example `driver` or `layer`.
     pub(crate) subject: String,
-    /// Code of the reason. The code is the same in every version.
+    /// Code of the reason, which never changes between versions.
     pub(crate) code: String,
     pub(crate) name: String,
-    /// File that the subject comes from.
+    /// File that defines the subject.
     pub(crate) file: Option<String>,
-    /// Origin of that file, as the trace has it.
+    /// Origin of that file, as a word of the trace.
     pub(crate) source: Option<String>,
-    /// Description of that origin.
+    /// Origin of that file, as a description.
     pub(crate) named_by: Option<String>,
     /// The finding, as one sentence.
     pub(crate) reason: String,
-    /// Further facts, such as a message of the operating system or the name of a missing library.
+    /// Further facts, for example a message of the operating system or the name of a missing library.
     pub(crate) findings: Vec<String>,
     /// Remedy; empty if the finding is harmless.
     pub(crate) advice: String,
-    /// A variable, and the word to add to its value, with which a program runs without the subject of the finding.
+    /// A variable, and a word for its value, that disable the subject of the finding for a program.
     #[serde(skip)]
     pub(crate) set: Option<(String, String)>,
     /// Rank of the finding. The finding that most likely explains a missing device has the smallest rank.
@@ -287,7 +287,8 @@ pub(crate) struct Dropped {
 }
 
 impl Dropped {
-    /// Returns `true` if one line suffices for the finding, because the situation is normal: most machines have drivers without hardware.
+    /// Returns `true` if one line suffices for the finding, because the situation is normal: most machines have drivers without matching
+    /// hardware.
     pub(crate) fn is_noise(&self) -> bool {
         self.code == "driver.no-devices"
     }
@@ -303,9 +304,9 @@ impl Dropped {
 #[derive(Debug, Serialize)]
 pub(crate) struct ActiveLayer {
     pub(crate) name: String,
-    /// Reason why the layer is active, as the trace has it.
+    /// Reason why the layer is active, as a word of the trace.
     pub(crate) enabled_by: String,
-    /// Description of that reason.
+    /// Description of the reason why the layer is active.
     pub(crate) because: String,
     /// The layer below which a declaration moved this layer, and the origin of the declaration; empty if the layer was not moved.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -317,7 +318,7 @@ pub(crate) struct ActiveLayer {
     pub(crate) library: String,
 }
 
-/// A layer that is installed but in no chain.
+/// A layer that is installed but is not in a chain.
 #[derive(Debug, Serialize)]
 pub(crate) struct InactiveLayer {
     pub(crate) name: String,
@@ -327,11 +328,11 @@ pub(crate) struct InactiveLayer {
     pub(crate) advice: String,
 }
 
-/// A library that took long to open or to answer.
+/// A library that took a long time to open or to answer.
 #[derive(Debug, Serialize)]
 pub(crate) struct Slow {
     pub(crate) library: String,
-    /// `open` if the library took long to open, `call` if its functions took long.
+    /// Slow activity: `open` for opening the library, `call` for calling its functions.
     pub(crate) doing: &'static str,
     pub(crate) milliseconds: f64,
 }

@@ -11,10 +11,10 @@ use crate::{installed, names};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Name by which programs open their loader.
+/// Name that programs use to open their loader.
 pub(super) const NAME: &str = "libvulkan.so.1";
 
-/// Variables that this program itself sets, or that locate a user's files.
+/// Variables that this program sets, or that locate a user's files.
 const USUAL: [&str; 7] = [
     "VK_LOADER_TRACE",
     "HOME",
@@ -25,13 +25,13 @@ const USUAL: [&str; 7] = [
     "XDG_DATA_DIRS",
 ];
 
-/// Adds the loader that programs use to a report, without a comparison. This is for a program that ran with the examined library.
+/// Adds the loader that programs use to a report, without a comparison. Used for a program that ran with the examined library.
 pub(crate) fn name(report: &mut Report, other: &Other) {
     report.other_loader = Some(described(other));
 }
 
-/// Adds the loader that programs use, and its differences from `own`, the results with the examined library. Afterwards, the report has the
-/// devices that programs receive.
+/// Adds the loader that programs use, and its differences from `own`, the results with the examined library. After the call, the report has
+/// the devices that programs receive.
 pub(crate) fn compare(report: &mut Report, records: &[Record], own: &Seen, other: &Other) {
     let mut described = described(other);
     described.is_compared = true;
@@ -89,11 +89,11 @@ fn described(other: &Other) -> OtherLoader {
     }
 }
 
-/// Facts about the other loader that the results of the probe lack.
+/// Facts about the other loader that are not in the results of the probe.
 struct View<'a> {
     /// File names of the libraries that the other loader opened while it created an instance and listed devices.
     opened: Vec<&'a str>,
-    /// Variables that the examined library reads and the other loader does not know, with their values.
+    /// Variables that the examined library reads and the other loader does not support, with their values.
     unknown: Vec<(&'a str, &'a str)>,
     /// Trace of the examined library.
     records: &'a [Record],
@@ -117,7 +117,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Returns whether the other loader opened a library; `None` if the libraries that it opened are unknown.
+    /// Returns `Some(true)` if the other loader opened a library; `None` if the libraries that it opened are unknown.
     fn opened(&self, library: &str) -> Option<bool> {
         let name = real_name(library);
         (!self.opened.is_empty()).then(|| {
@@ -146,7 +146,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Returns the reason why the examined library left out a manifest, library or layer.
+    /// Returns the reason why the examined library dropped a manifest, library or layer.
     fn why_left_out(&self, fits: impl Fn(&str) -> bool) -> Option<String> {
         self.records.iter().find_map(|record| match &record.event {
             Event::Decision(decision) if !decision.is_kept() && (fits(&decision.name) || fits(&decision.path)) => {
@@ -166,7 +166,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Returns all differences, with the most important one first.
+/// Returns all differences; the most important difference comes first.
 fn differences(report: &Report, own: &Seen, other: &Seen, view: &View<'_>) -> Vec<Difference> {
     let mut found = Vec::new();
     for (name, value) in &view.unknown {
@@ -199,7 +199,7 @@ fn differences(report: &Report, own: &Seen, other: &Seen, view: &View<'_>) -> Ve
         }
     }
     if other.instance.is_none() {
-        // The other loader ended the probe before the probe had a list.
+        // The other loader ended the probe before the probe received a list.
         return found;
     }
     devices(report, other, view, &mut found);
@@ -313,7 +313,7 @@ fn drivers(report: &Report, view: &View<'_>, found: &mut Vec<Difference>) {
 /// Versions by name.
 type Names = BTreeMap<String, String>;
 
-/// Compares the lists of layers and extensions. These lists need no instance.
+/// Compares the lists of layers and extensions, which need no instance.
 fn lists(own: &Seen, other: &Seen, view: &View<'_>, found: &mut Vec<Difference>) {
     let layers = |seen: &Seen| seen.layers.iter().map(|name| (name.clone(), String::new())).collect();
     let extensions = |seen: &Seen| {
@@ -361,8 +361,8 @@ fn lists(own: &Seen, other: &Seen, view: &View<'_>, found: &mut Vec<Difference>)
     }
 }
 
-/// Removes findings about variables that the programs' loader does not know. The variables have no effect on programs, and are listed as
-/// differences instead.
+/// Removes findings about variables that the programs' loader does not support. These variables have no effect on programs, and are listed
+/// as differences instead.
 fn forget_unknown(report: &mut Report, view: &View<'_>) {
     let without_effect = |dropped: &Dropped| {
         view.records.iter().any(|record| match &record.event {

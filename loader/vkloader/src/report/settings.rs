@@ -1,4 +1,4 @@
-//! Settings files that the programs' loader does not read, because this loader is older than such files.
+//! Settings files that the programs' loader does not read, because the loader is too old.
 
 use super::{Difference, Report};
 use crate::events::{Event, Record};
@@ -7,7 +7,7 @@ use crate::other::Other;
 /// Name of the settings file.
 const FILE: &str = "vk_loader_settings.json";
 
-/// Kind of the difference.
+/// Kind of the difference in reports.
 const WHAT: &str = "settings";
 
 /// Removes findings about a settings file that the programs' loader does not read. Returns the difference.

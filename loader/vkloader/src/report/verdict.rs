@@ -2,7 +2,7 @@
 
 use super::{Dropped, Report, Verdict, codes, rank};
 
-/// Codes of findings about a program that did not end normally. Each has the first words of a verdict.
+/// Codes of findings about a program that did not end normally. Each code has the beginning of a verdict.
 const ENDINGS: [(&codes::Row, &str); 12] = [
     (codes::PROGRAM_WORD_SIZE, "The program does not run with this library"),
     (codes::PROGRAM_CRASHED, "The program crashed"),
@@ -36,7 +36,7 @@ impl Report {
         self.verdict != Verdict::Nothing
     }
 
-    /// Returns the verdict as one sentence: how the user's program failed, and which devices are usable.
+    /// Returns the verdict as one sentence: the failure of the user's program, and the usable devices.
     pub(crate) fn headline(&self) -> String {
         let usable = self.usable();
         match (self.failure(), self.verdict) {
@@ -66,7 +66,7 @@ impl Report {
         }
     }
 
-    /// Returns the finding that says how the program failed, and the first words of the verdict. Returns `None` if the program did not
+    /// Returns the finding that describes the program's failure, and the beginning of the verdict. Returns `None` if the program did not
     /// fail, or if another cause explains more.
     fn failure(&self) -> Option<(&Dropped, &'static str)> {
         let find = |(row, words): &(&codes::Row, &'static str)| {

@@ -47,9 +47,10 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Runs the program. If no settings file is needed, this process itself executes the program.
+    /// Runs the program. If no settings file is needed, replaces this process by the program.
     ///
     /// # Errors
+    ///
     /// The program cannot be started, or another settings file exists.
     pub(crate) fn run(&self) -> io::Result<ExitCode> {
         let variables = self.variables()?;
@@ -90,7 +91,7 @@ impl Run {
     }
 }
 
-/// Rejects a list without devices, because the library would ignore such a list. Blanks and commas are not words.
+/// Rejects a list without a word, because the library would ignore the list. Blanks and commas are not words.
 fn with_words(value: OsString) -> Result<OsString, &'static str> {
     let mut bytes = value.as_encoded_bytes().iter();
     let has_word = bytes.any(|&byte| byte != b',' && !byte.is_ascii_whitespace());

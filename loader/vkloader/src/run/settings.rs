@@ -22,14 +22,14 @@ const STEP: Duration = Duration::from_millis(20);
 
 /// A settings file. Dropping this value removes the file.
 ///
-/// The file is locked until then. So other runs see that the file is in use, even in another PID namespace.
+/// The file is locked until it is removed, so other runs see that the file is in use, even in another PID namespace.
 pub(super) struct SettingsFile {
     path: PathBuf,
     file: File,
 }
 
 impl SettingsFile {
-    /// Writes the settings file for these executables. Replaces a file that a killed run left.
+    /// Writes the settings file for these executables. Replaces the file of a run that was killed.
     ///
     /// # Errors
     /// The file cannot be written, or another settings file exists.
@@ -53,10 +53,10 @@ impl SettingsFile {
         let text = text(words, executables)?;
         let folder = path.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(folder).map_err(|error| child::naming(folder, error))?;
-        // If two runs begin at the same time, one of them fails here, because the other has created the file.
+        // If two runs begin at the same time, one of them fails here, because the file already exists.
         let file = File::create_new(&path).map_err(|error| child::naming(&path, error))?;
-        // On a file system without locks, this fails. Other runs cannot lock the file either, and so do not remove it. Other runs also
-        // leave an empty file alone.
+        // On a file system without locks, the call fails. Other runs do not remove the file, because they cannot lock it either, and
+        // because they never remove an empty file.
         let _ = lock(&file);
         let mut written = Self { path, file };
         written
@@ -97,7 +97,7 @@ impl Drop for SettingsFile {
 fn ask_to_end(child: &Child) {
     let process = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
     if let Some(process) = process {
-        // This process has not yet waited for the child, so the number cannot belong to another process.
+        // This process has not yet waited for the child, so the process ID cannot belong to another process.
         let _ = rustix::process::kill_process(process, rustix::process::Signal::TERM);
     }
 }
@@ -113,7 +113,7 @@ fn text(words: &OsStr, executables: &[PathBuf]) -> io::Result<String> {
         text.ok_or_else(|| io::Error::other(format!("the path {} is not text", path.display())))
     });
     let keys = keys.collect::<io::Result<Vec<String>>>()?;
-    // Blanks before a word are removed, as in the variable.
+    // Blanks before a word are removed, like in the variable.
     let words = words.split(',').map(str::trim_ascii_start);
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     let file = json!({
@@ -129,7 +129,7 @@ fn lock(file: &File) -> io::Result<()> {
     rustix::fs::flock(file, rustix::fs::FlockOperation::NonBlockingLockExclusive).map_err(io::Error::from)
 }
 
-/// Removes a file that a run of this command wrote, if the lock is free and so no run uses the file.
+/// Removes a file that an earlier run of this command left, if the lock is free, which means that no run uses the file.
 fn remove_left_behind(path: &Path) {
     let Ok(mut file) = File::open(path) else { return };
     let mut text = Vec::new();
@@ -142,7 +142,7 @@ fn remove_left_behind(path: &Path) {
     }
 }
 
-/// Removes a file, unless the path now leads to another file. The next run finds a file that remains.
+/// Removes a file, unless another file is now at the path. Ignores errors, because the next run also removes the file.
 fn remove_same(path: &Path, file: &File) {
     let place = |state: fs::Metadata| (state.dev(), state.ino());
     let there = fs::symlink_metadata(path).map(place).ok();
@@ -160,7 +160,7 @@ struct Folders {
 }
 
 impl Folders {
-    /// Reads the variables. Ignores empty items in a list, as the library does.
+    /// Reads the variables that name folders. Ignores empty items in a list, like the library.
     fn of(get: impl Fn(&str) -> Option<OsString>) -> Self {
         let set = |name: &str| get(name).filter(|value| !value.is_empty());
         let home = set("HOME").map(PathBuf::from);

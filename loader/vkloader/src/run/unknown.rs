@@ -1,4 +1,4 @@
-//! Warns about variables that the loader of this machine's programs does not know.
+//! Warns about variables that the loader of this machine's programs does not support.
 
 use crate::child::{self, Watched};
 use crate::probe::{self, Seen};
@@ -7,13 +7,13 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// First part of the names of variables that only some loaders know.
+/// Beginning of the names of variables that only some loaders support.
 const OWN: &str = "VK_LOADER_";
 /// Time limit for opening the loader.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// Prints a warning for each variable that has no effect, because the loader that programs get does not contain the variable's name. This
-/// is not an error, because a program may bring another loader.
+/// Prints a warning for each variable that has no effect, because the file of the programs' loader does not contain the variable's name.
+/// The warning is not an error, because a program may come with another loader.
 pub(super) fn warn<'a>(variables: impl Iterator<Item = &'a str>) {
     let own: Vec<&str> = variables.filter(|name| name.starts_with(OWN)).collect();
     let Some(loader) = (!own.is_empty()).then(loader).flatten() else {
@@ -29,7 +29,7 @@ pub(super) fn warn<'a>(variables: impl Iterator<Item = &'a str>) {
     }
 }
 
-/// Returns the path of the loader that programs get; `None` if programs find no loader.
+/// Returns the path of the loader that programs use; `None` if programs find no loader.
 fn loader() -> Option<String> {
     let mut command = Command::new(crate::itself::path().ok()?);
     command.args([probe::ARGUMENT, "--open-only"]).arg(probe::library(None));

@@ -14,9 +14,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use wire::{CONNECT_LIMIT, HEADER_BYTES, Header, MOST_IN_REPLY, Operation, Packet, PacketError, REPLY_LIMIT};
 
-/// Upper bound on the other packets that are skipped while a reply is pending.
+/// Upper bound on the number of other packets that are skipped while a reply is pending.
 const MOST_OTHERS: usize = 100;
-/// Upper bound on the bytes of a memory file. Such a file has the manifests or the state of a service.
+/// Upper bound on the bytes of a memory file. The file has the manifests or the state of a service.
 const MOST_IN_FILE: u64 = 16 << 20;
 /// Delay between two attempts if the queue of connections is full.
 const STEP: Duration = Duration::from_millis(10);
@@ -24,7 +24,7 @@ const STEP: Duration = Duration::from_millis(10);
 /// Reasons why a service did not answer.
 #[derive(Debug)]
 pub(super) enum Failed {
-    /// There is no socket, or no process listens on the socket.
+    /// The socket does not exist, or no process listens on it.
     Nobody(io::Error),
     /// A system call failed.
     System(&'static str, io::Error),
@@ -77,10 +77,10 @@ impl Reply {
             rustix::fs::FileType::from_raw_mode(status.st_mode) == rustix::fs::FileType::RegularFile
         });
         if !is_file {
-            // Reading a pipe or socket could block.
+            // Reading another kind of file, for example a pipe or socket, could block.
             return Err(Failed::Other("the attachment of the reply is not a file"));
         }
-        // The service may have left the file offset anywhere.
+        // The service may have left the file offset at any position.
         rustix::fs::seek(&file, rustix::fs::SeekFrom::Start(0))
             .map_err(|error| Failed::System("seek", error.into()))?;
         let file = std::fs::File::from(file);
@@ -107,7 +107,7 @@ impl Connection {
             match connect(&socket, &address) {
                 Ok(()) => return Ok(Self { socket, asked: 0 }),
                 Err(Errno::INTR) => {}
-                // Other clients are waiting in the queue too.
+                // The queue is full of other waiting clients.
                 Err(Errno::AGAIN) if since.elapsed() < CONNECT_LIMIT => std::thread::sleep(STEP),
                 Err(Errno::AGAIN) => return Err(Failed::Silent(CONNECT_LIMIT)),
                 Err(error) => return Err(Failed::Nobody(error.into())),
@@ -163,7 +163,7 @@ impl Connection {
             Err(Errno::AGAIN | Errno::INTR) => return Ok(None),
             Err(error) => return Err(Failed::System("recvmsg", error.into())),
         };
-        // All descriptors are taken before any check, so that they are closed after an error.
+        // All descriptors are received before any check, so that an error closes them.
         let mut descriptors: Vec<OwnedFd> = Vec::new();
         for message in control.drain() {
             if let RecvAncillaryMessage::ScmRights(more) = message {

@@ -1,5 +1,5 @@
-//! The state that a driver service reports (LSV-34, LSV-43 to LSV-45). All users get its devices and drivers, and administrators get the
-//! complete state.
+//! The state that a driver service reports (LSV-34, LSV-43 to LSV-45). All users receive the devices and drivers; administrators receive
+//! the complete state.
 
 mod connection;
 mod table;
@@ -15,7 +15,7 @@ use wire::{Operation, status};
 /// Variable that names the socket of the service (LSV-37).
 const VARIABLE: &str = "VK_LOADER_SERVICE_SOCKET";
 
-/// The replies of a service.
+/// State of a service, from its replies.
 #[derive(Debug, Serialize)]
 pub(crate) struct Told {
     socket: String,
@@ -35,7 +35,7 @@ struct Device {
     node: String,
     #[serde(default)]
     driver: String,
-    /// Driver that serves the device.
+    /// Driver that the service uses for the device.
     #[serde(default)]
     active_icd: Option<String>,
 }
@@ -141,7 +141,7 @@ fn converse(socket: &Path) -> Result<Told, Failed> {
     })
 }
 
-/// Returns the status of a reply that refuses a request.
+/// Returns the status of a reply that rejects a request.
 fn refusal(payload: &Value) -> Option<&str> {
     let word = payload.get("status")?;
     (word != status::OK).then(|| word.as_str().unwrap_or("unknown"))

@@ -10,7 +10,7 @@ use wire::status;
 const TITLE: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
 const BAD: Style = AnsiColor::Red.on_default();
-/// Number of a hash's characters in a table. They suffice for a comparison by eye.
+/// Number of a hash's characters in a table. This number suffices for a comparison by eye.
 const HASH: usize = 12;
 
 /// Prints the tables.
@@ -113,7 +113,7 @@ fn drivers(state: &State) -> Vec<Vec<String>> {
 
 fn manifests(told: &Told) -> Vec<Vec<String>> {
     let rows = told.manifests.iter().map(|manifest| {
-        // The service sends either the text of a manifest or its decoded content.
+        // The service sends the text of a manifest or its decoded content.
         let contents = match &manifest.contents {
             Value::String(text) => serde_json::from_str(text).unwrap_or_default(),
             other => other.clone(),
@@ -124,7 +124,7 @@ fn manifests(told: &Told) -> Vec<Vec<String>> {
     rows.collect()
 }
 
-/// Prints rows below the names of their columns. Leaves out columns without content.
+/// Prints rows below the names of their columns. Omits empty columns.
 fn table(out: &mut impl Write, title: &str, names: &[&str], rows: &[Vec<String>]) -> io::Result<()> {
     writeln!(out, "\n{TITLE}{title}{TITLE:#}")?;
     if rows.is_empty() {

@@ -3,7 +3,7 @@
 use crate::report::Device;
 use std::str::FromStr;
 
-/// A condition, such as `type:discrete`.
+/// A condition, for example `type:discrete`.
 #[derive(Clone, Debug)]
 pub(crate) enum Condition {
     /// The type of the device.
@@ -48,7 +48,7 @@ impl Condition {
     }
 }
 
-/// Returns `true` if a text matches a pattern, in which `*` stands for any text. The comparison ignores case.
+/// Returns `true` if a text matches a pattern, in which `*` matches any text. The comparison ignores case.
 pub(crate) fn matches(glob: &str, text: &str) -> bool {
     let (glob, text) = (glob.to_lowercase(), text.to_lowercase());
     let parts: Vec<&str> = glob.split('*').collect();

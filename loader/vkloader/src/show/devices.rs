@@ -1,4 +1,4 @@
-//! Prints devices, each with the words by which variables select the device.
+//! Prints devices, each with the words that select the device in variables.
 
 use super::terminal::{BAD, FAINT, GOOD, Lines, plain};
 use crate::causes::words::chooses;
@@ -9,7 +9,7 @@ use std::io::{self, Write};
 /// Lower bound on the printed digits at the start of a UUID.
 const FEWEST_DIGITS: usize = 4;
 
-/// Returns the distinguishing part of a driver's file name, such as `lvp` for `libvulkan_lvp.so`.
+/// Returns the driver's short name, which is part of its file name: `lvp` for `libvulkan_lvp.so`.
 pub(crate) fn driver_word(path: &str) -> &str {
     let file = path.rsplit('/').next().unwrap_or(path);
     let word = file.split(".so").next().unwrap_or(file);
@@ -17,8 +17,8 @@ pub(crate) fn driver_word(path: &str) -> &str {
     word.strip_prefix("vulkan_").unwrap_or(word)
 }
 
-/// Returns the word that selects a device by its name. A comma would end the word, and some characters have a meaning in patterns. So this
-/// uses the longest part of the name without such characters.
+/// Returns the word that selects a device by its name. The word is the longest part of the name without commas, which would end the word,
+/// and without special characters of patterns.
 fn name_word(name: &str) -> Option<String> {
     let parts: Vec<&str> = name.split([',', '*']).collect();
     if parts.len() == 1 && !name.starts_with('~') {
@@ -31,8 +31,8 @@ fn name_word(name: &str) -> Option<String> {
     Some(format!("name:*{longest}*"))
 }
 
-/// Returns the first digits of a UUID that no other device has, in the form of `nvidia-smi`. Returns `None` if another device has the same
-/// UUID.
+/// Returns the shortest beginning of a UUID that no other device has, in the form of `nvidia-smi`. Returns `None` if another device has the
+/// same UUID.
 fn uuid_word(own: &str, all: &[probe::Device]) -> Option<String> {
     let begins =
         |device: &&probe::Device, digits: &str| device.uuid.as_deref().is_some_and(|uuid| uuid.starts_with(digits));
@@ -44,10 +44,10 @@ fn uuid_word(own: &str, all: &[probe::Device]) -> Option<String> {
     Some(format!("GPU-{}", &own[..length]))
 }
 
-/// Returns the words that select a device, the shortest first.
+/// Returns the words that select a device; the shortest word comes first.
 fn words(device: &probe::Device, driver: &str, all: &[probe::Device]) -> Vec<String> {
     let mut words = vec![format!("{:#x}:{:#x}", device.vendor, device.device)];
-    // Type `other` has no word.
+    // The device type `other` has no word.
     words.extend((device.kind != "other").then(|| format!("type:{}", device.kind)));
     words.extend(device.pci.as_ref().map(|pci| format!("pci:{pci}")));
     // If a driver does not report UUIDs, both UUIDs consist of zeros.
@@ -69,7 +69,7 @@ fn words(device: &probe::Device, driver: &str, all: &[probe::Device]) -> Vec<Str
     words
 }
 
-/// Prints devices with the words that select each of them. `matched` has the same devices together with their drivers.
+/// Prints devices with the words that select each of them. `matched` has the same devices with their drivers.
 ///
 /// # Errors
 /// Writing to standard output fails.

@@ -112,7 +112,7 @@ fn write_verdict(page: &mut String, report: &Report) -> std::fmt::Result {
     }
 }
 
-/// Writes the loader that programs use, if this is another loader, and the devices of programs of the other word size.
+/// Writes the loader that programs use, if it is not the examined one, and the devices of programs of the other word size.
 fn write_others(page: &mut String, report: &Report) -> std::fmt::Result {
     if let Some(other) = &report.other_loader {
         let line = escaped(&other.line());

@@ -1,4 +1,4 @@
-//! Draws the picture of a report. Boxes and arrows show the application, loader, layers, drivers and devices. Omitted ones are grey.
+//! Draws the picture of a report. Boxes and arrows show the application, loader, layers, drivers and devices. Dropped objects are grey.
 
 use super::page::{class_of, escaped};
 use crate::report::Report;
@@ -7,7 +7,7 @@ const WIDTH: usize = 256;
 const HEIGHT: usize = 56;
 const GAP: usize = 24;
 const ROW: usize = HEIGHT + 54;
-/// Upper bound on the boxes in a row. The last box has the number of the remaining ones.
+/// Upper bound on the boxes in a row. If there are more objects, the last box shows the number of the remaining ones.
 const MOST: usize = 8;
 /// Upper bound on the characters in a line of a box.
 const LETTERS: usize = 32;
@@ -18,13 +18,13 @@ const INDENT: usize = 20;
 /// Arrangement of the boxes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// Boxes are beside each other, for wide screens.
+    /// The boxes of a row are next to each other, for wide screens.
     Wide,
-    /// Boxes are below each other, for telephones.
+    /// The boxes of a row are below each other, for telephones.
     Narrow,
 }
 
-/// A box.
+/// A box of the picture.
 struct Box {
     title: String,
     below: String,
@@ -34,7 +34,7 @@ struct Box {
     above: usize,
 }
 
-/// A box with the position of its corner. Also has the middle of the lower edge of the box above.
+/// A box with the position of its corner, and the middle of the lower edge of the box above.
 struct Placed<'a> {
     one: &'a Box,
     x: usize,
@@ -93,7 +93,7 @@ fn arrow(placed: &Placed<'_>, form: Form, tip: &str) -> String {
             )
         }
         Form::Narrow if x < from_x => format!("M{from_x} {from_y} L{from_x} {}", y - 4),
-        // The arrow runs along the left side, as in an indented list.
+        // The arrow runs along the left side, like in an indented list.
         Form::Narrow => format!(
             "M{from_x} {from_y} L{from_x} {} L{} {}",
             y + HEIGHT / 2,
@@ -131,7 +131,8 @@ fn narrow(rows: &[Vec<Box>]) -> Vec<Placed<'_>> {
     placed
 }
 
-/// Places the boxes of a row that are connected to the box with index `above` in the previous row. After each box come the boxes below it.
+/// Places the boxes of a row that are connected to the box with index `above` in the previous row. Each box is followed by the boxes below
+/// it.
 fn below<'a>(
     rows: &'a [Vec<Box>],
     level: usize,
@@ -233,7 +234,7 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Returns as many characters of a text as fit into a box.
+/// Returns the beginning of a text, with as many characters as fit in a box.
 fn short(text: &str) -> String {
     match text.chars().count() > LETTERS {
         true => text.chars().take(LETTERS - 1).chain(['…']).collect(),

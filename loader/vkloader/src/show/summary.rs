@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// Upper bound on the lines of a summary.
 const MOST: usize = 15;
-/// Upper bound on the devices that have a separate line, and on the findings that have one.
+/// Upper bound on the devices, and on the findings, that have a separate line.
 const MOST_OF_A_KIND: usize = 4;
 /// Upper bound on the characters of a line.
 const LONGEST: usize = 300;
@@ -65,7 +65,7 @@ pub(crate) fn summary(report: &Report) -> String {
     text.trim_end().into()
 }
 
-/// Returns lines about the loader that programs use, if this is another loader, and about programs of the other word size.
+/// Returns lines about the loader that programs use, if it is not the examined one, and about programs of the other word size.
 fn others(report: &Report) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(other) = &report.other_loader {
@@ -83,7 +83,7 @@ fn others(report: &Report) -> Vec<String> {
     lines
 }
 
-/// Returns the first lines, followed by a line with the number of omitted lines.
+/// Returns the first lines, and a line with the number of omitted lines.
 fn limited(mut lines: Vec<String>, noun: &str) -> Vec<String> {
     if lines.len() > MOST_OF_A_KIND {
         let more = lines.len() - MOST_OF_A_KIND + 1;
@@ -93,7 +93,7 @@ fn limited(mut lines: Vec<String>, noun: &str) -> Vec<String> {
     lines
 }
 
-/// Returns the kernel and the distribution.
+/// Returns a line with the kernel and the distribution.
 fn system() -> String {
     let kernel = rustix::system::uname();
     let word = |text: &std::ffi::CStr| text.to_string_lossy().into_owned();

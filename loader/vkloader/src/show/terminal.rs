@@ -13,7 +13,7 @@ const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 pub(super) const FAINT: Style = Style::new().dimmed();
 const ADVICE: Style = AnsiColor::Cyan.on_default();
 
-/// Width in columns for a terminal that does not report its width. The next constant is the upper bound for wide terminals.
+/// Width in columns for a terminal that does not report its width, and the upper bound for wide terminals.
 const USUAL_WIDTH: usize = 80;
 const MOST_WIDTH: usize = 120;
 
@@ -36,14 +36,14 @@ impl Lines {
         writeln!(self.out, "\n{TITLE}{text}{TITLE:#}")
     }
 
-    /// Writes a text after the margin `margin.0`. Continuation lines have the margin `margin.1`.
+    /// Writes a text after the margin `margin.0`. The second and later lines have the margin `margin.1`.
     pub(super) fn wrapped(&mut self, margin: (&str, &str), style: Style, text: &str) -> io::Result<()> {
         let options = Options::new(self.width)
             .initial_indent(margin.0)
             .subsequent_indent(margin.1)
             .break_words(false)
             .word_splitter(WordSplitter::NoHyphenation);
-        // An arrow starts a remedy. So a line never breaks before an arrow in a name.
+        // An arrow marks a remedy at the start of a line, so a line never breaks before an arrow in a name.
         let mut text = plain(text).replace(" ->", "\u{A0}->");
         while text.contains(" \u{A0}") {
             text = text.replace(" \u{A0}", "\u{A0}\u{A0}");
@@ -61,8 +61,8 @@ impl Lines {
     }
 }
 
-/// Returns a text in which characters that control a terminal, end lines, or change the direction of text are escaped. Names may come from
-/// other users' files.
+/// Returns a text in which characters that control a terminal, end lines, or change the direction of text are escaped. The escapes are
+/// needed because names may come from other users' files.
 pub(crate) fn plain(text: &str) -> String {
     let acts = |character: char| {
         character.is_control()
@@ -124,7 +124,7 @@ fn verdict(report: &Report, lines: &mut Lines) -> io::Result<()> {
     writeln!(lines.out)
 }
 
-/// Prints the loader that programs use, if this is another loader, and the devices of programs of the other word size.
+/// Prints the loader that programs use, if it is not the examined one, and the devices of programs of the other word size.
 fn others(report: &Report, lines: &mut Lines) -> io::Result<()> {
     if let Some(other) = &report.other_loader {
         lines.title(other.title())?;
@@ -278,7 +278,7 @@ fn layers(report: &Report, lines: &mut Lines) -> io::Result<()> {
     Ok(())
 }
 
-/// Prints the reasons why a layer is active and at its place, and the layer's files.
+/// Prints the reasons for a layer's activation and position, and the layer's files.
 fn active_layer(layer: &ActiveLayer, lines: &mut Lines) -> io::Result<()> {
     lines.labelled("because", &layer.because)?;
     if !layer.order.is_empty() {
@@ -288,9 +288,10 @@ fn active_layer(layer: &ActiveLayer, lines: &mut Lines) -> io::Result<()> {
     lines.labelled("library", &layer.library)
 }
 
-/// Prints the chain of layers from the program to the drivers, and the rules about order that the chain breaks.
+/// Prints the chain of layers from the program to the drivers, and the broken rules about the order.
 ///
 /// # Errors
+///
 /// Writing to standard output fails.
 pub(crate) fn chain(layers: &[ActiveLayer], warnings: &[Warning<'_>], order: Option<&str>) -> io::Result<()> {
     let mut lines = Lines::new();

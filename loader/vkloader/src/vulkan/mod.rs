@@ -1,4 +1,4 @@
-//! The Vulkan commands that the probe calls. The probe looks up each command by its name, as a program does.
+//! The Vulkan commands that the probe calls. The probe looks up each command by its name, like a program.
 
 mod types;
 
@@ -28,7 +28,7 @@ macro_rules! commands {
             /// Looks up the commands. Returns `None` if one of them is missing.
             ///
             /// # Safety
-            /// For `get` and `owner`, each command must have the type that the table gives its name.
+            /// Each command that `get` returns for `owner` must have the type that the table declares for its name.
             pub(crate) unsafe fn find(get: $crate::vulkan::GetProcAddr, owner: $crate::vulkan::Handle) -> Option<Self> {
                 Some(Self {
                     // SAFETY: `get` accepts `owner` and a name that ends with a null byte. The caller promises that the command has this
@@ -94,8 +94,8 @@ commands! {
 /// Returns the code of the command that failed.
 ///
 /// # Safety
-/// `fill` must write at most `*count` elements to a non-null pointer and set `*count` to the number written. For a null pointer
-/// it must only set `*count`.
+/// `fill` must write at most `*count` elements to a non-null pointer and set `*count` to the number written. For a null pointer, `fill`
+/// must only set `*count`.
 pub(crate) unsafe fn listed<T: Copy>(fill: impl Fn(*mut u32, *mut T) -> Code) -> Result<Vec<T>, Code> {
     loop {
         let mut count = 0;
@@ -105,7 +105,7 @@ pub(crate) unsafe fn listed<T: Copy>(fill: impl Fn(*mut u32, *mut T) -> Code) ->
             INCOMPLETE => continue,
             code => succeeded(code)?,
         }
-        // SAFETY: `fill` has initialized `count` elements, and the capacity bounds their number.
+        // SAFETY: `fill` initialised `count` elements, and the new length never exceeds the capacity.
         unsafe { entries.set_len((count as usize).min(entries.capacity())) };
         return Ok(entries);
     }
@@ -119,9 +119,10 @@ pub(crate) fn succeeded(code: Code) -> Result<(), Code> {
     if code < SUCCESS { Err(code) } else { Ok(()) }
 }
 
-/// Returns an error for every code except success. This includes positive codes, because with these no object was created.
+/// Returns an error for every code except success. A positive code is also an error, because the command then created no object.
 ///
 /// # Errors
+///
 /// Returns the code itself.
 fn created(code: Code) -> Result<(), Code> {
     if code == SUCCESS { Ok(()) } else { Err(code) }
@@ -139,7 +140,7 @@ impl Entry {
     /// # Safety
     /// `get` must be `vkGetInstanceProcAddr` of a library that stays open.
     pub(crate) unsafe fn new(get: GetProcAddr) -> Self {
-        // SAFETY: `get` finds these commands without an instance, and the table has their types.
+        // SAFETY: `get` returns these commands without an instance, and the table has their types.
         let global = unsafe { Global::find(get, ptr::null_mut()) };
         Self { get, global }
     }
@@ -151,7 +152,7 @@ impl Entry {
 
     /// Returns the Vulkan version that the loader supports.
     pub(crate) fn version(&self) -> u32 {
-        // SAFETY: `get` is `vkGetInstanceProcAddr` of a library that stays open, which finds this command without an instance.
+        // SAFETY: `get` is `vkGetInstanceProcAddr` of a library that stays open, which returns this command without an instance.
         let newer = unsafe { Global11::find(self.get, ptr::null_mut()) };
         let mut version = VERSION_1_0;
         // SAFETY: `version` is valid for writes.
@@ -159,7 +160,7 @@ impl Entry {
         if code == Some(SUCCESS) { version } else { VERSION_1_0 }
     }
 
-    /// Returns the instance extensions, or an empty list if the command fails. In that case, later calls show the error.
+    /// Returns the instance extensions, or an empty list if the command fails. Later calls report the reason for the failure.
     pub(crate) fn extensions(&self) -> Vec<ExtensionProperties> {
         let Some(global) = &self.global else { return Vec::new() };
         let list = global.list_extensions;
@@ -208,9 +209,9 @@ impl Entry {
         let mut handle = ptr::null_mut();
         // SAFETY: `info` is valid, and `handle` is writable.
         created(unsafe { (global.create_instance)(&info, NO_ALLOCATOR, &mut handle) })?;
-        // SAFETY: `get` finds these commands with the live instance, and the table has their types.
+        // SAFETY: `get` returns these commands for the live instance, and the table has their types.
         let commands = unsafe { OfInstance::find(self.get, handle) }.ok_or(INITIALIZATION_FAILED)?;
-        // SAFETY: `get` finds these commands with the live instance, and the table has their types.
+        // SAFETY: `get` returns these commands for the live instance, and the table has their types.
         let newer = unsafe { OfInstance11::find(self.get, handle) };
         Ok(Instance {
             handle,
@@ -225,7 +226,7 @@ pub(crate) fn count<T>(list: &[T]) -> u32 {
     u32::try_from(list.len()).unwrap_or(u32::MAX)
 }
 
-/// A live instance. It exists until the process ends, unless `destroy` is called.
+/// A live instance, which exists until the process ends unless `destroy` is called.
 pub(crate) struct Instance {
     handle: Handle,
     commands: OfInstance,
@@ -253,7 +254,8 @@ impl Instance {
 
     /// Destroys the instance.
     pub(crate) fn destroy(self) {
-        // SAFETY: `Physical` borrows the instance, so no value of this type is left, and callers use no device of the instance afterwards.
+        // SAFETY: `Physical` borrows the instance, so no value of this type exists any more, and callers use no device of the instance
+        // afterwards.
         unsafe { (self.commands.destroy)(self.handle, NO_ALLOCATOR) };
     }
 }

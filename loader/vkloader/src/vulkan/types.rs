@@ -1,16 +1,16 @@
 //! C structures that the probe passes and receives. The names are those of the registry without `Vk`. Fields that the probe uses have names
-//! in Rust style. The structures are few and never change, so compiling bindings for all of Vulkan is not worthwhile.
+//! in Rust style. There are few structures, and they never change, so the program needs no bindings for all of Vulkan.
 
 use std::ffi::{c_char, c_void};
 
 /// A dispatchable handle.
 pub(crate) type Handle = *mut c_void;
-/// Any other handle.
+/// A non-dispatchable handle.
 pub(crate) type Object = u64;
 /// A `VkResult`.
 pub(crate) type Code = i32;
 
-/// Version 1.0. It applies to a program that requests no version.
+/// Version 1.0, which is in force for a program that requests no version.
 pub(crate) const VERSION_1_0: u32 = 1 << 22;
 /// The first version with `vkGetPhysicalDeviceProperties2`.
 pub(crate) const VERSION_1_1: u32 = VERSION_1_0 | 1 << 12;
@@ -120,12 +120,13 @@ pub(crate) struct PhysicalDeviceProperties {
     pub(crate) kind: i32,
     pub(crate) name: [u8; 256],
     pub(crate) cache_uuid: [u8; 16],
-    /// Space for limits and sparse properties, which the probe does not read. Their size differs between targets, but is always smaller.
+    /// Space for limits and sparse properties, which the probe does not read. The size of these members differs between targets, but is
+    /// never larger than this space.
     rest: [u64; 96],
 }
 
 impl Default for PhysicalDeviceProperties {
-    /// Returns zeros. A command overwrites all of them.
+    /// Returns zeros, all of which the command overwrites.
     fn default() -> Self {
         Self {
             api_version: 0,
@@ -309,8 +310,8 @@ mod tests {
         }
     }
 
-    /// Compares the sizes and offsets with those that the C compiler reported for 64-bit targets. Does not compare other structures,
-    /// because drivers would fail if these were wrong.
+    /// Compares the sizes and offsets with those that the C compiler reported for 64-bit targets. Other structures are not compared,
+    /// because drivers would fail if their layout were wrong.
     #[test]
     #[cfg(target_pointer_width = "64")]
     fn layouts_are_those_of_the_library() {

@@ -67,7 +67,7 @@ pub(crate) fn write(machine: &Machine, known: &Value) {
     fs::write(file(machine), catalogue::pack(known)).expect("a file");
 }
 
-/// Returns the entry of a driver, or null if the catalogue has none.
+/// Returns the entry of a driver, or null if the catalogue does not contain the driver.
 pub(crate) fn driver(known: &Value, name: &str) -> Value {
     let is = |driver: &&Value| {
         let manifest = driver["manifest"]["path"].as_str();

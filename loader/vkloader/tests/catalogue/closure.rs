@@ -1,4 +1,4 @@
-//! An entry is valid only for the files that the real dynamic linker would load in a program.
+//! Tests that an entry is valid only for the files that the real dynamic linker would load in a program.
 
 use crate::asked::*;
 use crate::machine::{Machine, library, skip};
@@ -64,7 +64,8 @@ pub(crate) fn used(machine: &Machine, variables: &[(&str, &Path)]) -> String {
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).expect("a record"));
     let mut about = records.filter(|record| record["event"] == "catalogue");
-    // The first record decides. When the loader opens the driver later, the mock finds its settings by the path with which it was opened.
+    // The first record is relevant. When the loader opens the driver later, the mock finds its settings by the path that was used to open
+    // it.
     let first = about.next().unwrap_or_else(|| panic!("{text}"));
     first["doubt"].as_str().unwrap_or_default().into()
 }
@@ -133,7 +134,7 @@ fn a_folder_of_the_drivers_own_is_one_of_its_files() {
     }
 }
 
-/// Without its cache, the linker searches its default folders each time.
+/// If the linker has no cache, it searches its default folders each time.
 #[test]
 fn usual_folders_are_files_of_the_driver_if_the_linker_has_no_cache() {
     let Some((mut machine, _)) = machine_of_two() else {
@@ -207,7 +208,7 @@ fn preloaded_libraries_matter_where_they_have_a_name_or_the_functions_of_a_drive
     assert_eq!(preloaded("libfunctions.so", function, &[]), "shadowed");
 }
 
-/// If a user may not read one of the driver's files, the loader opens the driver, and the driver reports the error itself.
+/// If a user may not read one of the driver's files, the loader opens the driver, which then reports the error.
 #[test]
 fn a_file_that_the_user_may_not_read_makes_the_entry_not_count() {
     use std::os::unix::fs::{PermissionsExt, chown};
@@ -226,7 +227,7 @@ fn a_file_that_the_user_may_not_read_makes_the_entry_not_count() {
     assert_eq!(used(&machine, &[]), "unreadable");
 }
 
-/// Records the present state of a file in the catalogue.
+/// Records the current state of a file in the catalogue, like an update by root.
 fn update_as_root_sees(machine: &Machine, path: &Path) {
     use std::os::unix::fs::MetadataExt;
     let found = fs::metadata(path).expect("a file");
@@ -246,7 +247,7 @@ fn update_as_root_sees(machine: &Machine, path: &Path) {
     write(machine, &known);
 }
 
-/// Makes a driver whose search path is `folders` and that needs a library in its folder `two`. Also makes a catalogue.
+/// Creates a driver whose search path is `folders` and that needs a library in its folder `two`. Also creates a catalogue.
 fn driver_with_folders(machine: &mut Machine, folders: &str) -> Option<PathBuf> {
     machine.variable("VK_LOADER_CATALOGUE", "on");
     machine.driver("needed", "instance_extension VK_KHR_surface 25\ndevice one");
@@ -263,7 +264,8 @@ fn driver_with_folders(machine: &mut Machine, folders: &str) -> Option<PathBuf> 
     Some(needed)
 }
 
-/// DRV-271: if a folder depends on the process or on words that the linker replaces, the catalogue cannot know which file the linker loads.
+/// DRV-271: if a folder depends on the process or on variables that the linker replaces, the catalogue cannot predict the file that the
+/// linker loads.
 #[test]
 fn a_search_path_that_depends_on_the_process_makes_no_entry_count() {
     for folders in [
@@ -281,7 +283,7 @@ fn a_search_path_that_depends_on_the_process_makes_no_entry_count() {
     }
 }
 
-/// DRV-271: a name in an earlier folder that the linker skipped may lead to a library later.
+/// DRV-271: a path in an earlier folder that the linker skipped may later become a library.
 #[test]
 fn a_name_that_was_skipped_in_an_earlier_folder_is_one_of_the_files() {
     for is_link in [true, false] {
@@ -297,7 +299,7 @@ fn a_name_that_was_skipped_in_an_earlier_folder_is_one_of_the_files() {
         if is_link {
             std::os::unix::fs::symlink(&target, &early).expect("a link");
         } else {
-            // This library has the other word size.
+            // Changes the library to the other word size.
             let mut data = fs::read(&needed).expect("a library");
             data[4] = 3 - data[4];
             fs::write(&early, data).expect("a file");

@@ -1,4 +1,5 @@
-//! `vkloader catalogue` with malicious drivers, and with drivers that are being installed. A driver affects no entry except its own.
+//! `vkloader catalogue` with malicious drivers, and with drivers that are being installed. A driver must not affect the entries of other
+//! drivers.
 
 use crate::asked::*;
 use crate::linker::machine_with_source;
@@ -10,7 +11,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use steady::eventually;
 
-/// Runs an update and returns both of its outputs.
+/// Runs an update, and returns its output and error output together.
 fn update(machine: &Machine, words: &[&str]) -> String {
     let Output { status, stdout, stderr } = run(machine, &[&["update"], words].concat());
     let text = String::from_utf8_lossy(&stdout).into_owned() + &String::from_utf8_lossy(&stderr);
@@ -18,12 +19,12 @@ fn update(machine: &Machine, words: &[&str]) -> String {
     text
 }
 
-/// Returns the entry of a driver, or null if the catalogue has none.
+/// Returns the entry of a driver, or null if the catalogue does not contain the driver.
 fn known(machine: &Machine, name: &str) -> Value {
     driver(&written(machine), name)
 }
 
-/// Returns `true` if a process with this number exists and has not ended.
+/// Returns `true` if a process with this ID exists and has not ended.
 fn is_alive(number: &str) -> bool {
     let state = fs::read_to_string(format!("/proc/{}/stat", number.trim()));
     state.is_ok_and(|state| !state.contains(") Z "))
@@ -82,7 +83,8 @@ fn a_driver_is_asked_without_layers_of_a_settings_file() {
     assert_eq!(known(&machine, "a")["outcome"], "answered", "{text}");
 }
 
-/// If a driver with a bare name ends the process while it is opened, only the dynamic linker knows the driver's file.
+/// If a driver without a path in its manifest crashes the process while it is opened, only the dynamic linker's log contains the driver's
+/// file.
 #[test]
 fn a_driver_of_a_bare_name_that_crashes_is_known_by_its_file() {
     let mut machine = machine();
@@ -105,7 +107,7 @@ fn a_driver_of_a_bare_name_that_crashes_is_known_by_its_file() {
     }
 }
 
-/// An update ends the processes that a driver left, both inside and outside the driver's process group.
+/// An update kills the processes that a driver started, both inside and outside the driver's process group.
 #[test]
 fn nothing_that_a_driver_starts_outlives_the_asking() {
     let machine = machine();
@@ -118,7 +120,7 @@ fn nothing_that_a_driver_starts_outlives_the_asking() {
     };
     machine.driver("staying", &format!("{}\ndevice one", start("")));
     machine.driver("leaving", &format!("{}\ndevice one", start("setsid")));
-    // The driver answers only after these processes have written their numbers.
+    // The driver answers only after these processes have written their process IDs.
     let wait = format!(
         "run vkEnumeratePhysicalDevices while ! [ -s {} ]; do sleep 0.01; done",
         started.display()
@@ -134,7 +136,7 @@ fn nothing_that_a_driver_starts_outlives_the_asking() {
     }
 }
 
-/// Starts an update and waits until its driver hangs. Returns the update and the number of the process that asks the driver.
+/// Starts an update and waits until its driver hangs. Returns the update, and the ID of the process that asks the driver.
 fn hanging(machine: &Machine) -> (Child, String) {
     let number = machine.path("number");
     machine.driver(
@@ -144,7 +146,7 @@ fn hanging(machine: &Machine) -> (Child, String) {
             number.display()
         ),
     );
-    // The shell may have started the tests with these signals ignored. An update would then ignore them too.
+    // The shell may have started the tests with these signals ignored. An update would then also ignore the signals.
     let default = ["env", "--default-signal=INT,TERM,HUP"];
     let child = behind(&default, &command(machine, &["update", "--timeout", "3600"]))
         .stdout(Stdio::null())
@@ -212,7 +214,8 @@ fn a_driver_that_says_too_much_costs_its_own_entry() {
     assert!(kept.contains(&true) && kept.contains(&false), "{kept:?}");
 }
 
-/// DRV-270: a catalogue has a limit on drivers. The update reports how many it leaves out, and programs open those drivers.
+/// DRV-270: the number of drivers in a catalogue is limited. The update reports the number of drivers that exceed the limit, and programs
+/// open those drivers.
 #[test]
 fn drivers_beyond_the_most_are_said_and_not_asked() {
     let machine = machine();
@@ -257,7 +260,7 @@ fn a_library_that_changes_while_it_is_asked_is_asked_again() {
     let journal = fs::read_to_string(machine.path("journal")).expect("a journal");
     assert_eq!(journal.matches("vkCreateInstance").count(), 2, "{journal}");
     assert_eq!(known(&machine, "a")["outcome"], "answered");
-    // A driver whose files change during each attempt gets no entry.
+    // If the files of a driver change during each attempt, the catalogue has no entry for the driver.
     let replace = format!("run vkCreateInstance cp {0} {0}.new; mv {0}.new {0}", library.display());
     machine.driver("a", &format!("{replace}\ndevice one"));
     let text = update(&machine, &[]);
@@ -283,8 +286,8 @@ fn node(machine: &Machine) -> PathBuf {
     machine.file("root/dev/dri/renderD128", "")
 }
 
-/// A process without the right to use a card sees no device. The catalogue must not record this as "no device", because a right that is
-/// granted later does not change the kernel's lists.
+/// A process without permission to use a card sees no device. The catalogue must not record that there is no device, because a later
+/// permission does not change the kernel's lists.
 #[test]
 fn a_card_that_may_not_be_used_is_not_one_that_no_driver_has() {
     let mut machine = machine();
@@ -385,7 +388,7 @@ fn a_machine_without_drivers_has_a_catalogue_that_says_so() {
     assert!(update(&machine, &[]).contains("No driver is known"));
 }
 
-/// DRV-275: an update of the system has no display, but most programs run in sessions that have one.
+/// DRV-275: an update of the system's catalogue has no display, but most programs run in sessions with a display.
 #[test]
 fn a_driver_that_ends_without_a_display_is_not_left_out() {
     let asks = r#"

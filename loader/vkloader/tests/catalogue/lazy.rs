@@ -1,13 +1,13 @@
-//! Tests of the policy `lazy`, under which drivers stay closed: `vkloader catalogue update` records a driver, and a program then runs with
-//! the record.
+//! Tests of the policy `lazy`, which keeps drivers closed. `vkloader catalogue update` records a driver, and a program then uses the
+//! record.
 
 use super::asked::*;
 use super::machine::{Machine, built, library};
 use serde_json::Value;
 use std::fs;
 
-/// Returns a machine with a catalogue and one driver, whose devices are recorded. The driver's library has the name of Mesa's software
-/// driver.
+/// Returns a machine with one driver, and with a catalogue that contains a record of its devices. The driver's library has the name of
+/// Mesa's software driver.
 fn machine_with(lines: &str) -> Machine {
     let mut machine = machine();
     let library = machine.path("libraries/libvulkan_lvp.so");
@@ -29,14 +29,14 @@ fn update(machine: &Machine) {
     assert!(driver(&written(machine), "lvp")["record"].is_string(), "{said}");
 }
 
-/// Changes the driver's answers but not its files.
+/// Changes the driver's answers without changing its files.
 fn configure(machine: &Machine, lines: &str) {
     let journal = machine.path("journal");
     let text = format!("ordinal 0\njournal {}\n{lines}\n", journal.display());
     machine.file("libraries/libvulkan_lvp.conf", text);
 }
 
-/// Result of a program: the devices, the loader's log, and how often the driver was opened.
+/// Result of a program: the devices, the loader's log, and the number of times that the driver was opened.
 struct Ran {
     seen: Value,
     log: String,
@@ -55,7 +55,8 @@ fn loads(machine: &Machine) -> usize {
     journal.lines().filter(|line| line.ends_with(" load")).count()
 }
 
-/// Runs a program that lists devices with their properties and extensions. With `creates`, the program also creates a device for each.
+/// Runs a program that lists devices with their properties and extensions. With `creates`, the program also creates a logical device on
+/// each of them.
 fn program(machine: &Machine, creates: bool) -> Ran {
     let library = library();
     let library = library.to_str().expect("plain");
@@ -220,7 +221,7 @@ fn drv_284_a_program_in_a_profile_of_the_driver_opens_it() {
     machine.variable("VK_LOADER_DRIVER_POLICY", "lazy");
     let opened = |machine: &Machine| program(machine, false).opened;
     assert_eq!(opened(&machine), 0);
-    // A driver that was built for another folder contains the path of the profiles in that folder.
+    // The file of a driver that was built for another folder contains the path of the profiles in that folder.
     let (library, folder) = (machine.path("libraries/libvulkan_lvp.so"), machine.path("own/drirc.d"));
     fs::create_dir_all(&folder).expect("folders can be made");
     let mut content = fs::read(&library).expect("a file");

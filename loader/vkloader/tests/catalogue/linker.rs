@@ -10,8 +10,8 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Source of a program that asks the loader for extensions and opens the driver. Then it prints the mapped files whose names contain a
-/// text.
+/// Source of a program that asks the loader for extensions and opens the driver. The program then prints the mapped files whose names
+/// contain a text.
 const PROGRAM: &str = r#"
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -57,12 +57,12 @@ struct Case {
     before: Vec<String>,
 }
 
-/// Result of the program.
+/// Result of running the program.
 #[derive(Debug, PartialEq, Eq)]
 struct Got {
-    /// Reason why the entry was not used; empty if it was used.
+    /// Reason why the entry was not used; empty if the entry was used.
     doubt: String,
-    /// File that the linker loaded as the needed library.
+    /// File that the linker loaded when the driver requested the needed library.
     taken: PathBuf,
 }
 
@@ -104,7 +104,7 @@ impl Case {
         assert!(command.output().expect("cc was there").status.success(), "{words:?}");
     }
 
-    /// Creates another file in a folder, with the name of the needed library.
+    /// Creates another file with the name of the needed library, in a folder.
     fn other(&self, folder: &str) -> PathBuf {
         fs::create_dir_all(self.machine.path(folder)).expect("folders");
         let path = self.machine.path(folder).join("libmock_needed.so");
@@ -165,13 +165,13 @@ impl Case {
     }
 }
 
-/// Tests every way that makes the linker load another file, as root and as a user.
+/// Tests each way to make the linker load another file, as root and as an ordinary user.
 fn each_way(case: &Case) {
     case.counts(&[]);
-    // The variable leads to the other file.
+    // The variable refers to a folder with the other file.
     let other = case.other("other");
     case.takes(&other, &case.search("other libraries"));
-    // Folders that the program contains lead to the other file.
+    // The program's file refers to a folder with the other file.
     let folder = format!("-Wl,-rpath,{}", case.machine.path("other").display());
     case.link(&[&folder, "-Wl,--disable-new-dtags"]);
     case.takes(&other, &[]);
@@ -179,7 +179,7 @@ fn each_way(case: &Case) {
     case.takes(&other, &[]);
     case.link(&[&folder, "-Wl,--enable-new-dtags"]);
     case.counts(&[]);
-    // A library that is already loaded leads to the other file.
+    // The process has loaded the other file, under the name of the needed library.
     case.link(&[]);
     case.takes(&other, &[("LD_PRELOAD", other.display().to_string())]);
     let place = format!("-L{}", case.machine.path("other").display());
@@ -204,7 +204,7 @@ fn what_another_file_is_put_in_front_of_does_not_count() {
     if !case.machine.unprivileged() {
         return;
     }
-    // The test driver writes the names of its called functions to the journal.
+    // The mock driver writes the names of its called functions to the journal.
     fs::write(case.machine.path("journal"), "").expect("a file");
     fs::set_permissions(case.machine.path("journal"), fs::Permissions::from_mode(0o666)).expect("the owner may");
     for place in ["cache", "cache/vulkan-loader"] {
@@ -221,8 +221,8 @@ const LINKERS: [&str; 3] = [
     "/lib/ld-linux.so.2",
 ];
 
-/// DRV-271: an entry is not used if a user starts the linker with the program as its argument, because the library cannot know the linker's
-/// options.
+/// DRV-271: an entry is not used if a user starts the dynamic linker with the program as its argument, because the library cannot determine
+/// the linker's options.
 #[test]
 fn a_program_that_the_linker_was_asked_to_start_uses_no_entry() {
     let Some(mut case) = Case::new() else { return };
@@ -243,19 +243,20 @@ fn a_variable_counts_as_the_linker_read_it() {
     let other = case.other("other");
     let [search] = case.search("other libraries");
     case.takes(&other, &[search.clone(), ("FORGETS", "1".into())]);
-    // After this, the pointers to the arguments no longer show where the variables begin, or the variable is overwritten too.
+    // After these changes, the pointers to the arguments no longer show the position of the variables, or the variable itself is
+    // overwritten.
     for way in ["RENAMES", "WIPES"] {
         case.takes(&other, &[search.clone(), ("FORGETS", "1".into()), (way, "1".into())]);
     }
     let [search] = case.search("libraries other");
     case.counts(&[search, ("FORGETS", "1".into())]);
-    // A later value is another list of folders.
+    // The program later sets the variable to another list of folders.
     let [search] = case.search("libraries");
     case.counts(&[search, ("LATER", "/nowhere".into())]);
 }
 
-/// A game launcher preloads an overlay for each word size, and puts the folders of its runtime first. An entry is used if the runtime lacks
-/// the driver's files.
+/// A game launcher preloads an overlay for each word size, and puts the folders of its runtime first. An entry is used only if the runtime
+/// does not contain the driver's files.
 #[test]
 fn a_launcher_matters_where_its_runtime_has_another_file_of_the_driver() {
     let Some(case) = Case::new() else { return };
@@ -282,7 +283,7 @@ fn a_launcher_matters_where_its_runtime_has_another_file_of_the_driver() {
     }
     let runtime = case.other("runtime");
     case.takes(&runtime, &with("foreign runtime libraries", "foreign/overlay.so"));
-    // An earlier folder has a link to the system's own file. Launchers create such links for libraries that are newer in the system.
+    // An earlier folder contains a link to the system's own file. Launchers create links for libraries that are newer in the system.
     std::os::unix::fs::symlink(&case.needed, case.machine.path("pinned/libmock_needed.so")).expect("a link");
     let (doubt, taken) = (String::new(), case.needed.clone());
     let got = case.run(&with("pinned foreign runtime libraries", "foreign/overlay.so"));
@@ -290,7 +291,7 @@ fn a_launcher_matters_where_its_runtime_has_another_file_of_the_driver() {
     assert_eq!((got.doubt, taken_file), (doubt, taken));
 }
 
-/// The linker searches the folders for kinds of hardware that this processor has.
+/// The linker searches folders for the kinds of hardware that match this processor.
 #[test]
 fn folders_for_kinds_of_hardware_are_looked_at() {
     let Some(case) = Case::new() else { return };
@@ -303,12 +304,13 @@ fn folders_for_kinds_of_hardware_are_looked_at() {
     case.counts(&case.search("other libraries"));
 }
 
-/// DRV-271: the update found a library through the variable, so a program must find the library there too. Further folders do not matter.
+/// DRV-271: the update found a library through the variable, so a program must also find the library through the variable. Additional
+/// folders in the variable are allowed.
 #[test]
 fn a_search_path_of_the_user_may_have_more_folders() {
     let Some(case) = Case::new() else { return };
     fs::create_dir_all(case.machine.path("empty")).expect("a folder");
-    // A file in the place of a folder contains no library.
+    // A file instead of a folder contains no library.
     case.machine.file("plain", "");
     for folders in [
         "libraries",
@@ -407,7 +409,7 @@ pub(crate) fn machine_with_source(source: &str, lines: &str) -> Option<Machine> 
     Some(machine)
 }
 
-/// DRV-271: the dynamic linker's log shows a library that is no longer loaded when the driver has answered.
+/// DRV-271: the dynamic linker's log also shows a library that the driver closed before it answered.
 #[test]
 fn a_library_that_a_driver_opens_and_closes_is_one_of_its_files() {
     let source = r#"
@@ -427,7 +429,7 @@ fn a_library_that_a_driver_opens_and_closes_is_one_of_its_files() {
     assert_eq!(used(&machine, &[]), "library");
 }
 
-/// After a clock was set back, files have times in the future. This alone does not mean that the files have changed.
+/// After a clock was set back, files have times in the future. A time in the future does not mean that a file has changed.
 #[test]
 fn a_driver_whose_files_are_of_the_future_has_an_entry() {
     let mut machine = machine();
@@ -454,7 +456,7 @@ fn a_driver_whose_files_are_of_the_future_has_an_entry() {
     assert_eq!(entry["outcome"], "answered", "{entry:#}");
 }
 
-/// If a needed library is replaced while the driver answers, either version may have answered. So the driver is asked again.
+/// If a needed library is replaced while the driver answers, either version may have answered, so the driver is asked again.
 #[test]
 fn a_driver_is_asked_again_if_a_dependency_changes_meanwhile() {
     let source = r#"

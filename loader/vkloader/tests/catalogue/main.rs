@@ -19,7 +19,7 @@ use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-/// A JSON value of `serde_json`. It implements the trait of `loader/catalogue`.
+/// A JSON value of `serde_json`, for the trait of `loader/catalogue`.
 #[derive(Clone, Copy)]
 struct Seen<'a>(&'a Value);
 
@@ -75,7 +75,7 @@ fn what_drivers_say_is_written_as_the_library_reads_it() {
         .expect("it said")
         .map(|one| (one.name, one.version))
         .collect();
-    // The list is the driver's own. The loader's additions and omissions are not in it.
+    // The list contains the driver's own extensions, without the loader's additions and omissions.
     assert_eq!(offered, [(&b"VK_KHR_surface"[..], 25), (b"VK_MOCK_own", 7)]);
     assert_eq!(of("/a.json").at_creation(|| true), Decision::Open);
     assert_eq!(
@@ -143,13 +143,13 @@ fn only_what_changed_is_asked_again() {
     assert!(!asked(&["update", "--changed"]), "nothing has changed");
     assert!(asked(&["update"]));
     assert!(asked(&["update", "--all"]));
-    // Another file with the same content replaces the library.
+    // A file with the same content replaces the library.
     let copy = machine.path("libraries/copy");
     fs::copy(&radeon, &copy).expect("a copy");
     fs::rename(&copy, &radeon).expect("a rename");
     assert!(asked(&["update", "--changed"]));
     assert!(!asked(&["update", "--changed"]));
-    // The time of the library changes.
+    // The modification time of the library changes.
     let touched = fs::File::options().write(true).open(&radeon).expect("a file");
     touched
         .set_modified(std::time::SystemTime::UNIX_EPOCH)
@@ -204,7 +204,7 @@ fn show_verify_and_clear() {
     assert_eq!(written(&machine)["schema"], 4);
 }
 
-/// DRV-269: an older version has its catalogue as JSON text in a file of another name.
+/// DRV-269: an older version stores its catalogue as JSON text in a file with another name.
 #[test]
 fn the_file_of_an_older_version_is_named_and_replaced() {
     let machine = machine();
@@ -272,7 +272,7 @@ fn no_card_is_woken() {
     assert_eq!(entry["extensions"][0], "VK_KHR_surface 25");
     assert_eq!(known["machine"]["cards"][0]["sleeps"], true);
     assert_eq!(known["machine"]["cards"][0]["vendor"], 0x1002);
-    // A driver without hardware on this machine is not asked for devices.
+    // A driver without matching hardware on this machine is not asked for devices.
     card(&machine, "nouveau", true);
     good(&machine, &["update"]);
     assert_eq!(instances(&machine), 0);
@@ -283,7 +283,7 @@ fn no_card_is_woken() {
     // The catalogue keeps the devices while the card is suspended.
     good(&machine, &["update"]);
     assert_eq!(driver(&written(&machine), "radeon")["devices"][0]["name"], "one");
-    // For an active card, the update asks for devices without an option.
+    // If the card is active, the update asks for devices without an option.
     good(&machine, &["clear"]);
     card(&machine, "amdgpu", false);
     good(&machine, &["update"]);
@@ -323,7 +323,7 @@ fn who_reads_during_an_update_sees_the_old_or_the_new() {
             .map(|entry| entry.expect("a name").file_name());
         names.map(|name| name.into_string().expect("UTF-8")).collect()
     };
-    // On a busy machine, the driver may not answer the last update in time. Its catalogue then mentions no record.
+    // On a busy machine, the driver may not answer the last update within the time limit. The catalogue then refers to no record.
     let left = rest();
     let is_known = |name: &String| name.starts_with("catalogue-") || name.starts_with("record-");
     assert!(left.len() <= 2 && left.iter().all(is_known), "{left:?}");

@@ -1,4 +1,4 @@
-//! The user's own catalogue. If the system has none, programs read it without a variable.
+//! Tests of the user's own catalogue. If the system has no catalogue, programs read the user's without a variable.
 
 use crate::asked::*;
 use crate::closure::update;
@@ -48,7 +48,7 @@ fn an_update_marks_the_catalogue_for_programs() {
     good(&machine, &["clear"]);
 }
 
-/// Programs of another architecture find their catalogue through the same marker file, so the file stays.
+/// The marker file is kept, because programs of another architecture find their catalogue through the same file.
 #[test]
 fn the_mark_stays_while_another_architecture_has_a_catalogue() {
     let machine = machine();
@@ -75,7 +75,7 @@ fn a_catalogue_of_the_system_comes_before_the_users_own() {
     let is_root = fs::metadata(&system).is_ok_and(|found| std::os::unix::fs::MetadataExt::uid(&found) == 0);
     let words = format!("ignores it: programs read {}", system.display());
     assert_eq!(shown.contains(&words), is_root, "{shown}");
-    // If no entry of the system's file is valid any more, programs read the user's own file.
+    // If no entry of the system's file is valid, programs read the user's own file.
     machine.driver("a", "device one");
     good(&machine, &["update"]);
     let mut known = unpack(&system);
@@ -100,7 +100,7 @@ fn a_mark_that_cannot_be_written_is_reported() {
     assert!(file(&machine).is_file());
 }
 
-/// Root refuses to work in a user's folder, because the user could have put a link to a file of the system there.
+/// Root refuses to work in a user's folder, because the user could have created a link to a system file in that folder.
 #[test]
 fn root_writes_nothing_into_the_folders_of_another_user() {
     if !steady::is_superuser() {
@@ -130,7 +130,7 @@ fn root_writes_nothing_into_the_folders_of_another_user() {
     }
 }
 
-/// Programs could not compare the value. So the entries would also be valid for programs without the variable.
+/// Programs could not compare the value, so the entries would also be valid for programs without the variable.
 #[test]
 fn a_variable_that_is_not_text_stops_an_update() {
     let machine = machine();

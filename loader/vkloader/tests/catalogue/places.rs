@@ -1,4 +1,4 @@
-//! Tests of the library that asks the drivers, and of drivers that only the user's programs find.
+//! Tests of the library that is used to ask drivers, and of drivers that only the user's programs find.
 
 use crate::asked::*;
 use crate::closure::compile;
@@ -11,7 +11,7 @@ fn errors(machine: &Machine, words: &[&str]) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// DRV-276: if the machine has no loader, the library that came with `vkloader` asks the drivers, even from an unpacked archive.
+/// DRV-276: if the machine has no loader, the update uses the library that came with `vkloader`, even from an unpacked archive.
 #[test]
 fn the_library_of_the_program_asks_if_the_machine_has_no_loader() {
     let mut machine = machine();
@@ -33,8 +33,8 @@ fn the_library_of_the_program_asks_if_the_machine_has_no_loader() {
     assert!(text.contains("no Vulkan loader could be opened"), "{text}");
 }
 
-/// DRV-276: if only `LD_LIBRARY_PATH` leads to a driver's library, the update of the system reports it, with remedies. Containers with
-/// NVIDIA's driver are an example.
+/// DRV-276: if the linker finds a driver's library only through `LD_LIBRARY_PATH`, an update of the system's catalogue reports the library,
+/// with remedies. Containers with NVIDIA's driver are an example.
 #[test]
 fn a_library_that_only_a_variable_leads_to_is_reported_with_the_remedies() {
     let mut machine = machine();
@@ -70,7 +70,7 @@ fn a_library_that_only_a_variable_leads_to_is_reported_with_the_remedies() {
     assert_eq!(driver(&written(&machine), "a")["outcome"], "answered");
 }
 
-/// The dynamic linker finds such a library, which may lack one of its own dependencies and so give no functions.
+/// The dynamic linker finds the driver's library, but the library lacks a dependency and therefore returns no functions.
 #[test]
 fn a_library_without_functions_has_an_entry_that_says_so() {
     let mut machine = machine();

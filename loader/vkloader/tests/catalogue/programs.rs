@@ -10,7 +10,7 @@ fn explain_says_what_the_catalogue_answered() {
     let mut machine = machine();
     machine.driver("a", "instance_extension VK_KHR_surface 25\ndevice one");
     machine.driver("bad", "crash vkCreateInstance");
-    // The catalogue must be from this machine, because the loader opens a driver that crashed on another machine.
+    // The catalogue must be from this machine, because the loader opens a driver whose crash was recorded on another machine.
     let library = library();
     let library = library.to_str().expect("plain");
     let update = ["catalogue", "update", "--user", "--library", library];
@@ -35,7 +35,7 @@ fn explain_says_what_the_catalogue_answered() {
     assert!(String::from_utf8_lossy(&output.stdout).contains("The driver catalogue"));
 }
 
-/// Updates the user's own catalogue. Returns the devices that a program then gets.
+/// Updates the user's own catalogue. Returns the devices that a program then receives.
 fn updated(machine: &Machine, more: &[&str]) -> Vec<String> {
     let library = library();
     let mut words = vec![
@@ -51,14 +51,14 @@ fn updated(machine: &Machine, more: &[&str]) -> Vec<String> {
     devices(machine)
 }
 
-/// Returns the names of a program's devices.
+/// Returns the names of the devices that a program receives.
 fn devices(machine: &Machine) -> Vec<String> {
     let mut names: Vec<String> = machine.explain().devices().into_iter().map(String::from).collect();
     names.sort();
     names
 }
 
-/// If an entry has a wrong list of devices, programs use this list until the next update.
+/// If an entry has a wrong list of devices, programs use it until the next update.
 #[test]
 fn a_driver_of_the_table_without_a_device_is_not_opened() {
     let mut machine = machine();
@@ -78,7 +78,7 @@ fn a_driver_of_the_table_without_a_device_is_not_opened() {
         before + 1,
         "only the other driver created an instance"
     );
-    // The driver now has a device, but its file is the same.
+    // The driver now has a device, but its file has not changed.
     let lines = fs::read_to_string(library.with_extension("conf")).expect("it was written") + "device two\n";
     fs::write(library.with_extension("conf"), lines).expect("a file");
     assert_eq!(devices(&machine), ["one"]);
@@ -92,7 +92,7 @@ fn a_driver_of_the_table_without_a_device_is_not_opened() {
     assert_eq!(devices(&machine), ["one", "two"]);
 }
 
-/// Programs that start while updates replace the file use either the old or the new file.
+/// Programs that start while updates replace the file use the old or the new file.
 #[test]
 fn ten_programs_that_start_during_updates_are_answered() {
     let mut machine = machine();

@@ -1,4 +1,4 @@
-//! The records of devices in the folder of the catalogue.
+//! Tests of the records of devices in the folder of the catalogue.
 
 use super::asked::*;
 use super::machine::{Machine, library};
@@ -6,7 +6,7 @@ use record::{DRIVER, Extensions, Key, Query, Record};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Returns the files of the records.
+/// Returns the paths of the records.
 fn records(machine: &Machine) -> Vec<PathBuf> {
     let folder = file(machine);
     let folder = folder.parent().expect("a folder");
@@ -75,7 +75,7 @@ fn drv_281_a_driver_that_is_named_without_a_folder_is_recorded() {
     let library = machine.path("libraries/libmock_a.so");
     fs::remove_file(machine.path("data/vulkan/icd.d/a.json")).expect("a file");
     let folder = library.parent().expect("a folder").to_owned();
-    // The name is a link, as for NVIDIA's driver.
+    // The name refers to a link, like the name of NVIDIA's driver.
     std::os::unix::fs::symlink(&library, folder.join("libbare.so.0")).expect("a link");
     fs::copy(library.with_extension("conf"), folder.join("libbare.so.conf")).expect("a copy");
     machine.manifest("bare", Path::new("libbare.so.0"), "");
@@ -105,7 +105,7 @@ fn drv_281_records_that_are_not_used_are_removed() {
     machine.driver("a", "device one");
     good(&machine, &["update"]);
     let first = records(&machine);
-    // `--changed` keeps valid records, and writes a deleted record again.
+    // `--changed` keeps valid records, and replaces a deleted record.
     good(&machine, &["update", "--changed"]);
     assert_eq!(records(&machine), first);
     fs::remove_file(&first[0]).expect("a file");

@@ -1,4 +1,4 @@
-// A driver with the oldest interface. Its only purpose is to fail: the variable WRONG says where and how (see wrong.hpp).
+// A driver with the oldest interface, for tests of crashes: the variable WRONG selects where and how the driver fails (see wrong.hpp).
 #include "vulkan.hpp"
 #include "wrong.hpp"
 #include <cstring>
@@ -24,7 +24,7 @@ static int create_instance(const InstanceInfo *, const Callbacks *callbacks, Ins
     at("driver", "create");
     if (is_wrong("driver", "thread", &how)) {
         start_thread(how);
-        // The new thread ends the process during this time.
+        // The new thread crashes the process during this time.
         sleep(60);
     }
     if (is_wrong("driver", "later", &how)) start_thread(how);

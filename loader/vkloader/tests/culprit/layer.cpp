@@ -1,4 +1,4 @@
-// A layer whose only purpose is to fail: the variable WRONG says where and how (see wrong.hpp).
+// A layer for tests of crashes: the variable WRONG selects where and how the layer fails (see wrong.hpp).
 #include "vulkan.hpp"
 #include "wrong.hpp"
 #include <cstring>

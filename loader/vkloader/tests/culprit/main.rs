@@ -13,8 +13,8 @@ use std::sync::{Mutex, OnceLock};
 
 mod running;
 
-/// Crashes of drivers and layers. Each row has the part that fails, the place and the kind of failure, and a variable that is set for the
-/// program.
+/// Crashes of drivers and layers. Each row has the part that fails, the location and the kind of failure, and a variable that is set for
+/// the program.
 const CRASHES: &[(&str, &str)] = &[
     ("driver open write", ""),
     ("driver negotiate trap", ""),
@@ -69,7 +69,7 @@ const CRASHES: &[(&str, &str)] = &[
     ("layer exit write", ""),
 ];
 
-/// Crashes of programs. Their drivers and layers are correct.
+/// Crashes of programs with correct drivers and layers.
 const OWN: &[(&str, &str)] = &[
     ("program opened write", ""),
     ("program created write", ""),
@@ -99,13 +99,13 @@ const OWN: &[(&str, &str)] = &[
     ("program destructor abort", ""),
 ];
 
-/// The libraries of a driver and a layer, and a program. Each of them fails at a place that the test selects.
+/// The libraries of a driver and a layer, and a program. Each of the three fails at a location that the test selects.
 pub(crate) struct Wrong {
     folder: tempfile::TempDir,
 }
 
 impl Wrong {
-    /// Returns the compiled files, which all tests share. They are removed when the process exits.
+    /// Returns the compiled files, which all tests share, and which are removed when the process exits.
     fn built() -> &'static Self {
         static BUILT: OnceLock<Wrong> = OnceLock::new();
         extern "C" fn remove() {
@@ -114,7 +114,8 @@ impl Wrong {
             }
         }
         BUILT.get_or_init(|| {
-            // SAFETY: the function takes no arguments and only reads a static variable, so it may run at the end of the process.
+            // SAFETY: `atexit` needs a function without arguments that may run at the end of the process. `remove` only reads a static
+            // variable and deletes files.
             unsafe { libc::atexit(remove) };
             Self::build()
         })
@@ -161,8 +162,8 @@ impl Wrong {
         assert!(status.expect("a compiler").success());
     }
 
-    /// Returns a machine with the driver and the layer, one of which fails. The machine has no package managers, because asking them takes
-    /// long.
+    /// Returns a machine with the driver and the layer, one of which fails. The machine has no package managers, because their answers take
+    /// a long time.
     pub(crate) fn machine(&self, words: &str, variable: &str) -> Machine {
         let mut machine = Machine::new();
         machine.manifest("wrong", &self.path("libraries/libdriver.so"), "");
@@ -196,8 +197,8 @@ impl Wrong {
     }
 }
 
-/// Crashes by C++ exceptions that reach the library. When an exception reaches a debug build of the library, the build ends the process.
-/// The functions that threw the exception are then no longer on the stack.
+/// Crashes by C++ exceptions that reach the library. An exception that reaches a debug build of the library ends the process. The functions
+/// that threw the exception are then no longer on the stack.
 const THROWN: [&str; 4] = [
     "driver create throw",
     "driver create at",
@@ -205,7 +206,7 @@ const THROWN: [&str; 4] = [
     "layer create throw",
 ];
 
-/// Returns the crashes of drivers and layers that the library under test can show.
+/// Returns the crashes of drivers and layers that can be located with the library under test.
 fn crashes() -> Vec<(&'static str, &'static str)> {
     let is_debug = std::env::var_os("VKL_LIBRARY").is_none() && cfg!(debug_assertions);
     if is_debug {
@@ -215,7 +216,7 @@ fn crashes() -> Vec<(&'static str, &'static str)> {
     CRASHES.iter().filter(is_shown).copied().collect()
 }
 
-/// Runs programs that crash. Returns the crashes for which the culprit or the text is wrong.
+/// Runs programs that crash. Returns the crashes with a wrong culprit or text.
 fn wrongly_named(wrong: &Wrong, cases: &[(&str, &str)]) -> Vec<String> {
     let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
@@ -323,7 +324,7 @@ fn the_switch_that_takes_the_culprit_out_is_told_and_tried() {
             assert!(explained.findings().contains("it lives"), "{}", explained.findings());
         }
     }
-    // Both the driver and the layer fail. Without one of them, the other still causes a crash.
+    // Both the driver and the layer fail. If one of them is disabled, the other still causes a crash.
     let machine = wrong.machine("driver call write", "");
     machine.manifest("also", &machine.path("libraries/libalso.so"), "");
     fs::copy(

@@ -1,4 +1,4 @@
-// A program that creates an instance and fails at the place that the variable WRONG names (see wrong.hpp).
+// A program that creates an instance, and fails where the variable WRONG selects (see wrong.hpp).
 #include "vulkan.hpp"
 #include "wrong.hpp"
 #include <dlfcn.h>
@@ -20,7 +20,7 @@ struct Global {
 };
 static Global global;
 
-// Ends as a program's handler may end: by the same signal again, by another signal, or by returning to the fault.
+// Ends the handler in one of the ways of real programs: by the same signal again, by another signal, or by returning to the fault.
 static void handle(int signal) {
     const char *how = getenv("HANDLER");
     ::signal(signal, SIG_DFL);
@@ -96,12 +96,12 @@ int main(int, char **words) {
         at("program", "listed");
         destroy(instance, calls_back ? &callbacks : nullptr);
     }
-    // Creates a file to show that all work is done, and waits for a signal.
+    // Creates a file to show that all work is done, and then waits for a signal.
     if (const char *ready = getenv("READY")) {
         fclose(fopen(ready, "w"));
         sleep(60);
     }
-    // Waits, so that threads of drivers and layers can fail.
+    // Waits for some time, so that threads of drivers and layers can fail.
     if (getenv("WAIT")) usleep(300000);
     at("program", "end");
     return 0;

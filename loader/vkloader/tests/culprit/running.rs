@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use steady::{ending, eventually};
 
-/// Returns the arguments with which `vkloader` runs a shell script under `explain`.
+/// Returns the arguments that make `vkloader` run a shell script under `explain`.
 fn arguments<'a>(library: &'a Path, script: &'a str) -> [&'a str; 7] {
     let library = library.to_str().expect("plain");
     ["explain", "--library", library, "--", "/bin/sh", "-c", script]
@@ -29,7 +29,7 @@ fn state(process: &str) -> char {
     line.and_then(|line| line.trim().chars().next()).unwrap_or('X')
 }
 
-/// Starts a script under `explain`. Returns the process, and the process number that the script writes to a file.
+/// Starts a script under `explain`. Returns the process, and the process ID that the script writes to a file.
 fn started(machine: &Machine, script: &str) -> (Child, String) {
     let file = machine.path("number");
     let script = format!("echo $$ >{0}.new; mv {0}.new {0}; {script}", file.display());

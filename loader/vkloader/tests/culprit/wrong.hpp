@@ -1,4 +1,4 @@
-// Ways to fail. The variable WRONG consists of three words: which part fails, where it fails, and how.
+// Ways to fail. The variable WRONG consists of three words: the part that fails, the location of the failure, and its kind.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <vector>
 
-// The functions of library.cpp. Each part has its own copy, with its own names.
+// The functions of library.cpp. Each part has a separate copy with different names.
 #define JOINED(one, other) one##_##other
 #define NAMED(one, other) JOINED(one, other)
 extern "C" void NAMED(OWNER, go_wrong)(const char *how);
@@ -106,7 +106,7 @@ static void *start(void *how) {
     return nullptr;
 }
 
-// Starts a thread that fails a little later.
+// Starts a thread that fails after a short time.
 static inline void start_thread(const std::string &how) {
     static char kept[64];
     snprintf(kept, sizeof kept, "%s", how.c_str());
@@ -122,7 +122,7 @@ static inline bool is_wrong(const char *who, const char *where, std::string *how
     return !strcmp(words[0], who) && !strcmp(words[1], where);
 }
 
-// Fails if the variable selects this part and this place.
+// Fails if the variable selects this part and this location.
 static inline void at(const char *who, const char *where) {
     std::string how;
     if (is_wrong(who, where, &how)) go_wrong(how);

@@ -41,7 +41,7 @@ impl Files {
         serde_json::from_slice(&self.output.stdout).unwrap_or_else(|error| panic!("{error}: {}", self.said()))
     }
 
-    /// Returns the kind and the reason of a file in the report.
+    /// Returns the kind of a file in the report, and the reason why it is listed.
     pub(crate) fn known(&self, path: &Path) -> Option<String> {
         let report = self.json();
         let files = report["files"].as_array().expect("a list");
@@ -66,7 +66,7 @@ pub(crate) fn compile(machine: &Machine, name: &str, source: &str, more: &[&str]
     library
 }
 
-/// Returns the source of a driver without devices that runs `body` when it is opened.
+/// Returns the source of a driver without devices. The driver runs `body` when it is opened.
 pub(crate) fn on_open(body: &str) -> String {
     format!(
         "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <fcntl.h>\n#include <pthread.h>\n#include <stdlib.h>\n#include <sys/stat.h>\n#include <unistd.h>\n\

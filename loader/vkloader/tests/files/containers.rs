@@ -1,4 +1,4 @@
-//! Output of `vkloader files` that other programs read: unusual file names, and specifications for containers.
+//! Tests of output for other programs: unusual file names, and specifications for containers.
 
 use crate::asked::files;
 use crate::machine::{Machine, built, skip};
@@ -40,7 +40,7 @@ fn strange_names_stay_what_they_are() {
     for name in ["odd.json", "libmock_odd.so", "libmock_odd.conf"] {
         assert!(report.known(&folder.join(name)).is_some(), "{name}: {}", report.text());
     }
-    // A shell splits the arguments as intended.
+    // A shell splits the arguments correctly.
     let arguments = files(&machine, &["--format", "bwrap"]).text();
     assert!(!arguments.contains('\x1b'));
     let script = format!("printf '%s\\0' {}", arguments.trim_end());
@@ -79,7 +79,7 @@ fn specifications_for_containers_are_as_the_format_says() {
         assert_eq!(found.code(), 0, "{}", found.said());
         is_cdi(&found.json()).unwrap_or_else(|error| panic!("{error}\n{}", found.text()));
     }
-    // A manifest whose library has a relative path cannot be put into another folder.
+    // A manifest whose library has a relative path cannot be moved to another folder.
     let relative = files(&strange, &["--format", "cdi"]).json();
     let told = format!("VK_ADD_DRIVER_FILES={}", folder.join("odd.json").display());
     assert_eq!(
@@ -88,7 +88,7 @@ fn specifications_for_containers_are_as_the_format_says() {
     );
     let specification = files(&machine, &["--format", "cdi", "--driver", "good"]).json();
     assert_eq!(specification["devices"][0]["name"], "all");
-    // The driver is added by the place of its manifest, because the container's image may already have set the variable.
+    // The manifest is mounted in a searched folder, because the image of the container may already have set the variable.
     let edits = &specification["devices"][0]["containerEdits"];
     assert_eq!(edits["env"], Value::Null);
     let manifest = fs::canonicalize(manifest).expect("it is there");
@@ -96,7 +96,7 @@ fn specifications_for_containers_are_as_the_format_says() {
         mounts(&specification, &manifest, "/etc/vulkan/icd.d/good.json"),
         "{specification}"
     );
-    // When the container starts, a hook decides about libraries.
+    // A hook decides about the libraries when the container starts.
     let hook = &edits["hooks"][0];
     assert_eq!(hook["hookName"], "createContainer");
     assert!(
@@ -119,7 +119,7 @@ fn specifications_for_containers_are_as_the_format_says() {
         has("/good.json") && !has("/libmock_good.so") && !has("second.json"),
         "{all:?}"
     );
-    // The container has its own C library, so the specification mounts none.
+    // The container has a C library, so the specification contains none.
     assert!(
         !has("/libc.so.6") && !all.iter().any(|mount| mount.to_string().contains("ld-linux")),
         "{all:?}"

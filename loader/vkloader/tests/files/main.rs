@@ -1,4 +1,4 @@
-//! `vkloader files` with drivers that open files, hide them, crash, hang, or are missing.
+//! `vkloader files` with drivers that open or hide files, crash, hang, or are missing.
 
 mod asked;
 mod containers;
@@ -60,7 +60,7 @@ fn what_is_opened_and_closed_at_once_is_seen() {
     let driver = compile(&machine, "vkltopens", &on_open(&body), &["-lvkltneeded", "-lpthread"]);
     machine.manifest("opens", &driver, "");
     let found = files(&machine, &["--driver", "opens", "--format", "json"]);
-    // The driver has no device here, so it may open more files on other machines.
+    // The driver has no device on this machine, so it may open more files on other machines.
     assert_eq!(found.code(), 1);
     assert!(found.said().contains("no device works"), "{}", found.said());
     assert_eq!(found.known(&needed), Some("library needed".into()));
@@ -71,7 +71,7 @@ fn what_is_opened_and_closed_at_once_is_seen() {
     for path in [&paths[2], &paths[3]] {
         assert_eq!(found.known(path), None, "{}", path.display());
     }
-    // Without a pattern, the list has only drivers with devices.
+    // Without a pattern, the list only has drivers with devices.
     let found = files(&machine, &[]);
     assert_eq!((found.code(), found.text()), (1, String::new()));
     assert!(
@@ -123,7 +123,8 @@ fn nodes_and_parts_of_sys_are_those_that_are_used() {
     );
 }
 
-/// Runs `vkloader files` in a way that no process can be observed. Returns `None` if the test cannot prevent the observation.
+/// Runs `vkloader files` under conditions that make observing processes impossible. Returns `None` if the test cannot create these
+/// conditions.
 fn unwatched(machine: &Machine, words: &[&str]) -> Option<Files> {
     let source = machine.file(
         "unwatched.c",
@@ -164,7 +165,7 @@ fn a_process_that_cannot_be_watched_tells_what_it_holds() {
     let found_by = machine.path("libraries/libvkltkept.so.3");
     symlink("libvkltkept.so", &found_by).expect("a link");
     let driver = compile(&machine, "vkltopens", &on_open(&body), &["-lvkltneeded", "-lpthread"]);
-    // The name by which the linker finds this library is a link.
+    // The linker finds this library by the name of a link.
     let link = machine.path("libraries/libvkltlink.so.1");
     symlink("libvkltopens.so", &link).expect("a link");
     machine.manifest("opens", "libvkltlink.so.1".as_ref(), "");
@@ -390,7 +391,7 @@ fn the_work_is_valid_and_a_shader_is_compiled() {
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(said.contains(r#""driver":"llvmpipe","failed":null"#), "{said}");
     assert!(!said.contains("VUID") && !said.contains("Validation"), "{said}");
-    // The layer stores the hash of each valid shader after a header of 24 bytes, in one file for each user.
+    // The layer stores the hash of each valid shader, after a header of 24 bytes, in one file for each user.
     let name = format!("shader_validation_cache-{}.bin", rustix::process::geteuid().as_raw());
     let kept = fs::metadata(cache.join(name)).map_or(0, |file| file.len());
     assert!(kept > 24, "no shader was compiled: {said}");

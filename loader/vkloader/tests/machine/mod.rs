@@ -1,4 +1,4 @@
-//! An imitated machine for each test, on which `vkloader` runs. It has folders for manifests and mock drivers.
+//! An imitated machine for each test. `vkloader` runs on this machine with its folders for manifests and mock drivers.
 
 #![allow(dead_code, reason = "each test program uses some of it")]
 
@@ -12,7 +12,7 @@ use std::process::{Command, Output};
 
 pub(crate) use steady::skip;
 
-/// The user `nobody`.
+/// Number of the user `nobody`.
 const NOBODY: u32 = 65534;
 
 /// The folders of one test. Drivers of the real machine are hidden, unless a test requests them.
@@ -33,17 +33,17 @@ pub(crate) struct Explained {
 }
 
 impl Explained {
-    /// Returns the code of the first finding.
+    /// Returns the code of the report's first finding.
     pub(crate) fn first(&self) -> &str {
         self.report["dropped"][0]["code"].as_str().unwrap_or("nothing")
     }
 
-    /// Returns the first remedy.
+    /// Returns the remedy of the first finding that has one.
     pub(crate) fn advice(&self) -> &str {
         self.report["dropped"][0]["advice"].as_str().unwrap_or_default()
     }
 
-    /// Returns the facts of the first finding.
+    /// Returns the facts of the first finding as one text.
     pub(crate) fn findings(&self) -> String {
         self.report["dropped"][0]["findings"].to_string()
     }
@@ -177,7 +177,7 @@ impl Machine {
     }
 
     /// Shows `vkloader` an imitated system: files in the folder `system/` of this machine replace the files with the same path. `shown`
-    /// lists the replaced paths. Reports the test as skipped and returns `false` if that is impossible.
+    /// lists the replaced paths. Reports the test as skipped and returns `false` if the system does not permit it.
     pub(crate) fn in_made_up_system(&mut self, shown: &[&str]) -> bool {
         let words = |machine: &Self| {
             let mut words: Vec<String> = ["bwrap", "--bind", "/", "/", "--dev", "/dev"].map(String::from).into();
@@ -190,8 +190,8 @@ impl Machine {
         self.start_with(words(self))
     }
 
-    /// Makes a command start `vkloader`. An empty list restores the default. Reports the test as skipped and returns `false` if the command
-    /// cannot start programs here.
+    /// Sets a command that starts `vkloader`; an empty list restores the default. Reports the test as skipped and returns `false` if the
+    /// command cannot start programs on this machine.
     pub(crate) fn start_with(&mut self, words: Vec<String>) -> bool {
         if let Some((program, rest)) = words.split_first() {
             let possible = Command::new(program).args(rest).arg("true").output();
@@ -209,7 +209,8 @@ impl Machine {
         self.arguments.pop();
     }
 
-    /// Makes `vkloader` run as an unprivileged user from now on. Reports the test as skipped and returns `false` if that is impossible.
+    /// Makes `vkloader` run as an unprivileged user from now on. Reports the test as skipped and returns `false` if the system does not
+    /// permit it.
     pub(crate) fn unprivileged(&mut self) -> bool {
         if !steady::is_superuser() {
             skip("only the superuser can start a program as a user without rights");
@@ -239,7 +240,7 @@ impl Machine {
         self.command(words).output().expect("it can be started")
     }
 
-    /// Returns the command `vkloader` with these arguments.
+    /// Returns a command that runs `vkloader` with these arguments.
     pub(crate) fn command(&self, words: &[&str]) -> Command {
         let none = self.path("none");
         let mut command = match self.starter.split_first() {
@@ -260,14 +261,14 @@ impl Machine {
             .env("XDG_CONFIG_DIRS", &none)
             .env("XDG_DATA_DIRS", &none)
             .env("XDG_DATA_HOME", self.path("data"))
-            // A driver service on this machine would have its own drivers.
+            // Disables a driver service on the real machine, which would provide further drivers.
             .env("VK_LOADER_SERVICE_SOCKET", "")
             .envs(self.variables.iter().map(|(name, value)| (name, value)));
         self.as_user(&mut command);
         command
     }
 
-    /// Makes a command run as the user of this machine's programs.
+    /// Makes a command run as the user who runs this machine's programs.
     pub(crate) fn as_user<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         if self.unprivileged {
             command.uid(NOBODY).gid(NOBODY);
@@ -317,7 +318,7 @@ fn is_hidden(state: &fs::Metadata) -> bool {
     state.mode() & needed == 0
 }
 
-/// Returns a command that runs another program in the environment of a command of [`Machine::command`].
+/// Returns a command that runs another program with the environment of `like`, a command of [`Machine::command`].
 pub(crate) fn in_environment_of(like: &Command, program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     command.env_clear();
@@ -325,7 +326,7 @@ pub(crate) fn in_environment_of(like: &Command, program: impl AsRef<OsStr>) -> C
     command
 }
 
-/// Returns a command that runs `like` as the arguments of another program, whose own words come first.
+/// Returns a command that runs `like` through another program, whose words come first.
 pub(crate) fn behind(words: &[&str], like: &Command) -> Command {
     let mut command = in_environment_of(like, words[0]);
     command.args(&words[1..]).arg(like.get_program()).args(like.get_args());
@@ -344,7 +345,7 @@ pub(crate) fn library() -> PathBuf {
 pub(crate) fn built(name: &str) -> PathBuf {
     let own = std::env::current_exe().expect("a process knows its program");
     let deps = own.parent().expect("a program lies in a folder");
-    // If a file was also built under its own name, the copy in `deps` may be older. So this compares both places.
+    // If a file was also built under its own name, the copy in `deps` may be older, so this code compares both places.
     let places = [deps.join(name), deps.parent().expect("tests lie in deps").join(name)];
     let made = |place: &PathBuf| fs::metadata(place).and_then(|status| status.modified()).ok();
     places.into_iter().max_by_key(made).expect("two places")

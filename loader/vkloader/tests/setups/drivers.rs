@@ -1,4 +1,4 @@
-//! Drivers that can be opened but fail later.
+//! Set-ups with drivers that can be opened but fail later.
 
 use super::{Machine, Row, good, try_all};
 
@@ -12,7 +12,7 @@ fn update(machine: &mut Machine) {
     machine.driver("bad", "device one");
 }
 
-/// Installs a working driver, and a driver that ends the process.
+/// Installs a working driver, and a driver that crashes the process.
 fn beside_good(machine: &mut Machine, lines: &str) {
     good(machine);
     bad(machine, lines);
@@ -23,7 +23,7 @@ fn leave_out(machine: &mut Machine) {
     machine.variable("VK_LOADER_DRIVERS_DISABLE", "bad*");
 }
 
-/// If a variable was tried and did not help, the finding about a crashing driver does not advise this variable.
+/// If a variable was tested and did not help, the finding about a crashing driver does not recommend it.
 #[test]
 fn a_variable_that_does_not_help_is_not_advised() {
     let mut machine = Machine::new();

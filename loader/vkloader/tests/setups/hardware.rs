@@ -1,4 +1,5 @@
-//! Hardware that drivers cannot reach or do not know. `vkloader` runs in a namespace in which the test's files replace those of the kernel.
+//! Set-ups with hardware that drivers cannot reach or do not support. `vkloader` runs in a namespace in which the test's files replace
+//! those of the kernel.
 
 use super::Machine;
 use crate::machine::skip;
@@ -6,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-/// A PCI card.
+/// An imitated PCI card.
 struct Card {
     vendor: &'static str,
     /// Kernel driver that is bound to the card.
@@ -18,8 +19,8 @@ struct Card {
 /// A driver without a device, by the name of its library up to `.so`.
 type Driver = &'static str;
 
-/// A set-up. It has the card, the driver, the kernel's command line, the code of the first cause, and a part of the remedy. Then it has the
-/// card and the driver after the remedy.
+/// A set-up: the card, the driver, the kernel's command line, the code of the first cause, a part of the remedy, and the card and driver
+/// after the remedy.
 struct System {
     name: &'static str,
     before: Card,
@@ -202,7 +203,7 @@ impl Card {
     }
 }
 
-/// Installs a driver without a device. Its library has this file name.
+/// Installs a driver that lists no device. The driver's library has this file name.
 fn install(machine: &Machine, library: Driver) {
     machine.driver("bad", "");
     if library != USUAL.installed {
@@ -214,7 +215,7 @@ fn install(machine: &Machine, library: Driver) {
     }
 }
 
-/// Returns `true` if the system that runs the test has a library. The test hides that library's manifest.
+/// Returns `true` if a library is installed on the system that runs the test. The test hides the library's manifest.
 fn is_on_this_system(library: &str) -> bool {
     let folders = [
         "/usr/lib/x86_64-linux-gnu",

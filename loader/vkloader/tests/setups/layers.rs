@@ -1,4 +1,4 @@
-//! Layers and settings that prevent the use of a device.
+//! Set-ups with layers and settings that prevent the use of a device.
 
 use super::{Machine, Row, good, try_all};
 use std::fs;
@@ -173,8 +173,8 @@ fn each_cause_in_a_layer_is_named_and_its_remedy_helps() {
     try_all(ROWS);
 }
 
-/// A layer whose functions end the process or never return. No crash gives an address, but the report names this layer, and not the
-/// innocent one.
+/// The functions of a layer end the process or never return. There is no crash with an address, but the report must name this layer instead
+/// of the layer that works.
 #[test]
 fn a_layer_that_exits_or_hangs_is_named_among_several() {
     for (code, call) in [("program.exited", "_exit(3)"), ("program.hung", "pause()")] {

@@ -1,4 +1,4 @@
-//! Libraries that cannot be opened, and libraries that can be opened but do not contain a driver.
+//! Set-ups with libraries that cannot be opened, or that can be opened but do not contain a driver.
 
 use super::{Machine, Row, try_all};
 use crate::machine::built;
@@ -171,7 +171,7 @@ pub(super) const ROWS: &[Row] = &[
                 .status();
             assert!(made.expect("a compiler").success());
             compile(machine, "vkltuser", "int nothing_more;\n", &["X11-xcb"]);
-            // The real library may be installed. So the test renames it to a name that no system has.
+            // The real library may be installed, so the test changes the library's name to one that no system has.
             let user = folder.join("libvkltuser.so");
             let bytes = fs::read(&user).expect("just made");
             let text = String::from_utf8_lossy(&bytes).into_owned();

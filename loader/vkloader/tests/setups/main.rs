@@ -1,7 +1,7 @@
 //! Broken set-ups that users have. Each test checks the first cause, the file and the remedy that `vkloader explain` reports. Then the test
-//! follows the remedy, which must lead to a device or remove the finding.
+//! follows the remedy, which must make a device usable or remove the finding.
 //!
-//! A set-up is a row in one of the tables. Set-ups that need a program, a terminal or much time have separate tests, which [`ELSEWHERE`]
+//! A set-up is a row in one of the tables. Set-ups that need a program, a terminal or a long time have separate tests, which [`ELSEWHERE`]
 //! lists.
 
 #[path = "../machine/mod.rs"]
@@ -23,27 +23,27 @@ use serde_json::Value;
 /// A change of a machine.
 type Step = fn(&mut Machine);
 
-/// The result that a remedy must have.
+/// The result that following a remedy must have.
 #[derive(Clone, Copy)]
 enum After {
-    /// Programs get a device.
+    /// Programs have a usable device.
     Device,
-    /// The finding disappears. This is for set-ups that had a device before, or that cannot have one.
+    /// The finding disappears. Used for set-ups that had a device before, or that cannot have a device.
     Gone,
 }
 
-/// A set-up.
+/// A broken set-up, and the expected report.
 struct Row {
     name: &'static str,
     /// The change that breaks the machine.
     setup: Step,
     /// Code of the first cause.
     code: &'static str,
-    /// Part of the cause's name, file or facts.
+    /// Text that the cause's name, file or facts must contain.
     about: &'static str,
-    /// Part of the remedy.
+    /// Text that the remedy must contain.
     remedy: &'static str,
-    /// The change that the remedy asks for.
+    /// The change that follows the remedy.
     follow: Step,
     after: After,
 }
@@ -66,7 +66,7 @@ impl Row {
         self
     }
 
-    /// Sets the remedy, and the change that the remedy asks for.
+    /// Sets the expected remedy, and the change that follows it.
     const fn remedy(mut self, remedy: &'static str, follow: Step) -> Self {
         self.remedy = remedy;
         self.follow = follow;
@@ -131,7 +131,7 @@ fn try_all(rows: &[Row]) {
     );
 }
 
-/// Set-ups that have their own test: the file, and the name of the test.
+/// Set-ups that have a separate test: the file, and the name of the test.
 const ELSEWHERE: [(&str, &str); 50] = [
     ("failed.rs", "a_remote_desktop_without_dri3_is_named"),
     ("programs.rs", "the_library_that_a_program_opened_instead_is_named"),
@@ -258,7 +258,7 @@ fn there_are_at_least_sixty_set_ups() {
     }
 }
 
-/// Installs a driver with a card.
+/// Installs a working driver with a card.
 fn good(machine: &mut Machine) {
     machine.driver("good", "device one");
 }

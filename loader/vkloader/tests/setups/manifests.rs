@@ -1,4 +1,4 @@
-//! Manifests of drivers that are missing, invalid, or for other programs.
+//! Set-ups with driver manifests that are missing, invalid, or for other programs.
 
 use super::{Machine, Row, good, try_all};
 use std::fs;

@@ -1,4 +1,4 @@
-//! Set-ups that users describe in forums: hidden manifests, containers, second cards, and limits that the system sets.
+//! Set-ups that users describe in forums: hidden manifests, containers, second cards, and limits of the system.
 
 use super::users::other_library_in_front;
 use super::{Machine, Row, good, try_all};
@@ -124,7 +124,7 @@ fn card(machine: &Machine, place: &str, vendor: &str, driver: Option<&str>) {
     }
 }
 
-/// Installs a driver under the name of another driver's library. Returns the path of the library.
+/// Installs a driver whose library has the name of another driver's library. Returns the path of the library.
 fn driver_as(machine: &Machine, library: &str, lines: &str) -> String {
     machine.driver("own", lines);
     for ending in ["so", "conf"] {
@@ -140,7 +140,7 @@ fn driver_as(machine: &Machine, library: &str, lines: &str) -> String {
     path.to_str().expect("plain").into()
 }
 
-/// A container has NVIDIA's card, its nodes and its library, but no manifest. So only software works.
+/// A container has NVIDIA's card, its nodes and its library, but no manifest, so only software drivers work.
 #[test]
 fn an_installed_driver_that_no_manifest_names_is_named_with_the_manifest() {
     let mut machine = Machine::new();
@@ -235,7 +235,7 @@ fn a_second_card_that_is_not_used_is_named_after_all_else() {
     assert!(text.starts_with("+ 1 device can be used."), "{text}");
 }
 
-/// NVIDIA's driver returns no functions if the user may not open its nodes. So the nodes are the first cause.
+/// NVIDIA's driver returns no functions if the user may not open its nodes, so the nodes are the first cause.
 #[test]
 fn closed_nodes_come_before_the_driver_that_gives_no_functions() {
     let mut machine = Machine::new();
@@ -256,7 +256,7 @@ fn closed_nodes_come_before_the_driver_that_gives_no_functions() {
     if !machine.unprivileged() {
         return;
     }
-    // The sandbox must be started as root. The sandbox then drops the rights.
+    // The sandbox must be started as root, and then drops the privileges.
     machine.privileged();
     let own = |path: &str| machine.path(&format!("system{path}")).display().to_string();
     let mut words: Vec<String> = ["bwrap", "--bind", "/", "/", "--dev", "/dev"].map(String::from).into();
@@ -292,8 +292,8 @@ fn closed_nodes_come_before_the_driver_that_gives_no_functions() {
     assert_eq!(machine.explain().first(), "driver.no-global-function");
 }
 
-/// The kernel refuses to map a library, as it does with a policy of SELinux. To cause this, the library requests more memory than a process
-/// can have.
+/// The kernel refuses to map a library, like with a policy of SELinux. To cause the refusal, the library requests more memory than a
+/// process can have.
 #[test]
 fn a_library_that_a_policy_forbids_comes_with_the_policy() {
     let mut machine = Machine::new();
@@ -330,7 +330,7 @@ fn a_library_that_a_policy_forbids_comes_with_the_policy() {
     assert!(explained.findings().contains("SELinux"), "{}", explained.findings());
 }
 
-/// `HOME` leads to the folder of another user, as after `sudo -E` or `su`.
+/// `HOME` is the folder of another user, like after `sudo -E` or `su`.
 #[test]
 fn the_users_own_manifests_are_named_if_home_is_that_of_another() {
     let mut machine = Machine::new();
@@ -359,7 +359,7 @@ fn the_users_own_manifests_are_named_if_home_is_that_of_another() {
     assert_eq!(machine.explain().devices(), ["one"]);
 }
 
-/// Returns the number of the user of this process.
+/// Returns the user ID of this process.
 fn rustix_uid() -> u32 {
     use std::os::unix::fs::MetadataExt;
     fs::metadata("/proc/self").map_or(0, |state| state.uid())

@@ -1,5 +1,4 @@
-//! Conditions outside the program: mounts, permissions and disk space. Each set-up needs a namespace. It is skipped if no namespace can be
-//! created.
+//! Set-ups outside the program: mounts, permissions and disk space. Each set-up needs a namespace, and is skipped if none can be created.
 
 use super::{Machine, good};
 use crate::machine::library;
@@ -8,8 +7,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-/// Makes `vkloader` start in a mount namespace, after a shell script. In the script, `$0` is the folder. If this is impossible, reports the
-/// test as skipped and returns `false`.
+/// Makes `vkloader` start in a mount namespace, after a shell script. In the script, `$0` is the folder. Reports the test as skipped and
+/// returns `false` if no namespace can be created.
 fn after_script(machine: &mut Machine, script: &str, folder: &str) -> bool {
     let script = format!("{script} && exec \"$@\"");
     machine.start_with(
@@ -105,7 +104,7 @@ fn a_folder_of_manifests_that_this_user_may_not_read_is_named() {
     let wanted = format!("Let this user read the folder: chmod o+rx {}", folder.display());
     assert_eq!(explained.advice(), wanted);
     allow(&folder, 0o755);
-    // The mock driver may not write its journal as this user, so the driver has no device. But the loader finds the driver.
+    // The mock driver may not write its journal as this user, so the driver has no device. The loader still finds the driver.
     let codes = machine.explain().report["dropped"].to_string();
     assert!(
         !codes.contains("search.folder-closed") && !codes.contains("driver.none-installed"),

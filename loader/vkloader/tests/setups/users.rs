@@ -1,4 +1,4 @@
-//! Problems that users report: characters for a shell in variables, remains of removed programs, sandboxes, and unusual file systems.
+//! Set-ups that users report: characters for a shell in variables, remains of removed programs, sandboxes, and unusual file systems.
 
 use super::{Machine, Row, Step, good, try_all};
 use crate::machine::skip;
@@ -13,7 +13,7 @@ fn manifest(machine: &Machine) -> String {
     machine.path(MANIFEST).to_str().expect("plain").into()
 }
 
-/// Compiles a library in a folder. Its symbol has this version.
+/// Compiles a library in a folder. The library's symbol has this version.
 fn versioned(machine: &Machine, folder: &str, version: &str) {
     fs::create_dir_all(machine.path(folder)).expect("a folder");
     let source = machine.file("versioned.c", "int vklt_value(void) { return 1; }\n");
@@ -301,7 +301,7 @@ fn each_cause_that_users_describe_is_named_and_its_remedy_helps() {
     try_all(ROWS);
 }
 
-/// Unusual set-ups that do not cause a problem.
+/// Unusual set-ups that work must have no finding.
 #[test]
 fn machines_that_look_odd_and_work_have_no_finding() {
     let odd: [(&str, Step); 6] = [
@@ -337,8 +337,8 @@ fn machines_that_look_odd_and_work_have_no_finding() {
     }
 }
 
-/// Makes `vkloader` start in a namespace of bubblewrap with these options. Reports the test as skipped and returns `false` if that is
-/// impossible.
+/// Makes `vkloader` start in a namespace of bubblewrap with these options. Reports the test as skipped and returns `false` if no namespace
+/// can be created.
 fn in_namespace(machine: &mut Machine, words: &[&str]) -> bool {
     let words: Vec<String> = ["bwrap"].iter().chain(words).map(|word| (*word).into()).collect();
     machine.start_with(words)
@@ -423,7 +423,7 @@ fn a_driver_in_a_file_system_that_forbids_programs_is_named() {
     assert_eq!(machine.explain().devices(), ["one"]);
 }
 
-/// A script imitates the answer of each system's package manager. No other package manager is found.
+/// A script imitates the package manager of each system. The real package managers are hidden.
 #[test]
 fn each_package_manager_tells_the_package_of_a_damaged_library() {
     let tools = [
@@ -466,7 +466,7 @@ fn each_package_manager_tells_the_package_of_a_damaged_library() {
             "{tool}: {}",
             explained.advice()
         );
-        // A package manager that knows no package reports this by its exit status.
+        // A package manager reports an unknown package by its exit status.
         steady::write_script(
             &machine.path(&format!("tools/{tool}")),
             "#!/bin/sh\necho error: no package owns it\nexit 1\n",

@@ -1,4 +1,4 @@
-//! Variables that remove drivers, devices or layers, and words in variables that match nothing.
+//! Set-ups with variables that remove drivers, devices or layers, and with unmatched words in variables.
 
 use super::{Machine, Row, good, try_all};
 use std::fs;
@@ -18,7 +18,7 @@ macro_rules! replaced {
     };
 }
 
-/// Creates a row for a word that matches nothing and hides no device.
+/// Creates a row for an unmatched word that hides no device.
 macro_rules! unmatched {
     ($title:literal, $name:literal, $value:literal) => {
         Row::new($title, |machine| with(machine, $name, $value), "variable.no-match")

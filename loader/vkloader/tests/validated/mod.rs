@@ -29,7 +29,7 @@ impl Schema {
         self.check(&self.0, value)
     }
 
-    /// Returns the part of the schema that a reference names.
+    /// Returns the part of the schema that a reference refers to.
     fn definition(&self, reference: &Value) -> &Value {
         let pointer = text(reference)
             .strip_prefix('#')
@@ -120,7 +120,7 @@ impl Schema {
     }
 }
 
-/// Returns `false` if the value itself violates the keyword. Ignores keywords for other types of values, as the standard requires.
+/// Returns `false` if the value violates the keyword. Ignores keywords for other types of values, as the standard requires.
 fn is_accepted(keyword: &str, wanted: &Value, value: &Value) -> bool {
     match (keyword, value) {
         ("const", _) => value == wanted,
@@ -160,7 +160,7 @@ fn told(accepts: bool, keyword: &str, value: &Value) -> Result<(), String> {
     }
 }
 
-/// Returns the only name, or each name in a list.
+/// Returns the name, or each name of a list.
 fn names(value: &Value) -> impl Iterator<Item = &str> {
     let names = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
     names.iter().map(text)

@@ -6,9 +6,9 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-/// Name of the authorization that the X servers of this machine use.
+/// Name of the method of authorization that the X servers of this machine use.
 const COOKIE: &[u8] = b"MIT-MAGIC-COOKIE-1";
-/// Time limit for each wait for the server.
+/// Time limit for each answer of the server.
 const LIMIT: Duration = Duration::from_millis(200);
 
 /// Returns `true` if an X server accepts a program with this authorization; `None` if the server does not answer.
@@ -17,7 +17,7 @@ pub(super) fn accepts(server: &mut UnixStream, cookie: Option<&[u8]>) -> Option<
         Some(cookie) => (COOKIE, cookie),
         None => (&b""[..], &b""[..]),
     };
-    // The request has the byte order and version 11, followed by the lengths of the authorization.
+    // The request consists of the byte order, version 11, and the lengths of the authorization.
     let mut hello = vec![b'l', 0, 11, 0, 0, 0];
     for part in [name, data] {
         hello.extend(u16::try_from(part.len()).ok()?.to_le_bytes());
@@ -35,7 +35,7 @@ pub(super) fn accepts(server: &mut UnixStream, cookie: Option<&[u8]>) -> Option<
     Some(answer == [1])
 }
 
-/// Returns `true` if the X server of a display has the extension DRI3; `None` if the server cannot be asked.
+/// Returns `true` if the X server of a display has the extension DRI3; `None` if the server does not answer.
 pub(super) fn has_dri3(number: &str) -> Option<bool> {
     let mut server = UnixStream::connect(format!("/tmp/.X11-unix/X{number}")).ok()?;
     if !accepts(&mut server, cookie(number).as_deref())? {
@@ -43,11 +43,11 @@ pub(super) fn has_dri3(number: &str) -> Option<bool> {
     }
     let mut head = [0; 7];
     server.read_exact(&mut head).ok()?;
-    // The rest of the answer describes the server. Its length is given in units of four bytes.
+    // The rest of the answer describes the server. The length of this part is given in units of four bytes.
     let units = u16::from_le_bytes([head[5], head[6]]);
     let mut rest = vec![0; usize::from(units) * 4];
     server.read_exact(&mut rest).ok()?;
-    // The request is QueryExtension. Its length is three units.
+    // The request QueryExtension, whose length is three units.
     server.write_all(b"\x62\0\x03\0\x04\0\0\0DRI3").ok()?;
     let mut reply = [0; 32];
     server.read_exact(&mut reply).ok()?;
@@ -72,7 +72,7 @@ fn cookie(number: &str) -> Option<Vec<u8>> {
     let bytes = cookies();
     let mut rest = &bytes[..];
     loop {
-        // Skips the kind of the address. Entries for other machines are rare, and the server refuses their authorization.
+        // Skips the kind of the address. Entries for other machines are rare, and the server rejects their authorization.
         take(&mut rest, 2)?;
         let mut parts = [&[][..]; 4];
         for part in &mut parts {
@@ -86,7 +86,7 @@ fn cookie(number: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// Removes and returns the first bytes; returns `None` if there are fewer.
+/// Removes and returns the first `count` bytes; returns `None` if there are fewer bytes.
 fn take<'a>(bytes: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
     let (first, rest) = bytes.split_at_checked(count)?;
     *bytes = rest;

@@ -1,11 +1,11 @@
-//! Libraries that are on the machine, and that the dynamic linker does not find or cannot use.
+//! Libraries that are on the machine, but that the dynamic linker does not find or cannot use.
 
 use super::closure::{self, Identity, locate};
 use super::shown;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Returns a sentence about a library that was built for another C library. The names of missing libraries reveal this.
+/// Returns a sentence about a library that was built for another C library. The names of its missing libraries show the C library.
 pub(super) fn of_other_c_library(missing: &[&str]) -> Option<&'static str> {
     let has = |start: &str| missing.iter().any(|name| name.starts_with(start));
     match (has("libc.musl-"), has("libc.so.6") || has("ld-linux")) {
@@ -16,7 +16,7 @@ pub(super) fn of_other_c_library(missing: &[&str]) -> Option<&'static str> {
 }
 
 /// Returns the finding and the remedy for a library in a folder that the dynamic linker does not search. The message is `LIBRARY: cannot
-/// open shared object file: No such file or directory`. Such folders belong to another kind of system, for example in a container with
+/// open shared object file: No such file or directory`. The folder belongs to another kind of system, for example in a container with
 /// libraries of its host.
 pub(super) fn unsearched(words: &str, own: Identity) -> Option<(String, String)> {
     let (names, _) = words.split_once(": cannot open shared object file: No such file")?;
@@ -35,7 +35,7 @@ pub(super) fn unsearched(words: &str, own: Identity) -> Option<(String, String)>
     ))
 }
 
-/// File with the folders whose libraries are in the cache of the dynamic linker, and a folder with more such files.
+/// The dynamic linker's configuration: a file that lists the folders for the linker's cache, and a folder with further files of this kind.
 const CONFIGURATION: (&str, &str) = ("/etc/ld.so.conf", "/etc/ld.so.conf.d");
 
 /// Returns the finding and the remedy for a library in a folder of the dynamic linker's configuration, if the cache lacks it.
@@ -61,7 +61,7 @@ fn configured(texts: &[String], name: &str) -> Option<PathBuf> {
     (!name.contains('/')).then_some(path)
 }
 
-/// Returns a link to nothing that has the name of a library, with its target. A bare name may be in any usual folder.
+/// Returns a broken link with the name of a library, and the link's target. For a name without a path, searches the default folders.
 pub(super) fn dangling(library: &str) -> Option<(String, String)> {
     let paths: Vec<PathBuf> = match library.contains('/') {
         true => vec![library.into()],
@@ -84,7 +84,7 @@ mod tests {
         let own = Identity::of_this_process();
         let words = |name: &str| format!("{name}: cannot open shared object file: No such file or directory");
         let found = unsearched(&words("/lib/libdriver.so: libc.so.6"), own);
-        // Systems with musl have no such library.
+        // Systems with musl do not have the library that this test examines.
         if let Some((finding, advice)) = found {
             assert!(finding.contains("libc.so.6 exists"), "{finding}");
             assert!(advice.contains("ldconfig"), "{advice}");

@@ -1,4 +1,4 @@
-//! Explains why the dynamic linker rejected a file. The linker's message names the file, which may be one that the driver needs.
+//! Explains why the dynamic linker rejected a file. The linker's message names the file: the driver, or a library that the driver needs.
 
 use super::closure::{self, Closure, Identity};
 use super::{closed_folder, damaged, file_name, shown};
@@ -8,10 +8,10 @@ use rustix::fs::StatVfsMountFlags;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The kind of a rejection.
+/// Reason for a rejection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Why {
-    /// The file is not a whole library.
+    /// The file is not a complete library.
     Damaged,
     /// The kernel refused to map the file into memory.
     Unmapped,
@@ -21,7 +21,7 @@ enum Why {
     Full,
 }
 
-/// Last parts of the dynamic linker's messages, after the name of the file.
+/// Ends of the dynamic linker's messages, after the name of the file, each with its meaning.
 const MESSAGES: [(&str, Why); 9] = [
     (": file too short", Why::Damaged),
     (": invalid ELF header", Why::Damaged),
@@ -34,8 +34,8 @@ const MESSAGES: [(&str, Why); 9] = [
     (": cannot open shared object file: Too many open files", Why::Full),
 ];
 
-/// Adds to the finding about `library` why a file was rejected. The file is `library` itself, or one that `library` needs. `words` is the
-/// message of the dynamic linker. Returns `false` if the message names no such file.
+/// Adds to the finding about `library` the reason why a file was rejected. The file is `library`, or a library that it needs. `words` is
+/// the message of the dynamic linker. Returns `false` if the message names no such file.
 pub(super) fn explain(dropped: &mut Dropped, words: &str, library: &Path, own: Identity) -> bool {
     let Some((file, why)) = rejected(words).and_then(|(name, why)| Some((find(name, library, own)?, why))) else {
         return false;
@@ -67,13 +67,13 @@ pub(super) fn explain(dropped: &mut Dropped, words: &str, library: &Path, own: I
     true
 }
 
-/// Returns the path of the rejected file in a message, if the message has a path.
+/// Returns the path of the rejected file in a message, if the message contains a path.
 pub(super) fn named_path(words: &str) -> Option<PathBuf> {
     let (name, _) = rejected(words)?;
     name.contains('/').then(|| name.into())
 }
 
-/// Returns the name of the rejected file in a message, and the kind of the rejection.
+/// Returns the name of the rejected file in a message, and the reason for the rejection.
 fn rejected(words: &str) -> Option<(&str, Why)> {
     MESSAGES.iter().find_map(|&(message, why)| {
         let before = &words[..words.find(message)?];
@@ -148,7 +148,7 @@ impl Facts {
         }
     }
 
-    /// Returns the finding and the remedy. Facts about the file come first, facts about the process second, and a guess comes last.
+    /// Returns the finding and the remedy. Facts about the file have priority over facts about the process; the last resort is a guess.
     fn finding(&self, file: &Path) -> (String, String) {
         match (&self.noexec, &self.limit) {
             (Some(mount), _) => {

@@ -9,15 +9,15 @@ use catalogue::hardware;
 /// The Vulkan drivers for the cards of some kernel drivers.
 struct Row {
     kernel_drivers: &'static [&'static str],
-    /// Names of the libraries up to `.so`. Each library is meant for these cards.
+    /// Names of the libraries up to `.so`. These libraries are drivers for these cards.
     libraries: &'static [&'static str],
-    /// Remedy for a system without these libraries. It names the packages.
+    /// Remedy for a system without these libraries, with the names of the packages.
     install: &'static str,
-    /// Remedy for a driver that lists no device; empty for the usual remedy.
+    /// Remedy for a driver that lists no device; empty for the general remedy.
     unused: &'static str,
 }
 
-/// Kernel drivers whose Vulkan drivers are packaged by common distributions.
+/// Kernel drivers whose cards have Vulkan drivers in the packages of common distributions.
 const PACKAGED: [Row; 6] = [
     Row {
         kernel_drivers: &["amdgpu"],
@@ -84,11 +84,11 @@ const WITHOUT_VULKAN: [&str; 14] = [
     "vmwgfx",
 ];
 
-/// Remedy for cards that the older one of AMD's kernel drivers uses.
+/// Remedy for cards that use the older of AMD's two kernel drivers.
 const FROM_RADEON: &str = "Vulkan needs the kernel driver amdgpu: for a card of GCN 1 or 2, start the kernel with radeon.si_support=0 \
     radeon.cik_support=0 amdgpu.si_support=1 amdgpu.cik_support=1. Older cards have no Vulkan driver.";
 
-/// Remedy for a node that the system refuses although the permissions of the node allow it.
+/// Remedy for a device node that the system refuses to open although its permissions allow it.
 const REFUSED: &str = "The permissions of the node allow access, but the system refuses it. In a container, make the node available with --device \
     /dev/dri, because a volume is not enough; in a sandbox (Landlock, AppArmor, SELinux), permit the node.";
 
@@ -96,7 +96,7 @@ const REFUSED: &str = "The permissions of the node allow access, but the system 
 const NVIDIA_IN_CONTAINER: &str = "Let NVIDIA's container tools add the libraries: docker run --runtime=nvidia --gpus all -e \
     NVIDIA_DRIVER_CAPABILITIES=all IMAGE, or podman run --device nvidia.com/gpu=all IMAGE.";
 
-/// Surroundings in which NVIDIA's libraries come from the host.
+/// Kinds of containers in which NVIDIA's libraries come from the host.
 const CONTAINERS: [&str; 3] = ["docker", "podman", "container"];
 
 /// Returns the remedy for a Flatpak program on a host with this version of NVIDIA's driver.
@@ -107,8 +107,8 @@ pub(super) fn for_flatpak(version: &str) -> String {
     )
 }
 
-/// Returns a finding for a card without an installed Vulkan driver. Broken drivers and manifests that may belong to the card are reported
-/// before it.
+/// Returns a finding for a card without an installed Vulkan driver. The finding ranks after broken drivers and manifests that may belong to
+/// the card.
 pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
     let kernel_driver = card.kernel_driver.as_deref()?;
     if kernel_driver == "radeon" {
@@ -170,7 +170,7 @@ fn to_install(kernel_driver: &str, libraries: &[&str], machine: &Machine, report
     }
 }
 
-/// Returns a finding for a card whose Vulkan driver is installed but named by none of the manifests that were found.
+/// Returns a finding for a card whose Vulkan driver is installed, but is not named by any manifest that was found.
 fn without_manifest(card: &Card, libraries: &[&str], machine: &Machine) -> Option<Dropped> {
     let (name, path) = libraries
         .iter()
@@ -220,14 +220,14 @@ pub(super) fn unused(card: &Card, report: &Report) -> Option<Dropped> {
     })
 }
 
-/// Returns the line in which a driver reports that the system did not let it open a node.
+/// Returns the line in which a driver reports that it may not open a node.
 fn refusal(driver: &Dropped) -> Option<&String> {
     const WORDS: [&str; 2] = ["Permission denied", "Operation not permitted"];
     let refuses = |line: &&String| line.contains("/dev/") && WORDS.iter().any(|words| line.contains(words));
     driver.findings.iter().find(refuses)
 }
 
-/// Returns the usual remedy for a driver that lists no device.
+/// Returns the general remedy for a driver that lists no device.
 fn to_update(library: &str, report: &Report) -> String {
     let owner = installed::owner(library);
     let update = owner.as_ref().map_or("the Vulkan driver".into(), |owner| {
@@ -253,12 +253,12 @@ fn row_of(kernel_driver: &str) -> Option<&'static Row> {
     PACKAGED.iter().find(|row| row.kernel_drivers.contains(&kernel_driver))
 }
 
-/// Returns `true` if a library is meant for the cards of a kernel driver, and not for forwarding another system's card.
+/// Returns `true` if a library is a driver for the cards of a kernel driver. Libraries that forward calls to another system do not count.
 pub(super) fn is_meant_for(library: &str, kernel_driver: &str) -> bool {
     libraries_of(kernel_driver).contains(&library)
 }
 
-/// Returns the libraries that are meant for the cards of a kernel driver.
+/// Returns the libraries that are drivers for the cards of a kernel driver.
 fn libraries_of(kernel_driver: &str) -> Vec<&'static str> {
     match row_of(kernel_driver) {
         Some(row) => row.libraries.into(),
@@ -270,7 +270,7 @@ fn libraries_of(kernel_driver: &str) -> Vec<&'static str> {
     }
 }
 
-/// Returns the known drivers that the program found, even those that were left out. A driver for another word size does not count.
+/// Returns the known drivers that the program found, including dropped ones. Skips drivers for another word size.
 fn libraries_in(report: &Report) -> impl Iterator<Item = &'static str> {
     let opened = report.drivers.iter().map(|driver| driver.library.as_str());
     let dropped = report.dropped.iter().filter(|dropped| is_driver(dropped));
@@ -290,7 +290,7 @@ fn is_unknown_and_broken(dropped: &Dropped) -> bool {
     is_driver(dropped) && is_broken && names.into_iter().flatten().all(|name| known(name).is_none())
 }
 
-/// Returns `true` for a driver of WSL that could be opened but failed later.
+/// Returns `true` for a driver of WSL that could be opened, but failed afterwards.
 pub(super) fn is_of_windows(dropped: &Dropped) -> bool {
     let names = [Some(dropped.name.as_str()), dropped.file.as_deref()];
     let is_meant = names
@@ -300,7 +300,7 @@ pub(super) fn is_of_windows(dropped: &Dropped) -> bool {
     is_meant && dropped.rank == rank::BROKEN && dropped.code != "driver.not-opened"
 }
 
-/// Returns the known driver that a path leads to. For a manifest, this is the library that the manifest names.
+/// Returns the known driver at a path. For the path of a manifest, this is the library that the manifest names.
 fn known(path: &str) -> Option<&'static str> {
     hardware::of(other::library_of(path).as_bytes()).map(|row| row.library)
 }

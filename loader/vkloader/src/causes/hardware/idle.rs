@@ -1,14 +1,14 @@
-//! Finds cards without a usable device on a machine where another card works, such as the second card of a laptop.
+//! Finds cards without a usable device on a machine where another card works, for example the second card of a laptop.
 
 use super::machine::Machine;
 use super::{closed_nodes, drivers, is_hardware, of_card, permissions, versions};
 use crate::report::{Card, Dropped, Report, rank};
 use std::path::PathBuf;
 
-/// PCI vendors whose cards can draw. Cards of other vendors, such as those in servers, often can only show pictures.
+/// PCI vendors whose cards can render. Cards of other vendors, for example in servers, often only drive a display.
 const DRAWING: [u32; 3] = [0x1002, 0x10DE, 0x8086];
 
-/// Returns one finding for each unused card. Such a finding explains no failure, because another card works.
+/// Returns one finding for each unused card. The finding does not explain a failure, because another card works.
 pub(super) fn find(machine: &Machine, report: &Report) -> Vec<Dropped> {
     let cards = report.hardware.iter().filter(|card| DRAWING.contains(&card.vendor));
     let idle = cards.filter(|card| !is_used(card, report));
@@ -21,8 +21,7 @@ pub(super) fn find(machine: &Machine, report: &Report) -> Vec<Dropped> {
         .collect()
 }
 
-/// Returns `true` if a device of the report belongs to a card. Without a PCI address, compares the PCI numbers, because not every driver
-/// reports the address.
+/// Returns `true` if a device of the report belongs to a card. Compares the PCI IDs if the driver does not report the PCI address.
 fn is_used(card: &Card, report: &Report) -> bool {
     let mut devices = report.devices.iter().filter(|device| is_hardware(device));
     devices.any(|device| match &device.pci {

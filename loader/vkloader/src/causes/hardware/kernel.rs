@@ -3,7 +3,7 @@
 use super::machine::Machine;
 use crate::report::{Card, Dropped, Report, codes};
 
-/// The kernel drivers for the cards of a PCI vendor, and the remedy for a card without a kernel driver.
+/// Kernel drivers for the cards of a PCI vendor, with the remedy for a card without a kernel driver.
 struct Row {
     vendor: u32,
     modules: &'static [&'static str],
@@ -31,11 +31,11 @@ const ROWS: [Row; 3] = [
     },
 ];
 
-/// Remedy for a card of NVIDIA whose libraries are installed.
+/// Remedy for an NVIDIA card whose libraries are installed.
 const NVIDIAS_OWN: &str = "Load the kernel module of the card: modprobe nvidia. If that does not help, build it for this kernel (dkms status), and \
     sign it if Secure Boot is on (mokutil --sb-state).";
 
-/// Remedy for a card of NVIDIA whose kernel module is forbidden by a file.
+/// Remedy for an NVIDIA card if a file of a tool forbids its kernel module.
 const FORBIDDEN_BY_TOOL: &str = "Remove the line that forbids the module from the file, and start the machine again. A tool that switches the card off may have written it: prime-select \
     on-demand (Ubuntu), envycontrol -s hybrid, supergfxctl -m Hybrid.";
 

@@ -1,4 +1,4 @@
-//! Graphics hardware as the operating system lists it. Nothing here opens a device node, so no device wakes.
+//! Graphics hardware in the kernel's lists. This module never opens a device node, so it wakes no device.
 
 use crate::causes::elf;
 use crate::report::Card;
@@ -6,7 +6,7 @@ use rustix::fs::{Access, access};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// PCI class of displays, as the kernel writes it.
+/// Beginning of the PCI class of displays, in the form that the kernel writes.
 const DISPLAY: &str = "0x03";
 /// Kernel driver through which Windows provides its graphics card to WSL.
 pub(super) const WINDOWS_DRIVER: &str = "dxgkrnl";
@@ -33,7 +33,7 @@ const NVIDIA_FOLDERS: [&str; 7] = [
     "run/opengl-driver/lib",
 ];
 
-/// The system whose files are below the folder `root`.
+/// The system whose root folder is `root`.
 pub(super) struct Machine {
     root: PathBuf,
 }
@@ -150,7 +150,7 @@ impl Machine {
     /// Returns the version of NVIDIA's installed libraries. The name of one of them contains the version.
     pub(super) fn nvidia_library(&self) -> Option<String> {
         let mut folders: Vec<String> = NVIDIA_FOLDERS.map(String::from).into();
-        // Flatpak has one folder for each version of the driver.
+        // Flatpak has a separate folder for each version of the driver.
         for folder in ["usr/lib/x86_64-linux-gnu/GL", "usr/lib/aarch64-linux-gnu/GL"] {
             let names = self
                 .names(folder)
@@ -165,8 +165,8 @@ impl Machine {
         })
     }
 
-    /// Returns the path of an installed library with this name, followed by `.so.0` or `.so`. A link under the library's own name comes first, because
-    /// other links belong to packages for developers.
+    /// Returns the path of an installed library: this name, followed by `.so.0` or `.so`. Prefers `.so.0`, because the other link belongs
+    /// to packages for developers.
     pub(super) fn library(&self, name: &str) -> Option<PathBuf> {
         let path = self.named(name)?;
         Some(elf::named_path(&path).unwrap_or(path))
@@ -183,7 +183,7 @@ impl Machine {
         paths.find(|path| path.exists())
     }
 
-    /// Returns the surroundings of the program, such as a container or virtual machine. There may be several.
+    /// Returns the environments around the program, for example a container or virtual machine. Several can apply.
     pub(super) fn surroundings(&self) -> Vec<&'static str> {
         let known: [(&str, bool); 8] = [
             ("flatpak", self.has(".flatpak-info")),

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 const NVIDIA: u32 = 0x10DE;
 /// Kernel drivers that reserve a card for a virtual machine.
 const FOR_GUESTS: [&str; 2] = ["vfio-pci", "pci-stub"];
-/// Variable that selects which of NVIDIA's libraries a container gets.
+/// Variable that selects the kinds of NVIDIA's libraries in a container.
 const CAPABILITIES: &str = "NVIDIA_DRIVER_CAPABILITIES";
 /// Remedy for missing device nodes of NVIDIA's driver.
 const NVIDIA_NODES: &str = "In a container, make the card available: docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=all IMAGE, or podman run \
@@ -24,20 +24,20 @@ const NVIDIA_NODES: &str = "In a container, make the card available: docker run 
 /// Remedy for WSL without the card of Windows.
 const NO_WINDOWS: &str = "In Windows: wsl --update, then wsl --shutdown. WSL 1 has no graphics: wsl --set-version DISTRIBUTION 2. In a container, \
     make the card available: docker run --device /dev/dxg -v /usr/lib/wsl:/usr/lib/wsl IMAGE.";
-/// Variable that selects which of NVIDIA's cards a container gets. The next constant has its values for no card.
+/// Variable that selects NVIDIA's cards in a container. The next constant lists its values for no card.
 const VISIBLE: &str = "NVIDIA_VISIBLE_DEVICES";
 const NO_CARD: [&str; 2] = ["none", "void"];
-/// Group number that the kernel shows for a group that a user namespace does not map.
+/// Group ID that the kernel shows for groups that the user namespace does not map.
 const UNMAPPED: u32 = 65534;
 
 /// Adds the graphics hardware to a report. If no hardware device is usable, also adds the obstacles between drivers and hardware.
-/// `is_replaced` is `true` if a variable replaces the search for drivers, so that the program does not see all installed drivers.
+/// `is_replaced` is `true` if a variable replaces the search for drivers; the program then does not see all installed drivers.
 pub(super) fn find(report: &mut Report, is_replaced: bool) {
     let wanted = std::env::var(CAPABILITIES).ok();
     find_below(report, Path::new("/"), wanted.as_deref(), is_replaced);
 }
 
-/// Does the same for the system below a root folder. `wanted` is the value of [`CAPABILITIES`].
+/// Adds the graphics hardware and the obstacles of the system whose root folder is `root`. `wanted` is the value of [`CAPABILITIES`].
 fn find_below(report: &mut Report, root: &Path, wanted: Option<&str>, is_replaced: bool) {
     let machine = Machine::at(root);
     report.hardware = machine.cards();
@@ -76,7 +76,7 @@ fn obstacles(machine: &Machine, report: &Report, wanted: Option<&str>, is_replac
         dropped.is_noise() || lacks_node(dropped, machine, &closed) || drivers::is_of_windows(dropped)
     };
     if !report.dropped.iter().any(may_be_cause) {
-        // No driver was opened, so missing hardware is not the first cause.
+        // No driver was opened, so missing hardware cannot be the first cause.
         let later = |dropped: &mut Dropped| dropped.rank = dropped.rank.max(rank::CONSEQUENCE);
         found.iter_mut().for_each(later);
     }
@@ -175,7 +175,7 @@ fn lacks_node(dropped: &Dropped, machine: &Machine, closed: &[PathBuf]) -> bool 
     })
 }
 
-/// Returns the remedy for a node that this user may not open. The number of the node's group and the mode decide.
+/// Returns the remedy for a node that this user may not open. The remedy depends on the node's group ID and mode.
 fn to_open(node: &Path, (group, mode): (u32, u32), machine: &Machine, user: &str) -> String {
     let lets_group = mode & 0o060 == 0o060;
     let name = named(&machine.text("etc/group"), &group.to_string());
@@ -252,13 +252,13 @@ fn no_card(report: &Report, machine: &Machine) -> Option<Dropped> {
     })
 }
 
-/// Returns the first word for the surroundings of the program that has a remedy, with the remedy.
+/// Returns the first environment around the program for which a remedy exists, with the remedy.
 fn surrounding(report: &Report) -> Option<(&'static str, &'static str)> {
     let known = |word: &String| ADVICE.iter().find(|(known, _)| known == word);
     report.surroundings.iter().find_map(known).copied()
 }
 
-/// Returns the sandbox or container in which the program runs, with the remedy for a card that is not handed in.
+/// Returns the sandbox or container around the program, with the remedy for a card that is not available inside.
 fn in_sandbox(report: &Report) -> Option<(&'static str, &'static str)> {
     surrounding(report).filter(|(word, _)| !["steam", "wsl", "virtual-machine"].contains(word))
 }
@@ -269,7 +269,7 @@ const MODEL: &str = "sys/firmware/devicetree/base/model";
 const RASPBERRY: &str = "Turn on the kernel driver of the card: dtoverlay=vc4-kms-v3d in /boot/firmware/config.txt or /boot/config.txt, and start \
     the machine again. Models before the Raspberry Pi 4 have no Vulkan driver.";
 
-/// Remedies for surroundings in which programs see no card.
+/// Remedies for environments in which programs see no card.
 const ADVICE: [(&str, &str); 7] = [
     (
         "flatpak",
@@ -335,13 +335,13 @@ fn is_nvidia(library: &str) -> bool {
     row.is_some_and(|row| row.on_demand_vendor != 0)
 }
 
-/// Returns the name of this process's user, or the user's number if there is no name.
+/// Returns the name of this process's user, or the user ID if there is no name.
 fn user(machine: &Machine) -> String {
     let number = rustix::process::geteuid().as_raw().to_string();
     named(&machine.text("etc/passwd"), &number).unwrap_or(number)
 }
 
-/// Returns the name that `passwd` or `group` has for a number.
+/// Returns the name for an ID in the file `passwd` or `group`.
 fn named(file: &str, number: &str) -> Option<String> {
     file.lines().find_map(|line| {
         let mut fields = line.split(':');

@@ -25,7 +25,7 @@ impl System {
         self
     }
 
-    /// Adds a PCI device. Also adds a render node if a driver is bound to the device.
+    /// Adds a PCI device. If a driver is bound to the device, also adds a render node.
     fn card(&self, place: &str, class: &str, vendor: &str, driver: Option<&str>) -> &Self {
         let folder = format!("sys/bus/pci/devices/{place}");
         for (file, text) in [("class", class), ("vendor", vendor), ("device", "0x2684")] {
@@ -132,7 +132,7 @@ fn nvidias_library_and_module_of_different_versions() {
     )
     .expect("it is there");
     system.file("usr/lib/x86_64-linux-gnu/libnvidia-glcore.so.550.54.14", "");
-    // The text of NVIDIA's open kernel module is different.
+    // NVIDIA's open kernel module writes another text.
     system.file(
         "proc/driver/nvidia/version",
         "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  535.183.01  Release Build",
@@ -357,7 +357,7 @@ fn a_closed_node_is_the_cause_for_a_driver_without_functions() {
     let mut dropped = without_device("libGLX_nvidia.so.0").dropped.remove(0);
     dropped.code = "driver.no-global-function".into();
     assert!(lacks_node(&dropped, &machine, &[]), "no node of the driver is there");
-    // A container may have the nodes of only some cards.
+    // A container may have only some of the device nodes.
     system.file("dev/nvidiactl", "");
     assert!(!lacks_node(&dropped, &machine, &[]));
     assert!(lacks_node(&dropped, &machine, &closed));

@@ -1,8 +1,8 @@
 //! Finds the driver, layer or program that caused a crash. The culprit is the owner of the innermost function on the stack that belongs to
-//! one of them.
+//! a driver, layer or program.
 //!
 //! Functions of common libraries, such as the C library, are skipped, because their caller passed the arguments. The program is the culprit
-//! only if its own code is the innermost, whichever library called that code.
+//! only if its code is the innermost, regardless of the library that called it.
 
 mod parts;
 mod switch;
@@ -24,14 +24,14 @@ const MOST_FRAMES: usize = 32;
 /// Upper bound on the functions of a stack in text.
 const MOST_TOLD: usize = 12;
 
-/// Kind of the part that caused a crash.
+/// Kind of the culprit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Who {
     Driver,
     Layer,
     Program,
-    /// Another process sent the signal.
+    /// The culprit is outside of the process: another process sent the signal.
     Outside,
     #[default]
     Unknown,
@@ -47,7 +47,7 @@ pub(crate) enum Belongs {
     Loader,
     /// A library that only some drivers and layers need.
     Brought,
-    /// A library that any part of the process may use, or code that belongs to no file.
+    /// A library that any part of the process may use, or code outside of any file.
     Common,
 }
 
@@ -55,7 +55,7 @@ pub(crate) enum Belongs {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Function {
     pub(crate) file: Option<String>,
-    /// Address within the file, in hexadecimal digits. Without a file, the address in memory.
+    /// Address within the file, in hexadecimal digits; for code without a file, the address in memory.
     pub(crate) offset: String,
     pub(crate) of: Belongs,
     /// `false` if the address is not mapped, for example after a jump to an invalid pointer or into a closed library.
@@ -66,11 +66,11 @@ pub(crate) struct Function {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Retried {
-    /// The program ended without a crash.
+    /// The program ended without a crash in the second run.
     Lives,
-    /// The program crashed again.
+    /// The program crashed again in the second run.
     Crashes,
-    /// The program did not end within its time limit.
+    /// The second run did not end within its time limit.
     TooLong,
     /// No variable disables the culprit, so there was no second run.
     NoSwitch,
@@ -80,13 +80,13 @@ pub(crate) enum Retried {
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Crashed {
     pub(crate) culprit: Who,
-    /// Name of the layer, library of the driver, or file of the program; empty if the culprit is unknown.
+    /// Name of the culprit: a layer's name, the library of a driver, or the file of a program; empty if the culprit is unknown.
     pub(crate) name: String,
     /// Library of the culprit.
     pub(crate) library: Option<String>,
     /// The part that called the culprit: the name of a layer, the library of a driver, or the file of the program.
     pub(crate) called_by: Option<String>,
-    /// The reason why the process could not be supervised. Without supervision, the culprit stays unknown.
+    /// Reason why the process could not be supervised. Without supervision, the culprit is unknown.
     pub(crate) unsupervised: Option<Unsupervised>,
     pub(crate) process: Option<u32>,
     pub(crate) executable: Option<String>,
@@ -95,22 +95,22 @@ pub(crate) struct Crashed {
     pub(crate) signal: i32,
     /// Address that could not be accessed, in hexadecimal digits.
     pub(crate) address: Option<String>,
-    /// Process that sent the signal, if a process did.
+    /// Process that sent the signal; `None` if no process sent it.
     pub(crate) sender: Option<u32>,
     /// Functions on the stack, innermost first.
     pub(crate) frames: Vec<Function>,
-    /// Variable of the loader that disables the culprit.
+    /// Variable of the loader that disables the culprit, if there is one.
     pub(crate) switch: Option<Switch>,
     /// Variable that disables the layer, according to the layer's manifest.
     pub(crate) own_switch: Option<Switch>,
     /// Result of a second run without the culprit, if there was one.
     pub(crate) retried: Option<Retried>,
-    /// The innermost library on the stack that `LD_PRELOAD` adds, if it is not outside of the culprit.
+    /// The innermost library on the stack that `LD_PRELOAD` adds. `None` if it is outside of the culprit.
     #[serde(skip)]
     preloaded: Option<String>,
 }
 
-/// Returns the crash that explains how a run ended. A crash of the started process takes precedence over crashes of its descendants.
+/// Returns the crash that explains the end of a run. A crash of the started process takes precedence over crashes of its descendants.
 pub(super) fn judged(finished: &Finished) -> Option<Crashed> {
     let records = &finished.records;
     let is_of_vulkan = |crash: &&Crash| records.iter().any(|record| record.process == crash.process);
@@ -118,7 +118,7 @@ pub(super) fn judged(finished: &Finished) -> Option<Crashed> {
     let other = || {
         let mut found = finished.crashes.iter().filter(is_of_vulkan);
         found.next_back().or(match finished.ending {
-            // A shell exits with such a status if one of its commands crashed.
+            // A shell exits with a status of this kind if one of its commands crashed.
             Ending::Status(status) if status > names::OF_SHELL => finished.crashes.last(),
             _ => None,
         })
@@ -137,7 +137,7 @@ pub(super) fn judged(finished: &Finished) -> Option<Crashed> {
     }
 }
 
-/// Returns the result of a second run without the culprit, and a sentence about it.
+/// Returns the result of a second run without the culprit, and a sentence about the result.
 pub(crate) fn retried(finished: &Finished) -> (Retried, String) {
     let records: Vec<&Record> = finished.records.iter().collect();
     let ended = match judged(finished) {
@@ -219,8 +219,8 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
     crashed
 }
 
-/// Returns the driver or layer that is the only one to need a library on the stack. This finds the culprit of a crash in a thread that the
-/// library started itself.
+/// Returns the driver or layer that alone needs a library on the stack. The result is the culprit if the thread that crashed was started by
+/// that library.
 fn brought(owners: &[Owner]) -> Option<Owner> {
     owners.iter().find_map(|owner| match owner {
         Owner::Brought(by) => <[usize; 1]>::try_from(by.clone()).ok().map(|[part]| Owner::Part(part)),
@@ -288,7 +288,7 @@ impl Crashed {
         found
     }
 
-    /// Returns the culprit, the signal and the place as one sentence.
+    /// Returns one sentence with the culprit, the signal and the location of the crash.
     fn reason(&self) -> String {
         let signal = names::signal(self.signal);
         let program = match (&self.executable, self.is_first) {
@@ -300,7 +300,7 @@ impl Crashed {
             _ => String::new(),
         };
         let place = self.place();
-        // In the two sentences below, a comma or a colon follows the program.
+        // In the two sentences below, a comma or colon follows the program's name.
         let before_sign = program.trim_end_matches(',');
         match self.culprit {
             Who::Driver => format!("The driver {} crashed {program}: {signal} {place}{by}.", self.name),
@@ -316,7 +316,7 @@ impl Crashed {
         }
     }
 
-    /// Returns a description of the place of the innermost function.
+    /// Returns a description of the location of the innermost function.
     fn place(&self) -> String {
         let Some(first) = self.frames.first() else {
             return "at an unknown place".into();

@@ -1,4 +1,4 @@
-//! Sorts the libraries of a process by owner: a driver, a layer, the program, the loader, or none of these.
+//! Assigns the libraries of a process to owners: a driver, a layer, the program, the loader, or no single part.
 
 use crate::causes::elf::{Closure, Identity, is_usual};
 use crate::crash::Crash;
@@ -7,7 +7,7 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// First parts of the names of common libraries. A fault in such a library is attributed to its caller.
+/// Beginnings of the names of common libraries. A fault in one of these libraries is attributed to its caller.
 const OF_ALL: [&str; 20] = [
     "libc.so",
     "libc-2",
@@ -30,7 +30,7 @@ const OF_ALL: [&str; 20] = [
     "linux-vdso",
     "[",
 ];
-/// First parts of the names of libraries that drivers open with `dlopen`. Each has a part of the name of the driver's library.
+/// Beginnings of the names of libraries that drivers open with `dlopen`. Each row also has a part of the name of the driver's library.
 const OF_DRIVERS: [(&str, &str); 1] = [("libnvidia-", "nvidia")];
 
 /// A driver or layer.
@@ -45,21 +45,21 @@ pub(super) struct Part {
     needs: OnceCell<HashSet<PathBuf>>,
 }
 
-/// The owner of the code in a file.
+/// Owner of the code in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
     /// A driver or layer, by its index in [`Parts::parts`].
     Part(usize),
     Program,
-    /// A library that only these drivers and layers need. They are named by index.
+    /// A library that only these drivers and layers need, with their indices.
     Brought(Vec<usize>),
     /// The loader.
     Loader,
-    /// A library that several parts may use, or code that belongs to no file. A fault there is attributed to the caller.
+    /// A library that several parts may use, or code outside of any file. A fault in this code is attributed to the caller.
     Common,
 }
 
-/// The drivers, layers and loaders in a process, and its program.
+/// The parts of a process: drivers, layers, loaders, and the program.
 pub(super) struct Parts {
     pub(super) parts: Vec<Part>,
     loaders: Vec<PathBuf>,
@@ -132,7 +132,7 @@ impl Parts {
         }
     }
 
-    /// Adds a layer that the loader found but that is in no chain, because such a layer may crash while it is opened.
+    /// Adds a layer that the loader found but that is not in a chain, because a layer may crash while it is opened.
     fn add_layer_of(&mut self, record: &Record) {
         let Event::Decision(decision) = &record.event else {
             return;
@@ -172,8 +172,8 @@ impl Parts {
             (true, true) => Owner::Program,
             (true, false) => Owner::Common,
             (false, false) => Owner::Brought(by),
-            // Some part opened the library with `dlopen`. A library of the system, or in the folder of a driver, may serve any part; other
-            // libraries serve the program.
+            // An unknown part opened the library with `dlopen`. A library of the system, or in the folder of a driver, may belong to any
+            // part; other libraries belong to the program.
             (false, true) if self.is_of_system(&file) => Owner::Common,
             (false, true) => Owner::Program,
         }

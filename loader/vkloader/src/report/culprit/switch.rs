@@ -15,12 +15,12 @@ pub(crate) struct Switch {
     pub(crate) value: String,
 }
 
-/// Returns the variable that disables a driver. Its value has the file names of the driver's manifests. Returns `None` if no manifest names
-/// the library.
+/// Returns the variable that disables a driver, with the file names of the driver's manifests as its value. Returns `None` if no manifest
+/// names the library.
 pub(in crate::report) fn driver_switch(library: &str, records: &[&Record]) -> Option<Switch> {
     let manifests = Manifests::of(records);
     let known = manifests.all(library).iter().map(|(path, _)| path.as_str());
-    // If a driver crashes while it is opened, the trace has no decision about it yet. So this searches the manifests.
+    // If a driver crashes while it is opened, the trace has no decision about it yet, so the manifests are searched instead.
     let read = records.iter().filter_map(|record| match &record.event {
         Event::Decision(decision) if decision.subject == "driver-manifest" && decision.is_kept() => {
             Some(decision.name.as_str())
@@ -39,7 +39,7 @@ pub(in crate::report) fn driver_switch(library: &str, records: &[&Record]) -> Op
     })
 }
 
-/// Returns the variable with which users can disable the layer, according to the layer's manifest.
+/// Returns the variable that disables a layer, according to the layer's manifest.
 pub(super) fn own(path: &Path, name: &str) -> Option<Switch> {
     let (variable, value) = own_switch(path, name)?;
     Some(Switch { variable, value })

@@ -1,4 +1,4 @@
-//! Tests with sandboxes, second cards, and drivers that are installed but not found.
+//! Tests of sandboxes, second cards, and drivers that are installed but not found.
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn a_system_without_the_kernels_list_of_devices_is_said_as_that() {
         .find(|one| one.subject == "hardware")
         .expect("a finding");
     assert_eq!((own.code.as_str(), own.rank), ("hardware.no-sys", rank::HARDWARE));
-    // No driver searched for a device, so this finding explains nothing.
+    // No driver searched for a device, so this finding cannot explain the failure.
     assert_eq!(system.found(report()).dropped[0].rank, rank::CONSEQUENCE);
 }
 
@@ -70,7 +70,7 @@ fn an_installed_driver_without_a_manifest_is_named() {
         "{}",
         one.advice
     );
-    // A manifest that is ignored, or a folder that is not searched, explains more.
+    // An ignored manifest, or a folder that is not searched, explains more.
     system.file("usr/share/vulkan/icd.d/nvidia_icd.disabled", "libGLX_nvidia.so.0");
     let advice = found(idle(&["libvulkan_lvp.so"])).advice;
     assert!(
@@ -116,7 +116,7 @@ fn nvidias_libraries_come_from_the_host_in_a_sandbox() {
         assert_eq!(found.code, "hardware.no-driver");
         assert!(found.advice.contains(advice), "{}", found.advice);
     }
-    // Flatpak's folder has libraries of another version.
+    // Flatpak's folder contains libraries of another version.
     let system = System::new();
     system
         .card("0000:01:00.0", "0x030000", "0x10de", Some("nvidia"))
