@@ -5,7 +5,7 @@ mod version_resource;
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     name_and_bind();
-    // Rows of sizes and offsets to assert, for tests on other targets.
+    // `VKL_LAYOUTS` names a file with the sizes and offsets that tests for other targets assert.
     println!("cargo:rerun-if-env-changed=VKL_LAYOUTS");
     if let Ok(rows) = std::env::var("VKL_LAYOUTS") {
         println!("cargo:rerun-if-changed={rows}");
@@ -20,14 +20,14 @@ fn main() {
         match std::env::var("CARGO_CFG_TARGET_ENV").as_deref() {
             Ok("msvc") => link_like_microsoft(),
             _ => {
-                // The library itself contains the name under which programs load it.
+                // The list of exports also names the library, so this linker needs no option for the name.
                 let exports = concat!(env!("CARGO_MANIFEST_DIR"), "/../generated/exports/windows.def");
                 println!("cargo:rerun-if-changed={exports}");
                 link(format_args!("{exports}"));
             }
         }
         version_resource::link();
-        // On Windows, the shipped library contains the standard library.
+        // On Windows, the shipped library uses the standard library.
         return;
     }
     // The shipped library uses neither the standard library nor its panic handler.
@@ -49,7 +49,7 @@ fn name_and_bind() {
         // On Fuchsia, rustc calls the linker directly, without a C compiler that would need the prefix.
         let comma = if system == "fuchsia" { "" } else { "-Wl," };
         link(format_args!("{comma}-soname={name}"));
-        // A driver that exports Vulkan names must never be bound in place of this library's functions (DRV-77).
+        // A driver that exports Vulkan names must never be bound instead of this library's functions (DRV-77).
         link(format_args!("{comma}-Bsymbolic"));
         println!("cargo:rustc-cfg=vkl_binds_own_symbols");
     }
@@ -57,7 +57,7 @@ fn name_and_bind() {
         // On Apple's systems, a library uses its own symbols unless it requests otherwise.
         link(format_args!("-Wl,-install_name,{APPLE}"));
         link(format_args!("-Wl,-compatibility_version,1.0.0"));
-        // The crate `libc` requests a library of which nothing is used.
+        // The crate `libc` links a library that this library does not use.
         link(format_args!("-Wl,-dead_strip_dylibs"));
         // On Apple's systems, the last number of a version has eight bits, and the patch numbers of Vulkan headers exceed that.
         const CURRENT: &str = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"));
@@ -65,11 +65,11 @@ fn name_and_bind() {
     }
 }
 
-/// Names the library in the way of Microsoft's linkers: by the name of its file, which is beside the files that cargo makes. The compiler
-/// supplies the list of exports, because Microsoft's linker accepts only one list.
+/// Sets the name of the library for Microsoft's linkers. The name is that of the output file, which must be next to the files that cargo
+/// makes. The compiler supplies the list of exports, because Microsoft's linker accepts only one list.
 fn link_like_microsoft() {
     let own = std::path::PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo names the folder"));
-    // The folder of a package's build script is three levels below the folder of the profile.
+    // `OUT_DIR` is three levels below the folder of the profile.
     let folder = own
         .ancestors()
         .nth(3)

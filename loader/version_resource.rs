@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Links the resource, if a tool for it is installed. The library works without the resource, so its absence only causes a message.
+/// Links the resource, if a tool for it is installed. The library works without the resource, so a missing tool only causes a message.
 pub(crate) fn link() {
     println!("cargo:rerun-if-changed=version_resource.rs");
     println!("cargo:rerun-if-env-changed=WINDRES");
@@ -52,7 +52,7 @@ fn with_rc(source: &Path, compiled: &Path) -> Option<PathBuf> {
     .then(|| compiled.to_owned())
 }
 
-/// Runs the tool that a variable names, or else the first of `usual` that works.
+/// Runs the tool that a variable names, or else the first tool of `usual` that works.
 fn first_that_runs(variable: &str, usual: &[&str], arguments: impl Fn(&mut Command) -> &mut Command) -> bool {
     let named = env::var(variable).ok();
     let runs = |name: &str| {
@@ -66,9 +66,9 @@ fn first_that_runs(variable: &str, usual: &[&str], arguments: impl Fn(&mut Comma
     }
 }
 
-/// Returns the resource in the form that the tools read. The language of the resource is that of the United States, in UTF-16.
+/// Returns the source text of the resource. The resource's language is American English, in UTF-16.
 fn text(version: &str) -> String {
-    // The system's field holds only numbers, so text that a packager added is cut off.
+    // The resource can contain only numbers, so this removes a suffix that a packager added.
     let numbers = version.split(['-', '+']).next().unwrap_or(version).replace('.', ",");
     format!(
         r#"1 VERSIONINFO

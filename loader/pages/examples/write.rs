@@ -1,4 +1,4 @@
-//! Writes all manual pages, and the completions of the programs, to the folder given as argument.
+//! Writes the manual pages and completions of all programs to the folder that the argument names.
 #![forbid(unsafe_code)]
 
 fn main() -> std::io::Result<()> {
@@ -16,7 +16,7 @@ fn service(folder: &std::path::Path) -> std::io::Result<()> {
     pages::write(vk_loader_service::cli::Cli::command(), folder)
 }
 
-/// Writes nothing, because the service exists only on Linux.
+/// Does nothing on this system, because the service exists only on Linux.
 #[cfg(not(target_os = "linux"))]
 fn service(_: &std::path::Path) -> std::io::Result<()> {
     Ok(())

@@ -7,7 +7,7 @@ use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
 use std::io;
 use std::path::Path;
 
-/// Writes the page of a command, and a page for each of its visible subcommands. The caller has called `Command::build`.
+/// Writes the page of a command, and a page for each of its visible subcommands. The caller must have called `Command::build`.
 ///
 /// # Errors
 ///
@@ -33,7 +33,7 @@ pub(crate) fn write(command: &Command, folder: &Path) -> io::Result<()> {
     std::fs::write(folder.join(page.get_filename()), text)
 }
 
-/// Returns the first line of a page. `Man` would omit the empty date, and the name of the project would then take the place of the date.
+/// Returns the first line of a page. `Man` would omit an empty date, and would print the name of the project instead of the date.
 pub(crate) fn title(name: &str, section: &str) -> String {
     format!(
         ".TH \"{name}\" \"{section}\" \"\" \"vulkan-loader-rs {}\" \"Vulkan loader\"\n",
@@ -41,7 +41,7 @@ pub(crate) fn title(name: &str, section: &str) -> String {
     )
 }
 
-/// Returns the section that shows the form of the command line: every option with its value.
+/// Returns the section with the form of the command line: each option with its value.
 fn synopsis(command: &Command) -> Roff {
     let mut line = vec![bold(command.get_bin_name().unwrap_or_else(|| command.get_name()))];
     let shown = |arg: &&Arg| !arg.is_hide_set();

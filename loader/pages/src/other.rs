@@ -6,7 +6,7 @@ use promises::variable::{DOCUMENTED, ReadAt, Separator, Trust};
 use std::io;
 use std::path::Path;
 
-/// The page about the library. The list of variables replaces its line [`VARIABLES`].
+/// The page about the library. The list of variables replaces its line `@VARIABLES@`.
 const LOADER: &str = include_str!("../sections/vulkan-loader.7.roff");
 /// The page about the configuration file of the driver service.
 const SERVICE: &str = include_str!("../sections/vk-loader-service.json.5.roff");

@@ -1,6 +1,6 @@
-//! Holds the sections that follow the options in the page of a command: exit status, environment, files, examples.
+//! The sections of a command's page that follow the options: exit status, environment, files, examples.
 
-/// The sections of each page, by the name of the page.
+/// For each page, its name and these sections.
 const TABLE: [(&str, &str); 15] = [
     ("vkloader", include_str!("../sections/vkloader.roff")),
     ("vkloader-explain", include_str!("../sections/vkloader-explain.roff")),
@@ -40,7 +40,7 @@ const TABLE: [(&str, &str); 15] = [
     ),
 ];
 
-/// Returns the sections of a page, or `None` if the table has no such page.
+/// Returns the sections of a page; `None` if the table does not contain the page.
 pub(crate) fn of(page: &str) -> Option<&'static str> {
     TABLE.iter().find(|(name, _)| *name == page).map(|(_, text)| *text)
 }

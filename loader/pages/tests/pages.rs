@@ -1,4 +1,4 @@
-//! Tests of the manual pages and completions that packages install with the programs: they cover every command, and are reproducible.
+//! Tests of the manual pages and completions that packages install with the programs: the pages cover every command, and are reproducible.
 #![cfg(target_os = "linux")]
 
 use clap::{Command, CommandFactory};
@@ -64,7 +64,7 @@ fn each_command_has_a_page_and_its_completions() {
             }
         }
     }
-    // Commands that only other commands run have no page.
+    // Commands that are not meant for users have no page.
     assert!(
         !files
             .iter()

@@ -1,7 +1,7 @@
-//! Reasons why the loader leaves something out. Each reason has a permanent code, a meaning and a remedy.
+//! Reasons why the loader drops an object. Each reason has a permanent code, a meaning and a remedy.
 //!
 //! The library writes the codes to its trace. `vkloader explain` adds the meaning and the remedy, and `docs/codes.md` lists all codes in a
-//! table. New codes may be added. A published code never changes its name or its meaning.
+//! table. New versions may add codes. The name and the meaning of a published code never change.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -27,7 +27,7 @@ pub struct Row {
 impl Code {
     /// Returns the line of [`TABLE`] about this code.
     pub fn row(self) -> &'static Row {
-        // Codes and lines are declared together, so the discriminant is the index.
+        // Codes and rows are declared together, so the discriminant of a code is the index of its row.
         &TABLE[self as usize]
     }
 

@@ -1,16 +1,17 @@
-//! Order in which reasons explain a missing driver or device. The smallest rank belongs to the reason that a user most likely looks for.
+//! Order in which reasons explain a missing driver or device. The reason that users most likely look for has the smallest rank.
 
 use super::Code;
 
-/// Rank of something that exists but does not work.
+/// Rank of reasons about objects that exist but do not work.
 pub const BROKEN: u8 = 25;
 /// Rank of every code that the table does not list.
 pub const OTHER: u8 = 50;
-/// Lowest rank of the reasons that are worth mentioning but never explain a failure.
+/// Lowest rank of the reasons that reports mention but that never explain a failure.
 pub const ASIDE: u8 = 70;
 
 impl Code {
-    /// Returns the rank. A filter of the user comes first. A broken file comes before a driver of another architecture.
+    /// Returns the rank of the reason. Filters of the user have the smallest ranks. A broken file has a smaller rank than a driver of
+    /// another architecture.
     pub const fn rank(self) -> u8 {
         match self {
             Self::DriverManifestDisabled

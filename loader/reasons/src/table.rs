@@ -4,14 +4,14 @@ use super::Row;
 
 macro_rules! codes {
     ($($(#[$when:meta])? $variant:ident = $name:literal, $meaning:literal, $remedy:literal;)+) => {
-        /// Reasons why something was left out.
+        /// Reasons why an object was dropped.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Code {
             $($(#[$when])? #[doc = concat!("`", $name, "`. ", $meaning)] $variant,)+
         }
 
         impl Code {
-            /// Returns the name of the code. The library uses only this function, so it does not contain the sentences.
+            /// Returns the name of the code. The library uses only this function, so the library does not contain the sentences.
             pub const fn name(self) -> &'static str {
                 match self {
                     $($(#[$when])? Self::$variant => $name,)+
