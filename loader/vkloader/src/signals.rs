@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// `true` after another process sent a signal that asks this process to end.
 static UNWANTED: AtomicBool = AtomicBool::new(false);
 
-/// `true` after the terminal sent a signal. The signal is for the program that this process runs.
+/// `true` after the terminal sent a signal, which is for the program that this process runs.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn note(_: libc::c_int) {

@@ -1,7 +1,7 @@
 //! The trace: a record of the loader's steps in this process, with one JSON object per line, for scripts (docs/trace.md).
 //!
 //! `VK_LOADER_TRACE` switches the trace on. The trace never changes a result. A record that cannot be written is dropped, and nothing is
-//! written to the file after a failed write. While the trace is off, [`write`] only reads one word.
+//! written to the file after a failed write. While the trace is off, [`write()`] only reads one word.
 
 mod record;
 
