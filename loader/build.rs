@@ -54,12 +54,13 @@ fn name_and_bind() {
         println!("cargo:rustc-cfg=vkl_binds_own_symbols");
     }
     if std::env::var("CARGO_CFG_TARGET_VENDOR").is_ok_and(|vendor| vendor == "apple") {
-        // On Apple's systems, a library uses its own symbols unless it requests otherwise.
+        // On Apple's systems, a library binds its own symbols by default, so no option like `-Bsymbolic` is needed.
         link(format_args!("-Wl,-install_name,{APPLE}"));
         link(format_args!("-Wl,-compatibility_version,1.0.0"));
         // The crate `libc` links a library that this library does not use.
         link(format_args!("-Wl,-dead_strip_dylibs"));
-        // On Apple's systems, the last number of a version has eight bits, and the patch numbers of Vulkan headers exceed that.
+        // On Apple's systems, the last part of a version has only eight bits, which do not suffice for the patch number of the Vulkan
+        // headers.
         const CURRENT: &str = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"));
         link(format_args!("-Wl,-current_version,{CURRENT}"));
     }

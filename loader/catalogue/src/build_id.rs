@@ -81,7 +81,7 @@ impl fmt::Display for BuildId<'_> {
     }
 }
 
-/// Returns the notes that a program header refers to, up to the end of the file's head.
+/// Returns the notes that a program header refers to, as far as they are within the head of the file.
 fn notes<'a>(head: &'a [u8], row: &[u8]) -> Option<&'a [u8]> {
     let offset = word(row, PLACES.offset)?;
     let bytes = word(row, PLACES.bytes)?;
@@ -232,7 +232,7 @@ pub(crate) mod tests {
                 assert_eq!(written(&lies), None, "{at} {value}");
             }
         }
-        // If the notes of a program header exceed the bytes that were read, the search covers only the bytes that were read.
+        // The notes continue after the bytes that were read. The search then covers only these bytes.
         let mut long = good.clone();
         put(
             &mut long,

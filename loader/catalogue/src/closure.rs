@@ -12,7 +12,8 @@
 use crate::machine::Path;
 use crate::{BuildId, Doubt, HEAD_BYTES, Identity, LONGEST_PATH, Look, words, written};
 
-/// Space for a path in a searched folder. Entries are not used if a path does not fit, because the linker could find a library there.
+/// Space for a path in a searched folder. If a path does not fit, the linker could find an unknown library at that path, so entries are not
+/// used.
 type LongPath = Path<LONGEST_PATH>;
 
 /// An entry of a catalogue's list of files: a file that drivers depend on, or a folder that the linker searches for a driver.
@@ -37,14 +38,14 @@ impl<'a> File<'a> {
     }
 }
 
-/// A file that drivers depend on, with the reason why entries that refer to it are not used, if there is one.
+/// A file that drivers depend on, with the doubt about it, if there is one.
 #[derive(Clone, Copy, Debug)]
 pub struct Checked<'a> {
     /// The file.
     pub file: File<'a>,
     /// Reason why the linker might load another file for the driver.
     pub doubt: Option<Doubt>,
-    /// `true` if the linker certainly loads this file, because it is loaded already or was found in an earlier folder.
+    /// `true` if the linker certainly uses this file, because the process has loaded it, or the linker finds it in an earlier folder.
     is_found: bool,
 }
 
@@ -89,7 +90,7 @@ pub trait Process: Look {
 
     /// Opens a folder for look-ups.
     fn folder(&self, path: &[u8]) -> Place<Self::Folder>;
-    /// Returns what [`Self::file`] returns, for a name in an open folder.
+    /// Returns the result of [`Self::file`] for a name in an open folder.
     fn file_in(&self, folder: &Self::Folder, name: &[u8]) -> Option<(Identity, bool)>;
     /// Returns the identity of a path's target, and `true` if all users may read the target.
     fn file(&self, path: &[u8]) -> Option<(Identity, bool)>;
@@ -104,7 +105,7 @@ pub trait Process: Look {
     fn exports(&self, symbol: &core::ffi::CStr) -> bool;
 }
 
-/// Checks that a file is still the recorded one. `found` is the present state of the file at the path.
+/// Checks that a file is still the recorded one. `found` is the current state of the file at the path.
 pub(crate) fn check(
     process: &impl Process,
     path: &[u8],
@@ -137,8 +138,8 @@ pub(crate) fn check(
     }
 }
 
-/// Checks all files in this process: their present state, loaded libraries of the same name, and files in the folders of `DT_RPATH` and of
-/// `LD_LIBRARY_PATH`. `search` is the value of that variable.
+/// Checks all files in this process: their current state, loaded libraries of the same name, and files in the folders of `DT_RPATH` and
+/// `LD_LIBRARY_PATH`. `search` is the value of `LD_LIBRARY_PATH`.
 pub fn look(process: &impl Process, search: &[u8], files: &mut [Checked<'_>]) {
     check_all(process, files);
     process.objects(&mut |object| {
@@ -169,7 +170,8 @@ pub fn look(process: &impl Process, search: &[u8], files: &mut [Checked<'_>]) {
     }
 }
 
-/// Checks that all files are still the recorded ones. Opens each folder once, because files of one folder follow each other in the list.
+/// Checks that all files are still the recorded ones. Opens each folder only once, because files of one folder are next to each other in
+/// the list.
 fn check_all<P: Process>(process: &P, files: &mut [Checked<'_>]) {
     let mut last: Option<(&[u8], Place<P::Folder>)> = None;
     for one in files.iter_mut() {
@@ -203,8 +205,8 @@ fn hold_against(process: &impl Process, object: &Object<'_>, files: &mut [Checke
         let is_named = |name: &[u8]| name == object.name || name == last;
         if one.file.names().any(is_named) {
             match object.path == one.file.path || is_same(process, object.path, one.file) {
-                // The linker reuses an object if the object's `DT_SONAME` is the requested name. An object that was opened by another path
-                // need not match.
+                // The linker reuses an object for a name if the name is the object's `DT_SONAME`. If only the path differs, the linker may
+                // load the file again.
                 true => one.is_found |= one.file.names().all(|name| name == object.name),
                 false => one.doubt = Some(Doubt::Shadowed),
             }
@@ -212,7 +214,7 @@ fn hold_against(process: &impl Process, object: &Object<'_>, files: &mut [Checke
     }
 }
 
-/// Marks all files as replaceable, so no entry that depends on one of them is used.
+/// Marks all files as doubtful, so that no entry that depends on one of them is used.
 pub fn doubt_all(files: &mut [Checked<'_>]) {
     files.iter_mut().for_each(|one| one.doubt = Some(Doubt::Shadowed));
 }
@@ -244,7 +246,8 @@ fn each_folder(process: &impl Process, list: &[u8], own: &[u8], take: &mut dyn F
     }
 }
 
-/// Returns the path `below`, relative to the folder of the object with the path `own`. An empty `own` means the program.
+/// Returns the absolute form of the path `below`, which is relative to the folder of the object `own`. If `own` is empty, the object is the
+/// program.
 fn origin(process: &impl Process, own: &[u8], below: &[u8]) -> Option<LongPath> {
     let folder = |path: &[u8]| LongPath::of(&[path.rsplitn(2, |&byte| byte == b'/').nth(1)?, below]);
     if !own.is_empty() {
@@ -255,7 +258,7 @@ fn origin(process: &impl Process, own: &[u8], below: &[u8]) -> Option<LongPath> 
     found
 }
 
-/// Name of a folder in each searched folder that the linker searches first.
+/// Name of the subfolder that the linker searches before the searched folder itself.
 const HARDWARE_FOLDER: &[u8] = b"glibc-hwcaps";
 
 /// Names of further folders that the GNU C library searches up to version 2.36. The names are one text, because the dynamic linker

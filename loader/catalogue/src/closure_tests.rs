@@ -201,7 +201,7 @@ fn each_file_of_a_driver_must_be_the_same() {
             doubt(One::then().change(path, unreadable)),
             Err((Doubt::Unreadable, number))
         );
-        // Other users need no permission to read the file.
+        // The file need not be readable for other users.
         assert_eq!(doubt(One::then().change(path, |file| file.is_open = false)), Ok(()));
     }
 }
@@ -252,7 +252,7 @@ fn folders_of_the_process_matter_where_they_have_another_file_of_a_name() {
         ("/other/libm.so.6", "/$LIB", SHADOWED),
         ("/game/bin/../lib/libdrm.so.2", "$ORIGIN/../lib", SHADOWED),
         ("/game/bin/libm.so.6", "${ORIGIN}", Ok(())),
-        // An earlier folder contains a link to the recorded file.
+        // The file in an earlier folder is a link to the recorded file.
         ("/other/libdrm.so.2", "/lib:/other", Ok(())),
         ("/other/libz.so", "/lib:/other", Err((Doubt::Shadowed, Some(1)))),
     ] {
@@ -291,7 +291,7 @@ fn folders_of_the_process_matter_where_they_have_another_file_of_a_name() {
         let one = other("/other/libdrm.so.2").change("/other/libdrm.so.2", foreign(class));
         assert_eq!(one.search("/other").check(&known()), expected, "{class}");
     }
-    // A user may be allowed to open a file in a folder but not to list the folder.
+    // A user may have permission to open a file in a folder but not to list the folder.
     let hidden = |path, hides| One {
         hides,
         ..other(path).search("/other")
@@ -326,7 +326,7 @@ fn what_is_loaded_matters_where_it_has_a_name_of_the_driver_or_its_functions() {
     ] {
         assert_eq!(loaded(path, name).check(&known()), expected, "{path} {name}");
     }
-    // The linker uses a library that is loaded under the name, no matter which files the folders contain.
+    // The linker uses a library that the process has loaded under this name, no matter which files the folders contain.
     let here = || loaded("/lib/libdrm.so.2", "libdrm.so.2").with("/other/libdrm.so.2", inode(99));
     assert_eq!(here().search("/other").check(&known()), Ok(()));
     let unnamed = loaded("/lib/libdrm.so.2", "").with("/other/libdrm.so.2", inode(99));
@@ -420,7 +420,7 @@ fn names_need_the_same_linker_cache() {
     assert_eq!(One::then().check(&written), doubt);
 }
 
-/// The linker searches the folders of the loader's own `DT_RUNPATH` for drivers that are named without a folder.
+/// The linker also searches the folders of the loader's `DT_RUNPATH` for drivers that are named without a folder.
 #[test]
 fn folders_of_the_loader_itself_count() {
     let other = One::then().with("/own/libdrm.so.2", inode(30));
@@ -442,7 +442,7 @@ fn folders_of_the_loader_itself_count() {
 fn a_longer_word_than_origin_is_not_replaced() {
     let other = One::then().with("/game/bin/lib/libdrm.so.2", inode(30));
     assert_eq!(other.clone().search("$ORIGIN/lib").check(&known()), SHADOWED);
-    // If a word has a meaning only for the dynamic linker, the search cannot be predicted.
+    // `$ORIGINAL` is an ordinary name, but `$LIB` has a value that only the dynamic linker knows, so the search cannot be predicted.
     assert_eq!(other.search("$ORIGINAL/lib").check(&known()), SHADOWED);
 }
 
@@ -473,7 +473,7 @@ fn a_file_that_the_variable_led_to_must_be_found_in_the_process() {
         let one = One::then().with("/other/libm.so.6", inode(99)).search(search);
         assert_eq!(one.check(&searched), expected, "{search}");
     }
-    // If a library of the name is loaded, the linker uses it no matter what the variable contains.
+    // If the process has loaded a library of this name, the linker uses it, no matter what the variable contains.
     let loaded = One::then().object("/lib/libdrm.so.2", "libdrm.so.2", "");
     assert_eq!(loaded.check(&searched), Ok(()));
     let moved = One::then().with("/other/libdrm.so.2", inode(20)).search("/other");

@@ -24,7 +24,7 @@ pub enum Doubt {
 }
 
 impl Doubt {
-    /// All doubts, each with its word in a trace and a sentence about the file.
+    /// All doubts, each with its word in a trace, and with the rest of a sentence about the file.
     const ALL: [(Self, &'static str, &'static str); 6] = [
         (Self::Library, "library", "has changed"),
         (Self::Times, "times", "has times that prove nothing, and no build id"),
@@ -57,7 +57,7 @@ pub enum Decision {
 }
 
 impl<'a, J: Json<'a>> Catalogue<'a, J> {
-    /// Returns the path of the file that a doubt of [`Entry::check`] concerns.
+    /// Returns the path of the file that a doubt from [`Entry::check`] is about.
     pub fn file_of(self, entry: Entry<'a, J>, doubt: (Doubt, Option<u16>)) -> &'a [u8] {
         match doubt {
             (_, Some(number)) => self.files().nth(number.into()).map_or(b"", |file| file.path),
@@ -74,11 +74,11 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
         !self.named.contains(&b'/')
     }
 
-    /// Checks that the driver's answer is still valid in this process. `doubts` has the doubts about the catalogue's files after
-    /// [`closure::look`]. `same_search` is `true` if the dynamic linker's cache has not changed.
+    /// Checks that the driver's answer is still valid in this process. `doubts` has the results of [`closure::look`] for the catalogue's
+    /// files. `same_search` is `true` if the dynamic linker's cache has not changed.
     ///
     /// # Errors
-    /// The doubt, and the index of the file that the doubt concerns; the index is `None` for the driver's own library.
+    /// The doubt, and the index of the file that the doubt is about; the index is `None` for the driver's own library.
     pub fn check(
         self,
         process: &impl Process,
@@ -104,7 +104,7 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
     }
 
     /// Returns the decision about the driver of a valid entry when an instance is created. `same_machine` returns `true` if devices and
-    /// kernel are unchanged, and is called only if the decision depends on that.
+    /// kernel are unchanged, and is called only if the decision depends on its result.
     pub fn at_creation(self, same_machine: impl FnOnce() -> bool) -> Decision {
         let found = match self.outcome {
             Outcome::Crashed(_) | Outcome::Ended(_) | Outcome::Hung(_) => Decision::Broken,

@@ -18,7 +18,7 @@ pub const SEARCHED: &str = "path";
 /// The loader that reads the catalogue.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'r> {
-    /// Version of the loader. Another version may treat drivers differently.
+    /// Version of the loader. Another version may handle drivers differently.
     pub loader: &'r str,
     /// Architecture that the loader was compiled for.
     pub architecture: &'r str,
@@ -29,9 +29,9 @@ pub struct Reader<'r> {
 pub enum Problem {
     /// The file is not an object with the members of a catalogue, or it exceeds a limit.
     NotACatalogue,
-    /// `schema` is another number.
+    /// The catalogue has another schema version.
     OtherSchema,
-    /// `loader` is another version.
+    /// Another version of the loader wrote the catalogue.
     OtherLoader,
     /// The catalogue is for another architecture.
     OtherArchitecture,
@@ -145,7 +145,7 @@ impl<'a, J: Json<'a>> Catalogue<'a, J> {
         self.judges(name, value).0
     }
 
-    /// Returns the result of [`Self::allows`], and `true` if the variable is recorded.
+    /// Returns the result of [`Self::allows`], and as the second value `true` if the variable is recorded.
     pub fn judges(self, name: &[u8], value: &[u8]) -> (bool, bool) {
         match self.value_of(name) {
             Some(known) => (known == value, true),
@@ -158,7 +158,7 @@ impl<'a, J: Json<'a>> Catalogue<'a, J> {
         self.machine.member_text("fingerprint").unwrap_or_default()
     }
 
-    /// Returns the PCI addresses of the graphics cards.
+    /// Returns the PCI addresses of the recorded graphics cards.
     pub fn cards(self) -> impl Iterator<Item = &'a [u8]> {
         let all = self.machine.few("cards", MOST_CARDS).into_iter().flatten();
         all.filter_map(|card| card.member_text("address"))
@@ -226,7 +226,7 @@ impl fmt::Display for LinkerCacheSum {
 /// Result of asking a driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The driver created an instance, or was asked for its extensions only.
+    /// The driver created an instance, or listed its extensions if it was asked for nothing else.
     Answered,
     /// `vkCreateInstance` failed with this code, or the library did not open (0).
     Failed(i32),
@@ -254,7 +254,7 @@ pub enum Hardware {
 }
 
 impl Hardware {
-    /// All states with their written forms.
+    /// All states, each with its word in a catalogue.
     pub const ALL: [(Self, &'static str); 5] = [
         (Self::Unknown, "unknown"),
         (Self::Software, "software"),
@@ -309,7 +309,7 @@ pub struct Extension<'a> {
 pub struct Device<'a> {
     /// Name. Invalid UTF-8 was replaced.
     pub name: Option<&'a [u8]>,
-    /// Word for the device type.
+    /// Word for the type of the device.
     pub kind: Option<&'a [u8]>,
     /// Vendor ID.
     pub vendor: Option<u64>,
@@ -415,12 +415,12 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
         self.devices() > Some(0) && devices.is_some_and(|mut devices| devices.all(is))
     }
 
-    /// Returns the negotiated version of the interface between loader and driver, if negotiation succeeded.
+    /// Returns the negotiated interface version; `None` if the negotiation failed.
     pub fn interface(self) -> Option<u64> {
         self.json.member_count("interface")
     }
 
-    /// Returns `true` if the driver's Vulkan version has these parts, or if the version is unknown.
+    /// Returns `true` if the driver has the Vulkan version with these parts (major, minor, patch), or if its version is unknown.
     pub fn agrees_on_version(self, parts: [u32; 3]) -> bool {
         let known = self.json.member_text("api-version");
         known.is_none_or(|known| {
@@ -429,8 +429,8 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
         })
     }
 
-    /// Returns `true` if a device has these numbers and this name. A name that is not valid UTF-8 is not compared, because the catalogue
-    /// contains replacement characters.
+    /// Returns `true` if the entry has a device with these vendor and device IDs and this name. The name is not compared if it is not valid
+    /// UTF-8, because the catalogue then contains replacement characters.
     pub fn has_device(self, name: &[u8], vendor: u32, device: u32) -> bool {
         let is = |known: J| {
             known.member_count("vendor") == Some(vendor.into())

@@ -3,7 +3,7 @@
 //! The kernel's lists can show that a driver has no device only if the driver is listed here. Other drivers, such as remote or virtual
 //! ones, are always opened. gfxstream is not listed, because it can reach a host without a device.
 
-/// One line of [`TABLE`].
+/// One row of [`TABLE`].
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// Name of the library, up to `.so`.
@@ -12,7 +12,7 @@ pub struct Row {
     pub kernel_drivers: &'static [&'static str],
     /// Device nodes that can exist although none of these kernel drivers is bound to a device.
     pub nodes: &'static [&'static str],
-    /// PCI vendor of graphics cards that the driver starts itself; 0 for other drivers. NVIDIA's device nodes may be missing until the driver
+    /// PCI vendor of the cards that the driver itself can start; 0 for other drivers. NVIDIA's device nodes may be missing until the driver
     /// requests them.
     pub on_demand_vendor: u16,
     /// `true` if the driver runs on the processor.

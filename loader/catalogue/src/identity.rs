@@ -1,4 +1,4 @@
-//! Identities of files.
+//! Identities of files, which show that a file was replaced or changed.
 
 use crate::written::is_hexadecimal;
 use core::fmt;
@@ -88,7 +88,7 @@ mod tests {
                 changed: (1_700_000_002, 0),
                 ..FILE
             },
-            // The inode and the size exchange their numbers.
+            // The inode number and the size are exchanged.
             Identity {
                 inode: FILE.size,
                 size: FILE.inode,

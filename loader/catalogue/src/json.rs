@@ -1,8 +1,8 @@
-//! The trait through which the values of a catalogue are read.
+//! The trait for reading the values of a catalogue.
 
 /// A JSON value in a document, in either form of a catalogue.
 pub trait Json<'a>: Copy {
-    /// Returns the member of this name if the value is an object that has one.
+    /// Returns the member with this name if the value is an object that contains it.
     fn member(self, name: &str) -> Option<Self>;
     /// Returns the content of a string.
     fn text(self) -> Option<&'a [u8]>;

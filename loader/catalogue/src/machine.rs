@@ -35,13 +35,13 @@ pub(crate) fn sleeps(look: &impl Look, place: &[u8]) -> bool {
     sleeps
 }
 
-/// Checksum of the kernel and the devices of a machine. The order of the devices does not affect it.
+/// Checksum of the kernel and the devices of a machine. The checksum does not depend on the order of the devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fingerprint(u64);
 
 impl Fingerprint {
     /// Computes the checksum from the kernel's version, the device nodes with their kernel drivers and chips, and the PCI addresses in use.
-    /// Includes the kernel drivers of the graphics cards at the addresses `cards`. Opens nothing that could wake a device.
+    /// Includes the kernel drivers of the graphics cards at the addresses `cards`. Does not open files that could wake a device.
     pub fn of<'c>(look: &impl Look, cards: impl Iterator<Item = &'c [u8]>) -> Self {
         let mut found = Self(0);
         look.text(b"/proc/sys/kernel/osrelease", &mut |text| found.add(b"kernel", text));
@@ -105,7 +105,7 @@ impl fmt::Display for Fingerprint {
     }
 }
 
-/// FNV-1a with 64 bits, and a final step that mixes all bits, because results are summed.
+/// The FNV-1a hash with 64 bits, with an additional step that mixes all bits. The step is needed because hashes are summed.
 pub(crate) struct Hash(u64);
 
 impl Hash {
@@ -132,7 +132,7 @@ pub(crate) struct Path<const ROOM: usize = 160> {
 }
 
 impl<const ROOM: usize> Path<ROOM> {
-    /// Joins parts; `None` if the path does not fit. The default size suffices for paths of `/sys`.
+    /// Joins parts to a path; `None` if the path does not fit. The default size suffices for paths below `/sys`.
     pub(crate) fn of(parts: &[&[u8]]) -> Option<Self> {
         let mut path = Self {
             room: [0; ROOM],

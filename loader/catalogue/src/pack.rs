@@ -5,7 +5,7 @@ use crate::{Json, Problem, SCHEMA};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Kinds of nodes that the library does not read.
+/// Kinds of nodes that only [`unpack`] reads, not the library.
 const NULL: u64 = 0;
 const FALSE: u64 = 1;
 const TRUE: u64 = 2;
@@ -65,7 +65,8 @@ impl<'v> Writer<'v> {
     }
 }
 
-/// Returns the file for a value. The head of the file has the schema of the value, or [`SCHEMA`] if the value has none.
+/// Returns the content of the file for a value. The head of the file contains the schema of the value, or [`SCHEMA`] if the value has no
+/// schema.
 pub fn pack(value: &Value) -> Vec<u8> {
     let mut writer = Writer::default();
     writer.value(value);
@@ -91,7 +92,7 @@ pub fn unpack(file: &[u8]) -> Result<Value, Problem> {
     Packed::read(file).map(|root| value(root, MOST_LEVELS))
 }
 
-/// Returns a value down to `left` levels; deeper levels become null. Bytes that are not UTF-8 become replacement characters.
+/// Returns a value with at most `left` levels; deeper levels become null. Bytes that are not UTF-8 become replacement characters.
 fn value(node: Packed<'_>, left: usize) -> Value {
     let Some(left) = left.checked_sub(1) else {
         return Value::Null;
@@ -148,7 +149,7 @@ mod tests {
         }
     }
 
-    /// Reads each value that the library reads from a file, and returns the number of elements.
+    /// Reads everything in a file that the library would read, and returns the number of elements.
     fn read_all(file: &[u8]) -> usize {
         let reader = Reader {
             loader: "1.4.366",
@@ -166,7 +167,7 @@ mod tests {
         catalogue.entries().map(of_entry).sum::<usize>() + catalogue.files().count() + catalogue.variables().count()
     }
 
-    /// A value ends at the latest with the value that contains it. Otherwise, reading a small file could take years.
+    /// A value cannot extend beyond the value that contains it. Otherwise, reading a small file could take years.
     #[test]
     fn values_end_with_the_value_that_contains_them() {
         let container = |count: u64, end: u64| ARRAY | count << KIND_BITS | end << 32;

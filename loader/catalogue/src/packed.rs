@@ -40,7 +40,7 @@ pub struct Packed<'a> {
     nodes: &'a [[u8; NODE]],
     texts: &'a [u8],
     place: usize,
-    /// Place of the first node after the surrounding value.
+    /// Index of the first node after the value that contains this value.
     limit: usize,
     word: u64,
 }
@@ -85,7 +85,7 @@ impl<'a> Packed<'a> {
         outermost.at(0, nodes.len())
     }
 
-    /// Returns the value at a place before `limit`.
+    /// Returns the value at the node index `place`, which must be below `limit`.
     #[inline]
     fn at(self, place: usize, limit: usize) -> Option<Self> {
         let node = self.nodes.get(place).filter(|_| place < limit)?;
@@ -114,7 +114,7 @@ impl<'a> Packed<'a> {
         (self.word >> 32) as usize
     }
 
-    /// Returns the place of the first node after this value. The result is larger than the place of this value and at most the limit.
+    /// Returns the index of the first node after this value. The result is larger than the index of this value, and at most the limit.
     #[inline]
     fn end(self) -> usize {
         let next = self.place + 1;
@@ -128,7 +128,7 @@ impl<'a> Packed<'a> {
     #[inline]
     pub(crate) fn members(self) -> impl Iterator<Item = (Self, Self)> {
         let end = self.end();
-        // For a value that is not an object, the place is outside the limit, so the iterator returns no members.
+        // For a value that is not an object, the index is outside the limit, so the iterator returns no members.
         let mut place = if self.is(OBJECT) { self.place + 1 } else { end };
         core::iter::from_fn(move || {
             let (key, value) = (self.at(place, end)?, self.at(place + 1, end)?);
@@ -143,7 +143,7 @@ impl<'a> Packed<'a> {
 struct Elements<'a> {
     array: Packed<'a>,
     place: usize,
-    /// End of the array.
+    /// Index of the first node after the array.
     end: usize,
     left: usize,
 }

@@ -64,7 +64,7 @@ pub(crate) fn with(pointer: &str, value: Value) -> Value {
     document
 }
 
-/// Returns the decision about a driver whose entry has another value for one member.
+/// Returns the decision about a driver if one member of its entry has another value.
 fn decision(name: &str, value: Value) -> Decision {
     let document = with(&format!("/drivers/0/{name}"), value);
     let entry = read(&document).unwrap().entries().next().unwrap();
@@ -94,7 +94,7 @@ fn members_are_found() {
     assert!(entry.extensions().unwrap().eq([surface]));
 }
 
-/// Compares with the numbers in `docs/catalogue.md` and `docs/limits.md`.
+/// Compares the code with the numbers in `docs/catalogue.md` and `docs/limits.md`.
 #[test]
 fn the_form_and_its_limits_have_their_numbers() {
     assert_eq!((SCHEMA, MOST_BYTES), (4, 1_048_576));

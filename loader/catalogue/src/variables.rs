@@ -1,17 +1,17 @@
 //! Variables that affect the answers of drivers.
 //!
-//! The table `variables.txt` lists the variables that were tested with installed drivers or are documented, and the part of a catalogue that each one
-//! changes. A variable that changes nothing never invalidates a catalogue. A variable that is not in the table but has a name of the kind that
-//! drivers use does invalidate it, because a driver may read it.
+//! The table `variables.txt` lists the variables that were tested with installed drivers or are documented, and the part of a catalogue
+//! that each one changes. A variable that changes nothing never invalidates a catalogue. A variable outside of the table invalidates a
+//! catalogue if its name begins like those of drivers' variables, because a driver may read it.
 
 use crate::words;
 
 /// Tested variables: name, changes, meaning of an empty value, and the drivers. `tests/real/variables` writes the table.
 const TABLE: &[u8] = include_bytes!("variables.txt");
 
-/// Variables that affect the dynamic linker, followed by the beginnings of variables that drivers read, up to an underscore and in
-/// capitals. Variables in small letters can set options of driconf. The names are one text, because the dynamic linker relocates each
-/// address in a list in every process.
+/// Variables that affect the dynamic linker, followed by beginnings of the names of variables that drivers read. A beginning is in capitals
+/// and ends at an underscore. Variables in small letters can set options of driconf. The names are one text, because the dynamic linker
+/// relocates each address in a list in every process.
 const KNOWN: &[u8] = b"\
     LD_AUDIT GLIBC_TUNABLES MESA_ RADV_ ACO_ AMD_ AMDVLK_ INTEL_ ANV_ HASVK_ NVK_ NAK_ LP_ \
     GALLIUM_ VN_ TU_ FD_ V3D_ PAN_ PANVK_ PVR_ PCO_ ROGUE_ ASAHI_ AGX_ HK_ NIR_ MDA_ DRI_ DRIRC_ __NV_ __VK_LAYER_NV_ __GL_ \
@@ -50,8 +50,8 @@ fn has(list: &'static [u8], name: &[u8]) -> bool {
 }
 
 /// Returns `true` if a variable that is irrelevant for a catalogue ([`matters`]) may change the record of a driver's devices. The trials
-/// compared catalogues, which contain less than records. Only variables of shader caches, and variables that documents describe, are
-/// assumed to change no record.
+/// compared catalogues, which contain less than records. Only variables for shader caches, and documented variables, are assumed to change
+/// no record.
 pub fn may_change_records(name: &[u8], value: &[u8]) -> bool {
     let Some(letters) = name.first_chunk() else {
         return false;
@@ -62,7 +62,7 @@ pub fn may_change_records(name: &[u8], value: &[u8]) -> bool {
     OF_RECORDS[word] & bit != 0 && !is_documented() && (has(UNPROVEN, name) || was_tried())
 }
 
-/// Returns `true` if a variable with this value may change what a driver answered without the variable.
+/// Returns `true` if a variable with this value may change the recorded answers of drivers.
 pub fn matters(name: &[u8], value: &[u8]) -> bool {
     let has = |list: &'static [u8]| has(list, name);
     let begins = |known: &[u8]| match known.ends_with(b"_") {
@@ -81,7 +81,7 @@ pub fn matters(name: &[u8], value: &[u8]) -> bool {
         && !(value.is_empty() && has(HARMLESS_EMPTY))
 }
 
-/// Returns the index of the word and the bit in [`BEGINNINGS`] for names that begin with these letters.
+/// Returns the index of the word in [`BEGINNINGS`] and the bit for names that begin with these letters.
 const fn place([first, second, third]: [u8; 3]) -> (usize, u64) {
     let mut sum = first.to_ascii_uppercase() as usize;
     sum = sum * 31 + second.to_ascii_uppercase() as usize;
@@ -133,13 +133,13 @@ const fn line(begin: usize) -> Line {
     }
 }
 
-/// Returns `true` if a line of the table is a row of this kind.
+/// Returns `true` if a line of the table belongs to a list of this kind.
 const fn belongs(line: &Line, kind: Kind) -> bool {
     let (begin, end) = line.columns[0];
     let (is_harmless, is_known) = (is(line.columns[1], b"nothing"), is_known(begin, end));
     line.is_row
         && match kind {
-            // A variable whose name does not begin like a name in [`KNOWN`] is ignored without an entry in this list.
+            // A variable whose name does not begin like a name in [`KNOWN`] is ignored anyway, so this list does not need it.
             Kind::Harmless => is_harmless && is_known,
             Kind::HarmlessEmpty => !is_harmless && is(line.columns[2], b"unset"),
             Kind::Other => !is_harmless && !is_known && !is(line.columns[1], b"unknown"),
@@ -192,7 +192,7 @@ const fn length(kind: Kind) -> usize {
     bytes
 }
 
-/// Returns the names of a kind, separated by blanks.
+/// Returns the names of a kind as one text, separated by blanks.
 const fn names<const BYTES: usize>(kind: Kind) -> [u8; BYTES] {
     let (mut at, mut names, mut bytes) = (0, [b' '; BYTES], 0);
     while at < TABLE.len() {

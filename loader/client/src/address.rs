@@ -1,4 +1,4 @@
-//! The address of the service, and the check of its user (LSV-37, LSV-47, LSV-48).
+//! The address of the service, and the check of the user who runs the service (LSV-37, LSV-47, LSV-48).
 
 use super::failure::Failure;
 use discovery::env::{Environment, Variable};
@@ -9,13 +9,13 @@ use os::memory::OutOfMemory;
 use os::service::{Connection, is_elevated, is_socket, is_unknown_user, own_user, owner_of_folder};
 use os::{Errno, render};
 
-/// Path of the service's socket, unless the environment names another one.
+/// Default path of the service's socket.
 const SOCKET: &str = match SERVICE_SOCKET {
     Some(socket) => socket,
     None => wire::SOCKET,
 };
 
-/// User that the build trusts in addition to the superuser.
+/// User whom this build trusts in addition to the superuser.
 const TRUSTED: Option<u32> = match SERVICE_USER {
     Some(digits) => Some(number(digits)),
     None => None,
@@ -67,9 +67,10 @@ impl Address {
         self.path.clone()
     }
 
-    /// Connects to the service, if the loader trusts the service's user with code.
+    /// Connects to the service, if the loader trusts the user who runs it.
     ///
     /// # Errors
+    ///
     /// The reason why there is no connection; [`Failure::Silent`] if the service does not accept a connection within the time limit.
     pub(crate) fn connect(&self) -> Result<Connection, Failure> {
         let owner = folder_of(&self.path).and_then(owner_of_folder);

@@ -11,9 +11,9 @@
 //! | [`mod@library`] | decides which libraries a driver needs, and keeps libraries open |
 //! | [`mod@publication`] | begins a session for a scan, and fetches libraries |
 //!
-//! The service is trusted with code, but may be faulty. A fault costs at most the service's own drivers, and the time that a scan waits for
-//! answers. Between scans the loader keeps no descriptor, so a program that closes or reuses descriptors does no harm. The module starts no
-//! thread, and holds no lock while code outside of the loader runs.
+//! The loader executes the service's code, but the service may be faulty. A fault causes at most the loss of the service's drivers, and
+//! delays a scan by the time limit for answers. Between scans, the loader has no open descriptor, so a program may close or reuse
+//! descriptors. The module starts no thread, and holds no lock while code outside of the loader runs.
 
 #![cfg(target_os = "linux")]
 #![cfg_attr(not(test), no_std)]

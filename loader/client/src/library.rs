@@ -1,4 +1,4 @@
-//! Libraries from the service, and the libraries that they need (LSV-40, LSV-66, LSV-67).
+//! The libraries of the service's drivers (LSV-40, LSV-66, LSV-67).
 
 use super::failure::Failure;
 use super::reply::{List, Listed, Need, Sum};
@@ -22,7 +22,7 @@ pub(crate) fn known(sum: &Sum) -> Option<SharedLibrary> {
 
 /// Adds a library to the libraries that stay open.
 pub fn keep(sum: Sum, library: SharedLibrary) {
-    // Two threads may add the same library. The system closes the library only after both values are dropped.
+    // Two threads may add the same library. The system closes it only after both values are dropped.
     KNOWN.lock().push_or_note((sum, library));
 }
 
@@ -64,9 +64,9 @@ pub(crate) fn fits(library: Listed<'_>) -> Result<(), Failure> {
 }
 
 /// Returns `true` if a library that a driver needs must come from the service (LSV-66), because the system's library is missing or older.
-/// An older library is replaced only if the system's C library is new enough for the service's library. The version is in the name of the
-/// file. If the versions are equal, the library with more exported symbols is newer. A library that is open is never replaced by another
-/// one of the same name.
+/// An older library is replaced only if the system's C library is new enough for the service's library. The file name contains the version
+/// of a library. Of two libraries with equal versions, the one with more exported symbols is newer. A library that is open is never
+/// replaced by another one of the same name.
 ///
 /// # Errors
 /// The system lacks the library, and its C library is too old for the service's library.
@@ -89,8 +89,8 @@ pub(crate) fn is_wanted(need: &Need<'_>) -> Result<bool, Failure> {
     Ok(is_older && fits.is_ok())
 }
 
-/// Opens libraries that a driver needs, each after the libraries that it needs itself. If one of them does not open, the driver does not
-/// open either, and the system reports why.
+/// Opens libraries that a driver needs, each after the libraries that it needs itself. If one of them does not open, opening the driver
+/// also fails, and the system reports the reason.
 pub fn open_needs(needs: &[(Text, File)]) -> Vec<SharedLibrary> {
     let mut opened = Vec::new();
     for (name, file) in needs {

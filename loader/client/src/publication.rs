@@ -1,4 +1,4 @@
-//! The service's manifests for a scan, and the libraries that belong to their keys (LSV-38, LSV-39).
+//! The service's manifests for a scan, and requests for the libraries of these manifests (LSV-38, LSV-39).
 
 use crate::address::Address;
 use crate::failure::Failure;
@@ -17,7 +17,7 @@ use os::memory::{Grow, OutOfMemory, shortage};
 use os::service::SharedLibrary;
 use os::{File, Mutex, Raw, render, since_start};
 
-/// Prefix of the paths of manifests and libraries of a service in messages.
+/// Prefix of names of the service's manifests and libraries in messages.
 const PREFIX: &str = "service:";
 
 /// Time for which scans skip the service after a thread waited without an answer until the time limit. A program makes a few scans when it
@@ -51,7 +51,7 @@ impl Place {
 
 /// The answer to a request for a library.
 pub enum Received {
-    /// The library is open already.
+    /// The library is already open in this process.
     Open(SharedLibrary),
     /// The library must be opened from this file: the file, its checksum, and the files of the libraries that must be opened first.
     File(File, Sum, Vec<(Text, File)>),
@@ -106,7 +106,7 @@ pub fn ask(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Result<O
     }
 }
 
-/// Notes the time, if a thread waited for the service until the time limit.
+/// Records the current time if a thread waited for the service until the time limit.
 fn note_silence(failure: &Failure) {
     if matches!(failure, Failure::Silent) {
         PLACE.lock().silent = Some(since_start());
@@ -160,7 +160,7 @@ impl Session {
     }
 }
 
-/// Returns the name in messages for an object that the service names.
+/// Returns the name that messages use for an object of the service.
 pub fn named(name: &[u8]) -> Text {
     render(format_args!("{PREFIX}{}", Raw(name))).into()
 }

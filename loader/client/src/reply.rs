@@ -15,7 +15,7 @@ pub type Sum = [u8; 64];
 /// Upper bound on the bytes of a published name. A key is always shorter, even with the suffix of a manifest.
 const LONGEST_NAME: usize = 255;
 
-/// A list of manifests, whose entries have been checked.
+/// A list of manifests whose entries have been checked.
 #[derive(Debug)]
 pub struct List(Document);
 
@@ -55,7 +55,7 @@ fn bad(problem: &'static str) -> Failure {
 /// Returns the payload of the packet that answers a request.
 ///
 /// # Errors
-/// The fault of the packet. Later packets of this connection cannot be trusted then.
+/// The fault of the packet. After a fault, later packets of the connection cannot be trusted.
 pub fn packet_for(bytes: &[u8], asked: Header) -> Result<&[u8], Failure> {
     let packet = Packet::read(bytes, MOST_IN_REPLY).map_err(|_| bad("a packet that is none"))?;
     if packet.header == asked.reply() {

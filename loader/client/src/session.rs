@@ -14,8 +14,8 @@ use os::service::{Connection, Deadline, FileKind, ReceiveError};
 use os::{CancellationOff, File};
 use wire::{CONNECT_LIMIT, HEADER_BYTES, Header, MOST_IN_REQUEST, Operation, REPLY_LIMIT, status};
 
-/// Time limit for all answers to one scan together. Without this limit, a service that answers each request shortly before its time limit
-/// could delay a program for minutes.
+/// Time limit for all answers to the requests of one scan together. Without this limit, a service that answers each request shortly before
+/// its time limit could delay a program for minutes.
 const PATIENCE: Duration = REPLY_LIMIT.saturating_mul(2);
 
 /// The pause before a client repeats a request for which the service was too busy. Each further pause is twice as long.
@@ -42,7 +42,7 @@ pub struct Session {
     _uncancelled: CancellationOff,
 }
 
-/// An answer: its document, and the file that came with it.
+/// An answer: its JSON document, and the file that came with it.
 struct Reply {
     document: Document,
     file: Option<File>,

@@ -67,7 +67,7 @@ fn join<'r, 'p>(parts: impl Iterator<Item = &'p [u8]>, room: &'r mut [u8]) -> &'
     &room[..length]
 }
 
-/// Calls `try_path` with possible paths of the library with the bare name `library`, and returns the first result (DRV-56a). The paths are in
+/// Calls `try_path` with possible paths of the library with the name `library`, and returns the first result (DRV-56a). The paths are in
 /// the root that the manifest was installed into. A manifest outside of `share/vulkan/icd.d` and `etc/vulkan/icd.d` has no root.
 pub fn beside<R>(manifest: &[u8], library: &[u8], mut try_path: impl FnMut(&[u8]) -> Option<R>) -> Option<R> {
     let folder = &manifest[..manifest.iter().rposition(|&byte| byte == b'/')?];

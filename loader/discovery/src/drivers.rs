@@ -1,4 +1,4 @@
-//! The drivers of a scan, up to the point where their libraries are opened (DRV-7 to DRV-28, DRV-44, DRV-45, APP-227).
+//! The first part of a scan for drivers, without opening their libraries (DRV-7 to DRV-28, DRV-44, DRV-45, APP-227).
 
 use super::kept::Kept;
 use super::truncated::note_truncated;
@@ -28,7 +28,7 @@ pub struct DriverScan<'a> {
 /// Kinds of drivers that a scan dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
-    /// A portability driver, which is reported if no driver remains (DRV-99).
+    /// `true` if the scan dropped a portability driver. The driver is reported if no driver remains (DRV-99).
     pub portability: bool,
 }
 
@@ -67,7 +67,7 @@ impl DriverScan<'_> {
     ///
     /// There is not enough memory.
     pub fn list(&self, journal: &mut Journal<'_>) -> Result<Listing, OutOfMemory> {
-        // A tool that configures devices must see all drivers, even if variables of the shell exclude some of them (DRV-45).
+        // A tool that configures devices must see all drivers, even if the variables of a shell exclude some of them (DRV-45).
         let with_variables = self
             .settings
             .is_none_or(|settings| settings.device_configurations.is_none());
@@ -152,10 +152,11 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Returns `true` if the filters keep a driver manifest and `kept` has no other path of the same driver. Reports the decision
-    /// to the journal.
+    /// Returns `true` if the filters keep a driver manifest, and `kept` does not contain another path of the same driver. Reports the
+    /// decision to the journal.
     ///
     /// # Errors
+    ///
     /// Memory ran out.
     pub fn keeps<'l>(
         &self,
@@ -197,7 +198,7 @@ impl Listing {
     }
 }
 
-/// Reports a verdict to the journal. Returns `true` if the manifest is kept.
+/// Reports a verdict on a manifest to the journal. Returns `true` if the manifest is kept.
 fn tell((path, source): (&Text, Source), verdict: Verdict, journal: &mut Journal<'_>) -> bool {
     let is_kept = verdict == Verdict::Kept;
     let decision = || decision(path, source, verdict);

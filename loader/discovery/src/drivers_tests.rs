@@ -1,4 +1,4 @@
-//! Whole scans over folders of manifests.
+//! Tests of whole scans over folders of manifests.
 
 use super::*;
 use crate::env::Fixed;

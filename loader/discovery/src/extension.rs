@@ -95,7 +95,7 @@ macro_rules! extension_kind {
                 VERSIONS[self as usize]
             }
 
-            /// Returns `true` if this target has the platform of the extension.
+            /// Returns `true` if the extension's platform is available on this target.
             pub const fn platform_built_in(self) -> bool {
                 const BUILT_IN: [bool; $kind::COUNT] = [$($built_in),*];
                 BUILT_IN[self as usize]

@@ -24,7 +24,7 @@ enum Forced {
 
 impl ImplicitState {
     /// Evaluates the layer's own variables and the filters, in order of precedence. `overriding` names the components of the override layer
-    /// that is active for the instance. These components are always active.
+    /// that is active for the instance. The components of an active override layer are always active.
     pub(super) fn of(
         layer: &LayerManifest,
         environment: &Environment<'_>,

@@ -3,8 +3,7 @@
 use alloc::vec::Vec;
 use os::memory::{Grow, OutOfMemory};
 
-/// A hash table of numbers, each of which identifies an object in a list of the caller. The table stores no names; the caller compares
-/// names.
+/// A hash table of numbers. Each number identifies an object in a list of the caller. The table stores no names; the caller compares names.
 ///
 /// If two objects have the same name, the look-up finds the object that was added first.
 #[derive(Debug, Default)]
@@ -17,7 +16,7 @@ pub struct Index {
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     hash: u32,
-    /// [`Slot::EMPTY`], or a number.
+    /// Number of the object, or [`Slot::EMPTY`].
     number: u32,
 }
 
@@ -52,7 +51,7 @@ impl Key {
     }
 }
 
-/// A static for the seed of the hash: its address differs between processes.
+/// A static variable whose address is the seed of the hash, because addresses differ between processes.
 static SEED: u8 = 0;
 
 /// Multiplies the hash, and combines both halves of the product.
@@ -101,7 +100,7 @@ impl Index {
         if (self.used + 1) * 4 > self.slots.len() * 3 {
             self.resize((self.slots.len() * 2).max(FEWEST))?;
         }
-        // A list with more elements than `u32::MAX` would not fit into memory.
+        // A list with more than `u32::MAX` elements would not fit in memory.
         let number = u32::try_from(number).ok().filter(|&number| number != Slot::EMPTY);
         let number = number.ok_or(OutOfMemory)?;
         self.insert(Slot { hash, number });
@@ -128,7 +127,7 @@ impl Index {
         slots.resize(count, empty);
         let old = core::mem::replace(&mut self.slots, slots);
         self.used = 0;
-        // Reading from an empty slot on finds the objects of one key in the order in which they were added.
+        // The objects of one key are in their original order if the slots are read from an empty slot on.
         let begin = old
             .iter()
             .position(|slot| slot.number == Slot::EMPTY)

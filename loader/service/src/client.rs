@@ -310,9 +310,9 @@ fn is_harmless(socket: &OwnedFd) -> bool {
     }
 }
 
-/// Removes the next packet.
+/// Removes the next packet from the socket.
 fn discard(socket: &OwnedFd) {
-    // If there is no packet, the connection is over, and the next call of `peek` reports that.
+    // If there is no packet, the connection has ended, and the next call of `peek` reports the end.
     let _ = rustix::io::retry_on_intr(|| rustix::net::recv(socket, &mut [0; 1], RecvFlags::DONTWAIT));
 }
 

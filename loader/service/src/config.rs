@@ -1,4 +1,4 @@
-//! Removes the next packet from the socket.
+//! The configuration file, with the administrator's decisions (LSV-26). Options of the command line take precedence over the file.
 
 use crate::drivers::{Rule, Rules};
 use crate::json;
@@ -11,7 +11,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use tracing::warn;
 
-/// If there is no packet, the connection has ended, and the next call of `peek` reports the end.
+/// Default path of the configuration file.
 pub const FILE: &str = "/etc/vulkan-loader/service.json";
 /// User that a daemon started by root becomes by default. Systems do not assign this ID to people or services.
 pub const USER: u32 = 65530;

@@ -12,7 +12,7 @@ use os::memory::OutOfMemory;
 
 const WARN: LogBits = LogBits::WARN.with(LogBits::LAYER);
 
-/// Walks the list of layers once. For each layer, the first test with a result decides.
+/// Activates the layers of the settings file in one pass. For each layer, the first test with a result decides.
 pub(super) fn activate(request: &Request<'_>, journal: &Journal<'_>) -> Result<Activation, OutOfMemory> {
     let list = request.list;
     let environment = request.environment;
@@ -35,7 +35,7 @@ pub(super) fn activate(request: &Request<'_>, journal: &Journal<'_>) -> Result<A
     Ok(expansion.finish())
 }
 
-/// Runs the tests (2) to (7) of LAY-154. Layers that are switched off are not in the list.
+/// Runs the tests (2) to (7) of LAY-154 for a layer. Layers that are switched off are not in the list.
 fn reason(
     manifest: &LayerManifest,
     forced_on: bool,

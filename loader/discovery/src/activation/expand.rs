@@ -39,11 +39,11 @@ enum Meta {
     Untouched,
     /// The components of the meta-layer are being added.
     Open,
-    /// All components were checked. The meta-layer was added after its components, unless one was missing.
+    /// All components were checked. If no component is missing, the meta-layer was added after its components.
     Closed,
 }
 
-/// A meta-layer whose components are being added.
+/// The progress of a meta-layer whose components are being added.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     index: usize,
@@ -116,7 +116,7 @@ impl<'a> Expansion<'a> {
         Ok(places.find(Key::of(&[name]), is))
     }
 
-    /// Adds a layer unless a layer with its name is active. Adds a meta-layer with its components.
+    /// Adds a layer, unless a layer with the same name is active. For a meta-layer, also adds its components.
     pub(super) fn add(&mut self, index: usize, enabled_by: EnabledBy) -> Result<(), OutOfMemory> {
         match self.list.layers[index].components() {
             Some(_) => self.add_meta(index, enabled_by),
@@ -125,7 +125,7 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// Adds a layer even if a layer with its name is active.
+    /// Adds a layer even if a layer with the same name is active.
     pub(super) fn add_again(&mut self, index: usize, enabled_by: EnabledBy) -> Result<(), OutOfMemory> {
         match self.list.layers[index].components() {
             Some(_) => self.add_meta(index, enabled_by),
@@ -183,7 +183,7 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// Adds one component of a meta-layer. If the component is itself a meta-layer, returns its frame instead.
+    /// Adds one component of a meta-layer. If the component is a meta-layer, returns its frame instead of adding it.
     fn add_component(&mut self, outer: &mut Frame, name: &Text) -> Result<Option<Frame>, OutOfMemory> {
         let Some(index) = self.position(name)? else {
             self.journal.note(

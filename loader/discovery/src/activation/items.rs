@@ -14,15 +14,16 @@ pub(super) struct Items<'a> {
 }
 
 impl<'a> Items<'a> {
-    /// Returns the items of a variable with paths or names; none if it is not set.
+    /// Returns the items of a variable with paths or names; an empty list if the variable is unset.
     ///
     /// # Errors
+    ///
     /// There is not enough memory.
     pub(super) fn of(value: Option<&'a [u8]>) -> Result<Self, OutOfMemory> {
         Self::these(split(value.unwrap_or_default(), Separator::Path))
     }
 
-    /// Returns a list with the names of the iterator.
+    /// Returns a list with these names.
     ///
     /// # Errors
     ///

@@ -1,6 +1,6 @@
 //! Layers of an instance, and their order (LAY-120 to LAY-157).
 //!
-//! All functions here are pure. The functions take the layers that were found, the environment and the requests of the application, and
+//! All functions of this module are pure: they take the layers that were found, the environment and the requests of the application, and
 //! return two lists. The *app list* is reported to the application; it contains meta-layers, each after its components. The *chain list*
 //! builds call chains and contains no meta-layers. Index 0 is nearest to the application.
 
@@ -23,22 +23,22 @@ use os::memory::{Grow, OutOfMemory};
 /// Reason why a layer is active.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EnabledBy {
-    /// The settings file enables it.
+    /// The settings file enables the layer.
     Settings,
     /// The layer is implicit and not disabled.
     Implicit,
-    /// `VK_INSTANCE_LAYERS` lists it.
+    /// `VK_INSTANCE_LAYERS` lists the layer.
     InstanceLayers,
     /// `VK_LOADER_LAYERS_ENABLE` matches the layer's name.
     LayersEnable,
-    /// The application requested it by name.
+    /// The application requested the layer by name.
     Application,
     /// The layer is a component of an active meta-layer.
     MetaLayer,
 }
 
 impl EnabledBy {
-    /// Returns the text for the call-stack log (LAY-262).
+    /// Returns the text for the reason in the call-stack log (LAY-262).
     pub fn text(self) -> &'static str {
         match self {
             Self::Settings => "Loader Settings File (Vulkan Configurator)",
@@ -52,7 +52,7 @@ impl EnabledBy {
 }
 
 impl EnabledBy {
-    /// Returns the word for the trace.
+    /// Returns the word for the reason in the trace.
     pub fn word(self) -> &'static str {
         match self {
             Self::Settings => "settings",
@@ -95,7 +95,8 @@ pub struct Request<'a> {
     pub application: &'a [&'a [u8]],
 }
 
-/// Returns the active layers. Skips names that do not exist: [`DiscoveredLayers::can_be_requested`] has already checked the application's names.
+/// Returns the active layers. Skips unknown names, because [`DiscoveredLayers::can_be_requested`] has already checked the application's
+/// names.
 pub fn activate(request: &Request<'_>, journal: &Journal<'_>) -> Result<Activation, OutOfMemory> {
     if request.list.ordered_by_settings {
         by_settings::activate(request, journal)

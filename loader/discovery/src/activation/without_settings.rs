@@ -9,7 +9,7 @@ use crate::journal::{Journal, LogBits};
 use os::Raw;
 use os::memory::OutOfMemory;
 
-/// Runs the four steps: implicit layers, `VK_INSTANCE_LAYERS`, the enable filter, the application.
+/// Activates layers in four steps: implicit layers, `VK_INSTANCE_LAYERS`, the enable filter, the application's layers.
 pub(super) fn activate(request: &Request<'_>, journal: &Journal<'_>) -> Result<Activation, OutOfMemory> {
     let Request {
         list,

@@ -1,5 +1,5 @@
-//! Words that choose devices: the device to list first (DRV-140), and the devices to show at all (DRV-143a). One grammar serves both
-//! purposes.
+//! Words that select devices: the device to list first (DRV-140), and the devices to show (DRV-143a). Both kinds of words have the same
+//! grammar.
 
 use super::environment::split;
 use super::glob::Pattern;
@@ -17,7 +17,8 @@ pub const MOST: usize = 16;
 /// Beginning of a UUID in the output of `nvidia-smi -L`.
 const PRINTED_UUID: &[u8] = b"GPU-";
 
-/// End of each word in a list from the settings file. Words of the settings file may contain commas.
+/// Marks the end of each word in a list from the settings file. A comma cannot mark the end, because words of the settings file may contain
+/// commas.
 pub const END_OF_WORD: u8 = 0;
 
 /// The word that shows no device.
@@ -119,7 +120,7 @@ impl DeviceWords {
         all.filter_map(|(place, word)| Some((place, word.wanted.as_ref()?)))
     }
 
-    /// Returns `true` if a word needs the UUIDs of devices, which cost a query to each driver.
+    /// Returns `true` if a word needs the UUIDs of devices, for which each driver must be queried.
     pub fn asks_for_uuid(&self) -> bool {
         self.wanted().any(|(_, wanted)| matches!(wanted, Wanted::Uuid(_)))
     }

@@ -3,7 +3,7 @@
 use super::device_select::Wanted;
 use super::numbers::hexadecimal;
 
-/// The device that `DRI_PRIME` asks for.
+/// The device that `DRI_PRIME` selects.
 #[derive(Debug, PartialEq, Eq)]
 pub struct DriPrime {
     /// Identification of the device.

@@ -8,7 +8,7 @@ use os::environment::{plain_value, secure_value};
 use os::{LIST_SEPARATOR, with_terminated};
 use promises::variable::{Separator, Trust, Variable};
 
-/// Origin of the values: the process, or a table in a test.
+/// Source of the values: the process, or a table in a test.
 pub trait Source: fmt::Debug {
     /// Returns the value of a variable, regardless of the privileges of the process.
     fn plain_value(&self, name: &CStr) -> Option<Vec<u8>>;
@@ -30,7 +30,7 @@ impl Source for Process {
     }
 }
 
-/// The variables that this process may read. Nothing is cached: each read asks the source (APP-216).
+/// The variables that this process may read. Values are not cached: each read asks the source (APP-216).
 #[derive(Clone, Copy, Debug)]
 pub struct Environment<'a> {
     source: &'a dyn Source,

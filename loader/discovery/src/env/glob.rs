@@ -7,14 +7,14 @@ use os::memory::{Grow, copy_or_note};
 use promises::limits::{MAX_PATTERN_BYTES, MAX_PATTERNS};
 use promises::variable::Separator;
 
-/// Text for an item that matches all names, in messages.
+/// Text of an item that matches all names, in messages.
 const EVERYTHING: &[u8] = b"*";
 /// The word for all implicit layers.
 const IMPLICIT: &[u8] = b"~implicit~";
 /// The word for all explicit layers.
 const EXPLICIT: &[u8] = b"~explicit~";
 
-/// Returns `true` if an item matches all names.
+/// Returns `true` if an item of a filter matches all names.
 fn is_everything(item: &[u8]) -> bool {
     matches!(item, b"*" | b"**") || item.eq_ignore_ascii_case(b"~all~")
 }
@@ -26,7 +26,7 @@ pub struct Pattern(Kind);
 #[derive(Debug, PartialEq, Eq)]
 enum Kind {
     Everything,
-    /// A word that starts with `~` and is invalid for this variable. The pattern matches no name.
+    /// A word that starts with `~` and is invalid for this variable. The word matches no name.
     Nothing,
     Whole(Vec<u8>),
     Prefix(Vec<u8>),
@@ -141,13 +141,13 @@ impl Globs {
 /// (LAY-120).
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct DisableGlobs {
-    /// `true` for `*`, `**` or `~all~`.
+    /// `true` if the value contains `*`, `**` or `~all~`.
     everything: bool,
-    /// `true` for `~implicit~`.
+    /// `true` if the value contains `~implicit~`.
     implicit: bool,
-    /// `true` for `~explicit~`.
+    /// `true` if the value contains `~explicit~`.
     explicit: bool,
-    /// The patterns of names.
+    /// Patterns of layer names.
     pub names: Globs,
 }
 

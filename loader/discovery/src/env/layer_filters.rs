@@ -1,4 +1,4 @@
-//! The three variables that filter layers by name, read together (LAY-120 to LAY-124).
+//! The three variables that filter layers by name. They are read together (LAY-120 to LAY-124).
 
 use super::glob::{DisableGlobs, Globs, Item};
 use super::{Environment, Variable};
@@ -23,7 +23,7 @@ impl LayerFilters {
         }
     }
 
-    /// Returns the variables whose surplus patterns were dropped.
+    /// Returns the variables that had more patterns than the limit.
     pub fn truncated(&self) -> impl Iterator<Item = Variable> {
         let each = [
             (&self.enable, Variable::LayersEnable),
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn lay_123_lay_124_disable_enable_allow() {
-        // Columns: disable, allow, implicit, expected D.
+        // Columns: the disable filter, the allow filter, `true` for an implicit layer, the expected value of D.
         let cases = [
             ("", "", true, false),
             ("~all~", "", true, true),

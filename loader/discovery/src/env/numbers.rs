@@ -12,8 +12,8 @@ pub fn decimal(text: &[u8]) -> i64 {
     sign * digits_of(digits, 10).0
 }
 
-/// Returns the number at the start of a text, like C's `strtoul` with base 0: a number after `0x` is hexadecimal, a number after another
-/// leading `0` is octal. Returns the low 32 bits and the text after the number.
+/// Returns the number at the start of a text, like C's `strtoul` with base 0: digits after `0x` are hexadecimal, digits after another
+/// leading `0` are octal. Returns the low 32 bits and the text after the number.
 fn c_number(text: &[u8]) -> (u32, &[u8]) {
     let (sign, digits) = sign_of(text);
     let (value, rest) = match digits {
@@ -45,7 +45,7 @@ fn digits_of(text: &[u8], base: u32) -> (i64, &[u8]) {
     (value, &[])
 }
 
-/// The ranges of one ID filter variable.
+/// The ranges in the value of an ID filter variable.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct IdRanges {
     ranges: Vec<(u32, u32)>,
@@ -54,8 +54,8 @@ pub struct IdRanges {
 }
 
 impl IdRanges {
-    /// Reads the ranges of a variable's value. Any single byte after the first number of an item separates the two ends of a range; both
-    /// ends belong to the range.
+    /// Reads the ranges of a variable's value. Any single byte after the first number of an item separates the two ends of a range, which
+    /// includes both ends.
     pub fn parse(value: &[u8]) -> Self {
         let mut items = split(value, Separator::Comma);
         let mut ranges = Vec::new();
@@ -68,7 +68,7 @@ impl IdRanges {
         }
     }
 
-    /// Returns `true` if the variable restricts nothing because it is unset, empty, or contains only commas (DRV-133).
+    /// Returns `true` if the variable filters nothing, because it is unset, empty, or contains only commas (DRV-133).
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }

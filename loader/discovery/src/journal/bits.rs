@@ -1,30 +1,30 @@
-//! Severity and categories of a log line.
+//! Severity and categories of a log line, as a set of bits.
 
 use core::fmt;
 use core::ops::BitOr;
 
-/// A set of levels and categories. A message carries at most one level and any number of categories (APP-231).
+/// A set of levels and categories. A message has at most one level and any number of categories (APP-231).
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct LogBits(u32);
 
 impl LogBits {
     /// The empty set.
     pub const NONE: Self = Self(0);
-    /// Level: a failure.
+    /// Level of a failure.
     pub const ERROR: Self = Self(1);
-    /// Level: a suspicious input, or an object that was skipped.
+    /// Level of a suspicious input, or of an object that was skipped.
     pub const WARN: Self = Self(1 << 1);
-    /// Level: a decision.
+    /// Level of a decision.
     pub const INFO: Self = Self(1 << 2);
-    /// Level: details of a decision.
+    /// Level of the details of a decision.
     pub const DEBUG: Self = Self(1 << 3);
-    /// Category: performance.
+    /// Category of messages about performance.
     pub const PERF: Self = Self(1 << 4);
-    /// Category: drivers.
+    /// Category of messages about drivers.
     pub const DRIVER: Self = Self(1 << 5);
-    /// Category: layers.
+    /// Category of messages about layers.
     pub const LAYER: Self = Self(1 << 6);
-    /// Category: wrong use of the API. Never appears in the header of a line (APP-233).
+    /// Category of messages about wrong use of the API. Never appears in the header of a line (APP-233).
     pub const VALIDATION: Self = Self(1 << 7);
 
     /// Returns the bits as an integer, for storage that can only hold integers.

@@ -1,4 +1,4 @@
-//! First cause of a failure: the decision that best explains why no driver or device is left.
+//! First cause of a failure: the decision that best explains why no driver or device is available.
 
 use super::reason::{DeviceReason, DriverLibraryReason, DriverManifestReason, Reason};
 use super::{Decision, Source, Subject, Verdict};
@@ -17,7 +17,7 @@ impl Cause {
     /// A cause without a decision.
     pub const NONE: Self = Self(None);
 
-    /// Returns `true` if there is no decision.
+    /// Returns `true` if the cause contains no decision.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
@@ -78,7 +78,7 @@ impl Cause {
     }
 }
 
-/// Returns the rank of a decision that can explain a missing driver or device.
+/// Returns the rank of a decision; `None` if it cannot explain a missing driver or device.
 fn rank(decision: &Decision) -> Option<u8> {
     let Verdict::Dropped(reason) = &decision.verdict else {
         return None;

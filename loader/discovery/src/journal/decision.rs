@@ -14,7 +14,7 @@ pub enum Subject {
     DriverManifest,
     /// Library of a driver; identified by its path, or by a substitute for a direct driver (DRV-85).
     DriverLibrary,
-    /// A driver's own instance; identified by the driver's library.
+    /// The instance of a driver; identified by the driver's library.
     DriverInstance,
     /// JSON file of one or more layers; identified by its path.
     LayerManifest,
@@ -71,7 +71,7 @@ pub struct Decision {
     pub subject: Subject,
     /// Identification of the object; see [`Subject`].
     pub name: Text,
-    /// Manifest or library of the object. Empty if the name is already this path, or if there is no file.
+    /// Path of the object's manifest or library. Empty if `name` is already this path, or if there is no file.
     pub path: Text,
     /// Outcome of the decision.
     pub verdict: Verdict,

@@ -10,7 +10,7 @@ use crate::text::Text;
 use crate::trace::Record;
 
 impl Subject {
-    /// Returns the word for the trace.
+    /// Returns the word for the kind of object in the trace.
     fn word(self) -> &'static str {
         match self {
             Self::DriverManifest => "driver-manifest",
@@ -51,7 +51,7 @@ impl Source {
 }
 
 impl LogBits {
-    /// Writes the level of a message, and its categories.
+    /// Writes the level and the categories of a message to a record of the trace.
     pub fn describe(self, record: &mut Record) {
         let words = bits::NAMES.iter().filter(|(bit, _)| self.contains(*bit));
         record.objects("kinds", words, |kind, (_, word)| kind.word("kind", word));
@@ -59,7 +59,7 @@ impl LogBits {
 }
 
 impl Decision {
-    /// Writes the whole decision to a record of the trace.
+    /// Writes the complete decision to a record of the trace.
     pub fn describe(&self, record: &mut Record) {
         record.word("subject", self.subject.word());
         record.text("name", &self.name);
@@ -125,13 +125,13 @@ impl Reason {
     }
 }
 
-/// Writes the variable whose pattern matched.
+/// Writes the variable and its pattern that matched.
 fn matched(variable: Variable, pattern: &Text, record: &mut Record) {
     record.word("variable", variable.name());
     record.text("pattern", pattern);
 }
 
-/// Writes the system's error text about a library that did not open.
+/// Writes the system's error text about a library that could not be opened.
 fn system(words: &Text, record: &mut Record) {
     if !words.is_empty() {
         record.text("system", words);

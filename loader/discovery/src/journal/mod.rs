@@ -53,7 +53,7 @@ impl Sink for Silence {
     }
 }
 
-/// The log of one API call: it passes lines to a sink, and records the decisions of the call for tools.
+/// The log of one API call, which passes lines to a sink, and records the decisions of the call for tools.
 pub struct Journal<'a> {
     sink: &'a dyn Sink,
     remembers: bool,
@@ -73,7 +73,7 @@ impl<'a> Journal<'a> {
         }
     }
 
-    /// Returns a journal for an API call, which does not remember decisions.
+    /// Returns a journal that does not remember decisions, for an API call.
     pub fn of_call(sink: &'a dyn Sink) -> Self {
         Self {
             sink,
@@ -109,8 +109,8 @@ impl<'a> Journal<'a> {
         }
     }
 
-    /// Records a decision to keep something. Decisions to keep something are not logged, so this function calls `decision` only if the
-    /// journal remembers or traces decisions.
+    /// Records a decision to keep an object. A decision of this kind is not logged, so `decision` is called only if the journal remembers
+    /// decisions or the trace is on.
     pub fn keep(&mut self, decision: impl FnOnce() -> Decision) {
         if self.remembers || trace::is_on() {
             self.decide(decision());
@@ -124,7 +124,7 @@ impl<'a> Journal<'a> {
         }
     }
 
-    /// Returns `true` if the sink shows any kind of line.
+    /// Returns `true` if the sink shows lines of any kind.
     pub fn is_heard(&self) -> bool {
         self.sink.wants(LogBits::from_word(u32::MAX))
     }
@@ -155,7 +155,7 @@ impl<'a> Journal<'a> {
         self.sink.wants(bits)
     }
 
-    /// Returns the first cause so far, and removes it.
+    /// Returns and removes the first cause of a failure.
     pub fn take_cause(&mut self) -> Cause {
         core::mem::take(&mut self.cause)
     }

@@ -1,4 +1,4 @@
-//! Tests of exact texts and severities, and of the limit on what the journal keeps.
+//! Tests of exact texts and severities, and of the limit on the decisions that a journal remembers.
 
 use super::reason::{
     DriverLibraryReason, DriverManifestReason, FileReason, LayerLibraryProblem, LayerLibraryReason, LayerListReason,

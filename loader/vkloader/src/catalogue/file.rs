@@ -123,16 +123,16 @@ pub(super) struct Node {
 
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub(super) struct Card {
-    /// `true` if the kernel had suspended the card when it was recorded.
+    /// PCI domain, bus, device and function.
     pub(super) address: String,
     pub(super) vendor: u16,
     pub(super) device: u16,
     pub(super) driver: Option<String>,
-    /// Entry of one driver.
+    /// `true` if the kernel had suspended the card when it was recorded.
     pub(super) sleeps: bool,
 }
 
-/// The entry of a driver.
+/// Entry of one driver.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) struct Driver {

@@ -35,7 +35,7 @@ const PACKAGES: [(&str, [&str; 3]); 26] = [
 
 /// Beginning of the names of libraries whose package names contain the version, for example `libLLVM-15.so.1` and `libLLVM.so.18.1`.
 const LLVM: &str = "libLLVM";
-/// Beginning of the names of NVIDIA's libraries, which one package contains.
+/// Beginning of the names of NVIDIA's libraries, which must all have the same version.
 const NVIDIA: &str = "libnvidia-";
 
 /// Returns the packages that contain a library; `None` if they are unknown.

@@ -1,4 +1,5 @@
-//! Builds the graph from the words of all declarations. The strongest declaration comes first, so that a weaker one cannot contradict it.
+//! Builds the graph from the words of all declarations. The strongest declaration is added first, so that a weaker one cannot contradict
+//! it.
 
 use super::graph::{Added, Edge, Graph};
 use super::words::{Word, chains, words};
@@ -9,7 +10,7 @@ use crate::text::Text;
 use alloc::vec::Vec;
 use os::memory::{Grow, OutOfMemory};
 
-/// One chain of words or one list of layers that orders layers.
+/// A declaration about the order of layers: one chain of words, or one list of layers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Declaration<'a> {
     /// Author of the declaration.
@@ -158,7 +159,7 @@ impl<'a> Declarations<'a> {
         add(&layer.order.below, 1, 0)
     }
 
-    /// Puts each layer above all layers of a larger rank. Layers without a rank are not affected.
+    /// Requires each layer to be above all layers with a larger rank. Layers without a rank are not affected.
     fn declare(&mut self, declaration: Declaration<'a>, ranks: impl Iterator<Item = Rank>) -> Result<(), OutOfMemory> {
         let mut ranked = Vec::new();
         for (place, rank) in ranks.enumerate() {

@@ -134,7 +134,7 @@ impl Graph {
         let mut sorted = Vec::new();
         sorted.try_exact_room(self.size)?;
         while let Some(next) = blocked.iter().position(|&count| count == 0) {
-            // No count reaches this value, so the search does not find the layer again.
+            // A count never reaches this value, so the search does not find the layer again.
             blocked[next] = usize::MAX;
             sorted.push(next);
             for (below, count) in blocked.iter_mut().enumerate() {
@@ -146,6 +146,10 @@ impl Graph {
 
     /// Returns an edge for each layer that was above another layer in the old order and is below it in the new order: the edge that moved
     /// the layer.
+    ///
+    /// # Errors
+    ///
+    /// Memory ran out.
     pub(super) fn moves(&self, sorted: &[usize]) -> Result<Vec<Edge>, OutOfMemory> {
         let mut places = Vec::new();
         places.try_exact_room(self.size)?;

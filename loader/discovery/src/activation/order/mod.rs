@@ -21,8 +21,8 @@ use promises::limits::MAX_ORDERED_LAYERS;
 /// Author of a declaration, the strongest first.
 #[derive(Clone, Copy, Debug)]
 enum By<'a> {
-    /// The settings file, which lists a name twice. The loader first tries the library of the entry that is nearest to the application
-    /// (LAY-157).
+    /// The order of equal names: if a settings file lists a name twice, the loader first tries the library of the entry that is nearest to
+    /// the application (LAY-157).
     EqualNames,
     /// The application, by the order of `ppEnabledLayerNames`.
     Application,
@@ -36,12 +36,12 @@ enum By<'a> {
     Manifest(&'a Text),
 }
 
-/// Purpose of a list of layers that is sorted.
+/// Purpose of the list of layers that is sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// The chain of an instance.
+    /// The call chain of an instance.
     Instance,
-    /// The pre-instance functions.
+    /// The order in which pre-instance functions are called.
     PreInstance,
 }
 

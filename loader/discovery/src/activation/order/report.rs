@@ -137,7 +137,7 @@ pub(super) fn contradictions(
     Ok(())
 }
 
-/// Logs the user's declarations that cannot order any layer.
+/// Logs the user's declarations that have no effect.
 pub(super) fn note_useless(list: &DiscoveredLayers, journal: &Journal<'_>) {
     // If explicit layers were not searched, a name that was not found may still belong to an explicit layer.
     if !journal.wants(WARN) || list.without_explicit {
@@ -161,7 +161,7 @@ pub(super) fn note_useless(list: &DiscoveredLayers, journal: &Journal<'_>) {
     unknown.note("no layer with a library has this name", journal);
 }
 
-/// The first of several declarations, and their number.
+/// The first of several declarations, and the number of declarations.
 #[derive(Default)]
 struct Tally<'a>(Option<Declaration<'a>>, usize);
 

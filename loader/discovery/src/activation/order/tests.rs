@@ -1,4 +1,4 @@
-//! Properties of the order of layers.
+//! Tests of properties that the order of layers must have.
 
 use super::*;
 use crate::env::Environment;
@@ -13,7 +13,7 @@ use crate::version::ApiVersion;
 
 const SIX: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
-/// Returns an explicit layer with these words in its manifest.
+/// Returns an explicit layer whose manifest has these words.
 fn layer(name: &str, above: &[&str], below: &[&str]) -> LayerManifest {
     let texts = |words: &[&str]| words.iter().map(|&word| word.into()).collect();
     LayerManifest {
@@ -165,7 +165,7 @@ fn lay_331_kinds_and_patterns() {
 
 #[test]
 fn lay_334_the_strongest_declaration_counts() {
-    // Columns: the variable, the settings file, the manifest of `a`, the reason why the layers are active, the expected order.
+    // Columns: the variable, the settings file, the manifest of layer `a`, the reason why the layers are active, the expected order.
     let cases: &[(&str, &str, &str, EnabledBy, &str)] = &[
         ("", "", "b", EnabledBy::LayersEnable, "ba"),
         ("", "", "b", EnabledBy::Implicit, "ba"),

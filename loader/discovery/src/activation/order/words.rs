@@ -3,7 +3,7 @@
 use crate::env::glob::Pattern;
 use crate::manifest::LayerManifest;
 
-/// One word between two `>`, or in a list of a manifest.
+/// One word of a chain, between two `>`, or of a list in a manifest.
 #[derive(Debug)]
 pub(super) enum Word {
     /// `implicit` or `explicit`: all layers of this kind.
@@ -35,7 +35,7 @@ impl Word {
         }
     }
 
-    /// Returns a smaller number for a more specific word.
+    /// Returns a number that is smaller for a more specific word.
     pub(super) fn breadth(&self) -> u8 {
         match self {
             Self::Names(pattern) if pattern.is_name() => 0,

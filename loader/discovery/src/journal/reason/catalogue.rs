@@ -11,13 +11,13 @@ use reasons::Code;
 pub enum CatalogueReason {
     /// The file belongs to an untrusted user, or other users may write to it.
     NotKept,
-    /// The file is not a valid catalogue.
+    /// The file does not contain a valid catalogue.
     Invalid,
-    /// The file has another schema.
+    /// The file has another schema version.
     OtherSchema,
     /// Another version of the loader made the catalogue.
     OtherLoader,
-    /// This variable had another value when the catalogue was made.
+    /// This variable has another value than when the catalogue was made.
     Variable(Text),
     /// The driver has no device on this machine.
     NoDevice(Asked),
@@ -27,9 +27,9 @@ pub enum CatalogueReason {
     Software,
     /// All devices of the driver are suspended.
     Asleep,
-    /// The driver ended its process by this signal.
+    /// This signal ended the process in which the driver was asked.
     Crashed(u32, Asked),
-    /// The driver ended its process with this status.
+    /// The driver ended its process with this exit status.
     Ended(u32, Asked),
     /// The driver did not answer within this many seconds.
     Hung(u32, Asked),
@@ -124,7 +124,7 @@ impl CatalogueReason {
         }
     }
 
-    /// Writes the details. The record has them next to the code.
+    /// Writes the details of the reason. The record has them next to the code.
     pub fn describe(&self, record: &mut Record) {
         match self {
             Self::Variable(variable) => record.text("variable", variable),

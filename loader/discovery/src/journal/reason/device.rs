@@ -23,7 +23,7 @@ pub enum DeviceReason {
     GroupNotConfigured(usize),
     /// `vkEnumeratePhysicalDevices` of the driver failed with this `VkResult`. The loader uses the driver's previous list.
     EnumerationFailed(i32),
-    /// The driver did not report this information about its device groups.
+    /// The driver did not return this information about its device groups.
     GroupsFailed(&'static str),
 }
 

@@ -6,10 +6,10 @@ use super::{LAYER_ERROR, LAYER_INFO, LAYER_WARN, LogBits};
 use crate::text::Text;
 use reasons::Code;
 
-/// Reason why the library of an active layer is not used.
+/// Reason why an active layer is not used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LayerLibraryReason {
-    /// Fault of the library.
+    /// Fault of the layer's library.
     pub problem: LayerLibraryProblem,
     /// `true` if the application named this layer. The call then fails.
     pub requested: bool,

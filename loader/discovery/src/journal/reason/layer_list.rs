@@ -65,7 +65,7 @@ pub enum LayerListReason {
     OverrideShadowed,
     /// The settings file lists this manifest for a layer with another name.
     NotListedInSettings,
-    /// The settings file lists this name and library twice.
+    /// The settings file lists this layer's name and library twice.
     ListedTwice,
     /// The settings file lists a layer with the name of this layer, which the search found.
     ListedInSettings,

@@ -6,7 +6,7 @@ use super::{LAYER_ERROR, LAYER_INFO, LAYER_WARN, LogBits};
 use crate::text::Text;
 use reasons::Code;
 
-/// Reason why a readable layer manifest adds no layer, or no further layer.
+/// Reason why a readable layer manifest adds no layers, or no further layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LayerManifestReason {
     /// `file_format_version` is missing or not a string.

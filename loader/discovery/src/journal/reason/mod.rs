@@ -90,7 +90,7 @@ reasons! {
     Catalogue(CatalogueReason);
     /// A reason about a service that supplies drivers, or about data from the service.
     Service(ServiceReason);
-    /// A reason about a layer manifest as a whole.
+    /// A reason about a complete layer manifest.
     LayerManifest(LayerManifestReason);
     /// A reason about one layer of a manifest.
     Layer(LayerReason);

@@ -17,19 +17,19 @@ pub enum ServiceReason {
     Folder,
     /// The service did not answer within the time limit.
     TimedOut,
-    /// The connection ended, or another connection replaced it.
+    /// The connection ended, or was replaced by another connection.
     Lost,
     /// The service answered with this word.
     Refused(Text),
-    /// The service's answer is malformed in this way.
+    /// This property of the service's answer is malformed.
     BadReply(&'static str),
     /// The service does not have the library.
     NoLibrary,
     /// The service sent no file, or more than one.
     Descriptors(&'static str),
-    /// This property of the file differs from the file's description.
+    /// The service sent a file that other users can change.
     FileNotTrusted,
-    /// The file differs from its description in this property.
+    /// This property of the file differs from the file's description.
     OtherBytes(&'static str),
     /// The driver, or a library that the driver needs and this system lacks, needs a newer C library.
     OldCLibrary {
@@ -104,7 +104,7 @@ impl ServiceReason {
         write!(out, ". Going on without {name}")
     }
 
-    /// Writes the details. The record has them next to the code.
+    /// Writes the details of the reason. The record has them next to the code.
     pub fn describe(&self, record: &mut Record) {
         match self {
             Self::NotReached(words) => record.text("system", words),
