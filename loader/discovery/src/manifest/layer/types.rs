@@ -54,7 +54,8 @@ impl LayerManifest {
         }
     }
 
-    /// An empty path means that the library is missing, and must never be passed to the system (LAY-100).
+    /// Returns the library to open; `None` for a meta-layer. An empty path means that the library is missing, and must never be passed to
+    /// the system (LAY-100).
     pub fn library_path(&self) -> Option<&Text> {
         match &self.body {
             LayerBody::Library(path) => Some(path),
