@@ -1,6 +1,7 @@
-//! Time and memory that the verbs take on the complete registry (GEN-97).
+//! Measures the time and memory of the verbs on the complete registry (GEN-97).
 //!
-//! `cargo bench -p vkgen --bench speed` runs the release program as a maintainer does, prints a line per verb, and fails if a limit is exceeded. The
+//! `cargo bench -p vkgen --bench speed` runs the release program as a maintainer does, prints a line per verb, and fails if a limit is
+//! exceeded. The
 //! XML must have been fetched.
 #![forbid(unsafe_code)]
 
@@ -9,12 +10,12 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-/// Number of runs of each verb. The median counts, because the first run finds a cold cache and other load may disturb any run.
+/// Number of runs of each verb. The result is the median, because the first run has a cold cache, and other load may disturb any run.
 const RUNS: usize = 11;
-/// Peak memory of each verb, in KiB.
+/// Upper bound on the peak memory of each verb, in KiB.
 const MEMORY_LIMIT: u64 = 150 * 1024;
 
-/// A measurement.
+/// Verb to measure, with its arguments and limits.
 struct Case {
     name: &'static str,
     arguments: Vec<String>,
@@ -118,7 +119,7 @@ fn start(root: &Path, case: &Case) -> Child {
         .expect("the program runs")
 }
 
-/// Returns the peak resident set in KiB, as last read before the program ended; 0 if the system does not report it.
+/// Returns the peak resident set in KiB, as last read before the program ended, or 0 if the system does not report it.
 fn peak_memory(mut child: Child) -> u64 {
     let path = format!("/proc/{}/status", child.id());
     let mut peak = 0;

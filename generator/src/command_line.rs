@@ -1,4 +1,4 @@
-//! The command line: a verb, operands and options, all with defaults below the repository's root.
+//! Parses the command line: a verb, operands and options. Paths default to places below the repository's root.
 
 use crate::error::Error;
 use clap::error::ErrorKind;
@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 /// Verb of a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verb {
-    /// Converts the XML to a snapshot.
+    /// Reads the XML and writes the snapshot.
     Import,
-    /// Converts snapshot and policy to the output.
+    /// Reads the snapshot and the policy, and writes the output.
     Emit,
     /// Compares the output with the files on disk.
     Check,
@@ -19,14 +19,14 @@ pub enum Verb {
     Dump,
     /// Prints the differences between two registries.
     Diff {
-        /// The old registry.
+        /// Operand for the old registry.
         old: PathBuf,
-        /// The new registry.
+        /// Operand for the new registry.
         new: PathBuf,
     },
     /// Prints everything known about a name.
     Explain {
-        /// A command, extension or handle.
+        /// Name of a command, extension or handle.
         name: String,
     },
 }
@@ -34,37 +34,37 @@ pub enum Verb {
 /// Format of the report of `diff`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
-    /// For a terminal.
+    /// Text for a terminal.
     #[default]
     Text,
-    /// For programs.
+    /// JSON for programs.
     Json,
-    /// For a comment or a step summary.
+    /// Markdown for a comment or the summary of a build step.
     Markdown,
-    /// A page for a browser.
+    /// HTML for a browser.
     Html,
 }
 
-/// A parsed command line.
+/// Options of a parsed command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Verb to run.
     pub verb: Verb,
-    /// The registry, as `vk.xml` and `video.xml`.
+    /// Paths of `vk.xml` and `video.xml`, if the registry is not read from the snapshot.
     pub xml: Option<(PathBuf, PathBuf)>,
     /// Further registries to merge into the XML's registry.
     pub overlays: Vec<PathBuf>,
     /// Folder of the snapshot.
     pub snapshot: PathBuf,
-    /// The policy file.
+    /// Path of the policy file.
     pub policy: PathBuf,
-    /// Further rows for the commands of overlays.
+    /// Files with policy rows for the commands of overlays.
     pub overlay_policies: Vec<PathBuf>,
     /// Folder of the output.
     pub generated: PathBuf,
     /// Folder that contains fetched XML.
     pub input: PathBuf,
-    /// The repository's root.
+    /// Root of the repository.
     pub root: PathBuf,
     /// Format of the report.
     pub format: Format,
@@ -75,9 +75,9 @@ pub struct Options {
 /// Request of a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asked {
-    /// Work.
+    /// Request to run a verb.
     Run(Box<Options>),
-    /// A text about the program itself, to be printed.
+    /// Request to print a text about the program itself.
     Text(String),
 }
 
@@ -210,7 +210,7 @@ struct ReportOptions {
     exit_code: bool,
 }
 
-/// Parses arguments, of which the first is the program. Paths that are not given default to paths below the repository's root.
+/// Parses arguments, of which the first is the program. Missing paths default to paths below the repository's root.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Asked, Error> {
     match CommandLine::try_parse_from(arguments) {
         Ok(line) => Ok(Asked::Run(Box::new(line.verb.options()))),
@@ -289,8 +289,8 @@ impl Source {
     }
 }
 
-/// Returns the closest folder that holds the policy: the current folder or one above it. The path is empty for the current folder, and if
-/// there is no such folder.
+/// Returns the closest folder with the policy: the current folder or one above it. The path is empty for the current folder, and if there
+/// is no such folder.
 fn root() -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
     let holds_policy = |folder: &&Path| folder.join("generator/policy.toml").is_file();

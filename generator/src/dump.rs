@@ -1,4 +1,4 @@
-//! The parsed metadata as JSON (GEN-60).
+//! Prints the parsed metadata as JSON (GEN-60).
 
 use crate::plan::{CommandPlan, DeviceGate, Gate, Plan};
 use serde::Serialize;
@@ -37,13 +37,13 @@ struct Command<'a> {
     trampoline: &'a str,
     /// Name of the command whose terminator serves this command.
     terminator: Option<&'a str>,
-    /// Condition under which a device's lookup returns the terminator.
+    /// Condition under which a device's look-up returns the terminator.
     device_lookup: Lookup<'a>,
     /// The command's slot number in each table that contains it.
     slots: BTreeMap<&'static str, usize>,
 }
 
-/// The rule of the instance-level lookup.
+/// Rule of a look-up.
 #[derive(Serialize)]
 #[serde(tag = "rule", rename_all = "snake_case")]
 enum Lookup<'a> {

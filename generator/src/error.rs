@@ -3,20 +3,20 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Reason why a run failed.
+/// Error that ends a run.
 #[derive(Debug)]
 pub enum Error {
-    /// The command line makes no sense.
+    /// The command line is invalid.
     Usage(String),
     /// A file could not be read or written.
     File(PathBuf, String),
-    /// The registry is not acceptable. Each mistake has a message that names the place.
+    /// The registry is invalid. Each mistake has a message with its place.
     Registry(Vec<String>),
-    /// The policy does not fit the registry. There is one message for each problem.
+    /// The policy conflicts with the registry. Each problem has a message.
     Policy(Vec<String>),
-    /// A report that was printed already asks for this exit code.
+    /// The printed report requests this exit code.
     Reported(u8),
-    /// `check` found these files different from the output.
+    /// `check` found that these files differ from the output.
     Differs(Vec<String>),
 }
 

@@ -1,4 +1,4 @@
-//! Reading registries from files.
+//! Reads registries from files.
 
 use crate::command_line::Options;
 use crate::emit::Input;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use vk_registry::model::Registry;
 use vk_registry::{Diagnostic, MAX_BYTES, Source, mentions};
 
-/// Reads the registry from a folder's snapshot. Also returns the files of the snapshot as inputs of a manifest.
+/// Reads the registry from a folder's snapshot. Also returns the files of the snapshot as inputs for the manifest.
 pub fn snapshot(folder: &Path) -> Result<(Registry, Vec<Input>), Error> {
     let mut files = Vec::new();
     for name in vk_registry::snapshot::FILES {
@@ -23,7 +23,7 @@ pub fn snapshot(folder: &Path) -> Result<(Registry, Vec<Input>), Error> {
     Ok((registry, inputs.collect()))
 }
 
-/// Returns a file of the snapshot under its name in the manifest.
+/// Returns a file of the snapshot as an input, under its name in the manifest.
 pub fn snapshot_input(name: &str, text: String) -> Input {
     Input {
         name: format!("registry/snapshot/{name}"),
@@ -31,7 +31,7 @@ pub fn snapshot_input(name: &str, text: String) -> Input {
     }
 }
 
-/// Returns an overlay under its name in the manifest, which does not depend on the folder.
+/// Returns an overlay as an input, under its name in the manifest, which does not depend on the folder.
 pub fn overlay(path: &Path) -> Result<Input, Error> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     Ok(Input {
@@ -55,7 +55,7 @@ pub fn xml(vk: &Path, overlays: &[PathBuf], video: &Path) -> Result<Registry, Er
     registry.map_err(|errors| refused(&errors))
 }
 
-/// Reads the registry in `vk.xml`. Also returns the constructs that no rule judges yet.
+/// Reads the registry in `vk.xml`. Also returns the constructs that no rule covers yet.
 pub fn xml_tolerant(vk: &Path, video: Option<&Path>) -> Result<(Registry, Vec<Diagnostic>), Error> {
     let vk = XmlFile::read(vk)?;
     let video = video.map(XmlFile::read).transpose()?;
@@ -86,7 +86,7 @@ fn refused(errors: &[Diagnostic]) -> Error {
     Error::Registry(errors.iter().map(ToString::to_string).collect())
 }
 
-/// The bytes of an XML file, and the file's name in messages.
+/// Bytes of an XML file, and the file's name in messages.
 pub struct XmlFile {
     name: String,
     bytes: Vec<u8>,
@@ -97,7 +97,7 @@ impl XmlFile {
     pub fn read(path: &Path) -> Result<Self, Error> {
         let mut bytes = Vec::new();
         let file = fs::File::open(path);
-        // Reading one byte more than the limit is enough to refuse the file.
+        // One byte more than the limit is enough to refuse the file.
         file.and_then(|file| file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes))
             .map_err(|error| Error::file(path, &error))?;
         let name = path.display().to_string();

@@ -1,4 +1,4 @@
-//! The program `vkgen`. The library of this crate documents the program.
+//! The program `vkgen`. The documentation of the program is in the library of this crate.
 #![forbid(unsafe_code)]
 
 use std::io::Write;
@@ -16,7 +16,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             if !matches!(error, Error::Reported(_)) {
-                // If standard error fails too, nothing can report this.
+                // An error on standard error cannot be reported anywhere.
                 let _ = writeln!(std::io::stderr(), "{error}");
             }
             ExitCode::from(error.exit_code())

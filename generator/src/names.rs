@@ -1,6 +1,6 @@
 //! Converts names of the registry to Rust identifiers.
 //!
-//! Emitted names keep the C spelling (GEN-49). Only handwritten bodies have Rust names, which are made from the command's name without its
+//! Emitted names keep the C spelling (GEN-49). Only hand-written bodies have Rust names, which follow from the command's name without its
 //! prefix.
 
 use heck::ToSnakeCase;
@@ -13,7 +13,7 @@ const KEYWORDS: [&str; 52] = [
     "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct", "super", "trait", "true",
     "try", "type", "typeof", "union", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
 ];
-/// Keywords that cannot be raw identifiers. These get an underscore.
+/// Keywords that cannot be raw identifiers. An underscore is appended to these.
 const NEVER_RAW: [&str; 3] = ["crate", "self", "super"];
 
 /// Returns an identifier with the given C name, as a raw identifier if the name is a keyword.
@@ -32,7 +32,7 @@ pub fn body(command: &str) -> Ident {
     ident(&short(command).to_snake_case())
 }
 
-/// Returns a command's name without `vk`, as messages about missing driver functions contain it.
+/// Returns a command's name without `vk`, as in messages about missing driver functions.
 pub fn short(command: &str) -> &str {
     command.strip_prefix("vk").unwrap_or(command)
 }

@@ -1,11 +1,12 @@
-//! Files on disk. A file is written only if it changed, and only when all files could be written (GEN-84). The folder holds nothing else.
+//! Writes and compares the output files. A file is replaced only if it changed, and only after all files could be written (GEN-84). The
+//! folder contains no other files.
 
 use crate::error::Error;
 use std::collections::{BTreeSet, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A file to be written below a folder.
+/// File to be written below a folder.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
     /// Path below the folder, with slashes.
@@ -14,13 +15,13 @@ pub struct Wanted<'a> {
     pub text: &'a str,
 }
 
-/// Ending of files that are not complete yet.
+/// File extension of output files that are not complete yet.
 const TEMPORARY: &str = "vkgen-tmp";
 
 /// Writes the files that differ, and removes files that an earlier run wrote and this one does not. Returns the number of changed files.
 ///
 /// `written` returns `true` for a file of the folder that an earlier run wrote. Any other file stops the run before it changes anything,
-/// because it shows that the caller named the wrong folder. The last file of `wanted` gets its place last.
+/// because the caller probably named the wrong folder. The last file of `wanted` is renamed last.
 pub fn write(folder: &Path, wanted: &[Wanted<'_>], written: impl Fn(&str) -> bool) -> Result<usize, Error> {
     let is_wanted = |name: &str| wanted.iter().any(|file| file.path == name);
     let is_same = |name: &str| wanted.iter().any(|file| file.path == name && is_same(folder, file));
@@ -44,7 +45,7 @@ pub fn write(folder: &Path, wanted: &[Wanted<'_>], written: impl Fn(&str) -> boo
     for file in &changed {
         pending.write(folder, file)?;
     }
-    // Stale files are removed before the new files get their final names. The manifest, which lists all files, gets its name last.
+    // Removes stale files before the new files get their final names. The manifest, which lists all files, gets its name last.
     let is_stale = |name: &&String| !is_wanted(name) && interrupted(name).is_none();
     let stale: Vec<&String> = found.iter().filter(is_stale).collect();
     for name in &stale {
@@ -54,7 +55,7 @@ pub fn write(folder: &Path, wanted: &[Wanted<'_>], written: impl Fn(&str) -> boo
     Ok(changed.len() + stale.len())
 }
 
-/// Returns the final name of a temporary file; `None` for any other file.
+/// Returns the final name of a temporary file, or `None` for any other file.
 fn interrupted(name: &str) -> Option<&str> {
     name.strip_suffix(TEMPORARY)?.strip_suffix('.')
 }
@@ -65,7 +66,7 @@ fn remove(folder: &Path, name: &str) -> Result<(), Error> {
     fs::remove_file(&path).map_err(|error| Error::file(&path, &error))?;
     let above = path.ancestors().skip(1).take_while(|above| *above != folder);
     for above in above {
-        // A folder that is not empty is kept.
+        // A folder that is not empty stays.
         if fs::remove_dir(above).is_err() {
             break;
         }
@@ -95,19 +96,19 @@ fn is_same(folder: &Path, file: &Wanted<'_>) -> bool {
     is_file(&path) && fs::read(path).is_ok_and(|found| found == file.text.as_bytes())
 }
 
-/// Returns the text of a file below a folder; empty if there is no regular file. A run never waits for a pipe at that path.
+/// Returns the text of a file below a folder. The text is empty if the path is not a regular file, so that a run never waits for a pipe.
 pub fn text(folder: &Path, name: &str) -> String {
     let path = folder.join(name);
     let text = is_file(&path).then(|| fs::read_to_string(path).ok()).flatten();
     text.unwrap_or_default()
 }
 
-/// Returns `true` if this is a file or a link to one, as opposed to a folder, a link to a folder, a pipe or a device.
+/// Returns `true` for a file, or a link to a file. A folder, a pipe, a device, or a link to one of these does not count.
 fn is_file(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|data| data.is_file())
 }
 
-/// Files that have been written but not renamed yet. A run that ends early removes these files.
+/// Files that have been written but not renamed yet. Dropping this value removes them.
 #[derive(Default)]
 struct Pending {
     renames: VecDeque<(PathBuf, PathBuf)>,
@@ -116,7 +117,7 @@ struct Pending {
 impl Pending {
     fn write(&mut self, folder: &Path, file: &Wanted<'_>) -> Result<(), Error> {
         let path = folder.join(file.path);
-        // Nothing has been renamed yet, so this run still changes nothing.
+        // No file has been renamed yet, so this run still changes no output file.
         if path.is_dir() {
             return Err(Error::File(path, "a folder stands in the way of this file".to_owned()));
         }
@@ -142,13 +143,13 @@ impl Pending {
 impl Drop for Pending {
     fn drop(&mut self) {
         for (temporary, _) in &self.renames {
-            // The run has failed already. The next `check` reports a temporary file that stays.
+            // The run has failed already. If a temporary file stays, the next `check` reports it.
             let _ = fs::remove_file(temporary);
         }
     }
 }
 
-/// Lists the files below the folder that are not wanted, sorted.
+/// Lists the files below the folder that are not in `wanted`, sorted.
 fn surplus(folder: &Path, wanted: &[Wanted<'_>]) -> Result<BTreeSet<String>, Error> {
     let mut found = files(folder, &|_, _| Ok(()))?;
     for file in wanted {
@@ -157,11 +158,11 @@ fn surplus(folder: &Path, wanted: &[Wanted<'_>]) -> Result<BTreeSet<String>, Err
     Ok(found)
 }
 
-/// Function that may stop a walk by an error. The arguments of the function are a path, and the path's name below the folder of the walk.
+/// Function that can stop the walk through a folder with an error. Its arguments are a path, and the path relative to the folder.
 type Judge<'a> = &'a dyn Fn(&Path, &str) -> Result<(), Error>;
 
 /// Lists all files below a folder, sorted. The list is empty if the folder does not exist. The walk stops at the first path that `judge`
-/// refuses, because a folder that was named by mistake may be a whole disk.
+/// refuses, because the caller may have named a folder with very many files by mistake.
 fn files(folder: &Path, judge: Judge<'_>) -> Result<BTreeSet<String>, Error> {
     let mut found = BTreeSet::new();
     if folder.is_dir() {
@@ -177,7 +178,7 @@ fn collect(folder: &Path, prefix: &str, judge: Judge<'_>, found: &mut BTreeSet<S
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-        // A link to a folder does not count as a folder, so a run never leaves the folder that the caller named.
+        // A link to a folder does not count as a folder, so the walk stays within the folder.
         if entry.file_type().map_err(fail)?.is_dir() {
             collect(&entry.path(), &format!("{name}/"), judge, found)?;
         } else {

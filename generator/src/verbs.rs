@@ -1,4 +1,4 @@
-//! The verbs, each from its inputs to its effect.
+//! Runs the verbs: each reads its inputs and has its effect.
 
 use crate::command_line::{Format, Options, Verb};
 use crate::emit::{self, File, Input};
@@ -39,7 +39,7 @@ fn import(options: &Options) -> Result<(), Error> {
 fn emit(options: &Options) -> Result<(), Error> {
     let (registry, inputs) = source(options)?;
     let files = generate(options, &registry, inputs)?;
-    // Without a manifest, no file in the folder is known as the generator's own.
+    // If the manifest is missing, no file in the folder counts as the generator's own.
     let manifest = output::text(&options.generated, emit::MANIFEST);
     let listed = emit::listed(&manifest);
     let changed = output::write(&options.generated, &wanted(&files), |name| listed.contains(name))?;
@@ -50,7 +50,7 @@ fn emit(options: &Options) -> Result<(), Error> {
 fn check(options: &Options) -> Result<(), Error> {
     let (registry, inputs) = source(options)?;
     let mut differences = Vec::new();
-    // No snapshot contains the content of an overlay.
+    // The snapshot never has the content of an overlay, so this comparison is possible only without overlays.
     if options.xml.is_some() && options.overlays.is_empty() {
         let files = snapshot::write(&registry);
         differences.extend(output::compare(&options.snapshot, &wanted_snapshot(&files))?);
@@ -90,7 +90,7 @@ fn print_diff(options: &Options, old: &Path, new: &Path) -> Result<(), Error> {
 
 fn print_explanation(options: &Options, name: &str) -> Result<(), Error> {
     let ((registry, _), rules) = (source(options)?, Rules::read(options)?);
-    // The draft includes commands that make other verbs fail, because people ask about exactly these commands.
+    // The draft also has the commands that make other verbs fail, because maintainers ask about these commands.
     let (plan, _) = Plan::draft(&registry, &rules.policy);
     print(&explain::explain(options, &plan, &rules.files, name)?)
 }
@@ -102,7 +102,7 @@ pub fn print(text: &str) -> Result<(), Error> {
     written.map_err(|error| Error::file(Path::new("standard output"), &error))
 }
 
-/// The policy, with the rows of overlays.
+/// Policy with the rows of overlays, and the texts of its files.
 struct Rules {
     policy: Policy,
     files: Vec<PolicyFile>,
@@ -135,14 +135,14 @@ fn generate(options: &Options, registry: &Registry, mut inputs: Vec<Input>) -> R
     Ok(files)
 }
 
-/// Returns the manifest's name for a file that may be anywhere.
+/// Returns the name of an overlay's file for the manifest. The name does not depend on the file's folder.
 fn overlay_name(file: &PolicyFile) -> String {
     let name = Path::new(&file.name).file_name().unwrap_or_default();
     format!("overlay/{}", name.to_string_lossy())
 }
 
 /// Returns the registry, and the inputs for the manifest. The registry comes from the XML with its overlays, or from the snapshot if the
-/// command line names no XML. The inputs are the same in both cases, as long as the snapshot is up to date.
+/// command line names no XML. The inputs are the same in both cases if the snapshot is up to date.
 fn source(options: &Options) -> Result<(Registry, Vec<Input>), Error> {
     let Some(registry) = from_xml(options)? else {
         return input::snapshot(&options.snapshot);
@@ -177,7 +177,7 @@ fn wanted_snapshot<'a>(files: &'a [(&'static str, String)]) -> Vec<Wanted<'a>> {
     files.iter().map(|(path, text)| Wanted { path, text }).collect()
 }
 
-/// Returns the totals per level, and of commands that are in no table (GEN-82).
+/// Returns the number of commands per level, and of commands that are in no table (GEN-82).
 fn totals(registry: &Registry) -> String {
     let count = |level: Level| {
         registry

@@ -1,4 +1,4 @@
-//! A test: the process in which it runs, and the meaning of a failure.
+//! The function that runs a test, in the test process and in its children, and decides whether the test passed.
 
 use std::any::type_name;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -6,10 +6,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use crate::known::Expected;
 use crate::{Scene, left_out, library, peer, skip, skipped, target};
 
-/// Runs a test. The test's name is the path of the function that calls this one, so the caller must be the test itself, not a helper.
+/// Runs a test. The function takes the test's name from the path of its caller, so the caller must be the test itself and not a helper.
 ///
 /// On a Khronos loader (`VKL_PEER=1`), a test that `tests/peer.txt` lists for the loader's version must fail. A test that
-/// `tests/targets.txt` lists for the target (`VKL_TARGET`) must fail too. This keeps the lists true.
+/// `tests/targets.txt` lists for the target (`VKL_TARGET`) must fail too. A listed test that passes is an error, so the lists stay true.
 pub fn case<F: FnOnce(&mut Scene)>(body: F) {
     let path = path_of::<F>();
     if left_out::reason(&path).is_some() {
@@ -18,7 +18,7 @@ pub fn case<F: FnOnce(&mut Scene)>(body: F) {
     let mut scene = Scene::open(&path);
     if scene.is_child() {
         body(&mut scene);
-        // Only the run for which this child was started ends the process with success.
+        // A child ends with success only in the run for which it was started, and does not reach this line.
         eprintln!("the case ended without the run this process was started for");
         std::process::exit(120);
     }
@@ -44,7 +44,7 @@ pub fn case<F: FnOnce(&mut Scene)>(body: F) {
     }
 }
 
-/// Returns the expected result for the library under test. A test may be listed for the target, or for the kind of catalogue.
+/// Returns the expected result for the library under test. The lists for the target and for the kind of catalogue apply too.
 fn expected_here(path: &str) -> Expected {
     #[cfg(target_os = "linux")]
     if let listed @ (Expected::Fail(_) | Expected::Either(_)) = crate::catalogue::expected(path) {

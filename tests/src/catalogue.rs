@@ -1,8 +1,8 @@
-//! Runs of every test with a driver catalogue, as `VKL_TEST_CATALOGUE` demands. With `current`, the catalogue has the answers that the
-//! drivers of the scene gave to `vkloader`. With `lying`, every entry is wrong. With `lazy`, drivers also stay closed because of their
-//! records, unless the test sets the policy itself.
+//! Runs of every test with a driver catalogue, as `VKL_TEST_CATALOGUE` requests. With `current`, the catalogue has the answers that the
+//! drivers of the scene gave to `vkloader`. With `lying`, every entry is wrong. With `lazy`, the drivers have records and stay closed,
+//! unless the test sets the policy itself.
 //!
-//! `catalogue.txt` lists the tests whose result then differs, each with the reason. These tests must fail.
+//! `catalogue.txt` lists the tests whose result differs with a catalogue, each with the reason. The listed tests must fail.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use crate::known::{Expected, List};
 use crate::{library, process};
 
-/// Kind of catalogue.
+/// Kind of the catalogue that a run of the tests has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Mode {
     Current,
@@ -38,7 +38,7 @@ impl Mode {
     }
 }
 
-/// Returns the kind that the variable asks for.
+/// Returns the kind of catalogue that `VKL_TEST_CATALOGUE` names.
 fn mode() -> Option<Mode> {
     static MODE: OnceLock<Option<Mode>> = OnceLock::new();
     *MODE.get_or_init(|| {
@@ -50,7 +50,7 @@ fn mode() -> Option<Mode> {
     })
 }
 
-/// Returns the expected result of the case with this path.
+/// Returns the expected result of the test with this path.
 pub(crate) fn expected(path: &str) -> Expected {
     mode().map_or(Expected::Pass, |mode| list().expected(&mode, path))
 }
@@ -59,7 +59,7 @@ fn list() -> List<'static, Mode> {
     List::parse("catalogue.txt", include_str!("../catalogue.txt"), Mode::parse)
 }
 
-/// Variables of a scene by name.
+/// Variables of a scene by name; `None` removes a variable.
 pub(crate) type Variables = BTreeMap<OsString, Option<OsString>>;
 
 /// Parts of a test's scene that `vkloader` examines.
@@ -91,7 +91,7 @@ fn wanted(is_lazy: bool) -> Option<Mode> {
     if is_lazy { Some(Mode::Lazy) } else { mode() }
 }
 
-/// Returns the program that makes catalogues, if there is one: `VKL_VKLOADER`, or the one built beside this program.
+/// Returns the program that makes catalogues, if it exists: the one in `VKL_VKLOADER`, or the one built beside this program.
 pub(crate) fn maker() -> Option<PathBuf> {
     let built = || library::built_here().parent().map(|folder| folder.join("vkloader"));
     let program = env::var_os("VKL_VKLOADER").map(PathBuf::from).or_else(built)?;
@@ -102,7 +102,7 @@ fn caches(root: &Path) -> PathBuf {
     root.join("catalogue/cache")
 }
 
-/// Makes `vkloader` ask the drivers of a scene, if a catalogue is wanted.
+/// Makes `vkloader` ask the drivers of a scene and write a catalogue, if the run has catalogues.
 pub(crate) fn make(world: &World<'_>) {
     let Some(mode) = wanted(world.is_lazy) else { return };
     let views = views(world);
@@ -133,8 +133,8 @@ pub(crate) fn make(world: &World<'_>) {
     fs::write(&path, catalogue::pack(&known)).expect("it can be written");
 }
 
-/// Makes a link to each folder of the scene in a data folder, because an update finds drivers only there. The file then has other paths of
-/// manifests, which are corrected afterwards.
+/// Makes a link to each folder of the scene in a data folder, because `vkloader` finds drivers only there. The catalogue then has the paths
+/// of the links, which are corrected afterwards.
 fn views(world: &World<'_>) -> Vec<(PathBuf, PathBuf)> {
     let each = |(number, folder): (usize, &PathBuf)| {
         let view = world.root.join(format!("catalogue/view-{number}/vulkan/icd.d"));
@@ -169,7 +169,7 @@ fn update(world: &World<'_>, views: &[(PathBuf, PathBuf)], mode: Mode) -> Comman
     let own = world.variables.get(OsStr::new("XDG_DATA_DIRS")).cloned().flatten();
     let own = own.unwrap_or_default();
     let data = env::join_paths(view_data.chain(env::split_paths(&own))).expect("scratch paths hold no colon");
-    // Settings files are for the programs of the test, so the update must not read them.
+    // Settings files are for the programs of the test, so `vkloader` must not read them.
     let nowhere = world.root.join("catalogue/nowhere");
     command
         .env("XDG_DATA_DIRS", data)
@@ -180,15 +180,15 @@ fn update(world: &World<'_>, views: &[(PathBuf, PathBuf)], mode: Mode) -> Comman
     command
 }
 
-/// Changes the hardware of an entry to the processor, because drivers of unknown hardware are always opened.
+/// Changes the hardware of an entry to the processor, because the loader always opens drivers of unknown hardware.
 fn know(entry: &mut Value) {
     if entry["outcome"] == "answered" {
         entry["hardware"] = json!("software");
     }
 }
 
-/// Changes an entry to wrong data. The entry gets two other extensions, of which programs see the first, and no device, as if the kernel
-/// reported none.
+/// Makes an entry wrong. The entry gets two other extensions, of which programs see the first. It also gets no device, as if the kernel
+/// reported no hardware.
 fn lie(entry: &mut Value) {
     for (name, value) in [
         ("outcome", json!("answered")),
@@ -212,7 +212,7 @@ mod tests {
         crate::known::tests::is_sound(&super::list());
     }
 
-    /// Tests that each row names a test. Otherwise, a renamed test would leave a useless row.
+    /// Tests that each row names a test, because the row of a renamed test would have no effect.
     #[test]
     fn every_row_names_a_case() {
         let files = sources();

@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write as _};
 
-/// The description of a mock driver. Each method adds one choice. `tests/mock_driver/src/config.rs` lists all keys.
+/// Description of a mock driver. Each method changes one property. `tests/mock_driver/src/config.rs` lists all keys.
 ///
 /// By default, a driver has interface version 7, API version 1.3.280, no extension and no device.
 pub struct Driver {
@@ -15,7 +15,7 @@ pub struct Driver {
     pub(crate) folder: String,
 }
 
-/// Content of the manifest.
+/// Content of the driver's manifest.
 pub(crate) struct Manifest {
     pub(crate) api_version: String,
     pub(crate) file_format_version: String,
@@ -99,7 +99,7 @@ impl Driver {
         self
     }
 
-    /// Makes every lookup function return NULL for a command.
+    /// Makes every look-up function return NULL for a command.
     pub fn missing(&mut self, command: &str) -> &mut Self {
         self.line("missing", command)
     }
@@ -114,12 +114,12 @@ impl Driver {
         self.line("fail", format_args!("{command} {code} {from} {to}"))
     }
 
-    /// Turns a switch of the mock on.
+    /// Turns on a switch of the mock driver.
     pub fn flag(&mut self, word: &str) -> &mut Self {
         self.line("flag", word)
     }
 
-    /// Adds an unknown physical-device function, which both lookup functions of the instance return.
+    /// Adds an unknown physical-device function, which both look-up functions of the instance return.
     pub fn unknown_physical(&mut self, name: &str) -> &mut Self {
         self.line("gpdpa", name).line("gipa", name)
     }
@@ -171,14 +171,15 @@ impl Driver {
         self
     }
 
-    /// Puts the manifest into this folder of the scene. The manifest is not listed, so that a search of the folder must find it.
+    /// Puts the manifest into this folder of the scene, and removes it from `VK_DRIVER_FILES`. The loader must then find it by searching
+    /// the folder.
     pub fn folder(&mut self, folder: &str) -> &mut Self {
         self.folder = folder.into();
         self.unlisted()
     }
 }
 
-/// A physical device of a mock driver.
+/// Physical device of a mock driver.
 pub struct Device<'d> {
     driver: &'d mut Driver,
 }
@@ -195,7 +196,7 @@ impl Device<'_> {
         self.line("type", kind)
     }
 
-    /// Sets vendor and device number.
+    /// Sets the vendor ID and the device ID.
     pub fn ids(self, vendor: u32, device: u32) -> Self {
         self.line("vendor", vendor).line("id", device)
     }
@@ -216,7 +217,7 @@ impl Device<'_> {
         self.extension("VK_EXT_pci_bus_info").line("pci", place)
     }
 
-    /// Sets device and driver UUID to sixteen bytes with these values.
+    /// Sets each byte of the device UUID to `device`, and each byte of the driver UUID to `driver`.
     pub fn uuids(self, device: u8, driver: u8) -> Self {
         self.line("uuid", device).line("driver_uuid", driver)
     }

@@ -1,34 +1,34 @@
 //! Committed lists of tests that are known to fail under some condition, each with the reason.
 //!
-//! A head `[a, b]` names the conditions for the rows below it: versions of a Khronos loader in `peer.txt`, targets in `targets.txt`.
+//! A heading `[a, b]` names the conditions for the rows below it: versions of a Khronos loader in `peer.txt`, targets in `targets.txt`.
 
-/// Expected result of a case.
+/// Expected result of a test.
 pub(crate) enum Expected {
-    /// The case passes.
+    /// The test must pass.
     Pass,
-    /// The case fails, for this reason.
+    /// The test must fail, for this reason.
     Fail(&'static str),
-    /// The test may pass or fail. The test is a race, or its whole module is about something that does not exist on this system.
+    /// The test may pass or fail, because its result depends on timing, or because its module concerns a feature that this system lacks.
     Either(&'static str),
 }
 
-/// A row `case: reason`, `case?: reason` or `module::*: reason`.
+/// Row of a list: `case: reason`, `case?: reason` or `module::*: reason`.
 pub(crate) struct Row<'t, H> {
     /// Conditions in the heading of the row.
     pub(crate) heads: Vec<H>,
-    /// The case or module.
+    /// Name of the test or module.
     pub(crate) name: &'t str,
     /// Reason why the test does not pass.
     pub(crate) reason: &'t str,
 }
 
-/// The rows of a file. Empty lines, and lines that begin with `#`, are comments.
+/// Rows of a file. Empty lines, and lines that begin with `#`, are comments.
 pub(crate) struct List<'t, H> {
     pub(crate) rows: Vec<Row<'t, H>>,
 }
 
 impl<'t, H: Clone + PartialEq> List<'t, H> {
-    /// Parses the rows. `head` parses one condition of a head.
+    /// Parses the rows. `head` parses one condition of a heading.
     pub(crate) fn parse(file: &str, text: &'t str, head: impl Fn(&'t str) -> Option<H>) -> Self {
         let (mut heads, mut rows) = (Vec::new(), Vec::new());
         for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
@@ -52,7 +52,7 @@ impl<'t, H: Clone + PartialEq> List<'t, H> {
 }
 
 impl<H: PartialEq> List<'static, H> {
-    /// Returns the expected result of the case with this path, for example `direct::drv_078_the_extension_is_always_there`.
+    /// Returns the expected result of the test with this path, for example `direct::drv_078_the_extension_is_always_there`.
     pub(crate) fn expected(&self, head: &H, path: &str) -> Expected {
         let (module, case) = path.rsplit_once("::").unwrap_or(("", path));
         for row in self.rows.iter().filter(|row| row.heads.contains(head)) {
@@ -95,12 +95,12 @@ pub(crate) mod tests {
         }
     }
 
-    /// Returns `true` if the text defines this case, as a function or as a row of a macro.
+    /// Returns `true` if the text defines this test, as a function or as a row of a macro.
     pub(crate) fn defines(text: &str, case: &str) -> bool {
         text.contains(&format!("fn {case}()")) || text.contains(&format!(" {case}:"))
     }
 
-    /// Checks that each row has a reason, and that no test is listed twice under one head.
+    /// Checks that each row has a reason, and that no test is listed twice under one heading.
     pub(crate) fn is_sound<H: Clone + Ord + Debug>(list: &List<'_, H>) {
         let mut names = Vec::new();
         for row in &list.rows {

@@ -1,15 +1,15 @@
-//! The committed list of cases that are left out on Windows, each with the reason: `windows/left_out.txt`.
+//! Committed list of the tests that are excluded on Windows, each with the reason: `windows/left_out.txt`.
 //!
-//! A left-out test prints a line, and the program that runs the tests counts these lines.
+//! An excluded test prints a line, and the program that runs the tests counts these lines.
 
-/// Returns the reason why this case is left out on this system, if it is.
+/// Returns the reason if this test is excluded on this system.
 pub(crate) fn reason(path: &str) -> Option<&'static str> {
     cfg!(windows)
         .then(|| reason_in(include_str!("../windows/left_out.txt"), path))
         .flatten()
 }
 
-/// Reports that a case is left out.
+/// Prints that a test is excluded.
 ///
 /// # Panics
 /// Panics if the list does not contain the test.
@@ -18,7 +18,7 @@ pub fn leave_out(path: &str) {
     println!("  skip  {path}: {reason}");
 }
 
-/// Leaves out a test that cannot be compiled for this system. With `mod`, leaves out a whole module.
+/// Excludes a test that cannot be compiled for this system. With `mod`, excludes a whole module.
 #[macro_export]
 macro_rules! left_out {
     (mod $module:ident) => {
@@ -65,7 +65,7 @@ mod tests {
         assert_eq!(reason_in(list, "two::any"), Some("c"));
     }
 
-    /// Tests that each row names a test. Otherwise, a renamed test would leave a useless row.
+    /// Tests that each row names a test, because the row of a renamed test would have no effect.
     #[test]
     fn every_row_names_a_case_that_there_is_and_none_is_listed_twice() {
         let (mut names, files) = (Vec::new(), sources());

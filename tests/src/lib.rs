@@ -1,7 +1,7 @@
-//! The harness of the behaviour tests. A scene has drivers, manifests and variables. A child process in it loads the library under test as
-//! an application does.
+//! The harness of the behaviour tests. A scene has drivers, manifests and variables. A child process runs in the scene, and loads the
+//! library under test as an application does.
 //!
-//! A case is an ordinary test function:
+//! A test is an ordinary test function that calls [`case()`]:
 //!
 //! ```ignore
 //! /// DRV-143
@@ -19,8 +19,8 @@
 //! }
 //! ```
 //!
-//! [`case()`] runs the function twice. In the test process, the function builds the scene on disk and starts a child. The child
-//! runs the same function, builds nothing, and executes the closure that [`Scene::run`] gets. `tests/README.md` describes the whole.
+//! [`case()`] runs the function twice. In the test process, the function builds the scene on disk and starts a child. The child runs the
+//! same function, builds nothing, and executes the closure of [`Scene::run`]. `tests/README.md` describes the harness.
 
 mod case;
 #[cfg(target_os = "linux")]

@@ -1,4 +1,4 @@
-//! Paths of the libraries: the one under test and the built mocks.
+//! Paths of the library under test and of the built mock drivers and layers.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::vk::version_of;
 /// Major, minor and patch number.
 pub(crate) type Version = [u32; 3];
 
-/// Returns `true` if the library under test is a Khronos loader. Such runs test the tests themselves.
+/// Returns `true` if the library under test is a Khronos loader. These runs test the tests themselves.
 pub fn is_peer() -> bool {
     peer_text().is_some()
 }
@@ -26,8 +26,8 @@ pub(crate) fn peer_version() -> Option<Version> {
     })
 }
 
-/// Returns the version of the Khronos loader under test, as text for a child's variable. So a child need not load the library to learn the
-/// version.
+/// Returns the version of the Khronos loader under test, as text for a child's variable. With this variable, a child need not load the
+/// library to find its version.
 pub(crate) fn peer_for_child() -> Option<String> {
     peer_version().map(|version| version.map(|part| part.to_string()).join("."))
 }
@@ -50,8 +50,8 @@ fn peer_text() -> Option<String> {
     env::var("VKL_PEER").ok().filter(|text| !text.is_empty())
 }
 
-/// Returns the library under test: the file in `VKL_LIBRARY`. The default is the library built beside this program, or the system's own for
-/// runs on a Khronos loader.
+/// Returns the library under test: the file in `VKL_LIBRARY`. The default is the library built beside this program, or the system's own
+/// library in a run on a Khronos loader.
 pub fn under_test() -> PathBuf {
     match env::var_os("VKL_LIBRARY") {
         Some(path) => path.into(),
@@ -60,7 +60,7 @@ pub fn under_test() -> PathBuf {
     }
 }
 
-/// Returns a library of this workspace, for example `mock_driver`. The library was built by itself, or as a dependency of this program.
+/// Returns a library of this workspace, for example `mock_driver`. Cargo built the library by itself, or as a dependency of this program.
 pub fn built(name: &str) -> PathBuf {
     let here = built_here();
     let (before, after) = LIBRARY_SUFFIXES;

@@ -1,17 +1,17 @@
-//! The words of the system's dynamic linker about libraries that it does not open.
+//! Error texts of the system's dynamic linker for libraries that it cannot open.
 
-/// The file is missing.
+/// Error text for a missing file.
 pub const MISSING: &str = if MUSL {
     "No such file or directory"
 } else {
     "cannot open shared object file"
 };
 
-/// The file is too short for a library.
+/// Error text for a file that is too short for a library.
 pub const TOO_SHORT: &str = if MUSL { "Exec format error" } else { "file too short" };
 
-/// The library is for another word size.
+/// Error text for a library of another word size.
 pub const OTHER_CLASS: &str = if MUSL { "Exec format error" } else { "wrong ELF class" };
 
-/// The C library of Alpine and others; the words above are else those of glibc.
+/// `true` if the C library is musl, for example on Alpine. Otherwise, the error texts are those of glibc.
 const MUSL: bool = cfg!(target_env = "musl");

@@ -7,7 +7,7 @@ use crate::library::log_column;
 use crate::process::Ended;
 use crate::system::{ABORTED, is_crash, settle};
 
-/// The outcome of one run.
+/// Outcome of one run of a child.
 pub struct Outcome {
     ending: String,
     stdout: String,
@@ -87,7 +87,7 @@ impl Outcome {
             "no `{text}` before the abort\n{}",
             self.all()
         );
-        // The abort must be deliberate; a panic in a debug build aborts too.
+        // The output must not have a panic, because a panic in a debug build aborts too.
         assert!(
             !self.stderr.contains("panicked at"),
             "the child did not end by itself\n{}",
@@ -96,7 +96,7 @@ impl Outcome {
         self
     }
 
-    /// Checks that a signal ended the process, deliberately or not.
+    /// Checks that a signal ended the process, whether the loader aborted it or not.
     #[track_caller]
     pub fn crashed(&self) -> &Self {
         assert!(
@@ -108,7 +108,7 @@ impl Outcome {
         self
     }
 
-    /// Returns how the child ended, in words.
+    /// Returns the end of the child in words.
     pub fn ending(&self) -> &str {
         &self.ending
     }
@@ -198,7 +198,7 @@ impl Outcome {
     }
 }
 
-/// Returns the padded beginning of a log line (APP-232).
+/// Returns the header of a log line, padded to the column of the text (APP-232).
 fn header(level: &str) -> String {
     let column = log_column();
     let prefix = if column == 18 { "" } else { "[Vulkan Loader] " };

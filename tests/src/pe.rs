@@ -1,11 +1,12 @@
-//! Exports of a library for Windows.
+//! Hides exports of a library for Windows.
 
 /// Removes the name from the library's sorted table of names.
 pub(crate) fn hide(library: &mut [u8], name: &str) {
     let table = Names::of(library).expect("the library has a table of exports");
     let found = (0..table.count).find(|&index| table.name(library, index) == Some(name.as_bytes()));
     let found = found.unwrap_or_else(|| panic!("the library does not export {name}"));
-    // The entries after it move up: the offsets of their names with four bytes each, and their ordinals with two.
+    // The entries after the removed one move up: the offsets of their names, with four bytes each, and their ordinals,
+    // with two bytes each.
     for (start, size) in [(table.names, 4), (table.ordinals, 2)] {
         library.copy_within(
             start + (found + 1) * size..start + table.count * size,
@@ -16,7 +17,7 @@ pub(crate) fn hide(library: &mut [u8], name: &str) {
     library[table.number..table.number + 4].copy_from_slice(&count);
 }
 
-/// Place of the table of names in the file.
+/// Table of exported names, and data to find addresses in the file.
 struct Names {
     /// Offset of the table's length.
     number: usize,
@@ -47,7 +48,7 @@ impl Names {
             ordinals: 0,
             sections: (0..sections).map(section).collect::<Option<_>>()?,
         };
-        // The first data directory follows a header whose magic number gives the size of addresses.
+        // A data directory comes after a header, whose magic number determines the size of addresses.
         let directories = if number(library, header + 24, 2)? == 0x20b {
             112
         } else {

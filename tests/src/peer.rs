@@ -1,11 +1,11 @@
-//! The committed list of cases that a Khronos loader is known to fail, each with the reason.
+//! Committed list of the tests that a Khronos loader is known to fail, each with the reason.
 //!
-//! A head `[1.3.239]` or `[1.3.239, 1.4.363]` names the versions of the loader for the rows below it.
+//! A heading `[1.3.239]` or `[1.3.239, 1.4.363]` names the versions of the loader for the rows below it.
 
 use crate::known::{Expected, List};
 use crate::library::{Version, parse_version};
 
-/// Returns the expected result of the case with this path on the Khronos loader of this version.
+/// Returns the expected result of the test with this path on the Khronos loader of this version.
 pub(crate) fn expected(version: Version, path: &str) -> Expected {
     let list = parse(include_str!("../peer.txt"));
     list.expected(&nearest(&list, version), path)
@@ -15,7 +15,8 @@ fn parse(text: &str) -> List<'_, Version> {
     List::parse("peer.txt", text, parse_version)
 }
 
-/// Returns the version whose rows apply to this one: the newest version in the file that is not newer, or else the oldest version.
+/// Returns the version whose rows apply to `version`: the newest listed version that is not newer than `version`, or else the oldest listed
+/// one.
 fn nearest(list: &List<'_, Version>, version: Version) -> Version {
     let known = || list.rows.iter().flat_map(|row| row.heads.iter().copied());
     let older = known().filter(|known| *known <= version).max();

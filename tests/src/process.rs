@@ -9,13 +9,13 @@ use crate::system::processor_seconds;
 
 /// End of a child.
 pub(crate) struct Ended {
-    /// Exit status; `None` if the child was killed because it ran too long.
+    /// Exit status, or `None` if the child was killed at the time limit.
     pub(crate) status: Option<ExitStatus>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
-/// Returns the processor seconds that `work` takes in this process. Other processes on a busy machine do not count.
+/// Returns the processor time of `work` in this process, in seconds. Other processes do not affect the result.
 pub fn processor_time(work: impl FnOnce()) -> f64 {
     let begin = processor_seconds();
     work();

@@ -1,4 +1,4 @@
-//! A scene: a scratch folder with drivers, files and variables, in which child processes run.
+//! A scratch folder with drivers, files and variables, in which child processes run.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -21,9 +21,9 @@ const BUSY: u32 = 6;
 const ROOT: &str = "LOADER_TESTS_ROOT";
 const RUN: &str = "LOADER_TESTS_RUN";
 
-/// The scratch folder of a test, with everything that a child finds in it.
+/// Scratch folder of a test, with all files that a child finds.
 ///
-/// In the child, the same calls only compute paths, because the files exist already.
+/// In a child, the same methods only compute paths, because the files exist already.
 pub struct Scene {
     path: String,
     root: PathBuf,
@@ -36,17 +36,17 @@ pub struct Scene {
     runs: usize,
     child_run: Option<usize>,
     built: usize,
-    /// Number of drivers when the catalogue was made.
+    /// Number of drivers at the time when the catalogue was made.
     #[cfg(target_os = "linux")]
     catalogued: Option<usize>,
     #[cfg(target_os = "linux")]
     is_lazy: bool,
 }
 
-/// Waits until the files of a scene are old enough for the library to remember their contents.
+/// Waits until the files of a scene are old enough for the scan cache.
 ///
-/// The library remembers a file only if the file changed at least two seconds before it was read. Changes of attributes count too, and no
-/// call can set their time, so waiting is the only way.
+/// The scan cache stores a file only if the file changed at least two seconds before it was read. Changes of attributes count too, and no
+/// call can set their time, so the test must wait.
 pub fn settle() {
     std::thread::sleep(Duration::from_millis(2100));
 }
@@ -64,7 +64,7 @@ impl Scratch {
 }
 
 impl Scene {
-    /// Returns the scene of this name. In a child, returns the scene for which the process was started.
+    /// Returns the scene of the test with this path. In a child, returns the scene for which the process was started.
     pub fn open(path: &str) -> Self {
         steady::usual_umask();
         let child_run = env::var(RUN)
@@ -74,7 +74,7 @@ impl Scene {
             Some(root) => root.into(),
             None => {
                 let root = steady::new_folder("vkl");
-                // The path is the real one, because messages name files by their real paths.
+                // Messages name files by their real paths, so the scene needs its real path.
                 system::own_path(root.canonicalize().expect("a made folder has a real path"))
             }
         };
@@ -114,7 +114,7 @@ impl Scene {
         self.env("VK_LOADER_DEBUG", "all");
     }
 
-    /// Returns `true` in a process that was started for a run.
+    /// Returns `true` in a child process.
     pub fn is_child(&self) -> bool {
         self.child_run.is_some()
     }
@@ -126,7 +126,7 @@ impl Scene {
 
     /// Removes the scratch folder.
     pub fn remove(&self) {
-        // A folder that remains is garbage in a temporary folder, not a wrong result.
+        // A remaining folder does not affect the result of the test.
         let _ = fs::remove_dir_all(&self.root);
         system::unregister(&self.root);
     }
@@ -160,8 +160,8 @@ impl Scene {
         path
     }
 
-    /// Sets a value of the scene's part of the registry. `name` is below the key `list` of the lists (`Drivers`), for all users (`machine`)
-    /// or for this one (`user`). A number is a DWORD of four bytes.
+    /// Sets a value in the scene's part of the registry. The value `name` is in the key of the list `list`, for example `Drivers`. `part`
+    /// is `machine` for all users, or `user` for this user. A number is a DWORD of four bytes.
     #[cfg(windows)]
     pub fn registry(&self, part: &str, list: &str, name: &str, data: &[u8]) {
         if !self.is_child() {
@@ -169,7 +169,7 @@ impl Scene {
         }
     }
 
-    /// Runs a step that changes the disk, in the test process only.
+    /// Runs `step`, which changes the disk, in the test process and not in children.
     pub fn on_disk(&self, step: impl FnOnce()) {
         if !self.is_child() {
             step();
@@ -189,8 +189,8 @@ impl Scene {
         self
     }
 
-    /// Sets the time limit of the children on an idle machine, instead of ten seconds. The limit only detects hangs, and is longer on busy
-    /// machines.
+    /// Sets the time limit of the children on an idle machine, instead of ten seconds. The limit only detects hangs, and is extended for
+    /// busy machines.
     pub fn limit(&mut self, seconds: u64) -> &mut Self {
         self.limit = Duration::from_secs(seconds);
         self
@@ -210,8 +210,8 @@ impl Scene {
         self
     }
 
-    /// Records the drivers of the scene before the first run, so that they can stay closed in the children. Skips the rest of the test if
-    /// no program can record drivers.
+    /// Makes records of the scene's drivers before the first run, so that the drivers can stay closed in the children. Skips the rest of
+    /// the test if no program can record drivers.
     #[cfg(target_os = "linux")]
     pub fn lazily(&mut self) -> &mut Self {
         if !self.is_child() && catalogue::maker().is_none() {
@@ -221,7 +221,7 @@ impl Scene {
         self
     }
 
-    /// Skips the rest of the case with this reason unless the superuser runs it.
+    /// Skips the rest of the test with this reason, unless the superuser runs it.
     pub fn needs_superuser(&self, reason: &'static str) {
         if !self.is_child() && !steady::is_superuser() {
             skipped::leave(reason);
@@ -234,7 +234,7 @@ impl Scene {
         self
     }
 
-    /// Adds a mock driver. `VK_DRIVER_FILES` names the listed drivers in the order in which they were added.
+    /// Adds a mock driver. `VK_DRIVER_FILES` names the listed drivers, in the order of these calls.
     pub fn driver(&mut self, name: &str) -> &mut Driver {
         self.drivers.push(Driver::new(name, self.drivers.len()));
         self.drivers.last_mut().expect("one was just added")
@@ -290,7 +290,7 @@ impl Scene {
                 drop(vk);
                 std::process::exit(0);
             }
-            // The outcome of an earlier run is in files.
+            // Returns the outcome of an earlier run from its files.
             Some(_) => Outcome::read(&folder),
             None => {
                 self.build();
@@ -315,11 +315,12 @@ impl Scene {
             Vk::note(&self.root, "end");
             std::process::exit(0);
         }
-        // This process runs another closure or no closure, so the closure below is never called.
+        // This process does not run the closure of this call, so the closure below is never called.
         self.run(|_| unreachable!("the run with this number has a closure of its own"))
     }
 
-    /// Makes a driver catalogue for the next runs, if the tests must have one. Does so before the first run, and after drivers were added.
+    /// Makes a driver catalogue for the next runs, if the tests run with catalogues. A catalogue is made before the first run, and after
+    /// drivers were added.
     #[cfg(target_os = "linux")]
     fn make_catalogue(&mut self) {
         if self.catalogued.replace(self.built) == Some(self.built) {
@@ -356,7 +357,7 @@ impl Scene {
 
     fn spawn(&self) -> Outcome {
         let journal = self.path("journal");
-        // A run that calls no driver leaves no journal.
+        // If no driver is called, the run writes no journal, and an old journal must not remain.
         let _ = fs::remove_file(&journal);
         let mut command = self.command();
         let path = self.path.as_str();
@@ -368,7 +369,7 @@ impl Scene {
             .env(ROOT, &self.root)
             .env(RUN, self.runs.to_string())
             .current_dir(&self.root);
-        // The child may be a copy of this program in another folder, from which it would not find the library.
+        // The child may be a copy of this program in another folder, in which it cannot find the library.
         command.env("VKL_LIBRARY", self.library_of_children());
         if let Some(version) = library::peer_for_child() {
             command.env("VKL_PEER", version);
@@ -400,8 +401,7 @@ impl Scene {
         Outcome::new(ended, fs::read_to_string(journal).unwrap_or_default())
     }
 
-    /// Returns the command that starts this program, its copy, or its elevated copy. The words of `VKL_WRAP` come first, except for the
-    /// elevated copy.
+    /// Returns the command that starts this program, its copy, or its elevated copy. An elevated copy runs without the words of `VKL_WRAP`.
     fn command(&self) -> Command {
         let own = env::current_exe().expect("a process knows its program");
         let own = self.copy.clone().unwrap_or(own);

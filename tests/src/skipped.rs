@@ -1,4 +1,4 @@
-//! Tests that detect, after they have begun, that they cannot run on this machine.
+//! Tests that skip themselves after they have begun, because this machine cannot run them.
 
 use std::any::Any;
 use std::panic::resume_unwind;
@@ -6,7 +6,7 @@ use std::panic::resume_unwind;
 /// Reason for skipping a test, as the payload of a panic.
 struct Skipped(&'static str);
 
-/// Unwinds out of a test, which is then reported as skipped for this reason.
+/// Ends a test by unwinding. The test is then reported as skipped for this reason.
 pub(crate) fn leave(reason: &'static str) -> ! {
     resume_unwind(Box::new(Skipped(reason)))
 }

@@ -1,4 +1,4 @@
-//! The committed list of tests that cannot pass on some target: another processor, word size or C library, often in an emulator.
+//! Committed list of the tests that cannot pass on a target with another processor, word size or C library, often in an emulator.
 
 use crate::known::{Expected, List};
 use std::env;

@@ -1,4 +1,4 @@
-//! Commands: added, removed, changed, promoted, aliased.
+//! Compares commands: added, removed, changed, promoted and aliased ones.
 
 use super::notes;
 use super::report::{Change, Entry, Section, Severity};

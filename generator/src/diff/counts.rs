@@ -1,4 +1,4 @@
-//! Number of items of each kind, on both sides.
+//! Counts the items of each kind in both registries.
 
 use super::report::Count;
 use super::view::View;

@@ -1,4 +1,4 @@
-//! Enumerations, flags and constants: values that programs and drivers were compiled with.
+//! Compares enumerations, flags and constants, whose values programs and drivers were compiled with.
 
 use super::report::{Change, Entry, Section, Severity};
 use super::view::{Sides, View};

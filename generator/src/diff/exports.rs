@@ -1,4 +1,4 @@
-//! Exported symbols of each list (GEN-53).
+//! Compares the exported symbols of each list (GEN-53).
 
 use super::report::{Entry, Section, Severity};
 use super::view::View;

@@ -1,4 +1,4 @@
-//! Extensions, platforms and core versions.
+//! Compares extensions, platforms and core versions.
 
 use super::report::{Change, Entry, Section, Severity};
 use super::view::{Sides, View, or_none};
@@ -38,7 +38,7 @@ pub(super) fn sections(old: &View<'_>, new: &View<'_>) -> Vec<Section> {
     sections
 }
 
-/// Splits extensions into those whose names the other registry reserves, and all others.
+/// Splits extensions into those whose names the other registry reserves, and the others.
 fn split(extensions: &[(&str, &Extension)], reserved: &BTreeSet<String>) -> (Vec<Entry>, Vec<Entry>) {
     let entry =
         |&(name, extension): &(&str, &Extension)| Entry::noted(name, Severity::Concerns, "about", summary(extension));
@@ -76,7 +76,7 @@ const fn word(kind: ExtensionKind) -> &'static str {
     }
 }
 
-/// Returns the reserved names that the other registry does not support at all. Names that it supports have their own section.
+/// Returns the reserved names that the other registry does not support at all. Supported names have their own section.
 fn names_only<'a>(
     names: impl Iterator<Item = &'a String>,
     supported: &std::collections::BTreeMap<String, Extension>,
@@ -126,7 +126,7 @@ fn changes(before: &Extension, after: &Extension) -> Vec<Change> {
     .collect()
 }
 
-/// Lists the changes of `promotedto`, which say nothing about aliases of commands (GEN-36).
+/// Lists the changes of `promotedto`, which are independent of aliases of commands (GEN-36).
 fn promotion(before: &Extension, after: &Extension) -> Vec<Change> {
     let targets = (before.promoted_to.as_ref(), after.promoted_to.as_ref());
     let change = Change::between("promoted to", Severity::Concerns, targets, |it| or_none(it.as_ref()));

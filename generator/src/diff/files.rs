@@ -1,6 +1,7 @@
-//! Compares the emitted files and the files of the snapshot. Each file that differs gets a line, so that no change of the output is hidden.
+//! Compares the emitted files and the files of the snapshot. The report has a line for each file that differs, so that
+//! no change of the output is hidden.
 //!
-//! A change that affects only a file of the snapshot changes nothing that is compiled, only its checksum in the manifest.
+//! If only a file of the snapshot changes, its checksum in the manifest changes, but no compiled file.
 
 use super::report::{Entry, Section, Severity};
 use super::view::View;

@@ -1,4 +1,4 @@
-//! Handle types.
+//! Compares handle types.
 
 use super::report::{Change, Entry, Section, Severity};
 use super::view::{Sides, View, or_none};

@@ -1,9 +1,9 @@
-//! The report as one self-contained page: it needs no network and no second file, and is readable without scripts.
+//! Prints the report as one HTML page, which needs no network and no other file, and is readable without scripts.
 
 use super::report::{Count, Entry, Report, Section, Severity};
 use std::fmt::Write;
 
-/// The page around the report; `{{name}}` marks a place for text.
+/// HTML around the report; `{{name}}` marks a place for text.
 const PAGE: &str = include_str!("templates/page.html");
 
 /// Returns the whole report as a self-contained page.
@@ -21,7 +21,7 @@ pub fn html(report: &Report) -> String {
     ];
     let mut page = String::with_capacity(PAGE.len() * 2);
     let mut rest = PAGE;
-    // Marks in inserted text are not replaced.
+    // A mark inside inserted text stays as it is.
     while let Some(start) = rest.find("{{") {
         page.push_str(&rest[..start]);
         rest = &rest[start..];
@@ -40,7 +40,7 @@ pub fn html(report: &Report) -> String {
     page
 }
 
-/// Returns the breaking changes, followed by the entries that need a decision.
+/// Returns the breaking changes, and then the entries that need a decision.
 fn urgent(report: &Report) -> String {
     let mut out = String::new();
     for (severity, title) in [
@@ -51,7 +51,7 @@ fn urgent(report: &Report) -> String {
         if found.is_empty() {
             continue;
         }
-        // Writing to a string cannot fail, here and below.
+        // Writing to a string cannot fail.
         let word = severity.word();
         let _ = writeln!(
             out,
@@ -75,7 +75,7 @@ fn urgent(report: &Report) -> String {
     out
 }
 
-/// Returns the summary: how many entries each section has.
+/// Returns the summary, which has the number of entries of each section.
 fn cards(report: &Report) -> String {
     let card = |section: &Section| {
         format!(

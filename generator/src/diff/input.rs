@@ -1,4 +1,4 @@
-//! Origin of the two registries of a difference.
+//! Reads the two registries of a comparison.
 
 use super::view::Side;
 use crate::error::Error;
@@ -24,7 +24,7 @@ pub fn side(operand: impl AsRef<Path>, xml_folder: &Path) -> Result<Side, Error>
     Ok(Side { registry, unknown })
 }
 
-/// Reads a registry, and the video registry beside it if there is one.
+/// Reads a registry, and the video registry beside it if that file exists.
 fn from_xml(vk: &Path) -> Result<(vk_registry::model::Registry, Vec<vk_registry::Diagnostic>), Error> {
     let video = vk.with_file_name("video.xml");
     let is_pair = video.is_file() && vk.file_name().is_some_and(|name| name == "vk.xml");
@@ -39,7 +39,7 @@ fn fetched(header: &str, xml_folder: &Path) -> Result<PathBuf, Error> {
     }
     let script = xml_folder.with_file_name("fetch.sh");
     let fail = |text: String| Error::File(script.clone(), format!("cannot fetch header {header}: {text}"));
-    // The standard output of the script would mix with the report.
+    // The script's standard output goes to standard error, because it would otherwise mix with the report.
     let output = Command::new(&script)
         .arg(header)
         .output()

@@ -1,4 +1,4 @@
-//! The report as JSON for programs.
+//! Prints the report as JSON for programs.
 
 use super::report::{Count, Entry, Report, Severity};
 use serde::Serialize;
@@ -11,7 +11,7 @@ struct Document<'a> {
     severity: Severity,
     exit_code: u8,
     verdict: String,
-    /// Entries by group and kind of change: `commands.added`.
+    /// Entries by the group and the kind of change, for example `commands.added`.
     sections: BTreeMap<&'a str, BTreeMap<&'a str, &'a [Entry]>>,
     counts: &'a [Count],
 }

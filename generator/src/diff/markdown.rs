@@ -1,4 +1,4 @@
-//! The report as Markdown, for a comment on a change or the summary of a build step.
+//! Prints the report as Markdown, for a comment on a change or the summary of a build step.
 
 use super::report::{Entry, Report, Section, Severity};
 use std::fmt::Write;
@@ -6,10 +6,10 @@ use std::fmt::Write;
 /// Upper bound on the length of the text. Hosts refuse comments of more than 65,536 characters, so further entries are only counted.
 const LIMIT: usize = 60_000;
 
-/// Returns the whole report, cut where a comment would be too long.
+/// Returns the report, shortened to the length limit of a comment.
 pub fn markdown(report: &Report) -> String {
     let mut out = format!("## Vulkan registry {} → {}\n\n", report.old, report.new);
-    // Writing to a string cannot fail, here and below.
+    // Writing to a string cannot fail.
     let _ = writeln!(out, "**{}**\n", report.verdict());
     for severity in [Severity::Breaking, Severity::Undecided] {
         urgent(report, severity, &mut out);
@@ -23,7 +23,7 @@ pub fn markdown(report: &Report) -> String {
     out
 }
 
-/// Writes the changes that must be seen first.
+/// Writes the changes of this severity, which a reviewer must see first.
 fn urgent(report: &Report, severity: Severity, out: &mut String) {
     let found: Vec<_> = report.of(severity).collect();
     if found.is_empty() {
@@ -43,7 +43,7 @@ fn urgent(report: &Report, severity: Severity, out: &mut String) {
 
 fn write_section(section: &Section, out: &mut String) {
     let count = section.entries.len();
-    // The files section is open, because a reviewer looks at the files next.
+    // The section of files is expanded, because a reviewer reads it next.
     let open = if section.group == "files" { " open" } else { "" };
     let _ = writeln!(out, "\n<details{open}><summary>{} ({count})</summary>\n", section.title);
     let lines = section.entries.iter().map(|entry| format!("- {}\n", line(entry)));
@@ -75,7 +75,7 @@ fn line(entry: &Entry) -> String {
     line
 }
 
-/// Formats a name as code. Names in a registry that was read have no backtick, but unknown constructs may have one.
+/// Formats a name as code. Names in a valid registry contain no backtick, but unknown constructs may contain one.
 fn code(text: &str) -> String {
     if text.contains('`') {
         escaped(text)

@@ -1,7 +1,7 @@
-//! Differences between two registries, as far as the loader is concerned (GEN-90 to GEN-92).
+//! Compares two registries, and reports the differences that concern the loader (GEN-90 to GEN-92).
 //!
-//! Each chapter compares one kind of fact and gives sections that are present even if they are empty. The renderers print the finished [`Report`] and
-//! know nothing about registries.
+//! Each module compares one kind of fact. It returns its sections even if they are empty. The modules for output formats depend only on the
+//! finished [`Report`], and not on registries.
 
 mod commands;
 mod counts;

@@ -1,10 +1,10 @@
-//! Notes of the registry about commands, which change nothing about them.
+//! Compares notes of the registry about commands, which do not affect the commands themselves.
 
 use super::report::{Change, Severity};
 use super::view::or_none;
 use vk_registry::model::{Command, Deprecation};
 
-/// Lists changes to the advice against a command. Such advice never changes availability (GEN-25).
+/// Lists changes to deprecations of a command. A deprecation never changes availability (GEN-25).
 pub(super) fn deprecations(before: &Command, after: &Command) -> Vec<Change> {
     let only = |here: &Command, there: &Command, what: &str| -> Vec<Change> {
         let advice = here.deprecations.iter().filter(|it| !there.deprecations.contains(it));
@@ -21,8 +21,8 @@ pub(super) fn deprecations(before: &Command, after: &Command) -> Vec<Change> {
     found
 }
 
-/// Lists changes to the registry's notes about parameters, beyond their types. Only the length of returned dispatchable handles is ever used
-/// (GEN-48), so these are notes and not changes to the command.
+/// Lists changes to the registry's notes about parameters, beyond their types. The generator uses only the length of returned dispatchable
+/// handles (GEN-48), so these changes do not affect the command.
 pub(super) fn annotations(old: &Command, new: &Command) -> Vec<Change> {
     let mut found = Vec::new();
     for (number, (before, after)) in old.params.iter().zip(&new.params).enumerate() {

@@ -1,4 +1,4 @@
-//! The report: sections of entries, each with its change and the importance of that change.
+//! Report of a comparison. The report has sections with entries, and each entry has its changes and their importance.
 
 use crate::text::counted;
 use serde::Serialize;
@@ -7,18 +7,18 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// A change without consequences: a spelling, a condition, a note.
+    /// The change has no consequences, for example another spelling, condition or note.
     Informational,
-    /// The emitted code changes, or a maintainer should look at it.
+    /// The emitted code changes, or a maintainer should check the change.
     Concerns,
-    /// The policy has no answer yet.
+    /// The policy has no decision about the change yet.
     Undecided,
-    /// Programs or drivers built for the old header could break.
+    /// The change could break programs or drivers that were built for the old header.
     Breaking,
 }
 
 impl Severity {
-    /// Returns the word in reports.
+    /// Returns the word for the severity in reports.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Informational => "informational",
@@ -29,12 +29,12 @@ impl Severity {
     }
 }
 
-/// A fact that changed.
+/// Change of one fact.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Change {
     /// Kind of the fact: `abi`, `spelling`, `providers`, ...
     pub kind: &'static str,
-    /// The change in words.
+    /// Description of the change.
     pub text: String,
     /// Importance of the change.
     pub severity: Severity,
@@ -49,7 +49,7 @@ impl Change {
         }
     }
 
-    /// Returns a change from one value to another; `None` if both values are equal.
+    /// Returns a change from one value to another, or `None` if both values are equal.
     pub(super) fn between<T: PartialEq>(
         kind: &'static str,
         severity: Severity,
@@ -61,7 +61,7 @@ impl Change {
     }
 }
 
-/// An object that was added, removed or changed.
+/// Object that was added, removed or changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Entry {
     /// Name of the object in the registry.
@@ -86,7 +86,7 @@ impl Entry {
         }
     }
 
-    /// Creates an entry for changed facts; `None` if nothing changed.
+    /// Creates an entry for changed facts, or returns `None` if there is no change.
     pub(super) fn changed(name: &str, changes: Vec<Change>) -> Option<Self> {
         (!changes.is_empty()).then(|| Self::new(name, Severity::Informational, changes))
     }
@@ -104,9 +104,9 @@ pub struct Section {
     pub group: &'static str,
     /// Kind of change: `added`, `removed`, `changed`, ...
     pub name: &'static str,
-    /// The heading.
+    /// Heading of the section.
     pub title: &'static str,
-    /// The entries.
+    /// Entries of the section, sorted by name.
     pub entries: Vec<Entry>,
 }
 
@@ -122,8 +122,8 @@ impl Section {
     }
 }
 
-/// Sections whose entries break no program but stop a run: group, name, singular and plural of an entry, and the verb that refuses the
-/// entry.
+/// Sections whose entries stop a run, although they break no program. Each row has the group, the name, the singular and plural of an
+/// entry, and the verb that refuses the entry.
 const STOPPERS: [(&str, &str, [&str; 2], &str); 2] = [
     (
         "policy",
@@ -139,7 +139,7 @@ const STOPPERS: [(&str, &str, [&str; 2], &str); 2] = [
     ),
 ];
 
-/// A number on both sides.
+/// Number of items in each registry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Count {
     /// Name of the counted items.
@@ -150,7 +150,7 @@ pub struct Count {
     pub new: usize,
 }
 
-/// All differences.
+/// Differences between two registries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// Header version of the old registry.
@@ -159,7 +159,7 @@ pub struct Report {
     pub new: String,
     /// All sections, in a fixed order.
     pub sections: Vec<Section>,
-    /// Counts per level and kind.
+    /// Counts of commands per level, and of other items.
     pub counts: Vec<Count>,
 }
 
@@ -177,7 +177,7 @@ impl Report {
             .unwrap_or(Severity::Informational)
     }
 
-    /// Returns the exit code under `--exit-code` (GEN-91).
+    /// Returns the exit code for the option `--exit-code` (GEN-91).
     pub fn exit_code(&self) -> u8 {
         match self.severity() {
             Severity::Informational => 0,
@@ -203,7 +203,7 @@ impl Report {
         self.entries().filter(move |(_, entry)| entry.severity == severity)
     }
 
-    /// Returns a sentence that tells a maintainer what to do.
+    /// Returns a sentence with the next step for a maintainer.
     pub fn verdict(&self) -> String {
         let count = |severity| self.of(severity).count();
         let (breaking, undecided) = (count(Severity::Breaking), count(Severity::Undecided));

@@ -1,4 +1,4 @@
-//! Changes that a person must judge: special commands, policy rows, unknown constructs.
+//! Lists changes that a person must judge: special commands, policy rows and unknown constructs.
 
 use super::report::{Change, Entry, Section, Severity};
 use super::view::View;
@@ -34,7 +34,7 @@ pub(super) fn sections(old: &View<'_>, new: &View<'_>) -> Vec<Section> {
     ]
 }
 
-/// Returns the commands that are special in this registry and not in the other one. Without a row in the policy, `emit` fails.
+/// Returns the commands that are special in this registry and not in the other one. `emit` fails until the policy has a row for each.
 fn candidates(here: &View<'_>, there: &View<'_>) -> Vec<Entry> {
     let is_special_there = |name: &str| there.plan.command(name).is_some_and(|plan| !plan.special.is_empty());
     let entry = |plan: &CommandPlan<'_>| {
@@ -61,7 +61,7 @@ fn candidates(here: &View<'_>, there: &View<'_>) -> Vec<Entry> {
         .collect()
 }
 
-/// Returns the misfits between policy and registry that the old registry did not have.
+/// Returns the conflicts between policy and new registry that the old registry did not have.
 fn problems(old: &View<'_>, new: &View<'_>, wanted: impl Fn(&&Problem) -> bool) -> Vec<Entry> {
     let before: BTreeSet<&Problem> = old.problems.iter().collect();
     let found = new
@@ -74,7 +74,7 @@ fn problems(old: &View<'_>, new: &View<'_>, wanted: impl Fn(&&Problem) -> bool) 
         .collect()
 }
 
-/// Returns the description of a problem, the advice, and the lines to write.
+/// Returns the description of a problem, the advice, and the policy rows to write.
 fn told(problem: &Problem) -> Vec<Change> {
     let change = |kind, text: &str| Change::new(kind, Severity::Informational, text.trim());
     let mut changes = vec![change(problem.code.word(), &problem.text)];

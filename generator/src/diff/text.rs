@@ -1,12 +1,12 @@
-//! The report as plain text for a terminal.
+//! Prints the report as plain text for a terminal.
 
 use super::report::{Entry, Report, Section, Severity};
 use std::fmt::Write;
 
-/// Returns the report as text, without the sections that have no entry.
+/// Returns the report as text. Empty sections are omitted.
 pub fn text(report: &Report) -> String {
     let mut out = String::new();
-    // Writing to a string cannot fail, here and below.
+    // Writing to a string cannot fail.
     let _ = writeln!(
         out,
         "Vulkan registry {} -> {}: {}",

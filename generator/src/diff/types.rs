@@ -1,4 +1,4 @@
-//! Structures that the loader looks into, and platform types that it would have to know.
+//! Compares structures that the loader reads, and platform types that the generator must know.
 
 use super::report::{Change, Entry, Section, Severity};
 use super::view::{View, or_none};
@@ -39,13 +39,13 @@ fn kinds<'a>(view: &View<'a>) -> BTreeSet<(&'a str, &'static str)> {
     named.collect()
 }
 
-/// Returns the types that only the first side has, or has as this kind.
+/// Returns the types that only the first registry has, or that have this kind only there.
 fn only(here: &BTreeSet<(&str, &'static str)>, there: &BTreeSet<(&str, &'static str)>) -> Vec<Entry> {
     let entry = |(name, kind): &(&str, &'static str)| Entry::noted(name, Severity::Concerns, "kind", *kind);
     here.difference(there).map(entry).collect()
 }
 
-/// Returns the types that both registries emit, but with another meaning.
+/// Returns the types that both registries emit, and that have changed.
 fn meanings(old: &View<'_>, new: &View<'_>) -> Vec<Entry> {
     let meaning = |view: &View<'_>, name: &str| -> Option<String> {
         let registry = view.registry;

@@ -1,4 +1,4 @@
-//! The two compared registries, each with the facts that follow from it.
+//! Pairs the two compared registries with the facts that follow from them.
 
 use crate::emit;
 use crate::plan::{Plan, Problem};
@@ -8,15 +8,15 @@ use std::sync::OnceLock;
 use vk_registry::Diagnostic;
 use vk_registry::model::Registry;
 
-/// A side of the comparison: the old or the new registry.
+/// Registry on one side of the comparison, old or new.
 pub struct Side {
-    /// Facts of this side.
+    /// Facts of the registry.
     pub registry: Registry,
-    /// Constructs in the registry that no rule judges yet (GEN-80).
+    /// Constructs in the registry that no rule covers yet (GEN-80).
     pub unknown: Vec<Diagnostic>,
 }
 
-/// A registry with the facts that follow from it under the present policy.
+/// Registry with the facts that follow from it under the present policy.
 pub struct View<'a> {
     pub(super) registry: &'a Registry,
     pub(super) policy: &'a Policy,
@@ -40,7 +40,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Returns the emitted files by path. The manifest is left out, because its checksums follow from the other files.
+    /// Returns the emitted files by path. The manifest is not included, because its checksums follow from the other
+    /// files.
     pub(super) fn emitted(&self) -> &BTreeMap<String, String> {
         self.emitted.get_or_init(|| {
             let files = emit::all(&self.plan).into_iter();
@@ -49,7 +50,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Two maps side by side: elements only of the new map, only of the old map, and of both.
+/// Two maps in comparison: the elements only of the new map, only of the old map, and of both.
 pub(super) struct Sides<'a, T> {
     pub(super) added: Vec<(&'a str, &'a T)>,
     pub(super) removed: Vec<(&'a str, &'a T)>,

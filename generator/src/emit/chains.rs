@@ -1,4 +1,4 @@
-//! `chains.rs`: the sizes of structures in chains that the runtime copies (APP-144).
+//! `chains.rs`: the sizes of structures in `pNext` chains that the runtime copies (APP-144).
 
 use super::file::File;
 use crate::names::ident;

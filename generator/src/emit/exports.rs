@@ -1,4 +1,4 @@
-//! `exports/`: the symbols that the library exports, for each family of systems (GEN-53).
+//! `exports/`: the exported symbols of the library, for each family of systems (GEN-53).
 
 use super::file::File;
 use crate::names::ident;

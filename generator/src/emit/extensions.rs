@@ -50,7 +50,8 @@ fn row(extension: &Extension) -> TokenStream {
     quote!(#name, #kind, #version, #platform;)
 }
 
-/// Returns the condition under which a target builds the extension's platform. `provisional` is a maturity, not a platform (GEN-54).
+/// Returns the condition under which a target builds the extension's platform. `provisional` is a degree of maturity, and not a platform
+/// (GEN-54).
 fn built_in(plan: &Plan<'_>, extension: &Extension) -> TokenStream {
     let Some(platform) = extension.platform.as_ref().filter(|word| *word != "provisional") else {
         return quote!(true);

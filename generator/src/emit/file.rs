@@ -1,18 +1,18 @@
-//! A file of the output, put together from formatted items, fixed text and rows of a table.
+//! An output file that consists of formatted items, fixed text and rows of a table.
 
 use crate::format;
 use proc_macro2::TokenStream;
 
-/// A file of the output.
+/// File of the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
     /// Path below `generated/`, with slashes.
     pub path: String,
-    /// The whole text.
+    /// Whole text of the file.
     pub text: String,
 }
 
-/// Width at which rows of a table continue on the next line.
+/// Column at which a long row of a table continues on the next line.
 const ROW_WIDTH: usize = 116;
 
 impl File {
@@ -32,7 +32,7 @@ impl File {
         }
     }
 
-    /// Appends the documentation of the module.
+    /// Appends a doc comment for the module.
     pub(super) fn doc(mut self, text: &str) -> Self {
         self.blank_line();
         for line in text.lines() {

@@ -24,7 +24,7 @@ pub(super) fn file(plan: &Plan<'_>) -> File {
         .rows("commands", rows)
 }
 
-/// Returns the names that rows hold as numbers.
+/// Returns the list of parameter names, to which rows refer by number.
 fn parameters(plan: &Plan<'_>) -> TokenStream {
     let names = plan.policy.checked_parameters.keys();
     let count = Literal::usize_unsuffixed(names.len() + 1);
@@ -88,14 +88,14 @@ fn parameter(command: &CommandPlan<'_>) -> TokenStream {
     }
 }
 
-/// Emits a function as a pointer of the registry's type. A body whose signature differs from the registry does not compile (GEN-73).
+/// Emits a function as a pointer of the registry's type, so that a body with another signature does not compile (GEN-73).
 fn served_by(plan: &Plan<'_>, command: &CommandPlan<'_>, target: &str, place: Place) -> TokenStream {
     let ty = pfn(plan.command(target).unwrap_or(command), place);
     let target = ident(target);
     quote!(#target as #ty)
 }
 
-/// Returns the tables of the chain and of the driver that have a slot for a command.
+/// Returns the slot numbers of a command in the tables of the chain and of the driver.
 fn slots(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
     let is_device = command.command.level == Level::Device;
     let chain = match (is_device, plan.has_slot(command, Table::Instance)) {

@@ -1,4 +1,4 @@
-//! `manifest.txt`: the inputs and the files of the output (GEN-93).
+//! `manifest.txt`: the checksums of the inputs and of the output files (GEN-93).
 
 use super::file::File;
 use sha2::{Digest, Sha256};
@@ -8,10 +8,10 @@ use vk_registry::model::HeaderVersion;
 
 /// Path of the manifest below `generated/`.
 pub const MANIFEST: &str = "manifest.txt";
-/// The first line of every manifest.
+/// First line of every manifest.
 const HEADING: &str = "# SHA-256 of each input, then of each file in this directory.";
 
-/// A file that the output depends on.
+/// File that the output depends on.
 pub struct Input {
     /// Name of the file in the manifest.
     pub name: String,
@@ -34,7 +34,8 @@ pub fn manifest(header: HeaderVersion, inputs: &[Input], files: &[File]) -> File
     }
 }
 
-/// Returns the files that a manifest lists as emitted, including itself; an empty list if the text is not a manifest.
+/// Returns the files that a manifest lists as emitted, including the manifest. The list is empty if the text is not a
+/// manifest.
 pub fn listed(text: &str) -> BTreeSet<&str> {
     let mut lines = text.lines();
     if lines.next() != Some(HEADING) {

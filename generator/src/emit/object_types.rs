@@ -1,4 +1,4 @@
-//! `object_types.rs`: kinds of objects in the two enumerations that name them (GEN-69).
+//! `object_types.rs`: the kinds of objects, with their numbers in the two enumerations of object types (GEN-69).
 
 use super::file::File;
 use crate::names::ident;
@@ -8,7 +8,7 @@ use quote::quote;
 pub(super) fn file(plan: &Plan<'_>) -> File {
     let reports = plan.registry.enums.get("VkDebugReportObjectTypeEXT");
     let rows = plan.registry.handles.values().map(|handle| {
-        // The counterpart is found by exact name; the numbers of the two enumerations differ.
+        // The counterpart has the same name with another prefix. The two enumerations have different numbers.
         let rest = handle.object_type.strip_prefix("VK_").unwrap_or(&handle.object_type);
         let counterpart = format!("VK_DEBUG_REPORT_{rest}_EXT");
         let known = reports.is_some_and(|reports| reports.enumerants.iter().any(|found| found.name == counterpart));

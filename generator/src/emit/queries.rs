@@ -1,4 +1,4 @@
-//! `queries.rs`: structures whose content may be recorded, and the names of all commands (GEN-61).
+//! `queries.rs`: the structures whose content can be recorded, and the names of all commands (GEN-61).
 
 use super::file::File;
 use crate::names::ident;

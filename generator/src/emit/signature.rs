@@ -1,4 +1,4 @@
-//! Signatures of commands, as trampolines, terminators and function-pointer types need them.
+//! Prints signatures of commands for trampolines, terminators and function-pointer types.
 
 use crate::names::{ident, reference_page};
 use crate::plan::{CommandPlan, Place, Plan};
@@ -16,7 +16,7 @@ pub(super) fn params(plan: &Plan<'_>, command: &CommandPlan<'_>, place: Place) -
     command.command.params.iter().map(one).collect()
 }
 
-/// Returns `-> Type`; nothing for `void`.
+/// Returns `-> Type`, or no tokens for `void`.
 pub(super) fn returned(plan: &Plan<'_>, command: &CommandPlan<'_>, place: Place) -> TokenStream {
     plan.types.returned(&command.returned, place)
 }
@@ -44,7 +44,7 @@ pub(super) fn lowered_arguments(plan: &Plan<'_>, command: &CommandPlan<'_>) -> V
     command.command.params.iter().map(one).collect()
 }
 
-/// Returns the name of the function-pointer type.
+/// Returns the name of a command's function-pointer type.
 pub(super) fn pfn_name(command: &str) -> Ident {
     format_ident!("PFN_{command}")
 }
@@ -62,7 +62,7 @@ pub(super) fn pfn(command: &CommandPlan<'_>, place: Place) -> TokenStream {
     quote!(#name<#level>)
 }
 
-/// Returns a doc comment with the link to the reference page.
+/// Returns a doc comment with a link to the reference page of `name`.
 pub(super) fn doc(name: &str) -> TokenStream {
     let text = format!(" [`{name}`]({})", reference_page(name));
     quote!(#[doc = #text])

@@ -1,4 +1,5 @@
-//! `terminator/`: the functions at the end of the instance chain, and at the end of the device chain for a few commands.
+//! `terminator/`: the functions at the end of the instance chain, and those at the end of the device chain that a few
+//! commands have.
 
 use super::file::File;
 use super::signature::{arguments, doc, lowered_arguments, params, returned};

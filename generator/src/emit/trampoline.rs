@@ -1,4 +1,4 @@
-//! `trampoline/`: the functions that the application calls.
+//! `trampoline/`: the functions that applications call.
 
 use super::file::File;
 use super::signature::{arguments, doc, lowered_arguments, params, returned};
@@ -11,7 +11,7 @@ use quote::quote;
 use std::collections::{BTreeMap, BTreeSet};
 use vk_registry::model::Level;
 
-/// Returns the commands by the module they are emitted into: one for each kind of first parameter.
+/// Returns the commands by output module. Each kind of first parameter has a module.
 pub(super) fn by_first_parameter<'p, 'a>(
     commands: impl Iterator<Item = &'p CommandPlan<'a>>,
 ) -> BTreeMap<String, Vec<&'p CommandPlan<'a>>>
@@ -57,7 +57,7 @@ pub(super) fn files(plan: &Plan<'_>) -> Vec<File> {
     files
 }
 
-/// Returns the name of a module's first parameter in prose.
+/// Returns the description of a module's first parameter for a doc comment.
 pub(super) fn described(module: &str) -> String {
     match module {
         "global" => "no dispatchable object".to_owned(),
@@ -74,7 +74,7 @@ fn uses(commands: &[&CommandPlan<'_>]) -> TokenStream {
             use crate::handle::App;
         )
     });
-    // Macros that make the bodies.
+    // Imports the macros that expand to the bodies.
     let bodies: BTreeSet<Ident> = commands.iter().copied().filter_map(body_macro).collect();
     let bodies = bodies.into_iter();
     quote! {
@@ -129,7 +129,7 @@ fn handwritten(command: &CommandPlan<'_>) -> TokenStream {
     quote!(unsafe { crate::entry::#body(#(#arguments),*) })
 }
 
-/// Returns the loader's macro that makes a body; `None` for a hand-written body.
+/// Returns the loader's macro that expands to a body, or `None` for a hand-written body.
 fn body_macro(command: &CommandPlan<'_>) -> Option<Ident> {
     let name = match (command.entry, command.command.level) {
         (Entry::Handwritten, _) => return None,
@@ -151,7 +151,7 @@ fn is_jump(command: &CommandPlan<'_>) -> bool {
         && matches!(command.command.level, Level::Device | Level::PhysicalDevice)
 }
 
-/// Returns a body that passes the call on.
+/// Returns a body that calls the next function with the same arguments.
 fn passed_on(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
     let (name, arguments) = (ident(&command.command.name), lowered_arguments(plan, command));
     let output = command.command.params.iter().find(|param| plan.is_output(param));

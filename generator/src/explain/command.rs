@@ -1,4 +1,4 @@
-//! Explanation of a command.
+//! Explains a command.
 
 use super::facts::Facts;
 use super::places::Places;

@@ -1,9 +1,9 @@
-//! Facts as lines: a label in one column, values in the next.
+//! Formats facts as lines: a label in the first column, and values in the second.
 
 /// Width of the label column.
 const LABEL_WIDTH: usize = 16;
 
-/// The explanation being written.
+/// Text of the explanation so far.
 pub(super) struct Facts(String);
 
 impl Facts {
@@ -17,7 +17,7 @@ impl Facts {
         self.lines(label, &lines);
     }
 
-    /// Adds a value if there is one.
+    /// Adds a value, or nothing if the value is missing.
     pub(super) fn optional(&mut self, label: &str, value: Option<impl AsRef<str>>) {
         if let Some(value) = value {
             self.add(label, value);

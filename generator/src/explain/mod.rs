@@ -1,4 +1,4 @@
-//! Everything known about a name, with the lines of the registry that define it (GEN-2).
+//! Explains a name: prints all facts about it, and the lines of the registry that define it (GEN-2).
 
 mod command;
 mod facts;
@@ -14,7 +14,7 @@ use places::Places;
 
 /// Explains a command, an extension, a handle or another name of the registry.
 ///
-/// `policy` holds the texts that the plan's policy was read from, for line numbers.
+/// `policy` has the texts from which the policy of the plan was read, for line numbers.
 pub fn explain(options: &Options, plan: &Plan<'_>, policy: &[PolicyFile], name: &str) -> Result<String, Error> {
     let places = Places::new(options, plan, policy)?;
     let mut facts = Facts::new(name);

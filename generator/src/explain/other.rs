@@ -1,4 +1,4 @@
-//! Explanations of extensions, handles and other types.
+//! Explains extensions, handles and other types.
 
 use super::facts::Facts;
 use crate::plan::Plan;

@@ -1,4 +1,4 @@
-//! Places of a name: lines of the emitted files, the hand-written bodies, the policy, the snapshot and the XML.
+//! Finds the places of a name: lines of the emitted files, the hand-written bodies, the policy, the snapshot and the XML.
 
 use crate::command_line::Options;
 use crate::emit::{self, File};
@@ -11,12 +11,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use vk_registry::{Mention, mentions, snapshot};
 
-/// All texts in which a name may occur.
+/// Texts in which a name may occur.
 pub(super) struct Places<'a> {
     options: &'a Options,
     policy: &'a [PolicyFile],
     emitted: Vec<File>,
-    /// The registry and its overlays.
+    /// XML of the registry and its overlays.
     xml: Vec<(PathBuf, XmlFile)>,
 }
 
@@ -81,7 +81,7 @@ impl<'a> Places<'a> {
         let mut found = Vec::new();
         for file in snapshot::FILES {
             let path = self.options.snapshot.join(file);
-            // Without a snapshot, as when only XML is read, there is nothing to point to.
+            // If only XML was read, there may be no snapshot. The list of places is then empty.
             let text = fs::read_to_string(&path).unwrap_or_default();
             let is_record = |line: &str| !line.starts_with(' ') && line.split(' ').nth(1) == Some(name);
             let records = matching(&text, is_record);
@@ -90,7 +90,7 @@ impl<'a> Places<'a> {
         found
     }
 
-    /// Finds the emitted function in a folder of the output.
+    /// Finds the emitted function of this name in a folder of the output.
     pub(super) fn functions(&self, folder: &str, name: &str) -> Vec<String> {
         let start = format!(" fn {name}(");
         self.find(|path| path.starts_with(folder), |line| line.contains(&start))
@@ -102,7 +102,7 @@ impl<'a> Places<'a> {
         self.find(|path| path.starts_with("dispatch/"), |line| line.starts_with(&start))
     }
 
-    /// Finds the row of the lookup table.
+    /// Finds the row of the look-up table.
     pub(super) fn lookup_row(&self, name: &str) -> Vec<String> {
         let start = format!("    {name}: ");
         self.find(|path| path == "lookup.rs", |line| line.starts_with(&start))
@@ -120,14 +120,14 @@ impl<'a> Places<'a> {
             .collect()
     }
 
-    /// Finds the hand-written body: the call in emitted code, and the place in the loader's source.
+    /// Finds the hand-written body of a command: its call in emitted code, and its place in the loader's source.
     pub(super) fn body(&self, module: &str, command: &str) -> Vec<String> {
         let body = names::body(command).to_string();
         let mut found = vec![format!("crate::{module}::{body}")];
         let folder = self.options.root.join("loader/src");
         let text = fs::read_to_string(folder.join(module).join("mod.rs")).unwrap_or_default();
         let (home, name) = reexport(&text, &body).unwrap_or((module.to_owned(), body));
-        // A module that re-exports everything from another module does not name the body. The body is then searched for in all files.
+        // A module that re-exports everything from another module does not name the body. In that case, the search continues in all files.
         for home in [&*home, ""] {
             if found.len() == 1 {
                 found.extend(self.definitions(&folder, home, module, &name, command));
@@ -136,8 +136,8 @@ impl<'a> Places<'a> {
         found
     }
 
-    /// Finds a function of the loader below a folder of the loader's source: as a function, or as a row of a macro that defines the
-    /// function. Trampolines and terminators may have bodies of the same name, so files that are named after the other role are skipped.
+    /// Finds a function below a folder of the loader's source. The definition is a function, or a row of a macro that defines the function.
+    /// A trampoline and a terminator may have bodies of the same name, so the search skips files that are named after the other role.
     fn definitions(&self, folder: &Path, home: &str, module: &str, name: &str, command: &str) -> Vec<String> {
         let other = if module == "entry" { "terminator" } else { "entry" };
         let function = format!("fn {name}(");
@@ -172,8 +172,8 @@ impl<'a> Places<'a> {
     }
 }
 
-/// Finds the statement `use crate::home::{name as body};` by which a module takes a body. Returns the home as a path, and the name of the
-/// body there.
+/// Finds the statement `use crate::home::{name as body};` by which a module imports a body. Returns the path of the other module, and the
+/// name of the body there.
 fn reexport(text: &str, body: &str) -> Option<(String, String)> {
     let statements = text.split(';').filter_map(|it| it.split_once("use crate::"));
     for (_, statement) in statements {
@@ -188,7 +188,7 @@ fn reexport(text: &str, body: &str) -> Option<(String, String)> {
     None
 }
 
-/// Iterates over the wanted lines, with their numbers from 1.
+/// Iterates over the lines that `wanted` accepts, with their numbers from 1.
 fn matching(text: &str, wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = (usize, &str)> {
     let numbered = text.lines().enumerate().filter(move |(_, line)| wanted(line));
     numbered.map(|(index, line)| (index + 1, line))

@@ -1,4 +1,4 @@
-//! Function bodies: statements, calls, macros and `unsafe` blocks.
+//! Prints function bodies: statements, calls, macros and `unsafe` blocks.
 
 use super::flat;
 use super::list::{broken, elements};
@@ -23,7 +23,7 @@ pub(super) fn statements(tokens: &[Token], depth: usize, out: &mut String) {
     }
 }
 
-/// Prints an expression that is followed by `suffix`.
+/// Prints an expression, and `suffix` after it.
 fn print(tokens: &[Token], depth: usize, suffix: &str, out: &mut String) {
     if fits(tokens, depth, suffix) {
         out.push_str(&flat::print(tokens));
@@ -81,12 +81,12 @@ fn fits(tokens: &[Token], column: usize, suffix: &str) -> bool {
     narrow(tokens) && column + flat::print(tokens).len() + suffix.len() <= MAX_WIDTH
 }
 
-/// Returns `true` if no call, literal or block inside must be broken.
+/// Returns `true` if every call, literal and block inside fits on its line.
 fn narrow(tokens: &[Token]) -> bool {
     tokens.iter().enumerate().all(|(index, token)| {
         let before = index.checked_sub(1).map(|at| &tokens[at]);
         match token {
-            // A single argument may fill the line.
+            // One argument alone may use the full width of the line.
             Token::Group('(', content) => {
                 let alone = elements(content).count() == 1;
                 (alone || flat::print(content).len() <= CALL_WIDTH) && narrow(content)

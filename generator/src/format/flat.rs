@@ -21,7 +21,7 @@ fn append(tokens: &[Token], out: &mut String) {
             Token::Word(text) | Token::Punct(text) => out.push_str(text),
             Token::Doc(_) => {}
             Token::Group(open, content) => {
-                // The braces of an import list have no spaces inside.
+                // In an import list, the braces have no spaces inside.
                 let imports = index.checked_sub(1).is_some_and(|at| tokens[at].is_punct("::"));
                 let padded = *open == '{' && !content.is_empty() && !imports;
                 out.push(*open);
@@ -38,19 +38,19 @@ fn append(tokens: &[Token], out: &mut String) {
     }
 }
 
-/// Words after which a parenthesis or bracket does not belong to a call or an index.
+/// Words before a parenthesis or bracket that is neither a call nor an index.
 const KEYWORDS: [&str; 10] = [
     "as", "const", "else", "for", "if", "in", "let", "match", "mut", "return",
 ];
 /// Punctuation with a space on both sides.
 const INFIX: [&str; 11] = ["->", "=>", "=", "==", "!=", "&&", "||", "|", "+", "/", ">="];
 
-/// Returns `true` if there is a space between two neighbours.
+/// Returns `true` if there is a space between two neighbouring tokens.
 fn spaced(before_left: Option<&Token>, left: &Token, right: &Token) -> bool {
     match (left, right) {
         (_, Token::Punct(text)) if INFIX.contains(&text.as_str()) => true,
         (Token::Punct(text), _) if INFIX.contains(&text.as_str()) => true,
-        // A separator has no space before it, and one after it.
+        // A separator has a space only after it.
         (_, Token::Punct(text)) if matches!(text.as_str(), "," | ";" | ":" | "." | "::" | ">" | "?") => false,
         (Token::Punct(text), _) if matches!(text.as_str(), "," | ";" | ":") => true,
         (Token::Punct(text), Token::Group('[', _)) if text == "#" => false,

@@ -1,4 +1,4 @@
-//! Items: the end of each item, and the line breaks of each kind.
+//! Prints items: finds the end of each item, and breaks its lines.
 
 use super::expression;
 use super::flat;
@@ -22,18 +22,18 @@ pub(super) fn print(tokens: &[Token], depth: usize, out: &mut String) {
     }
 }
 
-/// An item, still as tokens.
+/// Tokens of an item.
 struct Item<'a> {
     docs: Vec<&'a str>,
     attributes: Vec<&'a [Token]>,
-    /// Keyword of the item.
+    /// Keyword that determines the kind of the item.
     keyword: &'a str,
     body: &'a [Token],
 }
 
-/// Keywords of items that end with a semicolon even if they contain braces.
+/// Keywords of items that end with a semicolon, even after braces.
 const DECLARATIONS: [&str; 4] = ["use", "type", "const", "static"];
-/// Words that may come before the deciding keyword.
+/// Words that may precede the keyword of an item.
 const QUALIFIERS: [&str; 3] = ["pub", "unsafe", "extern"];
 
 fn next<'a>(rest: &mut &'a [Token]) -> Option<Item<'a>> {
@@ -113,8 +113,8 @@ impl Item<'_> {
     }
 }
 
-/// Prints an attribute, or a condition in one. If the text between its parentheses does not fit beside `beside` other characters, it goes
-/// to its own lines.
+/// Prints an attribute, or a condition in an attribute. The text between the parentheses gets its own lines if it does not fit on the line
+/// with `beside` other characters.
 fn nested(tokens: &[Token], depth: usize, beside: usize, out: &mut String) {
     let line = flat::print(tokens);
     let Some((Token::Group('(', content), head)) = tokens.split_last() else {
@@ -160,7 +160,7 @@ fn function(tokens: &[Token], depth: usize, out: &mut String) {
     }
 }
 
-/// Breaks the first parenthesised group, which holds the parameters.
+/// Breaks the first parenthesised group, which has the parameters.
 fn vertical_parameters(tokens: &[Token], depth: usize, out: &mut String) {
     let at = tokens
         .iter()
@@ -211,7 +211,7 @@ fn structure(tokens: &[Token], depth: usize, out: &mut String) {
     out.push('}');
 }
 
-/// Prints a member with its docs. A type that does not fit goes to its own line.
+/// Prints a member with its docs. A type that does not fit gets its own line.
 fn member_line(member: &[Token], depth: usize, out: &mut String) {
     let docs = member.iter().take_while(|token| matches!(token, Token::Doc(_))).count();
     for token in &member[..docs] {
@@ -292,8 +292,8 @@ fn alias(tokens: &[Token], depth: usize, out: &mut String) {
     out.push(';');
 }
 
-/// Writes a function pointer whose name is too long for its line. rustfmt measures the result after the opening parenthesis, and finds no
-/// space for it there. Returns `true` if the item was such a pointer.
+/// Prints a function-pointer type whose name is too long for its line, as rustfmt does. Returns `false`, and prints nothing, for any other
+/// item. rustfmt measures the return type from the column after the opening parenthesis, and finds no space for it there.
 fn long_function(left: &[Token], right: &[Token], depth: usize, out: &mut String) -> bool {
     let parameters = right.iter().position(|token| token.group('(').is_some());
     let (Some(at), [function @ .., _semicolon]) = (parameters, right) else {
@@ -319,7 +319,7 @@ fn long_function(left: &[Token], right: &[Token], depth: usize, out: &mut String
     true
 }
 
-/// Prints a `const` or `static`. An array is packed or broken; any other value is on the same line or on the next.
+/// Prints a `const` or `static`. An array fills its lines, or has one element per line. Any other value is on the same line or on the next.
 fn value(tokens: &[Token], depth: usize, out: &mut String) {
     let line = flat::print(tokens);
     let Some(equals) = tokens.iter().position(|token| token.is_punct("=")) else {

@@ -1,4 +1,4 @@
-//! Lists between brackets: the end of each element, and the line breaks.
+//! Prints lists between brackets: finds the end of each element, and breaks the lines.
 
 use super::page::pad;
 use super::tokens::Token;
@@ -18,7 +18,7 @@ pub(super) fn elements(content: &[Token]) -> impl Iterator<Item = &[Token]> {
         .filter(|element| !element.is_empty())
 }
 
-/// Prints the elements of a broken list, one per line.
+/// Prints the elements of a list that does not fit on a line, one per line.
 pub(super) fn broken(elements: &[String], depth: usize, out: &mut String) {
     for element in elements {
         pad(out, depth);

@@ -1,7 +1,7 @@
-//! Prints tokens as the Rust formatter would, for the few shapes that the emitters build.
+//! Prints tokens in the style of rustfmt, for the few constructs that the emitters build.
 //!
 //! The emitters use a small part of the language: constants, type aliases, structures, tables, and functions whose body is a call or a
-//! `match` around a call. This module knows the formatter's rules for exactly that part. A test runs rustfmt on all emitted text.
+//! `match` around a call. This module has the rules of rustfmt for exactly that part. A test runs rustfmt on all emitted text.
 //! docs/architecture/generated.md says, with figures, why the generator does not use rustfmt or another formatter.
 
 mod expression;
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
     use quote::quote;
 
-    /// Formats the tokens, and compares the result with text whose first line feed is ignored.
+    /// Formats the tokens, and compares the result with `expected` after its first line feed.
     #[track_caller]
     fn assert_items(tokens: TokenStream, expected: &str) {
         assert_eq!(items(tokens), expected.trim_start_matches('\n'));

@@ -1,4 +1,4 @@
-//! The widths that rustfmt uses.
+//! Widths that rustfmt uses.
 
 /// Width of a line, as in `rustfmt.toml`.
 pub const MAX_WIDTH: usize = 120;

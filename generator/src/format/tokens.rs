@@ -1,17 +1,17 @@
-//! Tokens with multi-character punctuation joined, because the spaces around punctuation depend on the whole operator.
+//! Joins multi-character punctuation into tokens, because the spaces around punctuation depend on the whole operator.
 
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 
-/// A token of the output.
+/// Token of the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token {
     /// Identifier, keyword or literal.
     Word(String),
     /// Punctuation, such as `::`, `->` or `,`.
     Punct(String),
-    /// A bracketed group: its opening character and its content.
+    /// Group in brackets: its opening character and its content.
     Group(char, Vec<Token>),
-    /// A doc comment: the text after `///`.
+    /// Doc comment: the text after `///`.
     Doc(String),
 }
 
@@ -24,7 +24,7 @@ impl Token {
         matches!(self, Self::Punct(punct) if punct == text)
     }
 
-    /// Returns the content, if this token is a group that opens with `open`.
+    /// Returns the content if this token is a group that opens with `open`.
     pub(super) fn group(&self, open: char) -> Option<&[Token]> {
         match self {
             Self::Group(found, content) if *found == open => Some(content),
@@ -42,10 +42,10 @@ pub(super) fn closing(open: char) -> char {
     }
 }
 
-/// Turns compiler tokens into printable ones.
+/// Converts compiler tokens to tokens of the output.
 pub(super) fn lower(stream: TokenStream) -> Vec<Token> {
     let mut tokens = Vec::new();
-    // Punctuation that the next character may still extend.
+    // Punctuation to which the next character may belong too.
     let mut open_punct: Option<String> = None;
     for tree in stream {
         if let TokenTree::Punct(punct) = &tree {
@@ -72,7 +72,8 @@ pub(super) fn lower(stream: TokenStream) -> Vec<Token> {
     tokens
 }
 
-/// Adds punctuation. Two angle brackets become two tokens and not a shift, because emitted code contains no shifts.
+/// Adds punctuation. Two angle brackets become two tokens and not a shift operator, because emitted code contains no
+/// shifts.
 fn push_punct(text: String, tokens: &mut Vec<Token>) {
     if text.len() > 1 && text.chars().all(|c| c == '<' || c == '>') {
         tokens.extend(text.chars().map(|c| Token::Punct(c.to_string())));

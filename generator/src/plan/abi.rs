@@ -1,4 +1,4 @@
-//! Passing of C types in calls: the facts that must not change between two headers, so that old binaries keep working.
+//! Classes of C types by the way in which calls pass them. A class must not change between two headers, so that old binaries keep working.
 
 use super::reach::resolve;
 use super::types::primitive;
@@ -6,13 +6,13 @@ use crate::policy::Policy;
 use vk_registry::model::{CType, Registry};
 
 const POINTER: &str = "pointer";
-/// Upper bound on typedefs in a row; a longer chain is a cycle.
+/// Upper bound on the length of a chain of typedefs; a longer chain is a cycle.
 const TYPEDEF_LIMIT: u32 = 16;
 
-/// Returns the class of a parameter or return type by the table of GEN-40, as words.
+/// Returns the name of the class of a parameter or return type, by the table of GEN-40.
 ///
-/// Two types of one class are passed alike. All pointers are of one class. A dispatchable handle has its own class, because it decides
-/// which function answers.
+/// Calls pass two types of one class in the same way. All pointers are of one class. A dispatchable handle has its own class, because it
+/// determines which function is called.
 pub fn class(registry: &Registry, policy: &Policy, ty: &CType) -> String {
     if !ty.pointers.is_empty() || !ty.array.is_empty() {
         return POINTER.to_owned();

@@ -1,14 +1,14 @@
-//! Sizes of the structures that may be in a chain whose members the runtime copies.
+//! Sizes of the structures in `pNext` chains whose members the runtime copies.
 
 use super::Plan;
 use vk_registry::model::{Member, Struct, StructKind};
 
-/// A structure of a chain: the value of its `sType`, and the members after the two that all structures begin with.
+/// Structure of a chain: the value of its `sType`, and the members after `sType` and `pNext`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChainMember<'a> {
-    /// The name of the structure.
+    /// Name of the structure.
     pub name: &'a str,
-    /// The value of `sType` in this structure.
+    /// Value of `sType` in this structure.
     pub kind: i64,
     /// Number of 32-bit words after `sType` and `pNext`.
     pub words: u32,
@@ -17,8 +17,8 @@ pub struct ChainMember<'a> {
 }
 
 impl Plan<'_> {
-    /// Returns the members of all chains that the policy lists, sorted by their numbers. A structure is left out unless it consists of
-    /// 32-bit words followed by pointers. The runtime treats it like a structure that the registry does not know.
+    /// Returns the structures of all chains that the policy lists, sorted by their `sType`. The list has only structures of 32-bit words
+    /// with pointers after them. The runtime treats other structures like those that the registry does not know.
     pub fn chain_members(&self) -> Vec<ChainMember<'_>> {
         let copied = &self.policy.types.copied_chains;
         let extends = |structure: &&Struct| structure.extends.iter().any(|base| copied.contains(base));
@@ -54,7 +54,7 @@ impl Plan<'_> {
         Some(member)
     }
 
-    /// Returns the number of 32-bit words of a member; `None` if the member does not consist of such words.
+    /// Returns the number of 32-bit words of a member, or `None` if the member consists of anything else.
     fn words(&self, member: &Member) -> Option<u32> {
         let (size, align) = self.extent(&member.ty)?;
         (align == 4 && member.ty.bits.is_none() && member.ty.pointers.is_empty()).then_some(size / 4)

@@ -76,7 +76,7 @@ pub(super) fn structure_types(registry: &Registry, policy: &Policy, types: &Type
     }
 }
 
-/// Returns the treatment of each command that has one.
+/// Returns the treatment of each command that the policy treats.
 pub(super) fn treatments<'a>(
     registry: &Registry,
     policy: &'a Policy,
@@ -100,7 +100,7 @@ pub(super) fn treatments<'a>(
     rows
 }
 
-/// GEN-70: checks that a special command has a row, that a row has a special command, and that the row makes sense.
+/// GEN-70: checks that a special command has a row, that a row belongs to a special command, and that the row has no contradiction.
 pub(super) fn command(
     (registry, policy, types): (&Registry, &Policy, &TypePlan<'_>),
     plan: &CommandPlan<'_>,
@@ -153,8 +153,8 @@ pub(super) fn command(
     problems.extend(broken.map(|(_, code, text)| Problem::new(code, name, text)));
 }
 
-/// Returns the rules about the answer for drivers that lack a command. The first part is `true` if the command breaks the rule, and the
-/// second is the message for that case.
+/// Returns the rules about terminators that answer for drivers without the command. Each rule has `true` if the command breaks it, and the
+/// message for that case.
 fn emulation(plan: &CommandPlan<'_>) -> [(bool, &'static str); 3] {
     let answers = matches!(plan.end, End::Handwritten | End::Shared);
     [
@@ -173,7 +173,7 @@ fn emulation(plan: &CommandPlan<'_>) -> [(bool, &'static str); 3] {
     ]
 }
 
-/// Checks that each parameter name belongs to one kind of object, because the name determines the check of a trampoline.
+/// Checks that each parameter name belongs to one handle type, because a trampoline chooses its check by the name.
 pub(super) fn parameters(registry: &Registry, policy: &Policy, commands: &[CommandPlan<'_>], problems: &mut Problems) {
     let mut unused: BTreeSet<&String> = policy.checked_parameters.keys().collect();
     for plan in commands.iter().filter(|plan| plan.command.level != Level::Global) {
@@ -184,7 +184,7 @@ pub(super) fn parameters(registry: &Registry, policy: &Policy, commands: &[Comma
         let listed = policy.checked_parameters.get(&param.name);
         let handle = plan.command.first_handle.as_deref();
         let (text, advice) = match listed {
-            // The policy may name the handle by an old name that is now an alias.
+            // The policy may use an old name of the handle, which is now an alias.
             Some(name) if Some(resolve(registry, name)) == handle => continue,
             Some(other) => (
                 format!("but trampolines check a parameter of that name as a {other}"),
@@ -213,7 +213,7 @@ fn passes_wrapped_by_value(registry: &Registry, policy: &Policy, command: &Comma
     command.params.iter().skip(1).any(by_value) || is_wrapped(&command.return_type)
 }
 
-/// GEN-49: checks that names stay distinct when they become identifiers.
+/// GEN-49: checks that different names stay different as identifiers.
 pub(super) fn collisions(commands: &[CommandPlan<'_>], problems: &mut Problems) {
     let mut bodies: BTreeMap<String, &str> = BTreeMap::new();
     for plan in commands {

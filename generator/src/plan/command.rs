@@ -8,67 +8,67 @@ use vk_registry::model::{CType, Command, Level};
 /// Condition under which `vkGetInstanceProcAddr` finds a command (GEN-52).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Gate<'a> {
-    /// Always.
+    /// The condition always holds.
     Always,
-    /// Found if one of these instance extensions is enabled.
+    /// The command is found if one of these instance extensions is enabled.
     Instance(Vec<&'a str>),
 }
 
 /// Condition under which the end of the device chain returns the loader's terminator (APP-45).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeviceGate<'a> {
-    /// Always.
+    /// The condition always holds.
     Always,
-    /// Returned if one of these device extensions is enabled on the driver's device.
+    /// The terminator is returned if one of these device extensions is enabled on the driver's device.
     Device(Vec<&'a str>),
-    /// Returned if one of these instance extensions is enabled.
+    /// The terminator is returned if one of these instance extensions is enabled.
     Instance(Vec<&'a str>),
 }
 
-/// Export of a command as a symbol (GEN-53).
+/// Targets on which a command is an exported symbol (GEN-53).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Export<'a> {
-    /// Nowhere.
+    /// The command is exported on no target.
     No,
-    /// Exported on every target.
+    /// The command is exported on every target.
     Everywhere,
-    /// Exported if the `cfg` predicate holds, in these lists.
+    /// The command is exported if the `cfg` predicate holds, and is in these lists.
     Where(&'a str, &'a [ExportList]),
 }
 
 /// Plan for one command.
 #[derive(Clone, Debug)]
 pub struct CommandPlan<'a> {
-    /// The command.
+    /// Command of the registry.
     pub command: &'a Command,
     /// `true` if the policy has a treatment for the command.
     pub has_row: bool,
     /// Reason that the policy gives for the treatment.
     pub reason: Option<&'a str>,
-    /// Reasons why the command is special; empty for most commands.
+    /// Reasons why the command is special. Most commands have none.
     pub special: BTreeSet<Reason>,
-    /// The reasons of `special`, each with the steps that lead to handles.
+    /// Reasons of `special`, each with the steps that lead to handles.
     pub facts: Facts<'a>,
-    /// Entry point for the application.
+    /// Kind of the command's trampoline.
     pub entry: Entry,
-    /// End of the chain.
+    /// Kind of the command's terminator.
     pub end: End,
     /// Behaviour of the generated terminator if the driver lacks the function.
     pub absent: Option<&'a Absent>,
     /// `true` if a hand-written terminator answers without the driver's function.
     pub emulated: bool,
-    /// `true` if a missing target does nothing instead of ending the process.
+    /// `true` if a call without a target does nothing. `false` if it ends the process.
     pub null_tolerant: bool,
-    /// Instance-level lookup.
+    /// Condition under which the look-up of an instance finds the command.
     pub gate: Gate<'a>,
-    /// Device-level lookup of the terminator.
+    /// Condition under which the look-up of a device returns the terminator.
     pub device_gate: DeviceGate<'a>,
     /// Condition under which the command is exported.
     pub export: Export<'a>,
-    /// The `cfg` predicate of the command's platform, if the command belongs to a platform. If no target builds the platform, the predicate
-    /// never holds.
+    /// `cfg` predicate of the command's platform, or `None` if the command has no platform. The predicate of a platform that no target
+    /// builds never holds.
     pub platform: Option<&'a str>,
-    /// Return type.
+    /// Return type of the command.
     pub returned: CType,
     /// `true` if the type of the command's function pointer has a level parameter.
     pub generic: bool,

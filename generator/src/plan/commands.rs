@@ -1,4 +1,4 @@
-//! Plan for each command.
+//! Plans each command.
 
 use super::check;
 use super::command::{CommandPlan, DeviceGate, Export, Gate};
@@ -10,10 +10,10 @@ use crate::policy::{End, PlatformPolicy, Policy, Treatment};
 use std::collections::{BTreeMap, BTreeSet};
 use vk_registry::model::{CType, Command, ExtensionKind, Level, Registry};
 
-/// The `cfg` predicate that holds on no target.
+/// `cfg` predicate that holds on no target.
 const NOWHERE: &str = "any()";
 
-/// Data for a platform that the policy does not list, and that no target builds.
+/// Policy of a platform that the policy file does not list, and that no target builds.
 static UNLISTED: PlatformPolicy = PlatformPolicy {
     cfg: None,
     lists: Vec::new(),
@@ -95,8 +95,8 @@ impl<'a> Context<'a> {
         self.registry.extensions.get(extension).map(|extension| extension.kind)
     }
 
-    /// Returns the look-up condition of a command (GEN-52). Commands of core versions and of device extensions are always found; commands
-    /// of instance extensions, only if enabled.
+    /// Returns the look-up condition of a command (GEN-52). Commands of core versions and of device extensions are always found. Commands
+    /// of instance extensions are found only if the extension is enabled.
     fn gate(&self, command: &'a Command) -> Gate<'a> {
         let exception = self
             .policy
@@ -148,7 +148,7 @@ impl<'a> Context<'a> {
 
     /// Returns the platform that a command belongs to.
     fn platform(&self, command: &Command) -> Option<&'a PlatformPolicy> {
-        // `provisional` is a maturity, not an operating system (GEN-54).
+        // `provisional` is a degree of maturity, and not an operating system (GEN-54).
         let platform = command.platform.as_ref().filter(|word| *word != "provisional")?;
         Some(self.policy.platforms.get(platform).unwrap_or(&UNLISTED))
     }

@@ -4,17 +4,17 @@ use super::problem::{Code, Problem, Problems};
 use crate::policy::Policy;
 use vk_registry::model::{Extension, ExtensionKind, Registry};
 
-/// Extensions that become enumerations with sets.
+/// Extensions for which enumerations and sets are emitted.
 pub struct ExtensionPlan<'a> {
-    /// Every instance extension of the registry (GEN-67).
+    /// All instance extensions of the registry (GEN-67).
     pub instance: Vec<&'a Extension>,
-    /// The device extensions that the policy lists.
+    /// Device extensions that the policy lists.
     pub device: Vec<&'a Extension>,
 }
 
-/// Sets of instance extensions are 64 bits wide.
+/// Number of bits in a set of instance extensions.
 const INSTANCE_LIMIT: usize = 64;
-/// Sets of device extensions are 32 bits wide.
+/// Number of bits in a set of device extensions.
 const DEVICE_LIMIT: usize = 32;
 
 impl<'a> ExtensionPlan<'a> {

@@ -6,25 +6,25 @@ use super::types::primitive;
 use super::{Plan, reach::resolve};
 use vk_registry::model::{CType, Member, Registry, StructKind};
 
-/// Layout of a structure in bytes.
+/// Layout of a structure, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Size, a multiple of the alignment.
+    /// Size, which is a multiple of the alignment.
     pub size: u32,
-    /// Alignment.
+    /// Alignment of the structure.
     pub align: u32,
     /// Offset of each member that is not part of a bit field, in order.
     pub offsets: Vec<(String, u32)>,
 }
 
-/// Size and alignment.
+/// Size and alignment of a type.
 type Extent = (u32, u32);
 
-/// Extent of a pointer.
+/// Size and alignment of a pointer.
 const POINTER: Extent = (8, 8);
 
 impl Plan<'_> {
-    /// Returns the layout of an emitted structure or union; `None` if a constant or type in the structure is unknown.
+    /// Returns the layout of an emitted structure or union, or `None` if a constant or type in the structure is unknown.
     pub fn layout(&self, name: &str) -> Option<Layout> {
         let structure = self.registry.structs.get(name)?;
         let mut layout = Layout {
@@ -100,7 +100,7 @@ fn constant(registry: &Registry, name: &str) -> Option<u32> {
         .ok()
 }
 
-/// Iterates over members one by one, and over bit fields in runs that share storage.
+/// Iterates over groups of members. A group is one ordinary member, or neighbouring bit fields that share storage.
 pub fn runs(members: &[Member]) -> impl Iterator<Item = (&[Member], bool)> {
     let mut rest = members;
     std::iter::from_fn(move || {
@@ -116,7 +116,7 @@ pub fn runs(members: &[Member]) -> impl Iterator<Item = (&[Member], bool)> {
     })
 }
 
-/// Returns the number of 32-bit words that a run of bit fields takes; no field crosses a word.
+/// Returns the number of 32-bit words that neighbouring bit fields need. A field does not cross the border of a word.
 pub fn bit_words(members: &[Member]) -> u32 {
     let widths = members.iter().filter_map(|member| member.ty.bits);
     let (words, _) = widths.fold((0, 32), |(words, used), width| {

@@ -1,4 +1,4 @@
-//! Every decision that the emitters need. The plan takes each decision once, and the emitters only print it.
+//! Decisions for the emitters. The plan makes each decision once, and the emitters only print it.
 
 mod abi;
 mod chains;
@@ -31,15 +31,15 @@ use crate::policy::{Policy, Table};
 use std::collections::BTreeSet;
 use vk_registry::model::{Enum, Enumerant, Param, Registry};
 
-/// The registry, the policy, and the decisions that follow from both.
+/// Registry, policy, and the decisions that follow from both.
 pub struct Plan<'a> {
-    /// The facts.
+    /// Facts of the registry.
     pub registry: &'a Registry,
-    /// The exceptions.
+    /// Exceptions of the policy.
     pub policy: &'a Policy,
-    /// The emitted types, with the form of each.
+    /// Emitted types, with the form of each.
     pub types: TypePlan<'a>,
-    /// A plan for each command, sorted by name.
+    /// Plans of all commands, sorted by name.
     pub commands: Vec<CommandPlan<'a>>,
     /// Extensions that the runtime knows by a constant.
     pub extensions: ExtensionPlan<'a>,
@@ -48,7 +48,7 @@ pub struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    /// Takes all decisions.
+    /// Makes all decisions.
     ///
     /// # Errors
     /// Returns all problems: contradictions between registry and policy, and missing decisions.
@@ -57,7 +57,7 @@ impl<'a> Plan<'a> {
         if problems.is_empty() { Ok(plan) } else { Err(problems) }
     }
 
-    /// Takes all possible decisions and lists the problems, for reports on any pair of registry and policy. The emitters need a plan from
+    /// Makes all possible decisions and lists the problems, for reports on any pair of registry and policy. The emitters need a plan from
     /// [`Plan::new`].
     pub fn draft(registry: &'a Registry, policy: &'a Policy) -> (Self, Vec<Problem>) {
         let mut problems = Vec::new();
@@ -94,8 +94,8 @@ impl<'a> Plan<'a> {
         output::is_output(self.registry, param)
     }
 
-    /// Returns the emitted enumerants of an enumeration. These are all enumerants if the policy lists the enumeration. Otherwise the list
-    /// has the enumerants that distinguish emitted structures, and those that the policy lists one by one.
+    /// Returns the emitted enumerants of an enumeration. If the policy lists the enumeration, the result has all enumerants. Otherwise, it
+    /// has the enumerants that distinguish emitted structures, and those that the policy lists by name.
     pub fn enumerants<'e>(&self, found: &'e Enum) -> Vec<&'e Enumerant> {
         if self.policy.types.enumerants.contains(&found.name) {
             return found.enumerants.iter().collect();

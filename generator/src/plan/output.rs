@@ -1,4 +1,4 @@
-//! Handles that a command returns through a parameter, and the number of these handles (GEN-48).
+//! Finds the handles that a command returns through a parameter, and the number of these handles (GEN-48).
 
 use super::reach::resolve;
 use super::types::TypePlan;
@@ -10,8 +10,8 @@ pub(super) fn is_output(registry: &Registry, param: &Param) -> bool {
     handle.is_some_and(|handle| handle.dispatchable) && param.ty.pointers.first() == Some(&false)
 }
 
-/// Returns `true` if a generated trampoline can find all handles that a command returns. All handles must come through one parameter: a
-/// single object, or an array. The length of an array is in another parameter, or in a member of one.
+/// Returns `true` if a generated trampoline can find all handles that a command returns. The command must return all handles through one
+/// parameter, which is a single object or an array. The length of an array must be in another parameter, or in a member of that parameter.
 pub(super) fn is_counted(registry: &Registry, types: &TypePlan<'_>, command: &Command) -> bool {
     let mut outputs = command.params.iter().filter(|param| is_output(registry, param));
     let (Some(output), None) = (outputs.next(), outputs.next()) else {

@@ -1,31 +1,31 @@
-//! Conflicts between registry and policy, with the place in the policy file.
+//! Conflicts between registry and policy, each with its place in the policy file.
 
 use crate::policy::{PolicyFile, place};
 
-/// Kind of conflict (GEN-83). The words are stable.
+/// Kind of conflict (GEN-83). Its word in messages does not change between releases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Code {
-    /// A special command without a treatment.
+    /// A special command has no treatment.
     Unclassified,
-    /// A treatment that does not list all present reasons and steps of its command (GEN-74).
+    /// A treatment does not list all present reasons and steps of its command (GEN-74).
     Unreviewed,
-    /// A treatment of a command that is not special or does not exist.
+    /// A treatment belongs to a command that is not special or does not exist.
     Stale,
-    /// A name that the registry lacks.
+    /// The registry lacks a name of the policy.
     UnknownName,
     /// A row contradicts itself, another row or the command.
     Contradiction,
-    /// A global command that is not hand-written.
+    /// A global command is not hand-written.
     NewGlobal,
     /// A type is passed by value, and neither the registry nor the policy describes it.
     UnknownByValue,
-    /// A structure passed by value.
+    /// A structure is passed by value.
     StructByValue,
-    /// A trampoline that would check an object of a kind that the policy does not list.
+    /// A trampoline would check an object of a kind that the policy does not list.
     UnknownParameter,
-    /// Two names that would become the same identifier.
+    /// Two names would become the same identifier.
     Collision,
-    /// More extensions than a set can hold.
+    /// There are more extensions than a set can have.
     Limit,
 }
 
@@ -48,32 +48,32 @@ impl Code {
     }
 }
 
-/// Advice on what to write into the policy.
+/// Advice on the rows to write into the policy.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Advice {
-    /// No further advice, because the text of the problem suffices.
+    /// No advice is necessary beyond the text of the problem.
     None,
-    /// A key of the policy file that needs an entry.
+    /// A key of the policy file needs an entry.
     Key(&'static str),
-    /// A row for the policy file.
+    /// The policy file needs this row.
     Row(Vec<String>),
-    /// Lines to add to `reviewed` in the row of the command.
+    /// The row of the command needs these lines in `reviewed`.
     Review(Vec<String>),
 }
 
-/// Documentation that the advice refers to.
+/// Page that the advice refers to.
 const RECIPE: &str = "docs/recipes.md#a-special-command";
 
-/// A conflict.
+/// Conflict between registry and policy.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
-    /// The command, type or extension that has the conflict.
+    /// Name of the command, type or extension that has the conflict.
     pub name: String,
     /// Kind of the conflict.
     pub code: Code,
     /// Description of the conflict, and the remedy.
     pub text: String,
-    /// The advice on what to write into the policy.
+    /// Advice on the rows to write into the policy.
     pub advice: Advice,
 }
 
@@ -106,8 +106,8 @@ impl Problem {
         }
     }
 
-    /// Returns the message in the style of a compiler. The message points to the first place where a policy file has the name; otherwise to
-    /// the place in the registry, which `registry` finds.
+    /// Returns the message in the style of a compiler. The message has the first place of the name in a policy file. If no policy file has
+    /// the name, `registry` finds the place in the registry.
     pub fn located(&self, files: &[PolicyFile], registry: impl Fn(&str) -> Option<String>) -> String {
         let holder = files.iter().find_map(|file| Some((file, self.find(&file.text)?)));
         let in_policy = holder.map(|(file, at)| {
@@ -117,7 +117,7 @@ impl Problem {
         let start = || format!("{}:1:1", files.first().map_or("policy", |file| &file.name));
         let place = in_policy.or_else(|| registry(&self.name)).unwrap_or_else(start);
         let mut message = format!("{place}: error[{}]: {}: {}", self.code.word(), self.name, self.text);
-        // Advice about an existing row names the policy file that holds the row.
+        // Advice about an existing row names the policy file with that row.
         let has_row = matches!(self.advice, Advice::Review(_));
         let file = holder.map(|(file, _)| file).filter(|_| has_row).or(files.first());
         let file = file.map_or("the policy", |file| &file.name);
@@ -135,5 +135,5 @@ impl Problem {
     }
 }
 
-/// Collects misfits.
+/// Problems that the plan has found.
 pub(super) type Problems = Vec<Problem>;

@@ -1,10 +1,10 @@
-//! Structures that a program chains to a query of a physical device, and whose whole content can be recorded.
+//! Structures that programs chain to a query of a physical device, and whose whole content can be recorded.
 
 use super::Plan;
 use super::reach::resolve;
 use vk_registry::model::{Struct, StructKind};
 
-/// The structures that queries fill, each with the structure inside it, and the word for the query in the rows.
+/// Structures that queries fill. Each row has the outer structure, the structure inside it, and the word for the query.
 const QUERIES: [(&str, &str, &str); 5] = [
     (
         "VkPhysicalDeviceProperties2",
@@ -21,24 +21,24 @@ const QUERIES: [(&str, &str, &str); 5] = [
     ("VkFormatProperties2", "VkFormatProperties", "Format"),
 ];
 
-/// A structure that extends the answer to a query.
+/// Structure that extends the answer to a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueryMember<'a> {
-    /// The word for the query.
+    /// Word for the query.
     pub query: &'static str,
-    /// The value of `sType` in this structure; zero for the structure that the other structures extend.
+    /// Value of `sType` in this structure, or zero for the structure that the others extend.
     pub kind: i64,
     /// Size in bytes on a 64-bit target.
     pub size: u32,
-    /// First byte and length of each run of padding.
+    /// First byte and length of each gap of padding.
     pub gaps: Vec<(u32, u32)>,
-    /// The name of the structure.
+    /// Name of the structure.
     pub name: &'a str,
 }
 
 impl Plan<'_> {
-    /// Returns the structures that extend a query, by query and number. A structure with a pointer or a handle is left out, because its
-    /// content has no meaning in another process.
+    /// Returns the structures that extend a query, sorted by query and `sType`. Structures with a pointer or a handle are not included,
+    /// because their content has no meaning in another process.
     pub fn query_members(&self) -> Vec<QueryMember<'_>> {
         let mut members = Vec::new();
         for (base, inner, query) in QUERIES {

@@ -1,30 +1,31 @@
-//! Types that lead to a handle through members, chains and callbacks, and the steps that lead there (GEN-71).
+//! Types from which a handle can be reached through members, chains and callbacks, and the steps to the handle (GEN-71).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use vk_registry::model::{CType, Member, Registry, Struct};
 
-/// Upper bound on the length of a chain of typedefs; a longer one is a cycle.
+/// Upper bound on the length of a chain of typedefs; a longer chain is a cycle.
 const TYPEDEF_LIMIT: usize = 16;
-/// Name of the member that points to the chain.
+/// Name of the member that points to the next structure of a chain.
 const CHAIN: &str = "pNext";
-/// Name in a step for the return value of a function.
+/// Name of a function's return value in a step.
 const RETURNED: &str = "return";
-/// Enumerations whose value gives the object type of a raw handle beside it.
+/// Enumerations that state the object type of a raw handle beside them.
 const OBJECT_KINDS: [&str; 2] = ["VkObjectType", "VkDebugReportObjectTypeEXT"];
 
-/// A step from a command or type to a type that it holds, points to, or may have in its chain.
+/// Step from a command or type to a type that it contains, points to, or may have in its chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Step<'a> {
-    /// The structure or function type; empty for a command.
+    /// Name of the structure or function type, empty for a command.
     owner: &'a str,
-    /// The member or parameter.
+    /// Name of the member or parameter.
     member: &'a str,
-    /// The type that the step leads to, with aliases and typedefs resolved.
+    /// Target type of the step, with aliases and typedefs resolved.
     pub(super) target: &'a str,
-    /// `true` if the registry marks the value as a raw handle, or a sibling gives the object type.
+    /// `true` if the registry marks the value as a raw handle, or if a sibling states the object type.
     pub(super) is_raw: bool,
-    /// `true` if the callee may write through the pointer; `None` for a value without a pointer, which is writable if its owner is.
+    /// `true` if the callee may write through the pointer. `None` for a value without a pointer, which is writable if its owner is
+    /// writable.
     written: Option<bool>,
 }
 
@@ -36,7 +37,7 @@ impl Step<'_> {
 }
 
 impl fmt::Display for Step<'_> {
-    /// Writes the step in the form that `reviewed` of a treatment has: `VkDeviceCreateInfo.pNext -> VkDeviceGroupDeviceCreateInfo`.
+    /// Writes the step in the form of `reviewed` in the policy: `VkDeviceCreateInfo.pNext -> VkDeviceGroupDeviceCreateInfo`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.owner.is_empty() {
             write!(f, "{}.", self.owner)?;
@@ -45,7 +46,7 @@ impl fmt::Display for Step<'_> {
     }
 }
 
-/// Returns a step from the policy with the present names of its types.
+/// Returns a step of the policy in which old names of types are replaced by the present ones.
 pub(super) fn renamed(registry: &Registry, step: &str) -> String {
     let Some((from, target)) = step.split_once(" -> ") else {
         return step.to_owned();
@@ -57,7 +58,7 @@ pub(super) fn renamed(registry: &Registry, step: &str) -> String {
     }
 }
 
-/// All steps between types.
+/// Graph of all steps between types.
 pub(super) struct Graph<'a> {
     registry: &'a Registry,
     typedefs: BTreeMap<&'a str, &'a str>,
@@ -135,7 +136,7 @@ impl<'a> Graph<'a> {
         })
     }
 
-    /// Resolves the aliases and typedefs of a type name.
+    /// Returns the type that a name denotes after all aliases and typedefs.
     pub(super) fn meaning(&self, name: &'a str) -> &'a str {
         let mut name = resolve(self.registry, name);
         for _ in 0..TYPEDEF_LIMIT {
@@ -179,12 +180,12 @@ fn is_written(ty: &CType) -> bool {
 
 /// Finds raw handles among the members of one structure or the parameters of one command.
 pub(super) struct RawHandles {
-    /// `true` if a sibling gives the object type of a raw handle, but the registry marks no sibling as that handle.
+    /// `true` if a sibling states the object type of a raw handle, but the registry marks no sibling as that handle.
     has_loose_kind: bool,
 }
 
 impl RawHandles {
-    /// Examines all siblings. Each item is the type of a sibling, and `true` if the registry marks the sibling as a handle.
+    /// Examines all siblings. Each item has the type of a sibling, and `true` if the registry marks the sibling as a handle.
     pub(super) fn new<'t>(mut siblings: impl Iterator<Item = (&'t CType, bool)> + Clone) -> Self {
         let is_kind = |ty: &CType| ty.pointers.is_empty() && OBJECT_KINDS.contains(&ty.base.as_str());
         let has_kind = siblings.clone().any(|(ty, _)| is_kind(ty));
@@ -199,13 +200,13 @@ impl RawHandles {
     }
 }
 
-/// The types that lead to an end, such as a wrapped handle.
+/// Types from which an end, for example a wrapped handle, can be reached.
 pub(super) struct Reach<'a> {
     leading: BTreeSet<&'a str>,
 }
 
 impl<'a> Reach<'a> {
-    /// Collects the types with a step that `is_end` accepts, and all types that lead to one of these types.
+    /// Collects the types with a step that `is_end` accepts, and all types from which one of these can be reached.
     pub(super) fn new(graph: &Graph<'a>, is_end: impl Fn(&Step<'a>) -> bool) -> Self {
         let mut into: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         let mut pending = Vec::new();
@@ -264,7 +265,7 @@ impl<'a> Reach<'a> {
     }
 }
 
-/// Returns the final target of a type's name.
+/// Returns the type that a name denotes after all aliases.
 pub(super) fn resolve<'a>(registry: &'a Registry, name: &'a str) -> &'a str {
     registry.type_aliases.get(name).map_or(name, String::as_str)
 }

@@ -1,4 +1,4 @@
-//! Checks that treatments were reviewed for all present reasons and steps of their commands (GEN-74).
+//! Checks that each treatment was reviewed for all present reasons and steps of its commands (GEN-74).
 
 use super::command::CommandPlan;
 use super::problem::{Advice, Code, Problem, Problems};
@@ -59,8 +59,8 @@ fn unreviewed(name: &str, fresh: &[(&String, &Reason)]) -> Problem {
     Problem::new(Code::Unreviewed, name, text).advised(Advice::Review(lines))
 }
 
-/// Reports a special command without a treatment, and proposes a row that the rules suggest. `is_counted` says whether a generated
-/// trampoline can count the handles that the command returns.
+/// Reports a special command without a treatment, and proposes a row. `is_counted` is `true` if a generated trampoline can count the
+/// handles that the command returns.
 pub(super) fn unclassified(plan: &CommandPlan<'_>, is_counted: bool) -> Problem {
     let name = &plan.command.name;
     let sentences: Vec<&str> = plan.special.iter().map(|reason| reason.sentence()).collect();
@@ -92,7 +92,7 @@ pub(super) fn unclassified(plan: &CommandPlan<'_>, is_counted: bool) -> Problem 
     Problem::new(Code::Unclassified, name, text).advised(Advice::Row(row))
 }
 
-/// Suggests entry and end from the reasons; a person decides.
+/// Suggests the trampoline and terminator from the reasons. A person decides.
 fn ends(plan: &CommandPlan<'_>, is_counted: bool) -> (Option<&'static str>, Option<&'static str>) {
     let is = |reason| plan.special.contains(&reason);
     match plan.command.level {

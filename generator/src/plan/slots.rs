@@ -1,11 +1,12 @@
-//! The slots of commands in the dispatch tables (GEN-62).
+//! Determines the slots of commands in the dispatch tables (GEN-62).
 
 use super::command::CommandPlan;
 use super::problem::{Code, Problem, Problems};
 use crate::policy::{Policy, Table};
 use vk_registry::model::Level;
 
-/// Returns `true` if a command has a slot: by its level, unless the policy has an exception.
+/// Returns `true` if a command has a slot in the table. The level of the command decides, unless the policy has an
+/// exception.
 pub(super) fn has_slot(policy: &Policy, plan: &CommandPlan<'_>, table: Table) -> bool {
     let mut rows = policy.slots.iter().filter(|row| row.command == plan.command.name);
     let exception = rows.find_map(|row| {
@@ -26,7 +27,8 @@ fn by_level(plan: &CommandPlan<'_>, table: Table) -> bool {
     }
 }
 
-/// Checks the exceptions, which name commands whose level does not determine the slots.
+/// Checks the policy's exceptions about slots. Each must name a command, and differ from the rule for the command's
+/// level.
 pub(super) fn check(policy: &Policy, commands: &[CommandPlan<'_>], problems: &mut Problems) {
     for (index, row) in policy.slots.iter().enumerate() {
         let mut refuse = |code, text: &str| problems.push(Problem::new(code, &row.command, text));

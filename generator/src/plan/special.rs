@@ -18,15 +18,15 @@ pub enum Reason {
     WrappedHandle,
     /// GEN-71e: a parameter contains a raw 64-bit handle, whose object type another value gives.
     RawHandle,
-    /// GEN-71f: the command has further dispatchable handles after the first parameter.
+    /// GEN-71f: the command has more dispatchable handles after the first parameter.
     FurtherDispatchable,
     /// GEN-71g: the command works on objects that the loader implements.
     Implemented,
     /// GEN-71h: the loader emulates the command if a driver lacks it.
     Emulated,
-    /// GEN-71i: the command concerns lifetimes or look-up.
+    /// GEN-71i: the command concerns the lifetime of objects, or look-up.
     Lifecycle,
-    /// GEN-51: an instance extension adds a command on an object of one driver, and the driver may lack the command.
+    /// GEN-51: an instance extension adds the command, and the command acts on an object of one driver, which may lack it.
     InstanceExtension,
     /// GEN-71j: the command is another name of a command whose treatment is not the default.
     OtherName,
@@ -50,8 +50,8 @@ impl Reason {
         }
     }
 
-    /// Returns `true` if the reason follows from the registry; a treatment must then list it in `reviewed`. The other reasons
-    /// follow from rows of the policy.
+    /// Returns `true` if the reason follows from the registry. A treatment must list these reasons in `reviewed`. The other reasons follow
+    /// from rows of the policy.
     pub const fn is_fact(self) -> bool {
         !matches!(self, Self::Emulated | Self::Lifecycle | Self::OtherName)
     }
@@ -74,10 +74,10 @@ impl Reason {
     }
 }
 
-/// The reasons why a command is special, each with the steps that lead to handles.
+/// Reasons why a command is special, each with the steps that lead to handles.
 pub type Facts<'a> = BTreeMap<Reason, BTreeSet<Step<'a>>>;
 
-/// Answers the predicates for one registry.
+/// Evaluates the predicates on one registry.
 pub(super) struct Predicates<'a> {
     registry: &'a Registry,
     policy: &'a Policy,
@@ -85,7 +85,7 @@ pub(super) struct Predicates<'a> {
     to_wrapped: Reach<'a>,
     to_raw: Reach<'a>,
     to_dispatchable: Reach<'a>,
-    /// Commands that have another name whose treatment is not the default.
+    /// Commands that share their function with a command whose treatment is not the default.
     other_names: BTreeSet<&'a str>,
 }
 
@@ -130,7 +130,7 @@ impl<'a> Predicates<'a> {
         facts
     }
 
-    /// Returns the first steps from a command: `params` and the return value.
+    /// Returns the first steps from a command: those of `params` and of the return value.
     fn steps(&self, command: &'a Command, params: &'a [Param]) -> Vec<Step<'a>> {
         let raw = RawHandles::new(command.params.iter().map(|it| (&it.ty, it.object_type.is_some())));
         let step = |param: &'a Param| {
@@ -149,7 +149,7 @@ impl<'a> Predicates<'a> {
 
     fn outputs_dispatchable(&self, command: &'a Command) -> BTreeSet<Step<'a>> {
         let by_itself = |step: &Step<'a>| is_dispatchable(self.registry, step);
-        // A wrapped handle in a structure has its own reason: `WrappedHandle`.
+        // A wrapped handle in a structure has the reason `WrappedHandle` instead.
         let in_structure = |step: &Step<'a>| by_itself(step) && !is_wrapped(self.policy, step);
         let steps = || self.steps(command, &command.params).into_iter();
         let mut found: BTreeSet<Step<'a>> = steps().filter(|step| by_itself(step) && step.is_output()).collect();
@@ -213,7 +213,7 @@ fn is_dispatchable(registry: &Registry, step: &Step<'_>) -> bool {
 }
 
 /// Returns the commands that share a prototype with a command whose treatment is not the default. The decision about that command may apply
-/// to all of them.
+/// to its other names too.
 fn other_names<'a>(registry: &'a Registry, treatments: &BTreeMap<&'a str, &'a Treatment>) -> BTreeSet<&'a str> {
     let target = |command: &'a Command| command.alias.as_deref().unwrap_or(&command.name);
     let mut treated: BTreeMap<&str, Vec<&str>> = BTreeMap::new();

@@ -9,16 +9,16 @@ use quote::quote;
 use std::collections::BTreeSet;
 use vk_registry::model::{CType, Command, Registry};
 
-/// The level at which a type is spelled.
+/// Level of handles at which a type is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Any level, as a type parameter `L`.
+    /// Any level, as the type parameter `L`.
     Any,
-    /// Above the loader.
+    /// Level of the application, above the loader.
     App,
-    /// Between loader, layers and terminators.
+    /// Level of the chain, between loader, layers and terminators.
     Chain,
-    /// Inside a driver.
+    /// Level of a driver.
     Driver,
 }
 
@@ -33,19 +33,19 @@ impl Place {
     }
 }
 
-/// The emitted types, with the form of each.
+/// Emitted types, with the form of each.
 pub struct TypePlan<'a> {
     registry: &'a Registry,
     policy: &'a Policy,
-    /// Structures and unions with all members.
+    /// Structures and unions that are emitted with all members.
     pub structs: BTreeSet<&'a str>,
     /// Types that occur only as targets of pointers.
     pub opaque: BTreeSet<&'a str>,
-    /// Enumerations.
+    /// Enumerations that are emitted.
     pub enums: BTreeSet<&'a str>,
-    /// Flags.
+    /// Flag types that are emitted.
     pub bitmasks: BTreeSet<&'a str>,
-    /// Base types.
+    /// Base types that are emitted.
     pub base_types: BTreeSet<&'a str>,
     /// Other names of emitted types.
     pub aliases: BTreeSet<&'a str>,
@@ -142,7 +142,7 @@ impl<'a> TypePlan<'a> {
 
     fn take_command(&mut self, command: &'a Command, problems: &mut Problems) {
         for param in &command.params {
-            // An array parameter is a pointer. The elements of the array need a size, but the rest of the type does not (GEN-40).
+            // An array parameter is a pointer, so only the size of its elements must be known (GEN-40).
             let is_value = param.ty.pointers.is_empty();
             if is_value && param.ty.array.is_empty() && self.is_struct(&param.ty.base) {
                 let text = format!("parameter {} is a structure by value (GEN-45)", param.name);
@@ -225,7 +225,7 @@ impl<'a> TypePlan<'a> {
         }
     }
 
-    /// Marks structures and function pointers that contain or point to a wrapped handle, until nothing changes.
+    /// Marks structures and function pointers that contain or point to a wrapped handle. Repeats this until no mark is added.
     fn find_generic(&mut self) {
         loop {
             let structs = self.structs.iter().copied().filter(|name| {
@@ -245,25 +245,25 @@ impl<'a> TypePlan<'a> {
         }
     }
 
-    /// Returns the values that distinguish emitted structures from each other.
+    /// Returns the `sType` values of emitted structures.
     pub(super) fn member_values(&self) -> BTreeSet<&'a str> {
         let structs = self.structs.iter().map(|name| &self.registry.structs[*name]);
         let members = structs.flat_map(|found| &found.members);
         members.filter_map(|member| member.values.as_deref()).collect()
     }
 
-    /// Returns `true` if a type needs a level.
+    /// Returns `true` if a type has a level parameter.
     pub fn is_generic(&self, name: &str) -> bool {
         let target = resolve(self.registry, name);
         self.is_wrapped(target) || self.generic.contains(target)
     }
 
-    /// Returns `true` if the loader replaces the handle.
+    /// Returns `true` if the loader replaces handles of this type.
     pub fn is_wrapped(&self, name: &str) -> bool {
         self.policy.wrapped_handles.iter().any(|wrapped| wrapped == name)
     }
 
-    /// Returns `true` if a command's function pointer needs a level.
+    /// Returns `true` if the type of a command's function pointer has a level parameter.
     pub fn is_generic_command(&self, command: &Command) -> bool {
         command.params.iter().any(|param| self.is_generic(&param.ty.base)) || self.is_generic(&command.return_type)
     }
@@ -302,7 +302,7 @@ impl<'a> TypePlan<'a> {
         }
     }
 
-    /// Returns the arrow and the return type of a function; nothing for `void`.
+    /// Returns the arrow and the return type of a function, or no tokens for `void`.
     pub fn returned(&self, ty: &CType, place: Place) -> TokenStream {
         if ty.base == "void" && ty.pointers.is_empty() {
             return TokenStream::new();

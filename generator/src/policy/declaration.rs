@@ -1,9 +1,9 @@
-//! C types as the policy spells them: `const char*`, `uint32_t`.
+//! Parses C types in the policy's spelling, for example `const char*`.
 
 use serde::Deserialize;
 use vk_registry::model::CType;
 
-/// A C type in normal form (GEN-13).
+/// C type in normal form (GEN-13).
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Declared(pub CType);

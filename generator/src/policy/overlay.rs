@@ -1,12 +1,12 @@
-//! Rows for the commands of a registry overlay, in a file beside the policy. A driver team uses them for extensions that are not public
-//! yet.
+//! Policy rows for the commands of a registry overlay, in a file beside the policy. Driver teams use overlays for extensions that are not
+//! public yet.
 
 use super::rows::{ByValue, GateException, Policy, Treatment};
 use super::text::{reasons, syntax};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// Further rows, with the same meaning as in the policy.
+/// Additional rows, with the same meaning as in the policy.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PolicyOverlay {
@@ -28,7 +28,7 @@ impl PolicyOverlay {
 }
 
 impl Policy {
-    /// Adds rows. The plan finds two rows for one command.
+    /// Adds the rows of an overlay. The plan reports commands with two rows.
     pub fn add(&mut self, overlay: PolicyOverlay) {
         self.treatments.extend(overlay.treatments);
         self.gates.extend(overlay.gates);

@@ -1,4 +1,4 @@
-//! Reading the policy.
+//! Reads the policy.
 
 use super::overlay::PolicyOverlay;
 use super::rows::Policy;
@@ -7,7 +7,7 @@ use crate::error::Error;
 use std::path::{Path, PathBuf};
 
 impl Policy {
-    /// Reads the file and checks its form. Then adds the rows of further files for overlays.
+    /// Reads the policy file and checks its form, and adds the rows of the overlay files.
     pub fn read(path: &Path, overlays: &[PathBuf]) -> Result<(Self, Vec<PolicyFile>), Error> {
         let refused = |line| Error::Policy(vec![line]);
         let mut files = vec![PolicyFile::read(path)?];

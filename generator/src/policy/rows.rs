@@ -4,16 +4,16 @@ use super::declaration::Declared;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The whole file.
+/// Content of the policy file.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Policy {
-    /// Handle types that the loader replaces by its own.
+    /// Handle types that the loader replaces by its own handles.
     pub wrapped_handles: Vec<String>,
     /// Names of the first parameters that trampolines check, each with its handle type.
     #[serde(default)]
     pub checked_parameters: BTreeMap<String, String>,
-    /// Commands about lifetimes and lookup (GEN-71i).
+    /// Commands that concern the lifetime of objects, or look-up (GEN-71i).
     #[serde(default)]
     pub lifecycle: Vec<String>,
     /// Extensions whose instance-level commands the loader implements itself (GEN-71g).
@@ -29,10 +29,10 @@ pub struct Policy {
     /// Treatment of special commands.
     #[serde(default, rename = "treatment")]
     pub treatments: Vec<Treatment>,
-    /// Deviations from the computed lookup gate (GEN-52).
+    /// Commands whose look-up condition differs from the registry's (GEN-52).
     #[serde(default, rename = "gate")]
     pub gates: Vec<GateException>,
-    /// Commands whose slots are not those of their level (GEN-62).
+    /// Commands whose slots differ from those of their level (GEN-62).
     #[serde(default, rename = "slot")]
     pub slots: Vec<SlotException>,
     /// Function types that no XML element mentions (GEN-63).
@@ -43,7 +43,7 @@ pub struct Policy {
     pub device_extensions: Vec<String>,
 }
 
-/// Exports beside the core commands.
+/// Exports in addition to the core commands.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Exports {
@@ -55,7 +55,7 @@ pub struct Exports {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PlatformPolicy {
-    /// The Rust `cfg` predicate, absent if no target builds the platform.
+    /// Rust `cfg` predicate, or `None` if no target builds the platform.
     #[serde(default)]
     pub cfg: Option<String>,
     /// Export lists that contain the platform's commands.
@@ -63,15 +63,15 @@ pub struct PlatformPolicy {
     pub lists: Vec<ExportList>,
 }
 
-/// A file of exported symbols.
+/// List of exported symbols for a family of systems.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExportList {
-    /// The list for ELF systems such as Linux.
+    /// List for ELF systems, for example Linux.
     Linux,
-    /// A module-definition file.
+    /// Module-definition file for Windows.
     Windows,
-    /// An exported-symbols list.
+    /// List of exported symbols for macOS.
     Macos,
 }
 
@@ -79,7 +79,7 @@ pub enum ExportList {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TypePolicy {
-    /// Structures. The structures that they contain by value are included.
+    /// Names of structures. The structures that they contain by value are included.
     pub structs: Vec<String>,
     /// Enumerations whose enumerants are emitted.
     pub enumerants: Vec<String>,
@@ -94,38 +94,38 @@ pub struct TypePolicy {
     pub by_value: BTreeMap<String, ByValue>,
 }
 
-/// A platform type that is passed by value.
+/// Platform type that is passed by value.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ByValue {
-    /// The Rust type.
+    /// Rust type of the same size.
     pub rust: String,
     /// Size and alignment in bytes on a 64-bit target.
     pub size: u32,
 }
 
-/// Entry point of a command for the application.
+/// Kind of a command's trampoline.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Entry {
-    /// The generated body: check, unwrap, and call the slot.
+    /// A generated trampoline checks and unwraps the handle, and calls the slot.
     #[default]
     Generated,
-    /// The runtime supplies the body.
+    /// The runtime has a hand-written function.
     Handwritten,
     /// The trampoline of the alias target serves both names.
     Shared,
-    /// The generated body, after which the returned objects get their dispatch pointers.
+    /// A generated trampoline calls the slot, and sets the dispatch pointers of the returned objects.
     OutputHandles,
 }
 
-/// End of a command's chain.
+/// Kind of a command's terminator.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum End {
-    /// The generated body, which unwraps the object and calls the driver.
+    /// A generated terminator unwraps the object and calls the driver.
     Generated,
-    /// The runtime supplies the body.
+    /// The runtime has a hand-written function.
     Handwritten,
     /// The terminator of the alias target serves both names.
     Shared,
@@ -137,24 +137,24 @@ pub enum End {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Absent {
-    /// The instance extension that must be enabled; otherwise the driver is not asked at all (DRV-164).
+    /// Instance extension without which the driver is not called (DRV-164).
     #[serde(default)]
     pub requires: Option<String>,
-    /// Returned value, as a constant's name.
+    /// Returned value, as the name of a constant.
     pub value: String,
     /// Severity of the message.
     pub severity: Severity,
 }
 
-/// Severity of the message about an absent driver function.
+/// Severity of the message about a missing driver function.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// `INFO`.
+    /// Severity `INFO`.
     Info,
-    /// `WARN`.
+    /// Severity `WARN`.
     Warn,
-    /// `ERROR`.
+    /// Severity `ERROR`.
     Error,
 }
 
@@ -164,10 +164,10 @@ pub enum Severity {
 pub struct Treatment {
     /// Commands with this treatment.
     pub commands: Vec<String>,
-    /// Kind of trampoline of the commands.
+    /// Kind of the commands' trampolines.
     #[serde(default)]
     pub entry: Entry,
-    /// End of the commands' chain; by default generated for physical-device commands, and none for device commands.
+    /// Kind of the commands' terminators. By default, terminators of physical-device commands are generated, and device commands have none.
     #[serde(default)]
     pub end: Option<End>,
     /// Behaviour of a generated terminator if the driver lacks the commands. By default, the terminator ends the process.
@@ -177,13 +177,13 @@ pub struct Treatment {
     /// this purpose.
     #[serde(default)]
     pub emulated: bool,
-    /// `true` if the command does nothing when its target is absent (GEN-51).
+    /// `true` if a call of the command does nothing when its target is missing (GEN-51).
     #[serde(default)]
     pub null_tolerant: bool,
-    /// Extensions of which one must be enabled, so that the device-level lookup returns the terminator (APP-45).
+    /// Extensions of which one must be enabled before the look-up of a device returns the terminator (APP-45).
     #[serde(default)]
     pub needs: Vec<String>,
-    /// The reasons why the commands are special, and the steps by which they lead to handles, as reviewed (GEN-74).
+    /// Reviewed reasons why the commands are special, and steps by which they lead to handles (GEN-74).
     #[serde(default)]
     pub reviewed: Vec<String>,
     /// Reason for the row.
@@ -203,7 +203,7 @@ impl Treatment {
     }
 }
 
-/// A table of functions.
+/// Dispatch table.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Table {
@@ -217,11 +217,11 @@ pub enum Table {
     DeviceTerminator,
 }
 
-/// A command whose slots differ from those of its level.
+/// Command whose slots differ from those of its level.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct SlotException {
-    /// The command.
+    /// Name of the command.
     pub command: String,
     /// Further tables that have a slot for the command.
     #[serde(default, rename = "in")]
@@ -233,7 +233,7 @@ pub struct SlotException {
     pub reason: String,
 }
 
-/// A lookup gate that differs from the registry's.
+/// Commands whose look-up condition differs from the registry's.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct GateException {
@@ -245,7 +245,7 @@ pub struct GateException {
     pub reason: String,
 }
 
-/// A function type of the interface between loader, drivers and layers.
+/// Function type of the interface between loader, drivers and layers.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Extra {
@@ -253,7 +253,7 @@ pub struct Extra {
     pub name: String,
     /// Name and C type of each parameter.
     pub params: Vec<(String, Declared)>,
-    /// Return type.
+    /// Return type of the function.
     pub returns: Declared,
     /// Reason for the row.
     pub reason: String,

@@ -1,11 +1,11 @@
-//! The text of a policy file, and error messages that point into it.
+//! Texts of policy files, and error messages with places in them.
 
 use super::rows::{GateException, SlotException, Treatment};
 use crate::error::Error;
 use serde::de::DeserializeOwned;
 use std::path::Path;
 
-/// A policy file's name and text, for messages that point into it.
+/// Name and text of a policy file, for messages with a place in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyFile {
     /// Name of the file as the user gave it.
@@ -23,7 +23,7 @@ impl PolicyFile {
     }
 }
 
-/// Reads TOML. Error messages name the place.
+/// Parses TOML. Error messages have the place in the file.
 pub(super) fn syntax<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, String> {
     toml::from_str(text).map_err(|error| {
         let (line, column) = place(text, error.span().map_or(0, |span| span.start));

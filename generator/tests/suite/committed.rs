@@ -1,4 +1,4 @@
-//! The committed output: up to date, complete, well-formed.
+//! Tests that the committed output is up to date, complete and well-formed.
 
 use crate::common::{committed_policy, committed_registry, generate, pinned, policy, repository};
 use std::collections::{BTreeMap, BTreeSet};
@@ -124,9 +124,9 @@ fn gen_50_tables_have_a_slot_for_each_command_of_their_levels() {
     };
     assert_eq!(slots("dispatch/device.rs"), pinned("level.device"));
     let chain = pinned("level.instance") + pinned("level.physical-device");
-    // All commands of level instance and physical device, except `vkCreateDevice`.
+    // The table has all commands of the instance and physical-device levels, except `vkCreateDevice`.
     assert_eq!(slots("dispatch/instance.rs"), chain - 1);
-    // Includes the function that finds device functions, and excludes the two commands that the loader does not request from a driver.
+    // The table also has the function that looks up device functions. It lacks two commands that the loader does not request from a driver.
     assert_eq!(slots("dispatch/driver.rs"), chain + 1 - 2);
     let policy = policy(&committed_policy());
     let with_driver_function = policy.treatments.iter().filter(|row| !row.needs.is_empty());
@@ -183,8 +183,8 @@ fn gen_95_the_formatter_changes_nothing() {
     }
 }
 
-/// Returns the text as rustfmt formats it; `None` if rustfmt is not installed. Text from standard input has no neighbours, so rustfmt does
-/// not follow the modules that the text declares.
+/// Returns the text in the format of rustfmt, or `None` if rustfmt is not installed. The text is passed on standard input, so that rustfmt
+/// does not open the modules that the text declares.
 fn formatted(text: &str, configuration: &std::path::Path) -> Option<String> {
     let mut child = Command::new("rustfmt")
         .args(["--edition", "2024", "--config-path"])
@@ -193,7 +193,7 @@ fn formatted(text: &str, configuration: &std::path::Path) -> Option<String> {
         .stdout(Stdio::piped())
         .spawn()
         .ok()?;
-    // A thread writes, so that neither process waits for the other one to read its pipe.
+    // A thread writes to rustfmt, so that neither process waits for the other to read.
     let mut input = child.stdin.take()?;
     let text = text.to_owned();
     let writer = std::thread::spawn(move || input.write_all(text.as_bytes()));
@@ -227,7 +227,7 @@ fn gen_93_each_file_says_where_it_comes_from_and_nothing_about_the_run() {
     for file in files() {
         let first = file.text.lines().next().unwrap_or_default();
         assert!(first.contains("do not edit"), "{}: {first}", file.path);
-        // Only the manifest names the header version, so that a new header leaves unaffected files unchanged.
+        // Only the manifest names the header version, so that a new header does not change unaffected files.
         assert!(!file.text.contains(&header), "{}: the header", file.path);
         assert!(
             !file.text.contains("/work") && !file.text.contains("/home"),

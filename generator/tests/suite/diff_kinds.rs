@@ -44,7 +44,7 @@ fn gen_91_a_change_of_the_calling_convention_breaks() {
         "(vertexCount): u32 -> u64",
     );
     assert_eq!(report.exit_code(), 4);
-    // An enumeration is passed like the number that represents it.
+    // A call passes an enumeration in the same way as the integer that represents it.
     let report = class("uint32_t", "VkBool32");
     assert_entry(
         &report,
@@ -53,7 +53,7 @@ fn gen_91_a_change_of_the_calling_convention_breaks() {
         Severity::Informational,
         "VkBool32 vertexCount",
     );
-    // No program breaks, but the emitted signature changes.
+    // This change breaks no program, but the emitted signature changes.
     assert_eq!(report.exit_code(), 1);
 
     let report = changed(|new| {
@@ -131,7 +131,7 @@ fn gen_91_another_spelling_breaks_nothing() {
     assert_eq!(report.exit_code(), 0);
 }
 
-/// GEN-32
+/// GEN-32: the report separates changes of providers, conditions and platforms.
 #[test]
 fn gen_91_providers_conditions_and_platforms_are_told_apart() {
     let name = "vkCmdSetLineStippleEnableEXT";
@@ -227,7 +227,7 @@ fn gen_90_a_row_that_nothing_needs_any_more_is_stale() {
     );
 }
 
-/// GEN-36
+/// GEN-36: the report lists promotions of extensions and promotions of commands.
 #[test]
 fn gen_90_promotions_are_of_extensions_and_of_commands() {
     let report = changed(|new| {

@@ -126,7 +126,7 @@ fn gen_3_what_cannot_be_compared_is_refused() {
         2,
         "error[not-well-formed]",
     );
-    // The script beside the XML fetches a header that is absent. This folder has no script.
+    // The script beside the XML would fetch the missing header, but this folder has no script.
     let scratch = crate::common::Scratch::new();
     let input = scratch.path().join("input");
     let input = input.to_str().expect("UTF-8");

@@ -1,4 +1,4 @@
-//! Tests of `explain`: everything known about a name, with the lines of the registry that define it (GEN-2).
+//! Tests of `explain`, which prints all facts about a name, and the lines of the registry that define it (GEN-2).
 
 use crate::common::{repository, xml_folder};
 use std::fs;
@@ -25,7 +25,7 @@ fn good(name: &str) -> String {
     text
 }
 
-/// Asserts that `FILE:LINE` of the text is a line with `content`.
+/// Asserts that the text has a place `FILE:LINE` in `file`, and that this line contains `content`.
 fn assert_place(text: &str, file: &str, content: &str) {
     let line = text.lines().find_map(|line| line.split_once(&format!("{file}:")));
     let (_, rest) = line.unwrap_or_else(|| panic!("no place in {file}:\n{text}"));
@@ -82,13 +82,13 @@ fn a_hand_written_body_is_found_in_the_source() {
             "crate::terminator::create_instance",
             "fn create_instance",
         ),
-        // The terminators re-export this body with everything else of a module.
+        // The module of the terminators re-exports this body together with all other items of another module.
         (
             "vkGetPhysicalDeviceSurfaceCapabilities2KHR",
             "crate::terminator::get_physical_device_surface_capabilities2_khr",
             "fn get_physical_device_surface_capabilities2_khr",
         ),
-        // Macros define these functions from rows.
+        // Macros define these functions, from a row each.
         (
             "vkCreateXcbSurfaceKHR",
             "crate::terminator::create_xcb_surface_khr",
@@ -190,7 +190,7 @@ fn every_contributing_element_has_its_line() {
         };
         let (number, path) = rest.split_once(": ").expect("LINE: PATH");
         let number: usize = number.parse().expect("a line");
-        // The first line of the definition has only the start tag. The name is on one of the next lines.
+        // The first line of the definition has only the start tag, and the name is on a later line.
         assert!(
             lines[number - 1..number + 2].concat().contains("vkGetDeviceQueue2"),
             "{line}"

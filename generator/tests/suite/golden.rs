@@ -1,6 +1,7 @@
-//! Output for a reduced registry, file by file, and the changes that each kind of addition makes to it.
+//! Tests of the output for a reduced registry, file by file, and of the changes by each kind of addition.
 //!
-//! A folder of `golden/kinds` has three parts: records that are added to the reduced registry, rows that are added to its policy, and the changed
+//! A folder of `golden/kinds` has three parts: records that are added to the reduced registry, rows that are added to its policy, and the
+//! changed
 //! lines of every emitted file. After an intended change, run the tests with `VKGEN_REFRESH=1` and review the differences of `golden/`.
 
 use crate::common::{crate_root, generate, policy, reduced, registry};
@@ -11,8 +12,8 @@ use toml::{Table, Value};
 use vk_registry::snapshot;
 use vkgen::policy::Policy;
 
-/// The reduced registry gives the expected files, with these two promises in them. APP-158: trampolines write the dispatch word of a
-/// returned object. GEN-63: the output has functions that the XML does not name.
+/// The output for the reduced registry has the expected files. They show that trampolines write the dispatch word of a returned object
+/// (APP-158), and that the output has functions that the XML does not name (GEN-63).
 #[test]
 fn gen_61_a_reduced_registry_gives_the_expected_files() {
     let folder = reduced();
@@ -30,8 +31,8 @@ fn gen_61_a_reduced_registry_gives_the_expected_files() {
     assert_eq!(found, names, "an expectation without a file");
 }
 
-/// Each kind of addition changes the expected lines: commands that need a decision (GEN-71), slots (GEN-50), gates (GEN-52), and object
-/// types (GEN-69).
+/// Each kind of addition changes the expected lines. The kinds are commands that need a decision (GEN-71), slots (GEN-50), look-up
+/// conditions (GEN-52), and object types (GEN-69).
 #[test]
 fn gen_61_each_kind_adds_the_expected_lines() {
     let base = base();
@@ -56,7 +57,7 @@ fn gen_61_each_kind_adds_the_expected_lines() {
     assert_eq!(emitters, BTreeSet::new(), "no kind shows what they emit");
 }
 
-/// Returns the emitter of a file, by the file's path. Files that are named after the first parameter have the same emitter.
+/// Returns the emitter of a file, by the file's path. One emitter writes all files that are named after a first parameter.
 fn emitter(path: &str) -> &str {
     match path.split_once('/') {
         Some((folder @ ("trampoline" | "terminator"), _)) => folder,
@@ -85,7 +86,7 @@ fn emitted(snapshot: &Snapshot, rows: &Table) -> BTreeMap<String, String> {
     files.into_iter().map(|file| (file.path, file.text)).collect()
 }
 
-/// Adds records to the files of their kinds. Adds further facts to a record that exists already.
+/// Adds records to the files of their kinds. If a record exists already, adds its new facts to it.
 fn add_records(snapshot: &mut Snapshot, records: &str) {
     let (mut file, mut end) = ("", 0);
     for line in records.lines().filter(|line| !line.starts_with('#')) {
@@ -128,7 +129,7 @@ fn add_rows(base: &mut Table, rows: Table) {
     }
 }
 
-/// Returns the changes to each file: removed and added lines. A new file is shown as a whole, without its banner.
+/// Returns the removed and added lines of each file. A new file is shown as a whole, without its banner.
 fn changes(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> String {
     let mut text = String::new();
     for (path, new) in after {
@@ -153,7 +154,7 @@ fn changes(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) 
 /// Returns the lines that two texts do not share, in order, each after its sign.
 fn differences(old: &str, new: &str) -> Vec<String> {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-    // Number of lines that the remaining texts share, for each pair of start lines.
+    // Length of the longest common list of lines of the remaining texts, for each pair of start lines.
     let mut common = vec![vec![0_u32; new.len() + 1]; old.len() + 1];
     for (row, one) in old.iter().enumerate().rev() {
         for (column, other) in new.iter().enumerate().rev() {

@@ -1,10 +1,10 @@
-//! Tests of a registry and a policy that do not fit together (GEN-70, GEN-83). Each kind of problem is reported with its place.
+//! Tests of a registry and a policy that conflict (GEN-70, GEN-83). The generator reports each kind of problem with its place.
 
 use crate::common::{committed_policy, committed_registry, edited, problems};
 use vk_registry::model::{Command, ExtensionKind, Registry};
 use vkgen::policy::Policy;
 
-/// Returns the single complaint about an edited policy.
+/// Returns the only problem of an edited policy.
 fn complaint(from: &str, to: &str) -> String {
     let found = problems(&committed_registry(), &edited(&committed_policy(), from, to));
     assert_eq!(found.len(), 1, "{found:#?}");
@@ -37,7 +37,7 @@ fn gen_70_a_special_command_without_a_row_is_refused() {
         &committed_registry(),
         &edited(&committed_policy(), "    \"vkCreateSampler\",\n", ""),
     );
-    // The other problem is the stale step, which no command of the row has any more.
+    // The other problem is the stale step, which no longer belongs to a command of the row.
     assert_eq!(found.len(), 2, "{found:#?}");
     let text = &found[1];
     assert!(
@@ -116,7 +116,7 @@ fn gen_65_a_first_parameter_of_an_unlisted_kind_is_refused() {
     );
     let text = complaint("queue = \"VkQueue\"\n", "queue = \"VkQueue\"\nsword = \"VkQueue\"\n");
     assert!(text.contains("error[stale-policy]: sword"), "{text}");
-    // A known parameter name gets another handle type, so the trampoline would check the wrong type.
+    // The name of a checked parameter gets another handle type. Its trampoline would then check the wrong type.
     command_of(&mut registry, "vkQueueSubmit").params[0].name = "device".to_owned();
     let found = problems(&registry, &committed_policy());
     assert!(
@@ -333,7 +333,7 @@ fn gen_74_what_was_reviewed_and_is_gone_is_stale() {
         text.contains("error[stale-policy]: ") && text.contains("has `pSwords -> VkSword`; remove it"),
         "{text}"
     );
-    // A renamed structure counts as the structure that was reviewed under the old name.
+    // A structure that was renamed still counts as reviewed under its old name.
     let mut registry = committed_registry();
     add_structure(&mut registry, "VkSamplerCreateInfo", "VkSwordCreateInfo");
     registry.structs.remove("VkSamplerCreateInfo");

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Two commands, one of them special: it takes a surface.
+/// Two commands, of which one is special because it has a surface as a parameter.
 const PRIVATE: &str = r#"<registry>
   <commands>
     <command>
@@ -124,7 +124,7 @@ fn a_special_command_of_an_overlay_needs_a_row_too() {
         errors(&output)
     );
     assert!(!scratch.path().join("generated").exists(), "nothing is written");
-    // Rows for unknown commands are stale, and the message points into the file that has these rows.
+    // Rows for unknown commands are stale. The message names the place in the file with these rows.
     let output = run(scratch.path(), &["emit"], false, true);
     assert_eq!(code(&output), 2);
     assert!(

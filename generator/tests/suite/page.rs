@@ -1,12 +1,12 @@
-//! Tests of the page of `diff --html` in headless Chromium, if that is installed.
+//! Tests of the HTML page of `diff --html` in headless Chromium, if Chromium is installed.
 
 use crate::common::{policy, reduced, registry, skip};
 use browser::{Page, Scheme};
 use std::fs;
 use vkgen::diff::{self, Side};
 
-/// Returns the page between the reduced registry and a changed one. The changed registry lacks a command, has a changed command, and a new
-/// extension.
+/// Returns the page about the differences between the reduced registry and a changed one, which lacks a command, and has a changed command
+/// and a new extension.
 fn page() -> String {
     let old = registry(&reduced().join("snapshot"));
     let mut new = old.clone();
@@ -80,7 +80,7 @@ fn the_page_is_self_contained_and_breaking_changes_come_first() {
     let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("no {text}"));
     assert!(at("Breaking changes (") < at("<h2>Summary</h2>"));
     assert!(at("<h2>Summary</h2>") < at("<h2>Everything that differs</h2>"));
-    // The removed command, its export, and the changed command.
+    // The breaking changes are the removed command, its export, and the changed command.
     let urgent = &page[at("Breaking changes (")..at("<h2>Summary</h2>")];
     for name in ["vkGetQueryPoolResults", "vkCmdSetBlendConstants"] {
         assert!(urgent.contains(&format!("<code>{name}</code>")), "{name}");

@@ -1,4 +1,4 @@
-//! The program as a whole: verbs, exit codes, files.
+//! Tests of the whole program: verbs, exit codes and files.
 
 use crate::common::{Scratch, reduced};
 use std::fs;
@@ -77,7 +77,7 @@ fn gen_93_check_lists_changed_absent_and_surplus_files() {
     assert_eq!(code(&check(scratch.path())), 0);
 }
 
-/// Runs `emit` with a foreign file in the output folder. `emit` must name that file, and change nothing.
+/// Runs `emit` with a foreign file in the output folder. `emit` must name that file, and change no file.
 fn assert_stranger_stops(scratch: &Scratch, stranger: &str) {
     let generated = scratch.path().join("generated");
     let path = generated.join(stranger);
@@ -132,7 +132,7 @@ fn gen_84_only_what_the_manifest_lists_is_removed() {
     fs::write(&outside, "mine").expect("a file elsewhere");
     let text = format!("{text}output {sum} old/gone.rs\noutput {sum} ../outside\n");
     fs::write(&manifest, text).expect("a manifest of an older run");
-    // An interrupted run left one of its own temporary files.
+    // Left by an interrupted run of the generator itself, this temporary file is not foreign.
     fs::write(generated.join("pfn.rs.vkgen-tmp"), "half").expect("a temporary file");
     let output = emit(scratch.path());
     assert_eq!(code(&output), 0, "{}", errors(&output));
@@ -391,7 +391,7 @@ fn gen_60_dump_holds_what_tests_and_diffs_need() {
     assert_eq!(queue.expect("a queue")["dispatchable"], true);
 }
 
-/// GEN-1
+/// GEN-1: folder, time zone and language do not change the output.
 #[test]
 fn gen_93_place_time_and_language_leave_no_trace() {
     let folders: Vec<Scratch> = (0..4).map(|_| prepared()).collect();
@@ -401,7 +401,7 @@ fn gen_93_place_time_and_language_leave_no_trace() {
         ("de_DE.UTF-8", "America/Lima"),
         ("", ""),
     ];
-    // Starts all runs at the same time, each in its own folder and environment.
+    // All runs start at the same time, each in its own folder and environment.
     let runs: Vec<_> = folders
         .iter()
         .zip(languages)

@@ -1,4 +1,4 @@
-//! Tests of the program with arguments of every form, and with streams that accept nothing (GEN-3).
+//! Tests of the program with arguments of every form, and with output streams that accept no data (GEN-3).
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
 use std::os::unix::ffi::OsStrExt;
@@ -21,7 +21,7 @@ fn ending(output: &Output) -> (Option<i32>, String) {
     (output.status.code(), text)
 }
 
-/// A command line for each verb or option that prints something.
+/// Command lines of all verbs and options that print.
 const PRINTING: [&[&str]; 7] = [
     &["dump"],
     &["explain", "vkCmdDraw"],

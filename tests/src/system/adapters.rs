@@ -1,7 +1,7 @@
-//! The display adapters that the library under test sees (DRV-40, DRV-144): there are none, and they have no order.
+//! Hides the display adapters from the library under test (DRV-40, DRV-144).
 //!
-//! Wine knows adapters only if it has a display, and a machine's own adapters would change the order of a scene's devices. So this module
-//! replaces the function that creates a factory when the library looks it up. The library's own code handles the answer.
+//! Wine knows adapters only if it has a display, and a machine's own adapters would change the order of a scene's devices. This module
+//! therefore replaces the function that creates a factory when the library looks it up. The library's own code handles the result.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::null_mut;
@@ -12,18 +12,18 @@ use windows_sys::core::{GUID, HRESULT};
 
 /// `DXGI_ERROR_NOT_FOUND`.
 const NOT_FOUND: HRESULT = 0x887a_0002_u32.cast_signed();
-/// The kind of factory that lists adapters. A factory that can order adapters has another kind.
+/// Interface ID of the factory that lists adapters. A factory that can order adapters has another ID.
 const FACTORY_1: GUID = GUID::from_u128(0x770a_ae78_f26f_4dba_a829_253c83d1b387);
 
-/// Number of functions of a factory of that kind.
+/// Number of functions of a factory with that interface.
 const PLACES: usize = 14;
 /// Index of the function that returns an adapter. This function has three parameters.
 const ENUM_ADAPTERS_1: usize = 12;
 
-/// A function of a factory. The function may have more parameters than the caller passes.
+/// Function of a factory. The function may have more parameters than the caller passes.
 type Function = unsafe extern "system" fn(*mut c_void, u32, *mut *mut c_void) -> HRESULT;
 
-/// An object, which begins with a pointer to its functions. The library reads this pointer.
+/// Object that begins with a pointer to its functions. The library reads this pointer.
 #[repr(C)]
 struct Factory(&'static [Function; PLACES]);
 
@@ -41,7 +41,7 @@ unsafe extern "system" fn no_adapter(_: *mut c_void, _: u32, _: *mut *mut c_void
     NOT_FOUND
 }
 
-/// Replaces `CreateDXGIFactory1`.
+/// Replacement for `CreateDXGIFactory1`.
 unsafe extern "system" fn create(kind: *const GUID, out: *mut *mut c_void) -> HRESULT {
     let number = |guid: &GUID| (guid.data1, guid.data2, guid.data3, guid.data4);
     // SAFETY: the caller passes a valid identifier, and a writable place for a pointer.
@@ -56,7 +56,7 @@ unsafe extern "system" fn create(kind: *const GUID, out: *mut *mut c_void) -> HR
     }
 }
 
-/// Replaces the library's `GetProcAddress`.
+/// Replacement for the library's `GetProcAddress`.
 pub(super) unsafe extern "system" fn look_up(module: HMODULE, name: *const c_char) -> FARPROC {
     // SAFETY: the library passes valid arguments; a number below 65536 may replace the name.
     let found = unsafe { GetProcAddress(module, name.cast()) };

@@ -1,4 +1,4 @@
-//! Starts a child with elevated privileges (APP-211), in the way of a real system.
+//! Starts a child with elevated privileges (APP-211), as a real system does.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-/// The user `nobody`.
+/// User ID of `nobody`.
 const NOBODY: u32 = 65534;
 
 /// Returns a command that runs a set-user-ID copy of `program` as an unprivileged user.

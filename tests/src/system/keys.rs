@@ -1,7 +1,7 @@
-//! The scene's part of the registry. The two root keys that the loader sees are keys of the scene. So tests can run at the same time, and
-//! see no drivers and layers of each other or of the machine.
+//! The scene's part of the registry. Keys of the scene replace the two root keys in a child. Tests can therefore run at the same time,
+//! without drivers and layers of each other or of the machine.
 //!
-//! The folders of a search on Unix become values of the lists of manifests, in the same order.
+//! The folders of a search on Unix become values in the keys that list manifests, in the same order.
 
 use std::env;
 use std::ffi::OsString;
@@ -14,21 +14,21 @@ use windows_sys::Win32::System::Registry::{
     RegDeleteTreeW, RegOverridePredefKey, RegSetValueExW,
 };
 
-/// The lists of manifests in the registry. Each has the folder, below a base folder, that has the same kind of manifests on Unix.
+/// Keys that list manifests in the registry. Each has the folder with the same kind of manifests on Unix, below a base folder.
 const LISTS: [(&str, &str); 3] = [
     ("Drivers", "vulkan/icd.d"),
     ("ExplicitLayers", "vulkan/explicit_layer.d"),
     ("ImplicitLayers", "vulkan/implicit_layer.d"),
 ];
 
-/// Path of the key with the lists, below a root key.
+/// Path of the key with these lists, below a root key.
 const VULKAN: &str = r"SOFTWARE\Khronos\Vulkan";
 
-/// The settings file below a base folder, with the two slashes that the loader uses on Unix, and the key whose values name
-/// settings files (APP-242).
+/// Path of the settings file below a base folder, with the two slashes of the loader on Unix, and the key whose values name settings files
+/// (APP-242).
 const SETTINGS: (&str, &str) = ("vulkan//loader_settings.d/vk_loader_settings.json", "LoaderSettings");
 
-/// Writes the values for a child with these variables. Keeps values that a test wrote itself.
+/// Writes the values for a child with these variables. Values that a test wrote itself stay.
 pub(crate) fn register(root: &Path, variable: &dyn Fn(&str) -> Option<OsString>) {
     let machine = create(HKEY_CURRENT_USER, &format!("{}\\machine", scratch(root)));
     create(HKEY_CURRENT_USER, &format!("{}\\user", scratch(root)));
@@ -70,7 +70,7 @@ pub(crate) fn unregister(root: &Path) {
     unsafe { RegDeleteTreeW(HKEY_CURRENT_USER, wide(&scratch(root)).as_ptr()) };
 }
 
-/// Makes both root keys of this process lead to the scene's keys.
+/// Replaces both root keys of this process by the scene's keys.
 pub(crate) fn enter(root: &Path) {
     let keys = ["machine", "user"].map(|part| create(HKEY_CURRENT_USER, &format!("{}\\{part}", scratch(root))));
     for (place, key) in [HKEY_LOCAL_MACHINE, HKEY_CURRENT_USER].into_iter().zip(keys) {
@@ -79,7 +79,7 @@ pub(crate) fn enter(root: &Path) {
     }
 }
 
-/// Sets a value of the scene: `name` below the key `list` of the lists, for the machine or the user.
+/// Sets the value `name` in the key of the list `list`. `part` is `machine` or `user`.
 pub(crate) fn write_key(root: &Path, part: &str, list: &str, name: &str, data: &[u8]) {
     let key = create(
         HKEY_CURRENT_USER,
@@ -89,14 +89,14 @@ pub(crate) fn write_key(root: &Path, part: &str, list: &str, name: &str, data: &
     close(key);
 }
 
-/// Returns the key that contains everything of a scene.
+/// Returns the path of the key that contains all keys of a scene.
 fn scratch(root: &Path) -> String {
     let name = root.file_name().expect("a scene has a folder").to_string_lossy();
     format!("Software\\VulkanLoaderTests\\{name}")
 }
 
-/// Returns the paths in a form that makes the registry return them in this order. Windows keeps the order of writing. Wine sorts the
-/// values, and a path with more slashes after the drive comes first, and leads to the same folder.
+/// Returns the paths in a form that the registry returns in the same order. Windows keeps the order of writing. Wine sorts the values, and
+/// puts a path with more slashes after the drive first. The additional slashes do not change the folder.
 fn in_this_order(places: &[String]) -> Vec<String> {
     let lower: Vec<String> = places.iter().map(|place| place.to_lowercase()).collect();
     if lower.is_sorted() {

@@ -1,4 +1,4 @@
-//! Requests of the tests to the operating system. Cases write paths and lists in the form of Unix; this module translates them.
+//! Requests of the tests to the operating system. Tests write paths and lists in the form of Unix, and this module translates them.
 
 #[cfg(windows)]
 mod adapters;

@@ -1,8 +1,8 @@
-//! The privileges of the process that the library under test sees (APP-211).
+//! Chooses the privileges that the library under test finds in its process (APP-211).
 //!
-//! Wine reports every process as elevated, and the process that runs the tests may be elevated too. So this module replaces the function in
-//! the library's own table of imports: a child is an ordinary process unless its test wants an elevated one. The library's own code handles
-//! the answer.
+//! Wine reports every process as elevated, and the process that runs the tests may be elevated too. This module therefore replaces the
+//! system's function in the library's table of imports. A child counts as an ordinary process, unless its test needs an elevated one. The
+//! library's own code handles the result.
 
 use std::env;
 use std::ffi::{CStr, c_char, c_void};
@@ -18,7 +18,7 @@ use windows_sys::Win32::System::SystemServices::{SECURITY_MANDATORY_HIGH_RID, SE
 /// Variable that is set in children that must be elevated.
 pub(crate) const ELEVATED: &str = "LOADER_TESTS_ELEVATED";
 
-/// Replaces a function that the library at this address imports.
+/// Replaces the system's function in the imports of the library at this address.
 pub(crate) fn answer(library: usize) {
     replace(library, c"GetTokenInformation", tell as *const () as usize);
     replace(
@@ -28,7 +28,7 @@ pub(crate) fn answer(library: usize) {
     );
 }
 
-/// Makes an import of the library lead to another function.
+/// Replaces an import of the library by another function.
 fn replace(library: usize, name: &CStr, function: usize) {
     let place = import(library, name).unwrap_or_else(|| panic!("the library imports {name:?}"));
     // SAFETY: the entry is in the table of imports of a loaded library that no other thread runs yet.
@@ -41,7 +41,7 @@ fn replace(library: usize, name: &CStr, function: usize) {
     }
 }
 
-/// Returns the system's answer with the level that this child must have.
+/// Replacement for `GetTokenInformation`: returns the system's answer with the level that this child must have.
 unsafe extern "system" fn tell(
     token: HANDLE,
     class: TOKEN_INFORMATION_CLASS,
@@ -64,11 +64,11 @@ unsafe extern "system" fn tell(
 
 /// Returns the place where a loaded library stores the address of the imported function of this name.
 fn import(library: usize, name: &CStr) -> Option<*mut usize> {
-    // SAFETY: the library is loaded. Its headers and tables give the place of each table, and each table ends with a zero.
+    // SAFETY: the library is loaded. Its headers and tables have the offset of each table, and each table ends with a zero.
     unsafe {
         let word = |offset: usize| with_exposed_provenance_mut::<u32>(library + offset).read_unaligned() as usize;
         let header = word(0x3c);
-        // The directories follow a header whose length depends on the size of addresses. Imports are the second directory.
+        // The directories come after a header whose length depends on the size of addresses. The second directory is that of the imports.
         let mut table = word(header + 24 + if cfg!(target_pointer_width = "64") { 112 } else { 96 } + 8);
         while word(table + 12) != 0 {
             let (names, addresses) = (word(table), word(table + 16));
@@ -77,7 +77,7 @@ fn import(library: usize, name: &CStr) -> Option<*mut usize> {
                 if entry == 0 {
                     break;
                 }
-                // If the highest bit is set, the entry has a number instead of a name, after two bytes.
+                // If the highest bit is set, the import is identified by a number. Otherwise, its name follows two bytes.
                 let is_named = entry.cast_signed() > 0;
                 if is_named && CStr::from_ptr(with_exposed_provenance_mut::<c_char>(library + entry + 2)) == name {
                     return Some(with_exposed_provenance_mut(

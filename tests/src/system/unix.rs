@@ -1,4 +1,4 @@
-//! Unix. Tests already write the system's own forms.
+//! Functions for Unix. Tests write paths and lists in the form of Unix, so no translation is necessary.
 
 use std::ffi::{CStr, OsStr, OsString, c_void};
 use std::io;
@@ -9,7 +9,7 @@ use std::process::{Command, ExitStatus};
 pub(crate) use libloading::os::unix::Library;
 use libloading::os::unix::{RTLD_LOCAL, RTLD_NOW};
 
-/// End of a process that calls `abort`, in the words of [`ending`].
+/// Text of [`ending`] for a process that calls `abort`.
 pub const ABORTED: &str = "signal 6";
 
 /// File name of the library under test in cargo's build folder.
@@ -32,7 +32,7 @@ pub(crate) fn is_crash(ending: &str) -> bool {
     ending.starts_with("signal ")
 }
 
-/// Makes a link.
+/// Creates a symbolic link.
 ///
 /// # Errors
 /// Returns the system's error.
@@ -45,7 +45,7 @@ pub fn shown_address(word: usize) -> String {
     format!("{word:#x}")
 }
 
-/// Returns `true` if this process has loaded a library, by its name on Unix or on Windows.
+/// Returns `true` if this process has loaded the library with this name. The other name is for Windows.
 pub fn is_loaded(name: &str, _on_windows: &str) -> bool {
     let maps = std::fs::read_to_string("/proc/self/maps").expect("the map is readable");
     maps.contains(name)
@@ -91,7 +91,7 @@ pub(crate) fn prepare_child(_: &Path) {}
 /// Does nothing, because the library needs no preparation.
 pub(crate) fn prepare_library(_: &Library) {}
 
-/// Returns the processor seconds that this process has used.
+/// Returns the processor time that this process has used, in seconds.
 pub(crate) fn processor_seconds() -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the clock exists on every Unix, and `time` is valid for writes.
@@ -104,24 +104,24 @@ pub(crate) fn slowness() -> u32 {
     1
 }
 
-/// Opens a library whose path is UTF-8. For other paths, the crate needs a feature that needs the standard library, which the loader must
-/// not get.
+/// Opens a library whose path is UTF-8. For other paths, the crate `libloading` would need its feature `std`, which the loader must not
+/// enable.
 ///
 /// # Safety
 /// The process meets the library's requirements for opening it.
 pub(crate) unsafe fn open_library(path: &Path) -> Library {
-    // SAFETY: the caller passes the arguments that the function demands.
+    // SAFETY: the caller guarantees that the process meets the library's requirements.
     let library = unsafe { Library::open(Some(path.to_str().expect("a path of UTF-8")), RTLD_NOW | RTLD_LOCAL) };
     library.unwrap_or_else(|error| panic!("cannot load {}: {error}", path.display()))
 }
 
-/// Returns the address of an exported symbol, 0 when there is none.
+/// Returns the address of an exported symbol, or 0 if the symbol is missing.
 pub(crate) fn address(library: &Library, symbol: &CStr) -> usize {
-    // SAFETY: this uses only the address of the symbol.
+    // SAFETY: the code uses only the address of the symbol, and reads nothing there.
     unsafe { library.get::<*const c_void>(symbol.to_bytes_with_nul()) }.map_or(0, |symbol| symbol.into_raw() as usize)
 }
 
-/// Pages of memory.
+/// Functions that allocate and protect pages of memory.
 pub(crate) mod memory {
     use std::ptr::null_mut;
 

@@ -1,7 +1,7 @@
-//! Windows, and Wine. Tests write paths and lists as on Unix, and this module translates them in both directions.
+//! Functions for Windows and Wine. Tests write paths and lists as on Unix, and this module translates them in both directions.
 //!
 //! A path of the scene is written with slashes, which Windows accepts too, so it can be part of a JSON text unchanged. In variables and in
-//! the registry, a path gets backslashes. Texts from the process get slashes.
+//! the registry, the slashes of a path become backslashes. In texts from the process, the backslashes become slashes.
 
 use std::env;
 use std::ffi::{CStr, OsStr, OsString, c_void};
@@ -20,10 +20,10 @@ use windows_sys::Win32::System::LibraryLoader::{
 
 pub(crate) use super::keys::{register, unregister, write_key};
 
-/// End of a process that calls `abort`, in the words of [`ending`]: a fast failure.
+/// Text of [`ending`] for a process that calls `abort`, which Windows reports as a fast failure.
 pub const ABORTED: &str = "exception 0xc0000409";
 
-/// The name of the library under test.
+/// File name of the library under test.
 pub(crate) const OWN_LIBRARY: &str = "vulkan-1.dll";
 
 /// Text before and after the name of a built library.
@@ -57,7 +57,7 @@ pub fn shown_address(word: usize) -> String {
     format!("{word:0digits$X}", digits = 2 * size_of::<usize>())
 }
 
-/// Returns `true` if this process has loaded a library, by its name on Unix or on Windows.
+/// Returns `true` if this process has loaded the library with this name. The other name is for Unix.
 pub fn is_loaded(_on_unix: &str, name: &str) -> bool {
     let name: Vec<u16> = name.encode_utf16().chain([0]).collect();
     // SAFETY: `name` is a string that ends with a null character.
@@ -70,13 +70,13 @@ pub(crate) fn own_path(path: PathBuf) -> PathBuf {
     text.strip_prefix(r"\\?\").unwrap_or(&text).replace('\\', "/").into()
 }
 
-/// Returns the JSON text of a path that is written in the form of Unix. The text has backslashes, because the loader and the system divide
-/// paths at backslashes, and search for a name without them.
+/// Returns the JSON text of a path that is written in the form of Unix. The text has backslashes, because a library path without a
+/// backslash is a bare name, for which the system searches.
 pub fn json_path(path: &str) -> String {
     path.replace('/', r"\\")
 }
 
-/// Returns a text of the loader in the form that tests expect: with slashes, but without the slashes that [`register`] adds for the order.
+/// Returns a text of the loader in the form that tests expect: with slashes, and without those that [`register`] adds to keep the order.
 pub(crate) fn settle(text: String) -> String {
     let mut text = text.replace('\\', "/");
     while text.contains("C://") {
@@ -85,10 +85,10 @@ pub(crate) fn settle(text: String) -> String {
     text
 }
 
-/// Returns the value of a variable. If it is a list of paths, file names begin after a backslash, and the separators are those of this
-/// system. A colon after a single letter is part of a path.
+/// Returns the value of a variable. In a list of paths, file names then come after a backslash, and semicolons separate the paths. A colon
+/// after a single letter is part of a path.
 pub(crate) fn list(name: &str, value: &OsStr) -> OsString {
-    // Wine would end this process if it started a child with such a variable.
+    // Wine would end this process if it started a child with a longer variable.
     assert!(value.len() < 32_767, "{name} is longer than a variable can be");
     let is_list = name.starts_with("XDG_")
         || name == "VK_INSTANCE_LAYERS"
@@ -110,12 +110,12 @@ pub(crate) fn list(name: &str, value: &OsStr) -> OsString {
     translated.into()
 }
 
-/// Returns a command that runs `program` as a process that the library under test takes for an elevated one.
+/// Returns a command that runs `program` in a process that counts as elevated for the library under test.
 pub(crate) fn elevated(program: &Path, _: &Path) -> Command {
     Command::new(program)
 }
 
-/// Keeps the variables that every process needs on this system: the places of the system's libraries.
+/// Keeps the variables that every process needs on this system, which name the folders of the system's libraries.
 pub(crate) fn keep(command: &mut Command, is_elevated: bool) {
     if is_elevated {
         command.env(super::token::ELEVATED, "1");
@@ -129,12 +129,12 @@ pub(crate) fn keep(command: &mut Command, is_elevated: bool) {
 
 /// Makes this child see the scene's part of the registry. If the child crashes, it ends without a dialog or a debugger.
 pub(crate) fn prepare_child(root: &Path) {
-    // SAFETY: the call only changes a setting of this process.
+    // SAFETY: the call has no pointer argument, and changes only a setting of this process.
     unsafe { SetErrorMode(SEM_NOGPFAULTERRORBOX) };
     super::keys::enter(root);
 }
 
-/// Makes the library, which was just opened, see the privileges that the child must have.
+/// Gives the library, which was just opened, the privileges that the child must have.
 pub(crate) fn prepare_library(library: &Library) {
     let own = address(library, c"vkGetInstanceProcAddr");
     let mut module = null_mut();
@@ -156,14 +156,14 @@ pub(crate) fn slowness() -> u32 {
     4
 }
 
-/// Opens a library of this path.
+/// Opens the library with this path.
 ///
 /// # Safety
 /// The process meets the library's requirements for opening it.
 pub(crate) unsafe fn open_library(path: &Path) -> Library {
     let flags = LOAD_LIBRARY_SEARCH_DEFAULT_DIRS | LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR;
     let name = path.to_str().expect("a path of UTF-8").replace('/', "\\");
-    // SAFETY: the caller passes the arguments that the function demands.
+    // SAFETY: the caller guarantees that the process meets the library's requirements.
     let library = unsafe { Library::load_with_flags(name.as_str(), flags) };
     library.unwrap_or_else(|error| {
         panic!(
@@ -174,14 +174,14 @@ pub(crate) unsafe fn open_library(path: &Path) -> Library {
     })
 }
 
-/// Returns the address of an exported symbol, 0 when there is none.
+/// Returns the address of an exported symbol, or 0 if the symbol is missing.
 pub(crate) fn address(library: &Library, symbol: &CStr) -> usize {
-    // SAFETY: this uses only the address of the symbol.
+    // SAFETY: the code uses only the address of the symbol, and reads nothing there.
     let found = unsafe { library.get::<*const c_void>(symbol.to_bytes_with_nul()) };
     found.map_or(0, |symbol| symbol.as_raw_ptr() as usize)
 }
 
-/// Pages of memory.
+/// Functions that allocate and protect pages of memory.
 pub(crate) mod memory {
     use std::ptr::null;
     use windows_sys::Win32::System::Memory::{

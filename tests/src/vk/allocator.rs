@@ -1,4 +1,4 @@
-//! Allocation callbacks that count, check and fail on demand.
+//! Allocation callbacks that count and check requests, and can refuse them.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use ash::vk;
 
-/// An allocator for `pAllocator` arguments. If a block is freed or resized that this allocator did not make, the process ends.
+/// Allocator for `pAllocator` arguments. The process ends if a caller frees or resizes a block of another allocator.
 pub struct Allocator {
     callbacks: Box<vk::AllocationCallbacks<'static>>,
     state: Box<Mutex<State>>,
@@ -17,9 +17,9 @@ pub struct Allocator {
 #[derive(Default)]
 struct State {
     live: HashMap<usize, Layout>,
-    /// Allocations and growing reallocations so far.
+    /// Number of allocations and growing reallocations so far.
     count: usize,
-    /// The number of the request that is refused, counted from 1.
+    /// Number of the request that is refused, counted from 1.
     fail_at: Option<usize>,
     scopes: Vec<vk::SystemAllocationScope>,
     /// Function that each request calls first.
@@ -50,7 +50,7 @@ impl Allocator {
         allocator
     }
 
-    /// Like `new`, but without a reallocation callback, as in some programs.
+    /// Creates an allocator without a reallocation callback, as some programs have it.
     pub fn without_reallocation() -> Self {
         Self::with(|callbacks| callbacks.pfn_reallocation = None)
     }
@@ -67,8 +67,8 @@ impl Allocator {
         &*self.callbacks
     }
 
-    /// Returns the name of this allocator in the mock driver's journal: the user data, and a checksum of the five functions, each in its
-    /// place.
+    /// Returns the name of this allocator in the mock driver's journal: the user data, and a checksum of the five functions, which depends
+    /// on their order.
     pub fn mark(&self) -> String {
         // SAFETY: the structure consists of six pointers, which are all written.
         let words: [usize; 6] = unsafe { std::mem::transmute_copy(&*self.callbacks) };
@@ -89,7 +89,7 @@ impl Allocator {
         self.locked(|state| state.hook = Some(Box::new(hook)));
     }
 
-    /// Removes the hook. A hook must not call this.
+    /// Removes the hook. A hook must not call this function.
     pub fn unhook(&self) {
         self.locked(|state| state.hook = None);
     }
@@ -114,7 +114,7 @@ impl Allocator {
     }
 }
 
-/// Returns the state that is the user data of a callback.
+/// Returns the allocator's state, whose address is the user data of a callback.
 fn state<'a>(user: *mut c_void) -> std::sync::MutexGuard<'a, State> {
     // SAFETY: the user data are the address of an allocator's state, which outlives the objects made with it.
     unsafe { &*user.cast::<Mutex<State>>() }
@@ -140,8 +140,8 @@ impl State {
         let layout = Layout::from_size_align(size, align).expect("requests have a power of two as alignment");
         // SAFETY: the layout has a size above zero.
         let block = unsafe { alloc(layout) };
-        // New memory is never zero, because the loader must not rely on zeros.
-        // SAFETY: the block was just allocated with this size.
+        // Fills new memory with bytes other than zero, because the loader must not rely on zeros. SAFETY: the block was just allocated with
+        // this size.
         unsafe { block.write_bytes(0xa5, size) };
         self.live.insert(block as usize, layout);
         block.cast()
@@ -155,7 +155,7 @@ impl State {
             eprintln!("allocator: {block:p} was not allocated here");
             std::process::abort();
         };
-        // SAFETY: the block came from `request` with this layout and was alive until now.
+        // SAFETY: the block came from `request` with this layout and has not been freed.
         unsafe { dealloc(block.cast(), layout) };
     }
 }

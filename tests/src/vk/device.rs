@@ -1,4 +1,4 @@
-//! A device.
+//! Logical devices, and the description of a device to create.
 
 use std::ffi::{CString, c_char, c_void};
 use std::ptr;
@@ -39,7 +39,7 @@ impl<'i> DeviceSpec<'i> {
         self
     }
 
-    /// Adds a layer to the deprecated list.
+    /// Adds a layer to the deprecated list of device layers.
     pub fn layer(mut self, name: &str) -> Self {
         self.layers
             .push(CString::new(name).expect("a layer name holds no zero byte"));
@@ -98,9 +98,9 @@ impl<'i> DeviceSpec<'i> {
 
 /// A created device. Dropping this value destroys the device.
 pub struct Device<'i> {
-    /// The instance that the device belongs to.
+    /// Instance that created the device.
     pub instance: &'i Instance<'i>,
-    /// The handle.
+    /// Handle of the device.
     pub raw: vk::Device,
     allocator: *const vk::AllocationCallbacks<'static>,
 }

@@ -1,45 +1,45 @@
 //! The heap of the C library as the library under test sees it. The heap can refuse chosen requests.
 //!
-//! The library's own table of imports gets replacements for the functions that request memory from the C library. So requests of drivers,
-//! layers and the test itself are neither counted nor refused.
+//! Replacements in the library's table of imports take the place of the functions that request memory from the C library. Requests of
+//! drivers, layers and the test itself are therefore neither counted nor refused.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
 
 use super::{Commands, Vk};
 
-/// Requests so far.
+/// Number of requests so far.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
-/// The first request that is refused, and the last one.
+/// Numbers of the first and the last refused request.
 static REFUSED: [AtomicUsize; 2] = [const { AtomicUsize::new(usize::MAX) }; 2];
-/// Upper bound on the bytes that a request gets.
+/// Upper bound on the size in bytes of a request that is not refused.
 static MOST: AtomicUsize = AtomicUsize::new(usize::MAX);
-/// Number of large requests so far, and the number of the one that is refused; zero for none.
+/// Number of large requests so far, and the number of the refused one, or zero if none is refused.
 static LARGE: AtomicUsize = AtomicUsize::new(0);
 static REFUSED_LARGE: AtomicUsize = AtomicUsize::new(0);
-/// Number of files and folders that the library opened or tried to open, and the number of the one that is refused; zero for none.
+/// Number of files and folders that the library opened or tried to open, and the number of the refused attempt, or zero if none is refused.
 static OPENINGS: AtomicUsize = AtomicUsize::new(0);
 static REFUSED_OPENING: AtomicUsize = AtomicUsize::new(0);
-/// Number of openings when the last request or opening was refused.
+/// Number of openings at the time of the last refusal.
 static OPENINGS_BEFORE: AtomicUsize = AtomicUsize::new(0);
-/// Number of blocks that the library has.
+/// Number of blocks that the library has allocated and not freed.
 static LIVE: AtomicIsize = AtomicIsize::new(0);
 
-/// Size in bytes of the library's emergency pool. A larger request is a large one.
+/// Size in bytes of the library's emergency pool. A request above this size counts as large.
 const POOL: usize = 1 << 18;
 
-/// The requests that the allocator refuses.
+/// Requests that the heap refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The n-th.
+    /// The request with this number.
     Only(usize),
-    /// The n-th request and all later ones.
+    /// The request with this number, and all later requests.
     From(usize),
-    /// Each request for more bytes than this.
+    /// Each request for more bytes than this number.
     Above(usize),
-    /// The n-th of the requests that the library's emergency pool cannot serve.
+    /// The request with this number, among those that the library's emergency pool cannot serve.
     Large(usize),
-    /// The n-th opening of a file or folder fails, because the system has no memory.
+    /// The opening of a file or folder with this number, as if the system had no memory.
     Opening(usize),
 }
 
@@ -47,7 +47,7 @@ pub enum Refusal {
 pub struct Heap(());
 
 impl Heap {
-    /// Puts the replacements between the library and the C library, until the library is unloaded.
+    /// Installs the replacements in the library's imports. They stay until the library is unloaded.
     pub fn of(vk: &Vk) -> Self {
         let object = Object::around(vk.address("vkGetInstanceProcAddr"));
         let replaced = REPLACEMENTS
@@ -84,27 +84,28 @@ impl Heap {
         REFUSED[1].store(last, Ordering::Relaxed);
     }
 
-    /// Stops refusing requests, and counts from zero.
+    /// Stops refusing requests, and restarts the counts from zero.
     pub fn refuse_none(&self) {
         self.refuse(Refusal::From(usize::MAX));
     }
 
-    /// Returns the number of requests since the last call that chose which requests are refused.
+    /// Returns the number of requests since the last call of [`Heap::refuse`] or [`Heap::refuse_none`].
     pub fn count(&self) -> usize {
         COUNT.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of these requests that the library's emergency pool could not have served.
+    /// Returns the number of large requests, which the library's emergency pool cannot serve, since that call.
     pub fn large(&self) -> usize {
         LARGE.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of files and folders that were opened, or not found, since that call.
+    /// Returns the number of files and folders that the library opened or tried to open since the last call of [`Heap::refuse`] or
+    /// [`Heap::refuse_none`].
     pub fn openings(&self) -> usize {
         OPENINGS.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of files and folders that were opened, or not found, after the last refusal.
+    /// Returns the number of files and folders that the library opened or tried to open after the last refusal.
     pub fn openings_after_refusal(&self) -> usize {
         self.openings() - OPENINGS_BEFORE.load(Ordering::Relaxed)
     }
@@ -131,7 +132,7 @@ fn is_opening_refused() -> bool {
     noted(number == REFUSED_OPENING.load(Ordering::Relaxed)) || is_refused(0)
 }
 
-/// Returns `refused`. For a refusal, sets the error number and notes the number of openings before it.
+/// Returns `refused`. For a refusal, also sets the error number and stores the number of openings so far.
 fn noted(refused: bool) -> bool {
     if refused {
         OPENINGS_BEFORE.store(OPENINGS.load(Ordering::Relaxed), Ordering::Relaxed);
@@ -141,7 +142,7 @@ fn noted(refused: bool) -> bool {
     refused
 }
 
-/// Counts a block that the library got.
+/// Counts a block that the library has received.
 fn counted<T>(block: *mut T) -> *mut T {
     LIVE.fetch_add(isize::from(!block.is_null()), Ordering::Relaxed);
     block
@@ -167,7 +168,8 @@ unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void {
     if is_refused(size) {
         return std::ptr::null_mut();
     }
-    // SAFETY: the library passes the arguments that the C library's function demands. The new block replaces the old one in the count.
+    // SAFETY: the library passes the arguments that the C library's function demands. The count of blocks stays the same, because the new
+    // block replaces the old one.
     unsafe { libc::realloc(block, size) }
 }
 
@@ -190,7 +192,7 @@ unsafe extern "C" fn open64(path: *const c_char, flags: c_int) -> c_int {
     if is_opening_refused() {
         return -1;
     }
-    // SAFETY: the library passes valid arguments, and creates no files, which would need a third one.
+    // SAFETY: the library passes valid arguments. The call needs no third argument, because the library creates no files.
     unsafe { libc::open64(path, flags) }
 }
 
@@ -222,14 +224,14 @@ const REPLACEMENTS: &[(&str, *const ())] = &[
     ("realpath", realpath as *const ()),
 ];
 
-/// An entry of the table that describes an object to the dynamic linker.
+/// Entry of the table that describes an object to the dynamic linker.
 #[repr(C)]
 struct Dynamic {
     tag: usize,
     value: usize,
 }
 
-/// The dynamic section of a loaded object.
+/// Dynamic section of a loaded object.
 struct Object {
     base: usize,
     dynamic: *const Dynamic,
@@ -245,19 +247,19 @@ const DT_RELSZ: usize = 18;
 const DT_PLTREL: usize = 20;
 const DT_JMPREL: usize = 23;
 
-/// Words of a relocation, without and with an addend.
+/// Number of words of a relocation, without and with an addend.
 const REL: usize = 2;
 const RELA: usize = 3;
-/// Position of the symbol's number in a relocation.
+/// Bit position of the symbol's index in a relocation.
 const SYMBOL_SHIFT: u32 = if cfg!(target_pointer_width = "64") { 32 } else { 8 };
-/// Bytes of a symbol, which begins with its name.
+/// Size in bytes of a symbol, which begins with its name.
 const SYMBOL: usize = if cfg!(target_pointer_width = "64") { 24 } else { 16 };
 
 impl Object {
     /// Finds the object that contains an address.
     fn around(address: usize) -> Self {
         unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
-            // SAFETY: the C library passes its description of an object, and the pair that the call below gave it.
+            // SAFETY: the C library passes its description of an object, and the pair from the call below.
             let (info, found) = unsafe { (&*info, &mut *found.cast::<(usize, Option<Object>)>()) };
             // SAFETY: the C library's description states the number of segments at this address.
             let segments = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
@@ -294,13 +296,13 @@ impl Object {
         None
     }
 
-    /// Returns the address that an entry holds. The dynamic linker may have added the base already.
+    /// Returns the address in an entry. The dynamic linker may have added the base address already.
     fn address(&self, tag: usize) -> Option<usize> {
         let value = self.value(tag)?;
         Some(if value < self.base { self.base + value } else { value })
     }
 
-    /// Makes every import of this name lead to `function`. Returns the number of places that were changed.
+    /// Replaces every import of this name by `function`. Returns the number of changed entries.
     fn replace(&self, name: &str, function: usize) -> usize {
         let of_jumps = if self.value(DT_PLTREL) == Some(DT_RELA) {
             RELA
@@ -330,7 +332,7 @@ impl Object {
         replaced
     }
 
-    /// Returns the name of a symbol; empty for relocations without a symbol.
+    /// Returns the name of a symbol. The name is empty for relocations without a symbol.
     fn symbol(&self, index: usize) -> &[u8] {
         let symbols = self.address(DT_SYMTAB).expect("an object has symbols");
         let names = self.address(DT_STRTAB).expect("symbols have names");

@@ -1,4 +1,4 @@
-//! An instance and its physical devices.
+//! Instances, and queries about their physical devices.
 
 use std::{ptr, slice};
 
@@ -9,9 +9,9 @@ use crate::call;
 
 /// A created instance. Dropping this value destroys the instance.
 pub struct Instance<'v> {
-    /// The library that created the instance.
+    /// Library that created the instance.
     pub vk: &'v Vk,
-    /// The handle.
+    /// Handle of the instance.
     pub raw: vk::Instance,
     allocator: *const vk::AllocationCallbacks<'static>,
 }
@@ -34,7 +34,7 @@ impl<'v> Instance<'v> {
         result.result_with_success(count)
     }
 
-    /// Returns all physical devices, by the two-call idiom.
+    /// Returns all physical devices, with one call for the count and one for the list.
     pub fn devices(&self) -> Result<Vec<vk::PhysicalDevice>, vk::Result> {
         two_call(|count, out| call!(self, PFN_vkEnumeratePhysicalDevices(self.raw, count, out)))
     }
@@ -60,7 +60,7 @@ impl<'v> Instance<'v> {
         hit.unwrap_or_else(|| panic!("no physical device {name}"))
     }
 
-    /// Returns the 1.0 properties.
+    /// Returns the properties from `vkGetPhysicalDeviceProperties`.
     pub fn properties(&self, device: vk::PhysicalDevice) -> vk::PhysicalDeviceProperties {
         let mut properties = vk::PhysicalDeviceProperties::default();
         call!(self, PFN_vkGetPhysicalDeviceProperties(device, &mut properties));
@@ -104,7 +104,7 @@ impl<'v> Instance<'v> {
         Ok(list.iter().map(|one| text(&one.extension_name)).collect())
     }
 
-    /// Begins the description of a device.
+    /// Returns a description of a device, to which the caller adds extensions and other options.
     pub fn device_spec(&self, physical: vk::PhysicalDevice) -> DeviceSpec<'_> {
         DeviceSpec::new(self, physical)
     }
@@ -118,7 +118,7 @@ impl<'v> Instance<'v> {
             .expect("vkCreateDevice")
     }
 
-    /// Creates a debug-utils messenger that records everything.
+    /// Creates a debug-utils messenger that records every message.
     #[track_caller]
     pub fn messenger(&self, messages: &Messages) -> vk::DebugUtilsMessengerEXT {
         let mut handle = vk::DebugUtilsMessengerEXT::null();
@@ -136,7 +136,7 @@ impl<'v> Instance<'v> {
         call!(self, PFN_vkDestroyDebugUtilsMessengerEXT(self.raw, handle, ptr::null()));
     }
 
-    /// Creates a report callback that records everything.
+    /// Creates a report callback that records every message.
     #[track_caller]
     pub fn report_callback(&self, reports: &Reports) -> vk::DebugReportCallbackEXT {
         let mut handle = vk::DebugReportCallbackEXT::null();
@@ -220,7 +220,7 @@ impl Commands for Instance<'_> {
 
 impl Drop for Instance<'_> {
     fn drop(&mut self) {
-        // A failed test leaves everything as it is.
+        // If the test has failed, the objects stay, because another failure would hide the first.
         if !std::thread::panicking() {
             let this: &Self = self;
             call!(this, PFN_vkDestroyInstance(self.raw, self.allocator));

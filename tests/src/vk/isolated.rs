@@ -1,4 +1,4 @@
-//! Steps in a copy of the process, for calls that end the process.
+//! Runs steps in a copy of the process, for calls that end the process.
 
 use std::fs::File;
 use std::io::Read;
@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, FromRawFd};
 /// End of a copy of the process, and its output on standard error.
 #[derive(Debug)]
 pub struct Ending {
-    /// The signal that ended the copy; 0 if the copy exited by itself.
+    /// Signal that ended the copy, or 0 if the copy exited by itself.
     pub signal: i32,
     /// Standard error of the copy.
     pub stderr: String,
@@ -22,14 +22,14 @@ impl Ending {
 
 /// Runs `body` in a copy of this process. The copy has one thread, and is killed after a minute.
 ///
-/// Other threads of the process, such as those of a service, must hold no lock that `body` takes.
+/// Other threads of the process, for example those of a service, must not hold a lock that `body` acquires.
 pub fn isolated(body: impl FnOnce()) -> Ending {
     let mut ends = [0; 2];
     // SAFETY: the array has space for the two descriptors.
     assert_eq!(unsafe { libc::pipe(ends.as_mut_ptr()) }, 0, "a pipe can be made");
     // SAFETY: the descriptors were just made and belong to this process alone.
     let (mut reader, writer) = unsafe { (File::from_raw_fd(ends[0]), File::from_raw_fd(ends[1])) };
-    // SAFETY: the copy only takes locks that no other thread holds, and the C library makes its own heap usable in a copy.
+    // SAFETY: the copy acquires only locks that no other thread holds, and the C library makes its own heap usable in a copy.
     let copy = unsafe { libc::fork() };
     assert!(copy >= 0, "the process can be copied");
     if copy == 0 {

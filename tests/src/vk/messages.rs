@@ -1,4 +1,4 @@
-//! Recording debug messages.
+//! Recorders of debug messages.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
@@ -6,28 +6,28 @@ use std::sync::{Mutex, PoisonError};
 
 use ash::vk;
 
-/// A message that reached a debug-utils messenger.
+/// Message that reached a debug-utils messenger.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {
-    /// The severity bit.
+    /// Severity bit of the message.
     pub severity: vk::DebugUtilsMessageSeverityFlagsEXT,
-    /// The type bits.
+    /// Type bits of the message.
     pub types: vk::DebugUtilsMessageTypeFlagsEXT,
-    /// The text.
+    /// Text of the message.
     pub text: String,
-    /// `pMessageIdName`, empty when NULL.
+    /// `pMessageIdName`; empty if the pointer is NULL.
     pub id_name: String,
     /// `messageIdNumber`.
     pub id_number: i32,
     /// Type and handle of each object.
     pub objects: Vec<(vk::ObjectType, u64)>,
-    /// The address of the callback data.
+    /// Address of the callback data.
     pub data: usize,
 }
 
 type Hook = Box<dyn Fn(&Message)>;
 
-/// A recorder of debug-utils messages. The recorder stays at its address, because messengers point at it.
+/// Recorder of debug-utils messages. The recorder stays at its address, because messengers point at it.
 pub struct Messages(Box<Recorder>);
 
 struct Recorder {
@@ -124,10 +124,10 @@ unsafe extern "system" fn record(
     vk::FALSE
 }
 
-/// A message that reached a report callback.
+/// Message that reached a report callback.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// The flags.
+    /// Flags of the message.
     pub flags: vk::DebugReportFlagsEXT,
     /// Type and handle of the object.
     pub object: (vk::DebugReportObjectTypeEXT, u64),
@@ -137,11 +137,11 @@ pub struct Report {
     pub code: i32,
     /// `pLayerPrefix`.
     pub prefix: String,
-    /// The text.
+    /// Text of the message.
     pub text: String,
 }
 
-/// A recorder of report messages. The recorder stays at its address, because callbacks point at it.
+/// Recorder of report messages. The recorder stays at its address, because callbacks point at it.
 #[derive(Default)]
 pub struct Reports(Box<Mutex<Vec<Report>>>);
 

@@ -1,7 +1,7 @@
-//! The child's side: the loaded library, and the actions of an application on it.
+//! The loaded library in a child process, with wrappers for the calls of an application.
 //!
-//! The wrappers have safe signatures, although the caller must keep Vulkan's rules. A mistake of a test or of the library only ends the
-//! child process, which the test watches.
+//! The wrappers have safe signatures, although the caller must obey Vulkan's rules. A mistake in a test or in the library only ends the
+//! child process, and the test detects this.
 
 mod allocator;
 mod device;
@@ -45,9 +45,9 @@ use crate::Scene;
 use crate::library::Version;
 use crate::system::{self, Library, open_library};
 
-/// An object through which commands are looked up by name.
+/// Trait of objects through which commands are looked up by name.
 pub trait Commands {
-    /// Returns the address of the command, 0 if there is none.
+    /// Returns the address of the command, or 0 if the command is missing.
     fn address(&self, name: &str) -> usize;
 
     /// Returns the command as a function. `pfn` is the name of the command, or the name of its type, which begins with `PFN_`.
@@ -57,15 +57,14 @@ pub trait Commands {
         let address = self.address(name);
         assert!(address != 0, "{name} was not found");
         assert_eq!(size_of::<F>(), size_of::<usize>());
-        // SAFETY: F is a function pointer, so it has the size of the non-null address. The name of the function's type is that of the
-        // command.
+        // SAFETY: F is a function pointer, so it has the size of the non-null address. The type has the name of the command.
         unsafe { std::mem::transmute_copy(&address) }
     }
 }
 
-/// Calls a command that is looked up through an [`Instance`], a [`Device`] or, for exported symbols, the [`Vk`]:
-/// `call!(instance, PFN_vkGetPhysicalDeviceFeatures(physical, &mut features))`. A command that shares the type of another
-/// is named first: `call!(instance, "vkFeaturesEXT" as PFN_vkFeatures(..))`.
+/// Calls a command that is looked up through an [`Instance`], a [`Device`] or, for exported symbols, the [`Vk`]: `call!(instance,
+/// PFN_vkGetPhysicalDeviceFeatures(physical, &mut features))`. If a command has the type of another command, its own name comes first:
+/// `call!(instance, "vkFeaturesEXT" as PFN_vkFeatures(..))`.
 #[macro_export]
 macro_rules! call {
     ($host:expr, $pfn:ident($($argument:expr),* $(,)?)) => {
@@ -76,14 +75,14 @@ macro_rules! call {
     };
     ($host:expr, $name:expr, $pfn:ident($($argument:expr),*)) => {{
         let command: $crate::ash::vk::$pfn = $crate::vk::Commands::typed(&$host, $name);
-        // SAFETY: the function has the type that belongs to its name. The test is responsible for the arguments, and its process exists for
-        // that test alone.
+        // SAFETY: the address is that of the named command, which has this type. The test is responsible for the arguments, and a mistake
+        // ends only its own process.
         #[allow(unused_unsafe, clippy::macro_metavars_in_unsafe, reason = "an argument may hold a call of its own")]
         unsafe { command($($argument),*) }
     }};
 }
 
-/// The library under test, loaded as an application loads it.
+/// Library under test, loaded as an application loads it.
 pub struct Vk {
     root: PathBuf,
     library: Option<Library>,
@@ -124,13 +123,13 @@ impl Vk {
         Vk::load(&self.root)
     }
 
-    /// Reports a value to the test process, which gets it from [`Outcome::said`](crate::Outcome::said).
+    /// Reports a value to the test process, which reads it with [`Outcome::said`](crate::Outcome::said).
     pub fn say(&self, key: &str, value: impl Display) {
         // The test runner may have left an unfinished line.
         println!("\nsay {key}={value}");
     }
 
-    /// Puts a mark into the journal: `== text`.
+    /// Writes a mark into the journal: `== text`.
     pub fn mark(&self, text: &str) {
         Self::note(&self.root, text);
     }
@@ -190,7 +189,7 @@ impl Vk {
         self.get_c(instance, Some(&name))
     }
 
-    /// Like `get`, for a name of any bytes, or for NULL.
+    /// Calls the exported `vkGetInstanceProcAddr` with a name of any bytes, or with NULL.
     pub fn get_c(&self, instance: vk::Instance, name: Option<&CStr>) -> usize {
         let name = name.map_or(std::ptr::null(), CStr::as_ptr);
         let found = call!(self, PFN_vkGetInstanceProcAddr(instance, name));
@@ -237,7 +236,7 @@ impl Vk {
             .collect())
     }
 
-    /// Begins the description of an instance.
+    /// Returns a description of an instance, to which the caller adds extensions and other options.
     pub fn spec(&self) -> InstanceSpec<'_> {
         InstanceSpec::new(self)
     }
@@ -263,7 +262,7 @@ impl Vk {
         self.exported(&format!("libraries/libmock_{driver}.so"), c"vk_icdGetInstanceProcAddr")
     }
 
-    /// Returns an exported function of a library of the scene, of whatever type it has. The library stays loaded.
+    /// Returns an exported function of a library of the scene, as a function of the type `F`. The library stays loaded.
     pub fn exported<F: Copy>(&self, library: &str, symbol: &CStr) -> F {
         let path = self.root.join(library);
         // SAFETY: the library is a mock, whose constructors have no requirements.
@@ -292,13 +291,13 @@ impl<C: Commands> Commands for &C {
     }
 }
 
-/// Runs a query for a count, with `before` as the previous value. Returns the result and the new count.
+/// Runs a query with a count that is `before` at first. Returns the result and the new count.
 pub fn count_from(before: u32, query: impl FnOnce(&mut u32) -> vk::Result) -> (vk::Result, u32) {
     let mut count = before;
     (query(&mut count), count)
 }
 
-/// Runs the two-call idiom: asks for the count, then for the elements.
+/// Runs a query twice: first for the count, and then for the elements.
 pub fn two_call<T: Default + Clone>(
     mut query: impl FnMut(&mut u32, *mut T) -> vk::Result,
 ) -> Result<Vec<T>, vk::Result> {
@@ -307,7 +306,7 @@ pub fn two_call<T: Default + Clone>(
     fill(count, query)
 }
 
-/// Runs the second half of the two-call idiom, with space for `count` elements.
+/// Runs the second call of a two-call query, with space for `count` elements.
 pub fn fill<T: Default + Clone>(
     count: u32,
     mut query: impl FnMut(&mut u32, *mut T) -> vk::Result,
@@ -316,7 +315,7 @@ pub fn fill<T: Default + Clone>(
     result.result_with_success(list)
 }
 
-/// Like `fill`, but returns the written elements for every result.
+/// Runs the second call of a two-call query, and returns the written elements for every result.
 pub fn fill_some<T: Default + Clone>(
     room: u32,
     mut query: impl FnMut(&mut u32, *mut T) -> vk::Result,
@@ -329,7 +328,7 @@ pub fn fill_some<T: Default + Clone>(
     (result, list)
 }
 
-/// Returns the number that the mock driver uses as the pointer of an `opaque` command.
+/// Returns the number that the mock driver returns as the address of an `opaque` command.
 pub fn opaque_address(name: &str) -> usize {
     let hash = name.bytes().fold(0xcbf2_9ce4_u32, |hash, byte| {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)

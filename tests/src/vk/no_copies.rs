@@ -1,9 +1,9 @@
-//! Steps in a copy of the process, on a system that has no such copies. `left_out.txt` has the reason.
+//! Replacement for copies of the process, on a system without them. `left_out.txt` has the reason.
 
 /// End of a copy of the process, and its output on standard error.
 #[derive(Debug)]
 pub struct Ending {
-    /// The signal that ended the copy; 0 if the copy exited by itself.
+    /// Signal that ended the copy, or 0 if the copy exited by itself.
     pub signal: i32,
     /// Standard error of the copy.
     pub stderr: String,

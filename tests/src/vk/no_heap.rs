@@ -1,19 +1,20 @@
-//! The heap on a system where tests cannot replace it. `left_out.txt` has the reason.
+//! Replacement for the heap, on a system where tests cannot replace the library's imports. `left_out.txt` has the
+//! reason.
 
 use super::Vk;
 
-/// The requests that the allocator refuses.
+/// Requests that the heap refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The n-th.
+    /// The request with this number.
     Only(usize),
-    /// The n-th request and all later ones.
+    /// The request with this number, and all later requests.
     From(usize),
-    /// Each request for more bytes than this.
+    /// Each request for more bytes than this number.
     Above(usize),
-    /// The n-th of the requests that the library's emergency pool cannot serve.
+    /// The request with this number, among those that the library's emergency pool cannot serve.
     Large(usize),
-    /// The n-th opening of a file or folder fails, because the system has no memory.
+    /// The opening of a file or folder with this number, as if the system had no memory.
     Opening(usize),
 }
 
@@ -21,42 +22,42 @@ pub enum Refusal {
 pub struct Heap(());
 
 impl Heap {
-    /// Fails, because this system has no such heap.
+    /// Fails, because tests cannot replace the heap on this system.
     pub fn of(_: &Vk) -> Self {
         panic!("requests of the library cannot be refused on this system")
     }
 
-    /// Unreachable, because no heap exists here.
+    /// Never called, because no value of this type exists here.
     pub fn refuse(&self, _: Refusal) {
         unreachable!("there is no heap")
     }
 
-    /// Unreachable, because no heap exists here.
+    /// Never called, because no value of this type exists here.
     pub fn refuse_none(&self) {
         unreachable!("there is no heap")
     }
 
-    /// Unreachable, because no heap exists here.
+    /// Never called, because no value of this type exists here.
     pub fn count(&self) -> usize {
         unreachable!("there is no heap")
     }
 
-    /// Unreachable, because no heap exists here.
+    /// Never called, because no value of this type exists here.
     pub fn large(&self) -> usize {
         unreachable!("there is no heap")
     }
 
-    /// Unreachable, because no heap exists here.
+    /// Never called, because no value of this type exists here.
     pub fn openings_after_refusal(&self) -> usize {
         unreachable!("there is no heap")
     }
 
-    /// Unreachable, because no heap exists here.
+    /// Never called, because no value of this type exists here.
     pub fn openings(&self) -> usize {
         unreachable!("there is no heap")
     }
 
-    /// Unreachable, because no heap exists here.
+    /// Never called, because no value of this type exists here.
     pub fn live(&self) -> isize {
         unreachable!("there is no heap")
     }

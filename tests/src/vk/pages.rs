@@ -1,11 +1,11 @@
-//! Memory whose protection a test chooses.
+//! Pages of memory whose protection a test chooses.
 
 use crate::system::memory;
 
 /// Two pages that can be read and written.
 pub struct Pages(*mut u8);
 
-/// Size in bytes of a page, or of several.
+/// Size in bytes of one part of the memory, which is one page or several.
 const PAGE: usize = 4096;
 
 impl Pages {
@@ -15,7 +15,7 @@ impl Pages {
         Self(memory::map(2 * PAGE))
     }
 
-    /// Address of the first page.
+    /// Returns the address of the first page.
     pub fn begin(&self) -> *mut u8 {
         self.0
     }

@@ -1,17 +1,18 @@
-//! Values that several threads of a case use.
+//! Values that several threads of a test use.
 
-/// A handle, or a value with handles, that threads share. Vulkan allows this, but the type system cannot express it.
+/// Handle, or value with handles, that threads share. Vulkan allows this, but the type system cannot express it.
 #[derive(Clone, Copy)]
 pub struct Shared<T>(pub T);
 
 // SAFETY: the values are handles, or contain handles. The closures of a test pass them only to functions that any number of threads may
 // call at once.
 unsafe impl<T> Send for Shared<T> {}
-// SAFETY: the closures of a case only pass the value to functions that any number of threads may call at once.
+// SAFETY: the values are handles, or contain handles. The closures of a test pass them only to functions that any number of threads may
+// call at once.
 unsafe impl<T> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
-    /// Returns the value. A closure that named the field would capture only the field, without the guarantees of this type.
+    /// Returns the value. A closure that named the field would capture only that field, which lacks the guarantees of this type.
     pub fn get(&self) -> &T {
         &self.0
     }

@@ -1,4 +1,4 @@
-//! Describes an instance to create.
+//! Description of an instance to create.
 
 use std::ffi::{CString, c_char, c_void};
 use std::ptr;
@@ -107,7 +107,7 @@ impl<'a> InstanceSpec<'a> {
         Ok(Instance::new(self.vk, raw, self.allocator))
     }
 
-    /// Like `create`, with a variable for the handle that may have any previous value.
+    /// Calls `vkCreateInstance` with a variable for the handle, which may have any value before the call.
     pub fn create_into(&self, raw: &mut vk::Instance) -> vk::Result {
         let application = vk::ApplicationInfo::default()
             .application_name(&self.name)

@@ -1,11 +1,11 @@
-//! The window system that most tests of surfaces use: XCB, or that of Windows.
+//! Window system that most tests of surfaces use: XCB on Unix, and that of Windows.
 
 use ash::vk;
 
 use super::Instance;
 use crate::call;
 
-/// The extension.
+/// Surface extension of the window system.
 pub const WINDOW_SURFACE: &str = if cfg!(windows) {
     "VK_KHR_win32_surface"
 } else {
@@ -19,14 +19,14 @@ pub const CREATE_WINDOW_SURFACE: &str = if cfg!(windows) {
     "vkCreateXcbSurfaceKHR"
 };
 
-/// The extensions of all window systems of this system.
+/// Surface extensions of all window systems of this platform.
 pub const WINDOW_SURFACES: &[&str] = if cfg!(windows) {
     &["VK_KHR_win32_surface"]
 } else {
     &["VK_KHR_xcb_surface", "VK_KHR_xlib_surface", "VK_KHR_wayland_surface"]
 };
 
-/// Creates a surface from invented numbers.
+/// Creates a surface whose connection and window are invented numbers.
 #[cfg(unix)]
 pub(crate) fn create(instance: &Instance<'_>, connection: usize, window: u32, out: &mut vk::SurfaceKHR) -> vk::Result {
     let info = vk::XcbSurfaceCreateInfoKHR {
@@ -40,7 +40,7 @@ pub(crate) fn create(instance: &Instance<'_>, connection: usize, window: u32, ou
     )
 }
 
-/// Creates a surface from invented numbers.
+/// Creates a surface whose connection and window are invented numbers.
 #[cfg(windows)]
 pub(crate) fn create(instance: &Instance<'_>, connection: usize, window: u32, out: &mut vk::SurfaceKHR) -> vk::Result {
     let info = vk::Win32SurfaceCreateInfoKHR {

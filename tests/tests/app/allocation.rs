@@ -1,4 +1,4 @@
-//! Allocation callbacks (APP-170 to APP-179b).
+//! Tests of allocation callbacks (APP-170 to APP-179b).
 
 use std::ptr;
 
@@ -66,7 +66,7 @@ fn app_174_every_allocation_of_instance_creation() {
     });
 }
 
-/// APP-174: without a driver the call returns its usual error, or out of memory.
+/// APP-174: without a driver, instance creation returns its usual error, or out of memory if an allocation is refused.
 #[test]
 fn app_174_instance_creation_without_drivers() {
     case(|scene| {
@@ -88,7 +88,7 @@ fn app_174_instance_creation_without_drivers() {
     });
 }
 
-/// APP-174: creation reports a lack of memory also when manifests are malformed.
+/// APP-174: instance creation reports out of memory also if manifests are malformed.
 #[test]
 fn app_174_malformed_manifests_and_short_memory() {
     case(|scene| {
@@ -122,7 +122,8 @@ fn app_174_every_allocation_of_enumeration() {
                     .allocator(&allocator)
                     .create()
                     .expect("vkCreateInstance");
-                // A failing enumeration may keep tables that it enlarged. So this checks only the result, and not the blocks that remain.
+                // A failing enumeration may keep tables that it enlarged. The test therefore checks only the result, and not the blocks
+                // that remain.
                 let devices = patiently(&allocator, || instance.devices());
                 vk.add_lines("a", "device four");
                 let more = patiently(&allocator, || instance.devices());
@@ -256,7 +257,7 @@ fn app_179_every_allocation_of_messengers() {
             assert_eq!(allocator.live(), 0);
         });
         let outcome = outcome.ok();
-        // A later failure destroyed no earlier messenger: all forty were in each driver.
+        // No failure destroyed an earlier messenger: each driver had all forty.
         let lines = outcome.between("made", "destroyed");
         for driver in ["a", "b"] {
             let destroyed = lines
@@ -390,7 +391,7 @@ fn app_178_tables_grow_at_thirty_three() {
                 handles.push(messenger(&instance, &messages, own.callbacks()).expect("a messenger"));
                 counts.push(of_instance.count() - before);
             }
-            // The instance-wide table, and one table of each driver. The creator allocates the object itself.
+            // The instance has a table, and each driver has one. The creator allocates the object itself.
             let mut expected = vec![0; 65];
             (expected[0], expected[32], expected[64]) = (3, 3, 3);
             assert_eq!(counts, expected);
@@ -406,7 +407,7 @@ fn app_178_tables_grow_at_thirty_three() {
     });
 }
 
-/// APP-111: the callbacks given to vkDestroyInstance reach the drivers.
+/// APP-111: the callbacks of vkDestroyInstance reach the drivers.
 #[test]
 fn app_111_the_destruction_has_its_own_callbacks() {
     case(|scene| {
@@ -456,7 +457,7 @@ fn app_174_instance_creation_with_a_settings_file() {
     });
 }
 
-/// APP-177: looking up an unknown name may fail for lack of memory, and succeeds once memory is available.
+/// APP-177: looking up an unknown name may fail without memory, and succeeds once memory is available.
 #[test]
 fn app_177_unknown_names_and_short_memory() {
     case(|scene| {

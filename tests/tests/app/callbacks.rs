@@ -1,5 +1,5 @@
-//! The allocation callbacks that drivers get for forgotten objects, and the callbacks that the loader itself can use (APP-170, APP-173,
-//! DRV-131, DRV-188).
+//! Tests of the allocation callbacks that drivers receive for forgotten objects, and of the callbacks that the loader itself can use
+//! (APP-170, APP-173, DRV-131, DRV-188).
 
 use loader_tests::ash::vk;
 use loader_tests::vk::{Allocator, Instance, Messages, Reports};
@@ -17,7 +17,7 @@ const DESTRUCTIONS: [&str; 3] = [
     "vkDestroyDebugReportCallbackEXT",
 ];
 
-/// Returns callbacks without the function at this index of the structure. An index after the last one removes no function.
+/// Returns callbacks without the function at the index `place` of the structure. An index after the last one removes no function.
 fn without(place: usize) -> Allocator {
     Allocator::with(|callbacks| match place {
         0 => callbacks.pfn_allocation = None,
@@ -74,7 +74,7 @@ fn forgetting(scene: &mut Scene, place: usize) -> Outcome {
     outcome
 }
 
-/// DRV-188, APP-170: forgotten objects are destroyed with the callbacks of their own creation, with all five functions.
+/// DRV-188, APP-170: forgotten objects are destroyed with the callbacks of their own creation, if these have all five functions.
 #[test]
 fn drv_188_forgotten_objects_go_with_their_own_callbacks() {
     case(|scene| {
@@ -115,8 +115,8 @@ fn drv_188_incomplete_callbacks_destroy_nothing_that_was_forgotten() {
     });
 }
 
-/// DRV-131, APP-111: the instance of a driver without devices is destroyed with callbacks of the application. If the driver is released
-/// early, these are the callbacks of the creation, and otherwise those of the destruction.
+/// DRV-131, APP-111: the instance of a driver without devices is destroyed with callbacks of the application. A driver that is released
+/// early receives the callbacks of the creation. Other drivers receive those of the destruction.
 #[test]
 fn drv_131_an_idle_driver_goes_with_the_callbacks_of_the_application() {
     case(|scene| {
@@ -152,7 +152,7 @@ fn drv_131_an_idle_driver_goes_with_the_callbacks_of_the_application() {
     });
 }
 
-/// APP-170, APP-173, DRV-109: the loader does not use callbacks that cannot both allocate and free. The loader takes no memory from such
+/// APP-170, APP-173, DRV-109: the loader does not use callbacks that cannot both allocate and free. The loader takes no memory from these
 /// callbacks, and passes the structure on unchanged.
 #[test]
 fn app_173_callbacks_that_cannot_free_are_only_passed_on() {
@@ -195,7 +195,7 @@ fn app_170_the_instances_callbacks_stand_in_for_callbacks_that_cannot_free() {
             let messages = Messages::default();
             let spec = vk.spec().extensions(&EXTENSIONS).allocator(&of_instance);
             let instance = spec.create().expect("vkCreateInstance");
-            // The tables for slots stay until the instance is destroyed.
+            // The instance keeps its tables of slots until its destruction.
             instance.destroy_messenger(instance.messenger(&messages));
             let before = of_instance.live();
             let mut messenger = vk::DebugUtilsMessengerEXT::null();

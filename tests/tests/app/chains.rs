@@ -1,4 +1,4 @@
-//! Chains of structures that belong to the application.
+//! Tests of chains of structures that belong to the application.
 
 use std::ffi::c_void;
 use std::thread;

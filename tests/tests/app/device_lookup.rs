@@ -1,4 +1,5 @@
-//! Tests of `vkGetDeviceProcAddr` other than those for every command of the registry (APP-40 to APP-50).
+//! Tests of `vkGetDeviceProcAddr` with chosen names (APP-40 to APP-50). `lookup_table.rs` has the tests with every
+//! command of the registry.
 
 use std::ffi::{CStr, CString};
 
@@ -13,7 +14,7 @@ fn get(instance: &Instance<'_>, device: u64, name: Option<&CStr>) -> usize {
     found.map_or(0, |function| function as usize)
 }
 
-/// APP-40, APP-41
+/// APP-40, APP-41: an invalid name or device gives NULL, except for the names that need no device.
 #[test]
 fn app_040_bad_names_and_bad_devices() {
     case(|scene| {
@@ -48,7 +49,7 @@ fn app_040_bad_names_and_bad_devices() {
     });
 }
 
-/// APP-48, APP-26: every look-up returns the same function.
+/// APP-48, APP-26: every way to look up `vkGetDeviceProcAddr` returns the same function.
 #[test]
 fn app_048_the_lookup_by_every_route() {
     case(|scene| {
@@ -90,7 +91,7 @@ fn app_047_names_of_other_levels() {
     });
 }
 
-/// APP-44: the look-up of the debug-utils functions for object names.
+/// APP-44: the look-up returns the debug-utils functions for object names if their extension is enabled.
 #[test]
 fn app_044_debug_utils_naming() {
     case(|scene| {

@@ -9,7 +9,7 @@ const ODD: &str = "VK_ODD_extension";
 /// Names of the driver's devices, in sorted order.
 const SORTED: &str = "fast,slow";
 
-/// Effect by which a test sees that a variable counts.
+/// Effect that shows a test whether a variable counts.
 enum Trace {
     /// The log names the value.
     Value,
@@ -19,16 +19,17 @@ enum Trace {
     Devices(&'static str),
     /// The unknown extension can be enabled.
     Extension,
-    /// There is no effect. The process finds neither drivers nor layers in its folders, or the variable has no effect on this system.
+    /// The test can see no effect. The process finds neither drivers nor layers in its folders, or the variable has no effect on this
+    /// system.
     Nothing,
 }
 
 use Trace::{Devices, Extension, Log, Nothing, Value};
 
-/// Only on Linux does the loader ask a driver service.
+/// Effect of the variables for the driver service, which the loader uses on Linux only.
 const SERVICE: Trace = if cfg!(target_os = "linux") { Value } else { Nothing };
 
-/// Each variable with a value, in which `@` means the scratch folder.
+/// All variables, each with a value and its effect. In a value, `@` means the scratch folder.
 const VALUES: [(&str, &str, Trace); 35] = [
     ("VK_DRIVER_FILES", "@/marked_d.json", Value),
     ("VK_ICD_FILENAMES", "@/marked_i.json", Value),
@@ -105,7 +106,7 @@ fn look(vk: &Vk) {
     vk.say("devices", names.join(","));
     let spec = vk.spec().next(&exclusive).extensions(&extensions);
     vk.say("extension", spec.create().is_ok());
-    // This query also searches for other drivers and for layers.
+    // This query also searches for layers and for other drivers.
     vk.extensions().expect("the query succeeds");
     vk.layers().expect("the query succeeds");
 }
@@ -152,7 +153,7 @@ fn scene_with_driver(scene: &mut Scene) {
     scene.unset("VK_DRIVER_FILES").env("NODEVICE_SELECT", "1").limit(60);
 }
 
-/// APP-211: without privileges every variable counts. The next test then shows the effect of privileges.
+/// APP-211: in a process without elevated privileges, every variable counts. The next test shows the effect of privileges.
 #[test]
 fn app_211_every_variable_counts_without_privileges() {
     case(|scene| {

@@ -189,7 +189,7 @@ fn app_182_every_device_of_several_is_valid() {
     });
 }
 
-/// APP-180, APP-233: the exported functions check handles too, and print the message without a request.
+/// APP-180, APP-233: the exported functions check handles too, and always print the message.
 #[test]
 fn app_180_exported_functions_check_too() {
     case(|scene| {

@@ -71,7 +71,8 @@ fn app_006_what_is_not_exported() {
     });
 }
 
-/// APP-3, APP-4: the library exports every core command and the commands of the window systems, 269 in all on Linux.
+/// APP-3, APP-4: the library exports exactly the core commands and the commands of the window systems. On Linux, there
+/// are 269 exports.
 #[test]
 fn app_003_what_is_exported() {
     case(|scene| {

@@ -1,10 +1,11 @@
-//! Tests of `vkGetInstanceProcAddr` other than those for every command of the registry (APP-20 to APP-35).
+//! Tests of `vkGetInstanceProcAddr` with chosen names (APP-20 to APP-35). `lookup_table.rs` has the tests with every
+//! command of the registry.
 
 use loader_tests::ash::vk::{self, Handle};
 use loader_tests::vk::{Commands, isolated};
 use loader_tests::{call, case};
 
-/// APP-20
+/// APP-20: the look-up finds itself with any instance, valid or not.
 #[test]
 fn app_020_the_lookup_function_finds_itself() {
     case(|scene| {
@@ -51,7 +52,7 @@ fn app_022_global_commands_with_an_instance() {
     });
 }
 
-/// APP-24, APP-180
+/// APP-24, APP-180: looking up an instance command with an invalid instance aborts the process.
 #[test]
 fn app_024_an_invalid_instance_aborts() {
     case(|scene| {
@@ -93,7 +94,7 @@ fn app_031_unknown_names() {
     });
 }
 
-/// APP-63, APP-61: the global queries work without any file of drivers or layers.
+/// APP-63, APP-61: the global queries work without any manifest of a driver or layer.
 #[test]
 fn app_072_no_layers_at_all() {
     case(|scene| {
@@ -102,7 +103,8 @@ fn app_072_no_layers_at_all() {
     });
 }
 
-/// APP-68, APP-70
+/// APP-68, APP-70: the query with a layer's name lists the extensions of that layer, or reports that the layer or name
+/// is invalid.
 #[test]
 fn app_068_extensions_of_a_layer() {
     case(|scene| {
@@ -142,7 +144,7 @@ fn app_062_patch_and_variant_are_ignored() {
     });
 }
 
-/// APP-88
+/// APP-88: enabling a layer that does not exist, or a malformed name, fails instance creation.
 #[test]
 fn app_088_layers_that_are_not_there() {
     case(|scene| {

@@ -8,7 +8,7 @@ use loader_tests::{Scene, Vk, case};
 
 use crate::names::{Command, GLOBAL, all};
 
-/// Extensions for the window systems of this system.
+/// Instance extensions for the window systems of this platform.
 const WINDOWS: &[&str] = if cfg!(windows) {
     &["VK_KHR_win32_surface"]
 } else {
@@ -19,7 +19,7 @@ const WINDOWS: &[&str] = if cfg!(windows) {
         "VK_KHR_xlib_surface",
     ]
 };
-/// All other instance extensions that gate a command, and the debug extensions that the loader implements.
+/// The other instance extensions that gate a command, and the debug extensions that the loader implements.
 const OTHERS: [&str; 15] = [
     "VK_EXT_acquire_drm_display",
     "VK_EXT_debug_report",
@@ -98,7 +98,7 @@ fn app_027_every_name_with_all_extensions() {
     });
 }
 
-/// APP-27: each extension alone makes its own commands available, and no others.
+/// APP-27: an instance with one extension has the commands of that extension, and no commands of other extensions.
 #[test]
 fn app_027_every_name_with_each_extension() {
     case(|scene| {
@@ -150,7 +150,7 @@ fn app_025a_addresses_are_distinct() {
     });
 }
 
-/// APP-25a: truncated, extended and changed names are unknown.
+/// APP-25a: truncated, extended and changed names are unknown to the look-up.
 #[test]
 fn app_035_names_near_a_known_one() {
     case(|scene| {
@@ -268,7 +268,7 @@ fn app_043_every_name_on_a_device() {
                 let second = instance.device(instance.first(), device_extensions);
                 let enabled = [device_extensions, extensions].concat();
                 for command in all() {
-                    // A command of another platform is unknown to the loader, so the chain answers.
+                    // The loader does not know commands of other platforms, so the result comes from the chain.
                     if !command.is_here() {
                         continue;
                     }

@@ -1,5 +1,5 @@
-//! The application side: lookup, global commands, messages, allocation callbacks, handle checks, variables, logging,
-//! the settings file, threads.
+//! Tests of the loader as applications use it: look-up, global commands, messages, allocation callbacks, handle checks,
+//! variables, logging, the settings file, and threads.
 
 mod allocation;
 mod callbacks;

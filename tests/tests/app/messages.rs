@@ -1,4 +1,4 @@
-//! Tests of the messengers and callbacks that receive each message, and of its form and order (APP-190 to APP-200).
+//! Tests of messages: which messengers and callbacks receive each one, its form, and the order of the receivers (APP-190 to APP-200).
 
 use std::ptr;
 
@@ -185,7 +185,7 @@ fn app_193_report_messages_reach_messengers() {
     });
 }
 
-/// APP-193a: a messenger receives only messages that match its severity mask and its type mask.
+/// APP-193a: a messenger receives a message if its severity mask and its type mask both match.
 #[test]
 fn app_193a_masks_are_honoured() {
     case(|scene| {
@@ -285,7 +285,7 @@ fn app_082_a_failing_creation_is_reported() {
     });
 }
 
-/// APP-194: messengers receive the loader's own messages, whatever standard error shows.
+/// APP-194: messengers receive the loader's own messages, independent of the lines on standard error.
 #[test]
 fn app_194_the_loaders_messages() {
     case(|scene| {

@@ -118,7 +118,7 @@ fn app_190_a_failing_driver_undoes_a_report_callback() {
     });
 }
 
-/// APP-191, APP-178: indices are reused, tables grow, and destroying one disturbs no other.
+/// APP-191: indices are reused, tables grow, and destroying a messenger does not affect the others.
 #[test]
 fn app_191_many_messengers() {
     case(|scene| {
@@ -207,7 +207,7 @@ fn drv_188_forgotten_messengers_are_destroyed() {
     });
 }
 
-/// APP-170: the allocator of the call reaches the drivers, and provides memory for the loader's object.
+/// APP-170: the allocator of the call reaches the drivers, and supplies the memory of the loader's object.
 #[test]
 fn app_170_messengers_use_the_allocator_of_the_call() {
     case(|scene| {
@@ -243,7 +243,7 @@ fn app_170_messengers_use_the_allocator_of_the_call() {
     });
 }
 
-/// APP-170: a messenger may be created without callbacks and destroyed with them, or the reverse.
+/// APP-170: a messenger can be created without callbacks and destroyed with callbacks, or the reverse.
 #[test]
 fn app_170_messengers_remember_who_made_them() {
     case(|scene| {

@@ -4,13 +4,13 @@
 #[derive(Default)]
 pub(crate) struct Command {
     pub(crate) name: &'static str,
-    /// `global`, `instance`, `physical_device` or `device`.
+    /// Level of the command: `global`, `instance`, `physical_device` or `device`.
     pub(crate) level: &'static str,
-    /// The minor version of Vulkan 1 that introduced the command.
+    /// Minor version of Vulkan 1 that introduced the command.
     pub(crate) core: Option<u32>,
     pub(crate) extensions: Vec<&'static str>,
     pub(crate) platform: Option<&'static str>,
-    /// The name of the first parameter.
+    /// Name of the first parameter.
     pub(crate) first: &'static str,
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn all() -> Vec<Command> {
     list
 }
 
-/// The four commands that need no instance (APP-21).
+/// Commands that need no instance (APP-21).
 pub(crate) const GLOBAL: [&str; 4] = [
     "vkCreateInstance",
     "vkEnumerateInstanceExtensionProperties",
@@ -50,7 +50,8 @@ pub(crate) const GLOBAL: [&str; 4] = [
 ];
 
 impl Command {
-    /// Returns `true` if the command exists on this system: it has no platform, or one that is built in, or is only provisional.
+    /// Returns `true` if the command exists on this system. It has no platform, belongs to a platform of this build, or is a provisional
+    /// command.
     pub(crate) fn is_here(&self) -> bool {
         let built: &[&str] = if cfg!(windows) {
             &["win32"]

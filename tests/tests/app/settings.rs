@@ -13,7 +13,7 @@ pub(crate) fn write(scene: &Scene, base: &str, members: &str) -> String {
     scene.text_path(&format!("{base}/{FILE}"))
 }
 
-/// APP-243
+/// APP-243: the log says that there is no settings file.
 #[test]
 fn app_243_no_file_is_noted() {
     case(|scene| {
@@ -79,7 +79,7 @@ fn app_240_an_unusable_file_hides_the_others() {
     });
 }
 
-/// APP-234, APP-245: the file's levels replace those of the variable.
+/// APP-234, APP-245: the log levels of the settings file replace those of the variable.
 #[test]
 fn app_234_the_file_replaces_the_variable() {
     case(|scene| {
@@ -93,7 +93,7 @@ fn app_234_the_file_replaces_the_variable() {
                 .logged("DRIVER", "Searching for driver manifest files")
                 .not_logged("LAYER:");
         }
-        // Without a known word, the variable stays in force.
+        // If the settings file has no known level, the variable stays in force.
         write(
             scene,
             "xdg/config-home",
@@ -105,7 +105,7 @@ fn app_234_the_file_replaces_the_variable() {
     });
 }
 
-/// APP-247
+/// APP-247: a file whose members have no valid value activates no settings, and the log says so.
 #[test]
 fn app_247_a_file_without_effect() {
     case(|scene| {
@@ -163,7 +163,7 @@ fn app_248_malformed_files() {
     });
 }
 
-/// APP-246: the first object of the array whose `app_keys` match counts.
+/// APP-246: the first object of the array whose `app_keys` match is used.
 #[test]
 fn app_246_application_keys() {
     case(|scene| {

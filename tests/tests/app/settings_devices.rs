@@ -26,7 +26,7 @@ fn devices(scene: &mut Scene) {
         .device_with("old", |device| device.uuids(4, 11).api("1.0.0"));
 }
 
-/// Returns a configuration in which each UUID repeats a number sixteen times.
+/// Returns a configuration in which the UUID consists of the byte `device` or `driver`.
 fn configuration(device: u8, driver: u8, version: u32) -> String {
     let uuid = |number: u8| format!("[{}]", vec![number.to_string(); 16].join(", "));
     format!(
@@ -77,7 +77,7 @@ fn app_259_what_does_not_match() {
             configure(scene, &[row]);
             let outcome = scene.run(|vk| {
                 let instance = vk.instance_with("1.1", &[]);
-                // A query for the count alone does not know which devices match.
+                // A query for the count alone does not check which devices match.
                 assert_eq!(instance.device_count(), Ok(1));
                 let mut room = [vk::PhysicalDevice::null(); 4];
                 let mut count = 4;
@@ -164,7 +164,7 @@ fn app_260_groups_with_hidden_members() {
     });
 }
 
-/// DRV-45, APP-215, APP-260: driver variables and filters are ignored.
+/// DRV-45, APP-215, APP-260: the loader ignores driver variables and filters while devices are configured.
 #[test]
 fn drv_045_driver_variables_are_ignored() {
     case(|scene| {
@@ -189,7 +189,7 @@ fn drv_045_driver_variables_are_ignored() {
     });
 }
 
-/// DRV-91, APP-95: a request below 1.1 is raised for newer drivers.
+/// DRV-91, APP-95: with configured devices, drivers of 1.1 or newer receive at least 1.1 as the application's version.
 #[test]
 fn drv_091_the_version_is_raised() {
     case(|scene| {

@@ -26,8 +26,8 @@ fn members(scene: &Scene, exclusive: Option<bool>) -> String {
     )
 }
 
-/// DRV-44, APP-261: additional drivers come before the found ones, in reverse order of the list. The devices of additional drivers
-/// therefore come last.
+/// DRV-44, APP-261: additional drivers precede the found ones in scan order, in reverse order of the list. Their devices therefore come
+/// last.
 #[test]
 fn drv_044_additional_drivers_come_first_in_the_scan() {
     case(|scene| {
@@ -43,7 +43,7 @@ fn drv_044_additional_drivers_come_first_in_the_scan() {
     });
 }
 
-/// DRV-44
+/// DRV-44: exclusive drivers of the settings file replace all found drivers.
 #[test]
 fn drv_044_exclusive_drivers_discard_the_others() {
     case(|scene| {
@@ -84,7 +84,7 @@ fn app_261_a_bad_element_voids_the_list() {
             scene
                 .run(|vk| assert_eq!(vk.instance().device_names(), ["found"], "{bad}"))
                 .ok();
-            // The other members of the settings still apply: the drivers are exclusive, so there is none.
+            // The other members of the file still apply: the drivers are exclusive, so no driver remains.
             write(
                 scene,
                 BASE,

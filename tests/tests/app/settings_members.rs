@@ -1,4 +1,4 @@
-//! Members of the settings file that change nothing, or only messages.
+//! Tests of members of the settings file that have no effect, or that only change messages.
 
 use loader_tests::case;
 
@@ -27,10 +27,10 @@ fn app_245_log_locations_are_accepted_without_effect() {
                 assert_eq!(vk.instance().device_names(), ["one"]);
                 assert!(!vk.path("nowhere.log").exists());
             });
-            // The other members count as if this one were absent.
+            // The loader uses the other members as if this one were absent.
             outcome.ok().logged_with("INFO", "Using layer configurations found");
         }
-        // With this member alone, the file has no settings.
+        // A file with this member alone has no settings.
         write(
             scene,
             BASE,
@@ -44,8 +44,8 @@ fn app_245_log_locations_are_accepted_without_effect() {
     });
 }
 
-/// APP-258, APP-259, APP-262: the names of a device and of its driver appear in messages, and never affect the choice. Names that are too
-/// long or not strings count as empty.
+/// APP-258, APP-259, APP-262: the names of a device and of its driver appear in messages, and do not affect the selection. Names that are
+/// too long or not strings count as empty.
 #[test]
 fn app_258_names_of_devices_are_for_messages_only() {
     case(|scene| {

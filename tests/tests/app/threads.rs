@@ -15,7 +15,7 @@ fn drivers(scene: &mut Scene) {
     scene.env("VK_LOADER_DEBUG", "").limit(60);
 }
 
-/// Runs `body` on several threads at once.
+/// Runs `body` on several threads at the same time, each with its own number.
 fn on_threads(vk: &Vk, body: impl Fn(&Vk, usize) + Sync) {
     thread::scope(|scope| {
         for number in 0..6 {
@@ -91,7 +91,7 @@ fn app_273_lookups_on_one_instance_from_many_threads() {
     });
 }
 
-/// APP-270: enumeration of one instance on many threads returns the same handles to all.
+/// APP-270: all threads that enumerate the devices of one instance get the same handles.
 #[test]
 fn app_270_enumeration_from_many_threads() {
     case(|scene| {
@@ -125,7 +125,7 @@ fn app_200_naming_beside_device_creation() {
             );
             let instance = Shared(&instance);
             let physical = Shared(instance.get().devices().expect("devices"));
-            // A message that another thread is delivering may still arrive after its messenger has gone.
+            // A message that another thread is delivering may still arrive after its messenger was destroyed.
             let messages = Shared(Messages::default());
             on_threads(vk, |_, number| {
                 let (instance, physical) = (*instance.get(), physical.get()[number % 2]);
@@ -155,7 +155,7 @@ fn app_200_naming_beside_device_creation() {
     });
 }
 
-/// APP-271, APP-270: an instance can be created inside the messages of another instance.
+/// APP-271, APP-270: an instance can be created in a message callback of another instance.
 #[test]
 fn app_271_an_instance_inside_a_message() {
     case(|scene| {
@@ -184,7 +184,7 @@ fn app_270_no_key_for_words_of_threads_is_left() {
         drivers(scene);
         let outcome = scene.run(|vk| {
             let mut taken = 0;
-            // SAFETY: the key has a place, and there is no destructor.
+            // SAFETY: the pointer is valid for a key, and a missing destructor is allowed.
             while unsafe { libc::pthread_key_create(&mut 0, None) } == 0 {
                 taken += 1;
                 assert!(taken < 100_000, "there is no end of keys");

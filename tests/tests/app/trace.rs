@@ -32,7 +32,7 @@ fn two_drivers(scene: &mut Scene) {
     scene.driver("gone").library_path("/nowhere/at/all.so");
 }
 
-/// The trace lists calls, decisions, drivers and devices, with the known facts of each.
+/// The trace lists calls, decisions, drivers and devices, each with its known facts.
 #[test]
 fn trace_tells_calls_decisions_drivers_and_devices() {
     case(|scene| {
@@ -94,7 +94,7 @@ fn trace_tells_calls_decisions_drivers_and_devices() {
     });
 }
 
-/// Devices in the trace have their identifiers, whichever function of the driver reports these.
+/// Devices in the trace have their identifiers, whichever of the driver's query functions reports them.
 #[test]
 fn trace_has_the_identifiers_of_devices() {
     case(|scene| {
@@ -128,7 +128,7 @@ fn trace_has_the_identifiers_of_devices() {
     });
 }
 
-/// For a filter, the trace names the variable and the pattern that decided.
+/// For a filter, the trace names the variable, and the pattern that matched.
 #[test]
 fn trace_tells_the_pattern_that_matched() {
     case(|scene| {
@@ -165,7 +165,7 @@ fn trace_tells_the_pattern_that_matched() {
     });
 }
 
-/// If a driver matches no pattern of the select filter, the trace names the variable.
+/// If a driver matches no pattern of the select filter, the trace names the variable of the filter.
 #[test]
 fn trace_tells_the_variable_that_selected_others() {
     case(|scene| {
@@ -398,8 +398,8 @@ fn trace_tells_what_ordered_devices() {
     });
 }
 
-/// `VK_LOADER_DEVICE_SELECT` accepts more words than those of DRV-140: places, UUIDs, types, drivers and names, in order of preference. An
-/// invalid word causes one warning and is ignored.
+/// `VK_LOADER_DEVICE_SELECT` accepts PCI addresses, UUIDs, types, drivers and names, in order of preference. An invalid word causes one
+/// warning and is ignored.
 #[test]
 fn select_by_place_uuid_type_driver_and_name() {
     case(|scene| {
@@ -435,7 +435,7 @@ fn select_by_place_uuid_type_driver_and_name() {
     });
 }
 
-/// For a layer that is not active, the trace names the variable that decides.
+/// If an implicit layer is not active, the trace names the variable that would change this.
 #[test]
 fn trace_tells_which_implicit_layer_waits_for_what() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Tests of device-level trampolines: one jump to the driver's function for the same name.
+//! Tests of device-level trampolines, which jump to the driver's function of the same name.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::names::all;
 
 type Any = unsafe extern "system" fn(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64) -> u64;
 
-/// Reports the address at which the process wanted to continue, and exits.
+/// Signal handler: reports the address of the fault, and exits.
 extern "C" fn fault(_: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     // SAFETY: the system passes a valid description of the fault.
     let at = unsafe { (*info).si_addr() };
@@ -18,7 +18,7 @@ extern "C" fn fault(_: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     unsafe { libc::_exit(0) }
 }
 
-/// Returns the address that a call of the function with this handle, and zeros, jumps to. Nothing can be executed there.
+/// Calls the function with this handle and zeros, and returns the address of its jump. No code is mapped at that address.
 fn where_it_leads(function: usize, handle: u64) -> usize {
     let ending = isolated(|| {
         // SAFETY: a zeroed structure is a valid action, whose handler has the signature that the flag promises.
@@ -48,13 +48,14 @@ fn app_159_every_trampoline_reaches_its_function() {
             vk.add_lines("a", "opaque *");
             let device = instance.device(instance.first(), &[]);
             let handle = loader_tests::ash::vk::Handle::as_raw(device.raw);
-            // Functions of the loader itself, in addition to those whose extension would have to be enabled.
+            // Commands that the loader implements itself. Commands that terminate in the loader only if their extension is enabled are not
+            // in this list.
             let own = ["vkGetDeviceProcAddr", "vkDestroyDevice"];
             let (mut exported, mut reached, mut addresses) = (0, 0, BTreeSet::new());
             for command in all() {
                 let (symbol, trampoline) = (vk.address(command.name), instance.address(command.name));
                 let given = device.address(command.name);
-                // Queues and command buffers of a device have the same first word, and the trampolines use nothing else.
+                // Queues and command buffers have the first word of their device, and the trampolines read nothing else.
                 let is_plain = command.level == "device" && command.is_here() && !own.contains(&command.name);
                 if !is_plain || trampoline == 0 || given == 0 {
                     continue;

@@ -1,5 +1,5 @@
-//! Tests of allocation callbacks that wait for another thread (APP-196, APP-272). Such waiting occurs if a program's allocator has a lock,
-//! and the program calls Vulkan with this lock held.
+//! Tests of allocation callbacks that wait for another thread (APP-196, APP-272). An allocator waits if it has a lock, and another thread
+//! calls Vulkan with this lock held.
 
 use std::ptr;
 use std::sync::mpsc::channel;
@@ -119,7 +119,7 @@ fn app_178_tables_grow_while_another_thread_uses_them() {
                     objects.instance.destroy_surface(surface);
                 }
             };
-            // Only tables are allocated with the instance scope.
+            // The loader uses the instance scope only for tables.
             let table = |scope| scope == vk::SystemAllocationScope::INSTANCE;
             waiting(&allocator, table, other, || {
                 here.extend((0..40).map(|_| objects.get().make()));

@@ -1,4 +1,4 @@
-//! Tests of behaviour that only Windows has: output for debuggers, places of settings, the end of a process.
+//! Tests of behaviour that only Windows has: output for debuggers, places of settings files, and the end of a process.
 
 use std::sync::Mutex;
 
@@ -72,7 +72,7 @@ fn app_184_null_handles_abort() {
     });
 }
 
-/// APP-183: a handle of another kind aborts the process too.
+/// APP-183: a physical device in place of a queue aborts the process.
 #[test]
 fn app_183_a_physical_device_for_a_queue_aborts() {
     case(|scene| {
@@ -100,14 +100,16 @@ fn app_024_a_look_up_of_no_instance_aborts() {
     });
 }
 
-/// Writes a settings file that asks for one category of lines. Returns its path in the form of this system.
+/// Writes a settings file that enables one category of log lines. Returns the path of the file in the form of this
+/// system.
 fn settings(scene: &Scene, name: &str, category: &str) -> String {
     let text = format!(r#"{{"file_format_version": "1.0.0", "settings": {{"stderr_log": ["{category}"]}}}}"#);
     let path = scene.file(&format!("{name}/vk_loader_settings.json"), text);
     path.display().to_string().replace('/', "\\")
 }
 
-/// APP-242: a key whose first settings file is missing has no settings, and other files are not settings files.
+/// APP-242: if the first settings file of a registry key is missing, no settings apply, and the other files of the key
+/// are not read.
 #[test]
 fn app_242_a_settings_file_that_is_missing() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Puts files of a test in place of the machine's files. Only one thread and its children have this view of the file system.
+//! Replaces files of the machine by files of a test. Only one thread and its children see the replacements.
 
 use loader_tests::{Scene, skip};
 use std::ffi::{CString, c_ulong};
@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr::null;
 
-/// The view of the file system, until this value is dropped. A child inherits the view from its parent, so it need not do anything.
+/// View of the file system that one thread has until this value is dropped. A child process inherits the view of its parent.
 pub(crate) struct Apart {
     before: Option<File>,
 }
@@ -21,13 +21,13 @@ impl Apart {
             return Some(Self { before: None });
         }
         let before = File::open("/proc/thread-self/ns/mnt").expect("a thread has a view of the file system");
-        // SAFETY: the call only takes a number. Afterwards, only this thread has another view.
+        // SAFETY: the call has no pointer argument. Afterwards, only this thread has another view.
         if unsafe { libc::unshare(libc::CLONE_NEWNS) } != 0 {
             let reason = io::Error::last_os_error();
             skip(&format!("no mount namespace for a case about the machine: {reason}"));
             return None;
         }
-        // Files that are mounted here are visible nowhere else.
+        // Mounts of this thread are not visible to other threads.
         mount(None, "/".as_ref(), libc::MS_REC | libc::MS_PRIVATE);
         Some(Self { before: Some(before) })
     }
@@ -43,7 +43,7 @@ impl Apart {
 impl Drop for Apart {
     fn drop(&mut self) {
         if let Some(before) = &self.before {
-            // SAFETY: the call only takes numbers, and the file is open.
+            // SAFETY: the call has no pointer argument, and the file is open.
             let result = unsafe { libc::setns(before.as_raw_fd(), libc::CLONE_NEWNS) };
             assert_eq!(result, 0, "the thread gets its first view back");
         }

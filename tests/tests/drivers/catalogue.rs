@@ -60,7 +60,7 @@ fn extensions_of_known_drivers_are_listed_without_them() {
             "INFO | DRIVER",
             "libmock_one.so: its extensions are in the driver catalogue, of 2026-11-22",
         );
-        // A driver without an entry is opened, and keeps its place.
+        // A driver without an entry is opened, and keeps its place in the order.
         file::write(scene, &both()[1..]);
         let outcome = scene.run(query);
         assert_eq!(outcome.ok().said("extensions"), [LISTED]);
@@ -88,7 +88,8 @@ fn drivers_without_a_device_are_left_out_of_an_instance() {
     });
 }
 
-/// If all drivers are without devices, the loader opens them: an instance without devices is not the same as a failed creation.
+/// If all drivers are without devices, the loader opens them: instance creation must not fail because the catalogue says that there are no
+/// devices.
 #[test]
 fn the_last_drivers_are_opened_without_devices_too() {
     case(|scene| {
@@ -102,7 +103,7 @@ fn the_last_drivers_are_opened_without_devices_too() {
     });
 }
 
-/// An entry without devices counts only for a driver that the hardware table lists, and only while the machine does not change.
+/// An entry without devices counts only if the hardware table lists the driver, and while the machine does not change.
 #[test]
 fn other_drivers_and_other_machines_are_not_believed_to_have_no_device() {
     case(|scene| {
@@ -143,7 +144,7 @@ fn other_drivers_and_other_machines_are_not_believed_to_have_no_device() {
     });
 }
 
-/// A driver that crashed or hung during the update is not opened. The message says what to do about this.
+/// A driver that crashed or hung during the update is not opened. The message names a remedy.
 #[test]
 fn drivers_that_crashed_or_hung_are_left_out() {
     case(|scene| {
@@ -177,7 +178,7 @@ fn drivers_that_crashed_or_hung_are_left_out() {
         ] {
             outcome.logged_with("ERROR | DRIVER", part);
         }
-        // The entry comes from another machine, and the driver may work on this one.
+        // On this machine, the driver may work: the entry is about another machine.
         file::write_with(scene, &entries, |known| {
             known["machine"]["fingerprint"] = "0123456789abcdef".into()
         });
@@ -188,7 +189,7 @@ fn drivers_that_crashed_or_hung_are_left_out() {
     });
 }
 
-/// A driver is opened if its library changed in any way.
+/// A driver is opened if its library has changed.
 #[test]
 fn a_library_that_changed_is_opened() {
     case(|scene| {
@@ -203,12 +204,12 @@ fn a_library_that_changed_is_opened() {
                 fs::copy(&library, &other).expect("a copy");
                 fs::rename(&other, &library).expect("a rename");
             }
-            // Touched.
+            // The file gets another time.
             2 => {
                 let file = fs::File::options().write(true).open(&library).expect("a file");
                 file.set_modified(SystemTime::UNIX_EPOCH).expect("the owner may");
             }
-            // A link leads to another file.
+            // The path becomes a link to another file.
             _ => {
                 fs::copy(&library, &other).expect("a copy");
                 fs::remove_file(&library).expect("a file");
@@ -307,7 +308,7 @@ fn the_variable_says_how_it_is_used() {
     });
 }
 
-/// A false entry affects only one start. When the driver is opened, its answer takes precedence, and the entry no longer counts.
+/// A wrong entry affects only one start. Once the driver is open, its own answer overrides the entry.
 #[test]
 fn a_lie_is_believed_until_the_driver_speaks() {
     case(|scene| {
@@ -337,7 +338,7 @@ fn a_lie_is_believed_until_the_driver_speaks() {
         let outcome = scene.run(body);
         assert_eq!(outcome.ok().said("lie"), ["false", "false"]);
         outcome.logged_with("WARNING | DRIVER", "has other instance extensions");
-        // The driver has a device, although the catalogue lists none.
+        // The catalogue says that the driver has no device, but the driver has one.
         file::write(
             scene,
             &[Entry::new("one").offers(&["VK_KHR_surface"]).hardware("unknown")],
@@ -397,7 +398,7 @@ fn software_drivers_come_last_where_a_policy_wants_that() {
         assert_eq!(devices(scene), "cpu,gpu", "a policy has to be asked for");
         scene.env("VK_LOADER_DRIVER_POLICY", "software-last");
         assert_eq!(devices(scene), "gpu");
-        // The catalogue knows no other driver with a device.
+        // The catalogue has no other driver with a device.
         file::write(scene, &entries(0));
         assert_eq!(devices(scene), "cpu,gpu");
         file::write(scene, &entries(1));

@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 
-/// Time at which all drivers were asked: 2026-11-22 18:05 UTC.
+/// Time at which the drivers of the catalogue were asked: 2026-11-22 18:05 UTC.
 const ASKED: u64 = 1_795_370_700;
 
 /// Entry of a driver in a catalogue.
@@ -25,7 +25,7 @@ impl Entry {
         Self { driver, members }
     }
 
-    /// Returns the entry with another member.
+    /// Returns this entry with the additional member `name`.
     pub(crate) fn with(mut self, name: &str, value: Value) -> Self {
         self.members[name] = value;
         self
@@ -86,7 +86,7 @@ pub(crate) fn identity(path: &Path) -> String {
     identity.to_string()
 }
 
-/// This machine, as the kernel reports it.
+/// Machine of the test, as the kernel reports it.
 struct Here;
 
 impl Look for Here {
@@ -128,7 +128,7 @@ pub(crate) fn path(scene: &Scene) -> PathBuf {
     in_folder(&scene.path("cache/vulkan-loader"))
 }
 
-/// Returns the path of the catalogue in a folder for catalogues.
+/// Returns the path of the catalogue in `folder`, which is a folder for catalogues.
 pub(crate) fn in_folder(folder: &Path) -> PathBuf {
     folder.join(format!("catalogue-{ARCHITECTURE}.bin"))
 }
@@ -143,7 +143,7 @@ pub(crate) fn replace_text(path: &Path, words: &[(&str, &str)]) {
     fs::write(path, pack(&known)).expect("it can be written");
 }
 
-/// Writes the file that `change` makes from a catalogue without drivers.
+/// Writes a catalogue file with the content that `change` returns for a catalogue without drivers.
 pub(crate) fn write_changed(scene: &Scene, change: impl FnOnce(Value) -> Vec<u8>) {
     write(scene, &[]);
     scene.on_disk(|| {
@@ -157,12 +157,12 @@ pub(crate) fn write(scene: &Scene, entries: &[Entry]) {
     write_with(scene, entries, |_| ());
 }
 
-/// Writes a catalogue with these entries. `change` can change the whole catalogue first.
+/// Writes a catalogue with these entries, after `change` has edited the whole catalogue.
 pub(crate) fn write_with(scene: &Scene, entries: &[Entry], change: impl FnOnce(&mut Value)) {
     write_at(scene, &path(scene), entries, change);
 }
 
-/// Writes the catalogue to another path. Graphics cards that the change adds become part of the machine's fingerprint.
+/// Writes the catalogue to another path. Graphics cards that `change` adds become part of the machine's fingerprint.
 pub(crate) fn write_at(scene: &Scene, path: &Path, entries: &[Entry], change: impl FnOnce(&mut Value)) {
     scene.on_disk(|| {
         let mut known = json!({
@@ -204,7 +204,7 @@ fn entries() -> [Entry; 1] {
     [Entry::new("one").offers(&["VK_KHR_display"]).devices(1)]
 }
 
-/// Returns `true` if a query is answered from the catalogue. Checks that a log line contains `words`.
+/// Returns `true` if the loader answers a query from the catalogue. Checks that a log line contains `words`.
 fn believes(scene: &mut Scene, words: &str) -> bool {
     let outcome = scene.run(|vk| {
         vk.say("first", &vk.extensions().expect("the query succeeds")[0]);
@@ -276,7 +276,8 @@ fn a_part_of_a_file_is_ignored() {
     });
 }
 
-/// A catalogue is ignored if another user owns the file or may write to it. Anything except a regular file, such as a link, is ignored too.
+/// The loader ignores a catalogue that another user owns or may write to. The loader also ignores a path that is not a regular file, for
+/// example a link.
 #[test]
 fn files_of_others_are_ignored_with_a_reason() {
     case(|scene| {

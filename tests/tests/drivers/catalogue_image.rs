@@ -1,5 +1,5 @@
-//! Tests of a driver in a file-system image whose files have meaningless times (docs/catalogue.md). There, the build ID shows whether the
-//! driver is the one that was asked.
+//! Tests of a driver in a file-system image whose file times are meaningless (docs/catalogue.md). For files of this image, the build ID
+//! identifies the driver.
 
 use super::catalogue_file::{self as file, Entry};
 use loader_tests::{Scene, case, skip};
@@ -12,7 +12,7 @@ use std::process::Command;
 struct Mounted(PathBuf);
 
 impl Mounted {
-    /// Makes an image of a folder, and mounts the image. All times are 1, as on reproducible systems.
+    /// Makes an image of a folder, and mounts the image. All file times are 1, as in a reproducible image.
     fn of(folder: &Path, image: &Path, place: &Path) -> Result<Self, String> {
         let run = |command: &mut Command| match command.output() {
             Ok(done) if done.status.success() => Ok(()),
@@ -37,8 +37,8 @@ impl Drop for Mounted {
     }
 }
 
-/// Returns `true` if an entry with this build ID counts for a driver in the image. The entry differs from the driver's answers. Also checks
-/// the words in the log.
+/// Returns `true` if the loader uses an entry with this build ID for a driver in the image. The entry differs from the driver's answers.
+/// Also checks that the log contains `words`.
 fn counts(scene: &mut Scene, build_id: Option<&str>, words: &str) -> bool {
     file::write_with(
         scene,

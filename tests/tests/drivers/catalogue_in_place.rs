@@ -1,10 +1,10 @@
-//! Tests a precondition of the other tests when they run with a driver catalogue (`make test-catalogue`).
+//! A test that the driver catalogue exists when the other tests run with one (`make test-catalogue`).
 
 use super::catalogue::opened;
 use loader_tests::case;
 use std::env;
 
-/// The tests have the catalogue that `VKL_TEST_CATALOGUE` asks for. Without this catalogue, the tests would not show anything.
+/// The catalogue that `VKL_TEST_CATALOGUE` requests exists. Without it, the other tests would not use a catalogue.
 #[test]
 fn the_catalogue_that_was_asked_for_is_in_place() {
     case(|scene| {

@@ -18,7 +18,7 @@ fn system_file(scene: &Scene, apart: &Apart) -> PathBuf {
     file::in_folder(&caches.join("vulkan-loader"))
 }
 
-/// The loader reads the system's catalogue without any variable, if the user has no valid catalogue. The superuser must own the file.
+/// The loader reads the system's catalogue without any variable if the user has no valid catalogue. The superuser must own the file.
 #[test]
 fn the_catalogue_of_the_system_is_read() {
     case(|scene| {
@@ -49,11 +49,11 @@ fn the_catalogue_of_the_system_is_read() {
     });
 }
 
-/// Folder of a user's driver manifests, which contains the mark of the user's catalogue.
+/// Folder for a user's driver manifests. It contains the file that marks a user with a catalogue.
 const OWN: &str = "xdg/data-home/vulkan/icd.d";
 
-/// The loader reads the user's catalogue without any variable if a folder of manifests has its mark, and the system has no catalogue
-/// (DRV-274).
+/// The loader reads the user's catalogue without any variable if a manifest folder of the user contains the mark, and the system has no
+/// catalogue (DRV-274).
 #[test]
 fn the_users_own_catalogue_is_read_where_the_system_has_none() {
     case(|scene| {
@@ -89,7 +89,7 @@ fn the_users_own_catalogue_is_read_where_the_system_has_none() {
         let outcome = scene.run(query);
         assert_eq!(opened(outcome.ok()), ["none"]);
         outcome.not_logged(&cache);
-        // No entry of the system's catalogue counts, as in a system that was unpacked from an image.
+        // No entry of the system's catalogue is valid here, as in a system that was unpacked from an image.
         file::write(scene, &both());
         scene.on_disk(|| {
             file::write_at(scene, &system, &both(), |known| {
@@ -117,8 +117,8 @@ fn the_users_own_catalogue_is_read_where_the_system_has_none() {
     });
 }
 
-/// Mounts the scene's folder `share` over a folder in which elevated processes look for drivers. This process no longer sees the drivers of
-/// the machine.
+/// Mounts the scene's folder `share` over a folder that elevated processes search for drivers. The drivers of the machine are then
+/// invisible to this process.
 fn share_drivers(scene: &Scene, apart: &Apart) {
     apart.put(scene.folder("share"), "/usr/local/share");
     let nothing = scene.folder("nothing");
@@ -146,7 +146,7 @@ fn share_catalogue(scene: &Scene, system: &Path) {
     });
 }
 
-/// DRV-286: elevated processes use no record, even if the system's catalogue has one and the policy is set.
+/// DRV-286: elevated processes open the driver, although the system's catalogue has a record of the driver and the policy is set.
 #[test]
 fn drv_286_elevated_processes_open_the_driver() {
     case(|scene| {
@@ -162,7 +162,7 @@ fn drv_286_elevated_processes_open_the_driver() {
         }
         scene.env("VK_LOADER_DRIVER_POLICY", "lazy").lazily();
         let listed = |scene: &mut Scene| {
-            // A service of this machine may have other drivers.
+            // A driver service of this machine may offer other drivers.
             let outcome = scene.run(|vk| {
                 vk.instance_with("1.1", &[]).named("gpu");
             });
@@ -206,7 +206,7 @@ fn elevated_processes_read_the_catalogue_of_the_system_only() {
         assert_eq!(listed(scene), "VK_KHR_surface", "the user's own is not read");
         lie(scene, &system);
         assert_eq!(listed(scene), "VK_KHR_display");
-        // A file at the system's path is ignored if the user owns the file, although the process began as that user.
+        // A file at the system's path is ignored if its owner is the user that started the process.
         scene.on_disk(|| chown(&system, Some(65534), None).expect("the superuser may"));
         assert_eq!(listed(scene), "VK_KHR_surface");
     });
@@ -322,7 +322,7 @@ fn devices_that_come_and_go_are_seen() {
         scene.on_disk(|| devices.write("sys/class/drm/renderD128/device/vendor", "0x1002\n"));
         scene.on_disk(|| devices.remove("dev/dri/renderD128"));
         other(scene, "the node is gone");
-        // Devices do not matter to a query.
+        // A query does not depend on the devices of the machine.
         assert_eq!(opened(scene.run(query).ok()), [""; 0]);
     });
 }
@@ -365,12 +365,12 @@ fn what_sleeps_is_let_sleep_where_a_policy_wants_that() {
         }
         file::write_with(scene, &entries(&[CARD, CARD]), with_card);
         assert_eq!(opened(&of_instance(scene)), ["one"]);
-        // A card that appeared after the update may belong to this driver, and be awake.
+        // The driver may also drive a card that appeared after the update, and that card may be awake.
         scene.on_disk(|| devices.write("sys/bus/pci/devices/0000:02:00.0/vendor", "0x1002\n"));
         assert_eq!(opened(&of_instance(scene)), both);
         scene.on_disk(|| devices.remove("sys/bus/pci/devices/0000:02:00.0"));
         assert_eq!(opened(&of_instance(scene)), ["one"]);
-        // If there is no other driver, an instance wakes the card. A query wakes nothing.
+        // Creating an instance wakes the card if there is no other driver. A query wakes no card.
         scene.env("VK_LOADER_DRIVERS_DISABLE", "one.json");
         assert_eq!(opened(&of_instance(scene)), ["discrete"]);
         let outcome = scene.run(|vk| drop(vk.extensions().expect("the query succeeds")));
@@ -424,7 +424,7 @@ fn libraries_without_a_folder_need_the_same_linker_cache() {
                 .expect("ldconfig can be started");
             assert!(made.success());
         });
-        // The file stays the same, but its content changes.
+        // The file keeps its identity, but its content changes.
         let renew =
             |scene: &Scene| scene.on_disk(|| fs::write(&cache, fs::read(&made).expect("it was made")).expect("a file"));
         renew(scene);
@@ -452,7 +452,7 @@ fn libraries_without_a_folder_need_the_same_linker_cache() {
         let outcome = scene.run(query);
         assert_eq!(opened(outcome.ok()), ["one"]);
         outcome.logged_with("INFO | DRIVER", "has changed");
-        // An entry cannot be checked without the linker's cache, so the driver is opened.
+        // The loader opens the driver, because it cannot check the entry without the linker's cache.
         file::write_with(scene, &entries(), |known| {
             known["drivers"][0]["library"]["named"] = "libmock_one.so".into();
         });
@@ -460,7 +460,7 @@ fn libraries_without_a_folder_need_the_same_linker_cache() {
     });
 }
 
-/// Returns the library of which a scene's drivers are copies.
+/// Returns the path of the mock driver, of which the scene's drivers are copies.
 fn library_of_mock() -> PathBuf {
     loader_tests::built("mock_driver")
 }

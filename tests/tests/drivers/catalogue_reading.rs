@@ -13,19 +13,19 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-/// Number of programs that run at a time.
+/// Number of programs that run at the same time.
 const PROGRAMS: usize = 10;
 /// Number of queries in each program.
 const TIMES: usize = 20;
-/// Extensions in the first catalogue, in the second one, and of the driver itself.
+/// Extensions in the first catalogue, in the second catalogue, and of the driver itself.
 const LISTS: [[&str; 2]; 3] = [
     ["VK_KHR_display", "VK_KHR_surface"],
     ["VK_KHR_surface", "VK_KHR_display"],
     ["VK_KHR_surface", "VK_EXT_swapchain_colorspace"],
 ];
 
-/// Runs ten programs at a time. Meanwhile, `replace` installs the two catalogues by turns. The list of each program must be one of the
-/// first `allowed` lists.
+/// Runs ten programs at a time, while `replace` installs the two catalogues alternately. Each program must see one of the first `allowed`
+/// lists.
 fn read_while(scene: &mut Scene, allowed: usize, replace: impl Fn(&Path, &[u8]) + Sync) -> Outcome {
     scene.driver("one").extensions(&LISTS[2]);
     file::prepare(scene);
@@ -69,7 +69,7 @@ fn read_while(scene: &mut Scene, allowed: usize, replace: impl Fn(&Path, &[u8]) 
     })
 }
 
-/// Ten programs start while updates replace the file. Each reads the old file or the new one, and opens no driver.
+/// Ten programs start while updates replace the file. Each program reads the old file or the new file, and opens no driver.
 #[test]
 fn programs_that_start_during_an_update_see_the_old_or_the_new() {
     case(|scene| {
@@ -97,7 +97,7 @@ fn a_file_that_is_replaced_while_it_is_read_is_seen_whole_or_not_at_all() {
     });
 }
 
-/// A query takes only little time, whatever the file contains.
+/// The time of a query has an upper limit, even with a hostile file.
 #[test]
 fn hostile_files_cost_bounded_time() {
     case(|scene| {
@@ -139,8 +139,8 @@ fn hostile_files_cost_bounded_time() {
     });
 }
 
-/// A program gets an outdated answer at most once. When an instance is created, the process learns the present state. The next program
-/// starts with the same catalogue, until an update asks the drivers again.
+/// A program lists outdated extensions at most once. When the process creates an instance, it learns the present state from the driver. The
+/// next program starts with the same catalogue, until an update asks the drivers again.
 #[test]
 fn what_held_when_drivers_were_asked_is_listed_once() {
     case(|scene| {
@@ -208,7 +208,7 @@ fn a_driver_that_is_left_out_is_not_asked() {
 /// The superuser must own the system's catalogue. A user's file there is ignored even if that user reads the file.
 #[test]
 fn the_system_file_is_never_that_of_its_reader() {
-    /// The user `nobody`.
+    /// User ID of `nobody`.
     const NOBODY: u32 = 65534;
     case(|scene| {
         scene.needs_superuser("only the superuser can give files away");
@@ -225,8 +225,7 @@ fn the_system_file_is_never_that_of_its_reader() {
             scene.on_disk(|| chown(&system, Some(owner), None).expect("the superuser may"));
             let outcome = scene.run_unloaded(|scratch| {
                 // `setuid` hides the variables that the process started with, and without them the loader ignores every entry. `prctl`
-                // makes these variables readable again.
-                // SAFETY: the calls only take plain numbers.
+                // makes these variables readable again. SAFETY: the calls have no pointer arguments.
                 let failed = unsafe { libc::setuid(NOBODY) | libc::prctl(libc::PR_SET_DUMPABLE, 1) };
                 assert_eq!(failed, 0);
                 query(&scratch.load());

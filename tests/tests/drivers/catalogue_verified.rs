@@ -1,4 +1,4 @@
-//! Tests of a driver catalogue that does not agree with the drivers: the drivers that replace a failing one, and the messages of
+//! Tests of a driver catalogue that differs from the drivers' answers: the drivers that replace a failing one, and the messages of
 //! `VK_LOADER_CATALOGUE=verify` (docs/catalogue.md).
 
 use super::catalogue_file::{self as file, Entry};
@@ -35,7 +35,7 @@ fn drivers_that_were_left_out_take_the_place_of_those_that_fail() {
         // A driver without a device also creates an instance, which lists no device.
         scene.env("VK_LOADER_DRIVERS_DISABLE", "software.json");
         scene.run(|vk| drop(vk.instance())).ok();
-        // One driver with a device is enough, and the others stay closed.
+        // One open driver with a device is enough, and the others stay closed.
         scene.driver("bad").device("gpu");
         let outcome = scene.run(|vk| drop(vk.instance()));
         assert!(!outcome.ok().journal().contains(&"none load"));
@@ -61,7 +61,7 @@ fn a_policy_leaves_no_program_without_a_device() {
     });
 }
 
-/// `verify` reports each difference between a driver and its entry in these words.
+/// `verify` logs each difference between a driver and its entry with this text.
 #[test]
 fn all_that_differs_is_told() {
     case(|scene| {
@@ -124,7 +124,7 @@ fn all_that_differs_is_told() {
     });
 }
 
-/// DRV-273: if devices are chosen, a policy leaves out no driver, because it could have the only chosen device.
+/// DRV-273: if the user chooses devices, a policy leaves out no driver, because that driver could have the only chosen device.
 #[test]
 fn drv_273_a_policy_does_not_count_where_devices_are_chosen() {
     case(|scene| {

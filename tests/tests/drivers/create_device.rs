@@ -1,4 +1,4 @@
-//! Creating devices (DRV-190 to DRV-203).
+//! Tests of device creation (DRV-190 to DRV-203).
 
 use std::ptr;
 
@@ -6,7 +6,7 @@ use loader_tests::ash::vk::{self, Handle};
 use loader_tests::vk::{Allocator, Instance};
 use loader_tests::{call, case};
 
-/// DRV-190, DRV-192, APP-141
+/// DRV-190, DRV-192, APP-141: device creation refuses an extension that the device does not list.
 #[test]
 fn drv_190_extensions_must_be_listed() {
     case(|scene| {
@@ -47,7 +47,7 @@ fn drv_190_extensions_must_be_listed() {
     });
 }
 
-/// DRV-191, APP-142
+/// DRV-191, APP-142: the layer names in a device's create info have no effect.
 #[test]
 fn drv_191_device_layers_are_ignored() {
     case(|scene| {
@@ -70,7 +70,7 @@ fn drv_191_device_layers_are_ignored() {
     });
 }
 
-/// DRV-195, APP-145, DRV-167
+/// DRV-195, APP-145, DRV-167: the driver also gets the features from the newer structure in the form that it knows.
 #[test]
 fn drv_195_features2_on_a_driver_without_them() {
     const PROPERTIES2: &str = "VK_KHR_get_physical_device_properties2";
@@ -102,7 +102,7 @@ fn drv_195_features2_on_a_driver_without_them() {
     });
 }
 
-/// DRV-195: all other structures are passed on, known or unknown.
+/// DRV-195: all other structures reach the driver, known or unknown.
 #[test]
 fn drv_195_unknown_structures_pass() {
     case(|scene| {
@@ -129,7 +129,7 @@ fn drv_195_unknown_structures_pass() {
     });
 }
 
-/// DRV-196, APP-149
+/// DRV-196, APP-149: the log names the device's driver, also if device creation fails.
 #[test]
 fn drv_196_the_device_is_logged_and_failures_name_the_driver() {
     case(|scene| {
@@ -168,8 +168,8 @@ fn drv_196_a_null_device_counts_as_failure() {
     });
 }
 
-/// DRV-196: with a result above zero, no device was created, and the result becomes an error. The loader frees the device's state, and the
-/// next device works.
+/// DRV-196: if the driver returns a positive code, the loader returns an error. The loader frees the device's state, and the next device
+/// works.
 #[test]
 fn drv_196_only_success_makes_a_device() {
     case(|scene| {
@@ -193,7 +193,7 @@ fn drv_196_only_success_makes_a_device() {
     });
 }
 
-/// DRV-199, DRV-200, DRV-209, APP-147, DRV-208: the loader writes the first word of the device, whatever the driver left in it.
+/// DRV-199, DRV-200, DRV-209, APP-147, DRV-208: the loader writes the first word of the device, whatever value the driver wrote there.
 #[test]
 fn drv_199_the_device_leads_to_its_table() {
     case(|scene| {
@@ -245,7 +245,7 @@ fn drv_201_a_null_queue_is_left_alone() {
     });
 }
 
-/// APP-156
+/// APP-156: a queue from `vkGetDeviceQueue2` has the first word of its device.
 #[test]
 fn app_156_get_device_queue_2() {
     case(|scene| {
@@ -345,7 +345,7 @@ fn drv_237_forgotten_devices() {
     });
 }
 
-/// DRV-192: creating a device fails if the driver's extension list cannot be read.
+/// DRV-192: device creation fails if the driver's extension list cannot be queried.
 #[test]
 fn drv_192_an_unreadable_extension_list_is_returned() {
     case(|scene| {
@@ -387,7 +387,7 @@ fn app_146_the_device_record_uses_the_devices_callbacks() {
     });
 }
 
-/// DRV-136, DRV-192: if a driver returns a code that is not an error, but did not do its work, the code becomes an error.
+/// DRV-136, DRV-192: if a driver returns a positive code from a call that it did not complete, the loader returns an error.
 #[test]
 fn drv_136_a_positive_code_of_a_driver_that_failed_becomes_an_error() {
     const COUNT: &str = "vkEnumerateDeviceExtensionProperties";

@@ -145,7 +145,7 @@ fn drv_110_the_manifest_says_which_driver_is_old() {
     });
 }
 
-/// DRV-111
+/// DRV-111: a driver that fails to create its instance is skipped.
 #[test]
 fn drv_111_a_driver_that_fails_is_skipped() {
     case(|scene| {
@@ -160,7 +160,7 @@ fn drv_111_a_driver_that_fails_is_skipped() {
             vk.mark("gone");
         });
         let library = scene.library("bad").display().to_string();
-        // The library of the failed driver closes together with the others, and not earlier, because drivers may not expect that.
+        // The library of the failed driver is closed together with the others, because drivers may not expect an earlier close.
         let last = outcome.between("in use", "gone");
         let closed = last.iter().filter(|line| line.ends_with("unload live=[]"));
         assert_eq!(closed.count(), 3, "{last:?}");
@@ -181,7 +181,7 @@ fn app_096_the_last_drivers_failure_does_not_fail_the_call() {
     });
 }
 
-/// DRV-113
+/// DRV-113: if no driver works, instance creation returns the same error for every cause.
 #[test]
 fn drv_113_without_a_working_driver_the_code_is_always_the_same() {
     case(|scene| {
@@ -325,7 +325,7 @@ fn app_100_the_instance_carries_its_mark() {
     });
 }
 
-/// APP-80
+/// APP-80: NULL for a required pointer is reported, and the process continues.
 #[test]
 fn app_080_null_pointers_are_reported_without_abort() {
     case(|scene| {
@@ -352,7 +352,7 @@ fn app_080_null_pointers_are_reported_without_abort() {
     });
 }
 
-/// APP-83
+/// APP-83: the log starts with the names, layers and extensions of the application's request.
 #[test]
 fn app_083_the_request_is_logged_first() {
     case(|scene| {
@@ -393,7 +393,8 @@ fn app_083_the_request_is_logged_first() {
     });
 }
 
-/// APP-88, APP-89, APP-90: a missing layer is returned before missing drivers, and missing drivers before a missing extension.
+/// APP-88, APP-89, APP-90: a missing layer takes precedence over missing drivers, and missing drivers take precedence over a missing
+/// extension.
 #[test]
 fn app_088_the_order_of_the_checks() {
     case(|scene| {
@@ -408,7 +409,7 @@ fn app_088_the_order_of_the_checks() {
     });
 }
 
-/// APP-110
+/// APP-110: destroying a NULL instance does nothing.
 #[test]
 fn app_110_destroying_null_does_nothing() {
     case(|scene| {

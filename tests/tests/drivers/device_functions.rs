@@ -1,4 +1,4 @@
-//! Tests of device functions: submission, naming, labels (DRV-190 to DRV-207, APP-190 to APP-200).
+//! Tests of device functions: submission, object names, and labels (DRV-190 to DRV-207, APP-190 to APP-200).
 
 use std::ptr;
 
@@ -154,7 +154,7 @@ fn app_198_names_of_objects() {
     });
 }
 
-/// APP-199, DRV-205, APP-44a: if the driver lacks the commands, the loader answers.
+/// APP-199, DRV-205, APP-44a: if the driver lacks the commands, the loader's own functions succeed.
 #[test]
 fn app_199_names_and_labels_on_a_driver_without_them() {
     case(|scene| {

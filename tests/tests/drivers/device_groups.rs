@@ -1,4 +1,4 @@
-//! Tests of device groups in the chain of a new device (DRV-193, DRV-194, APP-144).
+//! Tests of device groups in the `pNext` chain of a create info (DRV-193, DRV-194, APP-144).
 
 use std::ptr;
 
@@ -6,7 +6,7 @@ use loader_tests::ash::vk;
 use loader_tests::case;
 use loader_tests::vk::{Pages, Shared};
 
-/// DRV-193, APP-144: group handles are unwrapped in a copy, and the caller's chain stays as it was.
+/// DRV-193, APP-144: group handles are unwrapped in a copy, and the caller's chain stays unchanged.
 #[test]
 fn drv_193_device_groups_are_unwrapped() {
     case(|scene| {
@@ -38,7 +38,7 @@ fn drv_193_device_groups_are_unwrapped() {
     });
 }
 
-/// Memory that is read-only after it was filled.
+/// Memory that can be made read-only once it has its content.
 struct Page(Pages);
 
 impl Page {
@@ -142,7 +142,7 @@ fn app_144_threads_share_a_chain_with_a_device_group() {
     });
 }
 
-/// DRV-194, APP-145
+/// DRV-194, APP-145: a driver without device groups accepts a group of one device, and larger groups fail.
 #[test]
 fn drv_194_groups_on_a_driver_without_them() {
     case(|scene| {

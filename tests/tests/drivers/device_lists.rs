@@ -44,7 +44,7 @@ fn drv_135_the_extensions_of_a_device() {
     });
 }
 
-/// APP-133: the query returns the active layers, of which there are none here, without asking a driver.
+/// APP-133: the query returns the active layers without asking a driver. Here, no layer is active.
 #[test]
 fn app_133_device_layers_without_layers() {
     case(|scene| {

@@ -31,7 +31,7 @@ fn drv_118_every_call_asks_the_drivers() {
     });
 }
 
-/// DRV-119, APP-115
+/// DRV-119, APP-115: enumerating devices with a NULL count returns an error.
 #[test]
 fn drv_119_a_null_count_is_an_error() {
     case(|scene| {
@@ -73,7 +73,7 @@ fn drv_120_a_failing_driver_has_no_devices() {
     });
 }
 
-/// DRV-4, DRV-120
+/// DRV-4, DRV-120: enumeration returns a driver's out-of-memory error.
 #[test]
 fn drv_120_out_of_memory_is_returned() {
     case(|scene| {
@@ -89,7 +89,8 @@ fn drv_120_out_of_memory_is_returned() {
     });
 }
 
-/// DRV-120, DRV-169, DRV-262: a driver reports more devices in the second call than the array has space for.
+/// DRV-120, DRV-169, DRV-262: if a driver reports more devices in the second call than the array has space for, the loader ignores the
+/// excess.
 #[test]
 fn drv_120_a_growing_count_is_cut() {
     case(|scene| {
@@ -105,7 +106,7 @@ fn drv_120_a_growing_count_is_cut() {
     });
 }
 
-/// DRV-121: the result if no driver has a device, or if all drivers fail.
+/// DRV-121: if no driver has a device, or if all drivers fail, enumeration returns an error.
 #[test]
 fn drv_121_no_device_at_all_is_an_error() {
     case(|scene| {
@@ -137,7 +138,7 @@ fn drv_121_no_device_at_all_is_an_error() {
     });
 }
 
-/// DRV-122
+/// DRV-122: a short array is filled, and the call returns VK_INCOMPLETE.
 #[test]
 fn drv_122_a_short_array() {
     case(|scene| {
@@ -176,7 +177,7 @@ fn drv_125_the_handles_object() {
     });
 }
 
-/// DRV-128, DRV-129, APP-117
+/// DRV-128, DRV-129, APP-117: each enumeration returns the same handle for the same device.
 #[test]
 fn drv_128_handles_are_stable() {
     case(|scene| {
@@ -212,7 +213,7 @@ fn drv_128_handles_from_a_short_array_stay() {
     });
 }
 
-/// DRV-128, APP-117: devices may appear and disappear between calls.
+/// DRV-128, APP-117: enumeration follows devices that appear and disappear between calls.
 #[test]
 fn drv_128_devices_come_and_go() {
     case(|scene| {
@@ -250,7 +251,7 @@ fn drv_128_a_device_reported_twice_is_listed_once() {
     });
 }
 
-/// DRV-127, DRV-124, GEN-66: each driver gets its own handle, never the loader's.
+/// DRV-127, DRV-124, GEN-66: each driver receives its own handles, and not those of the loader.
 #[test]
 fn drv_127_each_driver_gets_its_own_handles() {
     case(|scene| {
@@ -273,7 +274,7 @@ fn drv_127_each_driver_gets_its_own_handles() {
     });
 }
 
-/// DRV-131, DRV-240, APP-122
+/// DRV-131, DRV-240, APP-122: enumeration releases drivers that have no device.
 #[test]
 fn drv_131_a_driver_without_devices_is_released() {
     case(|scene| {
@@ -379,8 +380,8 @@ fn drv_131_a_driver_with_a_device_in_use_stays() {
     });
 }
 
-/// DRV-131: a driver that once reported a device stays open, so that its handles remain usable even if its list becomes empty. The later
-/// list counts.
+/// DRV-131: a driver that once reported a device stays open, so that its handles remain usable even if its list becomes empty. Enumeration
+/// returns the later list.
 #[test]
 fn drv_131_a_driver_that_once_had_a_device_stays() {
     case(|scene| {
@@ -407,7 +408,7 @@ fn drv_131_a_driver_that_once_had_a_device_stays() {
     });
 }
 
-/// DRV-120: if a device appears between the two calls of a driver, the driver's list is incomplete once.
+/// DRV-120: if a device appears between the count call and the fill call of a driver, the loader repeats the query.
 #[test]
 fn drv_120_an_incomplete_list_is_asked_for_anew() {
     case(|scene| {

@@ -27,7 +27,7 @@ fn found_and_direct(scene: &mut Scene) {
     scene.driver("direct").device("direct").unlisted();
 }
 
-/// DRV-78
+/// DRV-78: the loader always lists the extension for direct drivers.
 #[test]
 fn drv_078_the_extension_is_always_there() {
     case(|scene| {
@@ -39,7 +39,7 @@ fn drv_078_the_extension_is_always_there() {
     });
 }
 
-/// DRV-86, APP-105
+/// DRV-86, APP-105: the devices of direct drivers come last in the list.
 #[test]
 fn drv_086_direct_drivers_come_last() {
     case(|scene| {
@@ -56,7 +56,7 @@ fn drv_086_direct_drivers_come_last() {
     });
 }
 
-/// DRV-81, DRV-79
+/// DRV-81, DRV-79: in exclusive mode, the loader searches for no other drivers.
 #[test]
 fn drv_081_exclusive_mode_looks_for_nothing_else() {
     case(|scene| {
@@ -87,7 +87,7 @@ fn drv_081_exclusive_mode_without_a_usable_driver_fails() {
     });
 }
 
-/// DRV-80, APP-103
+/// DRV-80, APP-103: the list of direct drivers is ignored, with a warning, if the extension is not enabled.
 #[test]
 fn drv_080_the_structure_without_the_extension_is_ignored() {
     case(|scene| {
@@ -109,7 +109,7 @@ fn drv_080_the_structure_without_the_extension_is_ignored() {
     });
 }
 
-/// DRV-80, APP-103
+/// DRV-80, APP-103: the extension without a list of drivers causes a warning.
 #[test]
 fn drv_080_the_extension_without_the_structure_is_a_warning() {
     case(|scene| {
@@ -150,7 +150,7 @@ fn drv_080_the_first_structure_of_the_chain_counts() {
     });
 }
 
-/// DRV-82, APP-103
+/// DRV-82, APP-103: an empty list of direct drivers causes a warning.
 #[test]
 fn drv_082_an_empty_list_is_a_warning() {
     case(|scene| {
@@ -186,7 +186,7 @@ fn drv_082_an_empty_list_is_a_warning() {
 /// Runs with an invalid entry between two valid ones. Expects that the invalid entry is skipped with this message.
 #[track_caller]
 fn one_bad_entry(scene: &mut Scene, message: &str) -> Outcome {
-    // This function is optional, unlike the functions that the invalid entries lack.
+    // The look-up of the invalid entries lacks required functions. This function is optional.
     let optional = "vk_icdGetPhysicalDeviceProcAddr";
     scene.driver("first").device("first").missing(optional).unlisted();
     scene.driver("last").device("last").unlisted();
@@ -198,7 +198,7 @@ fn one_bad_entry(scene: &mut Scene, message: &str) -> Outcome {
     outcome
 }
 
-/// DRV-83, APP-104
+/// DRV-83, APP-104: an entry without a look-up function is skipped.
 #[test]
 fn drv_083_an_entry_without_a_function() {
     case(|scene| {
@@ -216,7 +216,7 @@ fn drv_083_an_entry_without_a_function() {
     });
 }
 
-/// DRV-83, APP-104
+/// DRV-83, APP-104: an entry is skipped if its look-up lacks a required function.
 #[test]
 fn drv_083_an_entry_without_required_functions() {
     case(|scene| {
@@ -244,7 +244,7 @@ fn drv_083_an_entry_without_required_functions() {
     });
 }
 
-/// DRV-83, APP-104
+/// DRV-83, APP-104: an entry that negotiates an interface version below 7 is skipped.
 #[test]
 fn drv_083_an_entry_of_an_older_interface() {
     case(|scene| {
@@ -256,7 +256,7 @@ fn drv_083_an_entry_of_an_older_interface() {
     });
 }
 
-/// DRV-83, APP-104: a rejected negotiation has the same message.
+/// DRV-83, APP-104: a rejected negotiation causes the message about the interface version.
 #[test]
 fn drv_083_an_entry_that_rejects_the_loader() {
     case(|scene| {
@@ -294,7 +294,7 @@ fn drv_084_a_failing_version_query_skips_the_entry() {
     });
 }
 
-/// DRV-85
+/// DRV-85: the log has the address of the look-up function of each used entry.
 #[test]
 fn drv_085_a_used_entry_is_logged_with_its_function() {
     case(|scene| {
@@ -315,7 +315,7 @@ fn drv_085_a_used_entry_is_logged_with_its_function() {
     });
 }
 
-/// DRV-87: the extensions of direct drivers count in vkCreateInstance.
+/// DRV-87: vkCreateInstance accepts extensions that only direct drivers have.
 #[test]
 fn drv_087_extensions_of_direct_drivers_count() {
     case(|scene| {
@@ -342,7 +342,7 @@ fn drv_087_extensions_of_direct_drivers_count() {
     });
 }
 
-/// DRV-85, DRV-242: messages about a direct driver use a replacement for the missing library name.
+/// DRV-85, DRV-242: messages about a direct driver have a fixed text in place of the library's name.
 #[test]
 fn drv_085_a_direct_driver_that_fails_is_reported() {
     case(|scene| {

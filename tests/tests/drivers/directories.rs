@@ -9,7 +9,7 @@ fn names(vk: &Vk) -> Vec<String> {
     vk.instance().device_names()
 }
 
-/// DRV-21, APP-213
+/// DRV-21, APP-213: the base directories are searched in the documented order.
 #[test]
 fn drv_021_the_base_directories_in_their_order() {
     case(|scene| {
@@ -66,7 +66,7 @@ fn drv_021_home_is_not_searched_beside_the_home_variables() {
     });
 }
 
-/// DRV-21
+/// DRV-21: without `HOME`, the loader still searches the other folders.
 #[test]
 fn drv_021_without_home_the_rest_is_still_searched() {
     case(|scene| {
@@ -81,7 +81,7 @@ fn drv_021_without_home_the_rest_is_still_searched() {
     });
 }
 
-/// DRV-21: the log lists the defaults of the two lists among the locations.
+/// DRV-21: if the two variables with lists are unset, the logged locations include their defaults.
 #[test]
 fn drv_021_the_lists_have_their_defaults() {
     case(|scene| {
@@ -89,7 +89,7 @@ fn drv_021_the_lists_have_their_defaults() {
             .unset("VK_DRIVER_FILES")
             .unset("XDG_CONFIG_DIRS")
             .unset("XDG_DATA_DIRS")
-            // Drivers of this machine in these folders are found, but the filter keeps them closed.
+            // The search finds drivers of this machine in these folders, and the filter keeps the drivers closed.
             .env("VK_LOADER_DRIVERS_DISABLE", "*")
             .env("VK_LOADER_LAYERS_DISABLE", "~all~");
         let outcome = scene.run(|vk| drop(vk.spec().create()));
@@ -100,7 +100,7 @@ fn drv_021_the_lists_have_their_defaults() {
     });
 }
 
-/// DRV-23, APP-213: all four variables are lists. One slash joins an element and the suffix.
+/// DRV-23, APP-213: each of the four XDG variables is a list. One slash joins an element and the suffix.
 #[test]
 fn drv_023_all_four_variables_are_lists() {
     case(|scene| {
@@ -135,7 +135,7 @@ fn drv_023_all_four_variables_are_lists() {
     });
 }
 
-/// DRV-23, APP-214: an element that ends in `.json` is that file.
+/// DRV-23, APP-214: an element that ends in `.json` names one file.
 #[test]
 fn drv_023_an_element_may_be_a_manifest() {
     case(|scene| {
@@ -162,7 +162,7 @@ fn drv_012_files_of_a_directory_are_sorted_by_name() {
     });
 }
 
-/// DRV-13
+/// DRV-13: the loader reads only files whose names end in `.json`.
 #[test]
 fn drv_013_only_names_that_end_in_json_count() {
     case(|scene| {
@@ -243,8 +243,7 @@ fn drv_013_what_is_no_regular_file_never_blocks() {
     });
 }
 
-/// DRV-250: an unreadable manifest is skipped. The superuser can read every file, so the test uses a link to itself, which cannot be
-/// opened.
+/// DRV-250: an unreadable manifest is skipped. The test uses a link to itself, because the superuser can open every file but not that link.
 #[test]
 fn drv_250_a_manifest_that_cannot_be_opened_is_skipped() {
     case(|scene| {

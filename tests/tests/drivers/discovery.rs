@@ -8,7 +8,7 @@ fn names(vk: &Vk) -> Vec<String> {
     vk.instance().device_names()
 }
 
-/// DRV-143, DRV-10, APP-119
+/// DRV-143, DRV-10, APP-119: without sorting, the devices of the driver found last come first.
 #[test]
 fn drv_143_devices_come_in_reverse_scan_order() {
     case(|scene| {
@@ -38,7 +38,7 @@ fn drv_008_drivers_are_opened_in_manifest_order() {
     });
 }
 
-/// DRV-9
+/// DRV-9: without a driver, instance creation fails, and the extension query succeeds.
 #[test]
 fn drv_009_no_driver_fails_creation_but_not_the_extension_query() {
     case(|scene| {
@@ -86,7 +86,7 @@ fn drv_011_two_manifests_of_one_library_are_two_drivers() {
     });
 }
 
-/// DRV-11: a search path that is given twice is searched once.
+/// DRV-11: a folder that is listed twice is searched once.
 #[test]
 fn drv_011_equal_search_paths_are_searched_once() {
     case(|scene| {
@@ -97,7 +97,7 @@ fn drv_011_equal_search_paths_are_searched_once() {
     });
 }
 
-/// DRV-14, APP-236
+/// DRV-14, APP-236: the log lists the searched folders and the found files.
 #[test]
 fn drv_014_the_search_is_logged() {
     case(|scene| {
@@ -128,7 +128,7 @@ fn drv_014_the_search_is_logged() {
     });
 }
 
-/// DRV-14
+/// DRV-14: the log says that the search found no files.
 #[test]
 fn drv_014_finding_nothing_is_logged() {
     case(|scene| {
@@ -138,7 +138,7 @@ fn drv_014_finding_nothing_is_logged() {
     });
 }
 
-/// DRV-15
+/// DRV-15: `VK_DRIVER_FILES` replaces the search in folders.
 #[test]
 fn drv_015_driver_files_replaces_the_directories() {
     case(|scene| {
@@ -148,7 +148,7 @@ fn drv_015_driver_files_replaces_the_directories() {
     });
 }
 
-/// DRV-15, APP-280
+/// DRV-15, APP-280: the older variable works if the newer one is unset.
 #[test]
 fn drv_015_the_older_variable_works_alone() {
     case(|scene| {
@@ -160,7 +160,7 @@ fn drv_015_the_older_variable_works_alone() {
     });
 }
 
-/// DRV-15, APP-280
+/// DRV-15, APP-280: the older variable is ignored if the newer one is set.
 #[test]
 fn drv_015_the_older_variable_is_ignored_beside_the_newer() {
     case(|scene| {
@@ -184,7 +184,7 @@ fn drv_016_added_drivers_come_first_in_the_scan() {
     });
 }
 
-/// DRV-15, DRV-16
+/// DRV-15, DRV-16: variables that add drivers are ignored if another variable replaces the search.
 #[test]
 fn drv_016_added_drivers_are_ignored_when_the_search_is_replaced() {
     case(|scene| {
@@ -228,7 +228,7 @@ fn drv_017_relative_elements_start_at_the_current_directory() {
     });
 }
 
-/// DRV-18, APP-214a
+/// DRV-18, APP-214a: an empty variable replaces the search too, so the loader finds no driver.
 #[test]
 fn drv_018_an_empty_value_still_replaces() {
     case(|scene| {
@@ -244,7 +244,7 @@ fn drv_018_an_empty_value_still_replaces() {
     });
 }
 
-/// DRV-19
+/// DRV-19: the log has an error line for a listed file that does not exist.
 #[test]
 fn drv_019_a_listed_file_that_is_not_there_is_an_error_line() {
     case(|scene| {
@@ -261,7 +261,7 @@ fn drv_019_a_listed_file_that_is_not_there_is_an_error_line() {
     });
 }
 
-/// DRV-19
+/// DRV-19: a listed folder that does not exist is skipped without a message.
 #[test]
 fn drv_019_a_listed_folder_that_is_not_there_is_skipped_silently() {
     case(|scene| {
@@ -280,7 +280,7 @@ fn drv_019_a_listed_folder_that_is_not_there_is_skipped_silently() {
     });
 }
 
-/// DRV-20
+/// DRV-20: a very long element of a list has no effect on the other elements.
 #[test]
 fn drv_020_a_very_long_element_harms_nothing() {
     case(|scene| {

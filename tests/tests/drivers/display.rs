@@ -9,7 +9,7 @@ use loader_tests::{call, case};
 pub(crate) const DISPLAY: [&str; 3] = ["VK_KHR_surface", "VK_KHR_display", "VK_KHR_get_display_properties2"];
 pub(crate) const NONE: vk::DisplayKHR = vk::DisplayKHR::null();
 
-/// The loader passes on the answers of a driver that has both versions of the display queries.
+/// If a driver has both versions of the display queries, the loader returns the driver's answers.
 #[test]
 fn drv_161_display_queries_pass_through() {
     case(|scene| {
@@ -132,7 +132,7 @@ fn drv_161_newer_display_queries_are_emulated() {
     });
 }
 
-/// APP-61: an array without space gives `VK_INCOMPLETE`, both if the newer query is emulated and if it is not.
+/// APP-61: an array without space gives `VK_INCOMPLETE` from a newer query, emulated or not.
 #[test]
 fn app_061_an_array_without_room_is_incomplete() {
     case(|scene| {
@@ -226,7 +226,7 @@ fn drv_161_failing_display_queries_are_returned() {
     });
 }
 
-/// DRV-161 table, DRV-169: an emulated enumeration with an array that is too small, and with a driver that reports too many elements.
+/// DRV-161 table, DRV-169: an emulated enumeration fills a short array, and ignores elements that the driver reports beyond the array.
 #[test]
 fn drv_161_emulated_display_queries_and_small_rooms() {
     const OLDER: &str = "vkGetPhysicalDeviceDisplayPropertiesKHR";

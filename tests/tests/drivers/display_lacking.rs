@@ -1,4 +1,4 @@
-//! Tests of displays that the driver lacks, or that the instance did not enable (DRV-159 to DRV-167).
+//! Tests of display queries with a driver without displays, or an instance without the extension (DRV-159 to DRV-167).
 
 use std::ptr::{null, null_mut};
 
@@ -97,7 +97,7 @@ fn create_mode(instance: &Instance<'_>, device: vk::PhysicalDevice) -> vk::Resul
     )
 }
 
-/// DRV-161 table: the queries on a driver without any displays.
+/// DRV-161 table: queries on a driver without display functions return nothing.
 #[test]
 fn drv_161_drivers_without_displays() {
     case(|scene| {
@@ -124,7 +124,7 @@ fn drv_161_drivers_without_displays() {
     });
 }
 
-/// DRV-164, APP-161: without VK_KHR_display, the older queries change nothing. The newer queries are not checked.
+/// DRV-164, APP-161: without VK_KHR_display, the older queries write nothing. The loader does not check the newer queries.
 #[test]
 fn drv_164_displays_without_the_extension() {
     case(|scene| {
@@ -171,7 +171,7 @@ fn acquire(instance: &Instance<'_>, device: vk::PhysicalDevice) -> [(vk::Result,
     ]
 }
 
-/// DRV-161 table: acquiring and releasing displays, on a driver with these commands and on one without them.
+/// DRV-161 table: displays can be acquired and released on a driver with these commands, and acquiring fails on a driver without them.
 #[test]
 fn drv_161_acquiring_displays() {
     case(|scene| {

@@ -5,7 +5,7 @@ use loader_tests::{Scene, Vk, case};
 
 const NONE: &str = "No valid vk_loader_settings.json file found, no loader settings will be active";
 
-/// Returns the names of the devices of a driver that is passed directly, and of no other driver.
+/// Returns the device names of an instance whose only driver is a direct one.
 fn direct(vk: &Vk, api: &str) -> Vec<String> {
     let infos = [vk::DirectDriverLoadingInfoLUNARG {
         pfn_get_instance_proc_addr: vk.direct_driver("direct"),
@@ -22,7 +22,7 @@ fn direct(vk: &Vk, api: &str) -> Vec<String> {
     spec.create().expect("vkCreateInstance").device_names()
 }
 
-/// Adds a direct driver with two devices. Sorting puts `fast` first.
+/// Adds a direct driver with two devices, of which sorting puts `fast` first.
 fn with_direct(scene: &mut Scene) {
     scene
         .driver("direct")
@@ -55,7 +55,7 @@ fn drv_029_variables_that_name_drivers_are_ignored() {
     });
 }
 
-/// DRV-29: only the build-time and fallback directories are searched, for drivers, layers and settings alike.
+/// DRV-29: only the build-time and fallback directories are searched, for drivers, layers and settings.
 #[test]
 fn drv_029_home_and_the_xdg_variables_are_ignored() {
     case(|scene| {
@@ -115,7 +115,7 @@ fn drv_031_direct_drivers_and_the_order_of_devices() {
     });
 }
 
-/// DRV-30: an elevated process can log on request.
+/// DRV-30: a variable can turn on the log of an elevated process.
 #[test]
 fn drv_030_logging_can_be_asked_for() {
     case(|scene| {

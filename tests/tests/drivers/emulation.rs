@@ -44,7 +44,7 @@ pub(crate) fn stranger() -> vk::BaseOutStructure<'static> {
 
 const IGNORED: &str = "Emulation found unrecognized structure type in";
 
-/// DRV-159: features
+/// DRV-159: the query for features is emulated.
 #[test]
 fn drv_159_features() {
     case(|scene| {
@@ -116,7 +116,7 @@ fn drv_159_properties() {
     });
 }
 
-/// DRV-159
+/// DRV-159: the emulation does not write the ID structure if the extension is not enabled.
 #[test]
 fn drv_159_properties_without_the_extension_leave_ids_alone() {
     case(|scene| {
@@ -133,7 +133,7 @@ fn drv_159_properties_without_the_extension_leave_ids_alone() {
     });
 }
 
-/// DRV-159: the queries for memory and formats are emulated by their older versions.
+/// DRV-159: the queries for memory and formats are emulated with their older versions.
 #[test]
 fn drv_159_memory_and_formats() {
     case(|scene| {

@@ -78,7 +78,7 @@ fn external(instance: &Instance<'_>, device: vk::PhysicalDevice, next: *mut c_vo
     ]
 }
 
-/// Asks for memory, a format, queue families and sparse formats with `next` in every chain.
+/// Queries memory, a format, queue families and sparse formats with `next` in every chain.
 fn others(instance: &Instance<'_>, device: vk::PhysicalDevice, next: *mut c_void) {
     let mut memory = vk::PhysicalDeviceMemoryProperties2 {
         p_next: next,

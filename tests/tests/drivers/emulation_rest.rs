@@ -6,7 +6,7 @@ use loader_tests::ash::vk;
 use loader_tests::vk::fill_some;
 use loader_tests::{call, case};
 
-/// DRV-160: these extensions determine which KHR command the loader calls.
+/// DRV-160: the extensions of the driver determine whether the loader calls its KHR commands.
 #[test]
 fn drv_160_external_properties_through_their_extensions() {
     case(|scene| {
@@ -45,7 +45,7 @@ fn drv_160_external_properties_through_their_extensions() {
     });
 }
 
-/// DRV-161 table: the query for tools, in its core form.
+/// DRV-161 table: if the driver lacks the core query for tools, the loader answers with an empty list.
 #[test]
 fn drv_161_tool_properties() {
     case(|scene| {
@@ -75,7 +75,7 @@ fn drv_161_tool_properties() {
     });
 }
 
-/// DRV-161 table: the query for tools, in the form of the extension.
+/// DRV-161 table: if the driver lacks the extension's query for tools, the loader answers with an empty list.
 #[test]
 fn drv_161_tool_properties_of_the_extension() {
     case(|scene| {
@@ -101,7 +101,7 @@ fn drv_161_tool_properties_of_the_extension() {
     });
 }
 
-/// DRV-161 table: the query for external image formats, in its NV form.
+/// DRV-161 table: the loader answers the NV query for external image formats for a driver that lacks it.
 #[test]
 fn drv_161_external_image_formats_nv() {
     const EXTENSION: &str = "VK_NV_external_memory_capabilities";
@@ -174,7 +174,7 @@ fn drv_161_other_missing_functions_abort() {
     });
 }
 
-/// DRV-161 table, APP-137: an alias uses the driver's function of the same name.
+/// DRV-161 table, APP-137: a command does not use the driver's function for its alias.
 #[test]
 fn drv_161_another_missing_function_aborts() {
     case(|scene| {
@@ -194,7 +194,7 @@ fn drv_161_another_missing_function_aborts() {
     });
 }
 
-/// DRV-169: two-call queries never read beyond the allocated elements.
+/// DRV-169: two-call queries never read after the end of the array.
 #[test]
 fn drv_169_core_queue_family_counts_pass_through() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Tests of the select and disable filters (DRV-24 to DRV-28).
+//! Tests of the filters that select or disable drivers (DRV-24 to DRV-28).
 
 use loader_tests::ash::vk;
 use loader_tests::{Outcome, Scene, case};
@@ -38,7 +38,7 @@ fn remain(scene: &mut Scene, select: &str, disable: &str, expected: &[&str]) -> 
     outcome
 }
 
-/// DRV-25, APP-220, APP-222
+/// DRV-25, APP-220, APP-222: the filters accept names with stars at either end, in any case.
 #[test]
 fn drv_025_globs() {
     case(|scene| {
@@ -70,7 +70,7 @@ fn drv_025_globs() {
     });
 }
 
-/// DRV-25, APP-220: globs match names without regard to case.
+/// DRV-25, APP-220: patterns match names in any case.
 #[test]
 fn drv_025_globs_match_in_any_case() {
     case(|scene| {
@@ -89,7 +89,7 @@ fn drv_025_globs_match_in_any_case() {
     });
 }
 
-/// DRV-26, APP-227
+/// DRV-26, APP-227: if both filters are set, a selected driver is used although the other filter disables it.
 #[test]
 fn drv_026_both_filters_together() {
     case(|scene| {
@@ -109,7 +109,7 @@ fn drv_026_both_filters_together() {
     });
 }
 
-/// DRV-26, APP-221, DRV-6: at most 16 globs count.
+/// DRV-26, APP-221, DRV-6: at most 16 patterns of a filter count.
 #[test]
 fn drv_025_at_most_sixteen_globs_count() {
     case(|scene| {
@@ -145,7 +145,7 @@ fn app_221_globs_beyond_the_sixteenth_are_told() {
     });
 }
 
-/// DRV-27
+/// DRV-27: the log names the filter that excluded a driver.
 #[test]
 fn drv_027_each_filter_has_its_message() {
     case(|scene| {

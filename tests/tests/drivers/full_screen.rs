@@ -1,5 +1,5 @@
-//! Tests of the present-mode query of `VK_EXT_full_screen_exclusive` on a device. The extension belongs to Windows. So on other systems, an
-//! instance finds neither this command nor the related one for physical devices (APP-29). A device still asks its driver.
+//! Tests of the present-mode query of `VK_EXT_full_screen_exclusive` on a device. The extension belongs to Windows. The look-up of an
+//! instance therefore finds the command only there (APP-29). The look-up of a device asks the driver on every system.
 
 use std::ptr;
 
@@ -42,7 +42,8 @@ fn group_modes(device: &Device<'_>, surface: vk::SurfaceKHR) -> (vk::Result, u32
     (result, modes.as_raw())
 }
 
-/// DRV-181, DRV-185: the driver gets its own surface in a copy of the structure, with the caller's chain. Failures are returned.
+/// DRV-181, DRV-185: the driver receives a copy of the structure, with its own surface and the caller's chain. The loader returns the
+/// driver's failure.
 #[test]
 fn drv_181_group_present_modes_of_a_surface_info() {
     case(|scene| {

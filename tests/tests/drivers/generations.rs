@@ -1,4 +1,4 @@
-//! Tests of queries that exist in several versions, and of the driver's function that answers each (DRV-159 to DRV-167).
+//! Tests of queries that exist in several versions, and of the version that the loader calls in the driver (DRV-159 to DRV-167).
 
 use loader_tests::ash::vk;
 use loader_tests::{call, case};
@@ -30,7 +30,7 @@ fn drv_159_which_function_is_called() {
                 "both vkGetPhysicalDeviceFeatures2KHR",
                 "khr vkGetPhysicalDeviceFeatures2KHR",
             ),
-            // An extension that the loader adds for sorting does not count.
+            // An extension that only the loader enabled, for sorting, does not count as enabled.
             (
                 "1.0",
                 &[],
@@ -87,13 +87,13 @@ fn drv_159_a_missing_core_function_falls_back() {
     });
 }
 
-/// The queries for features: in core, in the extension, and in version 1.0.
+/// Query for features in its core version, in the version of the extension, and in version 1.0.
 const CORE: &str = "vkGetPhysicalDeviceFeatures2";
 const KHR: &str = "vkGetPhysicalDeviceFeatures2KHR";
 const OLD: &str = "vkGetPhysicalDeviceFeatures";
 
-/// Functions that a driver lacks, version of the application, `true` if it enables the extension, and the driver's function that must
-/// answer.
+/// Functions that the driver lacks, version of the application, `true` if the application enables the extension, and the driver's function
+/// that must answer.
 const CHOICES: [(&[&str], &str, bool, &str); 16] = [
     (&[], "1.0", false, OLD),
     (&[], "1.0", true, KHR),
@@ -113,7 +113,7 @@ const CHOICES: [(&[&str], &str, bool, &str); 16] = [
     (&[CORE, KHR], "1.1", true, OLD),
 ];
 
-/// DRV-159: the right function answers for every combination of the driver's functions, the requested version and the extension.
+/// DRV-159: for every combination of driver functions, requested version and extension, the loader calls the right function.
 #[test]
 fn drv_159_every_combination() {
     case(|scene| {

@@ -35,7 +35,7 @@ fn group_names(vk: &Vk) -> Vec<Vec<String>> {
     vk.instance_with("1.1", &[]).group_names()
 }
 
-/// DRV-149, DRV-153
+/// DRV-149, DRV-153: the loader lists the groups of each driver that supports groups.
 #[test]
 fn drv_149_groups_of_drivers_that_have_them() {
     case(|scene| {
@@ -60,7 +60,7 @@ fn drv_149_groups_of_drivers_that_have_them() {
     });
 }
 
-/// DRV-149: the KHR function is used when its extension is enabled, the core one otherwise.
+/// DRV-149: the loader calls the KHR function if its extension is enabled, and the core function otherwise.
 #[test]
 fn drv_149_which_function_is_asked() {
     case(|scene| {
@@ -158,7 +158,7 @@ fn drv_150_no_group_at_all_is_an_error() {
     });
 }
 
-/// DRV-150, APP-125
+/// DRV-150, APP-125: group enumeration without any device returns an error.
 #[test]
 fn drv_150_no_devices_at_all_is_an_error() {
     case(|scene| {
@@ -173,7 +173,7 @@ fn drv_150_no_devices_at_all_is_an_error() {
     });
 }
 
-/// APP-125
+/// APP-125: group enumeration with a NULL count returns an error.
 #[test]
 fn app_125_a_null_count_is_an_error() {
     case(|scene| {
@@ -195,7 +195,8 @@ fn failing_fill_call(scene: &mut Scene, code: i32, expected: vk::Result) {
     scene.driver("a").device("one");
     let outcome = scene.run(|vk| {
         let instance = vk.instance_with("1.1", &[]);
-        // Call 1 answers the application's count query. Call 2 counts again, and call 3 fills.
+        // Call 1 is the application's count query. In the fill query, the loader counts again with call 2, and fills
+        // with call 3.
         assert_eq!(count(&instance).0, vk::Result::SUCCESS);
         let seen = vk
             .journal()
@@ -219,13 +220,14 @@ fn drv_151_a_failing_fill_call_is_returned() {
     case(|scene| failing_fill_call(scene, -4, vk::Result::ERROR_DEVICE_LOST));
 }
 
-/// DRV-151: a code that is not an error is changed, so that the application does not assume that groups were written.
+/// DRV-151: if the fill call returns a positive code, the loader returns an error, so that the application does not
+/// read unwritten groups.
 #[test]
 fn drv_151_a_fill_call_that_is_not_done_is_a_failure() {
     case(|scene| failing_fill_call(scene, 1, vk::Result::ERROR_UNKNOWN));
 }
 
-/// DRV-151, APP-126: counts above the maximum are reduced.
+/// DRV-151, APP-126: device counts of a group above the maximum are reduced.
 #[test]
 fn drv_151_huge_counts_are_cut() {
     case(|scene| {
@@ -286,7 +288,7 @@ fn drv_152_chains_reach_the_drivers() {
     });
 }
 
-/// DRV-154, APP-127
+/// DRV-154, APP-127: a group with a device that the driver did not enumerate is an error.
 #[test]
 fn drv_154_a_group_with_an_unknown_device_is_an_error() {
     case(|scene| {
@@ -302,7 +304,7 @@ fn drv_154_a_group_with_an_unknown_device_is_an_error() {
     });
 }
 
-/// DRV-154, APP-129
+/// DRV-154, APP-129: groups contain the same handles as the device enumeration.
 #[test]
 fn drv_154_handles_are_those_of_the_enumeration() {
     case(|scene| {
@@ -320,7 +322,7 @@ fn drv_154_handles_are_those_of_the_enumeration() {
     });
 }
 
-/// DRV-155, APP-128: devices are sorted inside each group, and groups by their first device.
+/// DRV-155, APP-128: sorting applies to the devices of each group. Groups are sorted by their first device.
 #[test]
 fn drv_155_groups_are_sorted() {
     case(|scene| {
@@ -362,7 +364,7 @@ fn drv_155_the_chosen_device_in_groups() {
     });
 }
 
-/// DRV-157
+/// DRV-157: a short array of groups is filled, and the call returns VK_INCOMPLETE.
 #[test]
 fn drv_157_a_short_array() {
     case(|scene| {

@@ -39,7 +39,7 @@ fn rows(scene: &mut Scene, variable: &str, api: &str, rows: &[(&str, &[&str])]) 
 
 const ALL: &[&str] = &["d40", "d20", "d30", "d10"];
 
-/// DRV-132, DRV-133
+/// DRV-132, DRV-133: an ID filter accepts numbers and ranges.
 #[test]
 fn drv_132_numbers_and_ranges() {
     case(|scene| {
@@ -67,7 +67,7 @@ fn drv_132_numbers_and_ranges() {
     });
 }
 
-/// DRV-132, DRV-133
+/// DRV-132, DRV-133: the vendor filter selects devices by vendor ID.
 #[test]
 fn drv_133_vendor_numbers() {
     case(|scene| {
@@ -100,7 +100,7 @@ fn drv_133_driver_numbers() {
                 ("0:100", &["d20", "d30", "d10"]),
             ],
         );
-        // The loader asks for no driver information on a 1.0 instance.
+        // An instance of 1.0 does not query the driver information.
         rows(
             scene,
             "VK_LOADER_DRIVER_ID_FILTER",
@@ -110,7 +110,7 @@ fn drv_133_driver_numbers() {
     });
 }
 
-/// DRV-133: with the KHR extension enabled, the loader asks on a 1.0 instance too.
+/// DRV-133: with the KHR extension enabled, an instance of 1.0 queries the driver information too.
 #[test]
 fn drv_133_driver_numbers_through_the_extension() {
     case(|scene| {
@@ -128,7 +128,7 @@ fn drv_133_driver_numbers_through_the_extension() {
     });
 }
 
-/// DRV-133: 0 is not a valid driver number. Number 0 means that a driver reports no number.
+/// DRV-133: the number 0 passes no driver filter, because a device without a driver number has this value.
 #[test]
 fn drv_133_a_device_without_a_driver_number_passes_no_driver_filter() {
     case(|scene| {
@@ -195,7 +195,7 @@ fn drv_134_counts_refer_to_the_filtered_list() {
     });
 }
 
-/// DRV-134, APP-128: a group is omitted if one member does not pass.
+/// DRV-134, APP-128: a group is omitted if a filter rejects one of its devices.
 #[test]
 fn drv_134_groups_are_filtered_whole() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Tests of the extensions of the instance (DRV-102 to DRV-108).
+//! Tests of the list of instance extensions (DRV-102 to DRV-108).
 
 use loader_tests::ash::vk;
 use loader_tests::vk::{WINDOW_SURFACE, WINDOW_SURFACES};
@@ -73,7 +73,7 @@ fn drv_103_unknown_extensions_are_hidden_unless_the_filter_is_off() {
     });
 }
 
-/// DRV-104: known extensions are listed.
+/// DRV-104: the list has the extensions that the loader knows.
 #[test]
 fn drv_104_the_known_extensions_pass() {
     case(|scene| {
@@ -122,7 +122,7 @@ fn drv_104_the_known_extensions_pass() {
     });
 }
 
-/// DRV-104: newer known extensions are listed too.
+/// DRV-104: the list also has the newer extensions that the loader knows.
 #[test]
 fn drv_104_the_newer_known_extensions_pass() {
     case(|scene| {
@@ -163,7 +163,7 @@ fn drv_105_window_systems_that_are_not_built_in_are_hidden() {
     });
 }
 
-/// DRV-106, APP-90
+/// DRV-106, APP-90: enabling an extension that no driver and no layer has fails instance creation.
 #[test]
 fn drv_106_an_extension_that_no_driver_and_no_layer_offers_is_an_error() {
     case(|scene| {
@@ -184,7 +184,7 @@ fn drv_106_an_extension_that_no_driver_and_no_layer_offers_is_an_error() {
     });
 }
 
-/// DRV-106, APP-70, APP-90
+/// DRV-106, APP-70, APP-90: a malformed extension name fails instance creation.
 #[test]
 fn drv_106_a_malformed_name_is_an_error() {
     case(|scene| {
@@ -200,7 +200,7 @@ fn drv_106_a_malformed_name_is_an_error() {
     });
 }
 
-/// APP-90: a count without an array is an error, and a name may be given twice.
+/// APP-90: a count without an array is an error, and the application may repeat a name.
 #[test]
 fn app_090_a_missing_array_and_a_repeated_name() {
     case(|scene| {
@@ -238,7 +238,7 @@ fn drv_107_a_driver_whose_query_fails_is_left_out() {
     });
 }
 
-/// DRV-107: the extensions of a driver that fails in the second call are left out too.
+/// DRV-107: the extensions of a driver that fails in the fill call are left out too.
 #[test]
 fn drv_107_a_driver_whose_second_query_fails_is_left_out() {
     case(|scene| {
@@ -270,7 +270,7 @@ fn drv_107_a_driver_whose_second_query_fails_is_left_out() {
     });
 }
 
-/// DRV-4, APP-71: out of host memory is returned.
+/// DRV-4, APP-71: the extension query returns a driver's out-of-memory error.
 #[test]
 fn drv_004_out_of_memory_of_the_extension_query_is_returned() {
     case(|scene| {
@@ -287,7 +287,7 @@ fn drv_004_out_of_memory_of_the_extension_query_is_returned() {
     });
 }
 
-/// DRV-257, DRV-258: a driver's count grows between the two calls, and a name has no terminator.
+/// DRV-257, DRV-258: a count that grows between the two calls and a name without a terminator do no harm.
 #[test]
 fn drv_169_a_growing_count_is_cut() {
     case(|scene| {
@@ -314,7 +314,7 @@ fn drv_169_a_growing_count_is_cut() {
     });
 }
 
-/// DRV-108
+/// DRV-108: drivers receive no layer name in a query and no layers in a create info.
 #[test]
 fn drv_108_drivers_are_never_asked_about_layers() {
     case(|scene| {
@@ -384,7 +384,7 @@ fn app_061_a_short_array_gives_incomplete() {
                 } else {
                     vk::Result::SUCCESS
                 };
-                // The pointer of an empty vector is not null, so this asks to fill an array of no elements.
+                // The pointer of an empty vector is not NULL, so the call asks for a list of no elements.
                 assert_eq!((result, list.len() as u32), (expected, room.min(total)), "room {room}");
             }
         });

@@ -45,7 +45,7 @@ impl Question {
     pub(crate) fn of(vk: &Vk, instance: &Instance<'_>) -> Self {
         let address = vk.get(instance.raw, "vkGetPhysicalDeviceSparseImageFormatProperties");
         Self {
-            // SAFETY: the function has the type that belongs to its name.
+            // SAFETY: the address is that of the named function, which has this type.
             ask: unsafe { mem::transmute::<usize, vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties>(address) },
             device: instance.first(),
         }
@@ -63,7 +63,8 @@ impl Question {
     }
 }
 
-/// DRV-283: if several threads use a closed driver at the same time, the driver is opened once, and all threads get its answers.
+/// DRV-283: if several threads use a closed driver at the same time, the loader opens the driver once, and all threads get the driver's
+/// answers.
 #[test]
 fn drv_283_threads_that_are_first_get_one_opening() {
     case(|scene| {
@@ -139,7 +140,7 @@ fn drv_282_chains_of_groups_open_the_driver() {
     });
 }
 
-/// DRV-286: a driver that is passed directly has no record and is always open, even beside one that stays closed.
+/// DRV-286: a direct driver has no record and is always open, also beside a driver that stays closed.
 #[test]
 fn drv_286_direct_drivers_are_always_open() {
     case(|scene| {
@@ -155,7 +156,7 @@ fn drv_286_direct_drivers_are_always_open() {
                 .drivers(&infos);
             let spec = vk.spec().api("1.1").extensions(&["VK_LUNARG_direct_driver_loading"]);
             let (list, mut names) = match spec.create() {
-                // The extension alone changes nothing.
+                // The extension alone, without a list of drivers, has no effect.
                 Ok(instance) => (list, instance.device_names()),
                 Err(error) => panic!("{error}"),
             };
@@ -251,7 +252,7 @@ fn drv_283_unknown_functions_of_a_late_driver() {
     });
 }
 
-/// The files of a scene's record and catalogue, from which altered records are written.
+/// Files of a scene's record and catalogue. Tests write altered records from them.
 struct Whole {
     bytes: Vec<u8>,
     known: PathBuf,
@@ -282,7 +283,7 @@ impl Whole {
         Record::again(&self.bytes).expect("a record")
     }
 
-    /// Returns the rows with content, one for each structure.
+    /// Returns the rows of the record that have content, one for each structure.
     fn rows(&self) -> Vec<(Key, usize)> {
         let record = self.record();
         let mut all: Vec<(Key, usize)> = Vec::new();
@@ -298,7 +299,7 @@ impl Whole {
         all
     }
 
-    /// Writes a copy of the record in which the last byte of a row differs, and a catalogue that names this copy.
+    /// Writes a copy of the record in which the last byte of the row at `place` differs, and a catalogue that names this copy.
     fn alter(&self, place: usize) {
         let (_, value) = self.record().row(place).expect("a row");
         let last = value.as_ptr_range().end as usize - self.bytes.as_ptr() as usize - 1;
@@ -315,7 +316,7 @@ impl Whole {
     }
 }
 
-/// Queries the structure of a row.
+/// Queries the structure of a row from the device.
 fn ask(instance: &Instance<'_>, device: vk::PhysicalDevice, key: Key) {
     let mut room = vec![0_u64; 1024];
     room[0] = key.kind.into();
@@ -354,7 +355,7 @@ fn ask(instance: &Instance<'_>, device: vk::PhysicalDevice, key: Key) {
     }
 }
 
-/// DRV-285: the loader compares each structure of the record that was an answer, when it opens the driver.
+/// DRV-285: a late opening compares each structure that the loader answered from the record.
 #[test]
 fn drv_285_each_altered_structure_is_found() {
     case(|scene| {
@@ -387,8 +388,8 @@ fn drv_285_each_altered_structure_is_found() {
     });
 }
 
-/// DRV-283, DRV-4: each allocation of a late opening is refused in turn. The call returns the error and destroys what it made in the
-/// driver. The next call opens the driver.
+/// DRV-283, DRV-4: if any allocation of a late opening is refused, the call returns the error and destroys its objects in the driver. The
+/// next call opens the driver.
 #[test]
 fn drv_283_each_allocation_of_a_late_opening_refused() {
     case(|scene| {

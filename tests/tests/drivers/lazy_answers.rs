@@ -1,5 +1,5 @@
-//! Tests of a driver whose answers depend on more than the device. No record contains such answers, so the loader opens the driver for them
-//! (DRV-281, DRV-282).
+//! Tests of a driver whose answers depend on more than the device. No record contains these answers, so the loader opens the driver for
+//! them (DRV-281, DRV-282).
 
 use super::lazy::{FAILED, OOM, WRONG, calls};
 use loader_tests::ash::vk;
@@ -7,13 +7,13 @@ use loader_tests::vk::Instance;
 use loader_tests::{Device, Scene, Vk, call, case};
 use std::ptr;
 
-/// Answers that may vary, by the words of the mock driver's configuration.
+/// Queries whose answers may vary, named as in the configuration of the mock driver.
 const QUERIES: [&str; 6] = ["features", "memory", "families", "format", "driver", "groups"];
 
-/// Instances to create: their versions and extensions.
+/// Versions and extensions of the instances to create.
 const INSTANCES: [(&str, &[&str]); 3] = [("1.1", &[]), ("1.2", &[]), ("1.3", &["VK_KHR_surface"])];
 
-/// Returns the number in the answers of an instance for this cause, or `None` if the number changes in each call.
+/// Returns the number that answers contain if they vary with `cause`, or `None` if the number changes in each call.
 fn expected(cause: &str, (version, extensions): (&str, &[&str])) -> Option<u32> {
     match cause {
         "version" => version.strip_prefix("1.")?.parse().ok(),
@@ -31,7 +31,7 @@ macro_rules! filled {
     }};
 }
 
-/// Queries a device, and returns the number that may vary.
+/// Queries a device, and returns the number in the answer.
 fn ask(instance: &Instance<'_>, device: vk::PhysicalDevice, query: &str) -> u32 {
     match query {
         "properties" => instance.properties(device).limits.max_image_dimension1_d,
@@ -96,7 +96,7 @@ fn ask(instance: &Instance<'_>, device: vk::PhysicalDevice, query: &str) -> u32 
     }
 }
 
-/// Returns the form in which the answer to this query contains a number.
+/// Returns the number in the form in which the answer to this query contains it.
 fn shown(query: &str, number: u32) -> u32 {
     match query {
         "features" | "groups" => number % 2,
@@ -104,7 +104,7 @@ fn shown(query: &str, number: u32) -> u32 {
     }
 }
 
-/// Adds a driver with a device for each query. The device's answer to that query varies with the cause.
+/// Adds a driver with a device for each query. The device's answer to that query varies with `cause`.
 fn varying(scene: &mut Scene, cause: &str) {
     let driver = scene.driver("a").extension("VK_KHR_surface");
     for (number, query) in (1..).zip(QUERIES) {
@@ -145,31 +145,31 @@ fn varies_with(scene: &mut Scene, cause: &str) {
     outcome.ok().not_logged(WRONG);
 }
 
-/// DRV-281, DRV-282: the driver gives answers that depend on the instance's version.
+/// DRV-281, DRV-282: answers that depend on the instance's version come from the driver.
 #[test]
 fn drv_281_answers_that_depend_on_the_version_of_the_instance() {
     case(|scene| varies_with(scene, "version"));
 }
 
-/// DRV-281, DRV-282: the driver gives answers that depend on the instance's extensions.
+/// DRV-281, DRV-282: answers that depend on the instance's extensions come from the driver.
 #[test]
 fn drv_281_answers_that_depend_on_the_extensions_of_the_instance() {
     case(|scene| varies_with(scene, "extensions"));
 }
 
-/// DRV-281, DRV-282: the driver gives answers that change in each call.
+/// DRV-281, DRV-282: answers that change in each call come from the driver.
 #[test]
 fn drv_281_answers_that_change_in_each_call() {
     case(|scene| varies_with(scene, "calls"));
 }
 
-/// Gives a device UUIDs and an extension.
+/// Sets UUIDs and an extension of a device.
 fn with_extension(device: Device<'_>, number: u8) -> Device<'_> {
     device.uuids(number, 9).extension("VK_KHR_swapchain")
 }
 
-/// Checks drivers whose properties or extensions vary. The loader itself queries these when it lists devices, so it opens the driver.
-/// Without UUIDs, such a device could not be found again, so its driver has no record.
+/// Checks drivers whose properties or extensions vary. The loader queries properties and extensions when it lists devices, so it opens the
+/// driver. A device of this kind without UUIDs cannot be found again, so its driver has no record.
 fn asked_at_once(scene: &mut Scene, cause: &str) {
     let line = |query: &str| format!("{query} {cause}");
     scene
@@ -234,7 +234,8 @@ fn drv_281_devices_are_found_again_if_properties_change() {
     case(|scene| asked_at_once(scene, "calls"));
 }
 
-/// DRV-283: if the driver cannot list its devices when it is opened, its instance is destroyed. Without enough memory the next call tries again.
+/// DRV-283: if the driver cannot list its devices when it is opened, its instance is destroyed. If memory was missing, the next call tries
+/// again.
 #[test]
 fn drv_283_devices_that_are_refused_late() {
     case(|scene| {

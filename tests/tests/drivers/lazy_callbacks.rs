@@ -1,4 +1,4 @@
-//! Tests of messengers and report callbacks of a driver that stays closed (DRV-283).
+//! Tests of messengers and report callbacks in a driver that stays closed (DRV-283).
 
 use super::lazy::{FAILED, OOM, calls};
 use loader_tests::ash::vk;
@@ -27,7 +27,7 @@ fn use_device(instance: &Instance<'_>) -> Result<(), vk::Result> {
     instance.device_spec(instance.first()).create().map(drop)
 }
 
-/// DRV-283: the driver gets the callbacks that exist at the time when it is opened.
+/// DRV-283: a late opening passes the callbacks to the driver that exist at that time.
 #[test]
 fn drv_283_callbacks_wait_for_the_driver() {
     case(|scene| {
@@ -55,7 +55,7 @@ fn drv_283_callbacks_wait_for_the_driver() {
                 (calls(vk, DESTROY), calls(vk, "vkDestroyDebugReportCallbackEXT")),
                 (1, 1)
             );
-            // From now on, the driver gets each messenger at once.
+            // From now on, the driver receives each new messenger at once.
             let late = instance.messenger(&first);
             assert_eq!(calls(vk, CREATE), 2);
             instance.destroy_messenger(late);
@@ -64,7 +64,7 @@ fn drv_283_callbacks_wait_for_the_driver() {
     });
 }
 
-/// DRV-283, DRV-188: if the driver was opened, callbacks that the application did not destroy are destroyed in the driver.
+/// DRV-283, DRV-188: if the driver was opened, the loader destroys forgotten callbacks in the driver too.
 #[test]
 fn drv_188_forgotten_callbacks_of_a_late_driver() {
     case(|scene| {
@@ -86,8 +86,8 @@ fn drv_188_forgotten_callbacks_of_a_late_driver() {
     });
 }
 
-/// DRV-283: the loader opens the driver for a create info with a chain, for allocation callbacks, and if the record does not promise the
-/// object. The call returns the driver's result.
+/// DRV-283: the loader opens the driver for a create info with a chain or with allocation callbacks, and for an object that the record does
+/// not promise. The call returns the driver's result.
 #[test]
 fn drv_283_other_callbacks_open_the_driver() {
     case(|scene| {
@@ -131,7 +131,7 @@ fn drv_283_other_callbacks_open_the_driver() {
     });
 }
 
-/// DRV-283: if the record does not promise messengers, the driver's own result is returned at once.
+/// DRV-283: if the record does not promise messengers, the call returns the driver's own result at once.
 #[test]
 fn drv_283_a_driver_that_refuses_messengers_is_asked() {
     case(|scene| {
@@ -199,7 +199,7 @@ fn drv_283_a_call_from_a_callback_does_not_open_the_driver_again() {
             let seen = Rc::new(Cell::new(None));
             let (noted, raw) = (seen.clone(), instance.raw);
             let address = vk.get(raw, "vkCreateDevice");
-            // SAFETY: the function has the type that belongs to its name.
+            // SAFETY: the address is that of the named function, which has this type.
             let create = unsafe { std::mem::transmute::<usize, vk::PFN_vkCreateDevice>(address) };
             let messages = Messages::with_hook(move |message| {
                 if message.text.contains("from the driver") && noted.get().is_none() {

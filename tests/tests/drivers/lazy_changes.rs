@@ -46,7 +46,7 @@ fn drv_283_a_driver_that_vanished() {
     });
 }
 
-/// DRV-283: the loader does not use a driver in place of the recorded one if its answers about itself have changed.
+/// DRV-283: if a driver describes itself differently than in the record, the loader does not use it in place of the recorded driver.
 #[test]
 fn drv_283_another_driver_than_the_recorded_one() {
     case(|scene| {
@@ -124,7 +124,7 @@ fn drv_283_instances_open_a_driver_side_by_side() {
     });
 }
 
-/// DRV-285: an instance without a command for UUIDs finds its devices by numbers and name.
+/// DRV-285: an instance without a command for UUIDs finds its devices by vendor ID, device ID and name.
 #[test]
 fn drv_285_devices_are_found_without_a_command_for_uuids() {
     case(|scene| {

@@ -1,4 +1,5 @@
-//! The driver side: discovery, manifests, negotiation, instances, physical devices, surfaces, unknown functions.
+//! Tests of the loader with drivers: discovery, manifests, negotiation, instances, physical devices, surfaces, and
+//! unknown functions.
 
 #[cfg(target_os = "linux")]
 mod apart;

@@ -7,7 +7,7 @@ fn names(vk: &Vk) -> Vec<String> {
     vk.instance().device_names()
 }
 
-/// Runs with a driver `odd` whose manifest is `text`, and a valid driver after it. `used` is `true` if `odd` counts.
+/// Runs with a driver `odd` whose manifest is `text`, and a valid driver after it. `used` is `true` if the loader must use `odd`.
 #[track_caller]
 fn run(scene: &mut Scene, number: usize, text: &str, used: bool) -> Outcome {
     let name = format!("odd{number}");
@@ -68,7 +68,7 @@ fn drv_051_rejected_manifests() {
     });
 }
 
-/// DRV-51, DRV-55, DRV-251: a file that is not a JSON object is skipped.
+/// DRV-51, DRV-55, DRV-251: a manifest that is not a JSON object is skipped.
 #[test]
 fn drv_051_invalid_json() {
     case(|scene| {
@@ -106,7 +106,7 @@ fn drv_251_a_very_large_manifest_is_refused() {
     });
 }
 
-/// DRV-51: a layer manifest in a driver folder causes no warning.
+/// DRV-51: a layer manifest in a folder of drivers causes no warning.
 #[test]
 fn drv_051_a_layer_manifest_is_skipped_silently() {
     case(|scene| {
@@ -123,7 +123,7 @@ fn drv_051_a_layer_manifest_is_skipped_silently() {
     });
 }
 
-/// DRV-46: unknown members have no effect, the case of member names does not matter, and of equal names the first counts.
+/// DRV-46: unknown members have no effect, the case of member names does not matter, and the first of equal members counts.
 #[test]
 fn drv_046_members() {
     case(|scene| {
@@ -160,7 +160,7 @@ fn drv_047_any_format_version_is_used() {
     });
 }
 
-/// DRV-48, DRV-49
+/// DRV-48, DRV-49: a manifest whose API version has a variant is skipped.
 #[test]
 fn drv_049_a_variant_is_skipped() {
     case(|scene| {
@@ -199,7 +199,7 @@ fn drv_048_version_strings_are_never_malformed() {
     });
 }
 
-/// DRV-50
+/// DRV-50: the log names each manifest and its library.
 #[test]
 fn drv_050_each_file_is_logged_with_the_library_it_names() {
     case(|scene| {
@@ -239,7 +239,7 @@ fn drv_051_the_architecture_member() {
     });
 }
 
-/// DRV-52
+/// DRV-52: a relative library path with a separator starts at the manifest's folder.
 #[test]
 fn drv_052_a_path_with_a_separator_starts_at_the_manifest() {
     case(|scene| {
@@ -289,7 +289,7 @@ fn drv_052_a_bare_name_goes_to_the_system_search() {
     });
 }
 
-/// DRV-55
+/// DRV-55: a manifest may begin with a byte order mark.
 #[test]
 fn drv_055_a_byte_order_mark_is_accepted() {
     case(|scene| {
@@ -350,8 +350,8 @@ fn drv_052_a_library_path_of_4095_bytes_is_the_longest() {
     case(|scene| {
         scene.driver("good").device("good");
         scene.driver("far").device("far").unlisted();
-        // The mock finds its configuration by its own path. The path of the configuration must fit too, so its ending is shorter than that
-        // of the link.
+        // The mock finds its configuration by its own path. The configuration's path must fit too, so the file extension of the
+        // configuration is shorter than that of the link.
         scene.folder("libraries");
         let link = scene.path("libraries/libmock_far.library");
         scene.on_disk(|| loader_tests::symlink("libmock_far.so", link).expect("a link can be made"));

@@ -4,7 +4,8 @@ use loader_tests::ash::vk;
 use loader_tests::vk::Instance;
 use loader_tests::{Vk, case, processor_time};
 
-/// Returns the processor seconds of two enumerations of devices and groups: the first one in an instance, and another.
+/// Returns the processor time, in seconds, of two enumerations of devices and groups: the first one in an instance, and
+/// a later one.
 fn time(vk: &Vk, devices: u32) -> f64 {
     vk.configure("a", |text| {
         let others = text.lines().filter(|line| !line.starts_with("many_devices"));
@@ -24,12 +25,12 @@ fn groups(instance: &Instance<'_>) -> usize {
     instance.groups().expect("groups").len()
 }
 
-/// DRV-118, DRV-128: 32 times as many devices take about 32 times as much work, and not a thousand times.
+/// DRV-118, DRV-128: 32 times as many devices cause about 32 times as much work, which excludes quadratic growth.
 #[test]
 fn drv_118_work_grows_with_the_number_of_devices_and_not_faster() {
     case(|scene| {
         scene.driver("a");
-        // The mock would take too long to answer for each of these devices.
+        // These options keep the mock driver fast with so many devices.
         scene
             .env("VK_LOADER_DISABLE_SELECT", "1")
             .env("VK_LOADER_DEBUG", "")

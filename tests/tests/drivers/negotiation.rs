@@ -11,7 +11,7 @@ fn names(vk: &Vk) -> Vec<String> {
     vk.instance().device_names()
 }
 
-/// Runs the scene's odd driver before a valid one. `used` is `true` if the odd driver counts.
+/// Runs the scene's odd driver before a valid one. `used` is `true` if the loader must use the odd driver.
 #[track_caller]
 fn run(scene: &mut Scene, used: bool) -> Outcome {
     scene.driver("good").device("good");
@@ -21,7 +21,7 @@ fn run(scene: &mut Scene, used: bool) -> Outcome {
     outcome
 }
 
-/// DRV-62, DRV-63, DRV-64
+/// DRV-62, DRV-63, DRV-64: the loader works with drivers of each interface version up to 7.
 #[test]
 fn drv_062_every_version_up_to_seven_works() {
     case(|scene| {
@@ -37,7 +37,7 @@ fn drv_062_every_version_up_to_seven_works() {
     });
 }
 
-/// DRV-63: an exported negotiation function is the first one that the loader calls.
+/// DRV-63: the first call in a driver is that of its exported negotiation function.
 #[test]
 fn drv_063_negotiation_comes_first() {
     case(|scene| {
@@ -57,7 +57,7 @@ fn drv_063_negotiation_comes_first() {
     });
 }
 
-/// DRV-63: without the export, the loader asks for the function in its first call of the driver.
+/// DRV-63: if the negotiation function is not exported, the loader's first call in the driver looks it up.
 #[test]
 fn drv_063_negotiation_is_asked_for_when_not_exported() {
     case(|scene| {
@@ -81,7 +81,7 @@ fn drv_063_negotiation_is_asked_for_when_not_exported() {
     });
 }
 
-/// DRV-64
+/// DRV-64: the loader rejects a driver only if its negotiation returns VK_ERROR_INCOMPATIBLE_DRIVER.
 #[test]
 fn drv_064_only_incompatible_driver_rejects() {
     case(|scene| {
@@ -153,7 +153,7 @@ fn drv_064_a_huge_version_is_used() {
     });
 }
 
-/// DRV-65: a negotiated 0 with the lookup function exported means 1.
+/// DRV-65: version 0 counts as version 1 if the look-up function is exported.
 #[test]
 fn drv_065_a_negotiated_zero_becomes_one() {
     case(|scene| {
@@ -166,7 +166,7 @@ fn drv_065_a_negotiated_zero_becomes_one() {
     });
 }
 
-/// DRV-65: without a negotiation, but with the lookup function, the version is 1.
+/// DRV-65: a driver with the look-up function and without a negotiation has version 1.
 #[test]
 fn drv_065_without_negotiation_the_version_is_one() {
     case(|scene| {
@@ -180,7 +180,7 @@ fn drv_065_without_negotiation_the_version_is_one() {
     });
 }
 
-/// DRV-65, DRV-67
+/// DRV-65, DRV-67: a driver with interface version 0 is used, with a warning.
 #[test]
 fn drv_067_interface_zero_is_used_with_a_warning() {
     case(|scene| {
@@ -201,7 +201,7 @@ fn drv_067_interface_zero_is_used_with_a_warning() {
     });
 }
 
-/// DRV-67
+/// DRV-67: a driver with interface version 0 is rejected if it lacks one of three exported functions.
 #[test]
 fn drv_067_interface_zero_needs_its_three_exports() {
     case(|scene| {
@@ -233,7 +233,7 @@ fn drv_067_interface_zero_needs_its_three_exports() {
     });
 }
 
-/// DRV-66: version 7 also requires the export.
+/// DRV-66: a driver with version 7 must export the look-up function too.
 #[test]
 fn drv_066_a_version_above_zero_needs_the_lookup_export() {
     case(|scene| {
@@ -242,7 +242,7 @@ fn drv_066_a_version_above_zero_needs_the_lookup_export() {
     });
 }
 
-/// DRV-68
+/// DRV-68: a driver is rejected if its look-up lacks one of two required global functions.
 #[test]
 fn drv_068_two_global_functions_are_required() {
     case(|scene| {
@@ -265,12 +265,12 @@ fn drv_068_two_global_functions_are_required() {
     });
 }
 
-/// DRV-69: the source of the physical-device lookup, and the interface version from which it is used.
+/// DRV-69: the interface version determines whether the loader uses the physical-device look-up, and how it finds that function.
 #[test]
 fn drv_069_the_physical_device_lookup() {
     const LOOKUP: &str = "vk_icdGetPhysicalDeviceProcAddr";
     case(|scene| {
-        // With version 7, the loader asks for the function. With version 4 it uses the export, and with version 3 it does not use the
+        // With version 7, the loader looks the function up. With version 4, it uses the export. With version 3, it does not use the
         // function.
         scene
             .driver("seven")
@@ -308,7 +308,7 @@ fn drv_069_the_physical_device_lookup_may_be_missing() {
     });
 }
 
-/// DRV-72
+/// DRV-72: a driver with an old interface and a new API version causes a warning.
 #[test]
 fn drv_072_an_old_interface_with_a_new_api_is_warned_about() {
     case(|scene| {
@@ -322,7 +322,7 @@ fn drv_072_an_old_interface_with_a_new_api_is_warned_about() {
     });
 }
 
-/// DRV-72
+/// DRV-72: a driver whose interface matches its API version causes no warning.
 #[test]
 fn drv_072_no_warning_without_a_reason() {
     case(|scene| {
@@ -333,7 +333,7 @@ fn drv_072_no_warning_without_a_reason() {
     });
 }
 
-/// DRV-73
+/// DRV-73: a driver that creates its own surfaces with an interface below 3 causes a warning.
 #[test]
 fn drv_073_own_surfaces_before_interface_three_are_warned_about() {
     case(|scene| {
@@ -352,8 +352,8 @@ fn drv_073_own_surfaces_before_interface_three_are_warned_about() {
     });
 }
 
-/// DRV-73: functions that create surfaces suffice for the warning, and so do functions that destroy them. A driver without any causes no
-/// warning.
+/// DRV-73: functions that create surfaces are enough for the warning, and functions that destroy surfaces are enough too. A driver without
+/// these functions causes no warning.
 #[test]
 fn drv_073_either_kind_of_surface_command_is_warned_about() {
     case(|scene| {
@@ -382,7 +382,7 @@ fn drv_073_either_kind_of_surface_command_is_warned_about() {
     });
 }
 
-/// DRV-77: a driver that exports standard names works as usual.
+/// DRV-77: a driver may export functions with the names of Vulkan commands.
 #[test]
 fn drv_077_standard_exports_are_tolerated() {
     case(|scene| {
@@ -396,7 +396,7 @@ fn drv_077_standard_exports_are_tolerated() {
     });
 }
 
-/// DRV-77, DRV-260: a driver returns the loader's own function in place of one of its own.
+/// DRV-77, DRV-260: a driver is rejected if it returns the loader's own function in place of one of its own.
 #[test]
 fn drv_107_the_loaders_own_function_is_refused() {
     case(|scene| {

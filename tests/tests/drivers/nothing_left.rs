@@ -8,12 +8,12 @@ use loader_tests::vk::Messages;
 use loader_tests::{Outcome, Scene, Vk, case};
 
 const UTILS: &str = "VK_EXT_debug_utils";
-/// Level of the message about a creation of an instance that finds no driver.
+/// Level of the message about an instance creation that finds no driver.
 const CREATION: &str = "ERROR | DRIVER";
-/// Beginnings of that message: above the layers, and below them.
+/// Beginnings of the message about an instance creation without a driver: above the layers, and below them.
 const ABOVE: &str = "vkCreateInstance: Found no drivers!";
 const BELOW: &str = "terminator_CreateInstance: Found no drivers!";
-/// Beginning of the message about a list of devices that remains empty.
+/// Beginning of the message about an empty device list.
 const DEVICES: &str = "setup_loader_term_phys_devs:  Failed to detect any valid GPUs in the current config";
 /// End of these messages if `vkloader` is installed.
 const MORE: &str = " (vkloader explain tells more)";
@@ -22,7 +22,7 @@ fn refused(vk: &Vk) {
     assert_eq!(vk.spec().create().err(), Some(vk::Result::ERROR_INCOMPATIBLE_DRIVER));
 }
 
-/// Requests drivers of the application in exclusive mode, and passes none.
+/// Requests exclusive direct drivers, and passes an empty list.
 #[cfg(unix)]
 fn without_given_drivers(vk: &Vk) {
     let exclusive = vk::DirectDriverLoadingModeLUNARG::EXCLUSIVE;
@@ -150,7 +150,8 @@ fn app_089a_a_driver_that_makes_no_instance_is_named() {
         let cause = format!("{}: creation failed with VkResult -9", scene.library("a").display());
         let outcome = scene.run(refused);
         outcome.ok().logged(CREATION, &format!("{BELOW} {cause}"));
-        // The scan runs before the creation. So if two decisions explain the failure equally well, the scan's decision comes first.
+        // The scan runs before the creation of instances. If two decisions explain the failure equally well, the message names that of the
+        // scan.
         let lost = lost(scene, "b");
         let outcome = scene.run(refused);
         begins(&outcome, CREATION, &format!("{BELOW} {lost}"));
@@ -231,7 +232,7 @@ fn app_089a_success_says_nothing() {
     });
 }
 
-/// The line names the program if it is beside the library, in an elevated process too.
+/// The line names the program if it is installed beside the library, also in an elevated process.
 #[cfg(unix)]
 #[test]
 fn app_089a_the_program_that_explains_is_named_where_it_is_installed() {

@@ -59,7 +59,7 @@ fn libloading_this() -> impl Fn(&str) -> bool {
     }
 }
 
-/// DRV-77, DRV-260: a driver returns the loader's own functions in place of some of its own, in every look-up.
+/// DRV-77, DRV-260: the loader refuses its own functions if a driver returns them, in every look-up.
 #[test]
 fn drv_077_the_loaders_own_functions_are_refused() {
     case(|scene| {
@@ -101,7 +101,7 @@ fn drv_077_the_loaders_own_device_functions_are_refused() {
             let instance = vk.instance();
             let plain = instance.device(instance.first(), &[]);
             assert_eq!(plain.address("vkCmdDraw"), 0);
-            // The terminator of an enabled extension stays, but finds no function of the driver.
+            // The terminator of an enabled extension remains, but the driver's function is missing.
             let device = instance.device(instance.first(), &["VK_KHR_swapchain"]);
             let info = vk::SwapchainCreateInfoKHR::default();
             let mut swapchain = vk::SwapchainKHR::null();
@@ -134,8 +134,8 @@ fn drv_231_known_names_are_not_unknown() {
     });
 }
 
-/// DRV-210: the loader does not write to the first word of a driver's instances and physical devices. The mock checks it when they are
-/// destroyed.
+/// DRV-210: the loader does not write to the first word of a driver's instances and physical devices. The mock driver checks the words when
+/// these objects are destroyed.
 #[test]
 fn drv_210_the_words_of_instances_and_physical_devices_stay() {
     case(|scene| {
@@ -157,7 +157,7 @@ fn drv_210_the_words_of_instances_and_physical_devices_stay() {
     });
 }
 
-/// DRV-266: the file of a loaded driver is replaced. The old file stays until no process has it open.
+/// DRV-266: replacing the file of a loaded driver does not affect processes that have the old file open.
 #[test]
 fn drv_266_a_driver_replaced_on_disk() {
     case(|scene| {
@@ -177,7 +177,7 @@ fn drv_266_a_driver_replaced_on_disk() {
     });
 }
 
-/// APP-93, APP-143: the loader puts these structures before the application's chains.
+/// APP-93, APP-143: the loader puts its own structures before the application's structures in each chain.
 #[test]
 fn app_093_the_loaders_links_in_the_chains() {
     case(|scene| {
@@ -197,7 +197,7 @@ fn app_093_the_loaders_links_in_the_chains() {
             );
         });
         let outcome = outcome.ok();
-        // The chain has features, device callbacks, and loader data. Without layers there is no layer link.
+        // The chain has features, device callbacks, and loader data. Without layers, there is no structure for layers.
         assert!(
             outcome.calls("a", "vkCreateInstance")[0].contains("pnext=[47:3 47:2 47:1 777000]"),
             "{}",
@@ -211,7 +211,7 @@ fn app_093_the_loaders_links_in_the_chains() {
     });
 }
 
-/// DRV-116, DRV-176: the loader calls a driver's functions of an extension only if the extension is enabled for this driver.
+/// DRV-116, DRV-176: the loader calls a driver's functions of an extension only if it enabled the extension in this driver.
 #[test]
 fn drv_116_extensions_count_per_driver() {
     case(|scene| {
@@ -259,7 +259,7 @@ fn app_187_an_abort_inside_a_callback_does_not_hang() {
     });
 }
 
-/// DRV-262: the device list of a driver grows between the two calls, and the second call reports that.
+/// DRV-262: if the fill call of a driver reports that its device list has grown, the loader repeats the query.
 #[test]
 fn drv_120_an_incomplete_fill_call() {
     case(|scene| {
@@ -287,7 +287,7 @@ fn drv_120_an_incomplete_fill_call() {
     });
 }
 
-/// DRV-120: a driver counts more devices than it writes. The loader ignores devices without a handle.
+/// DRV-120: if a driver counts more devices than it writes, the loader ignores the entries without a handle.
 #[test]
 fn drv_120_claimed_devices_without_handle_are_none() {
     case(|scene| {

@@ -19,7 +19,7 @@ fn beside(scene: &mut Scene, path: &str) -> Outcome {
     outcome
 }
 
-/// DRV-58, DRV-59
+/// DRV-58, DRV-59: the log names a driver library that does not exist.
 #[test]
 fn drv_059_a_missing_library_is_named() {
     case(|scene| {
@@ -44,7 +44,7 @@ fn drv_059_the_resolved_path_is_logged() {
     });
 }
 
-/// DRV-58
+/// DRV-58: a driver file that is not a library is skipped.
 #[test]
 fn drv_058_what_is_no_library_is_skipped() {
     case(|scene| {
@@ -57,7 +57,7 @@ fn drv_058_what_is_no_library_is_skipped() {
 #[test]
 fn drv_058_a_library_of_the_other_class_is_no_error() {
     case(|scene| {
-        // The system looks only at the header of a library. This is the header of an x86 library with the other pointer size.
+        // The system reads only the header of a library. These bytes are the header of an x86 library with the other pointer size.
         let class = if size_of::<usize>() == 8 { 1 } else { 2 };
         let mut head = vec![0x7f, b'E', b'L', b'F', class, 1, 1, 0];
         head.resize(16, 0);
@@ -169,7 +169,7 @@ fn drv_232_a_failed_creation_closes_its_drivers() {
     });
 }
 
-/// DRV-233, APP-69: the extension query keeps the libraries open. DRV-234: destroying an instance closes them.
+/// DRV-233, APP-69, DRV-234: the extension query keeps the libraries open, and destroying an instance closes them.
 #[test]
 fn drv_233_the_extension_query_keeps_libraries_open() {
     case(|scene| {
@@ -194,7 +194,7 @@ fn drv_233_the_extension_query_keeps_libraries_open() {
     });
 }
 
-/// DRV-234: every destruction of an instance empties the list of open libraries, and not only that of the last instance.
+/// DRV-234: the destruction of every instance closes libraries that only a query kept open, and not only that of the last instance.
 #[test]
 fn drv_234_every_destruction_lets_unused_libraries_go() {
     case(|scene| {
@@ -222,7 +222,7 @@ fn drv_234_every_destruction_lets_unused_libraries_go() {
     });
 }
 
-/// DRV-234: unloading the loader empties the list too. APP-9, APP-230a: the loader can be loaded again.
+/// DRV-234, APP-9, APP-230a: unloading the loader closes these libraries too, and the loader can be loaded again.
 #[test]
 fn drv_234_unloading_the_loader_lets_libraries_go() {
     case(|scene| {
@@ -244,8 +244,8 @@ fn drv_234_unloading_the_loader_lets_libraries_go() {
     });
 }
 
-/// DRV-235, DRV-232, DRV-240: libraries close in the order in which they were opened. This holds with an instance, with a failed one, after
-/// a query that kept libraries open, and after one library was closed early.
+/// DRV-235, DRV-232, DRV-240: libraries close in the order in which they were opened. The order holds after an instance, after a failed
+/// creation, after a query that kept libraries open, and after the early close of one library.
 #[test]
 fn drv_235_libraries_close_in_the_order_in_which_they_were_opened() {
     const NAMES: [&str; 5] = ["idle", "a", "b", "c", "d"];
@@ -288,7 +288,7 @@ fn drv_235_libraries_close_in_the_order_in_which_they_were_opened() {
     });
 }
 
-/// DRV-236, APP-112
+/// DRV-236, APP-112: a variable keeps driver libraries loaded.
 #[test]
 fn drv_236_unloading_can_be_switched_off() {
     case(|scene| {

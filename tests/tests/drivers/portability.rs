@@ -15,7 +15,7 @@ fn portable(scene: &mut Scene, name: &str) {
         .manifest_members("\"is_portability_driver\": true");
 }
 
-/// DRV-96
+/// DRV-96: the loader always lists the extension for portability enumeration.
 #[test]
 fn drv_096_the_extension_is_always_there() {
     case(|scene| {
@@ -25,7 +25,7 @@ fn drv_096_the_extension_is_always_there() {
     });
 }
 
-/// DRV-97, APP-86
+/// DRV-97, APP-86: portability drivers are used only with both the flag and the extension.
 #[test]
 fn drv_097_flag_and_extension_together_enable_it() {
     case(|scene| {
@@ -47,7 +47,8 @@ fn drv_097_flag_and_extension_together_enable_it() {
     });
 }
 
-/// DRV-97, DRV-98: without the request, the library is not opened. If another driver is usable, no message mentions the portability driver.
+/// DRV-97, DRV-98: if the application does not request portability drivers, the library is not opened. If another driver is usable, no
+/// message mentions the portability driver.
 #[test]
 fn drv_098_portability_drivers_are_otherwise_skipped_unopened() {
     case(|scene| {
@@ -72,7 +73,7 @@ fn drv_098_portability_drivers_are_otherwise_skipped_unopened() {
     });
 }
 
-/// DRV-98, APP-65: the extension query includes portability drivers.
+/// DRV-98, APP-65: the extension query lists the extensions of portability drivers too.
 #[test]
 fn drv_098_their_extensions_are_listed() {
     case(|scene| {
@@ -89,7 +90,7 @@ fn drv_098_their_extensions_are_listed() {
     });
 }
 
-/// DRV-99: the message says if the flag or the extension is missing.
+/// DRV-99: the message says whether the flag or the extension is missing.
 #[test]
 fn drv_099_skipping_the_only_driver_is_explained() {
     case(|scene| {
@@ -125,7 +126,7 @@ fn drv_099_skipping_the_only_driver_is_explained() {
     });
 }
 
-/// DRV-100: the flag reaches only drivers that have the extension themselves.
+/// DRV-100: only drivers that have the extension themselves receive the flag.
 #[test]
 fn drv_100_the_flag_is_cleared_for_drivers_without_the_extension() {
     case(|scene| {
@@ -146,7 +147,7 @@ fn drv_100_the_flag_is_cleared_for_drivers_without_the_extension() {
     });
 }
 
-/// DRV-46: only the literal `true` counts.
+/// DRV-46: a manifest marks a portability driver only with the literal `true`.
 #[test]
 fn drv_046_only_true_makes_a_portability_driver() {
     case(|scene| {

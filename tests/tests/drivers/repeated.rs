@@ -3,12 +3,12 @@
 use loader_tests::{Scene, Vk, case};
 use serde_json::Value;
 
-/// Returns the names of the devices, in the order after the scan.
+/// Returns the names of the devices, in scan order.
 fn names(vk: &Vk) -> Vec<String> {
     vk.instance_with("1.1", &[]).device_names()
 }
 
-/// Adds two drivers to one folder, which come in the order of their file names. No variable names them.
+/// Adds two drivers to one folder, which the search finds in the order of their file names. No variable names the drivers.
 fn two_drivers(scene: &mut Scene) {
     scene.driver("a").device("one").unlisted();
     scene.driver("b").device("two").unlisted();
@@ -141,7 +141,7 @@ mod links {
         });
     }
 
-    /// DRV-11
+    /// DRV-11: a link and its target count as one driver.
     #[test]
     fn drv_011_a_link_and_its_target_are_one_driver() {
         case(|scene| {
@@ -174,7 +174,8 @@ mod links {
         });
     }
 
-    /// DRV-11, DRV-52: a relative library path starts at the folder of the link, so the link leads to another library and counts too.
+    /// DRV-11, DRV-52: a relative library path starts at the folder of the link, so the link names another library, and counts as another
+    /// driver.
     #[test]
     fn drv_011_a_link_that_leads_to_another_library_is_another_driver() {
         case(|scene| {
@@ -211,7 +212,7 @@ mod links {
         });
     }
 
-    /// DRV-11, DRV-26: a path that a filter rejects does not hide other paths of the file.
+    /// DRV-11, DRV-26: if a filter rejects one path of a file, the file is still found through its other path.
     #[test]
     fn drv_011_filters_come_before() {
         case(|scene| {

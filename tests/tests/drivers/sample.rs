@@ -5,7 +5,7 @@ use std::fs;
 use loader_tests::ash::vk;
 use loader_tests::{built, call, case};
 
-/// The driver negotiates, lists its device, and creates a logical device with a queue.
+/// The sample driver negotiates, lists its device, and creates a logical device with a queue.
 #[test]
 fn sample_driver_has_a_device() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Tests of drivers of a service (LSV-37 to LSV-48). The service runs in the process of the program.
+//! Tests of drivers that a driver service publishes (LSV-37 to LSV-48). The service runs in the process of the program.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::service_server::{Package, Server, Then};
 
-/// Adds a driver to a standard folder, and other drivers that only the service knows.
+/// Adds one driver to a standard folder. Only the service has the drivers `drivers`.
 pub(crate) fn scene_with(scene: &mut Scene, drivers: &[&str]) {
     // The test starts the service within the process of the program.
     scene.needs_superuser("programs trust a driver service of the superuser");
@@ -20,7 +20,7 @@ pub(crate) fn scene_with(scene: &mut Scene, drivers: &[&str]) {
     }
     let socket = scene.path("s");
     scene.unset("VK_DRIVER_FILES").env("VK_LOADER_SERVICE_SOCKET", socket);
-    // Sorting is off, so the order is that of the scan.
+    // Sorting is off, so the devices have the order of the scan.
     scene.env("VK_LOADER_DISABLE_SELECT", "1");
 }
 
@@ -78,7 +78,7 @@ fn lsv_38_drivers_of_the_service_follow_those_of_folders() {
             }
             let instance = vk.instance();
             drop(instance.device(instance.named("b"), &[]));
-            // There were six scans with one connection each, and each library was requested once.
+            // There were six scans with one connection each, and each of the two libraries was requested once.
             assert_eq!((server.connections(), server.requests()), (6, 6 + 2));
         });
         outcome.ok();
@@ -93,7 +93,7 @@ fn lsv_38_drivers_of_the_service_follow_those_of_folders() {
     });
 }
 
-/// LSV-38: filters use the published name, and the rules for portability and architecture apply.
+/// LSV-38: filters match the published name. The rules for portability drivers and architectures apply too.
 #[test]
 fn lsv_38_filters_see_the_published_name() {
     case(|scene| {
@@ -231,12 +231,13 @@ fn lsv_38_the_trace_tells_the_origin() {
     });
 }
 
-/// LSV-42, LSV-39: if the service gets a driver while the program runs, the next scan lists it, although lists of folders are remembered.
+/// LSV-42, LSV-39: if the service gets another driver while the program runs, the next scan lists that driver, although the loader
+/// remembers scans of folders.
 #[test]
 fn lsv_42_a_driver_that_is_added_is_seen_at_the_next_scan() {
     case(|scene| {
         scene_with(scene, &["a", "b"]);
-        // No log listens, so that scans are remembered.
+        // Without logging, the loader remembers scans.
         scene.unset("VK_LOADER_DEBUG");
         let outcome = scene.run(|vk| {
             settle();
@@ -302,7 +303,7 @@ fn lsv_40_libraries_of_a_lost_service_are_closed_when_nothing_uses_them() {
             assert_eq!(names(vk), ["here"]);
             drop(server);
             assert_eq!(names(vk), ["here"]);
-            // The threads of the service end when they detect that their clients are gone.
+            // A thread of the service ends when it detects that its client is gone.
             eventually("no descriptor stays open", || descriptors() == before);
         });
         outcome.ok();
@@ -329,7 +330,7 @@ fn lsv_40_a_library_that_was_replaced_is_closed() {
             drop(instance.device(instance.named("a"), &[]));
             drop(instance);
             assert!(!is_mapped("a") && is_mapped("b"));
-            // The number is new and the library is the same, so the library is not requested again.
+            // The list has a new number and the same library, so the library is not requested again.
             let before = server.requests();
             server.publish(&[package(vk, 2, "b")]);
             assert_eq!(names(vk), ["here", "b"]);
@@ -358,7 +359,7 @@ fn lsv_42_no_descriptor_stays_between_calls() {
             vk.extensions().expect("the query succeeds");
             let instance = vk.instance();
             assert_eq!(instance.device_names(), ["a", "here"]);
-            // The threads of the service end when they detect that their clients are gone.
+            // A thread of the service ends when it detects that its client is gone.
             eventually("no descriptor stays open", || descriptors() == before);
             drop(instance);
             assert_eq!(server.connections(), 3);
@@ -408,7 +409,7 @@ fn lsv_41_what_the_system_does_not_take_costs_one_driver() {
     });
 }
 
-/// LSV-34: keys may have any characters except slashes and those that JSON escapes.
+/// LSV-34: keys may contain any characters except slashes and those that JSON escapes.
 #[test]
 fn lsv_34_odd_keys_are_asked_for_as_they_are() {
     case(|scene| {

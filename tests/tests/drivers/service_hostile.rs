@@ -11,8 +11,8 @@ use wire::{Header, Operation};
 use crate::service::{names, package, scene_with, socket};
 use crate::service_server::{Reply, Request, SEALS, Server, Then, copy_with, memory, sealed, sum};
 
-/// Runs a program whose service changes its answers. The driver in a folder is always listed; `good` is listed if only the other driver is
-/// affected.
+/// Runs a program whose service changes its answers. The driver in a folder is always listed. `good` is listed too if the change affects
+/// only the other driver.
 pub(crate) fn changed(
     scene: &mut Scene,
     change: impl Fn(&Request, &mut Reply) -> Then + Send + Sync + 'static,
@@ -28,7 +28,7 @@ pub(crate) fn changed(
     outcome
 }
 
-/// Starts a service whose answer with the first library is invalid.
+/// Starts a service whose packet with the first library is invalid.
 pub(crate) fn with_bad(
     change: impl Fn(&mut Reply) -> Then + Send + Sync + 'static,
 ) -> impl Fn(&Request, &mut Reply) -> Then {
@@ -131,8 +131,8 @@ fn lsv_62_another_library_than_promised_is_refused() {
     });
 }
 
-/// LSV-47: exactly one descriptor comes with a library. With none, two, or more than there is space for, one driver is lost, and no
-/// descriptor stays open.
+/// LSV-47: exactly one descriptor comes with a library. With any other number of descriptors, one driver is lost, and no descriptor stays
+/// open.
 #[test]
 fn lsv_47_one_descriptor_and_no_other_number() {
     case(|scene| {
@@ -168,8 +168,8 @@ fn lsv_47_one_descriptor_and_no_other_number() {
     });
 }
 
-/// LSV-63, LSV-34, LSV-35: malformed answers. If the list is malformed, the scan has no drivers of the service, and the next scan connects
-/// again.
+/// LSV-63, LSV-34, LSV-35: malformed answers lose only the drivers concerned. If the list is malformed, the scan has no drivers of the
+/// service, and the next scan connects again.
 #[test]
 fn lsv_63_malformed_answers() {
     case(|scene| {
@@ -286,7 +286,7 @@ fn lsv_47_a_service_of_another_user_is_not_trusted() {
     });
 }
 
-/// LSV-47: if the variable names a socket, the owner of its folder is trusted, unless others can write to the folder.
+/// LSV-47: if the variable names a socket, the library trusts the owner of the socket's folder, unless other users can write to the folder.
 #[test]
 fn lsv_47_the_variable_vouches_for_the_owner_of_the_folder() {
     case(|scene| {

@@ -26,7 +26,7 @@ fn lsv_42_a_silent_service_has_a_limit() {
             assert_eq!(names(vk), ["here"]);
             let took = began.elapsed();
             assert!(took >= Duration::from_secs(6), "{took:?}");
-            // The next scans do not connect to this address, even if another service listens there now.
+            // The next scans do not connect to this address, even if another service listens there.
             drop(server);
             let server = Server::honest(&socket(vk), &[package(vk, 0, "a")]);
             assert_eq!(names(vk), ["here"]);
@@ -44,7 +44,7 @@ fn lsv_42_a_silent_service_has_a_limit() {
                     scope.spawn(|| vk.extensions().map(drop));
                 }
             });
-            // Each call scans twice: for the number, and for the names. The second scan does not ask the service.
+            // Each call scans twice: for the count, and for the names. The second scan does not ask the service.
             assert!(server.connections() <= 4 && server.requests() <= 4);
         });
         outcome
@@ -56,7 +56,7 @@ fn lsv_42_a_silent_service_has_a_limit() {
             // SAFETY: the socket is bound and open.
             let listens = unsafe { libc::listen(descriptor, 0) };
             assert_eq!(listens, 0);
-            // Fills the queue of waiting connections.
+            // Fills the queue of waiting connections, so that the next client must wait.
             let fillers: Vec<OwnedFd> = std::iter::from_fn(|| waiting_client(&socket(vk))).collect();
             assert!(!fillers.is_empty());
             let began = Instant::now();
@@ -118,7 +118,7 @@ fn lsv_42_a_busy_service_is_asked_again() {
                     *reply = Reply::new(request, &json!({"status": "busy"}), Vec::new());
                     Then::Send
                 }
-                // The service ends connections above its limit before it answers.
+                // The service closes connections above its limit before it answers.
                 1 if request.is(wire::Operation::Manifests) => Then::Close,
                 _ => Then::Send,
             };
@@ -152,7 +152,7 @@ fn lsv_42_a_busy_service_is_asked_again() {
 fn waiting_client(path: &std::path::Path) -> Option<OwnedFd> {
     use std::os::fd::AsRawFd;
     use std::os::unix::ffi::OsStrExt;
-    // SAFETY: zero is valid for a structure of numbers.
+    // SAFETY: the structure has only numbers, for which zero is valid.
     let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
     address.sun_family = libc::AF_UNIX as libc::sa_family_t;
     for (place, &byte) in address.sun_path.iter_mut().zip(path.as_os_str().as_bytes()) {
@@ -167,7 +167,7 @@ fn waiting_client(path: &std::path::Path) -> Option<OwnedFd> {
         ))
     };
     let length = size_of_val(&address) as libc::socklen_t;
-    // SAFETY: the address is valid and has this length.
+    // SAFETY: the pointer and the length are those of a valid address, and the descriptor is open.
     let connected = retried(|| unsafe { libc::connect(made.as_raw_fd(), (&raw const address).cast(), length) });
     match connected {
         Ok(_) => Some(made),
@@ -254,7 +254,7 @@ fn lsv_42_threads_while_the_service_dies() {
                 }
                 for _ in 0..20 {
                     let server = Server::honest(&socket(vk), &packages);
-                    // The server ends soon after it served a thread.
+                    // The server ends soon after it has served a thread.
                     let before = made.load(Ordering::SeqCst);
                     eventually("a driver comes from the service", || {
                         made.load(Ordering::SeqCst) > before
@@ -291,7 +291,7 @@ fn lsv_42_memory_that_runs_out() {
             let count = heap.count();
             drop(server);
             assert_eq!(names(vk), ["here"]);
-            // Each forked copy makes its own connection first.
+            // Each forked copy of the process makes its own connection first.
             let _server = Server::honest(&socket(vk), &[package(vk, 0, "a")]);
             for number in (1..=count).step_by(count.div_ceil(60)) {
                 for refusal in [Refusal::Only(number), Refusal::From(number)] {

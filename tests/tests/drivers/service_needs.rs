@@ -11,7 +11,7 @@ use wire::Operation;
 use crate::service::{names, package, scene_with, socket};
 use crate::service_server::{Package, Server, Then};
 
-/// The name by which other libraries need the library of these tests.
+/// Name under which other libraries need the library of these tests.
 const NEEDED: &str = "libneeded.so.1";
 
 /// Returns a driver that needs a library. The library is a copy of another mock driver.
@@ -21,7 +21,7 @@ fn needing(vk: &Vk, key: &str, more: Value) -> Package {
     package
 }
 
-/// Makes a folder that the system's linker searches, with the needed library in this file.
+/// Creates a folder that the system's linker searches. The folder has the needed library in `file`.
 fn with_folder(scene: &mut Scene, file: &str) -> PathBuf {
     let folder = scene.path("own");
     scene.on_disk(|| {
@@ -36,7 +36,7 @@ fn with_folder(scene: &mut Scene, file: &str) -> PathBuf {
     folder
 }
 
-/// LSV-66: a library that the system lacks comes with the driver, and is opened before it. A process requests its key once.
+/// LSV-66: a library that the system lacks comes from the service, and is opened before the driver. A process requests its key once.
 #[test]
 fn lsv_66_a_lacking_library_comes_with_its_driver() {
     case(|scene| {
@@ -62,7 +62,7 @@ fn lsv_66_a_lacking_library_comes_with_its_driver() {
     });
 }
 
-/// LSV-66: if the process has a library open, no second one of its name is opened.
+/// LSV-66: if the process has a library open, the loader opens no second library of the same name.
 #[test]
 fn lsv_66_an_open_library_is_not_asked_for() {
     case(|scene| {
@@ -77,7 +77,8 @@ fn lsv_66_an_open_library_is_not_asked_for() {
     });
 }
 
-/// LSV-66: the newer library is used. The version in the name of its file decides, or else the number of symbols that it exports.
+/// LSV-66: the newer of two libraries with one name is used. The version in the file name decides, and otherwise the number of exported
+/// symbols.
 #[test]
 fn lsv_66_the_newer_library_is_used() {
     case(|scene| {
@@ -127,7 +128,7 @@ fn lsv_66_a_library_that_does_not_come_costs_its_driver() {
     });
 }
 
-/// LSV-67: a driver that needs a newer C library is refused before its library is requested, and so is a driver whose needed library does.
+/// LSV-67: a driver is refused, and its library not requested, if the driver or one of its needed libraries needs a newer C library.
 #[test]
 fn lsv_67_a_newer_c_library_is_named() {
     case(|scene| {
@@ -152,7 +153,7 @@ fn lsv_67_a_newer_c_library_is_named() {
     });
 }
 
-/// LSV-67: a program with another C library uses drivers without a version only.
+/// LSV-67: a program with another C library uses only drivers without a version of the C library.
 #[cfg(target_env = "musl")]
 #[test]
 fn lsv_67_a_driver_for_the_gnu_c_library_is_skipped() {

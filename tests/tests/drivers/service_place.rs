@@ -1,4 +1,5 @@
-//! Tests of the default places of a service, and of those that an elevated program trusts (LSV-33, LSV-37, LSV-48).
+//! Tests of the default places of a service, and of the places that an elevated program trusts (LSV-33, LSV-37,
+//! LSV-48).
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -11,7 +12,7 @@ use crate::service_server::Server;
 /// Gives this thread its own view of the file system, and starts a service at the usual path.
 fn at_the_usual_place(vk: &Vk) -> Server {
     use std::ptr::null;
-    // SAFETY: the texts are terminated, and only this thread sees the change.
+    // SAFETY: the texts are terminated, and the mount is visible only to this thread.
     unsafe {
         assert_eq!(
             libc::unshare(libc::CLONE_NEWNS),
@@ -28,7 +29,7 @@ fn at_the_usual_place(vk: &Vk) -> Server {
     Server::honest(wire::SOCKET.as_ref(), &[package(vk, 0, "a")])
 }
 
-/// LSV-37, LSV-33: the library checks once, at the first scan, if the usual socket exists.
+/// LSV-37, LSV-33: the library checks once, at the first scan, whether the usual socket exists.
 #[test]
 fn lsv_37_the_usual_place() {
     case(|scene| {
@@ -57,7 +58,7 @@ fn lsv_48_an_elevated_program_asks_only_at_the_usual_place() {
         scene_with(scene, &["a"]);
         scene.elevated();
         let named = |vk: &Vk| {
-            // Drivers of this machine are found too.
+            // The list also has the drivers of this machine.
             let names = vk.spec().create().map(|instance| instance.device_names());
             names.is_ok_and(|names| names.contains(&"a".into()))
         };

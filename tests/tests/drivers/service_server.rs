@@ -16,21 +16,21 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use wire::{Header, MOST_IN_REQUEST, Operation, Packet};
 
-/// The seals that a memory file must have: all four.
+/// Seals that a memory file must have, which are all four seals of the system.
 pub(crate) const SEALS: i32 = libc::F_SEAL_SEAL | libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_WRITE;
 
-/// A driver of the service.
+/// Driver that the service publishes, with the libraries that it needs.
 #[derive(Clone)]
 pub(crate) struct Package {
-    /// The key of the driver's library.
+    /// Key of the driver's library.
     pub(crate) key: String,
-    /// The text of the driver's manifest.
+    /// Text of the driver's manifest.
     pub(crate) manifest: String,
     /// Path of the file with the library's bytes.
     pub(crate) library: PathBuf,
-    /// The libraries that the driver needs: their keys, their files, and further members of the list.
+    /// Libraries that the driver needs: their keys, their files, and further members of the list.
     pub(crate) needs: Vec<(String, PathBuf, Value)>,
-    /// The version of the C library that the driver needs.
+    /// Version of the C library that the driver needs.
     pub(crate) c_library: &'static str,
 }
 
@@ -52,7 +52,7 @@ impl Package {
         }
     }
 
-    /// Iterates over the libraries that clients can get, with their keys.
+    /// Iterates over the libraries that clients can request, with their keys.
     fn libraries(&self) -> impl Iterator<Item = (&str, &Path)> {
         let needs = self.needs.iter().map(|(key, path, _)| (&key[..], path.as_path()));
         [(&self.key[..], self.library.as_path())].into_iter().chain(needs)
@@ -76,7 +76,7 @@ impl Package {
         })
     }
 
-    /// Adds another member beside the key.
+    /// Adds `member` to the entry of the driver.
     pub(crate) fn with(mut self, member: &str, value: Value) -> Self {
         let mut manifest: Value = serde_json::from_str(&self.manifest).expect("written above");
         manifest["ICD"][member] = value;
@@ -112,7 +112,7 @@ pub(crate) struct Reply {
     pub(crate) header: Header,
     pub(crate) payload: Vec<u8>,
     pub(crate) files: Vec<OwnedFd>,
-    /// Changes the whole packet, after all other changes.
+    /// Changes the whole packet as the last step.
     pub(crate) last: fn(&mut Vec<u8>),
 }
 
@@ -134,13 +134,13 @@ impl Reply {
     }
 }
 
-/// Fate of an answer.
+/// Action of the service after it has formed an answer.
 #[derive(PartialEq, Eq)]
 pub(crate) enum Then {
     Send,
-    /// The client gets no answer.
+    /// Keeps the connection, and sends no answer.
     Keep,
-    /// The connection ends.
+    /// Closes the connection.
     Close,
 }
 
@@ -164,12 +164,12 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts an honest service.
+    /// Starts a service that does not change its answers.
     pub(crate) fn honest(path: &Path, packages: &[Package]) -> Self {
         Self::start(path, packages, None, |_, _| Then::Send)
     }
 
-    /// Starts a service that changes its answers.
+    /// Starts a service whose answers pass through `change`.
     pub(crate) fn changed(
         path: &Path,
         packages: &[Package],
@@ -195,8 +195,8 @@ impl Server {
         let (ready, is_ready) = std::sync::mpsc::channel();
         let thread = thread::spawn(move || {
             if let Some(user) = user {
-                // The system call changes only this thread. The function of the C library would change all threads. SAFETY: the call only
-                // takes numbers.
+                // The system call changes only this thread. The function of the C library would change all threads. SAFETY: the call has no
+                // pointer argument.
                 let changed = unsafe { libc::syscall(libc::SYS_setresuid, user, user, user) };
                 assert_eq!(changed, 0, "the superuser can become another one");
             }
@@ -234,7 +234,7 @@ impl Server {
         self.shared.requests.load(Ordering::SeqCst)
     }
 
-    /// Replaces the published packages.
+    /// Replaces the published drivers.
     pub(crate) fn publish(&self, packages: &[Package]) {
         *self.shared.packages.lock().expect("no panic") = packages.to_vec();
     }
@@ -328,7 +328,7 @@ impl Shared {
         }
     }
 
-    /// Ends all connections.
+    /// Closes all connections.
     fn end(&self) {
         for client in self.live.lock().expect("no panic").iter() {
             // SAFETY: the descriptor is an open socket.
@@ -349,12 +349,12 @@ pub(crate) fn bytes_of(library: &Path) -> Vec<u8> {
     bytes
 }
 
-/// Returns a sealed copy of a library. The mock driver finds its configuration by the name of the copy.
+/// Returns a sealed copy of a library. The mock driver finds its configuration by the name of the memory file.
 pub(crate) fn sealed(library: &Path) -> OwnedFd {
     copy_with(library, SEALS)
 }
 
-/// Returns a memory file with the library and these seals.
+/// Returns a memory file with the content of the library and these seals.
 pub(crate) fn copy_with(library: &Path, seals: i32) -> OwnedFd {
     let bytes = bytes_of(library);
     let file = memory(&library.display().to_string(), &bytes, seals);
@@ -374,7 +374,7 @@ pub(crate) fn memory(name: &str, bytes: &[u8], seals: i32) -> OwnedFd {
     io::Write::write_all(&mut writer, bytes).expect("memory suffices");
     io::Seek::rewind(&mut writer).expect("a file has a position");
     drop(writer);
-    // The system refuses to seal a file while it moves one of its pages.
+    // The system refuses to seal a file during the migration of one of its pages.
     eventually("a memory file can be sealed", || {
         // SAFETY: the descriptor is that of an open file.
         let sealed = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) };
@@ -390,12 +390,12 @@ fn made(descriptor: RawFd) -> Option<OwnedFd> {
     (descriptor >= 0).then(|| unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
 
-/// Creates a socket at a path, which does not listen yet.
+/// Creates a socket and binds it to a path. The socket does not listen yet.
 pub(crate) fn bound(path: &Path) -> OwnedFd {
-    // SAFETY: the call only takes plain numbers.
+    // SAFETY: the call has no pointer argument.
     let socket = made(unsafe { libc::socket(libc::AF_UNIX, libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC, 0) });
     let socket = socket.expect("sockets can be made");
-    // SAFETY: zero is valid for a structure of numbers.
+    // SAFETY: the structure has only numbers, for which zero is valid.
     let mut address: libc::sockaddr_un = unsafe { zeroed() };
     address.sun_family = libc::AF_UNIX as libc::sa_family_t;
     let bytes = path.as_os_str().as_bytes();
@@ -404,7 +404,7 @@ pub(crate) fn bound(path: &Path) -> OwnedFd {
         *place = byte as std::ffi::c_char;
     }
     let length = size_of_val(&address) as libc::socklen_t;
-    // SAFETY: the address is valid and has this length.
+    // SAFETY: the pointer and the length are those of a valid address, and the descriptor is open.
     let result = unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) };
     assert_eq!(result, 0, "{}: {}", path.display(), io::Error::last_os_error());
     socket
@@ -420,7 +420,7 @@ fn send(client: RawFd, reply: Reply) {
     let files: Vec<RawFd> = reply.files.iter().map(AsRawFd::as_raw_fd).collect();
     let bytes = size_of_val(&files[..]) as u32;
     let mut control = [0_u64; 32];
-    // SAFETY: the structure has numbers, and pointers that may be null.
+    // SAFETY: the structure has only numbers and pointers, for which zero is valid.
     let mut message: libc::msghdr = unsafe { zeroed() };
     message.msg_iov = &mut part;
     message.msg_iovlen = 1;
@@ -438,6 +438,7 @@ fn send(client: RawFd, reply: Reply) {
                 .copy_from_nonoverlapping(files.as_ptr(), files.len());
         }
     }
-    // A client that is gone needs no answer. SAFETY: all parts of the message are valid.
+    // The result does not matter, because the client may have disconnected. SAFETY: the pointers in the message refer to live buffers of
+    // the stated lengths.
     let _ = retried(|| unsafe { libc::sendmsg(client, &message, libc::MSG_NOSIGNAL) });
 }

@@ -10,7 +10,7 @@ const WSI: [&str; 2] = ["VK_KHR_surface", "VK_EXT_headless_surface"];
 const SHARED: &str = "VK_KHR_display_swapchain";
 const BOTH: [&str; 2] = ["VK_KHR_swapchain", SHARED];
 
-/// Values of handles before a call that must not write any.
+/// Handles before a call that must not write any handle.
 const BEFORE: [vk::SwapchainKHR; 2] = [vk::SwapchainKHR::null(); 2];
 
 fn create(device: &Device<'_>, surfaces: &[vk::SurfaceKHR]) -> (vk::Result, [vk::SwapchainKHR; 2]) {
@@ -64,7 +64,7 @@ fn drv_184_shared_swapchains() {
     });
 }
 
-/// DRV-184: the driver answers a call for no swapchains.
+/// DRV-184: a call for zero swapchains reaches the driver.
 #[test]
 fn drv_184_no_shared_swapchain_at_all() {
     case(|scene| {
@@ -79,7 +79,7 @@ fn drv_184_no_shared_swapchain_at_all() {
     });
 }
 
-/// DRV-184: a driver without the function. DRV-177, DRV-184: a driver that creates no surface, or no swapchain.
+/// DRV-177, DRV-184: the call returns an error if the driver lacks the function, or creates no surface or no swapchain.
 #[test]
 fn drv_184_shared_swapchains_on_wrong_drivers() {
     case(|scene| {
@@ -109,7 +109,7 @@ fn drv_184_shared_swapchains_on_wrong_drivers() {
     });
 }
 
-/// DRV-179: a NULL surface in the list never reaches the driver. APP-50, LAY-290: a call without the extension does not reach it either.
+/// DRV-179, APP-50, LAY-290: a NULL surface in the list, or a call without the extension, never reaches the driver.
 #[test]
 fn drv_179_shared_swapchains_that_end_the_process() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Tests of memory that runs out in the middle of a program (DRV-4).
+//! Tests of programs that run out of memory (DRV-4).
 
 use std::ptr;
 
@@ -15,7 +15,7 @@ const EXTENSIONS: [&str; 5] = [
     "VK_KHR_get_surface_capabilities2",
 ];
 
-/// Creates a surface, uses it on every device for the first time, and destroys it.
+/// Creates a surface, queries it on every device, which makes each driver create its own surface, and destroys it.
 fn present(instance: &Instance<'_>, devices: &[vk::PhysicalDevice]) -> Result<(), vk::Result> {
     let mut surface = vk::SurfaceKHR::null();
     let info = vk::HeadlessSurfaceCreateInfoEXT::default();
@@ -31,7 +31,7 @@ fn present(instance: &Instance<'_>, devices: &[vk::PhysicalDevice]) -> Result<()
     used
 }
 
-/// Uses drivers as a program does, with one allocator for everything, up to the first failure.
+/// Uses drivers as a typical program does, with one allocator, until the first failure.
 fn program(vk: &Vk, allocator: &Allocator) -> Result<(), vk::Result> {
     let spec = vk.spec().api("1.3").extensions(&EXTENSIONS).allocator(allocator);
     let instance = spec.create()?;
@@ -40,7 +40,7 @@ fn program(vk: &Vk, allocator: &Allocator) -> Result<(), vk::Result> {
     for device in &devices {
         instance.device_extensions(*device)?;
     }
-    // If there is no memory for a name, no driver has it.
+    // A look-up that fails for lack of memory returns NULL, as for a name that no driver has.
     for name in ["vkOddPhysical", "vkOddDevice", "vkNobody"] {
         vk.get(instance.raw, name);
     }
@@ -52,7 +52,8 @@ fn program(vk: &Vk, allocator: &Allocator) -> Result<(), vk::Result> {
     Ok(())
 }
 
-/// DRV-4, DRV-114, APP-174: whichever allocation is refused, the call reports it, and nothing of the instance and the drivers remains.
+/// DRV-4, DRV-114, APP-174: if any allocation is refused, the call reports this, and no object or memory of the instance and the drivers
+/// remains.
 #[test]
 fn drv_004_each_allocation_of_a_program_refused_once() {
     case(|scene| {

@@ -45,7 +45,7 @@ fn drv_137_when_devices_are_sorted() {
     case(|scene| {
         types(scene);
         order(scene, "1.0", &[PROPERTIES2], SORTED);
-        // The extension that the loader adds for a 1.0 application counts too.
+        // The extension that the loader adds for an application of 1.0 is enough for sorting.
         order(scene, "1.0", &[], SORTED);
         for (value, sorted) in [("1", false), ("7", false), ("0", true), ("", true), ("no", true)] {
             scene.env("VK_LOADER_DISABLE_SELECT", value);
@@ -124,7 +124,7 @@ fn drv_138_places_through_the_extension() {
     });
 }
 
-/// DRV-138: a driver without the function has no place on the PCI bus.
+/// DRV-138: if the driver lacks the function, its device has no place on the PCI bus.
 #[test]
 fn drv_138_without_the_function_there_is_no_place() {
     case(|scene| {
@@ -137,7 +137,7 @@ fn drv_138_without_the_function_there_is_no_place() {
     });
 }
 
-/// DRV-139 (criteria 5 and 6), APP-119: devices are sorted by their numbers, and equal devices keep their order.
+/// DRV-139 (criteria 5 and 6), APP-119: devices are sorted by their vendor and device IDs, and equal devices keep their order.
 #[test]
 fn drv_139_numbers_and_a_stable_rest() {
     case(|scene| {
@@ -203,7 +203,7 @@ fn drv_140_a_device_may_be_chosen() {
     });
 }
 
-/// DRV-141, APP-236
+/// DRV-141, APP-236: the log lists the devices before and after sorting.
 #[test]
 fn drv_141_the_order_is_logged() {
     case(|scene| {
@@ -243,7 +243,7 @@ fn drv_141_the_order_is_logged() {
     });
 }
 
-/// DRV-140: only the first sixteen items count.
+/// DRV-140: only the first sixteen items of the variable count.
 #[test]
 fn drv_140_later_items_do_not_choose() {
     case(|scene| {
@@ -260,7 +260,7 @@ fn drv_140_later_items_do_not_choose() {
     });
 }
 
-/// DRV-137: without sorting, no device is chosen.
+/// DRV-137: if sorting is off, the variable that chooses a device has no effect.
 #[test]
 fn drv_137_disabling_the_order_disables_the_choice() {
     case(|scene| {

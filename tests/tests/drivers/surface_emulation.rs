@@ -136,7 +136,7 @@ fn drv_161_drivers_without_surface_functions() {
             instance.destroy_surface(surface);
         });
         let outcome = outcome.ok();
-        // The last message has its own text, with the name that the command had in a draft.
+        // The last message has another form, with the name that the command had in a draft.
         let (_, usual) = first.split_last().expect("there are some");
         outcome.logged(
             "ERROR",
@@ -280,7 +280,7 @@ fn drv_162_surface_maintenance_is_emulated() {
                 ),
                 (1, 4096)
             );
-            // This queries the count alone.
+            // The array is NULL, so the query asks only for the count.
             let mut compatible = vk::SurfacePresentModeCompatibilityEXT::default();
             let mut out = vk::SurfaceCapabilities2KHR::default().push_next(&mut compatible);
             let result = call!(
@@ -294,7 +294,7 @@ fn drv_162_surface_maintenance_is_emulated() {
     });
 }
 
-/// DRV-162: the loader does not emulate a query that the driver has, in either form of the extension.
+/// DRV-162: the loader does not emulate a query that the driver has, in the KHR or the EXT version of the extension.
 #[test]
 fn drv_162_surface_maintenance_is_left_to_drivers_that_have_it() {
     const FORMS: [&str; 2] = ["VK_EXT_surface_maintenance1", "VK_KHR_surface_maintenance1"];
@@ -449,7 +449,7 @@ fn drv_161_structures_that_the_emulation_ignores() {
     });
 }
 
-/// DRV-163
+/// DRV-163: the loader sets `supportsProtected` to false before the driver writes its answer.
 #[test]
 fn drv_163_protected_capabilities_are_preset() {
     const PROTECTED: &str = "VK_KHR_surface_protected_capabilities";

@@ -59,7 +59,8 @@ fn drv_164_creation_without_the_extension() {
     });
 }
 
-/// DRV-164: queries that this check does not cover reach the driver: present rectangles, and capabilities of the counter extension.
+/// DRV-164: queries for which the loader does not check the extension reach the driver: present rectangles, and capabilities of the counter
+/// extension.
 #[test]
 fn drv_164_queries_that_are_not_checked() {
     const COUNTER: &str = "VK_EXT_display_surface_counter";

@@ -11,7 +11,7 @@ use loader_tests::{call, case};
 
 use crate::surfaces::{WSI, two_drivers};
 
-/// DRV-182, DRV-263, APP-162: destroying NULL does nothing. If a driver lacks the destroy function, the loader never calls NULL.
+/// DRV-182, DRV-263, APP-162: destroying NULL does nothing. The loader does not call the destroy function of a driver that lacks it.
 #[test]
 fn drv_182_destruction() {
     case(|scene| {
@@ -103,7 +103,7 @@ fn drv_174_the_create_info_is_copied() {
     });
 }
 
-/// DRV-174: indices are reused, and any number of surfaces may live.
+/// DRV-174: indices are reused, and any number of surfaces can exist.
 #[test]
 fn drv_174_many_surfaces() {
     case(|scene| {
@@ -163,7 +163,8 @@ fn drv_177_threads_share_a_drivers_surface() {
     });
 }
 
-/// DRV-177: if a thread uses a surface while the driver still creates its own surface for another thread, it gets that surface.
+/// DRV-177: if a thread uses a surface while the driver still creates its own surface for another thread, that thread waits and gets the
+/// same surface.
 #[test]
 fn drv_177_the_second_thread_waits_for_the_drivers_surface() {
     const MAKING: &str = "vkCreateHeadlessSurfaceEXT";
@@ -172,7 +173,7 @@ fn drv_177_the_second_thread_waits_for_the_drivers_surface() {
         let outcome = scene.run(|vk| {
             let inside = AtomicUsize::new(0);
             let inside = Shared(&raw const inside);
-            // The driver sends its message during the creation, and waits there until the other thread is inside too.
+            // The driver sends its message during the creation, and waits there until the other thread has also entered the driver.
             let messages = Messages::with_hook(move |message| {
                 if message.text != "making" {
                     return;

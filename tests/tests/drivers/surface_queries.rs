@@ -7,7 +7,7 @@ use loader_tests::vk::WINDOW_SURFACE;
 use loader_tests::vk::{Instance, count_from, two_call};
 use loader_tests::{call, case};
 
-/// The extensions of these tests.
+/// Instance extensions that these tests enable.
 pub(crate) const WSI: [&str; 4] = [
     "VK_KHR_surface",
     "VK_EXT_headless_surface",
@@ -256,8 +256,8 @@ fn drv_165_null_outputs_abort() {
     });
 }
 
-/// DRV-177, DRV-181: if a driver creates no surface, every query except the one for support returns the driver's error, without a call of
-/// the driver's query.
+/// DRV-177, DRV-181: if a driver creates no surface, every query except the one for support returns the driver's error, and the driver's
+/// query is not called.
 #[test]
 fn drv_177_queries_return_the_failure_of_the_creation() {
     const COUNTER: &str = "VK_EXT_display_surface_counter";
@@ -333,7 +333,7 @@ fn drv_177_queries_return_the_failure_of_the_creation() {
     });
 }
 
-/// DRV-179: a NULL surface is passed on, for VK_GOOGLE_surfaceless_query.
+/// DRV-179: a NULL surface reaches the driver, as VK_GOOGLE_surfaceless_query needs.
 #[test]
 fn drv_179_a_null_surface_is_passed_on() {
     const SURFACELESS: &str = "VK_GOOGLE_surfaceless_query";

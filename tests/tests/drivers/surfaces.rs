@@ -1,4 +1,4 @@
-//! Tests of the loader's surface objects, and of the first use at which drivers create their own (DRV-170 to DRV-189).
+//! Tests of the loader's surface objects, and of their first use, at which a driver creates its own surface (DRV-170 to DRV-189).
 
 use std::ffi::c_void;
 use std::ptr;
@@ -8,7 +8,7 @@ use loader_tests::vk::Instance;
 use loader_tests::vk::{CREATE_WINDOW_SURFACE, WINDOW_SURFACE};
 use loader_tests::{Scene, call, case};
 
-/// The extensions of these tests.
+/// Instance extensions that these tests enable.
 pub(crate) const WSI: &[&str] = if cfg!(windows) {
     &["VK_KHR_surface", "VK_KHR_win32_surface", "VK_EXT_headless_surface"]
 } else {
@@ -206,8 +206,8 @@ fn drv_171_old_drivers_read_the_loaders_layout() {
     });
 }
 
-/// DRV-176: without VK_KHR_surface, a driver is not asked to create a surface. DRV-177: without the platform's extension, there is no
-/// surface.
+/// DRV-176: without VK_KHR_surface, the loader does not ask a driver to create a surface. DRV-177: a driver without the platform's
+/// extension has no surface.
 #[test]
 fn drv_177_a_driver_without_the_extension_does_not_support_it() {
     case(|scene| {
@@ -261,7 +261,8 @@ fn drv_178_a_failing_creation() {
     });
 }
 
-/// DRV-177: if a driver succeeds without writing a surface, its queries get NULL, and the next use asks it again. Nothing is destroyed.
+/// DRV-177: if a driver succeeds without writing a surface, its queries receive NULL, and the next use asks the driver again. The loader
+/// destroys no surface in this driver.
 #[test]
 fn drv_177_a_driver_that_writes_no_handle() {
     case(|scene| {
@@ -291,7 +292,7 @@ fn drv_177_a_driver_that_writes_no_handle() {
     });
 }
 
-/// DRV-175
+/// DRV-175: surface creation refuses an unknown structure.
 #[test]
 fn drv_175_unknown_structures_are_refused() {
     case(|scene| {
@@ -317,7 +318,7 @@ fn drv_175_unknown_structures_are_refused() {
     });
 }
 
-/// DRV-174, DRV-175: the only structure that may extend a create info is copied with it, and reaches the driver.
+/// DRV-174, DRV-175: the loader copies the only structure that may extend a create info. The copy reaches the driver.
 #[test]
 fn drv_175_stereo_displays() {
     /// `VkDisplaySurfaceStereoCreateInfoNV`, which is newer than these bindings.
@@ -360,7 +361,7 @@ fn drv_175_stereo_displays() {
     });
 }
 
-/// The number of the window system of these tests.
+/// Number of the window system of these tests in the loader's surface objects.
 const PLATFORM: i32 = if cfg!(windows) { 2 } else { 3 };
 
 /// DRV-177: drivers of each kind share one surface.

@@ -76,7 +76,7 @@ fn drv_183_a_swapchain_on_each_driver() {
     });
 }
 
-/// DRV-183: the trampoline does the same work as the pointer of vkGetDeviceProcAddr.
+/// DRV-183: the trampoline has the same effect as the pointer from vkGetDeviceProcAddr.
 #[test]
 fn drv_183_the_trampoline_works_too() {
     case(|scene| {
@@ -100,7 +100,7 @@ fn drv_183_the_trampoline_works_too() {
     });
 }
 
-/// DRV-183, APP-50
+/// DRV-183, APP-50: creating a swapchain without the enabled extension aborts the process.
 #[test]
 fn drv_183_a_swapchain_without_the_extension_aborts() {
     case(|scene| {
@@ -121,7 +121,7 @@ fn drv_183_a_swapchain_without_the_extension_aborts() {
     });
 }
 
-/// DRV-183: a driver lists the extension but lacks the function.
+/// DRV-183: swapchain creation fails if a driver lists the extension but lacks the function.
 #[test]
 fn drv_183_a_driver_without_the_function() {
     case(|scene| {
@@ -176,7 +176,7 @@ fn app_050_a_swapchain_without_a_create_info_aborts() {
     });
 }
 
-/// DRV-268: the driver's failure is returned.
+/// DRV-268: the application gets the driver's error.
 #[test]
 fn drv_183_a_failing_creation_is_returned() {
     case(|scene| {
@@ -198,7 +198,7 @@ fn drv_183_a_failing_creation_is_returned() {
     });
 }
 
-/// DRV-185
+/// DRV-185: the query reaches the driver. If the driver lacks the command, the loader returns success.
 #[test]
 fn drv_185_group_present_modes() {
     case(|scene| {
@@ -229,7 +229,7 @@ fn drv_185_group_present_modes() {
     });
 }
 
-/// APP-45, DRV-204, DRV-197: the look-up at the end of the device chain, with and without the extensions.
+/// APP-45, DRV-204, DRV-197: the look-up below the layers returns a terminator only if its extension is enabled.
 #[test]
 fn drv_204_terminators_depend_on_the_extension() {
     case(|scene| {

@@ -8,7 +8,7 @@ use loader_tests::{Vk, case};
 const EXTENSIONS: [&str; 3] = ["VK_KHR_surface", "VK_EXT_headless_surface", "VK_EXT_debug_utils"];
 const THREADS: usize = 6;
 
-/// Runs as one of several threads that share an instance: makes all queries of the instance at the same time as the others.
+/// Work of one of several threads that share an instance. The thread makes all queries of the instance, at the same time as the others.
 fn guest(instance: &Instance<'_>, number: usize) {
     let devices = instance.devices().expect("devices");
     assert_eq!(devices.len(), 2);
@@ -28,7 +28,7 @@ fn guest(instance: &Instance<'_>, number: usize) {
     assert_eq!(instance.groups().expect("groups").len(), 2);
 }
 
-/// Runs as a thread with its own instance, which guest threads share.
+/// Work of a thread with its own instance, which guest threads share.
 fn host(vk: &Vk, number: usize) {
     for round in 0..10 {
         if number.is_multiple_of(3) {
@@ -58,7 +58,7 @@ fn drv_168_many_threads_on_many_drivers() {
             .unknown_physical("vkOddB")
             .unknown_device("vkOddC")
             .unknown_device("vkOddD");
-        // A driver without devices, and a driver that sometimes fails.
+        // One driver has no devices, and one fails sometimes.
         scene
             .driver("empty")
             .fail_calls("vkEnumeratePhysicalDevices", -3, 40, 60);

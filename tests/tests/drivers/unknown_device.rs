@@ -61,7 +61,7 @@ fn drv_224_a_device_without_the_function() {
     });
 }
 
-/// DRV-223, DRV-6, GEN-68
+/// DRV-223, DRV-6, GEN-68: an instance has space for 250 unknown device commands.
 #[test]
 fn drv_223_two_hundred_and_fifty_names_fit() {
     case(|scene| {
@@ -96,7 +96,7 @@ fn drv_223_two_hundred_and_fifty_names_fit() {
     });
 }
 
-/// DRV-226, APP-47: vkGetDeviceProcAddr returns the driver's answer, without a slot.
+/// DRV-226, APP-47: vkGetDeviceProcAddr returns the driver's own pointer, and uses no slot.
 #[test]
 fn drv_226_device_lookup_of_unknown_names() {
     case(|scene| {
@@ -116,7 +116,7 @@ fn drv_226_device_lookup_of_unknown_names() {
     });
 }
 
-/// APP-32: the two kinds have separate lists, and a name keeps its kind.
+/// APP-32: unknown physical-device and device functions have separate lists, and a name stays in its list.
 #[test]
 fn app_032_the_two_kinds_do_not_share_slots() {
     case(|scene| {

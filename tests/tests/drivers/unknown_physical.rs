@@ -22,7 +22,7 @@ fn get(vk: &Vk, instance: vk::Instance, name: &str) -> usize {
     vk.get(instance, name)
 }
 
-/// DRV-216, DRV-219, DRV-220, DRV-228, APP-31, APP-32: the handle is unwrapped, and all other arguments are passed on unchanged.
+/// DRV-216, DRV-219, DRV-220, DRV-228, APP-31, APP-32: the driver receives its own handle, and all other arguments unchanged.
 #[test]
 fn drv_220_arguments_and_result_pass_unchanged() {
     case(|scene| {
@@ -68,7 +68,7 @@ fn drv_221_a_driver_that_lacks_the_function_crashes() {
     });
 }
 
-/// DRV-216, DRV-218: interface versions below 4 are not asked.
+/// DRV-216, DRV-218: the loader does not ask drivers with an interface version below 4.
 #[test]
 fn drv_216_old_interfaces_are_not_asked() {
     case(|scene| {
@@ -88,7 +88,7 @@ fn drv_216_old_interfaces_are_not_asked() {
     });
 }
 
-/// DRV-217, APP-32: exactly 250 supported names fit. Unsupported names take no slot, however many are looked up.
+/// DRV-217, APP-32: an instance has space for exactly 250 supported names. Names that no driver supports use no slot.
 #[test]
 fn drv_217_two_hundred_and_fifty_names_fit() {
     case(|scene| {
@@ -142,7 +142,7 @@ fn drv_217_the_first_use_is_logged() {
     });
 }
 
-/// DRV-70: the loader asks the driver with its own live instance. The mock ends the process for any other.
+/// DRV-70: the loader asks the driver with its own live instance. The mock driver ends the process if it receives another instance.
 #[test]
 fn drv_070_the_driver_is_asked_with_its_own_instance() {
     case(|scene| {
@@ -161,7 +161,7 @@ fn drv_070_the_driver_is_asked_with_its_own_instance() {
     });
 }
 
-/// APP-35: unknown names of any bytes and any length are not found.
+/// APP-35: unknown names of any bytes and any length give NULL.
 #[test]
 fn app_035_odd_names() {
     case(|scene| {
@@ -193,7 +193,7 @@ fn app_035_odd_names() {
     });
 }
 
-/// APP-35
+/// APP-35: looking up a NULL name returns NULL.
 #[test]
 fn app_035_no_name() {
     case(|scene| {

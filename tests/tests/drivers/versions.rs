@@ -3,7 +3,7 @@
 use loader_tests::ash::vk;
 use loader_tests::{Outcome, Scene, Vk, call, case};
 
-/// Returns the application info that the driver saw: the text from `app=` to the flags.
+/// Returns the application info that the driver received: the text from `app=` to the flags.
 #[track_caller]
 fn seen(outcome: &Outcome, driver: &str) -> String {
     let calls = outcome.calls(driver, "vkCreateInstance");
@@ -17,7 +17,7 @@ fn run(scene: &mut Scene, body: impl FnOnce(&Vk)) -> Outcome {
     outcome
 }
 
-/// DRV-88, DRV-89
+/// DRV-88, DRV-89: a driver whose manifest says 1.0 counts as a driver of 1.0.
 #[test]
 fn drv_089_an_old_manifest_makes_an_old_driver() {
     case(|scene| {
@@ -32,7 +32,7 @@ fn drv_089_an_old_manifest_makes_an_old_driver() {
     });
 }
 
-/// DRV-88, DRV-91
+/// DRV-88, DRV-91: a driver of 1.1 or newer gets the application info unchanged.
 #[test]
 fn drv_091_a_newer_driver_gets_the_application_info_unchanged() {
     case(|scene| {
@@ -46,7 +46,7 @@ fn drv_091_a_newer_driver_gets_the_application_info_unchanged() {
     });
 }
 
-/// DRV-90
+/// DRV-90: a driver of 1.0 gets a copy of the application info with its own version.
 #[test]
 fn drv_090_an_old_driver_gets_a_copy_with_its_own_version() {
     case(|scene| {
@@ -87,7 +87,7 @@ fn drv_090_the_copy_keeps_the_other_members() {
     });
 }
 
-/// DRV-88
+/// DRV-88: a driver without the version query counts as a driver of 1.0.
 #[test]
 fn drv_088_a_missing_version_function_makes_a_driver_1_0() {
     case(|scene| {
@@ -102,7 +102,7 @@ fn drv_088_a_missing_version_function_makes_a_driver_1_0() {
     });
 }
 
-/// DRV-88
+/// DRV-88: a driver whose version query fails counts as a driver of 1.0.
 #[test]
 fn drv_088_a_failing_version_query_makes_a_driver_1_0() {
     case(|scene| {
@@ -113,7 +113,7 @@ fn drv_088_a_failing_version_query_makes_a_driver_1_0() {
     });
 }
 
-/// DRV-88
+/// DRV-88: a driver whose version query returns 1.0 causes a warning.
 #[test]
 fn drv_088_an_answer_of_1_0_is_warned_about() {
     case(|scene| {
@@ -157,7 +157,7 @@ fn drv_088_an_answer_of_2_0_is_no_old_driver() {
     });
 }
 
-/// DRV-92, DRV-95
+/// DRV-92, DRV-95: the application may ask for any version from 1.0.
 #[test]
 fn drv_092_every_later_version_is_accepted() {
     case(|scene| {
@@ -187,7 +187,7 @@ fn drv_095_the_version_is_the_loaders() {
     });
 }
 
-/// DRV-93, APP-85
+/// DRV-93, APP-85: a version below 1.0 causes an error line.
 #[test]
 fn drv_093_a_version_below_1_0_is_an_error_line() {
     case(|scene| {
@@ -200,7 +200,7 @@ fn drv_093_a_version_below_1_0_is_an_error_line() {
     });
 }
 
-/// DRV-93, APP-85
+/// DRV-93, APP-85: an application version with a variant causes a warning.
 #[test]
 fn drv_093_a_variant_is_a_warning() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Tests of the list of the only devices that an instance shows (DRV-143a).
+//! Tests of the variable that lists the visible devices of an instance (DRV-143a).
 
 use std::thread;
 
@@ -25,13 +25,13 @@ pub(crate) fn five_devices(scene: &mut Scene) {
 
 const ALL: &str = "placed,plain,marked,small,processor";
 
-/// Returns the devices of an instance with this value of the variable.
+/// Returns the visible devices if the variable has this value.
 fn shown(scene: &mut Scene, value: &str) -> String {
     scene.env(VARIABLE, value);
     names(scene)
 }
 
-/// Returns the devices of an instance, from both calls of an enumeration.
+/// Returns the devices of an instance. Checks that the count and the list of an enumeration agree.
 pub(crate) fn names(scene: &mut Scene) -> String {
     let outcome = scene.run(|vk| {
         let instance = vk.instance_with("1.1", &[]);
@@ -44,7 +44,7 @@ pub(crate) fn names(scene: &mut Scene) -> String {
     outcome.ok().said("devices").join(";")
 }
 
-/// Each kind of word works, alone and in a list. The order of the list counts.
+/// Each kind of word works, alone and in a list. The devices have the order of the list.
 #[test]
 fn drv_143a_only_these_in_this_order() {
     case(|scene| {
@@ -74,7 +74,7 @@ fn drv_143a_only_these_in_this_order() {
     });
 }
 
-/// A word that matches nothing gives a warning with the words that would match. The other words count.
+/// A word that matches no device causes a warning with the words that would match. The other words still apply.
 #[test]
 fn drv_143a_a_word_without_a_device_is_a_warning() {
     case(|scene| {
@@ -109,7 +109,7 @@ fn drv_143a_a_word_without_a_device_is_a_warning() {
     });
 }
 
-/// Ten thousand words count, with one warning for all that the log does not name. Words after the first 16,384 do not count.
+/// A list may have ten thousand words. One warning covers all words that the log does not name. Words after the first 16,384 are ignored.
 #[test]
 fn drv_143a_ten_thousand_words() {
     case(|scene| {
@@ -129,7 +129,7 @@ fn drv_143a_ten_thousand_words() {
     });
 }
 
-/// Layers see the same devices as the application. A filter above the layers counts too.
+/// Layers see the same devices as the application. An ID filter, which works above the layers, applies too.
 #[test]
 fn drv_143a_hidden_below_the_filters() {
     case(|scene| {
@@ -192,7 +192,7 @@ fn drv_143a_groups_with_a_hidden_member() {
     });
 }
 
-/// The words that were set when the instance was created count.
+/// The value of the variable at the creation of the instance counts. A later change has no effect.
 #[test]
 fn drv_143a_a_later_change_of_the_variable_does_not_count() {
     case(|scene| {
@@ -239,7 +239,7 @@ fn drv_143a_hidden_devices_are_logged() {
     });
 }
 
-/// DRV-143a, DRV-168: threads that enumerate at once get the same devices and groups, also where everything is hidden.
+/// DRV-143a, DRV-168: threads that enumerate at the same time get the same devices and groups, also if all devices are hidden.
 #[test]
 fn drv_143a_threads_get_the_same_lists() {
     case(|scene| {

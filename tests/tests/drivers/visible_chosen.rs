@@ -15,7 +15,7 @@ fn settings(scene: &Scene, members: &str) {
     scene.file(FILE, text);
 }
 
-/// The settings file takes precedence over the variable, and a message says so. An element that is not a string matches nothing.
+/// The settings file takes precedence over the variable, and a message says so. An element that is not a string matches no device.
 #[test]
 fn drv_143a_the_settings_file_chooses() {
     case(|scene| {
@@ -109,7 +109,7 @@ fn drv_143a_configured_devices_take_precedence() {
     });
 }
 
-/// The selected device is the first of the visible ones. Without sorting, the order of the words stays.
+/// The selected device is the first of the visible ones. Without sorting, the devices have the order of the words.
 #[test]
 fn drv_143a_the_selected_device_is_the_first_of_the_visible_ones() {
     case(|scene| {
@@ -123,7 +123,7 @@ fn drv_143a_the_selected_device_is_the_first_of_the_visible_ones() {
     });
 }
 
-/// `DRI_PRIME` chooses the first device, and with `!` the only one, if nothing else chooses.
+/// `DRI_PRIME` chooses the first device, or with `!` the only device, unless another setting chooses.
 #[test]
 fn drv_143b_dri_prime() {
     case(|scene| {
@@ -226,7 +226,7 @@ fn drv_143a_drivers_without_a_visible_device_are_not_opened() {
             // The configuration of a driver may rename its devices.
             ("name:card", "one,two", "card"),
             ("name:cpu", "one,two", "cpu"),
-            // No driver is left, so all are opened.
+            // The loader opens all drivers, because otherwise no driver would remain.
             ("none", "one,two", ""),
             ("type:virtual", "one,two", ""),
         ] {

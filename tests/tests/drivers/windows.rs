@@ -8,7 +8,7 @@ use loader_tests::{Scene, call, case};
 
 use crate::surfaces::WSI;
 
-/// The data of a value that counts.
+/// Data of a registry value that counts.
 const ZERO: [u8; 4] = [0; 4];
 
 /// Returns a path in the form of this system.
@@ -26,7 +26,7 @@ fn searching(scene: &mut Scene) {
     scene.unset("VK_DRIVER_FILES");
 }
 
-/// DRV-39, DRV-41: names of values are paths of manifests. A value other than zero disables its manifest.
+/// DRV-39, DRV-41: the names of registry values are paths of manifests. A value other than zero disables its manifest.
 #[test]
 fn drv_039_values_of_zero_name_manifests() {
     case(|scene| {
@@ -46,7 +46,7 @@ fn drv_039_values_of_zero_name_manifests() {
     });
 }
 
-/// DRV-39: drivers in the key of the user do not count.
+/// DRV-39: drivers in the registry key of the user do not count.
 #[test]
 fn drv_039_the_user_lists_no_driver() {
     case(|scene| {
@@ -61,7 +61,7 @@ fn drv_039_the_user_lists_no_driver() {
     });
 }
 
-/// DRV-39: a value may name a folder, and a missing file is not an error.
+/// DRV-39: a value may name a folder, and a missing file causes no error.
 #[test]
 fn drv_039_a_folder_and_what_is_not_there() {
     case(|scene| {
@@ -230,7 +230,7 @@ fn drv_173_the_create_info_of_a_window() {
     });
 }
 
-/// Creates a surface from this create info.
+/// Creates a surface from `info`.
 fn made(instance: &Instance<'_>, info: &vk::Win32SurfaceCreateInfoKHR<'_>) -> (vk::Result, vk::SurfaceKHR) {
     let mut surface = vk::SurfaceKHR::null();
     let result = call!(
@@ -264,7 +264,7 @@ fn drv_174_the_create_info_of_a_window_is_copied() {
     });
 }
 
-/// DRV-175: no structure may extend the create info of a window.
+/// DRV-175: surface creation refuses any structure that extends the create info of a window.
 #[test]
 fn drv_175_unknown_structures_for_a_window_are_refused() {
     case(|scene| {

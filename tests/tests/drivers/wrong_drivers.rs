@@ -18,10 +18,10 @@ const EXTENSIONS: [&str; 4] = [
 const SWAPCHAIN: &str = "VK_KHR_swapchain";
 const BAD: &str = "bad";
 
-/// A kind of faulty driver: its fault, and a function that adds the fault to a good driver.
+/// Fault of a driver: its name, and a function that adds it to a good driver.
 type Wrong = (&'static str, fn(&mut Driver) -> &mut Driver);
 
-/// Faults before the first query: manifest, library, negotiation, global functions.
+/// Faults that the loader meets before the first query: in the manifest, the library, the negotiation, or the global functions.
 const AT_THE_DOOR: [Wrong; 17] = [
     ("a manifest that is empty", |driver| driver.manifest_text("")),
     ("a manifest that is no JSON", |driver| driver.manifest_text("{]")),
@@ -62,7 +62,8 @@ const AT_THE_DOOR: [Wrong; 17] = [
     }),
 ];
 
-/// Faults of an instance: creation, enumeration, groups. (A group of unknown devices fails the whole call, DRV-154.)
+/// Faults of an instance: in creation, enumeration, or groups. A group of unknown devices is not among them, because it fails the whole
+/// call (DRV-154).
 const AS_INSTANCE: [Wrong; 13] = [
     ("an extension name without an end", |driver| {
         driver.extension(&"n".repeat(256))
@@ -83,7 +84,7 @@ const AS_INSTANCE: [Wrong; 13] = [
         driver.fail("vkEnumeratePhysicalDevices", -4)
     }),
     ("a failing list of devices", |driver| {
-        // Every second call fills the list. If one fill call failed and a later one did not, devices would appear and disappear.
+        // Every second call fills the list. All fill calls fail, because the devices would otherwise appear and disappear.
         for call in (2..40).step_by(2) {
             driver.fail_calls("vkEnumeratePhysicalDevices", -4, call, call);
         }
@@ -103,7 +104,7 @@ const AS_INSTANCE: [Wrong; 13] = [
     }),
 ];
 
-/// Faults that show later: surfaces, devices, queues.
+/// Faults that appear later: in surfaces, devices, or queues.
 const IN_USE: [Wrong; 12] = [
     ("no queries of surfaces", |driver| {
         for query in ["Support", "Capabilities", "Formats", "PresentModes"] {
@@ -136,7 +137,7 @@ const IN_USE: [Wrong; 12] = [
     ("no swapchains", |driver| driver.missing("vkCreateSwapchainKHR")),
 ];
 
-/// Returns the results of a device and of everything made with it, as one line.
+/// Creates a device and objects with it. Returns all results as one line.
 fn offer(instance: &Instance<'_>, name: &str, physical: vk::PhysicalDevice, surface: vk::SurfaceKHR) -> String {
     let extensions = instance.device_extensions(physical);
     let support = instance.surface_support(physical, surface);
@@ -211,7 +212,8 @@ fn good_drivers_are_empty(outcome: &Outcome) {
     assert!(guilty.is_empty(), "{guilty:?}\n{}", outcome.all());
 }
 
-/// Compares the offers of three drivers alone with their offers around each faulty driver. `good` has the manifests.
+/// Compares the results of three good drivers alone with their results beside each faulty driver. `good` has the manifests of the good
+/// drivers.
 fn compare(scene: &mut Scene, good: &[String; 3], wrongs: &[Wrong]) {
     scene
         .env("VK_LOADER_DISABLE_SELECT", "1")
@@ -220,7 +222,7 @@ fn compare(scene: &mut Scene, good: &[String; 3], wrongs: &[Wrong]) {
         .limit(60);
     let alone = scene.run(tell);
     alone.ok();
-    // Extensions, groups, and a line for each of the three devices.
+    // The results are the extensions, the groups, and a line for each of the three devices.
     assert_eq!(alone.said("offer").len(), 5, "{}", alone.all());
     let works = |line: &&str| !line.contains("Err(");
     assert!(alone.said("offer").iter().all(works), "{}", alone.all());
@@ -239,7 +241,7 @@ fn compare(scene: &mut Scene, good: &[String; 3], wrongs: &[Wrong]) {
     }
 }
 
-/// Returns the manifests of three good mock drivers with different names.
+/// Adds three good mock drivers with different names. Returns their manifests.
 fn mocks(scene: &mut Scene) -> [String; 3] {
     ["a", "b", "c"].map(|name| {
         scene.usual_driver(name).unknown_physical("vkOddPhysical").unlisted();
@@ -247,13 +249,13 @@ fn mocks(scene: &mut Scene) -> [String; 3] {
     })
 }
 
-/// Returns two mock drivers with lavapipe between them.
+/// Adds two mock drivers. Returns their manifests, with that of lavapipe between them.
 fn around_lavapipe(scene: &mut Scene) -> [String; 3] {
     let [first, _, last] = mocks(scene);
     [first, lavapipe(), last]
 }
 
-/// DRV-243: faulty drivers that are not loaded at all.
+/// DRV-243: three drivers work beside each driver that the loader rejects before the first query.
 #[test]
 fn drv_243_a_wrong_library_among_four() {
     case(|scene| {
@@ -262,7 +264,7 @@ fn drv_243_a_wrong_library_among_four() {
     });
 }
 
-/// DRV-243, DRV-241: drivers with faults in creation, enumeration and groups.
+/// DRV-243, DRV-241: three drivers work beside each driver with faults in creation, enumeration or groups.
 #[test]
 fn drv_243_a_wrong_instance_among_four() {
     case(|scene| {
@@ -271,7 +273,7 @@ fn drv_243_a_wrong_instance_among_four() {
     });
 }
 
-/// DRV-243: drivers with faults in surfaces, devices and queues.
+/// DRV-243: three drivers work beside each driver with faults in surfaces, devices or queues.
 #[test]
 fn drv_243_a_wrong_device_among_four() {
     case(|scene| {
@@ -280,11 +282,11 @@ fn drv_243_a_wrong_device_among_four() {
     });
 }
 
-/// Repeats the tests with a real driver. Runs without real drivers leave out the modules of this name.
+/// Tests with a real driver among the four. Runs without real drivers exclude the modules of this name.
 pub(crate) mod real {
     use super::*;
 
-    /// DRV-243
+    /// DRV-243: lavapipe works beside each driver whose manifest, library or negotiation is faulty.
     #[test]
     fn drv_243_a_wrong_library_beside_lavapipe() {
         case(|scene| {
@@ -293,7 +295,7 @@ pub(crate) mod real {
         });
     }
 
-    /// DRV-243
+    /// DRV-243: lavapipe works beside each driver with a faulty instance or enumeration.
     #[test]
     fn drv_243_a_wrong_instance_beside_lavapipe() {
         case(|scene| {
@@ -302,7 +304,7 @@ pub(crate) mod real {
         });
     }
 
-    /// DRV-243
+    /// DRV-243: lavapipe works beside each driver with faulty surfaces, devices or queues.
     #[test]
     fn drv_243_a_wrong_device_beside_lavapipe() {
         case(|scene| {

@@ -1,4 +1,5 @@
-//! Tests of the layers that the application gets, their order, and the messages about them (LAY-130 to LAY-134, LAY-140 to LAY-157).
+//! Tests of the layers that are active for an application, their order, and the messages about them (LAY-130 to LAY-134, LAY-140 to
+//! LAY-157).
 
 use std::ffi::{CStr, c_char};
 
@@ -40,7 +41,7 @@ fn lay_140_the_application_s_layers_come_last_in_their_order() {
     });
 }
 
-/// LAY-145
+/// LAY-145: the application can enable an implicit layer that its variables turn off.
 #[test]
 fn lay_145_the_application_enables_an_implicit_layer_that_is_off() {
     case(|scene| {
@@ -57,7 +58,7 @@ fn lay_145_the_application_enables_an_implicit_layer_that_is_off() {
     });
 }
 
-/// LAY-144
+/// LAY-144: an unknown layer fails the call before the search for drivers.
 #[test]
 fn lay_144_an_unknown_layer_fails_the_call_before_drivers_are_looked_for() {
     case(|scene| {
@@ -75,7 +76,7 @@ fn lay_144_an_unknown_layer_fails_the_call_before_drivers_are_looked_for() {
     });
 }
 
-/// LAY-144
+/// LAY-144: a layer name must match in every character.
 #[test]
 fn lay_144_layer_names_match_exactly() {
     case(|scene| {
@@ -100,7 +101,7 @@ fn with_names(vk: &loader_tests::Vk, count: u32, names: *const *const c_char) ->
     call!(vk, PFN_vkCreateInstance(&info, std::ptr::null(), &mut instance))
 }
 
-/// LAY-144, BI-43
+/// LAY-144, BI-43: a NULL array of layers or a NULL name fails the call.
 #[test]
 fn bi_43_a_null_array_or_name_of_layers_is_refused() {
     case(|scene| {
@@ -117,7 +118,7 @@ fn bi_43_a_null_array_or_name_of_layers_is_refused() {
     });
 }
 
-/// LAY-144, BI-44
+/// LAY-144, BI-44: a layer name without a terminator fails the call.
 #[test]
 fn bi_44_a_layer_name_without_an_end_is_refused() {
     case(|scene| {
@@ -134,7 +135,7 @@ fn bi_44_a_layer_name_without_an_end_is_refused() {
     });
 }
 
-/// LAY-144
+/// LAY-144: a layer name that is not UTF-8 fails the call.
 #[test]
 fn lay_144_a_layer_name_that_is_no_utf_8_is_refused() {
     case(|scene| {
@@ -148,7 +149,7 @@ fn lay_144_a_layer_name_that_is_no_utf_8_is_refused() {
     });
 }
 
-/// BI-45
+/// BI-45: a NULL array of extensions fails the call.
 #[test]
 fn bi_45_a_null_array_of_extensions_is_refused() {
     case(|scene| {
@@ -167,7 +168,7 @@ fn bi_45_a_null_array_of_extensions_is_refused() {
     });
 }
 
-/// LAY-131
+/// LAY-131: a layer is active whatever version the application asks for.
 #[test]
 fn lay_131_the_application_s_version_never_keeps_a_layer_out() {
     case(|scene| {
@@ -185,7 +186,7 @@ fn lay_131_the_application_s_version_never_keeps_a_layer_out() {
     });
 }
 
-/// LAY-132
+/// LAY-132: a layer with an older version than the application causes a warning.
 #[test]
 fn lay_132_a_layer_older_than_the_application_is_warned_of() {
     case(|scene| {
@@ -209,7 +210,7 @@ fn lay_132_a_layer_older_than_the_application_is_warned_of() {
     });
 }
 
-/// LAY-132, LAY-133
+/// LAY-132, LAY-133: an application without a version counts as an application of 1.0.
 #[test]
 fn lay_133_without_a_version_the_application_counts_as_1_0() {
     case(|scene| {
@@ -232,7 +233,7 @@ fn lay_133_without_a_version_the_application_counts_as_1_0() {
     });
 }
 
-/// LAY-133
+/// LAY-133: a layer may raise the version that the driver receives.
 #[test]
 fn lay_133_a_layer_may_raise_the_version_for_the_driver() {
     case(|scene| {
@@ -282,7 +283,7 @@ fn drv_094_the_version_of_a_layer_is_adopted() {
     });
 }
 
-/// LAY-147, BI-55
+/// LAY-147, BI-55: the layer names in a device's create info are ignored, with a warning.
 #[test]
 fn lay_147_layer_names_of_a_device_are_ignored_with_a_warning() {
     case(|scene| {
@@ -304,7 +305,7 @@ fn lay_147_layer_names_of_a_device_are_ignored_with_a_warning() {
     });
 }
 
-/// LAY-147
+/// LAY-147: a device with the same layer names as its instance causes no warning.
 #[test]
 fn lay_147_the_instance_s_own_layers_are_not_warned_of() {
     case(|scene| {
@@ -323,7 +324,7 @@ fn lay_147_the_instance_s_own_layers_are_not_warned_of() {
     });
 }
 
-/// LAY-142
+/// LAY-142: an unknown name in `VK_INSTANCE_LAYERS` causes an error line, and the call succeeds.
 #[test]
 fn lay_142_an_unknown_name_in_instance_layers_is_an_error_in_the_log_only() {
     case(|scene| {
@@ -338,7 +339,7 @@ fn lay_142_an_unknown_name_in_instance_layers_is_an_error_in_the_log_only() {
     });
 }
 
-/// BI-50
+/// BI-50: an instance works with forty layers.
 #[test]
 fn bi_50_forty_layers_work() {
     case(|scene| {

@@ -1,4 +1,5 @@
-//! Tests of the entities that a layer finds below it: the end of the instance chain, the loader's nodes, its callbacks (LAY-220 to LAY-263).
+//! Tests of the loader below a layer: the look-ups at the end of the chain, the loader's structures in create infos, and its callbacks
+//! (LAY-220 to LAY-263).
 
 use loader_tests::ash::vk;
 use loader_tests::vk::CREATE_WINDOW_SURFACE;
@@ -22,7 +23,7 @@ fn answers(scene: &mut Scene, api: &'static str, extensions: &'static [&'static 
     outcome
 }
 
-/// Fails unless the look-ups gave this answer for `name`.
+/// Checks that the look-ups returned this answer for `name`.
 #[track_caller]
 fn answered(outcome: &Outcome, name: &str, [null, own, physical_null, physical]: [bool; 4]) {
     let expected = format!("{name} null={null} own={own} physical-null={physical_null} physical={physical}");
@@ -30,7 +31,7 @@ fn answered(outcome: &Outcome, name: &str, [null, own, physical_null, physical]:
     assert!(asked.contains(&expected.as_str()), "no `{expected}` in {asked:#?}");
 }
 
-/// LAY-240, DRV-214
+/// LAY-240, DRV-214: layers can look up global commands without an instance.
 #[test]
 fn lay_240_global_commands_are_answered_without_an_instance() {
     case(|scene| {
@@ -83,7 +84,7 @@ fn lay_240_the_global_queries_at_the_end_of_the_chain_are_the_loader_s() {
     });
 }
 
-/// LAY-240, LAY-241, DRV-214
+/// LAY-240, LAY-241, DRV-214: layers cannot look up other commands without an instance.
 #[test]
 fn lay_241_everything_else_needs_the_instance() {
     case(|scene| {
@@ -119,8 +120,8 @@ fn lay_241_everything_else_needs_the_instance() {
     });
 }
 
-/// LAY-240, LAY-241: commands of instance extensions are found even if their extension is not enabled. Commands that name the loader's own
-/// objects need an object, and platforms that are not built have no commands.
+/// LAY-240, LAY-241: commands of instance extensions are found even if their extension is not enabled. The look-ups for commands that take
+/// the loader's own objects need an instance. Commands of platforms outside this build are not found.
 #[test]
 fn lay_240_commands_of_instance_extensions_are_always_there() {
     const NAMES: [&str; 6] = [
@@ -140,7 +141,7 @@ fn lay_240_commands_of_instance_extensions_are_always_there() {
             "vkAcquireWinrtDisplayNV"
         },
     ];
-    /// Names, tags and labels: device commands that the loader must intercept, because they may name its own objects.
+    /// Device commands for names, tags and labels. The loader must intercept them, because they may refer to its own objects.
     const DEBUG: [&str; 8] = [
         "vkSetDebugUtilsObjectNameEXT",
         "vkSetDebugUtilsObjectTagEXT",
@@ -175,8 +176,8 @@ fn lay_240_commands_of_instance_extensions_are_always_there() {
     });
 }
 
-/// LAY-240, LAY-314: if a layer keeps a function of this look-up as its way down, its calls reach the driver, for known and unknown
-/// commands. This holds on devices of every driver, created before or after the look-up. A call of the layer never calls the layer again.
+/// LAY-240, LAY-314: if a layer calls down through a function from this look-up, the call reaches the driver, for known and unknown
+/// commands. The function works for devices of every driver, created before or after the look-up. It never calls the layer again.
 #[test]
 fn lay_240_a_device_command_from_the_instance_s_end_reaches_the_driver_of_any_device() {
     const NAMES: [&str; 2] = ["vkDeviceWaitIdle", "vkMockDevice"];
@@ -265,7 +266,7 @@ fn lay_240_the_end_of_the_chain_never_calls_back_into_it() {
     });
 }
 
-/// LAY-232: all layers share one node. Each layer may read and write it after the call below has returned.
+/// LAY-232: all layers share one structure of the loader. Each layer may read and write this structure after the call below has returned.
 #[test]
 fn lay_232_nodes_and_links_live_until_the_outermost_call_returns() {
     case(|scene| {
@@ -289,8 +290,8 @@ fn lay_232_nodes_and_links_live_until_the_outermost_call_returns() {
     });
 }
 
-/// LAY-231, LAY-284: the driver receives the nodes at the end of the chains. The link node exists only for layers, and is absent if there
-/// are none.
+/// LAY-231, LAY-284: the driver receives the loader's structures in its create infos. Without layers, the structure that links layers is
+/// missing.
 #[test]
 fn lay_231_without_layers_there_is_no_link_node() {
     case(|scene| {
@@ -322,7 +323,7 @@ fn lay_231_without_layers_there_is_no_link_node() {
     });
 }
 
-/// LAY-251
+/// LAY-251: setting the dispatch pointer from an unknown instance or device fails.
 #[test]
 fn lay_251_an_unknown_parent_gives_no_dispatch_pointer() {
     case(|scene| {
@@ -340,7 +341,7 @@ fn lay_251_an_unknown_parent_gives_no_dispatch_pointer() {
     });
 }
 
-/// LAY-235, BI-47, DRV-115
+/// LAY-235, BI-47, DRV-115: a layer that sets the instance to NULL before it calls down aborts the process.
 #[test]
 fn bi_47_an_instance_made_null_on_the_way_down_ends_the_process() {
     case(|scene| {
@@ -352,7 +353,7 @@ fn bi_47_an_instance_made_null_on_the_way_down_ends_the_process() {
     });
 }
 
-/// LAY-286, BI-47
+/// LAY-286, BI-47: a layer that sets the device to NULL before it calls down aborts the process.
 #[test]
 fn bi_47_a_device_made_null_on_the_way_down_ends_the_process() {
     case(|scene| {

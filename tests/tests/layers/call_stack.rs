@@ -159,7 +159,7 @@ fn lay_260_the_chain_is_in_the_trace() {
     });
 }
 
-/// LAY-260
+/// LAY-260: without layers, the logged call stack lists only the application, the loader and the drivers.
 #[test]
 fn lay_260_without_layers_the_call_stack_is_empty() {
     case(|scene| {
@@ -174,7 +174,7 @@ fn lay_260_without_layers_the_call_stack_is_empty() {
     });
 }
 
-/// LAY-262
+/// LAY-262: the logged call stack marks components of a meta-layer.
 #[test]
 fn lay_262_components_are_told_as_such() {
     case(|scene| {
@@ -190,7 +190,7 @@ fn lay_262_components_are_told_as_such() {
     });
 }
 
-/// LAY-263
+/// LAY-263: the log has the call stack of each device.
 #[test]
 fn lay_263_the_call_stack_of_a_device_is_told() {
     case(|scene| {

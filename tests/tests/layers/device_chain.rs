@@ -1,4 +1,4 @@
-//! Tests of the chain of `vkCreateDevice`, and of devices that layers make for themselves (LAY-280 to LAY-294).
+//! Tests of the chain of `vkCreateDevice`, and of devices that layers create for themselves (LAY-280 to LAY-294).
 
 use std::ptr;
 
@@ -22,7 +22,7 @@ fn device_of(scene: &mut Scene, names: &'static [&'static str]) -> Outcome {
     outcome
 }
 
-/// LAY-280, LAY-283, LAY-263, LAY-5: the layers of the instance are in the device chain.
+/// LAY-280, LAY-283, LAY-263, LAY-5: the device chain has the layers of the instance.
 #[test]
 fn lay_280_the_layers_of_the_instance_are_in_the_device_chain() {
     case(|scene| {
@@ -38,7 +38,7 @@ fn lay_280_the_layers_of_the_instance_are_in_the_device_chain() {
     });
 }
 
-/// LAY-281, LAY-282, BI-49
+/// LAY-281, LAY-282, BI-49: a layer without a device look-up is not in the device chain.
 #[test]
 fn lay_281_a_layer_without_a_device_look_up_is_left_out_of_the_device_chain() {
     case(|scene| {
@@ -62,7 +62,7 @@ fn lay_281_a_layer_without_a_device_look_up_is_left_out_of_the_device_chain() {
     });
 }
 
-/// LAY-284, LAY-222
+/// LAY-284, LAY-222: the loader's structures precede those of the application in the chain of the create info.
 #[test]
 fn lay_284_the_loader_s_nodes_come_in_front_of_the_application_s() {
     case(|scene| {
@@ -91,7 +91,7 @@ fn lay_284_the_loader_s_nodes_come_in_front_of_the_application_s() {
     });
 }
 
-/// LAY-285
+/// LAY-285: the call fails if the first layer does not return `vkCreateDevice`.
 #[test]
 fn lay_285_a_layer_without_create_device_fails_the_call() {
     case(|scene| {
@@ -105,7 +105,7 @@ fn lay_285_a_layer_without_create_device_fails_the_call() {
     });
 }
 
-/// LAY-286, BI-47
+/// LAY-286, BI-47: a layer that overwrites the device before it calls down aborts the process.
 #[test]
 fn bi_47_a_device_overwritten_on_the_way_down_ends_the_process() {
     case(|scene| {
@@ -128,7 +128,7 @@ fn bi_47_a_device_overwritten_on_the_way_down_ends_the_process() {
     });
 }
 
-/// LAY-287
+/// LAY-287: layers and drivers get their own handles of a group's devices, and the application's list stays unchanged.
 #[test]
 fn lay_287_the_devices_of_a_group_are_unwrapped_and_the_application_s_list_stays() {
     case(|scene| {
@@ -148,13 +148,13 @@ fn lay_287_the_devices_of_a_group_are_unwrapped_and_the_application_s_list_stays
             assert_eq!(group.p_physical_devices, devices.as_ptr());
             assert_eq!(devices, [instance.first()]);
         });
-        // The driver ends the process if it gets a physical device that it did not make.
+        // The driver ends the process if it receives a physical device that it did not create.
         assert_eq!(outcome.ok().calls("VK_LAYER_a", "device-group"), ["devices=1"]);
         assert_eq!(outcome.calls("VK_LAYER_w", "device-group"), ["devices=1"]);
     });
 }
 
-/// LAY-288, LAY-289
+/// LAY-288, LAY-289: the driver does not receive device extensions that only layers have.
 #[test]
 fn lay_288_extensions_of_layers_do_not_reach_the_driver() {
     case(|scene| {
@@ -177,7 +177,7 @@ fn lay_288_extensions_of_layers_do_not_reach_the_driver() {
     });
 }
 
-/// LAY-289
+/// LAY-289: a device extension that no driver and no layer has is refused.
 #[test]
 fn lay_289_an_extension_that_no_driver_and_no_layer_has_is_refused() {
     case(|scene| {
@@ -198,7 +198,7 @@ fn lay_289_an_extension_that_no_driver_and_no_layer_has_is_refused() {
     });
 }
 
-/// LAY-289, LAY-324, APP-130
+/// LAY-289, LAY-324, APP-130: the application may enable each device extension that the layer chain reports.
 #[test]
 fn lay_289_an_extension_that_the_chain_reports_may_be_asked_for() {
     case(|scene| {
@@ -218,7 +218,7 @@ fn lay_289_an_extension_that_the_chain_reports_may_be_asked_for() {
     });
 }
 
-/// LAY-288
+/// LAY-288: the driver receives a device extension that a layer adds to the create info.
 #[test]
 fn lay_288_an_extension_that_a_layer_asks_for_reaches_the_driver() {
     case(|scene| {
@@ -235,7 +235,7 @@ fn lay_288_an_extension_that_a_layer_asks_for_reaches_the_driver() {
     });
 }
 
-/// LAY-291
+/// LAY-291: the look-up below the layers returns NULL for terminators of extensions that are not enabled.
 #[test]
 fn lay_291_terminators_of_disabled_extensions_are_not_answered() {
     case(|scene| {
@@ -256,7 +256,7 @@ fn lay_291_terminators_of_disabled_extensions_are_not_answered() {
     });
 }
 
-/// LAY-292, LAY-293, APP-150
+/// LAY-292, LAY-293, APP-150: a layer can create devices that use only the layers below it.
 #[test]
 fn lay_292_a_layer_makes_devices_on_the_layers_below_it() {
     case(|scene| {
@@ -285,7 +285,7 @@ fn lay_292_a_layer_makes_devices_on_the_layers_below_it() {
     });
 }
 
-/// LAY-292, LAY-293, APP-150
+/// LAY-292, LAY-293, APP-150: the lowest layer can create devices too.
 #[test]
 fn lay_292_the_lowest_layer_may_make_devices_too() {
     case(|scene| {
@@ -299,7 +299,7 @@ fn lay_292_the_lowest_layer_may_make_devices_too() {
     });
 }
 
-/// LAY-292, APP-150
+/// LAY-292, APP-150: a layer can create a device during the creation of its instance.
 #[test]
 fn lay_292_a_layer_makes_a_device_while_its_instance_is_made() {
     case(|scene| {
@@ -324,20 +324,21 @@ fn lay_292_a_layer_makes_a_device_while_its_instance_is_made() {
     });
 }
 
-/// LAY-292
+/// LAY-292: devices of a layer work among layers that wrap handles.
 #[test]
 fn lay_292_extra_devices_work_between_wrapping_layers() {
     case(|scene| {
         let wrapping = |short: &str| Layer::explicit(short).conf("wrap", "").conf("extra-devices", 1);
         place(scene, &[wrapping("a"), wrapping("b")]);
         let outcome = device_of(scene, &["VK_LAYER_a", "VK_LAYER_b"]);
-        // There are the device of the application, an extra device of layer a, and for each of these two a device of layer b.
+        // The driver has four devices: that of the application, an extra device of layer a, and for each of these two an extra device of
+        // layer b.
         assert_eq!(outcome.calls("driver", "vkCreateDevice").len(), 4, "{}", outcome.all());
         assert_eq!(outcome.calls("driver", "vkDestroyDevice").len(), 4, "{}", outcome.all());
     });
 }
 
-/// LAY-293
+/// LAY-293: destroying a NULL device through the callback does nothing.
 #[test]
 fn lay_293_destroying_no_device_does_nothing() {
     case(|scene| {
@@ -350,7 +351,7 @@ fn lay_293_destroying_no_device_does_nothing() {
     });
 }
 
-/// LAY-294
+/// LAY-294: a failed device creation leaves no object or memory.
 #[test]
 fn lay_294_a_failed_device_leaves_nothing_behind() {
     case(|scene| {
@@ -377,7 +378,7 @@ fn lay_294_a_failed_device_leaves_nothing_behind() {
     });
 }
 
-/// LAY-294
+/// LAY-294: a driver's error reaches the application through the layers.
 #[test]
 fn lay_294_a_driver_s_error_comes_up_through_the_chain() {
     case(|scene| {

@@ -6,7 +6,7 @@ use loader_tests::vk::Commands;
 
 use crate::kit::{Layer, place};
 
-/// LAY-290, LAY-254
+/// LAY-290, LAY-254: device commands go through the topmost layer.
 #[test]
 fn lay_290_commands_of_the_device_go_through_the_topmost_layer() {
     case(|scene| {
@@ -51,7 +51,7 @@ fn lay_290_commands_of_the_device_go_through_the_topmost_layer() {
     });
 }
 
-/// LAY-290: if the chain does not answer an extension command, the look-up of a device returns NULL.
+/// LAY-290: the look-up of a device returns NULL for an extension command that the chain does not know.
 #[test]
 fn lay_290_an_extension_command_that_the_chain_does_not_answer_is_null() {
     case(|scene| {
@@ -69,8 +69,7 @@ fn lay_290_an_extension_command_that_the_chain_does_not_answer_is_null() {
     });
 }
 
-/// LAY-290: device commands of an instance extension come from the instance's look-up, so the loader asks that look-up
-/// of each layer.
+/// LAY-290: some device commands belong to instance extensions. The loader looks them up through the instance look-up of each layer.
 #[test]
 fn lay_290_commands_of_instance_extensions_come_from_the_instances_lookup() {
     case(|scene| {
@@ -98,7 +97,7 @@ fn lay_290_commands_of_instance_extensions_come_from_the_instances_lookup() {
     });
 }
 
-/// LAY-290: if a layer answers a device command with NULL, a call of the loader's trampoline ends the process.
+/// LAY-290: if a layer's look-up returns NULL for a device command, calling the loader's trampoline for that command aborts the process.
 #[test]
 fn lay_290_calling_the_trampoline_of_such_a_command_ends_the_process() {
     case(|scene| {
@@ -112,7 +111,7 @@ fn lay_290_calling_the_trampoline_of_such_a_command_ends_the_process() {
             type Trim = unsafe extern "system" fn(vk::Device, vk::CommandPool, u32);
             let address = vk.get(instance.raw, "vkTrimCommandPoolKHR");
             assert_ne!(address, 0);
-            // SAFETY: the command has this type. The call is expected to end the process.
+            // SAFETY: the command has this type. The call ends the forked process, and the test expects this.
             unsafe { std::mem::transmute::<usize, Trim>(address)(device.raw, vk::CommandPool::null(), 0) };
             vk.mark("returned");
         });
@@ -121,8 +120,8 @@ fn lay_290_calling_the_trampoline_of_such_a_command_ends_the_process() {
     });
 }
 
-/// APP-49: for its own name, the look-up at the end of the chain returns itself, and not the driver's function. So a layer that uses the
-/// returned look-up still reaches the loader's terminators, which alone convert the loader's surface to the driver's.
+/// APP-49: below the layers, a look-up of `vkGetDeviceProcAddr` returns the loader's own function, and not the driver's. A layer that uses
+/// the returned function therefore still reaches the loader's terminators, which convert the loader's surfaces to those of the driver.
 #[test]
 fn app_049_the_look_up_at_the_end_answers_itself() {
     case(|scene| {
@@ -145,7 +144,7 @@ fn app_049_the_look_up_at_the_end_answers_itself() {
             drop(instance.device(instance.first(), &["VK_KHR_swapchain"]));
         });
         outcome.ok();
-        // The layer above gets the look-up of the layer below, which also returns itself.
+        // Layer a receives the look-up of layer b, which also returns itself.
         for layer in ["VK_LAYER_a", "VK_LAYER_b"] {
             let expected = names.map(|name| format!("{name} found=true itself=true equal=true"));
             assert_eq!(outcome.calls(layer, "ask-device"), expected, "{layer}");

@@ -4,18 +4,18 @@ use loader_tests::case;
 
 use crate::kit::{EXPLICIT, IMPLICIT, Layer, chain, loads, place};
 
-/// LAY-1, LAY-2, LAY-62
+/// LAY-1, LAY-2, LAY-62: the folder of its manifest determines whether a layer is implicit.
 #[test]
 fn lay_1_the_folder_decides_whether_a_layer_is_implicit() {
     case(|scene| {
-        // The two manifests differ only in the name. Only the manifest in the implicit folder is active without a request.
+        // The two manifests differ only in the name, and the manifest in the implicit folder is active without a request.
         place(scene, &[Layer::implicit("a"), Layer::implicit("b").folder(EXPLICIT)]);
         let outcome = scene.run(|vk| drop(vk.instance()));
         assert_eq!(chain(outcome.ok()), ["VK_LAYER_a"]);
     });
 }
 
-/// LAY-2
+/// LAY-2: an explicit layer is active if the application enables it.
 #[test]
 fn lay_2_an_explicit_layer_works_when_it_is_asked_for() {
     case(|scene| {
@@ -25,7 +25,7 @@ fn lay_2_an_explicit_layer_works_when_it_is_asked_for() {
     });
 }
 
-/// LAY-62
+/// LAY-62: layers of `VK_LAYER_PATH` are explicit, and need no disable variable.
 #[test]
 fn lay_62_layers_of_layer_path_are_explicit_and_need_no_disable_variable() {
     case(|scene| {
@@ -49,7 +49,7 @@ fn lay_62_layers_of_layer_path_are_explicit_and_need_no_disable_variable() {
     });
 }
 
-/// LAY-6
+/// LAY-6: enumerating layers loads no library.
 #[test]
 fn lay_6_enumeration_loads_no_library() {
     case(|scene| {
@@ -63,7 +63,7 @@ fn lay_6_enumeration_loads_no_library() {
     });
 }
 
-/// LAY-11, LAY-10, LAY-18
+/// LAY-11, LAY-10, LAY-18: the base directories are searched in the documented order.
 #[test]
 fn lay_11_base_directories_come_in_their_order() {
     case(|scene| {
@@ -102,7 +102,7 @@ fn lay_11_base_directories_come_in_their_order() {
     });
 }
 
-/// LAY-11
+/// LAY-11: folders below `HOME` are searched if the XDG variables are unset.
 #[test]
 fn lay_11_home_takes_the_place_of_unset_xdg_folders() {
     case(|scene| {
@@ -120,7 +120,7 @@ fn lay_11_home_takes_the_place_of_unset_xdg_folders() {
     });
 }
 
-/// LAY-11
+/// LAY-11: folders below `HOME` are not searched if the XDG variables are set.
 #[test]
 fn lay_11_home_folders_are_skipped_when_the_xdg_folders_are_set() {
     case(|scene| {
@@ -135,7 +135,7 @@ fn lay_11_home_folders_are_skipped_when_the_xdg_folders_are_set() {
     });
 }
 
-/// LAY-11
+/// LAY-11: without `HOME`, the folders below it are not searched.
 #[test]
 fn lay_11_without_home_the_rows_that_need_it_vanish() {
     case(|scene| {
@@ -155,7 +155,7 @@ fn lay_11_without_home_the_rows_that_need_it_vanish() {
     });
 }
 
-/// LAY-14
+/// LAY-14: empty elements of a list are skipped, and relative ones are used.
 #[test]
 fn lay_14_empty_segments_are_skipped_and_relative_ones_are_used() {
     case(|scene| {
@@ -170,7 +170,7 @@ fn lay_14_empty_segments_are_skipped_and_relative_ones_are_used() {
     });
 }
 
-/// LAY-15, LAY-63
+/// LAY-15, LAY-63: an element that ends in `.json` names one manifest.
 #[test]
 fn lay_15_a_segment_that_ends_in_json_is_one_manifest() {
     case(|scene| {
@@ -190,7 +190,7 @@ fn lay_15_a_segment_that_ends_in_json_is_one_manifest() {
     });
 }
 
-/// LAY-15
+/// LAY-15: XDG variables may name manifests too.
 #[test]
 fn lay_15_xdg_variables_may_name_manifests_too() {
     case(|scene| {
@@ -206,7 +206,7 @@ fn lay_15_xdg_variables_may_name_manifests_too() {
     });
 }
 
-/// LAY-16
+/// LAY-16: a folder that is listed twice is read once.
 #[test]
 fn lay_16_a_folder_given_twice_is_read_once() {
     case(|scene| {
@@ -220,7 +220,7 @@ fn lay_16_a_folder_given_twice_is_read_once() {
     });
 }
 
-/// LAY-16, LAY-31
+/// LAY-16, LAY-31: two spellings of a path count as two folders.
 #[test]
 fn lay_16_paths_are_compared_as_text() {
     case(|scene| {
@@ -235,7 +235,7 @@ fn lay_16_paths_are_compared_as_text() {
     });
 }
 
-/// LAY-17
+/// LAY-17: only files whose names end in `.json` are manifests.
 #[test]
 fn lay_17_only_names_that_end_in_json_are_manifests() {
     case(|scene| {
@@ -266,7 +266,7 @@ fn lay_17_only_names_that_end_in_json_are_manifests() {
     });
 }
 
-/// LAY-18
+/// LAY-18: the manifests of a folder are read in the order of their names.
 #[test]
 fn lay_18_manifests_of_a_folder_come_sorted_by_name() {
     case(|scene| {
@@ -296,7 +296,7 @@ fn lay_18_manifests_of_a_folder_come_sorted_by_name() {
     });
 }
 
-/// LAY-19, APP-218
+/// LAY-19, APP-218: missing folders are skipped without a message.
 #[test]
 fn lay_19_missing_folders_are_skipped_silently() {
     case(|scene| {
@@ -308,7 +308,7 @@ fn lay_19_missing_folders_are_skipped_silently() {
     });
 }
 
-/// LAY-19, APP-218
+/// LAY-19, APP-218: a file in place of a folder is skipped without a message.
 #[test]
 fn lay_19_a_file_in_the_place_of_a_folder_is_skipped_silently() {
     case(|scene| {
@@ -321,7 +321,7 @@ fn lay_19_a_file_in_the_place_of_a_folder_is_skipped_silently() {
     });
 }
 
-/// LAY-21
+/// LAY-21: the log lists the searched folders and the found files.
 #[test]
 fn lay_21_the_search_is_told() {
     case(|scene| {
@@ -342,7 +342,7 @@ fn lay_21_the_search_is_told() {
     });
 }
 
-/// LAY-22
+/// LAY-22: implicit layers precede explicit ones in the list.
 #[test]
 fn lay_22_implicit_layers_come_before_explicit_ones() {
     case(|scene| {
@@ -359,7 +359,7 @@ fn lay_22_implicit_layers_come_before_explicit_ones() {
     });
 }
 
-/// LAY-24
+/// LAY-24: each call finds the manifests that exist at its time.
 #[test]
 fn lay_24_each_call_reads_the_folders_anew() {
     case(|scene| {
@@ -378,7 +378,7 @@ fn lay_24_each_call_reads_the_folders_anew() {
     });
 }
 
-/// LAY-30, LAY-31, APP-73
+/// LAY-30, LAY-31, APP-73: the loader keeps the first of several layers with equal names.
 #[test]
 fn lay_31_the_first_of_equal_names_stays() {
     case(|scene| {
@@ -405,7 +405,7 @@ fn lay_31_the_first_of_equal_names_stays() {
     });
 }
 
-/// LAY-31, LAY-32
+/// LAY-31, LAY-32: one of three layers with equal names remains.
 #[test]
 fn lay_31_three_equal_names_leave_one() {
     case(|scene| {
@@ -424,7 +424,7 @@ fn lay_31_three_equal_names_leave_one() {
     });
 }
 
-/// LAY-32
+/// LAY-32: an implicit layer takes precedence over an explicit one with the same name.
 #[test]
 fn lay_32_an_implicit_layer_beats_an_explicit_one_of_its_name() {
     case(|scene| {
@@ -450,7 +450,7 @@ fn lay_32_an_implicit_layer_beats_an_explicit_one_of_its_name() {
     });
 }
 
-/// LAY-17, BI-8
+/// LAY-17, BI-8: folders and pipes with names of manifests do not block the search.
 #[test]
 fn bi_8_folders_and_pipes_named_like_manifests_do_not_block() {
     case(|scene| {
@@ -472,7 +472,7 @@ fn bi_8_folders_and_pipes_named_like_manifests_do_not_block() {
     });
 }
 
-/// LAY-75, BI-9
+/// LAY-75, BI-9: a manifest that cannot be opened causes an error line, and the call succeeds.
 #[test]
 fn bi_9_a_manifest_that_cannot_be_opened_is_an_error_in_the_log_only() {
     case(|scene| {

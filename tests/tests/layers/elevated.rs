@@ -15,7 +15,7 @@ use crate::meta::active;
 const DEVICE_SELECT: &str = "VK_LAYER_MESA_device_select";
 const OVERLAY: &str = "VK_LAYER_MESA_overlay";
 
-/// Creates an instance on a driver that is passed directly, because variables cannot name a driver here.
+/// Creates an instance on a direct driver, because variables cannot name a driver in an elevated process.
 fn instance(vk: &Vk, then: impl FnOnce(&Instance<'_>)) {
     let infos = [vk::DirectDriverLoadingInfoLUNARG {
         pfn_get_instance_proc_addr: vk.direct_driver("direct"),
@@ -32,13 +32,13 @@ fn instance(vk: &Vk, then: impl FnOnce(&Instance<'_>)) {
     then(&spec.create().expect("vkCreateInstance"));
 }
 
-/// Prepares an elevated scene with a driver that can be passed directly.
+/// Prepares an elevated scene with a direct driver.
 fn elevated(scene: &mut Scene) {
     scene.driver("direct").unlisted().device("gpu");
     scene.elevated();
 }
 
-/// Puts layers into every place that a user can write to, with an override layer among them. No layer may be found there.
+/// Puts layers, including an override layer, into every place that a user can write to. An elevated process must not find these layers.
 fn everywhere(scene: &mut Scene) {
     Layer::implicit("i").folder(IMPLICIT).put(scene);
     Layer::explicit("e").folder(EXPLICIT).put(scene);
@@ -78,7 +78,8 @@ fn everywhere(scene: &mut Scene) {
     );
 }
 
-/// LAY-12, LAY-60, LAY-181: without privileges the same scene finds layers in all of these places.
+/// LAY-12, LAY-60, LAY-181: an elevated process finds no layer in places that a user can write to. A process without privileges finds them
+/// all.
 #[test]
 fn lay_12_only_system_folders_are_searched_for_layers() {
     case(|scene| {
@@ -162,7 +163,7 @@ fn lay_12_without_privileges_the_same_folders_count() {
     });
 }
 
-/// LAY-67: an elevated process reads the variables that a manifest names, and `VK_INSTANCE_LAYERS` (LAY-141).
+/// LAY-67: an elevated process obeys the variables that a manifest names, and `VK_INSTANCE_LAYERS` (LAY-141).
 #[test]
 fn lay_67_variables_that_name_no_file_count() {
     case(|scene| {
@@ -178,7 +179,7 @@ fn lay_67_variables_that_name_no_file_count() {
     });
 }
 
-/// LAY-67
+/// LAY-67: an elevated process ignores the layer filters.
 #[test]
 fn lay_67_the_layer_filters_are_ignored() {
     case(|scene| {

@@ -32,7 +32,7 @@ pub(crate) fn of_device(instance: &Instance<'_>, layer: Option<&CStr>) -> Result
     Ok(list.iter().map(|one| text(&one.extension_name)).collect())
 }
 
-/// LAY-320
+/// LAY-320: the list has every layer, active or not.
 #[test]
 fn lay_320_every_layer_is_listed_active_or_not() {
     case(|scene| {
@@ -61,7 +61,7 @@ fn lay_320_every_layer_is_listed_active_or_not() {
     });
 }
 
-/// LAY-320
+/// LAY-320: a short array is filled, and the call returns VK_INCOMPLETE.
 #[test]
 fn lay_320_a_short_array_is_filled_and_incomplete() {
     case(|scene| {
@@ -85,7 +85,7 @@ fn lay_320_a_short_array_is_filled_and_incomplete() {
     });
 }
 
-/// LAY-321
+/// LAY-321: the extensions of each layer can be queried, active or not.
 #[test]
 fn lay_321_any_layer_s_extensions_can_be_asked_for() {
     case(|scene| {
@@ -114,7 +114,7 @@ fn lay_321_any_layer_s_extensions_can_be_asked_for() {
     });
 }
 
-/// LAY-321
+/// LAY-321: the query for an unknown layer returns VK_ERROR_LAYER_NOT_PRESENT.
 #[test]
 fn lay_321_an_unknown_layer_is_not_present() {
     case(|scene| {
@@ -128,7 +128,7 @@ fn lay_321_an_unknown_layer_is_not_present() {
     });
 }
 
-/// LAY-321
+/// LAY-321: the query with a malformed name returns VK_ERROR_EXTENSION_NOT_PRESENT.
 #[test]
 fn lay_321_a_malformed_name_is_an_extension_error() {
     case(|scene| {
@@ -143,7 +143,7 @@ fn lay_321_a_malformed_name_is_an_extension_error() {
     });
 }
 
-/// LAY-321
+/// LAY-321: the query treats an empty name as NULL.
 #[test]
 fn lay_321_an_empty_name_is_the_same_as_none() {
     case(|scene| {
@@ -153,7 +153,7 @@ fn lay_321_an_empty_name_is_the_same_as_none() {
     });
 }
 
-/// LAY-322
+/// LAY-322: the list has the extensions of active implicit layers.
 #[test]
 fn lay_322_active_implicit_layers_add_their_extensions() {
     case(|scene| {
@@ -182,7 +182,7 @@ fn lay_322_active_implicit_layers_add_their_extensions() {
     });
 }
 
-/// LAY-322
+/// LAY-322: the list has the extensions of the components of an active implicit meta-layer.
 #[test]
 fn lay_322_components_of_an_active_implicit_meta_layer_add_theirs() {
     case(|scene| {
@@ -208,7 +208,7 @@ fn lay_322_components_of_an_active_implicit_meta_layer_add_theirs() {
     });
 }
 
-/// LAY-323, BI-53
+/// LAY-323, BI-53: the device's list includes the device extensions of active implicit layers.
 #[test]
 fn lay_323_device_extensions_of_active_implicit_layers_are_merged() {
     case(|scene| {
@@ -240,7 +240,7 @@ fn lay_323_device_extensions_of_active_implicit_layers_are_merged() {
     });
 }
 
-/// LAY-324, APP-132
+/// LAY-324, APP-132: a layer answers the query for its own device extensions.
 #[test]
 fn lay_324_a_layer_answers_for_its_own_name() {
     case(|scene| {
@@ -261,7 +261,7 @@ fn lay_324_a_layer_answers_for_its_own_name() {
     });
 }
 
-/// LAY-324, APP-132
+/// LAY-324, APP-132: for other layers, the terminator answers from the manifest.
 #[test]
 fn lay_324_the_terminator_answers_from_the_manifest_of_any_layer() {
     case(|scene| {
@@ -291,7 +291,7 @@ fn lay_324_the_terminator_answers_from_the_manifest_of_any_layer() {
     });
 }
 
-/// LAY-324
+/// LAY-324: the query with a NULL count returns VK_INCOMPLETE.
 #[test]
 fn lay_324_a_null_count_is_incomplete() {
     case(|scene| {
@@ -314,7 +314,7 @@ fn lay_324_a_null_count_is_incomplete() {
     });
 }
 
-/// LAY-325
+/// LAY-325: the layers of a device are those of its instance, and the query does not reach the layers.
 #[test]
 fn lay_325_device_layers_are_the_instance_s_and_layers_are_not_asked() {
     case(|scene| {
@@ -339,7 +339,7 @@ fn lay_325_device_layers_are_the_instance_s_and_layers_are_not_asked() {
     });
 }
 
-/// LAY-326
+/// LAY-326: the look-up returns the loader's debug-marker functions if a layer has the extension.
 #[test]
 fn lay_326_debug_marker_commands_are_the_loader_s_when_a_layer_has_the_extension() {
     case(|scene| {
@@ -362,14 +362,14 @@ fn lay_326_debug_marker_commands_are_the_loader_s_when_a_layer_has_the_extension
                 p_object_name: c"name".as_ptr(),
                 ..Default::default()
             };
-            // The mock's answer depends only on its argument, so it is ignored.
+            // The mock driver's result depends only on its argument, so the test ignores the result.
             let _ = call!(device, PFN_vkDebugMarkerSetObjectNameEXT(device.raw, &info));
         });
         assert_eq!(outcome.ok().calls("VK_LAYER_a", "own").len(), 1);
     });
 }
 
-/// LAY-320, LAY-82
+/// LAY-320, LAY-82: layers of one manifest keep their order.
 #[test]
 fn lay_320_layers_of_one_manifest_keep_their_order() {
     case(|scene| {
@@ -383,7 +383,7 @@ fn lay_320_layers_of_one_manifest_keep_their_order() {
     });
 }
 
-/// LAY-322, LAY-164
+/// LAY-322, LAY-164: an inactive override layer adds no extensions.
 #[test]
 fn lay_322_an_override_layer_that_is_off_adds_nothing() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Tests of the results that are remembered for folders on different file systems (LAY-24).
+//! Tests of the scan cache with folders on different file systems (LAY-24).
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -9,7 +9,7 @@ use crate::kit::{EXPLICIT, Layer, place};
 use crate::scan_cache::reads_of;
 use loader_tests::settle;
 
-/// A folder that every Linux has, on the kernel's own file system. The times of this file system do not show changes.
+/// Folder of the kernel's own file system, which every Linux has. The times of this file system do not show changes.
 const ELSEWHERE: &str = "/sys/kernel";
 
 /// LAY-24: the loader remembers nothing if a folder is on a file system whose times do not show changes, even if an earlier folder is on a

@@ -18,7 +18,7 @@ fn four(scene: &mut Scene) {
     );
 }
 
-/// Runs an instance without requests, and records the layers in its chain.
+/// Creates an instance without requesting layers. The layers record their calls.
 fn plain(scene: &mut Scene) -> Outcome {
     let outcome = scene.run(|vk| {
         vk.layers()
@@ -31,7 +31,7 @@ fn plain(scene: &mut Scene) -> Outcome {
     outcome
 }
 
-/// Defines a test of `four` with these variables, which expects these active layers by their short names.
+/// Defines tests with the layers of `four`. A row has the variables, and the short names of the expected active layers.
 macro_rules! filters {
     ($($(#[$doc:meta])* $name:ident: $($variable:ident = $value:expr),+ => [$($short:literal),*];)*) => {$(
         $(#[$doc])*
@@ -49,114 +49,114 @@ macro_rules! filters {
 }
 
 filters! {
-    /// LAY-120, LAY-140, LAY-143
+    /// LAY-120, LAY-140, LAY-143: the enable filter activates explicit layers.
     lay_120_enable_adds_explicit_layers: VK_LOADER_LAYERS_ENABLE = "VK_LAYER_two_explicit"
         => ["one_implicit", "two_implicit", "two_explicit"];
-    /// LAY-120, APP-226
+    /// LAY-120, APP-226: commas separate the items, and empty items are skipped.
     lay_120_items_are_separated_by_commas: VK_LOADER_LAYERS_ENABLE = ",VK_LAYER_two_explicit,,VK_LAYER_one_explicit,"
         => ["one_implicit", "two_implicit", "one_explicit", "two_explicit"];
-    /// LAY-120
+    /// LAY-120: blanks belong to the pattern.
     lay_120_blanks_are_not_trimmed: VK_LOADER_LAYERS_DISABLE = " VK_LAYER_one_implicit,VK_LAYER_two_implicit "
         => ["one_implicit", "two_implicit"];
-    /// LAY-120, BI-41
+    /// LAY-120, BI-41: at most 16 patterns count.
     lay_120_the_seventeenth_pattern_is_ignored:
         VK_LOADER_LAYERS_DISABLE = format!("{}VK_LAYER_one_implicit,VK_LAYER_two_implicit", "x,".repeat(15))
         => ["two_implicit"];
-    /// LAY-121
+    /// LAY-121: a star at the end makes the pattern match a prefix.
     lay_121_a_star_at_the_end_matches_a_beginning: VK_LOADER_LAYERS_DISABLE = "VK_LAYER_one*" => ["two_implicit"];
-    /// LAY-121
+    /// LAY-121: a star at the start makes the pattern match a suffix.
     lay_121_a_star_in_front_matches_an_end: VK_LOADER_LAYERS_ENABLE = "*o_explicit"
         => ["one_implicit", "two_implicit", "two_explicit"];
-    /// LAY-121
+    /// LAY-121: stars at both ends make the pattern match any part of a name.
     lay_121_stars_around_match_a_part: VK_LOADER_LAYERS_DISABLE = "*wo_imp*" => ["one_implicit"];
-    /// LAY-121
+    /// LAY-121: a star in the middle is not a wildcard.
     lay_121_a_star_inside_is_no_wildcard: VK_LOADER_LAYERS_DISABLE = "VK_LAYER_*_implicit"
         => ["one_implicit", "two_implicit"];
-    /// LAY-121
+    /// LAY-121: whole names match in any case.
     lay_121_names_match_in_any_case: VK_LOADER_LAYERS_DISABLE = "vk_layer_ONE_IMPLICIT" => ["two_implicit"];
-    /// LAY-121
+    /// LAY-121: prefixes match in any case.
     lay_121_beginnings_match_in_any_case: VK_LOADER_LAYERS_DISABLE = "vk_Layer_ONE*" => ["two_implicit"];
-    /// LAY-121
+    /// LAY-121: suffixes match in any case.
     lay_121_ends_match_in_any_case: VK_LOADER_LAYERS_ENABLE = "*Layer_two_Explicit"
         => ["one_implicit", "two_implicit", "two_explicit"];
-    /// LAY-121
+    /// LAY-121: parts of a name match in any case.
     lay_121_parts_match_in_any_case: VK_LOADER_LAYERS_DISABLE = "*Layer_ONE*" => ["two_implicit"];
-    /// LAY-121
+    /// LAY-121: a part that all names contain disables every layer.
     lay_121_a_part_of_all_names_matches_in_any_case: VK_LOADER_LAYERS_DISABLE = "*layer*" => [];
-    /// LAY-121
+    /// LAY-121: a pattern without stars must be the whole name.
     lay_121_a_part_without_stars_is_no_match: VK_LOADER_LAYERS_DISABLE = "VK_LAYER_one" => ["one_implicit", "two_implicit"];
-    /// LAY-122
+    /// LAY-122: `*` matches every layer.
     lay_122_a_star_disables_everything: VK_LOADER_LAYERS_DISABLE = "*" => [];
-    /// LAY-122
+    /// LAY-122: `**` matches every layer.
     lay_122_two_stars_disable_everything: VK_LOADER_LAYERS_DISABLE = "**" => [];
-    /// LAY-122
+    /// LAY-122: `~all~` matches every layer in the disable filter.
     lay_122_all_disables_everything: VK_LOADER_LAYERS_DISABLE = "~all~" => [];
-    /// LAY-122
+    /// LAY-122: `~all~` matches every layer in the enable filter.
     lay_122_all_enables_everything: VK_LOADER_LAYERS_ENABLE = "~all~"
         => ["one_implicit", "two_implicit", "one_explicit", "two_explicit"];
-    /// LAY-122, APP-222
+    /// LAY-122, APP-222: `~implicit~` disables the implicit layers.
     lay_122_implicit_disables_implicit_layers:
         VK_LOADER_LAYERS_DISABLE = "~implicit~", VK_INSTANCE_LAYERS = "VK_LAYER_one_explicit" => ["one_explicit"];
-    /// LAY-122, APP-222
+    /// LAY-122, APP-222: `~explicit~` disables the explicit layers.
     lay_122_explicit_disables_explicit_layers:
         VK_LOADER_LAYERS_DISABLE = "~explicit~", VK_INSTANCE_LAYERS = "VK_LAYER_one_explicit"
         => ["one_implicit", "two_implicit"];
-    /// LAY-122, APP-222
+    /// LAY-122, APP-222: `~implicit~` and `~explicit~` match nothing in the enable filter.
     lay_122_implicit_means_nothing_to_enable: VK_LOADER_LAYERS_ENABLE = "~implicit~,~explicit~"
         => ["one_implicit", "two_implicit"];
-    /// LAY-122, BI-41
+    /// LAY-122, BI-41: an unknown word between tildes is ignored.
     lay_122_an_unknown_word_is_ignored: VK_LOADER_LAYERS_DISABLE = "~x~,***,,," => ["one_implicit", "two_implicit"];
-    /// LAY-120
+    /// LAY-120: special words of the disable filter do not count toward the 16 patterns.
     lay_120_special_words_do_not_count: VK_LOADER_LAYERS_DISABLE =
         format!("~explicit~,{}VK_LAYER_one_implicit,VK_LAYER_two_implicit", "x,".repeat(14)) => [];
-    /// LAY-122
+    /// LAY-122: `~all~` matches every layer in the allow filter.
     lay_122_all_words_allow_everything: VK_LOADER_LAYERS_DISABLE = "~implicit~", VK_LOADER_LAYERS_ALLOW = "~all~"
         => ["one_implicit", "two_implicit"];
-    /// LAY-122, APP-222
+    /// LAY-122, APP-222: `~implicit~` matches nothing in the allow filter.
     lay_122_implicit_means_nothing_to_allow: VK_LOADER_LAYERS_DISABLE = "*", VK_LOADER_LAYERS_ALLOW = "~implicit~" => [];
-    /// LAY-123, LAY-124, APP-223
+    /// LAY-123, LAY-124, APP-223: the allow filter exempts a layer from the disable filter.
     lay_124_allow_shields_from_disable: VK_LOADER_LAYERS_DISABLE = "*", VK_LOADER_LAYERS_ALLOW = "*two_implicit"
         => ["two_implicit"];
-    /// LAY-124, APP-223
+    /// LAY-124, APP-223: the allow filter activates no layer.
     lay_124_allow_enables_nothing: VK_LOADER_LAYERS_ALLOW = "*" => ["one_implicit", "two_implicit"];
-    /// LAY-124, APP-223
+    /// LAY-124, APP-223: the enable filter takes precedence over the disable filter.
     lay_124_enable_beats_disable:
         VK_LOADER_LAYERS_DISABLE = "*", VK_LOADER_LAYERS_ENABLE = "VK_LAYER_one_explicit,VK_LAYER_two_implicit"
         => ["two_implicit", "one_explicit"];
-    /// LAY-126, LAY-142
+    /// LAY-126, LAY-142: the disable filter takes precedence over `VK_INSTANCE_LAYERS`.
     lay_126_disable_beats_instance_layers:
         VK_LOADER_LAYERS_DISABLE = "*one*", VK_INSTANCE_LAYERS = "VK_LAYER_one_explicit:VK_LAYER_two_explicit"
         => ["two_implicit", "two_explicit"];
-    /// LAY-130, APP-224
+    /// LAY-130, APP-224: the disable variable of an implicit layer turns the layer off.
     lay_130_a_disable_variable_turns_a_layer_off: DISABLE_one_implicit = "1" => ["two_implicit"];
-    /// LAY-130
+    /// LAY-130: an empty disable variable turns the layer off too.
     lay_130_an_empty_disable_variable_counts: DISABLE_one_implicit = "" => ["two_implicit"];
-    /// LAY-130, APP-224
+    /// LAY-130, APP-224: the disable variable takes precedence over the enable filter.
     lay_130_a_disable_variable_beats_the_enable_filter:
         DISABLE_one_implicit = "1", VK_LOADER_LAYERS_ENABLE = "VK_LAYER_one_implicit" => ["two_implicit"];
-    /// LAY-140, LAY-141
+    /// LAY-140, LAY-141: the layers of `VK_INSTANCE_LAYERS` come below implicit ones.
     lay_140_instance_layers_come_below_implicit_ones:
         VK_INSTANCE_LAYERS = "VK_LAYER_two_explicit:VK_LAYER_one_explicit"
         => ["one_implicit", "two_implicit", "two_explicit", "one_explicit"];
-    /// LAY-140, LAY-141
+    /// LAY-140, LAY-141: an implicit layer in `VK_INSTANCE_LAYERS` has its place in that list.
     lay_141_an_implicit_layer_moves_to_its_place_in_instance_layers:
         VK_INSTANCE_LAYERS = "VK_LAYER_one_explicit:VK_LAYER_one_implicit" => ["two_implicit", "one_explicit", "one_implicit"];
-    /// LAY-141
+    /// LAY-141: `VK_INSTANCE_LAYERS` activates an implicit layer, whatever the variables of the layer say.
     lay_141_instance_layers_enable_an_implicit_layer_whatever_its_variables_say:
         VK_INSTANCE_LAYERS = "VK_LAYER_one_implicit", DISABLE_one_implicit = "1" => ["two_implicit", "one_implicit"];
-    /// LAY-141, APP-228
+    /// LAY-141, APP-228: a layer is not listed if its name is only a part of a listed name.
     lay_141_a_part_of_a_listed_name_is_not_listed: VK_INSTANCE_LAYERS = "VK_LAYER_one_implicit_and_more"
         => ["one_implicit", "two_implicit"];
-    /// LAY-142, BI-42
+    /// LAY-142, BI-42: repeated and empty names in `VK_INSTANCE_LAYERS` are ignored.
     bi_42_repeated_and_empty_names_are_ignored:
         VK_INSTANCE_LAYERS = "::VK_LAYER_one_explicit::VK_LAYER_one_explicit:" => ["one_implicit", "two_implicit", "one_explicit"];
-    /// LAY-140, APP-226
+    /// LAY-140, APP-226: layers of the enable filter come below those of `VK_INSTANCE_LAYERS`.
     lay_140_the_enable_filter_comes_below_instance_layers:
         VK_INSTANCE_LAYERS = "VK_LAYER_two_explicit", VK_LOADER_LAYERS_ENABLE = "*explicit"
         => ["one_implicit", "two_implicit", "two_explicit", "one_explicit"];
 }
 
-/// LAY-120, LAY-121, BI-41
+/// LAY-120, LAY-121, BI-41: a very long filter does no harm.
 #[test]
 fn bi_41_a_filter_of_a_megabyte_is_survived() {
     case(|scene| {
@@ -234,7 +234,7 @@ fn lay_125_a_disabled_layer_is_gone_from_every_list() {
     });
 }
 
-/// LAY-126, LAY-142
+/// LAY-126, LAY-142: the log reports a disabled layer of `VK_INSTANCE_LAYERS` as missing.
 #[test]
 fn lay_126_a_disabled_layer_of_instance_layers_is_reported_missing() {
     case(|scene| {
@@ -254,7 +254,7 @@ fn lay_126_a_disabled_layer_of_instance_layers_is_reported_missing() {
     });
 }
 
-/// LAY-130, LAY-108, APP-224
+/// LAY-130, LAY-108, APP-224: an enable variable counts only with exactly the text of the manifest.
 #[test]
 fn lay_130_the_enable_variable_must_have_exactly_the_manifest_s_text() {
     case(|scene| {
@@ -266,7 +266,7 @@ fn lay_130_the_enable_variable_must_have_exactly_the_manifest_s_text() {
     });
 }
 
-/// LAY-130
+/// LAY-130: the disable variable takes precedence over the enable variable.
 #[test]
 fn lay_130_the_disable_variable_beats_the_enable_variable() {
     case(|scene| {
@@ -298,8 +298,8 @@ fn lay_130_the_enable_filter_takes_the_place_of_the_enable_variable() {
     });
 }
 
-/// LAY-142, LAY-143, LAY-127: these warnings come after the search for drivers, once for the list of extensions and once for the chain. A
-/// request that fails earlier gets only the first warning, or none.
+/// LAY-142, LAY-143, LAY-127: the warnings about layers that variables add come after the search for drivers, once for the list of
+/// extensions and once for the chain. A call that fails earlier logs only the first warning, or none.
 #[test]
 fn lay_142_what_variables_add_is_told_for_the_extensions_and_for_the_chain() {
     const ADDED: [&str; 3] = [
@@ -356,7 +356,7 @@ fn lay_142_what_variables_add_is_told_for_the_extensions_and_for_the_chain() {
     });
 }
 
-/// LAY-143, APP-225
+/// LAY-143, APP-225: the log names each explicit layer that the enable filter activates.
 #[test]
 fn lay_143_an_explicit_layer_of_the_enable_filter_is_told() {
     case(|scene| {
@@ -369,8 +369,8 @@ fn lay_143_an_explicit_layer_of_the_enable_filter_is_told() {
     });
 }
 
-/// LAY-125, LAY-33: filters apply before duplicate names are removed. So a disabled layer that was found first does not hide another layer
-/// of the same name.
+/// LAY-125, LAY-33: filters apply before duplicate names are removed. A disabled layer that was found first therefore does not hide another
+/// layer of the same name.
 #[test]
 fn lay_33_a_disabled_layer_displaces_no_other_of_its_name() {
     case(|scene| {
@@ -391,7 +391,7 @@ fn lay_33_a_disabled_layer_displaces_no_other_of_its_name() {
     });
 }
 
-/// LAY-127, LAY-130: creating an instance logs each implicit layer that the filter enabled.
+/// LAY-127, LAY-130: instance creation logs each implicit layer that the enable filter activates.
 #[test]
 fn lay_127_an_instance_tells_of_forced_implicit_layers() {
     case(|scene| {
@@ -406,7 +406,7 @@ fn lay_127_an_instance_tells_of_forced_implicit_layers() {
     });
 }
 
-/// LAY-127, LAY-130: if its own variable already disables a layer, no message says that the filter did.
+/// LAY-127, LAY-130: if a layer's own variable disables the layer, no message says that a filter disabled it.
 #[test]
 fn lay_127_a_layer_that_is_off_anyway_is_not_told_to_be_forced() {
     case(|scene| {

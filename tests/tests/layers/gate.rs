@@ -1,4 +1,4 @@
-//! Tests that creation, destruction and enumeration run on one thread at a time in the whole process, and that the thread inside may enter
+//! Tests that creation, destruction and enumeration run on one thread at a time in the whole process, and that this thread may call them
 //! again (DRV-118, DRV-168, APP-140, APP-270).
 
 use std::alloc::Layout;
@@ -22,14 +22,14 @@ const EXTENSIONS: [&str; 4] = [
     "VK_KHR_surface",
 ];
 
-/// Adds two drivers that end the process if two threads are inside such commands at the same time.
+/// Adds two drivers that end the process if two threads run these commands at the same time.
 fn drivers(scene: &mut Scene) {
     scene.usual_driver("a").flag("exclusive");
     scene.usual_driver("b").flag("exclusive");
     scene.env("VK_LOADER_DEBUG", "").limit(60);
 }
 
-/// Makes a layer end the process in the same case.
+/// Makes a layer end the process if two threads run these commands at the same time.
 fn exclusive(layer: Layer) -> Layer {
     layer
         .conf("exclusive", "")
@@ -41,7 +41,7 @@ fn instance(vk: &Vk) -> Instance<'_> {
     vk.instance_with("1.1", &EXTENSIONS)
 }
 
-/// Makes all calls that must run on one thread at a time.
+/// Makes all calls that the loader must run on one thread at a time.
 fn round(vk: &Vk) {
     let instance = instance(vk);
     let (messages, reports) = (Messages::default(), Reports::default());
@@ -75,7 +75,7 @@ fn report(instance: &Instance<'_>) {
     );
 }
 
-/// Runs `body` on several threads at once.
+/// Runs `body` on several threads at the same time.
 fn on_threads(body: impl Fn() + Sync) {
     thread::scope(|scope| {
         for _ in 0..THREADS {
@@ -84,7 +84,7 @@ fn on_threads(body: impl Fn() + Sync) {
     });
 }
 
-/// DRV-118, DRV-168, APP-140, APP-270: no layer and no driver is inside two of these calls at the same time.
+/// DRV-118, DRV-168, APP-140, APP-270: two threads never run these calls in a layer or driver at the same time.
 #[test]
 fn drv_168_layers_and_drivers_are_called_one_thread_at_a_time() {
     case(|scene| {
@@ -109,7 +109,8 @@ fn drv_168_drivers_are_called_one_thread_at_a_time() {
     });
 }
 
-/// LAY-245, DRV-168: the thread inside may call the loader again from a layer, through its exports and through the layer's functions.
+/// LAY-245, DRV-168: during such a call, a layer may call the loader again, through exported functions and through the functions of the
+/// layer below.
 #[test]
 fn lay_245_a_layer_comes_back_into_what_runs_one_thread_at_a_time() {
     case(|scene| {
@@ -178,7 +179,7 @@ fn submit(instance: &Instance<'_>) {
     );
 }
 
-/// DRV-168: creating surfaces, which calls no driver. Only the application's callbacks see the order.
+/// DRV-168: surfaces are created on one thread at a time. This call reaches no driver, so the test observes the application's callbacks.
 #[test]
 fn drv_168_surfaces_are_made_one_thread_at_a_time() {
     static INSIDE: AtomicBool = AtomicBool::new(false);
@@ -260,7 +261,7 @@ fn drv_168_surfaces_are_made_one_thread_at_a_time() {
                     let mut surface = vk::SurfaceKHR::null();
                     let info = vk::HeadlessSurfaceCreateInfoEXT::default();
                     let create: vk::PFN_vkCreateHeadlessSurfaceEXT =
-                        // SAFETY: the command of that name has this type.
+                        // SAFETY: the address is that of the named command, which has this type.
                         unsafe { std::mem::transmute(vk.get(raw, "vkCreateHeadlessSurfaceEXT")) };
                     // SAFETY: the instance is live, and the structures are valid.
                     let result = unsafe { create(raw, &info, ptr::null(), &mut surface) };
@@ -276,7 +277,7 @@ fn drv_168_surfaces_are_made_one_thread_at_a_time() {
     });
 }
 
-/// APP-270: all other commands return while another thread is inside the gate.
+/// APP-270: all other commands return while another thread holds the gate.
 #[test]
 fn app_270_other_commands_pass_while_a_thread_is_within() {
     case(|scene| {
@@ -327,7 +328,7 @@ fn wait_for(counter: &AtomicU32, value: u32) {
     }
 }
 
-/// DRV-168: a thread that is cancelled inside a driver finishes the call, and other threads enter after it.
+/// DRV-168: a thread that is cancelled inside a driver finishes its call and releases the gate.
 #[cfg(unix)]
 #[test]
 fn drv_168_a_thread_that_is_cancelled_in_a_driver_leaves_the_gate() {
@@ -357,7 +358,7 @@ fn drv_168_a_thread_that_is_cancelled_in_a_driver_leaves_the_gate() {
                 // SAFETY: the value is a number or a pointer in this C library, and is written before it is read.
                 let mut thread: libc::pthread_t = unsafe { std::mem::zeroed() };
                 let argument = ptr::from_ref(&work).cast_mut().cast();
-                // SAFETY: the argument outlives the thread, which is joined.
+                // SAFETY: the thread is joined below, and its argument lives longer than the thread.
                 let failed = unsafe { libc::pthread_create(&mut thread, ptr::null(), create_and_destroy, argument) };
                 assert_eq!(failed, 0);
                 while !work.begun.load(Ordering::SeqCst) {

@@ -1,4 +1,5 @@
-//! Tests of bad inputs other than the text of a manifest: odd files, lack of memory, long paths (BI-1 to BI-55).
+//! Tests of hostile inputs: unusual files, lack of memory, and long names, lists and paths. `manifest_text.rs` has the tests with malformed
+//! text (BI-1 to BI-55).
 
 use std::ffi::c_char;
 use std::path::{Path, PathBuf};
@@ -10,10 +11,10 @@ use loader_tests::{Scene, call, case};
 
 use crate::kit::{EXPLICIT, IMPLICIT, Layer, chain, list, place, put_manifest};
 
-/// The name of the override layer.
+/// Name of the override layer.
 const OVERRIDE: &str = "VK_LAYER_LUNARG_override";
 
-/// BI-10: a file that is longer than the size that the system reports, which is zero.
+/// BI-10: the loader reads a whole file even if the system reports a size of zero.
 #[test]
 fn bi_10_the_size_that_the_system_tells_is_not_believed() {
     case(|scene| {
@@ -29,10 +30,11 @@ fn bi_10_the_size_that_the_system_tells_is_not_believed() {
     });
 }
 
-/// BI-26, LAY-215: symbols are also searched in the libraries that a layer is linked with.
+/// BI-26, LAY-215: a layer without its own look-up is refused, even if its library is linked with the loader, which exports a function of
+/// that name.
 #[test]
 fn bi_26_a_layer_that_is_linked_with_the_loader_does_not_lend_its_symbols() {
-    /// A library that the mock needs and that every process here has loaded, and a name of the same length for the loader.
+    /// Library that the mock layer needs and that this process has always loaded, and a name of the same length for the loader.
     const NEEDED: (&[u8], &[u8]) = (b"\0libgcc_s.so.1\0", b"\0libvklnk.so.1\0");
     case(|scene| {
         let bare = Layer::explicit("a")
@@ -68,7 +70,7 @@ fn bi_26_a_layer_that_is_linked_with_the_loader_does_not_lend_its_symbols() {
     });
 }
 
-/// BI-36
+/// BI-36: a meta-layer works with a thousand different components.
 #[test]
 fn bi_36_a_thousand_different_components_work() {
     case(|scene| {
@@ -95,7 +97,7 @@ fn bi_36_a_thousand_different_components_work() {
     });
 }
 
-/// BI-39
+/// BI-39: application keys and override paths end at the first element that is not a string.
 #[test]
 fn bi_39_keys_and_paths_are_read_up_to_the_first_element_that_is_no_string() {
     case(|scene| {
@@ -129,7 +131,7 @@ fn bi_39_keys_and_paths_are_read_up_to_the_first_element_that_is_no_string() {
     });
 }
 
-/// BI-41: a variable that the process sets itself may be longer than the system's limit.
+/// BI-41: a pattern of a megabyte does no harm. A process can set a variable of this length for itself, beyond the system's limit.
 #[test]
 fn bi_41_a_pattern_of_a_megabyte_is_survived() {
     case(|scene| {
@@ -150,7 +152,7 @@ fn bi_41_a_pattern_of_a_megabyte_is_survived() {
     });
 }
 
-/// Bytes that end at the end of readable memory.
+/// Memory whose last byte is followed by unreadable memory.
 struct AtTheEdge(Pages);
 
 impl AtTheEdge {
@@ -172,7 +174,7 @@ impl AtTheEdge {
     }
 }
 
-/// BI-44, LAY-144, LAY-321
+/// BI-44, LAY-144, LAY-321: the loader reads at most 256 bytes of a layer name without a terminator.
 #[test]
 fn bi_44_a_layer_name_without_an_end_is_read_no_further_than_256_bytes() {
     case(|scene| {
@@ -195,7 +197,7 @@ fn bi_44_a_layer_name_without_an_end_is_read_no_further_than_256_bytes() {
             };
             let result = call!(vk, PFN_vkCreateInstance(&info, ptr::null(), &mut instance));
             assert_eq!(result, vk::Result::ERROR_EXTENSION_NOT_PRESENT);
-            // A query allows one byte more.
+            // The query reads one byte more than the creation does.
             let mut count = 0;
             let name = edge.letters(257);
             let result = call!(
@@ -208,7 +210,7 @@ fn bi_44_a_layer_name_without_an_end_is_read_no_further_than_256_bytes() {
     });
 }
 
-/// BI-53: in the second call, the driver reports more extensions than the array has space for.
+/// BI-53: if a driver reports more extensions in the fill call than the array has space for, the merged list stays within the array.
 #[test]
 fn bi_53_a_list_that_grows_while_layers_are_merged_stays_in_its_bounds() {
     case(|scene| {
@@ -238,7 +240,7 @@ fn bi_53_a_list_that_grows_while_layers_are_merged_stays_in_its_bounds() {
                     PFN_vkEnumerateDeviceExtensionProperties(device, ptr::null(), &mut count, list.as_mut_ptr())
                 );
                 assert!(count <= room, "{count} of {room}");
-                // If the driver claims to have filled the array, there is no space for the layer's element.
+                // If the driver says that it filled the array, no space is left for the layer's extension.
                 let fits = room >= 4 && result == vk::Result::SUCCESS;
                 assert!(fits || result == vk::Result::INCOMPLETE, "{result} for {room}");
                 let beyond = &list[room as usize..];
@@ -266,14 +268,15 @@ fn far_away(scene: &Scene) -> PathBuf {
     program
 }
 
-/// Links a file under another name, or copies it to another file system.
+/// Creates a hard link to a file, or a copy if the file systems differ.
 fn copy(from: &Path, to: &Path) {
     if fs::hard_link(from, to).is_err() {
         loader_tests::copy_program(from, to, 0o755);
     }
 }
 
-/// BI-54, LAY-171: all override layers are kept in the order in which they were found, so the first one of its name counts.
+/// BI-54, LAY-171: application keys do not match a program with a very long path. All override layers stay in the list, so the first one is
+/// used.
 #[test]
 fn bi_54_no_key_matches_a_program_whose_path_is_too_long() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Tests of the chain of `vkCreateInstance`, and of the actions that layers may take in it (LAY-220 to LAY-263).
+//! Tests of the chain of `vkCreateInstance`, and of the effects that layers can have in it (LAY-220 to LAY-263).
 
 use loader_tests::ash::vk;
 use loader_tests::{Outcome, Scene, case, shown_address};
@@ -20,7 +20,7 @@ fn instance_of(scene: &mut Scene, names: &'static [&'static str]) -> Outcome {
     outcome
 }
 
-/// LAY-230, LAY-221, APP-97
+/// LAY-230, LAY-221, APP-97: each layer calls the layer below it.
 #[test]
 fn lay_230_each_layer_calls_the_one_below() {
     case(|scene| {
@@ -78,7 +78,7 @@ fn lay_230_insertions_are_told_from_the_lowest_layer_up() {
     });
 }
 
-/// LAY-230
+/// LAY-230: the link for the physical-device look-up skips layers without that function.
 #[test]
 fn lay_230_a_layer_without_a_physical_device_look_up_is_passed_over_for_it() {
     case(|scene| {
@@ -110,7 +110,7 @@ fn lay_230_a_layer_without_a_physical_device_look_up_is_passed_over_for_it() {
     });
 }
 
-/// LAY-231, LAY-223, LAY-220
+/// LAY-231, LAY-223, LAY-220: the loader's structures precede those of the application in the chain of the create info.
 #[test]
 fn lay_231_the_loader_s_nodes_come_in_front_of_the_application_s() {
     case(|scene| {
@@ -132,7 +132,7 @@ fn lay_231_the_loader_s_nodes_come_in_front_of_the_application_s() {
     });
 }
 
-/// LAY-233
+/// LAY-233: layers receive the names of layers and extensions as the application passed them.
 #[test]
 fn lay_233_names_reach_layers_as_the_application_gave_them() {
     case(|scene| {
@@ -161,7 +161,7 @@ fn lay_233_names_reach_layers_as_the_application_gave_them() {
     });
 }
 
-/// LAY-234, APP-94
+/// LAY-234, APP-94: the loader looks up `vkCreateInstance` in the first layer with its own instance.
 #[test]
 fn lay_234_the_first_look_up_passes_the_loader_s_instance() {
     case(|scene| {
@@ -177,7 +177,7 @@ fn lay_234_the_first_look_up_passes_the_loader_s_instance() {
     });
 }
 
-/// LAY-234, BI-48
+/// LAY-234, BI-48: the call fails if the first layer does not return `vkCreateInstance`.
 #[test]
 fn bi_48_a_layer_without_create_instance_fails_the_call() {
     case(|scene| {
@@ -191,7 +191,7 @@ fn bi_48_a_layer_without_create_instance_fails_the_call() {
     });
 }
 
-/// LAY-235
+/// LAY-235: the result pointer holds the loader's instance when the first layer is called.
 #[test]
 fn lay_235_layers_get_the_loader_s_instance_in_the_place_of_the_result() {
     case(|scene| {
@@ -221,7 +221,7 @@ fn bi_47_an_instance_overwritten_on_the_way_down_ends_the_process() {
     });
 }
 
-/// LAY-236
+/// LAY-236: drivers receive no layer names, and only extensions that they list.
 #[test]
 fn lay_236_drivers_get_no_layers_and_only_their_own_extensions() {
     case(|scene| {
@@ -250,7 +250,7 @@ fn lay_236_drivers_get_no_layers_and_only_their_own_extensions() {
     });
 }
 
-/// LAY-236
+/// LAY-236: the driver receives an instance extension that a layer adds to the create info.
 #[test]
 fn lay_236_an_extension_that_a_layer_asks_for_reaches_the_driver() {
     case(|scene| {
@@ -264,7 +264,7 @@ fn lay_236_an_extension_that_a_layer_asks_for_reaches_the_driver() {
     });
 }
 
-/// LAY-237, LAY-252
+/// LAY-237, LAY-252: the application gets the loader's instance, and a wrapping layer receives its own wrapper.
 #[test]
 fn lay_237_the_application_gets_the_loader_s_instance_and_layers_get_their_own() {
     case(|scene| {
@@ -284,7 +284,7 @@ fn lay_237_the_application_gets_the_loader_s_instance_and_layers_get_their_own()
     });
 }
 
-/// LAY-239, LAY-250
+/// LAY-239, LAY-250: layers can call terminators during the creation of the instance.
 #[test]
 fn lay_239_terminators_work_while_the_instance_is_made() {
     case(|scene| {
@@ -306,7 +306,7 @@ fn lay_239_terminators_work_while_the_instance_is_made() {
     });
 }
 
-/// LAY-238, DRV-215
+/// LAY-238, DRV-215: layers can look up terminators after the creation too.
 #[test]
 fn lay_238_layers_may_ask_for_terminators_later() {
     case(|scene| {
@@ -333,7 +333,7 @@ fn lay_238_layers_may_ask_for_terminators_later() {
     });
 }
 
-/// LAY-242, BI-46
+/// LAY-242, BI-46: the application gets the error of a layer that fails before it calls down.
 #[test]
 fn bi_46_a_layer_s_error_before_it_calls_down_is_returned() {
     case(|scene| {
@@ -354,7 +354,7 @@ fn bi_46_a_layer_s_error_before_it_calls_down_is_returned() {
     });
 }
 
-/// LAY-242, BI-46
+/// LAY-242, BI-46: if a layer fails after it called down, the instances of the drivers are destroyed.
 #[test]
 fn bi_46_a_layer_s_error_after_the_drivers_succeeded_undoes_them() {
     case(|scene| {
@@ -380,7 +380,7 @@ fn bi_46_a_layer_s_error_after_the_drivers_succeeded_undoes_them() {
     });
 }
 
-/// LAY-244
+/// LAY-244: destruction passes through the chain, and the libraries are closed afterwards.
 #[test]
 fn lay_244_destruction_goes_down_the_chain_before_libraries_leave() {
     case(|scene| {

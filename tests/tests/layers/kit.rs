@@ -1,4 +1,4 @@
-//! Layers of a scene: a copy of the mock layer, its configuration and its manifest.
+//! Layers for tests. Each layer is a copy of the mock layer, with a configuration and a manifest.
 
 use std::fmt::Display;
 use std::fmt::Write as _;
@@ -18,8 +18,8 @@ pub(crate) const EXPLICIT: &str = "xdg/data-home/vulkan/explicit_layer.d";
 /// Folder in which the normal search finds implicit layers.
 pub(crate) const IMPLICIT: &str = "xdg/data-home/vulkan/implicit_layer.d";
 
-/// The description of a layer. By default, its name is `VK_LAYER_` and the short name, its version is 1.3.0, and its mock library passes
-/// everything on and records creations and destructions.
+/// Description of a layer for a scene. By default, the name of the layer is `VK_LAYER_` and the short name, and its version is 1.3.0. The
+/// library passes all calls on, and records creations and destructions.
 #[derive(Clone)]
 pub(crate) struct Layer {
     short: String,
@@ -32,7 +32,7 @@ pub(crate) struct Layer {
 }
 
 impl Layer {
-    /// Creates an explicit layer in its own base folder. Layers are found in the order in which [`place`] gets them.
+    /// Creates an explicit layer in its own base folder. The search finds layers in the order of the list for [`place`].
     pub(crate) fn explicit(short: &str) -> Self {
         let members = [
             ("name", format!("\"VK_LAYER_{short}\"")),
@@ -90,7 +90,7 @@ impl Layer {
         self
     }
 
-    /// Leaves a member out of the manifest.
+    /// Removes a member from the manifest.
     pub(crate) fn without(mut self, key: &str) -> Self {
         self.members.retain(|(known, _)| known != key);
         self
@@ -130,7 +130,7 @@ impl Layer {
         self
     }
 
-    /// Makes the mock record nothing, for long runs.
+    /// Turns off the mock layer's journal, for long runs.
     pub(crate) fn without_journal(mut self) -> Self {
         self.lines = self
             .lines
@@ -141,7 +141,7 @@ impl Layer {
         self
     }
 
-    /// Adds lines for another layer of the library.
+    /// Adds lines for another layer of the same library.
     pub(crate) fn section(mut self, identity: usize, lines: &str) -> Self {
         write!(self.lines, "[{identity}]\njournal @ROOT@/journal\n{lines}\n")
             .expect("writing to a string does not fail");
@@ -173,27 +173,27 @@ impl Layer {
         )
     }
 
-    /// Returns the base folder that belongs to this layer alone.
+    /// Returns the base folder of this layer, which other layers do not use.
     fn base(&self) -> String {
         format!("layers/{}", self.short)
     }
 
-    /// Writes library, configuration and manifest. The manifest's file is the short name and `.json`.
+    /// Writes library, configuration and manifest. The file name of the manifest is the short name and `.json`.
     pub(crate) fn put(&self, scene: &Scene) {
         let own = || format!("{}/vulkan/{}_layer.d", self.base(), self.kind);
         let folder = self.folder.clone().unwrap_or_else(own);
         self.put_as(scene, &format!("{folder}/{}.json", self.short));
     }
 
-    /// Puts the layer into the scene, with this file as the manifest.
+    /// Writes library, configuration and manifest. `file` is the path of the manifest.
     pub(crate) fn put_as(&self, scene: &Scene, file: &str) {
         self.put_library(scene);
         put_manifest(scene, file, &self.version, &[&self.object()]);
     }
 
-    /// Writes library and configuration only.
+    /// Writes the library and the configuration, without a manifest.
     pub(crate) fn put_library(&self, scene: &Scene) {
-        // A child may be a copy of the program, which does not know where cargo built the mock.
+        // The child may be a copy of the program, which cannot find the mock layer that cargo built.
         scene.on_disk(|| {
             let mut bytes = std::fs::read(built("mock_layer")).expect("cargo built the mock layer");
             hide(&mut bytes, &self.hidden);
@@ -232,8 +232,8 @@ pub(crate) fn list(texts: &[&str]) -> String {
     json + "]"
 }
 
-/// Puts these layers into the scene, and a driver with one device, which every instance needs. Layers without a chosen folder are found in
-/// the order of the list.
+/// Adds these layers to the scene, and a driver with one device, which every instance needs. The search finds layers without a chosen
+/// folder in the order of the list.
 pub(crate) fn place(scene: &mut Scene, layers: &[Layer]) {
     scene.usual_driver("driver");
     let bases = layers.iter().filter(|layer| layer.folder.is_none());
@@ -246,7 +246,7 @@ pub(crate) fn place(scene: &mut Scene, layers: &[Layer]) {
     }
 }
 
-/// Searches layers once, and returns their number. (A query for a list of any length searches twice, and logs everything twice.)
+/// Searches for layers once, and returns their number. A query for the count and then the list would search and log twice.
 pub(crate) fn scan_once(vk: &Vk) -> u32 {
     let mut count = 0;
     let result = call!(
@@ -257,14 +257,14 @@ pub(crate) fn scan_once(vk: &Vk) -> u32 {
     count
 }
 
-/// Changes the header of a 64-bit library to that of a 32-bit one, and the reverse.
+/// Changes the header of a 64-bit library to that of a 32-bit library, and the reverse.
 pub(crate) fn of_32_bits(library: &mut [u8]) {
     if cfg!(windows) {
-        // The machine comes after the signature of the header: x86-64 becomes x86.
+        // In a Windows library, the machine type follows the signature: x86-64 becomes x86.
         let header = usize::from(u16::from_le_bytes([library[0x3c], library[0x3d]]));
         library[header + 4..header + 6].copy_from_slice(&0x14c_u16.to_le_bytes());
     } else {
-        // EI_CLASS.
+        // In an ELF library, this byte is EI_CLASS.
         library[4] ^= 3;
     }
 }
@@ -302,7 +302,7 @@ pub(crate) fn unloads(outcome: &Outcome) -> Vec<&str> {
     creations(outcome, "unloaded")
 }
 
-/// Defines a test of a manifest beside valid ones. The test checks the layers that are found, and the messages about the file.
+/// Defines tests, each of one manifest between valid ones. A test checks the layers that the loader finds, and the messages about the file.
 ///
 /// A row is `name: explicit|implicit text => [names], "LEVEL" "text", not "text";`. `@FILE@` is the manifest's path.
 macro_rules! manifests {
@@ -322,18 +322,18 @@ macro_rules! manifests {
 }
 pub(crate) use manifests;
 
-/// The usual folder of the manifest.
+/// Kind of the folder that has the manifest of a test.
 #[allow(non_camel_case_types, reason = "the names are the words of the rows of `manifests`")]
 #[derive(Clone, Copy)]
 pub(crate) enum Folder {
-    /// The folder of explicit layers.
+    /// Folder of explicit layers.
     explicit,
-    /// The folder of implicit layers.
+    /// Folder of implicit layers.
     implicit,
 }
 
 impl Folder {
-    /// Returns the path of a row's manifest.
+    /// Returns the path of the manifest under test.
     fn file(self) -> String {
         let folder = match self {
             Folder::explicit => EXPLICIT,
@@ -343,7 +343,7 @@ impl Folder {
     }
 }
 
-/// Puts a manifest between two valid ones, and expects that it adds these layers.
+/// Puts a manifest between two valid ones, and checks that the loader finds these layers in it.
 pub(crate) fn found(scene: &mut Scene, folder: Folder, text: &str, expected: &[&str]) -> Outcome {
     place(scene, &[Layer::implicit("0"), Layer::explicit("z")]);
     Layer::explicit("m").put_library(scene);
@@ -360,7 +360,7 @@ pub(crate) fn found(scene: &mut Scene, folder: Folder, text: &str, expected: &[&
     outcome
 }
 
-/// Returns the text of a log line, with the row's file and the scene's folder filled in.
+/// Replaces `@FILE@` in a log line by the path of the manifest under test, and `@ROOT@` by the scene's folder.
 pub(crate) fn at_file(scene: &Scene, folder: Folder, text: &str) -> String {
     let root = scene.text_path("");
     text.replace("@FILE@", &scene.text_path(&folder.file()))

@@ -7,7 +7,7 @@ use loader_tests::{Scene, Vk, call, case, is_peer, processor_time};
 
 use crate::kit::{EXPLICIT, IMPLICIT, Layer, place, put_manifest, scan_once};
 
-/// Upper bound on the memory for each byte of a file.
+/// Upper bound on the bytes of memory that the loader may use for each byte of a file.
 const TIMES: u64 = 20;
 
 /// Limits the run time of children to this number of seconds. A Khronos loader, which needs minutes, then fails early.
@@ -25,19 +25,19 @@ fn status(key: &str) -> u64 {
 
 /// Returns the largest amount of memory, in bytes, that `work` adds.
 fn peak_of(work: impl FnOnce()) -> u64 {
-    // This resets the highest mark to the current size.
+    // Resets the peak of memory to the present size.
     fs::write("/proc/self/clear_refs", "5").expect("the mark can be set");
     let before = status("VmRSS");
     work();
     status("VmHWM").saturating_sub(before) * 1024
 }
 
-/// Returns the seconds of processor time that `work` takes: the shortest of three tries.
+/// Returns the processor time of `work` in seconds: the shortest of three runs.
 fn time_of(mut work: impl FnMut()) -> f64 {
     (0..3).map(|_| processor_time(&mut work)).fold(f64::INFINITY, f64::min)
 }
 
-/// Puts a file with this text into the scene, and measures a query for layers in a child.
+/// Puts a file with this text into the scene, and checks the peak memory of a layer query in a child.
 #[track_caller]
 fn within_bounds(scene: &mut Scene, file: &str, text: &str) {
     limit(scene, 120).unset("VK_LOADER_DEBUG");
@@ -69,14 +69,14 @@ fn lay_072_a_file_takes_at_most_twenty_times_its_size() {
     });
 }
 
-/// Returns a layer object of few bytes.
+/// Returns a layer object with few bytes.
 fn small(number: usize) -> String {
     format!(
         r#"{{"name":"VK_LAYER_{number}","type":"GLOBAL","library_path":"l.so","api_version":"1.0.0","implementation_version":"1","description":"d","disable_environment":{{"D{number}":"1"}},"enable_environment":{{"VKL_TEST_NEVER_{number}":"1"}}}}"#
     )
 }
 
-/// LAY-72
+/// LAY-72: a manifest with many layers uses at most twenty times the memory of its file size.
 #[test]
 fn lay_072_many_layers_take_at_most_twenty_times_the_size_of_their_file() {
     case(|scene| {
@@ -87,7 +87,7 @@ fn lay_072_many_layers_take_at_most_twenty_times_the_size_of_their_file() {
     });
 }
 
-/// Returns the cost of one call with few layers and with eight times as many.
+/// Checks that eight times as many layers cost at most 24 times as much time in one call.
 #[track_caller]
 fn in_proportion(scene: &mut Scene, put: impl Fn(&Scene, usize), call: impl Fn(&Vk) + Copy) {
     const FEW: usize = 2_000;
@@ -98,11 +98,12 @@ fn in_proportion(scene: &mut Scene, put: impl Fn(&Scene, usize), call: impl Fn(&
         let outcome = scene.run(|vk| vk.say("time", time_of(|| call(vk))));
         times.push(outcome.ok().said("time")[0].parse::<f64>().expect("a time"));
     }
-    // Eight times as many layers take eight times as long if the work is linear, and 64 times if it is quadratic.
+    // Eight times as many layers need about eight times as much time if the work is linear, and about 64 times as much if the work is
+    // quadratic.
     assert!(times[1] < times[0] * 24.0, "{times:?}");
 }
 
-/// Writes layers into one manifest; with `meta`, also a meta-layer of all of them.
+/// Writes layers into one manifest. With `meta`, also writes a meta-layer with all of them.
 fn put(scene: &Scene, folder: &str, count: usize, meta: bool) {
     let mut layers: Vec<String> = (0..count).map(small).collect();
     if meta {
@@ -129,7 +130,7 @@ fn lay_072_time_grows_with_the_number_of_layers() {
     });
 }
 
-/// LAY-130, APP-216: the time grows linearly with the number of implicit layers, each of which has its own variables that the library reads
+/// LAY-130, APP-216: the time grows linearly with the number of implicit layers, each of which has its own variables that the loader reads
 /// and remembers.
 #[test]
 fn app_216_time_grows_with_the_number_of_variables() {

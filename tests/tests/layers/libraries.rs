@@ -1,11 +1,11 @@
-//! Tests of the layer libraries that are opened, the number of openings, and the messages.
+//! Tests of opening and closing layer libraries, and of the messages about this (LAY-200 to LAY-206).
 
 use loader_tests::ash::vk;
 use loader_tests::case;
 
 use crate::kit::{Layer, chain, loads, of_32_bits, place, put_text, scan_once, unloads};
 
-/// LAY-157
+/// LAY-157: the upper of two layers with equal names is used if the lower one cannot be loaded.
 #[test]
 fn lay_157_when_the_nearest_of_equal_names_does_not_load_the_other_is_used() {
     case(|scene| {
@@ -38,7 +38,7 @@ fn lay_157_when_the_nearest_of_equal_names_does_not_load_the_other_is_used() {
     });
 }
 
-/// LAY-201, LAY-204
+/// LAY-201, LAY-204: the log lists the libraries that are closed because another layer's library is missing.
 #[test]
 fn lay_201_libraries_that_close_because_another_is_missing_are_told() {
     case(|scene| {
@@ -59,7 +59,7 @@ fn lay_201_libraries_that_close_because_another_is_missing_are_told() {
     });
 }
 
-/// LAY-201, BI-27
+/// LAY-201, BI-27: a library without the required functions is closed, and the log says so.
 #[test]
 fn bi_27_a_library_without_symbols_closes_again_and_is_told() {
     case(|scene| {
@@ -76,7 +76,7 @@ fn bi_27_a_library_without_symbols_closes_again_and_is_told() {
     });
 }
 
-/// LAY-142
+/// LAY-142: the log mentions `VK_INSTANCE_LAYERS` also if the variable is empty.
 #[test]
 fn lay_142_a_set_but_empty_variable_is_told() {
     case(|scene| {
@@ -89,7 +89,7 @@ fn lay_142_a_set_but_empty_variable_is_told() {
     });
 }
 
-/// LAY-24, LAY-274: the scan for layers that intercept a query also answers it.
+/// LAY-24, LAY-274: a query reads each manifest once, although it also looks for layers that intercept the query.
 #[test]
 fn lay_24_one_query_reads_a_manifest_once() {
     case(|scene| {
@@ -102,7 +102,7 @@ fn lay_24_one_query_reads_a_manifest_once() {
     });
 }
 
-/// LAY-85, LAY-211: the name of the negotiation function counts from version 1.1.0.
+/// LAY-85, LAY-211: a renamed negotiation function is used only from manifest version 1.1.0.
 #[test]
 fn lay_85_a_renamed_negotiation_of_an_older_version_is_not_read() {
     case(|scene| {
@@ -120,7 +120,7 @@ fn lay_85_a_renamed_negotiation_of_an_older_version_is_not_read() {
     });
 }
 
-/// LAY-103
+/// LAY-103: the log mentions renamed look-up functions without a renamed negotiation function.
 #[test]
 fn lay_103_renamed_look_ups_without_a_renamed_negotiation_are_told() {
     case(|scene| {
@@ -144,7 +144,7 @@ fn lay_103_renamed_look_ups_without_a_renamed_negotiation_are_told() {
     });
 }
 
-/// LAY-200
+/// LAY-200: the symbols of a layer's library are not visible to the process.
 #[cfg(unix)]
 #[test]
 fn lay_200_symbols_of_a_layer_are_not_for_the_process() {
@@ -164,7 +164,7 @@ fn lay_200_symbols_of_a_layer_are_not_for_the_process() {
 #[cfg(not(unix))]
 loader_tests::left_out!(lay_200_symbols_of_a_layer_are_not_for_the_process);
 
-/// LAY-204, LAY-202, BI-25
+/// LAY-204, LAY-202, BI-25: a library for another word size is skipped if the application does not name its layer.
 #[test]
 fn lay_204_a_library_of_the_other_class_is_left_out_when_no_application_names_it() {
     case(|scene| {
@@ -182,7 +182,7 @@ fn lay_204_a_library_of_the_other_class_is_left_out_when_no_application_names_it
     });
 }
 
-/// LAY-206: if a file has two names, the system opens it once, under the first name.
+/// LAY-206: the log names the path that the system opened, if a file has two names and is already open under the other.
 #[test]
 fn lay_206_the_path_that_the_system_loaded_is_told_and_shown() {
     case(|scene| {
@@ -219,7 +219,7 @@ fn lay_206_the_path_that_the_system_loaded_is_told_and_shown() {
     });
 }
 
-/// LAY-201
+/// LAY-201: the libraries of layers stay loaded until the instance is destroyed.
 #[test]
 fn lay_201_libraries_stay_until_the_instance_goes() {
     case(|scene| {
@@ -235,7 +235,7 @@ fn lay_201_libraries_stay_until_the_instance_goes() {
     });
 }
 
-/// LAY-201: libraries close in the order in which their layers were found, whatever their order in the chain.
+/// LAY-201: libraries are closed in the order in which their layers were found, and not in the order of the chain.
 #[test]
 fn lay_201_libraries_leave_in_the_order_of_discovery() {
     case(|scene| {
@@ -251,7 +251,7 @@ fn lay_201_libraries_leave_in_the_order_of_discovery() {
     });
 }
 
-/// LAY-201
+/// LAY-201: the libraries of layers are closed if instance creation fails.
 #[test]
 fn lay_201_libraries_leave_when_creation_fails() {
     case(|scene| {
@@ -266,7 +266,7 @@ fn lay_201_libraries_leave_when_creation_fails() {
     });
 }
 
-/// LAY-201
+/// LAY-201: a variable keeps the libraries of layers loaded.
 #[test]
 fn lay_201_the_unload_switch_keeps_libraries() {
     case(|scene| {
@@ -289,7 +289,7 @@ fn lay_201_the_unload_switch_keeps_libraries() {
     });
 }
 
-/// LAY-201
+/// LAY-201: the variable that keeps libraries loaded counts only with the value 1.
 #[test]
 fn lay_201_the_unload_switch_must_be_exactly_one() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Tests of the settings file together with the layers and devices that an application sees (APP-240 to APP-262).
+//! Tests of the layers and devices that an application sees if the settings file lists layers or devices (APP-240 to APP-262).
 
 use loader_tests::ash::vk;
 use loader_tests::case;
@@ -10,7 +10,7 @@ use crate::settings::{entry, implicit_entry, listed, listed_implicit, plain, set
 
 const FILE: &str = "xdg/data-home/vulkan/loader_settings.d/vk_loader_settings.json";
 
-/// Returns a `device_configurations` element for a mock device. Each UUID repeats a number sixteen times.
+/// Returns a `device_configurations` element for a mock device. Its UUIDs consist of the byte `device` or `driver`.
 fn configuration(device: u8, driver: u8) -> String {
     let uuid = |number: u8| format!("[{}]", vec![number.to_string(); 16].join(", "));
     format!(
@@ -47,7 +47,7 @@ fn app_121_devices_are_chosen_below_the_layers() {
     });
 }
 
-/// APP-253: an entry adds only the layer of its name, even if the manifest has others.
+/// APP-253: an entry adds only the layer with its name, even if the manifest has other layers.
 #[test]
 fn app_253_other_layers_of_the_manifest_are_ignored() {
     case(|scene| {
@@ -82,7 +82,7 @@ fn app_253_equal_names_are_both_listed_for_a_device() {
     });
 }
 
-/// APP-254: an entry without the member is an explicit layer, even if its manifest names variables.
+/// APP-254: an entry without `treat_as_implicit_manifest` is an explicit layer, even if its manifest names variables.
 #[test]
 fn app_254_variables_of_a_manifest_make_no_implicit_layer() {
     case(|scene| {
@@ -102,7 +102,7 @@ fn app_254_variables_of_a_manifest_make_no_implicit_layer() {
     });
 }
 
-/// APP-254: the variables of an entry that is read as implicit count while the entry is `auto`.
+/// APP-254: the enable variable of an implicit entry counts if the entry is `auto`.
 #[test]
 fn app_254_the_enable_variable_counts() {
     case(|scene| {
@@ -116,7 +116,7 @@ fn app_254_the_enable_variable_counts() {
     });
 }
 
-/// APP-255: the components of a listed meta-layer come before it.
+/// APP-255: a listed meta-layer brings its components, which precede the meta-layer.
 #[test]
 fn app_255_a_listed_meta_layer_brings_its_components() {
     case(|scene| {
@@ -135,7 +135,7 @@ fn app_255_a_listed_meta_layer_brings_its_components() {
     });
 }
 
-/// APP-256: only implicit entries that are not off, and that their own variables do not disable, add to the global list.
+/// APP-256: only implicit entries that are not off, and that their own variables do not disable, add their extensions to the global list.
 #[test]
 fn app_256_extensions_of_listed_layers_follow_their_own_rules() {
     case(|scene| {
@@ -193,7 +193,7 @@ fn app_251_the_first_place_for_other_layers_counts() {
     });
 }
 
-/// APP-68: a layer that is off has no extensions, which is not an error. For a layer that the file lists but that does not exist, the query
+/// APP-68: a layer that is off has no extensions, and the query succeeds. The query for a layer that the file lists but that does not exist
 /// fails.
 #[test]
 fn app_068_a_layer_that_is_off_has_no_extensions() {
@@ -221,7 +221,7 @@ fn app_068_a_layer_that_is_off_has_no_extensions() {
     });
 }
 
-/// LAY-130, LAY-152: an override layer that the file disables is still found, but enables no layer.
+/// LAY-130, LAY-152: an override layer that the file disables stays in the list, but enables no layer.
 #[test]
 fn lay_152_an_override_layer_that_is_off_turns_nothing_on() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! The layer side: discovery, manifests, activation, meta-layers, negotiation, chains, unknown commands, enumeration.
+//! Tests of the loader with layers: discovery, manifests, activation, meta-layers, negotiation, chains, unknown commands, and enumeration.
 //!
 //! The name of a case begins with the number of the requirement that it shows: `lay_` for the rules, and `bi_` for the bad inputs of the
 //! layer reference. The doc comment names the other requirements.

@@ -6,7 +6,7 @@ use loader_tests::{case, json_path};
 
 use crate::kit::{EXPLICIT, IMPLICIT, Layer, chain, manifests, place, put_manifest, scan_once};
 
-/// The `library_arch` of this process, and that of the other word size.
+/// Values of `library_arch` for this process and for the other word size.
 const OWN_ARCH: &str = if cfg!(target_pointer_width = "64") {
     "\"64\""
 } else {
@@ -34,135 +34,135 @@ fn implicit_with(key: &str, json: &str) -> String {
 }
 
 manifests! {
-    /// LAY-91, BI-17
+    /// LAY-91, BI-17: a layer without a name is skipped.
     lay_91_a_layer_without_a_name_is_skipped: explicit without("name") => [], "WARNING" "@FILE@";
-    /// LAY-91, BI-17
+    /// LAY-91, BI-17: a layer whose name is `null` is skipped.
     lay_91_a_name_that_is_null_skips_the_layer: explicit with("name", "null") => [], "WARNING" "name";
-    /// LAY-91, BI-17
+    /// LAY-91, BI-17: a layer without a type is skipped.
     lay_91_a_layer_without_a_type_is_skipped: explicit without("type") => [], "WARNING" "type";
-    /// LAY-91, BI-17
+    /// LAY-91, BI-17: a layer without an API version is skipped.
     lay_91_a_layer_without_an_api_version_is_skipped: explicit without("api_version") => [], "WARNING" "api_version";
-    /// LAY-91, BI-17
+    /// LAY-91, BI-17: a layer without an implementation version is skipped.
     lay_91_a_layer_without_an_implementation_version_is_skipped: explicit without("implementation_version") => [],
         "WARNING" "implementation_version";
-    /// LAY-91, BI-17
+    /// LAY-91, BI-17: a layer without a description is skipped.
     lay_91_a_layer_without_a_description_is_skipped: explicit without("description") => [], "WARNING" "description";
-    /// LAY-91
+    /// LAY-91: an API version must be a string.
     lay_91_a_number_is_no_api_version: explicit with("api_version", "1.3") => [], "WARNING" "api_version";
-    /// LAY-91
+    /// LAY-91: an implementation version must be a string.
     lay_91_a_number_is_no_implementation_version: explicit with("implementation_version", "1") => [],
         "WARNING" "implementation_version";
-    /// LAY-91
+    /// LAY-91: a description must be a string.
     lay_91_an_object_is_no_description: explicit with("description", "{}") => [], "WARNING" "description";
-    /// LAY-92, BI-19
+    /// LAY-92, BI-19: a name may have 254 bytes.
     lay_92_a_name_of_254_bytes_is_accepted: explicit with("name", &format!("\"VK_LAYER_{}\"", "x".repeat(245)))
         => [format!("VK_LAYER_{}", "x".repeat(245)).as_str()];
-    /// LAY-92, BI-19
+    /// LAY-92, BI-19: a layer with a name of 255 bytes is skipped.
     lay_92_a_name_of_255_bytes_skips_the_layer: explicit with("name", &format!("\"VK_LAYER_{}\"", "x".repeat(246))) => [],
         "WARNING" "didn't find required layer value \"name\"";
-    /// LAY-92, BI-19
+    /// LAY-92, BI-19: a layer with a name of 256 bytes is skipped.
     lay_92_a_name_of_256_bytes_skips_the_layer: explicit with("name", &format!("\"VK_LAYER_{}\"", "x".repeat(247))) => [];
-    /// LAY-92, BI-19
+    /// LAY-92, BI-19: a layer with a very long name is skipped.
     lay_92_a_name_of_a_hundred_thousand_bytes_skips_the_layer:
         explicit with("name", &format!("\"VK_LAYER_{}\"", "x".repeat(100_000))) => [];
-    /// LAY-92, BI-19
+    /// LAY-92, BI-19: a description may have 254 bytes.
     lay_92_a_description_of_254_bytes_is_accepted: explicit with("description", &format!("\"{}\"", "d".repeat(254)))
         => ["VK_LAYER_m"];
-    /// LAY-92, BI-19
+    /// LAY-92, BI-19: a layer with a description of 255 bytes is skipped.
     lay_92_a_description_of_255_bytes_skips_the_layer: explicit with("description", &format!("\"{}\"", "d".repeat(255)))
         => [], "WARNING" "didn't find required layer value \"description\"";
-    /// LAY-92, BI-19
+    /// LAY-92, BI-19: a layer with a description of 256 bytes is skipped.
     lay_92_a_description_of_256_bytes_skips_the_layer: explicit with("description", &format!("\"{}\"", "d".repeat(256)))
         => [];
-    /// LAY-93
+    /// LAY-93: a name without the standard prefix causes a warning.
     lay_93_a_name_off_the_standard_is_warned_of: explicit with("name", "\"my_layer\"") => ["my_layer"],
         "WARNING" "Layer name my_layer does not conform to naming standard (Policy #LLP_LAYER_3)";
-    /// LAY-93, BI-18
+    /// LAY-93, BI-18: an empty name is accepted, with a warning.
     bi_18_an_empty_name_is_accepted: explicit with("name", "\"\"") => [""], "WARNING" "(Policy #LLP_LAYER_3)";
-    /// LAY-94
+    /// LAY-94: device layers are skipped, with a warning.
     lay_94_device_layers_are_refused: explicit with("type", "\"DEVICE\"") => [],
         "WARNING | LAYER" "Device layers are deprecated. Skipping layer VK_LAYER_m";
-    /// LAY-94
+    /// LAY-94: the type `INSTANCE` has the same meaning as `GLOBAL`.
     lay_94_instance_is_the_same_as_global: explicit with("type", "\"INSTANCE\"") => ["VK_LAYER_m"];
-    /// LAY-94
+    /// LAY-94: a layer with an unknown type is skipped without a warning.
     lay_94_an_unknown_type_is_skipped_silently: explicit with("type", "\"global\"") => [], not "WARNING";
-    /// LAY-96, BI-20
+    /// LAY-96, BI-20: a layer whose API version has a variant is skipped.
     lay_96_a_variant_skips_the_layer: explicit with("api_version", "\"1.1.3.0\"") => [],
         "INFO | LAYER"
         "Layer \"VK_LAYER_m\" has an 'api_version' field which contains a non-zero variant value of 1.  Skipping Layer.";
-    /// LAY-98, BI-22
+    /// LAY-98, BI-22: a layer with both a library and components is skipped.
     lay_98_a_library_beside_components_skips_the_layer: explicit with("component_layers", "[\"VK_LAYER_z\"]") => [],
         "WARNING" "VK_LAYER_m";
-    /// LAY-98, BI-22
+    /// LAY-98, BI-22: a layer with a library is skipped if its components are a number.
     lay_98_a_library_beside_a_number_for_components_skips_the_layer: explicit with("component_layers", "5") => [],
         "WARNING" "Layer \"VK_LAYER_m\" contains meta-layer-specific component_layers, but also defining layer library path.";
-    /// LAY-98, BI-22
+    /// LAY-98, BI-22: a layer with a library is skipped if its components are `null`.
     lay_98_a_library_beside_null_for_components_skips_the_layer: explicit with("component_layers", "null") => [],
         "WARNING" "VK_LAYER_m";
-    /// LAY-98, BI-22
+    /// LAY-98, BI-22: a layer with a library is skipped if its components are an empty object.
     lay_98_a_library_beside_an_empty_object_for_components_skips_the_layer: explicit with("component_layers", "{}") => [],
         "WARNING" "VK_LAYER_m";
-    /// LAY-98, BI-22
+    /// LAY-98, BI-22: a layer with a library is skipped if its components are not strings.
     lay_98_a_library_beside_components_that_are_no_strings_skips_the_layer: explicit with("component_layers", "[\"VK_LAYER_z\", 5]")
         => [], "WARNING" "VK_LAYER_m";
-    /// LAY-99
+    /// LAY-99: a component list of another type makes a meta-layer without components.
     lay_99_components_that_are_no_list_make_a_meta_layer_that_does_nothing:
         explicit Layer::meta("m", &[]).member("component_layers", "true").text() => ["VK_LAYER_m"];
-    /// LAY-99
+    /// LAY-99: the values of an object count as components.
     lay_99_components_in_an_object_count:
         explicit Layer::meta("m", &[]).member("component_layers", "{\"x\": \"VK_LAYER_none\"}").text() => [],
         "WARNING" "can't find component layer VK_LAYER_none at index 0";
-    /// LAY-99, BI-22
+    /// LAY-99, BI-22: a layer without a library and without components is skipped.
     lay_99_neither_library_nor_components_skips_the_layer: explicit without("library_path") => [],
         "WARNING" "Layer \"VK_LAYER_m\" is missing both library_path and component_layers fields.";
-    /// LAY-98
+    /// LAY-98: a library path that is not a string counts as missing.
     lay_98_a_library_path_that_is_no_string_counts_as_absent: explicit with("library_path", "5") => [],
         "WARNING" "is missing both library_path and component_layers fields.";
-    /// LAY-99
+    /// LAY-99: an empty list of components makes a meta-layer without components.
     lay_99_no_components_make_a_meta_layer_that_does_nothing: explicit Layer::meta("m", &[]).text() => ["VK_LAYER_m"];
-    /// LAY-99
+    /// LAY-99: a list with an element that is not a string counts as missing.
     lay_99_components_that_are_no_strings_count_as_missing:
         explicit Layer::meta("m", &[]).member("component_layers", "[\"VK_LAYER_z\", 5]").text() => [], "WARNING" "VK_LAYER_m";
-    /// LAY-101
+    /// LAY-101: a layer of another architecture is skipped.
     lay_101_another_architecture_is_not_found: explicit with("library_arch", OTHER_ARCH) => [],
         "INFO" "The library architecture in layer @FILE@ doesn't match the current running architecture, skipping this layer";
-    /// LAY-101
+    /// LAY-101: a layer of this architecture is found.
     lay_101_the_own_architecture_is_found: explicit with("library_arch", OWN_ARCH) => ["VK_LAYER_m"];
-    /// LAY-101
+    /// LAY-101: an unknown architecture has no effect.
     lay_101_an_unknown_architecture_is_ignored: explicit with("library_arch", "\"pdp11\"") => ["VK_LAYER_m"];
-    /// LAY-107
+    /// LAY-107: an implicit layer without a disable variable is skipped.
     lay_107_an_implicit_layer_needs_a_disable_variable: implicit without("none") => [], "WARNING" "VK_LAYER_m";
-    /// LAY-107, BI-32
+    /// LAY-107, BI-32: an implicit layer is skipped if its disable variable is an empty object.
     lay_107_an_empty_disable_object_skips_the_layer: implicit implicit_with("disable_environment", "{}") => [],
         "WARNING" "(Policy #LLP_LAYER_9)";
-    /// LAY-107, BI-32
+    /// LAY-107, BI-32: an implicit layer is skipped if its disable variable is an array.
     bi_32_a_disable_array_skips_the_layer: implicit implicit_with("disable_environment", "[]") => [], "WARNING" "VK_LAYER_m";
-    /// LAY-107, BI-32
+    /// LAY-107, BI-32: an implicit layer is skipped if its disable variable is a string.
     bi_32_a_disable_string_skips_the_layer: implicit implicit_with("disable_environment", "\"X\"") => [],
         "WARNING" "VK_LAYER_m";
-    /// LAY-107, BI-32
+    /// LAY-107, BI-32: an implicit layer is skipped if the value of its disable variable is a number.
     bi_32_a_disable_number_skips_the_layer: implicit implicit_with("disable_environment", "{\"X\": 1}") => [],
         "WARNING" "(Policy #LLP_LAYER_9)";
-    /// LAY-107
+    /// LAY-107: the value of the disable variable in the manifest has no meaning.
     lay_107_the_content_of_the_disable_member_is_not_used: implicit implicit_with("disable_environment", "{\"X\": \"\"}")
         => ["VK_LAYER_m"];
-    /// LAY-109
+    /// LAY-109: pre-instance functions count only from manifest version 1.1.2.
     lay_109_pre_instance_functions_of_an_older_version_are_ignored:
         implicit Layer::implicit("m").format("1.1.1").member("pre_instance_functions", "{}").text() => ["VK_LAYER_m"],
         "ERROR" "pre_instance_functions";
-    /// LAY-109
+    /// LAY-109: pre-instance functions of an explicit layer are ignored.
     lay_109_pre_instance_functions_of_an_explicit_layer_are_ignored:
         explicit with("pre_instance_functions", "{}") => ["VK_LAYER_m"], "WARNING" "pre_instance_functions";
-    /// LAY-110
+    /// LAY-110: application keys of a layer that is not the override layer cause a warning.
     lay_110_app_keys_elsewhere_are_warned_of: explicit with("app_keys", "[\"/x\"]") => ["VK_LAYER_m"],
         "WARNING | LAYER" "app_keys";
-    /// LAY-110
+    /// LAY-110: other fields of override layers have no effect in other layers.
     lay_110_other_override_fields_elsewhere_have_no_effect:
         implicit Layer::implicit("m").member("override_paths", "[\"/x\"]").member("blacklisted_layers", "[\"VK_LAYER_z\"]").text()
         => ["VK_LAYER_m"];
 }
 
-/// LAY-95, LAY-320, BI-20, BI-21: versions are read part by part.
+/// LAY-95, LAY-320, BI-20, BI-21: each part of a version is read by itself.
 #[test]
 fn lay_95_versions_are_read_part_by_part() {
     let rows = [
@@ -207,19 +207,19 @@ fn lay_95_versions_are_read_part_by_part() {
 }
 
 manifests! {
-    /// LAY-95, LAY-96, BI-20
+    /// LAY-95, LAY-96, BI-20: a negative version counts as a version with a variant.
     lay_96_a_negative_version_has_a_variant: explicit with("api_version", "\"-1\"") => [], "INFO | LAYER"
         "Layer \"VK_LAYER_m\" has an 'api_version' field which contains a non-zero variant value of 7.  Skipping Layer.";
-    /// LAY-95, LAY-96, BI-20
+    /// LAY-95, LAY-96, BI-20: a large major version counts as a version with a variant.
     lay_96_a_large_major_version_has_a_variant: explicit with("api_version", "\"200.1.1\"") => [], "INFO | LAYER"
         "Layer \"VK_LAYER_m\" has an 'api_version' field which contains a non-zero variant value of 1.  Skipping Layer.";
-    /// LAY-95, LAY-96, BI-20
+    /// LAY-95, LAY-96, BI-20: the major version is read modulo 65536, and may have a variant.
     lay_96_a_version_beyond_all_bits_has_a_variant: explicit with("api_version", "\"18446744073709551617.1.1\"") => [],
         "INFO | LAYER"
         "Layer \"VK_LAYER_m\" has an 'api_version' field which contains a non-zero variant value of 7.  Skipping Layer.";
 }
 
-/// LAY-97
+/// LAY-97: a relative library path with a separator starts at the manifest's folder.
 #[test]
 fn lay_97_a_path_with_a_separator_is_relative_to_the_manifest() {
     case(|scene| {
@@ -249,7 +249,7 @@ fn lay_97_a_path_with_a_separator_is_relative_to_the_manifest() {
     });
 }
 
-/// LAY-97
+/// LAY-97: the system searches for a library path without a separator.
 #[test]
 fn lay_97_a_bare_name_goes_to_the_library_search() {
     case(|scene| {
@@ -264,7 +264,7 @@ fn lay_97_a_bare_name_goes_to_the_library_search() {
     });
 }
 
-/// LAY-97
+/// LAY-97: relative library paths in a linked manifest start at the folder of the link.
 #[test]
 fn lay_97_the_folder_of_a_linked_manifest_is_the_link_s() {
     case(|scene| {
@@ -326,7 +326,7 @@ fn lay_104_extensions_of_a_layer_are_read_one_by_one() {
     });
 }
 
-/// LAY-108, BI-33
+/// LAY-108, BI-33: an enable variable whose value is not a string is ignored.
 #[test]
 fn lay_108_an_enable_variable_that_is_no_string_is_ignored() {
     case(|scene| {
@@ -343,7 +343,7 @@ fn lay_108_an_enable_variable_that_is_no_string_is_ignored() {
     });
 }
 
-/// LAY-107, LAY-108
+/// LAY-107, LAY-108: only the first member of an environment object counts.
 #[test]
 fn lay_107_only_the_first_member_of_an_environment_object_counts() {
     case(|scene| {
@@ -360,7 +360,7 @@ fn lay_107_only_the_first_member_of_an_environment_object_counts() {
     });
 }
 
-/// BI-7
+/// BI-7: bytes that are not UTF-8 stay in a name.
 #[test]
 fn bi_7_bytes_that_are_no_utf_8_are_kept() {
     case(|scene| {
@@ -385,7 +385,7 @@ fn bi_7_bytes_that_are_no_utf_8_are_kept() {
     });
 }
 
-/// LAY-91, BI-17: each required field is absent or has a wrong type. The layer is skipped, and later layers are not affected.
+/// LAY-91, BI-17: a layer is skipped if a required field is missing or has a wrong type. The layers after it are not affected.
 #[test]
 fn bi_17_required_fields_of_every_wrong_type_skip_their_layer_alone() {
     const FIELDS: [&str; 6] = [
@@ -454,7 +454,7 @@ fn lay_90_fields_are_checked_in_their_order() {
     });
 }
 
-/// LAY-106
+/// LAY-106: device extensions of other platforms stay in the list.
 #[test]
 fn lay_106_device_extensions_of_other_platforms_stay() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Meta-layers (LAY-160 to LAY-168).
+//! Tests of meta-layers (LAY-160 to LAY-168).
 
 use loader_tests::ash::vk;
 use loader_tests::vk::{Instance, text};
@@ -6,7 +6,7 @@ use loader_tests::{call, case};
 
 use crate::kit::{Layer, chain, list, place};
 
-/// Returns the names that the deprecated query lists for an instance: the app list.
+/// Returns the names that the deprecated device query lists: the active layers, with meta-layers.
 pub(crate) fn active(instance: &Instance<'_>) -> Vec<String> {
     let device = instance.first();
     let query = |count: &mut u32, out| call!(instance, PFN_vkEnumerateDeviceLayerProperties(device, count, out));
@@ -14,7 +14,7 @@ pub(crate) fn active(instance: &Instance<'_>) -> Vec<String> {
     list.iter().map(|layer| text(&layer.layer_name)).collect()
 }
 
-/// LAY-160, LAY-165, LAY-168, LAY-325, LAY-3: components work in their order, and come before their meta-layer.
+/// LAY-160, LAY-165, LAY-168, LAY-325, LAY-3: components are active in their order, and precede their meta-layer.
 #[test]
 fn lay_160_components_work_in_their_order_and_come_before_their_meta_layer() {
     case(|scene| {
@@ -50,7 +50,7 @@ fn lay_160_components_work_in_their_order_and_come_before_their_meta_layer() {
     });
 }
 
-/// LAY-168
+/// LAY-168: an implicit meta-layer activates its components unless its disable variable is set.
 #[test]
 fn lay_168_an_implicit_meta_layer_works_by_itself() {
     case(|scene| {
@@ -69,7 +69,7 @@ fn lay_168_an_implicit_meta_layer_works_by_itself() {
     });
 }
 
-/// LAY-165, BI-36
+/// LAY-165, BI-36: a component that is already active is not added again.
 #[test]
 fn lay_165_an_active_component_is_not_added_again() {
     case(|scene| {
@@ -98,7 +98,7 @@ fn lay_165_an_active_component_is_not_added_again() {
     });
 }
 
-/// LAY-162
+/// LAY-162: a meta-layer may contain meta-layers.
 #[test]
 fn lay_162_nested_meta_layers_are_accepted() {
     case(|scene| {
@@ -127,7 +127,7 @@ fn lay_162_nested_meta_layers_are_accepted() {
     });
 }
 
-/// LAY-163
+/// LAY-163: two components of a meta-layer may contain the same layer.
 #[test]
 fn lay_163_one_component_may_be_reached_by_two_ways() {
     case(|scene| {
@@ -151,7 +151,7 @@ fn lay_163_one_component_may_be_reached_by_two_ways() {
     });
 }
 
-/// LAY-161, LAY-162, BI-34: only the meta-layer is removed.
+/// LAY-161, LAY-162, BI-34: defines tests of manifests of which only the meta-layer is removed.
 macro_rules! refused {
     ($($(#[$doc:meta])* $name:ident: [$($layer:expr),*] keeps [$($kept:literal),*] logs $level:literal $text:expr;)*) => {$(
         $(#[$doc])*
@@ -170,38 +170,38 @@ macro_rules! refused {
 }
 
 refused! {
-    /// LAY-161, LAY-162, BI-34
+    /// LAY-161, LAY-162, BI-34: a meta-layer with a missing component is removed.
     lay_161_a_missing_component_removes_the_meta_layer:
         [Layer::explicit("a"), Layer::meta("m", &["VK_LAYER_a", "VK_LAYER_none"])] keeps ["VK_LAYER_a"]
         logs "WARNING" "verify_meta_layer_component_layers: Meta-layer VK_LAYER_m can't find component layer VK_LAYER_none \
                         at index 1.  Skipping this layer.";
-    /// LAY-162
+    /// LAY-162: the log says that a meta-layer is removed.
     lay_162_the_removal_is_told:
         [Layer::meta("m", &["VK_LAYER_none"])] keeps []
         logs "DEBUG" "Removing meta-layer VK_LAYER_m from instance layer list since it appears invalid.";
-    /// LAY-161, LAY-162, BI-34
+    /// LAY-161, LAY-162, BI-34: a meta-layer with a component of an older API version is removed.
     lay_161_an_older_component_removes_the_meta_layer:
         [Layer::explicit("a").api("1.1.9"), Layer::meta("m", &["VK_LAYER_a"]).api("1.2.0")] keeps ["VK_LAYER_a"]
         logs "WARNING" "verify_meta_layer_component_layers: Meta-layer uses API version 1.2, but component layer 0 has API \
                         version 1.1 that is lower.  Skipping this layer.";
-    /// LAY-161
+    /// LAY-161: a component of the same or a newer minor version is accepted.
     lay_161_a_component_of_the_same_minor_or_higher_is_good:
         [Layer::explicit("a").api("1.2.0"), Layer::explicit("b").api("1.3.0"),
             Layer::meta("m", &["VK_LAYER_a", "VK_LAYER_b"]).api("1.2.9")]
         keeps ["VK_LAYER_a", "VK_LAYER_b", "VK_LAYER_m"]
         logs "INFO | LAYER" "Meta-layer \"VK_LAYER_m\" all 2 component layers appear to be valid.";
-    /// LAY-161, LAY-162, BI-34
+    /// LAY-161, LAY-162, BI-34: a meta-layer that lists itself is removed.
     lay_161_a_meta_layer_of_itself_is_removed:
         [Layer::explicit("a"), Layer::meta("m", &["VK_LAYER_a", "VK_LAYER_m"])] keeps ["VK_LAYER_a"]
         logs "WARNING" "verify_meta_layer_component_layers: Meta-layer VK_LAYER_m lists itself in its component layer list \
                         at index 1.  Skipping this layer.";
-    /// LAY-161, BI-34
+    /// LAY-161, BI-34: if a nested meta-layer is removed, the outer one is removed too.
     lay_161_a_failing_nested_meta_layer_removes_the_outer_one:
         [Layer::explicit("a"), Layer::meta("inner", &["VK_LAYER_none"]), Layer::meta("outer", &["VK_LAYER_a", "VK_LAYER_inner"])]
         keeps ["VK_LAYER_a"] logs "DEBUG" "Removing meta-layer VK_LAYER_outer from instance layer list since it appears invalid.";
 }
 
-/// LAY-161, LAY-162, BI-34
+/// LAY-161, LAY-162, BI-34: meta-layers that contain each other are removed.
 #[test]
 fn lay_161_a_cycle_of_meta_layers_is_removed() {
     case(|scene| {
@@ -228,7 +228,7 @@ fn lay_161_a_cycle_of_meta_layers_is_removed() {
     });
 }
 
-/// LAY-33
+/// LAY-33: meta-layer validation uses the first layer of a name.
 #[test]
 fn lay_33_validation_sees_the_first_of_equal_names() {
     case(|scene| {
@@ -246,7 +246,7 @@ fn lay_33_validation_sees_the_first_of_equal_names() {
     });
 }
 
-/// LAY-164
+/// LAY-164: a meta-layer has the extensions of its components.
 #[test]
 fn lay_164_a_meta_layer_has_the_extensions_of_its_components() {
     let extensions = |names: &[&str]| {
@@ -287,7 +287,7 @@ fn lay_164_a_meta_layer_has_the_extensions_of_its_components() {
     });
 }
 
-/// LAY-166
+/// LAY-166: a meta-layer with a disabled component is not activated.
 #[test]
 fn lay_166_a_component_that_disable_removed_keeps_its_meta_layer_out() {
     case(|scene| {
@@ -313,7 +313,7 @@ fn lay_166_a_component_that_disable_removed_keeps_its_meta_layer_out() {
     });
 }
 
-/// LAY-166, LAY-167
+/// LAY-166, LAY-167: the variables of an implicit component count too.
 #[test]
 fn lay_167_an_implicit_component_obeys_its_variables() {
     case(|scene| {
@@ -335,7 +335,7 @@ fn lay_167_an_implicit_component_obeys_its_variables() {
     });
 }
 
-/// LAY-205
+/// LAY-205: a component that cannot be loaded does not fail the call.
 #[test]
 fn lay_205_a_component_that_fails_to_load_does_not_fail_the_call() {
     case(|scene| {
@@ -352,7 +352,7 @@ fn lay_205_a_component_that_fails_to_load_does_not_fail_the_call() {
     });
 }
 
-/// LAY-99
+/// LAY-99: the application can enable a meta-layer without components.
 #[test]
 fn lay_99_a_meta_layer_without_components_can_be_enabled() {
     case(|scene| {
@@ -365,7 +365,7 @@ fn lay_99_a_meta_layer_without_components_can_be_enabled() {
     });
 }
 
-/// BI-36
+/// BI-36: a meta-layer works with a thousand components.
 #[test]
 fn bi_36_a_thousand_components_work() {
     let names: Vec<String> = (0..1000).map(|index| format!("VK_LAYER_{}", index % 3)).collect();
@@ -385,8 +385,8 @@ fn bi_36_a_thousand_components_work() {
     });
 }
 
-/// LAY-166, LAY-165: a nested meta-layer that lost a component is not active. The nested meta-layer does not disable the outer one,
-/// whichever of the two was found first.
+/// LAY-166, LAY-165: a nested meta-layer without one of its components is not active. The outer meta-layer stays active, whichever of the
+/// two was found first.
 #[test]
 fn lay_166_a_nested_meta_layer_without_a_component_keeps_no_other_out() {
     case(|scene| {

@@ -1,11 +1,11 @@
-//! Tests of messages about refused meta-layers, and of properties that other meta-layers get from their components (LAY-160 to LAY-168).
+//! Tests of messages about refused meta-layers, and of extensions that meta-layers have from their components (LAY-160 to LAY-168).
 
 use loader_tests::case;
 
 use crate::enumeration::{extensions, of_device};
 use crate::kit::{Layer, place};
 
-/// LAY-161, LAY-162: a meta-layer that fails because of a nested one is reported as removed. No message says that a layer is missing.
+/// LAY-161, LAY-162: a meta-layer that fails because of a nested one is reported as removed. No message says that a component is missing.
 #[test]
 fn lay_162_a_failing_nested_meta_layer_is_no_missing_one() {
     case(|scene| {

@@ -16,7 +16,7 @@ fn with_device(scene: &mut Scene, names: &'static [&'static str]) -> Outcome {
     outcome
 }
 
-/// LAY-200, LAY-201
+/// LAY-200, LAY-201: libraries are loaded from the lowest layer up, and closed with the instance.
 #[test]
 fn lay_200_libraries_load_from_the_driver_s_side_and_leave_with_the_instance() {
     case(|scene| {
@@ -49,7 +49,7 @@ fn unusable(scene: &mut Scene, layer: Layer, level: &str, text: &str) {
     assert_eq!(chain(outcome.ok()), ["VK_LAYER_good"]);
 }
 
-/// LAY-204, APP-92
+/// LAY-204, APP-92: if the application names a layer whose library is missing, the call fails.
 #[test]
 fn lay_204_a_missing_library_fails_the_call_of_an_application_that_names_it() {
     case(|scene| {
@@ -63,7 +63,7 @@ fn lay_204_a_missing_library_fails_the_call_of_an_application_that_names_it() {
     });
 }
 
-/// LAY-204
+/// LAY-204: if the application does not name the layer, its missing library is only logged.
 #[test]
 fn lay_204_a_missing_library_is_an_information_otherwise() {
     case(|scene| {
@@ -80,7 +80,7 @@ fn lay_204_a_missing_library_is_an_information_otherwise() {
     });
 }
 
-/// LAY-100, BI-23
+/// LAY-100, BI-23: an empty library path counts as a missing library.
 #[test]
 fn bi_23_an_empty_library_path_is_a_missing_library() {
     case(|scene| {
@@ -89,7 +89,7 @@ fn bi_23_an_empty_library_path_is_a_missing_library() {
     });
 }
 
-/// LAY-204, BI-24
+/// LAY-204, BI-24: a folder counts as a missing library.
 #[test]
 fn bi_24_a_folder_as_library_is_a_missing_library() {
     case(|scene| {
@@ -103,7 +103,7 @@ fn bi_24_a_folder_as_library_is_a_missing_library() {
     });
 }
 
-/// LAY-204, BI-24
+/// LAY-204, BI-24: a very long library path counts as a missing library.
 #[test]
 fn bi_24_a_very_long_library_path_is_a_missing_library() {
     case(|scene| {
@@ -117,7 +117,7 @@ fn bi_24_a_very_long_library_path_is_a_missing_library() {
     });
 }
 
-/// LAY-204, BI-25
+/// LAY-204, BI-25: a text file counts as a missing library.
 #[test]
 fn bi_25_a_text_file_as_library_is_a_missing_library() {
     case(|scene| {
@@ -127,7 +127,7 @@ fn bi_25_a_text_file_as_library_is_a_missing_library() {
             scene,
             layer,
             "ERROR | LAYER",
-            // Windows does not distinguish these two cases.
+            // Windows reports a text file like a library for another word size.
             if cfg!(windows) {
                 "Requested layer \"VK_LAYER_a\" was wrong bit-type!"
             } else {
@@ -137,7 +137,7 @@ fn bi_25_a_text_file_as_library_is_a_missing_library() {
     });
 }
 
-/// LAY-202, LAY-204, BI-25
+/// LAY-202, LAY-204, BI-25: a library for another word size is logged at level INFO.
 #[test]
 fn lay_202_a_library_of_the_other_class_is_told_as_information() {
     case(|scene| {
@@ -171,7 +171,7 @@ fn lay_202_a_library_of_the_other_class_is_told_as_information() {
     });
 }
 
-/// LAY-204, BI-27
+/// LAY-204, BI-27: a library without a known function is refused.
 #[test]
 fn bi_27_a_library_without_a_known_symbol_is_refused() {
     case(|scene| {
@@ -186,7 +186,7 @@ fn bi_27_a_library_without_a_known_symbol_is_refused() {
     });
 }
 
-/// LAY-210, LAY-211
+/// LAY-210, LAY-211: negotiation offers version 2 and an empty structure.
 #[test]
 fn lay_211_negotiation_offers_version_2_and_an_empty_structure() {
     case(|scene| {
@@ -201,7 +201,7 @@ fn lay_211_negotiation_offers_version_2_and_an_empty_structure() {
     });
 }
 
-/// LAY-211, LAY-102
+/// LAY-211, LAY-102: the loader calls the negotiation function by the name in the manifest.
 #[test]
 fn lay_211_a_renamed_negotiation_is_called() {
     case(|scene| {
@@ -218,7 +218,7 @@ fn lay_211_a_renamed_negotiation_is_called() {
     });
 }
 
-/// LAY-216, LAY-102
+/// LAY-216, LAY-102: each layer of a library has its own negotiation.
 #[test]
 fn lay_216_each_layer_of_a_library_is_negotiated_by_itself() {
     case(|scene| {
@@ -246,8 +246,8 @@ fn lay_216_each_layer_of_a_library_is_negotiated_by_itself() {
     });
 }
 
-/// Defines a test of the negotiation: the mock layer's answer, and whether the exports or the structure's pointers are used. The
-/// structure's pointers belong to layer 1 of the library, so the journal distinguishes them.
+/// Defines tests of the negotiation. A row has the mock layer's answer, and the layer whose functions the loader uses. The pointers in the
+/// structure belong to layer 1 of the library, so the journal distinguishes them from the exported functions.
 macro_rules! negotiations {
     ($($(#[$doc:meta])* $name:ident: $($key:literal = $value:expr),* => $used:literal;)*) => {$(
         $(#[$doc])*
@@ -266,19 +266,19 @@ macro_rules! negotiations {
 }
 
 negotiations! {
-    /// LAY-212
+    /// LAY-212: after negotiation of version 2, the loader uses the functions in the structure.
     lay_212_version_2_uses_the_structure: "negotiate" = 2 => "VK_LAYER_struct";
-    /// LAY-212
+    /// LAY-212: after negotiation of version 1, the loader uses the exported functions.
     lay_212_version_1_uses_the_exports: "negotiate" = 1 => "VK_LAYER_a";
-    /// LAY-212, BI-28
+    /// LAY-212, BI-28: after negotiation of version 0, the loader uses the exported functions.
     lay_212_version_0_uses_the_exports: "negotiate" = 0 => "VK_LAYER_a";
-    /// LAY-212, BI-28
+    /// LAY-212, BI-28: after a failed negotiation, the loader uses the exported functions.
     lay_212_an_error_uses_the_exports: "negotiate-result" = -3 => "VK_LAYER_a";
-    /// LAY-212, BI-28
+    /// LAY-212, BI-28: a negotiated version above 2 counts as 2.
     lay_212_a_version_beyond_2_counts_as_2: "negotiate" = 1000 => "VK_LAYER_struct";
 }
 
-/// LAY-212, BI-28
+/// LAY-212, BI-28: the exported function replaces an instance look-up that is NULL in the structure.
 #[test]
 fn lay_212_a_null_instance_look_up_is_replaced_by_the_export() {
     case(|scene| {
@@ -293,7 +293,7 @@ fn lay_212_a_null_instance_look_up_is_replaced_by_the_export() {
     });
 }
 
-/// LAY-212, BI-28
+/// LAY-212, BI-28: the exported function replaces a device look-up that is NULL in the structure.
 #[test]
 fn lay_212_a_null_device_look_up_is_replaced_by_the_export() {
     case(|scene| {
@@ -308,7 +308,7 @@ fn lay_212_a_null_device_look_up_is_replaced_by_the_export() {
     });
 }
 
-/// LAY-213
+/// LAY-213: without a negotiation function, the loader uses the exported functions.
 #[test]
 fn lay_213_without_negotiation_the_exports_are_used() {
     case(|scene| {
@@ -322,7 +322,7 @@ fn lay_213_without_negotiation_the_exports_are_used() {
     });
 }
 
-/// LAY-213, LAY-103
+/// LAY-213, LAY-103: without a negotiation function, the loader uses look-ups by the names in the manifest.
 #[test]
 fn lay_213_renamed_look_ups_are_used_without_negotiation() {
     case(|scene| {
@@ -340,7 +340,7 @@ fn lay_213_renamed_look_ups_are_used_without_negotiation() {
     });
 }
 
-/// LAY-103
+/// LAY-103: names of look-ups in the manifest are ignored if the library has a negotiation function.
 #[test]
 fn lay_103_renamed_look_ups_are_ignored_beside_a_negotiation() {
     case(|scene| {
@@ -352,7 +352,7 @@ fn lay_103_renamed_look_ups_are_ignored_beside_a_negotiation() {
     });
 }
 
-/// LAY-214
+/// LAY-214: a layer with an older interface has no physical-device look-up.
 #[test]
 fn lay_214_older_interfaces_have_no_physical_device_look_up() {
     case(|scene| {
@@ -375,7 +375,7 @@ fn lay_214_older_interfaces_have_no_physical_device_look_up() {
     });
 }
 
-/// LAY-215, BI-26
+/// LAY-215, BI-26: the loader's own library cannot be a layer.
 #[test]
 fn bi_26_the_loader_itself_is_no_layer() {
     case(|scene| {
@@ -393,7 +393,7 @@ fn bi_26_the_loader_itself_is_no_layer() {
     });
 }
 
-/// LAY-217
+/// LAY-217: the loader never calls the exported introspection functions.
 #[test]
 fn lay_217_introspection_exports_are_never_called() {
     case(|scene| {
@@ -415,7 +415,7 @@ fn lay_217_introspection_exports_are_never_called() {
     });
 }
 
-/// LAY-206
+/// LAY-206: a link to the library is not logged as another path.
 #[test]
 fn lay_206_another_real_path_is_told() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Tests of the order of layers by declarations (LAY-330 to LAY-339).
+//! Tests of declarations of the order of layers (LAY-330 to LAY-339).
 
 use loader_tests::{Outcome, Scene, case};
 use serde_json::Value;
@@ -12,13 +12,13 @@ fn implicit(names: &[&str]) -> Vec<Layer> {
     names.iter().map(|name| Layer::implicit(name)).collect()
 }
 
-/// Returns the layers of the chain, without the common beginning of their names.
+/// Returns the layers of the chain, without the common prefix of their names.
 fn short(outcome: &Outcome) -> String {
     let names = chain(outcome).into_iter();
     names.map(|name| name.trim_start_matches("VK_LAYER_")).collect()
 }
 
-/// Runs an instance without requests.
+/// Creates an instance without requesting layers.
 fn run(scene: &mut Scene) -> Outcome {
     let outcome = scene.run(|vk| drop(vk.instance()));
     outcome.ok();
@@ -34,7 +34,7 @@ fn settings(scene: &Scene, members: &str) {
     );
 }
 
-/// LAY-330, LAY-331, LAY-337
+/// LAY-330, LAY-331, LAY-337: the variable changes the order of active layers, and activates none.
 #[test]
 fn lay_330_the_variable_orders_layers_and_enables_none() {
     case(|scene| {
@@ -69,7 +69,7 @@ fn lay_330_the_variable_orders_layers_and_enables_none() {
     });
 }
 
-/// LAY-331
+/// LAY-331: a declaration of order can name all implicit or all explicit layers.
 #[test]
 fn lay_331_kinds_of_layers() {
     case(|scene| {
@@ -84,7 +84,7 @@ fn lay_331_kinds_of_layers() {
     });
 }
 
-/// LAY-332, LAY-334
+/// LAY-332, LAY-334: the settings file can declare the order of layers.
 #[test]
 fn lay_332_the_settings_file_orders_layers() {
     case(|scene| {
@@ -127,7 +127,7 @@ fn lay_334_the_list_of_a_settings_file_is_stronger_than_manifests() {
     });
 }
 
-/// LAY-333, LAY-334
+/// LAY-333, LAY-334: manifests can declare the order of layers, and the user's declarations take precedence.
 #[test]
 fn lay_333_manifests_order_layers_and_users_have_the_last_word() {
     case(|scene| {
@@ -160,7 +160,7 @@ fn lay_333_manifests_order_layers_and_users_have_the_last_word() {
     });
 }
 
-/// LAY-334
+/// LAY-334: the layers that the application enables keep their order.
 #[test]
 fn lay_334_layers_of_the_application_keep_their_order() {
     case(|scene| {
@@ -186,7 +186,7 @@ fn lay_334_layers_of_the_application_keep_their_order() {
     });
 }
 
-/// LAY-335
+/// LAY-335: the log reports contradicting declarations, and the weakest one is ignored.
 #[test]
 fn lay_335_a_cycle_is_reported_and_the_last_declaration_ignored() {
     case(|scene| {
@@ -209,7 +209,7 @@ fn lay_335_a_cycle_is_reported_and_the_last_declaration_ignored() {
     });
 }
 
-/// LAY-336
+/// LAY-336: the log reports declarations without effect.
 #[test]
 fn lay_336_words_without_effect_are_reported() {
     case(|scene| {
@@ -263,7 +263,7 @@ fn lay_337_moves_are_in_the_trace() {
     });
 }
 
-/// LAY-338
+/// LAY-338: the declared order also applies to pre-instance functions.
 #[test]
 fn lay_338_functions_before_instances_are_called_in_the_same_order() {
     case(|scene| {
@@ -288,7 +288,7 @@ fn lay_338_functions_before_instances_are_called_in_the_same_order() {
     });
 }
 
-/// LAY-338
+/// LAY-338: declarations order the components, and a meta-layer keeps its place in the list.
 #[test]
 fn lay_338_components_follow_and_meta_layers_keep_their_places_in_the_list() {
     case(|scene| {

@@ -7,7 +7,7 @@ use loader_tests::{Scene, case, json_path};
 use crate::kit::{Layer, chain, list, place, put_manifest};
 use crate::meta::active;
 
-/// The name of the override layer.
+/// Name of the override layer.
 pub(crate) const OVERRIDE: &str = "VK_LAYER_LUNARG_override";
 
 /// Returns the path of the running program, which an application key must have.
@@ -21,12 +21,12 @@ pub(crate) fn program() -> String {
         .replace('\\', "/")
 }
 
-/// Returns an override layer that replaces the explicit search by `folder`.
+/// Returns an override layer that replaces the search for explicit layers by `folder`.
 fn with_path(scene: &Scene, components: &[&str], folder: &str) -> Layer {
     Layer::overriding(components).member("override_paths", list(&[&scene.text_path(folder)]))
 }
 
-/// LAY-4, LAY-173, LAY-178, LAY-146: the override layer has the place where it was found.
+/// LAY-4, LAY-173, LAY-178, LAY-146: the components of the override layer come at the place where the override layer was found.
 #[test]
 fn lay_146_the_override_layer_stands_where_it_was_found() {
     case(|scene| {
@@ -60,7 +60,7 @@ fn lay_146_the_override_layer_stands_where_it_was_found() {
     });
 }
 
-/// LAY-130, LAY-167, APP-224
+/// LAY-130, LAY-167, APP-224: an active override layer activates its implicit components.
 #[test]
 fn lay_130_the_override_layer_turns_its_implicit_components_on() {
     case(|scene| {
@@ -80,7 +80,7 @@ fn lay_130_the_override_layer_turns_its_implicit_components_on() {
     });
 }
 
-/// LAY-170
+/// LAY-170: an override layer without a disable variable has no effect.
 #[test]
 fn lay_170_without_a_disable_variable_nothing_is_overridden() {
     case(|scene| {
@@ -92,7 +92,7 @@ fn lay_170_without_a_disable_variable_nothing_is_overridden() {
     });
 }
 
-/// LAY-170
+/// LAY-170: an explicit layer with the name of the override layer has no effect.
 #[test]
 fn lay_170_an_explicit_manifest_of_that_name_overrides_nothing() {
     case(|scene| {
@@ -114,7 +114,7 @@ fn lay_170_an_explicit_manifest_of_that_name_overrides_nothing() {
     });
 }
 
-/// LAY-171, LAY-172, LAY-173
+/// LAY-171, LAY-172, LAY-173: an override layer with a matching application key takes precedence over the global one.
 #[test]
 fn lay_172_a_matching_application_key_wins_over_the_global_one() {
     case(|scene| {
@@ -137,7 +137,7 @@ fn lay_172_a_matching_application_key_wins_over_the_global_one() {
     });
 }
 
-/// LAY-172
+/// LAY-172: if no application key matches, the global override layer is used.
 #[test]
 fn lay_172_keys_of_other_programs_leave_the_global_one() {
     case(|scene| {
@@ -164,7 +164,7 @@ fn lay_172_keys_of_other_programs_leave_the_global_one() {
     });
 }
 
-/// LAY-172, BI-37
+/// LAY-172, BI-37: the first of several global override layers is used.
 #[test]
 fn bi_37_the_first_global_override_layer_is_used() {
     case(|scene| {
@@ -193,7 +193,7 @@ fn bi_37_the_first_global_override_layer_is_used() {
     });
 }
 
-/// LAY-175, LAY-64
+/// LAY-175, LAY-64: override paths replace the search for explicit layers.
 #[test]
 fn lay_175_override_paths_replace_the_explicit_search() {
     case(|scene| {
@@ -235,7 +235,7 @@ fn lay_175_override_paths_replace_the_explicit_search() {
     });
 }
 
-/// LAY-175
+/// LAY-175: an override path may name a manifest.
 #[test]
 fn lay_175_an_override_path_may_be_a_manifest() {
     case(|scene| {
@@ -254,7 +254,7 @@ fn lay_175_an_override_path_may_be_a_manifest() {
     });
 }
 
-/// LAY-176, BI-38
+/// LAY-176, BI-38: a missing component removes the override layer, and no other layer.
 #[test]
 fn lay_176_a_missing_component_removes_the_override_layer_only() {
     case(|scene| {
@@ -271,7 +271,7 @@ fn lay_176_a_missing_component_removes_the_override_layer_only() {
     });
 }
 
-/// LAY-175, BI-38
+/// LAY-175, BI-38: missing and empty override paths are skipped.
 #[test]
 fn bi_38_missing_and_empty_override_paths_are_skipped() {
     case(|scene| {
@@ -289,7 +289,7 @@ fn bi_38_missing_and_empty_override_paths_are_skipped() {
     });
 }
 
-/// LAY-177
+/// LAY-177: no variable can enable a layer of the blacklist.
 #[test]
 fn lay_177_blacklisted_layers_cannot_be_brought_back() {
     case(|scene| {
@@ -320,7 +320,7 @@ fn lay_177_blacklisted_layers_cannot_be_brought_back() {
     });
 }
 
-/// LAY-179
+/// LAY-179: an inactive override layer has no effect.
 #[test]
 fn lay_179_an_override_layer_that_is_off_has_no_effect() {
     case(|scene| {
@@ -355,7 +355,7 @@ fn lay_179_an_override_layer_that_the_filter_disables_has_no_effect() {
     });
 }
 
-/// LAY-180
+/// LAY-180: the expiry date of an override layer is ignored.
 #[test]
 fn lay_180_an_expiry_date_is_ignored() {
     case(|scene| {
@@ -371,7 +371,7 @@ fn lay_180_an_expiry_date_is_ignored() {
     });
 }
 
-/// LAY-182
+/// LAY-182: an override layer may have a blacklist and an empty list of components.
 #[test]
 fn lay_182_a_blacklist_alone_is_valid_with_an_empty_list_of_components() {
     case(|scene| {
@@ -388,7 +388,7 @@ fn lay_182_a_blacklist_alone_is_valid_with_an_empty_list_of_components() {
     });
 }
 
-/// BI-39
+/// BI-39: a blacklist ends at the first element that is not a string.
 #[test]
 fn bi_39_lists_are_read_up_to_the_first_element_that_is_no_string() {
     case(|scene| {
@@ -405,7 +405,7 @@ fn bi_39_lists_are_read_up_to_the_first_element_that_is_no_string() {
     });
 }
 
-/// LAY-175
+/// LAY-175: override paths do not change the search for implicit layers.
 #[test]
 fn lay_175_the_implicit_search_stays() {
     case(|scene| {
@@ -421,7 +421,7 @@ fn lay_175_the_implicit_search_stays() {
     });
 }
 
-/// LAY-85
+/// LAY-85: override paths in a manifest of an older version cause a warning, and are used.
 #[test]
 fn lay_85_override_paths_of_an_older_version_are_warned_of_and_used() {
     case(|scene| {
@@ -437,8 +437,7 @@ fn lay_85_override_paths_of_an_older_version_are_warned_of_and_used() {
     });
 }
 
-/// LAY-174: variables that enable and disable implicit layers have the same effect on the override layer. A component that is too old
-/// removes the override layer.
+/// LAY-174: the enable and disable variables of the override layer count. A component that is too old removes the override layer.
 #[test]
 fn lay_174_the_override_layer_obeys_its_variables_and_its_components() {
     case(|scene| {

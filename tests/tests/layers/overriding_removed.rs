@@ -1,11 +1,12 @@
-//! Tests of override layers that are chosen and then removed, of the next override layers, and of explicit ones (LAY-170 to LAY-182).
+//! Tests of override layers that are chosen and then removed, of further override layers, and of explicit layers with the same name
+//! (LAY-170 to LAY-182).
 
 use loader_tests::{case, json_path};
 
 use crate::kit::{Layer, chain, list, place};
 use crate::overriding::{OVERRIDE, program};
 
-/// LAY-176, LAY-177: an override layer excludes no layers if a missing component removes it.
+/// LAY-176, LAY-177: the blacklist of an override layer has no effect if a missing component removes the override layer.
 #[test]
 fn lay_176_a_removed_override_layer_blacklists_nothing() {
     case(|scene| {
@@ -25,7 +26,7 @@ fn lay_176_a_removed_override_layer_blacklists_nothing() {
     });
 }
 
-/// LAY-130, LAY-176: the components of a removed override layer are ordinary implicit layers.
+/// LAY-130, LAY-176: the components of a removed override layer are activated like all implicit layers.
 #[test]
 fn lay_176_a_removed_override_layer_turns_nothing_on() {
     case(|scene| {
@@ -43,8 +44,8 @@ fn lay_176_a_removed_override_layer_turns_nothing_on() {
     });
 }
 
-/// LAY-172, LAY-176: one of several override layers is chosen before their components are examined. The first match discards all others,
-/// even if it is removed afterwards.
+/// LAY-172, LAY-176: the loader chooses one of several override layers before it checks their components. The others are discarded, even if
+/// the chosen one is removed afterwards.
 #[test]
 fn lay_172_behind_a_removed_override_layer_no_other_is_used() {
     case(|scene| {
@@ -121,7 +122,7 @@ fn lay_179_an_override_layer_that_is_off_turns_nothing_on() {
     });
 }
 
-/// LAY-172: override layers that are only for other programs change nothing.
+/// LAY-172: override layers whose keys name only other programs have no effect.
 #[test]
 fn lay_172_override_layers_of_other_programs_do_nothing() {
     case(|scene| {

@@ -4,7 +4,7 @@ use loader_tests::case;
 
 use crate::kit::{Layer, chain, place};
 
-/// LAY-60, LAY-64
+/// LAY-60, LAY-64: `VK_LAYER_PATH` replaces the search for explicit layers only.
 #[test]
 fn lay_60_layer_path_replaces_the_search_of_explicit_layers_only() {
     case(|scene| {
@@ -25,7 +25,7 @@ fn lay_60_layer_path_replaces_the_search_of_explicit_layers_only() {
     });
 }
 
-/// LAY-61, BI-40
+/// LAY-61, BI-40: with an empty `VK_LAYER_PATH`, no explicit layer is found.
 #[test]
 fn lay_61_an_empty_layer_path_leaves_no_explicit_layer() {
     case(|scene| {
@@ -37,7 +37,7 @@ fn lay_61_an_empty_layer_path_leaves_no_explicit_layer() {
     });
 }
 
-/// LAY-64
+/// LAY-64: folders of `VK_ADD_LAYER_PATH` are searched first.
 #[test]
 fn lay_64_add_layer_path_comes_before_the_normal_search() {
     case(|scene| {
@@ -50,7 +50,7 @@ fn lay_64_add_layer_path_comes_before_the_normal_search() {
     });
 }
 
-/// LAY-64
+/// LAY-64: `VK_ADD_LAYER_PATH` is ignored if `VK_LAYER_PATH` is set.
 #[test]
 fn lay_64_add_layer_path_is_ignored_beside_layer_path() {
     case(|scene| {
@@ -66,7 +66,7 @@ fn lay_64_add_layer_path_is_ignored_beside_layer_path() {
     });
 }
 
-/// LAY-60
+/// LAY-60: `VK_IMPLICIT_LAYER_PATH` replaces the search for implicit layers.
 #[test]
 fn lay_60_implicit_layer_path_replaces_the_search_of_implicit_layers() {
     case(|scene| {
@@ -88,7 +88,7 @@ fn lay_60_implicit_layer_path_replaces_the_search_of_implicit_layers() {
     });
 }
 
-/// LAY-60, LAY-61
+/// LAY-60, LAY-61: with an empty `VK_IMPLICIT_LAYER_PATH`, no implicit layer is found.
 #[test]
 fn lay_61_an_empty_implicit_layer_path_leaves_no_implicit_layer() {
     case(|scene| {
@@ -98,7 +98,7 @@ fn lay_61_an_empty_implicit_layer_path_leaves_no_implicit_layer() {
     });
 }
 
-/// LAY-60
+/// LAY-60: folders of `VK_ADD_IMPLICIT_LAYER_PATH` are searched first.
 #[test]
 fn lay_60_add_implicit_layer_path_comes_before_the_normal_search() {
     case(|scene| {
@@ -111,7 +111,7 @@ fn lay_60_add_implicit_layer_path_comes_before_the_normal_search() {
     });
 }
 
-/// LAY-60
+/// LAY-60: `VK_ADD_IMPLICIT_LAYER_PATH` is ignored if `VK_IMPLICIT_LAYER_PATH` is set.
 #[test]
 fn lay_60_add_implicit_layer_path_is_ignored_beside_implicit_layer_path() {
     case(|scene| {
@@ -129,7 +129,7 @@ fn lay_60_add_implicit_layer_path_is_ignored_beside_implicit_layer_path() {
     });
 }
 
-/// BI-40, LAY-14
+/// BI-40, LAY-14: path variables that consist of separators or name missing folders find no layer.
 #[test]
 fn bi_40_paths_of_separators_alone_and_missing_ones_hold_nothing() {
     case(|scene| {
@@ -142,7 +142,7 @@ fn bi_40_paths_of_separators_alone_and_missing_ones_hold_nothing() {
     });
 }
 
-/// BI-40
+/// BI-40: very long and malformed layer paths do no harm.
 #[test]
 fn bi_40_layer_paths_of_any_size_and_form_are_survived() {
     case(|scene| {

@@ -1,10 +1,10 @@
-//! Tests of the places of the normal search in the log, and of paths of any length (LAY-10 to LAY-33).
+//! Tests of the logged folders of the normal search, and of manifests with paths of any length (LAY-10 to LAY-33).
 
 use loader_tests::{Outcome, case};
 
 use crate::kit::{Layer, chain, place};
 
-/// Returns the logged folders of a kind, in their order.
+/// Returns the logged folders of one kind of layer, in their order.
 fn told<'o>(outcome: &'o Outcome, kind: &str) -> Vec<&'o str> {
     let lines = outcome.log("LAYER");
     let head = format!("Searching for {kind} layer manifest files");
@@ -15,7 +15,7 @@ fn told<'o>(outcome: &'o Outcome, kind: &str) -> Vec<&'o str> {
     folders.map(|line| line.trim_start()).collect()
 }
 
-/// LAY-11, LAY-10, LAY-21
+/// LAY-11, LAY-10, LAY-21: without variables, the loader searches the default folders.
 #[test]
 fn lay_11_the_folders_of_an_empty_environment() {
     case(|scene| {
@@ -56,7 +56,7 @@ fn lay_11_empty_lists_fall_back() {
     });
 }
 
-/// LAY-20
+/// LAY-20: a manifest may have any path that the system can open.
 #[test]
 fn lay_20_a_manifest_may_have_any_path_that_the_system_takes() {
     case(|scene| {

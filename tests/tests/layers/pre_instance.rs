@@ -5,19 +5,19 @@ use loader_tests::{call, case};
 
 use crate::kit::{Layer, list, loads, place, unloads};
 
-/// JSON text that names all three functions of the mock layer.
+/// JSON text that names all three pre-instance functions of the mock layer.
 const ALL: &str = r#"{
     "vkEnumerateInstanceVersion": "mockEnumerateInstanceVersion",
     "vkEnumerateInstanceLayerProperties": "mockEnumerateInstanceLayerProperties",
     "vkEnumerateInstanceExtensionProperties": "mockEnumerateInstanceExtensionProperties"
 }"#;
 
-/// Returns an implicit layer with all three functions.
+/// Returns an implicit layer with all three pre-instance functions.
 fn intercepting(short: &str) -> Layer {
     Layer::implicit(short).member("pre_instance_functions", ALL)
 }
 
-/// LAY-270, LAY-277
+/// LAY-270, LAY-277: a pre-instance function can change the reported version.
 #[test]
 fn lay_270_a_layer_changes_the_version() {
     case(|scene| {
@@ -30,7 +30,7 @@ fn lay_270_a_layer_changes_the_version() {
     });
 }
 
-/// LAY-270, LAY-272
+/// LAY-270, LAY-272: pre-instance functions can add layers and extensions to the lists.
 #[test]
 fn lay_270_a_layer_adds_layers_and_extensions() {
     case(|scene| {
@@ -55,7 +55,7 @@ fn lay_270_a_layer_adds_layers_and_extensions() {
     });
 }
 
-/// LAY-271
+/// LAY-271: each node of the pre-instance chain has its type, version and size.
 #[test]
 fn lay_271_the_nodes_carry_type_version_and_size() {
     case(|scene| {
@@ -73,7 +73,7 @@ fn lay_271_the_nodes_carry_type_version_and_size() {
     });
 }
 
-/// LAY-273
+/// LAY-273: the pre-instance function of the layer found last is called first.
 #[test]
 fn lay_273_the_last_layer_found_is_called_first() {
     case(|scene| {
@@ -95,7 +95,7 @@ fn lay_273_the_last_layer_found_is_called_first() {
     });
 }
 
-/// LAY-270, APP-60
+/// LAY-270, APP-60: only active implicit layers with a pre-instance function are called.
 #[test]
 fn lay_270_only_active_implicit_layers_with_the_function_count() {
     case(|scene| {
@@ -129,7 +129,7 @@ fn lay_270_only_active_implicit_layers_with_the_function_count() {
     });
 }
 
-/// LAY-270
+/// LAY-270: the override layer does not activate the pre-instance functions of its components.
 #[test]
 fn lay_270_components_of_an_override_layer_never_qualify() {
     case(|scene| {
@@ -153,7 +153,7 @@ fn lay_270_components_of_an_override_layer_never_qualify() {
     });
 }
 
-/// LAY-274
+/// LAY-274: each global query opens the libraries and closes them again.
 #[test]
 fn lay_274_libraries_are_opened_for_each_call_and_closed_after_it() {
     case(|scene| {
@@ -175,7 +175,7 @@ fn lay_274_libraries_are_opened_for_each_call_and_closed_after_it() {
     });
 }
 
-/// LAY-274, APP-60
+/// LAY-274, APP-60: each global query reads the environment.
 #[test]
 fn lay_274_the_environment_is_read_at_each_call() {
     case(|scene| {
@@ -185,7 +185,7 @@ fn lay_274_the_environment_is_read_at_each_call() {
         );
         let outcome = scene.run(|vk| {
             assert_eq!(vk.version(), (7, 8, 9));
-            // SAFETY: the case has one thread.
+            // SAFETY: the process has one thread.
             unsafe { std::env::set_var("DISABLE_a", "1") };
             assert_ne!(vk.version(), (7, 8, 9));
         });
@@ -193,7 +193,7 @@ fn lay_274_the_environment_is_read_at_each_call() {
     });
 }
 
-/// LAY-275, BI-51
+/// LAY-275, BI-51: a missing pre-instance function causes a warning, and its layer is skipped.
 #[test]
 fn bi_51_a_missing_symbol_is_warned_of_and_passed_over() {
     case(|scene| {
@@ -219,7 +219,7 @@ fn bi_51_a_missing_symbol_is_warned_of_and_passed_over() {
     });
 }
 
-/// LAY-275, BI-51: the message has the words LAYER and WARNING for each query.
+/// LAY-275, BI-51: for each query, the message has the category LAYER and the level WARNING.
 #[test]
 fn bi_51_a_missing_symbol_of_any_query_is_a_warning_about_a_layer() {
     case(|scene| {
@@ -239,7 +239,7 @@ fn bi_51_a_missing_symbol_of_any_query_is_a_warning_about_a_layer() {
     });
 }
 
-/// LAY-275, BI-51
+/// LAY-275, BI-51: a layer with a missing library is skipped.
 #[test]
 fn bi_51_a_missing_library_is_passed_over() {
     case(|scene| {
@@ -258,7 +258,7 @@ fn bi_51_a_missing_library_is_passed_over() {
     });
 }
 
-/// LAY-277
+/// LAY-277: a NULL pointer for the version returns an error.
 #[test]
 fn lay_277_a_null_pointer_for_the_version_is_refused() {
     case(|scene| {
@@ -275,7 +275,7 @@ fn lay_277_a_null_pointer_for_the_version_is_refused() {
     });
 }
 
-/// LAY-272
+/// LAY-272: the application gets the error of a pre-instance function.
 #[test]
 fn lay_272_a_layer_s_error_is_returned() {
     case(|scene| {
@@ -290,7 +290,7 @@ fn lay_272_a_layer_s_error_is_returned() {
     });
 }
 
-/// BI-52
+/// BI-52: a layer may return another count at the second call.
 #[test]
 fn bi_52_counts_that_change_between_calls_are_returned_as_they_are() {
     case(|scene| {
@@ -316,7 +316,7 @@ fn bi_52_counts_that_change_between_calls_are_returned_as_they_are() {
     });
 }
 
-/// LAY-270
+/// LAY-270: implicit components of an active meta-layer are called if they are active themselves.
 #[test]
 fn lay_270_components_of_an_active_implicit_meta_layer_qualify_by_themselves() {
     case(|scene| {

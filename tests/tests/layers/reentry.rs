@@ -1,4 +1,4 @@
-//! Tests of layers that call the loader again, on one thread and on several. `tests/README.md` describes the long runs.
+//! Tests of layers that call the loader from within its calls, on one thread and on several. `tests/README.md` describes the long runs.
 
 use std::thread;
 
@@ -7,7 +7,7 @@ use loader_tests::case;
 use crate::kit::{Layer, chain, place};
 
 /// Returns the number of rounds of each thread, and their time limit in seconds. The defaults are small. `LAYER_ROUNDS` requests a long
-/// run, which has more time because it may use a sanitizer.
+/// run, whose limit is higher because the run may use a sanitizer.
 fn rounds() -> (u32, u64) {
     let chosen = std::env::var("LAYER_ROUNDS").ok().and_then(|text| text.parse().ok());
     chosen.map_or((150, 60), |rounds| (rounds, 60 + 6 * u64::from(rounds)))
@@ -60,7 +60,7 @@ fn lay_245_two_threads_create_and_destroy_instances_and_devices_with_four_layers
     });
 }
 
-/// LAY-245
+/// LAY-245: layers can call exported functions of the loader during instance creation.
 #[test]
 fn lay_245_layers_may_call_the_loader_s_exports_while_an_instance_is_made() {
     case(|scene| {
@@ -80,7 +80,7 @@ fn lay_245_layers_may_call_the_loader_s_exports_while_an_instance_is_made() {
     });
 }
 
-/// LAY-245
+/// LAY-245: a layer can create its own instance.
 #[test]
 fn lay_245_a_layer_may_make_an_instance_of_its_own() {
     case(|scene| {
@@ -92,7 +92,7 @@ fn lay_245_a_layer_may_make_an_instance_of_its_own() {
             assert_eq!(vk.instance().device_names(), ["gpu-driver"]);
         });
         assert_eq!(outcome.ok().calls("VK_LAYER_a", "own-instance"), ["result=0 devices=1"]);
-        // The layer is also in the chain of its own instance, and detects that it is creating one.
+        // The layer is also in the chain of the instance that it creates, where it creates no further instance.
         assert_eq!(
             chain(&outcome),
             ["VK_LAYER_a", "VK_LAYER_a", "VK_LAYER_b", "VK_LAYER_b"]

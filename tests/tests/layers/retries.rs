@@ -1,4 +1,4 @@
-//! Tests of layers that call down a second time within one creation.
+//! Tests of layers that call the next layer twice during one creation.
 
 use loader_tests::ash::vk;
 use loader_tests::vk::Commands;
@@ -15,7 +15,7 @@ fn assert_retried(outcome: &Outcome, line: &str) {
     assert!(journal.iter().any(|entry| entry.contains(line)), "{journal:#?}");
 }
 
-/// DRV-113, DRV-114: nothing of the first attempt remains, and the second attempt reaches the drivers. An extension that only the first
+/// DRV-113, DRV-114: no object of the first attempt remains, and the second attempt reaches the drivers. An extension that only the first
 /// attempt requested is not enabled (APP-28).
 #[test]
 fn drv_114_a_layer_may_try_again_after_a_failure() {
@@ -48,7 +48,7 @@ fn drv_114_a_layer_may_try_again_after_a_failure() {
     });
 }
 
-/// LAY-239: the terminator works at each call.
+/// LAY-239: a layer may destroy the instance from below and create it again, and the terminator works both times.
 #[test]
 fn lay_239_a_layer_may_destroy_what_came_up_and_try_again() {
     case(|scene| {
@@ -67,7 +67,7 @@ fn lay_239_a_layer_may_destroy_what_came_up_and_try_again() {
     });
 }
 
-/// DRV-114, DRV-235, LAY-239: a driver stays loaded however often a layer tries, after failures and after successes.
+/// DRV-114, DRV-235, LAY-239: a driver stays loaded while a layer repeats the creation many times, after failures and after successes.
 #[test]
 fn drv_114_a_layer_may_try_many_times() {
     for failures in [0, 4] {
@@ -92,7 +92,7 @@ fn drv_114_a_layer_may_try_many_times() {
     }
 }
 
-/// LAY-286, DRV-203: the second device counts, and the list of devices stays intact.
+/// LAY-286, DRV-203: if a layer creates two devices, the second one is used, and the list of devices stays intact.
 #[test]
 fn lay_286_a_layer_may_make_a_device_twice() {
     case(|scene| {

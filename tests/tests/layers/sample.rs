@@ -13,11 +13,12 @@ use loader_tests::ash::vk;
 use loader_tests::vk::{text, two_call};
 use loader_tests::{Scene, Vk, built, call, case, is_peer, retried, under_test};
 
-/// The layer's name.
+/// Name of the sample layer.
 const NAME: &str = "VK_LAYER_SAMPLE_SampleLayer";
-/// Number of frames of vkcube, which records a command buffer for each image of its swapchain, and some before the first frame.
+/// Number of frames that vkcube draws. The program records a command buffer for each image of its swapchain, and some others before the
+/// first frame.
 const FRAMES: &str = "20";
-/// Time limit for vkcube and the display.
+/// Time limit for vkcube and for the display server.
 const LIMIT: Duration = Duration::from_secs(300);
 
 /// Copies library and manifest into a folder of the scene, as a user installs them.
@@ -132,7 +133,7 @@ fn sample_layer_enumerates_itself() {
         let outcome = scene.run(|vk| {
             let list: vk::PFN_vkEnumerateInstanceLayerProperties =
                 vk.exported(&library, c"SampleLayer_EnumerateInstanceLayerProperties");
-            // SAFETY: `count` is valid, and `out` is null or has space for that number of elements.
+            // SAFETY: `count` is valid, and `out` is null or has space for the number of elements in `count`.
             let own: Vec<vk::LayerProperties> = two_call(|count, out| unsafe { list(count, out) }).expect("layers");
             assert_eq!(own.iter().map(|own| text(&own.layer_name)).collect::<Vec<_>>(), [NAME]);
             let name = std::ffi::CString::new(NAME).expect("a name without zeros");
@@ -163,7 +164,7 @@ fn sample_layer_enumerates_itself() {
     });
 }
 
-/// A display without a screen. Dropping this value ends the display.
+/// Display server without a screen. Dropping this value ends the server.
 struct Display {
     process: Child,
     name: String,
@@ -177,7 +178,7 @@ impl Display {
             .stderr(Stdio::null())
             .spawn()
             .expect("Xvfb can be started");
-        // Dropping this value ends the process, also after a failure below.
+        // From here on, dropping this value ends the process, also after a failure below.
         let mut display = Self {
             process,
             name: String::new(),
@@ -264,7 +265,7 @@ fn lavapipe() -> PathBuf {
     lavapipe.expect("lavapipe is installed")
 }
 
-/// Checks the layer's output for vkcube: each frame is one draw of a cube, which has twelve triangles.
+/// Checks the layer's output for vkcube: each frame has one draw of twelve triangles, which form a cube.
 fn check_cubes(text: &str) {
     let lines = printed(text);
     let cubes = lines

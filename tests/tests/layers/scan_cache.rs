@@ -1,5 +1,5 @@
-//! Tests of remembered results: a query may reuse the result of an earlier one, and must notice every change of files and variables
-//! (LAY-24, DRV-7, APP-216, APP-243).
+//! Tests of the scan cache: a query may use the result of an earlier search, and must notice every change of files and variables (LAY-24,
+//! DRV-7, APP-216, APP-243).
 //!
 //! The library remembers no file that changed less than two seconds before it was read, so each test waits first.
 
@@ -16,14 +16,14 @@ use crate::kit::{EXPLICIT, IMPLICIT, Layer, place};
 
 const SETTINGS: &str = "xdg/data-home/vulkan/loader_settings.d/vk_loader_settings.json";
 
-/// Returns the number of calls to read files that this process has made.
+/// Returns the number of system calls in which this process has read files.
 fn reads() -> u64 {
     let text = fs::read_to_string("/proc/self/io").expect("the system counts calls");
     let line = text.lines().find_map(|line| line.strip_prefix("syscr: "));
     line.and_then(|number| number.parse().ok()).expect("calls of read")
 }
 
-/// Returns the number of calls to read files that `work` makes.
+/// Returns the number of system calls in which `work` reads files.
 pub(crate) fn reads_of(mut work: impl FnMut()) -> u64 {
     let counted = |work: &mut dyn FnMut()| {
         let before = reads();
@@ -44,7 +44,8 @@ fn quiet(scene: &mut Scene) {
     place(scene, &[Layer::explicit("a").folder(EXPLICIT)]);
 }
 
-/// Returns the path of the manifest of layer `a`. Also returns a function that gives its text with another last letter of the layer's name.
+/// Returns the path of the manifest of layer `a`. Also returns a function that returns the manifest's text with another last letter in the
+/// layer's name.
 fn manifest(vk: &Vk) -> (PathBuf, impl Fn(char) -> String) {
     let path = vk.path(EXPLICIT).join("a.json");
     let text = fs::read_to_string(&path).expect("the manifest is there");
@@ -59,7 +60,7 @@ fn set_modified(path: &Path, time: SystemTime) {
     file.set_modified(time).expect("times can be set");
 }
 
-/// LAY-24, DRV-7: queries, and the creation after them, do not read unchanged files again.
+/// LAY-24, DRV-7: queries do not read unchanged files again, and instance creation after them does not either.
 #[test]
 fn lay_24_what_is_unchanged_is_not_read_again() {
     case(|scene| {
@@ -113,7 +114,7 @@ fn drv_7_large_lists_of_driver_manifests_are_read_again() {
     });
 }
 
-/// DRV-97, DRV-98, DRV-7: queries see portability drivers, and instances only on request, in any order of the two.
+/// DRV-97, DRV-98, DRV-7: queries include portability drivers, and instances include them only on request, whichever call comes first.
 #[test]
 fn drv_98_portability_drivers_are_remembered_and_left_out() {
     case(|scene| {
@@ -139,7 +140,7 @@ fn drv_98_portability_drivers_are_remembered_and_left_out() {
     });
 }
 
-/// LAY-24: a change is noticed even if the number of bytes is the same, and as little time as possible passes between reading and writing.
+/// LAY-24: a change is noticed even if the size stays the same, and the file changes immediately after the loader read it.
 #[test]
 fn lay_24_a_manifest_rewritten_in_place_is_seen_at_once() {
     case(|scene| {
@@ -180,7 +181,7 @@ fn lay_24_a_manifest_with_the_time_of_the_old_one_is_seen() {
             set_modified(&path, time);
             assert_eq!(layers(vk), ["VK_LAYER_b"]);
 
-            // Another file is at the same path, with the same size and time.
+            // The path now has another file, with the same size and time.
             settle();
             assert_eq!(
                 (layers(vk), layers(vk)),
@@ -313,7 +314,8 @@ fn app_216_variables_that_change_are_seen() {
     });
 }
 
-/// APP-216, DRV-7: changes are noticed in a variable with places of layers and drivers, and in one with places of drivers.
+/// APP-216, DRV-7: changes are noticed in variables that add folders of layers and drivers, and in variables that add only folders of
+/// drivers.
 #[test]
 fn app_216_variables_of_places_that_change_are_seen() {
     case(|scene| {
@@ -411,7 +413,7 @@ fn drv_7_driver_manifests_that_change_are_seen() {
     });
 }
 
-/// APP-194, LAY-24: a messenger receives messages about every file, whatever earlier calls found.
+/// APP-194, LAY-24: a messenger receives messages about every file, although earlier calls have read the files.
 #[test]
 fn lay_24_a_listener_hears_of_every_file() {
     case(|scene| {
@@ -446,7 +448,7 @@ fn lay_24_a_listener_hears_of_every_file() {
     });
 }
 
-/// LAY-24, APP-273: several threads and a forked process use the kept results.
+/// LAY-24, APP-273: several threads and a forked process use the scan cache.
 #[test]
 fn lay_24_threads_and_copies_of_the_process() {
     case(|scene| {

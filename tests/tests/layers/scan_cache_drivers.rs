@@ -1,4 +1,4 @@
-//! Tests of the driver manifests that are remembered beside a settings file which names drivers (DRV-7, APP-243).
+//! Tests of the scan cache for driver manifests, if a settings file names drivers (DRV-7, APP-243).
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use loader_tests::case;
 
 use loader_tests::settle;
 
-/// APP-243, APP-261, DRV-7: a change of the settings removes drivers of the old settings, although no manifest and no folder of drivers
+/// APP-243, APP-261, DRV-7: if the settings file changes, drivers of the old settings disappear, although no manifest and no folder
 /// changed.
 #[test]
 fn app_243_drivers_of_settings_that_change_are_seen() {

@@ -6,10 +6,10 @@ use loader_tests::{Outcome, Scene, case};
 use crate::kit::{Layer, chain, list, place, put_text};
 use crate::meta::active;
 
-/// The entry that marks the place of all layers that the normal search finds.
+/// Entry that marks the place of all layers that the normal search finds.
 pub(crate) const MARKER: &str = r#"{"control": "unordered_layer_location"}"#;
 
-/// Returns an entry for a layer that [`listed`] made.
+/// Returns an entry for a layer of [`listed`].
 pub(crate) fn entry(short: &str, control: &str) -> String {
     format!(r#"{{"name": "VK_LAYER_{short}", "path": "@ROOT@/listed/{short}.json", "control": "{control}"}}"#)
 }
@@ -19,7 +19,7 @@ pub(crate) fn implicit_entry(short: &str, control: &str) -> String {
     entry(short, control).replace('}', ", \"treat_as_implicit_manifest\": true}")
 }
 
-/// Returns a layer that only the settings file finds.
+/// Returns a layer that the normal search does not find, because only the settings file names its manifest.
 pub(crate) fn listed(short: &str) -> Layer {
     Layer::explicit(short).folder("listed")
 }
@@ -42,7 +42,7 @@ pub(crate) fn settings(scene: &Scene, entries: &[String]) {
     );
 }
 
-/// Runs an instance without requests, and reports the enumerated and the active layers.
+/// Creates an instance without requesting layers, and reports the enumerated and the active layers.
 pub(crate) fn plain(scene: &mut Scene) -> Outcome {
     let outcome = scene.run(|vk| {
         vk.layers()
@@ -55,7 +55,7 @@ pub(crate) fn plain(scene: &mut Scene) -> Outcome {
     outcome
 }
 
-/// LAY-150, LAY-154, LAY-262, APP-256: a layer that is on is active.
+/// LAY-150, LAY-154, LAY-262, APP-256: a layer that is `on` is active.
 #[test]
 fn lay_150_a_layer_that_is_on_works() {
     case(|scene| {
@@ -77,7 +77,7 @@ fn lay_150_a_layer_that_is_on_works() {
     });
 }
 
-/// LAY-150
+/// LAY-150: with an empty list of layers in the settings file, there are no layers.
 #[test]
 fn lay_150_an_empty_list_means_no_layers() {
     case(|scene| {
@@ -92,7 +92,7 @@ fn lay_150_an_empty_list_means_no_layers() {
     });
 }
 
-/// LAY-150
+/// LAY-150: an unknown `control` counts as `auto`.
 #[test]
 fn lay_150_an_unknown_control_is_auto() {
     case(|scene| {
@@ -103,7 +103,7 @@ fn lay_150_an_unknown_control_is_auto() {
     });
 }
 
-/// LAY-150, APP-253
+/// LAY-150, APP-253: an entry is skipped if its path does not end in `.json`.
 #[test]
 fn lay_150_a_path_that_does_not_end_in_json_contributes_nothing() {
     case(|scene| {
@@ -117,7 +117,7 @@ fn lay_150_a_path_that_does_not_end_in_json_contributes_nothing() {
     });
 }
 
-/// LAY-150
+/// LAY-150: the loader does not open the manifest of a layer that is `off`.
 #[test]
 fn lay_150_the_manifest_of_a_layer_that_is_off_is_not_opened() {
     case(|scene| {
@@ -129,7 +129,7 @@ fn lay_150_the_manifest_of_a_layer_that_is_off_is_not_opened() {
     });
 }
 
-/// LAY-151
+/// LAY-151: an entry without a name invalidates the list.
 #[test]
 fn lay_151_an_entry_without_a_name_voids_the_list() {
     case(|scene| {
@@ -142,7 +142,7 @@ fn lay_151_an_entry_without_a_name_voids_the_list() {
     });
 }
 
-/// LAY-151
+/// LAY-151: an entry that is not an object invalidates the list.
 #[test]
 fn lay_151_an_entry_that_is_no_object_voids_the_list() {
     case(|scene| {
@@ -152,7 +152,7 @@ fn lay_151_an_entry_that_is_no_object_voids_the_list() {
     });
 }
 
-/// LAY-151
+/// LAY-151: an entry without one of the required members invalidates the list.
 #[test]
 fn lay_151_each_part_of_an_entry_is_needed() {
     case(|scene| {
@@ -170,7 +170,7 @@ fn lay_151_each_part_of_an_entry_is_needed() {
     });
 }
 
-/// LAY-152, LAY-161: a meta-layer that the search finds is valid only with components that the search finds, and not with listed ones.
+/// LAY-152, LAY-161: a meta-layer that the search finds needs components that the search finds too. Listed components do not count.
 #[test]
 fn lay_152_meta_layers_that_are_found_see_no_listed_components() {
     case(|scene| {
@@ -185,7 +185,7 @@ fn lay_152_meta_layers_that_are_found_see_no_listed_components() {
     });
 }
 
-/// LAY-152
+/// LAY-152: without the marker, only the listed layers exist.
 #[test]
 fn lay_152_without_the_marker_only_listed_layers_exist() {
     case(|scene| {
@@ -207,7 +207,7 @@ fn lay_152_without_the_marker_only_listed_layers_exist() {
     });
 }
 
-/// LAY-152, LAY-154
+/// LAY-152, LAY-154: the marker is the place of the found layers in the list.
 #[test]
 fn lay_152_the_marker_is_the_place_of_the_layers_found() {
     case(|scene| {
@@ -249,7 +249,7 @@ fn lay_152_the_marker_is_the_place_of_the_layers_found() {
     });
 }
 
-/// LAY-153, APP-253
+/// LAY-153, APP-253: an entry is skipped if its manifest has no layer of that name.
 #[test]
 fn lay_153_a_manifest_of_another_name_is_dropped() {
     case(|scene| {
@@ -261,7 +261,7 @@ fn lay_153_a_manifest_of_another_name_is_dropped() {
     });
 }
 
-/// LAY-153, LAY-157, APP-253
+/// LAY-153, LAY-157, APP-253: the loader uses that of two layers with equal names which is nearer to the driver.
 #[test]
 fn lay_157_the_one_nearest_the_driver_of_two_equal_names_is_used() {
     case(|scene| {
@@ -271,13 +271,13 @@ fn lay_157_the_one_nearest_the_driver_of_two_equal_names_is_used() {
         settings(scene, &[named("one"), named("two")]);
         let outcome = plain(scene);
         assert_eq!(outcome.said("layer"), ["VK_LAYER_same", "VK_LAYER_same"]);
-        // The journal has the names of the mocks' own configuration.
+        // The journal has the names in the configurations of the mock layers.
         assert_eq!(chain(&outcome), ["VK_LAYER_two"]);
     });
 }
 
-/// Defines a test of four listed layers `on`, `auto`, `off` and the implicit `implicit`, which expects these active layers by their short
-/// names.
+/// Defines tests with four listed layers: `on`, `auto`, `off`, and the implicit layer `implicit`. A row has the variables, and the short
+/// names of the expected active layers.
 macro_rules! controls {
     ($($(#[$doc:meta])* $name:ident: $($variable:ident = $value:expr),* => [$($short:literal),*];)*) => {$(
         $(#[$doc])*
@@ -298,32 +298,32 @@ macro_rules! controls {
 }
 
 controls! {
-    /// LAY-154, APP-254
+    /// LAY-154, APP-254: an `auto` entry that is treated as implicit is active.
     lay_154_an_implicit_entry_works_by_itself: => ["implicit", "on"];
-    /// LAY-154, APP-254
+    /// LAY-154, APP-254: the disable variable of an `auto` implicit entry counts.
     lay_154_its_disable_variable_counts: DISABLE_implicit = "1" => ["on"];
-    /// LAY-154, LAY-155
+    /// LAY-154, LAY-155: `on` takes precedence over the disable filter.
     lay_155_on_beats_the_disable_filter: VK_LOADER_LAYERS_DISABLE = "*" => ["on"];
-    /// LAY-154
+    /// LAY-154: the allow filter exempts an `auto` layer from the disable filter.
     lay_154_allow_shields_an_auto_layer: VK_LOADER_LAYERS_DISABLE = "*", VK_LOADER_LAYERS_ALLOW = "*implicit"
         => ["implicit", "on"];
-    /// LAY-154
+    /// LAY-154: the enable filter activates an `auto` layer.
     lay_154_enable_turns_an_auto_layer_on: VK_LOADER_LAYERS_ENABLE = "*auto" => ["implicit", "auto", "on"];
-    /// LAY-154
+    /// LAY-154: the disable filter takes precedence over the enable filter for `auto` layers.
     lay_154_disable_beats_enable_here: VK_LOADER_LAYERS_ENABLE = "*", VK_LOADER_LAYERS_DISABLE = "*auto"
         => ["implicit", "on"];
-    /// LAY-154, LAY-154a
+    /// LAY-154, LAY-154a: `VK_INSTANCE_LAYERS` activates an `auto` layer.
     lay_154_instance_layers_turn_an_auto_layer_on: VK_INSTANCE_LAYERS = "VK_LAYER_none:VK_LAYER_off:VK_LAYER_auto"
         => ["implicit", "auto", "on"];
-    /// LAY-155
+    /// LAY-155: `~explicit~` matches no layer of the settings file.
     lay_155_the_explicit_word_hits_nothing_here:
         VK_LOADER_LAYERS_DISABLE = "~explicit~", VK_INSTANCE_LAYERS = "VK_LAYER_auto" => ["implicit", "auto", "on"];
-    /// LAY-155
+    /// LAY-155: `~implicit~` matches `auto` layers of both kinds.
     lay_155_the_implicit_word_hits_both_kinds:
         VK_LOADER_LAYERS_DISABLE = "~implicit~", VK_INSTANCE_LAYERS = "VK_LAYER_auto" => ["on"];
 }
 
-/// LAY-154a
+/// LAY-154a: with a settings file, the message about `VK_INSTANCE_LAYERS` has its own form.
 #[test]
 fn lay_154a_instance_layers_are_told_in_their_own_words() {
     case(|scene| {
@@ -344,7 +344,7 @@ fn lay_154a_instance_layers_are_told_in_their_own_words() {
     });
 }
 
-/// LAY-154
+/// LAY-154: the log names the filter that decides about a layer.
 #[test]
 fn lay_154_the_filters_are_told() {
     case(|scene| {
@@ -362,7 +362,7 @@ fn lay_154_the_filters_are_told() {
     });
 }
 
-/// LAY-155
+/// LAY-155: the call fails if the application names a layer that is `off`.
 #[test]
 fn lay_155_an_application_that_names_a_layer_that_is_off_fails() {
     case(|scene| {
@@ -380,7 +380,7 @@ fn lay_155_an_application_that_names_a_layer_that_is_off_fails() {
     });
 }
 
-/// LAY-156, BI-35, APP-255
+/// LAY-156, BI-35, APP-255: expansion stops if meta-layers of the settings file contain each other.
 #[test]
 fn bi_35_meta_layers_that_contain_each_other_are_cut() {
     case(|scene| {
@@ -403,7 +403,7 @@ fn bi_35_meta_layers_that_contain_each_other_are_cut() {
     });
 }
 
-/// LAY-166, APP-255
+/// LAY-166, APP-255: a meta-layer of the settings file stays active although a filter disables its component.
 #[test]
 fn lay_166_a_component_hit_by_the_filter_leaves_its_meta_layer_in() {
     case(|scene| {
@@ -425,7 +425,7 @@ fn lay_166_a_component_hit_by_the_filter_leaves_its_meta_layer_in() {
     });
 }
 
-/// LAY-276, APP-256
+/// LAY-276, APP-256: the settings file does not activate pre-instance functions: the layer's own variables and the filters decide.
 #[test]
 fn lay_276_pre_instance_functions_of_listed_layers_follow_their_own_rules() {
     case(|scene| {
@@ -464,7 +464,7 @@ fn lay_276_pre_instance_functions_of_listed_layers_follow_their_own_rules() {
     });
 }
 
-/// LAY-150, LAY-171
+/// LAY-150, LAY-171: settings for another program do not change the search.
 #[test]
 fn lay_150_settings_of_another_program_leave_the_normal_search() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Tests of a C library's heap that refuses one request, or one and all after it (APP-174, APP-179a, LAY-75).
+//! Tests with a heap of the C library that refuses one request, or one request and all later ones (APP-174, APP-179a, LAY-75).
 //!
 //! Each request number is tried in a copy of the process. Every run tries the first numbers of each scene and a sample of the others, which
 //! differs from scene to scene. `LAYER_REFUSALS=all` tries all.
@@ -18,16 +18,17 @@ const OOM: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
 
 /// Upper bound on the request numbers that every run tries.
 const FIRST: usize = 16;
-/// Number of the other allocations that are refused, evenly spread.
+/// Number of further request numbers that every run tries, evenly spread.
 const SAMPLE: usize = 24;
 
-/// Upper bound on the files and folders that a call may open before it checks again if memory ran out: the places of one search.
+/// Upper bound on the files and folders that a call may open before it checks again whether memory ran out. One search for manifests has
+/// this number of places.
 const FEW: usize = 8;
 
 /// Result of one call.
 type Answer = Result<String, vk::Result>;
 
-/// Global queries of a program.
+/// Global queries of a typical program.
 const QUERIES: [fn(&Vk) -> Answer; 3] = [
     |vk| vk.extensions().map(|list| list.join(" ")),
     |vk| vk.layers().map(|list| list.join(" ")),
@@ -37,14 +38,14 @@ const QUERIES: [fn(&Vk) -> Answer; 3] = [
     },
 ];
 
-/// Uses the loader as a program does. Each call is independent, so that the others are made after one fails.
+/// Uses the loader as a typical program does. Each call is independent of the others, so a failure does not end the program.
 fn program(vk: &Vk) -> Vec<Answer> {
     let mut answers = Vec::new();
     each_answer(vk, &mut |answer| answers.push(answer));
     answers
 }
 
-/// Runs the same program, and passes each answer to `take` right after the call.
+/// Makes the calls of [`program`], and passes each answer to `take` directly after its call.
 fn each_answer(vk: &Vk, take: &mut dyn FnMut(Answer)) {
     QUERIES.iter().for_each(|query| take(query(vk)));
     take(QUERIES[0](vk));
@@ -64,7 +65,7 @@ fn each_answer(vk: &Vk, take: &mut dyn FnMut(Answer)) {
     }
 }
 
-/// Runs the same program. Also returns the number of files and folders that its first failed call opened after the refusal.
+/// Makes the calls of [`program`]. Also returns the number of files and folders that its first failed call opened after the refusal.
 fn program_and_openings(vk: &Vk, heap: &Heap) -> (Vec<Answer>, usize) {
     let (mut answers, mut opened) = (Vec::new(), None);
     each_answer(vk, &mut |answer| {
@@ -106,7 +107,7 @@ fn refused(vk: &mut Vk, heap: &Heap, refusal: Refusal, usual: &[Answer]) {
     assert_eq!(heap.live(), 0, "blocks are left behind");
 }
 
-/// Returns the numbers from 1 to `count` that are tried.
+/// Returns the request numbers from 1 to `count` that this run tries.
 fn numbers(count: usize) -> Vec<usize> {
     let step = if env::var("LAYER_REFUSALS").is_ok_and(|wanted| wanted == "all") {
         1
@@ -117,17 +118,17 @@ fn numbers(count: usize) -> Vec<usize> {
     (1..FIRST.min(count + 1)).chain(sample).collect()
 }
 
-/// Refuses request 1, 2, 3, ... of the program, alone and together with all later ones.
+/// Refuses request 1, 2, 3, ... of the program, alone and together with all later requests.
 fn sweep(scene: &mut Scene) {
     let outcome = scene.run_unloaded(|scratch| {
-        // After this wait, the files are old enough to be remembered.
+        // After this wait, the files are old enough for the scan cache.
         settle();
         let mut vk = scratch.load();
         let heap = Heap::of(&vk);
         let usual = program(&vk);
         assert!(usual.iter().all(Result::is_ok), "{usual:?}");
         let count = heap.count();
-        // Each forked copy begins without kept results.
+        // Each forked copy begins with an empty scan cache.
         vk.reload(|| ());
         let heap = Heap::of(&vk);
         let mut failures = Vec::new();
@@ -135,7 +136,7 @@ fn sweep(scene: &mut Scene) {
             for refusal in [Refusal::Only(number), Refusal::From(number)] {
                 let ending = isolated(|| {
                     let tried = AssertUnwindSafe(|| refused(&mut vk, &heap, refusal, &usual));
-                    // A forked copy must not continue with the original's work.
+                    // A forked copy must not continue with the work of the original.
                     if catch_unwind(tried).is_err() {
                         std::process::abort();
                     }
@@ -156,7 +157,7 @@ fn sweep(scene: &mut Scene) {
     outcome.ok();
 }
 
-/// Returns the members for extensions in the form of a layer's manifest.
+/// Returns the members for extensions of a layer's manifest.
 fn extensions(number: usize, count: usize) -> [(&'static str, String); 2] {
     let one = |kind: &str, place: usize| {
         format!(r#"{{"name": "VK_EXT_{kind}_{number}_{place}", "spec_version": "3", "entrypoints": ["vkOdd{place}"]}}"#)
@@ -207,7 +208,7 @@ fn manifest(scene: &Scene, number: usize) {
     }
 }
 
-/// Builds a scene with this number of drivers, two layers that are used, and this number of further manifests.
+/// Builds a scene with `drivers` drivers, two layers that are used, and `manifests` further manifests.
 fn build(scene: &mut Scene, manifests: usize, drivers: usize) {
     scene.unset("VK_LOADER_DEBUG").limit(1800);
     // A child gets only the variables of its scene.
@@ -229,18 +230,18 @@ fn build(scene: &mut Scene, manifests: usize, drivers: usize) {
     scene.env("VK_LOADER_DEVICE_SELECT", "1:2");
 }
 
-/// LAY-75, DRV-4, APP-179a: if the system has no memory to open a file or folder, the call fails instead of skipping it.
+/// LAY-75, DRV-4, APP-179a: if the system has no memory to open a file or folder, the call fails, and does not skip that file or folder.
 #[test]
 fn lay_75_each_opening_refused_for_lack_of_memory() {
     case(|scene| {
         build(scene, 2, 1);
         with_settings(scene);
-        // With a log, each call opens everything again.
+        // With a log, each call opens all files again.
         scene.env("VK_LOADER_DEBUG", "error");
         let outcome = scene.run(|vk| {
             let heap = Heap::of(vk);
             let usual = program(vk);
-            // A process searches for the driver catalogue once.
+            // Counts the openings of a second run, because a process searches for the driver catalogue only in its first run.
             heap.refuse_none();
             assert_eq!(program(vk), usual);
             let count = heap.openings();
@@ -256,13 +257,13 @@ fn lay_75_each_opening_refused_for_lack_of_memory() {
     });
 }
 
-/// APP-174: the heap refuses large requests, which the emergency pool could not serve.
+/// APP-174: the call reports a lack of memory if the heap refuses large requests, which the emergency pool cannot serve.
 #[test]
 fn app_174_large_requests_refused() {
     case(|scene| {
         build(scene, 2, 1);
         with_settings(scene);
-        // Together with the variable for added folders, these make lists of folders that take more and more memory.
+        // Together with the variable for added folders, these variables make lists of folders that use more and more memory.
         for name in ["XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS"] {
             scene.env(name, format!("/{}", "x".repeat(100_000)));
         }
@@ -278,7 +279,7 @@ fn app_174_large_requests_refused() {
     });
 }
 
-/// Writes files whose contents make lists of more bytes than the library's emergency pool has.
+/// Writes files whose lists need more memory than the library's emergency pool has.
 fn large_files(scene: &Scene) {
     let texts = |count: usize, text: &str| format!("[{}]", vec![format!("\"{text}\""); count].join(", "));
     extended(Layer::explicit("wanted").folder(EXPLICIT).without_journal(), 100, 1500).put(scene);
@@ -290,7 +291,7 @@ fn large_files(scene: &Scene) {
     settings(scene, &[MARKER.into()].into_iter().chain(off).collect::<Vec<String>>());
 }
 
-/// APP-174: each request that the emergency pool cannot serve makes its call report a lack of memory.
+/// APP-174: if the heap refuses a request that is too large for the emergency pool, the call reports a lack of memory.
 #[test]
 fn app_174_each_large_request_refused_once() {
     case(|scene| {
@@ -299,7 +300,7 @@ fn app_174_each_large_request_refused_once() {
         for name in ["XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS"] {
             scene.env(name, format!("/{}", "x".repeat(100_000)));
         }
-        // With a log, each call reads everything again.
+        // With a log, each call reads all files again.
         scene.env("VK_LOADER_DEBUG", "error");
         let outcome = scene.run(|vk| {
             let heap = Heap::of(vk);
@@ -322,7 +323,7 @@ fn app_174_each_large_request_refused_once() {
     });
 }
 
-/// LAY-24, APP-216: a later call sees changed variables even if the first one had no memory to record them.
+/// LAY-24, APP-216: a later call sees changed variables even if the first call had no memory to store them.
 #[test]
 fn app_216_variables_that_there_was_no_memory_to_note() {
     case(|scene| {
@@ -385,29 +386,29 @@ macro_rules! sweeps {
 }
 
 sweeps! {
-    /// APP-174, APP-179a, LAY-75
+    /// APP-174, APP-179a, LAY-75: each allocation fails in turn, with one driver.
     app_174_heap_without_further_manifests: 0, 1;
-    /// APP-174, APP-179a, LAY-75
+    /// APP-174, APP-179a, LAY-75: each allocation fails in turn, with four drivers.
     app_174_heap_with_four_drivers: 0, 4;
-    /// APP-174, APP-179a, LAY-75
+    /// APP-174, APP-179a, LAY-75: each allocation fails in turn, with two further manifests.
     app_174_heap_with_two_manifests: 2, 1;
-    /// APP-174, APP-179a, LAY-75
+    /// APP-174, APP-179a, LAY-75: each allocation fails in turn, with two further manifests and four drivers.
     app_174_heap_with_two_manifests_and_four_drivers: 2, 4;
-    /// APP-174, APP-179a, LAY-75
+    /// APP-174, APP-179a, LAY-75: each allocation fails in turn, with twenty further manifests.
     app_174_heap_with_twenty_manifests: 20, 1;
-    /// APP-174, APP-179a, LAY-75
+    /// APP-174, APP-179a, LAY-75: each allocation fails in turn, with twenty further manifests and four drivers.
     app_174_heap_with_twenty_manifests_and_four_drivers: 20, 4;
-    /// APP-174, APP-179a, LAY-75
+    /// APP-174, APP-179a, LAY-75: each allocation fails in turn, with eighty further manifests.
     app_174_heap_with_eighty_manifests: 80, 1;
-    /// APP-174, APP-179a, LAY-75
+    /// APP-174, APP-179a, LAY-75: each allocation fails in turn, with eighty further manifests and four drivers.
     app_174_heap_with_eighty_manifests_and_four_drivers: 80, 4;
-    /// APP-174, APP-179a, APP-248
+    /// APP-174, APP-179a, APP-248: each allocation fails in turn, with a settings file.
     app_174_heap_with_a_settings_file: 20, 4, |scene| with_settings(scene);
-    /// APP-174, APP-179a, LAY-330
+    /// APP-174, APP-179a, LAY-330: each allocation fails in turn, with a declared order of layers.
     app_174_heap_with_an_order_of_layers: 20, 1, |scene| {
         scene.env("VK_LOADER_LAYERS_ORDER", "explicit>VK_LAYER_n*>implicit,*>VK_LAYER_wanted");
     };
-    /// APP-174, APP-179a: the scene has a settings file and all levels of the log.
+    /// APP-174, APP-179a: each allocation fails in turn, with a settings file and all levels of the log.
     app_174_heap_with_a_log: 20, 4, |scene| {
         with_settings(scene);
         scene.env("VK_LOADER_DEBUG", "all");

@@ -1,4 +1,4 @@
-//! Tests of layers that fail at one step after another: the error is returned, nothing stays allocated, and the next call works.
+//! Tests of layers that fail at one step of a call: the error is returned, no memory stays allocated, and the next call works.
 
 use std::ptr;
 
@@ -8,12 +8,12 @@ use loader_tests::{call, case};
 
 use crate::kit::{Layer, place};
 
-/// Returns a layer that fails `command` with a lost device, a code that the loader itself never returns.
+/// Returns a layer in which `command` fails with VK_ERROR_DEVICE_LOST, a code that the loader itself never returns.
 fn failing(command: &str) -> Layer {
     Layer::explicit("a").conf("fail", format!("{command} {}", vk::Result::ERROR_DEVICE_LOST.as_raw()))
 }
 
-/// LAY-242
+/// LAY-242: the application gets each error of instance creation unchanged.
 #[test]
 fn lay_242_every_error_of_a_creation_comes_up_unchanged() {
     case(|scene| {
@@ -42,7 +42,7 @@ fn lay_242_every_error_of_a_creation_comes_up_unchanged() {
     });
 }
 
-/// LAY-253
+/// LAY-253: the application gets a layer's error during device enumeration.
 #[test]
 fn lay_253_an_error_while_devices_are_listed_comes_up() {
     case(|scene| {
@@ -56,7 +56,7 @@ fn lay_253_an_error_while_devices_are_listed_comes_up() {
     });
 }
 
-/// LAY-253
+/// LAY-253: the application gets a layer's error during group enumeration.
 #[test]
 fn lay_253_an_error_while_groups_are_listed_comes_up() {
     case(|scene| {
@@ -74,7 +74,7 @@ fn lay_253_an_error_while_groups_are_listed_comes_up() {
     });
 }
 
-/// LAY-289
+/// LAY-289: device creation fails if a layer cannot list the device extensions.
 #[test]
 fn lay_289_an_error_while_device_extensions_are_listed_fails_the_device() {
     case(|scene| {
@@ -93,7 +93,7 @@ fn lay_289_an_error_while_device_extensions_are_listed_fails_the_device() {
     });
 }
 
-/// LAY-294: a layer that reports a failure after its own call succeeded must destroy what it created. The loader continues.
+/// LAY-294: a layer that fails after the call below succeeded must destroy the device itself. The loader returns the layer's error.
 #[test]
 fn lay_294_an_error_after_the_driver_s_device_was_made_comes_up() {
     case(|scene| {
@@ -113,7 +113,7 @@ fn lay_294_an_error_after_the_driver_s_device_was_made_comes_up() {
     });
 }
 
-/// LAY-254
+/// LAY-254: the application gets an error during the allocation of command buffers.
 #[test]
 fn lay_254_an_error_while_command_buffers_are_allocated_comes_up() {
     case(|scene| {
@@ -139,7 +139,7 @@ fn lay_254_an_error_while_command_buffers_are_allocated_comes_up() {
     });
 }
 
-/// LAY-242, LAY-201
+/// LAY-242, LAY-201: the application can repeat a failed instance creation.
 #[test]
 fn lay_242_a_failed_creation_can_be_tried_again_and_again() {
     case(|scene| {

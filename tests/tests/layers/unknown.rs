@@ -30,7 +30,7 @@ pub(crate) fn device_number(device: &Device<'_>, name: &str, argument: u32) -> u
     call_own(device.address(name), device.raw.as_raw(), argument)
 }
 
-/// LAY-301, LAY-302, LAY-303
+/// LAY-301, LAY-302, LAY-303: an unknown physical-device command of a layer gets the layer's handle.
 #[test]
 fn lay_301_a_layer_s_physical_device_command_is_reached_with_the_layer_s_handle() {
     case(|scene| {
@@ -55,7 +55,7 @@ fn lay_301_a_layer_s_physical_device_command_is_reached_with_the_layer_s_handle(
     });
 }
 
-/// LAY-302
+/// LAY-302: the layer closest to the application answers an unknown physical-device command.
 #[test]
 fn lay_302_the_application_most_layer_answers() {
     case(|scene| {
@@ -74,7 +74,7 @@ fn lay_302_the_application_most_layer_answers() {
     });
 }
 
-/// LAY-301
+/// LAY-301: an unknown physical-device command of a driver works through wrapping layers.
 #[test]
 fn lay_301_a_driver_s_physical_device_command_passes_through_wrapping_layers() {
     case(|scene| {
@@ -98,7 +98,7 @@ fn lay_301_a_driver_s_physical_device_command_passes_through_wrapping_layers() {
     });
 }
 
-/// LAY-302
+/// LAY-302: an unknown physical-device command that the device's driver lacks aborts the process.
 #[test]
 fn lay_302_a_driver_without_the_command_ends_the_process() {
     case(|scene| {
@@ -117,7 +117,7 @@ fn lay_302_a_driver_without_the_command_ends_the_process() {
     });
 }
 
-/// LAY-300, LAY-301
+/// LAY-300, LAY-301: the look-up returns NULL for a name that no layer and no driver knows.
 #[test]
 fn lay_300_what_no_layer_and_no_driver_implements_is_null() {
     case(|scene| {
@@ -131,7 +131,7 @@ fn lay_300_what_no_layer_and_no_driver_implements_is_null() {
     });
 }
 
-/// LAY-310, LAY-312, LAY-313
+/// LAY-310, LAY-312, LAY-313: the look-up finds a device command that a layer's instance look-up returns.
 #[test]
 fn lay_310_a_layer_s_device_command_is_found_through_its_instance_look_up() {
     case(|scene| {
@@ -175,7 +175,7 @@ fn lay_310_a_layer_s_device_command_is_found_through_its_instance_look_up() {
     });
 }
 
-/// LAY-310, LAY-105
+/// LAY-310, LAY-105: the look-up finds a device command that a layer's manifest lists.
 #[test]
 fn lay_310_an_entry_point_of_a_manifest_makes_a_device_command_known() {
     case(|scene| {
@@ -206,7 +206,7 @@ fn lay_310_an_entry_point_of_a_manifest_makes_a_device_command_known() {
     });
 }
 
-/// LAY-290, LAY-313
+/// LAY-290, LAY-313: an unknown device command returns an error if the device's chain lacks the command.
 #[test]
 fn lay_313_a_slot_that_the_chain_does_not_fill_answers_with_an_error() {
     case(|scene| {
@@ -224,7 +224,7 @@ fn lay_313_a_slot_that_the_chain_does_not_fill_answers_with_an_error() {
     });
 }
 
-/// LAY-301, BI-50
+/// LAY-301, BI-50: an instance has space for 250 unknown physical-device commands.
 #[test]
 fn lay_301_there_are_250_physical_device_names_per_instance() {
     case(|scene| {
@@ -249,7 +249,7 @@ fn lay_301_there_are_250_physical_device_names_per_instance() {
     });
 }
 
-/// LAY-311, BI-50
+/// LAY-311, BI-50: an instance has space for 250 unknown device commands.
 #[test]
 fn lay_311_there_are_250_device_names_per_instance() {
     case(|scene| {
@@ -272,7 +272,7 @@ fn lay_311_there_are_250_device_names_per_instance() {
     });
 }
 
-/// LAY-314
+/// LAY-314: a look-up by a layer does not reach the layers again.
 #[test]
 fn lay_314_layers_are_not_asked_again_from_below() {
     case(|scene| {

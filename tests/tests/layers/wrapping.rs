@@ -90,7 +90,7 @@ fn app_148_the_device_is_what_the_topmost_layer_returned() {
     });
 }
 
-/// LAY-252
+/// LAY-252: two layers can wrap the same objects.
 #[test]
 fn lay_252_two_layers_may_wrap_the_same_objects() {
     case(|scene| {
@@ -120,7 +120,7 @@ fn lay_252_two_layers_may_wrap_the_same_objects() {
     });
 }
 
-/// LAY-252
+/// LAY-252: surfaces and swapchains work with a wrapping layer.
 #[test]
 fn lay_252_surfaces_and_swapchains_work_below_a_wrapping_layer() {
     case(|scene| {
@@ -148,7 +148,7 @@ fn lay_252_surfaces_and_swapchains_work_below_a_wrapping_layer() {
     });
 }
 
-/// LAY-252
+/// LAY-252: messengers and object names work with a wrapping layer.
 #[test]
 fn lay_252_messengers_and_object_names_work_below_a_wrapping_layer() {
     case(|scene| {
@@ -184,7 +184,7 @@ fn lay_252_messengers_and_object_names_work_below_a_wrapping_layer() {
     });
 }
 
-/// LAY-253
+/// LAY-253: a layer can change the order of physical devices.
 #[test]
 fn lay_253_a_layer_may_reorder_physical_devices() {
     case(|scene| {
@@ -210,7 +210,7 @@ fn lay_253_a_layer_may_reorder_physical_devices() {
     });
 }
 
-/// LAY-253
+/// LAY-253: a layer can remove physical devices from the list.
 #[test]
 fn lay_253_a_layer_may_drop_physical_devices() {
     case(|scene| {
@@ -285,7 +285,7 @@ fn drv_134_a_layer_that_counts_too_many_devices() {
 #[cfg(not(unix))]
 loader_tests::left_out!(drv_134_a_layer_that_counts_too_many_devices);
 
-/// LAY-253
+/// LAY-253: groups contain the handles of the device list.
 #[test]
 fn lay_253_devices_of_groups_are_the_ones_of_the_list() {
     case(|scene| {
@@ -311,7 +311,8 @@ fn lay_253_devices_of_groups_are_the_ones_of_the_list() {
     });
 }
 
-/// LAY-250, LAY-254
+/// LAY-250, LAY-254: all objects of a device have the same first word, and so have all objects of an instance. The words of other devices
+/// and instances differ.
 #[test]
 fn lay_250_dispatch_words_are_the_same_above_and_unique_for_each_object() {
     case(|scene| {
@@ -399,7 +400,7 @@ fn hand_on_a_wrapper(scene: &mut Scene, commands: &'static [&'static str], text:
 
 const WRAPPED: &str = "device handle. This is likely the result of a layer wrapping device handles and failing to unwrap them in all functions.";
 
-/// APP-186
+/// APP-186: swapchain creation aborts if a layer passes its own wrapper of the device down.
 #[test]
 fn app_186_a_device_that_a_layer_did_not_unwrap_for_swapchains() {
     case(|scene| hand_on_a_wrapper(scene, &["vkCreateSwapchainKHR", "vkCreateSharedSwapchainsKHR"], WRAPPED));

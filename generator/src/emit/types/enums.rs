@@ -33,7 +33,7 @@ pub(super) fn flags(plan: &Plan<'_>) -> File {
         .items(quote!(#(#flags)*))
 }
 
-/// Returns a number type with its own name.
+/// Returns an integer type with its own name.
 fn integer(name: &str, width: &TokenStream) -> TokenStream {
     let (doc, name) = (doc(name), ident(name));
     quote! {
@@ -45,7 +45,7 @@ fn integer(name: &str, width: &TokenStream) -> TokenStream {
 }
 
 fn one(plan: &Plan<'_>, found: &Enum) -> TokenStream {
-    // Flag bits have the type of their flags; other enumerations are a C int (GEN-40).
+    // Flag bits have the type of their flags. Other enumerations have the type `int` of C (GEN-40).
     let width = match (found.bits, found.bitmask) {
         (64, _) => quote!(u64),
         (_, true) => quote!(u32),

@@ -1,4 +1,5 @@
-//! Handles. Handles that the loader wraps are hand-written, and only get their C name here.
+//! Handles. For handles that the loader wraps, this module emits only the C names, because their types are
+//! hand-written.
 
 use crate::emit::file::File;
 use crate::emit::signature::doc;

@@ -1,4 +1,4 @@
-//! Assertions that the Rust compiler gives structures the same layout as C.
+//! Emits assertions that the Rust compiler gives structures the same layout as C.
 
 use crate::emit::file::File;
 use crate::names::ident;

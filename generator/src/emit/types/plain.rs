@@ -36,7 +36,7 @@ pub(super) fn constants(plan: &Plan<'_>) -> File {
         })
 }
 
-/// Returns a constant from its C text: a number with a suffix, or the complement of one in parentheses.
+/// Returns a constant from its C text, which is a number with a suffix, or the complement of a number in parentheses.
 fn constant(constant: &Constant) -> Option<TokenStream> {
     let name = ident(&constant.name);
     let text = constant.value.trim_start_matches('(').trim_end_matches(')');
@@ -83,7 +83,7 @@ fn is_opaque(base: &BaseType) -> bool {
         .is_none_or(|target| target.starts_with("struct ") && !target.contains('*'))
 }
 
-/// Returns the target of a base type: a plain C type, or a pointer to something opaque.
+/// Returns the target of a base type: a plain C type, or a pointer to an opaque type.
 fn base_target(plan: &Plan<'_>, target: &str) -> TokenStream {
     match target.parse::<CType>() {
         Ok(ty) if ty.pointers.is_empty() && !ty.is_struct_tag => plan.types.member(&ty, Place::Any),

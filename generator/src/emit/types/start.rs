@@ -1,9 +1,9 @@
-//! Common start of all files of types.
+//! Returns the common start of all files of types.
 
 use crate::emit::file::File;
 use quote::quote;
 
-/// Returns a file of types, which may use all other types.
+/// Returns a file of types that imports all other types.
 pub(super) fn file(name: &str, doc: &str) -> File {
     File::rust(&format!("types/{name}.rs")).doc(doc).items(quote!(
         use super::*;

@@ -76,7 +76,7 @@ pub(crate) fn generate(registry: &Registry, policy: &Policy) -> Vec<File> {
     emit::all(&plan)
 }
 
-/// Returns the misfits between a registry and a policy's text, as printed.
+/// Returns the conflicts between a registry and a policy's text, as printed.
 pub(crate) fn problems(registry: &Registry, text: &str) -> Vec<String> {
     let policy = policy(text);
     let file = PolicyFile {
@@ -95,7 +95,7 @@ pub(crate) fn edited(text: &str, from: &str, to: &str) -> String {
     text.replace(from, to)
 }
 
-/// A folder that is removed at the end of the test.
+/// Folder that is removed when this value is dropped.
 pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
@@ -114,7 +114,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Returns a count of the pinned header, such as `level.device`. `count.awk` counted it without the parser.
+/// Returns a count of the pinned header, such as `level.device`. The script `count.awk` counts the items without the parser.
 pub(crate) fn pinned(key: &str) -> usize {
     let text = fs::read_to_string(repository().join("registry/pin.toml")).expect("the pin");
     let pin: toml::Table = text.parse().expect("TOML");
@@ -125,20 +125,20 @@ pub(crate) fn pinned(key: &str) -> usize {
     usize::try_from(value.as_integer().expect("a number")).expect("a count")
 }
 
-/// Reports a skipped test, in a line that `make test` counts.
+/// Prints the reason of a skipped test, in a line that `make test` counts.
 pub(crate) fn skip(reason: impl std::fmt::Display) {
     steady::skip(&reason.to_string());
 }
 
-/// The headers that the tests know, oldest first.
+/// Headers that the tests know, oldest first.
 pub(crate) const HEADERS: [&str; 5] = ["1.4.319", "1.4.335", "1.4.346", "1.4.359", "1.4.366"];
 
-/// Returns the folder that fetched XML lies in: `VK_REGISTRY_DIR`, or `registry/input`.
+/// Returns the folder with fetched XML: `VK_REGISTRY_DIR`, or `registry/input`.
 pub(crate) fn xml_folder() -> PathBuf {
     env::var_os("VK_REGISTRY_DIR").map_or_else(|| repository().join("registry/input"), PathBuf::from)
 }
 
-/// Returns the path of a header's `vk.xml`. If the header was not fetched, prints a message that counts as a skip, and returns `None`.
+/// Returns the path of a header's `vk.xml`. If the header was not fetched, prints that the test is skipped, and returns `None`.
 pub(crate) fn fixture(header: &str) -> Option<PathBuf> {
     let path = xml_folder().join(header).join("vk.xml");
     if path.is_file() {

@@ -14,8 +14,8 @@ fn run(command: &mut Command) {
     assert!(status.success(), "{command:?} ends with {status}");
 }
 
-/// Builds a copy of the tree in its own target folder, and creates a device on the mock driver. Calls every command whose
-/// platform is built here.
+/// Builds a copy of the tree in its own target folder, and creates a device on the mock driver. Calls every command that belongs to no
+/// platform or to one of this build.
 pub(crate) fn build_and_call(files: &[File], rows: &BTreeMap<String, Row>) {
     let place = repository().join("target/invented");
     let tree = place.join("tree");

@@ -1,7 +1,7 @@
 """calls.py BUILT PLACE LIST: calls invented commands through a built library on the mock driver.
 
-LIST has a line for each command: its name, the handle it is dispatched on, its number of parameters. Each call must arrive at the
-driver's function of that name, with the driver's handle and the arguments that were given.
+LIST has a line for each command: its name, the handle it is dispatched on, its number of parameters. Each call must reach the driver's
+function of that name, with the driver's handle and the same arguments.
 """
 
 import ctypes
@@ -13,7 +13,7 @@ from ctypes import POINTER, Structure, byref, c_char_p, c_float, c_int32, c_uint
 
 BUILT, PLACE, LIST = sys.argv[1:]
 COMMANDS = [(name, handle, int(count)) for name, handle, count in map(str.split, open(LIST))]
-# The mock driver records the nine arguments after the handle.
+# The mock driver records at most nine arguments after the handle.
 NOTED = 9
 VALUES = [11, 22, 33, 44, 55, 66, 77, 88, 99]
 
@@ -72,7 +72,7 @@ def done(result, what):
 
 
 def handles(vulkan):
-    """Returns the instance, and an object of each kind that commands are dispatched on."""
+    """Returns the instance, and one object of each kind on which commands are dispatched."""
     application = Application(0, None, b"invented", 1, None, 0, (1 << 22) | (4 << 12))
     instance, physical, device, queue = c_void_p(), c_void_p(), c_void_p(), c_void_p()
     pool, buffer = c_uint64(), c_void_p()
@@ -104,7 +104,8 @@ def main():
         ctypes.CFUNCTYPE(c_uint64, c_void_p, *[c_uint64] * NOTED)(address)(objects[handle], *arguments)
         with open(journal) as text:
             line = text.read()[before:].strip()
-        # Only commands named Throw are compared: they have no floating-point arguments, which the ABI passes in other registers.
+        # Only arguments of the commands named Throw are compared. The other commands have floating-point arguments, which the ABI passes in
+        # other registers.
         number = min(count - 1, NOTED) if "Throw" in name else 0
         start = f"mock unknown {name} {kinds[handle]}(stage) ["
         numbers = ", ".join(map(str, VALUES[:number]))

@@ -6,19 +6,20 @@ use std::collections::BTreeSet;
 use vk_registry::{Source, load};
 use vkgen::plan::Plan;
 
-/// The expected result of a corner case.
+/// Expected result of a corner case.
 enum Fate {
-    /// `import` refuses the corner case with this code.
+    /// `import` refuses the case with this code.
     Refused(&'static str),
     /// The run stops for exactly these commands, and each message contains this text.
     Stops(&'static [&'static str], &'static str),
-    /// The corner case is accepted.
+    /// The case is accepted.
     Taken,
 }
 
 use Fate::{Refused, Stops, Taken};
 
-/// A description, the added types, the added commands, the elements that require them, and the expected result.
+/// Corner case: its description, the added types, the added commands, the elements that require them, and the expected
+/// result.
 type Corner = (&'static str, &'static str, &'static str, &'static str, Fate);
 
 const STRUCTURE_TYPE: &str = "<enum offset=\"0\" extends=\"VkStructureType\" name=\"VK_STRUCTURE_TYPE_CORNER\"/>";
@@ -219,7 +220,7 @@ const COMMANDS: &[Corner] = &[
     ),
 ];
 
-/// GEN-71j
+/// GEN-71j: each hand-written case is accepted, refused or sent to the reviewer as expected.
 #[test]
 fn gen_75_corners_have_their_fate() {
     let Some(ground) = Ground::read() else { return };

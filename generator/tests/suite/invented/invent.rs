@@ -1,9 +1,9 @@
-//! Unpublished extensions, each valid by the rules of vk.xml.
+//! Invents unpublished extensions that are valid by the rules of vk.xml.
 
 use super::random::Random;
 use std::fmt::Write;
 
-/// The parts of one invented extension, for insertion into vk.xml.
+/// Parts of one invented extension, for insertion into vk.xml.
 #[derive(Clone, Default)]
 pub(crate) struct Invention {
     /// Number of the invention, which is part of all its names.
@@ -14,15 +14,16 @@ pub(crate) struct Invention {
     pub(crate) platforms: String,
     /// Elements that the extension or feature requires.
     requires: String,
-    /// Attributes of the extension other than name, number and API.
+    /// Attributes of the extension, in addition to name, number and API.
     attributes: String,
-    /// Condition of the block that requires everything.
+    /// Condition of the block that requires all elements.
     depends: String,
     /// Number of enumerant offsets in use.
     offsets: usize,
 }
 
-/// Structures of the registry that an invented structure may extend, and commands that an alias may name.
+/// Structures of the registry that an invented structure may extend, and commands of which an invented one may be an
+/// alias.
 pub(crate) struct Material {
     pub(crate) bases: Vec<String>,
     pub(crate) commands: Vec<String>,
@@ -130,7 +131,7 @@ impl Invention {
         self.define_type(name, &text);
     }
 
-    /// Returns a member that may hold a handle, in one of several forms.
+    /// Returns a member that may contain a handle, in one of several forms.
     fn payload(&mut self, random: &mut Random) -> String {
         let kind = random.of(&KINDS);
         let number = "<member><type>uint32_t</type> <name>count</name></member>";
@@ -150,7 +151,7 @@ impl Invention {
         format!("{number}<member{attributes}>{before}<type>{kind}</type>{behind}</member>")
     }
 
-    /// Returns a member whose type is invented too and may lead to a handle.
+    /// Returns a member of an invented type, from which a handle may be reachable.
     fn hidden(&mut self, kind: &str, random: &mut Random) -> String {
         let tag = self.tag();
         let (name, text, behind) = match random.below(5) {
@@ -206,7 +207,7 @@ fn param(kind: &str, name: &str) -> String {
     format!("<param><type>{kind}</type> <name>{name}</name></param>")
 }
 
-/// Handles that commands are dispatched on, with the usual name of the parameter.
+/// Handles on which commands are dispatched, with the usual name of the parameter.
 const FIRST: [(&str, &str); 6] = [
     ("VkDevice", "device"),
     ("VkDevice", "device"),
@@ -311,7 +312,7 @@ fn chain(new: &mut Invention, random: &mut Random, material: &Material) {
     }
 }
 
-/// Adds a command with numbers and unwrapped handles, and occasionally a wrapped handle.
+/// Adds a command with numbers and unwrapped handles as parameters. Sometimes adds a wrapped handle.
 fn plain_command(new: &mut Invention, random: &mut Random) {
     let (handle, name) = random.of(&FIRST);
     let mut params = param(handle, name);
@@ -352,7 +353,7 @@ fn plain_command(new: &mut Invention, random: &mut Random) {
     new.command(&name, "", returned, &params);
 }
 
-/// Returns a command name after the dispatched handle, as in the registry.
+/// Returns a command name that fits the dispatched handle, as in the registry.
 fn command_name(new: &Invention, handle: &str) -> String {
     let verb = if handle == "VkCommandBuffer" {
         "vkCmdThrow"
@@ -401,7 +402,7 @@ fn objects(new: &mut Invention, random: &mut Random) {
     }
 }
 
-/// Adds a command that every implementation of Vulkan 1.4 has.
+/// Adds a command to the core of Vulkan 1.4.
 fn core(new: &mut Invention, random: &mut Random) {
     let (handle, name) = random.of(&FIRST[..5]);
     let params = param(handle, name) + &param("uint32_t", "value0") + &param("uint64_t", "value1");
@@ -431,7 +432,7 @@ pub(crate) fn with(text: &str, inventions: &[Invention]) -> String {
         let at = text.find(end).expect("the end of a chapter");
         text.insert_str(at, &part);
     }
-    // Features come before the extensions.
+    // Features precede the extensions.
     let at = text.find("<extensions").expect("the extensions");
     text.insert_str(at, &all(|it| it.features.clone()));
     text

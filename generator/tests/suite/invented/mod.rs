@@ -1,5 +1,5 @@
-//! Unpublished headers (GEN-75): each of a hundred invented extensions is either accepted or stops the run. For an accepted extension, the
-//! tables have the rows that follow from the XML alone. A refusal names the commands that need a decision.
+//! Tests with unpublished headers (GEN-75): each of a hundred invented extensions is either accepted or stops the run. For an accepted
+//! extension, the tables have the rows that follow from the XML alone. An error names the commands that need a decision.
 //!
 //! `VK_INVENTED=1000` tries a thousand inventions, each in its own registry, and `VK_INVENTED_SEED=7` tries others.
 //! `VK_INVENTED_BUILD=1` builds the library with all accepted inventions, and calls each invented command through it on the mock
@@ -28,7 +28,7 @@ use vkgen::policy::Policy;
 const COUNT: usize = 100;
 const TOGETHER: usize = 10;
 const SEED: u64 = 29;
-/// Upper bound on the instance extensions in one build: a set has 64 bits, and the registry uses more than forty.
+/// Upper bound on the invented instance extensions in one build. A set has 64 bits, and the registry uses more than forty of them.
 const INSTANCE_EXTENSIONS: usize = 12;
 
 fn variable(name: &str) -> Option<u64> {
@@ -36,13 +36,13 @@ fn variable(name: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
 }
 
-/// The registry that receives the inventions, and the data that judges them.
+/// Registry to which inventions are added, and the data for judging the result.
 struct Ground {
     text: String,
     video: String,
     facts: Facts,
     policy: Policy,
-    /// Commands whose row in the policy has more than a review.
+    /// Commands whose policy row has more keys than those of a review.
     treated: BTreeSet<String>,
 }
 
@@ -67,7 +67,7 @@ impl Ground {
         load(source("vk.xml", text), source("video.xml", &self.video)).unwrap_or_else(|found| panic!("{found:#?}"))
     }
 
-    /// Compares the plan of a registry that has these inventions with the oracle. Returns `true` for each accepted invention.
+    /// Compares the plan of a registry with these inventions with the oracle's results. Returns `true` for each accepted invention.
     fn judge(&self, inventions: &[Invention]) -> Vec<bool> {
         let text = invent::with(&self.text, inventions);
         let facts = Facts::read(&text);
@@ -83,7 +83,7 @@ impl Ground {
             shown(inventions)
         );
         let told: Vec<String> = problems.iter().map(told).collect();
-        // Each message names the invention and gives lines to write.
+        // Each message names the invention and has lines for the policy.
         for (problem, told) in problems.iter().zip(&told) {
             assert!(
                 inventions.iter().any(|it| told.contains(&it.tag())),
@@ -101,7 +101,7 @@ impl Ground {
     }
 }
 
-/// Returns the complete text of a problem.
+/// Returns the printed text of a problem, with its advice.
 fn told(problem: &Problem) -> String {
     let (help, lines) = problem.help("policy.toml").unwrap_or_default();
     format!("{}: {}; {help}\n{}", problem.name, problem.text, lines.join("\n"))
@@ -129,7 +129,7 @@ fn treated() -> BTreeSet<String> {
     commands.map(|name| name.as_str().expect("a name").to_owned()).collect()
 }
 
-/// Compares the files emitted for the inventions with the rows that follow from the XML alone.
+/// Compares the files that were emitted for the inventions with the rows that follow from the XML alone.
 fn check_rows(files: &[File], rows: &BTreeMap<String, Row>) {
     let text = |path: &str| {
         &files
@@ -186,7 +186,7 @@ fn check_rows(files: &[File], rows: &BTreeMap<String, Row>) {
     }
 }
 
-/// Returns the file with the trampolines of a handle.
+/// Returns the path of the file with the trampolines of a handle.
 fn module(handle: &str) -> &str {
     match handle {
         "VkDevice" => "device",
@@ -197,7 +197,7 @@ fn module(handle: &str) -> &str {
     }
 }
 
-/// GEN-71, GEN-74
+/// GEN-71, GEN-74: the output for an invented extension is either right or refused.
 #[test]
 fn gen_75_no_invented_extension_is_silently_wrong() {
     let Some(ground) = Ground::read() else { return };

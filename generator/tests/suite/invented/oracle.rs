@@ -1,9 +1,9 @@
-//! The expected results for invented extensions, judged from the XML alone.
+//! The oracle, which derives the expected results for invented extensions from the XML alone.
 //!
 //! The oracle shares no code with the crates under test: it reads elements by name, and collects the types that each command can reach. Its
 //! inputs are the text of the registry with and without the inventions, the handles that the loader wraps, and the first parameters that
 //! are checked. The oracle has its own copy of these rules: GEN-50 (levels), GEN-52 and GEN-53 (look-up, exports), GEN-54 (platforms) and
-//! GEN-71 (special commands). Finally, it knows the commands whose policy row has more than a review.
+//! GEN-71 (special commands). The oracle also knows the commands whose policy row has more than a review.
 
 use roxmltree::{Document, Node};
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,16 +26,16 @@ const CHECKED: [(&str, &str); 6] = [
     ("queue", "VkQueue"),
 ];
 
-/// A member or parameter.
+/// Member or parameter in the XML.
 struct Part {
     kind: String,
     name: String,
-    /// `true` if the callee may write through the first pointer; `None` without a pointer.
+    /// `true` if the callee may write through the first pointer, or `None` without a pointer.
     writes: Option<bool>,
     is_raw: bool,
 }
 
-/// A command as in the XML.
+/// Command in the XML.
 struct Entry {
     params: Vec<Part>,
     returned: String,
@@ -45,7 +45,7 @@ struct Entry {
     providers: Vec<(String, String)>,
 }
 
-/// Facts from the XML.
+/// Facts that the oracle reads from the XML.
 pub(crate) struct Facts {
     parts: BTreeMap<String, Vec<Part>>,
     extended_by: BTreeMap<String, Vec<String>>,
@@ -54,12 +54,12 @@ pub(crate) struct Facts {
     commands: BTreeMap<String, Entry>,
 }
 
-/// The expected row of an accepted command.
+/// Expected row of an accepted command.
 #[derive(Debug)]
 pub(crate) struct Row {
-    /// Level as in the rows of the lookup table.
+    /// Level of the command, named as in the look-up table.
     pub(crate) level: &'static str,
-    /// Name of the first parameter, and the file with its trampolines.
+    /// Name of the first parameter, which determines the file of the trampoline.
     pub(crate) first: String,
     pub(crate) handle: String,
     pub(crate) is_core: bool,
@@ -79,7 +79,7 @@ fn inner<'a>(node: Node<'a, 'a>, name: &str) -> String {
         .to_owned()
 }
 
-/// Returns `true` if an element applies to this API.
+/// Returns `true` if an element belongs to the Vulkan API.
 fn admitted(node: Node<'_, '_>) -> bool {
     let list = node.attribute("supported").or(node.attribute("api"));
     list.is_none_or(|list| list.split(',').any(|word| word == "vulkan"))
@@ -228,7 +228,7 @@ impl Facts {
         }
     }
 
-    /// Returns the structures that others extend, as in the XML.
+    /// Returns the structures that other structures extend.
     pub(crate) fn bases(&self) -> Vec<String> {
         let bases = self.extended_by.keys().filter(|name| self.parts.contains_key(*name));
         bases.cloned().collect()
@@ -249,13 +249,13 @@ impl Facts {
             .is_some_and(|(dispatchable, _)| *dispatchable)
     }
 
-    /// The entry with the prototype of a command, which may be an alias.
+    /// Returns the entry with the prototype of a command, which may be an alias.
     fn prototype(&self, name: &str) -> &Entry {
         let entry = &self.commands[name];
         entry.alias.as_ref().map_or(entry, |target| self.prototype(target))
     }
 
-    /// Returns `true` if a part of a command leads to a wrapped or raw handle by any path.
+    /// Returns `true` if a wrapped or raw handle can be reached from a part of a command, by any path.
     fn is_sensitive(&self, part: &Part, seen: &mut BTreeSet<String>) -> bool {
         let kind = self.meaning(&part.kind);
         if part.is_raw || WRAPPED.contains(&kind) {
@@ -281,7 +281,7 @@ impl Facts {
         self.is_sensitive(&part, seen)
     }
 
-    /// Returns the structures that may lie in the chain of this structure.
+    /// Returns the structures that may be in the chain of this structure.
     fn chained<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a str> {
         let spelled = self
             .extended_by
@@ -290,7 +290,7 @@ impl Facts {
         spelled.flat_map(|(_, names)| names.iter().map(String::as_str))
     }
 
-    /// Returns all types that a command leads to.
+    /// Returns all types that can be reached from a command.
     fn reached(&self, entry: &Entry) -> BTreeSet<String> {
         let mut pending: Vec<&str> = entry.params.iter().map(|it| it.kind.as_str()).collect();
         let mut found = BTreeSet::new();
@@ -386,8 +386,8 @@ impl Facts {
         self.level(entry) != "Global" && !first.is_some_and(|first| CHECKED.contains(&first))
     }
 
-    /// Returns the commands that must stop the run: invented commands that need a decision, and known commands that lead to a handle
-    /// through an invented type.
+    /// Returns the commands that must stop the run: invented commands that need a decision, and known commands from which a handle can be
+    /// reached through an invented type.
     pub(crate) fn stopping(&self, before: &Self, treated: &BTreeSet<String>) -> BTreeSet<String> {
         let fresh: BTreeSet<&String> = self
             .parts

@@ -1,6 +1,6 @@
-//! Reproducible pseudo-random numbers, equal on every machine.
+//! Reproducible pseudo-random numbers, which are the same on every machine.
 
-/// A pseudo-random number generator (SplitMix64).
+/// Pseudo-random number generator SplitMix64.
 pub(crate) struct Random(u64);
 
 impl Random {

@@ -80,14 +80,14 @@ fn trace_that_fails_ends_without_harm() {
                         .write(true)
                         .open("/dev/full")
                         .expect("the device is there");
-                    // SAFETY: the call only copies an open descriptor.
+                    // SAFETY: the descriptor is open, and the call only copies it.
                     unsafe { libc::dup(file.as_raw_fd()) }
                 } else {
                     let (reader, writer) = std::io::pipe().expect("a pipe");
                     drop(reader);
                     // SAFETY: this restores the default action of the signal, which the test runner ignores, and which would end a program.
                     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
-                    // SAFETY: the call only copies an open descriptor.
+                    // SAFETY: the descriptor is open, and the call only copies it.
                     unsafe { libc::dup(writer.as_raw_fd()) }
                 };
                 // SAFETY: the process has one thread.
@@ -106,7 +106,7 @@ fn trace_that_fails_ends_without_harm() {
     });
 }
 
-/// A program that closes all descriptors and opens its own files does not get the trace into them.
+/// The trace is never written into a file that the program opens after it closed all descriptors.
 #[test]
 fn trace_never_goes_into_another_file() {
     case(|scene| {
@@ -115,7 +115,8 @@ fn trace_never_goes_into_another_file() {
         scene.env("VK_LOADER_TRACE", &trace).unset("VK_LOADER_DEBUG");
         let outcome = scene.run(|vk| {
             for number in 3..1024 {
-                // SAFETY: apart from the descriptor of the trace, this process has no open descriptor above standard error.
+                // SAFETY: the only open descriptor above standard error is that of the trace, and no code of this process uses it after it
+                // is closed.
                 unsafe { libc::close(number) };
             }
             let own = fs::File::create(vk.path("own")).expect("a file");
@@ -148,7 +149,7 @@ fn trace_of_threads_and_forks_is_whole_lines() {
             match unsafe { libc::fork() } {
                 0 => {
                     drop(vk.instance().device_names());
-                    // SAFETY: `_exit` ends the copy without the clean-up of the parent.
+                    // SAFETY: `_exit` ends the copy without running the parent's exit handlers.
                     unsafe { libc::_exit(0) };
                 }
                 child => {
@@ -185,7 +186,7 @@ fn trace_is_not_for_elevated_processes() {
     });
 }
 
-/// The library leaves no descriptor open, however often it is loaded and unloaded.
+/// The library leaves no descriptor open, even if it is loaded and unloaded many times.
 #[test]
 fn trace_is_closed_when_the_library_leaves() {
     case(|scene| {
