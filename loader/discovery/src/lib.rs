@@ -5,7 +5,7 @@
 //! and [`activation`] decides which layers are active and in which order. The [`journal`] records every decision. A scan uses no earlier
 //! results (DRV-7, LAY-24); [`scan_cache`] decides when an API call needs no scan.
 //!
-//! The crate has no unsafe code: it reaches the operating system through the crate `os` alone.
+//! The crate has no unsafe code: it calls the operating system only through the crate `os`.
 
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! Layers that the settings file lists (LAY-150 to LAY-153, APP-250 to APP-254).
+//! Layers that the settings file lists, and their position among other layers (LAY-150 to LAY-153, APP-250 to APP-254).
 
 use alloc::vec::Vec;
 
@@ -23,12 +23,12 @@ pub(super) struct Listed {
 }
 
 impl Listed {
-    /// Returns `true` if a listed layer is a meta-layer, which may have unlisted layers as components (LAY-152).
+    /// Returns `true` if a listed layer is a meta-layer. The components of a meta-layer need not be listed (LAY-152).
     pub(super) fn has_meta(&self) -> bool {
         self.layers.iter().any(|layer| layer.components().is_some())
     }
 
-    /// Reads the manifest of one entry.
+    /// Reads the manifest that one entry names.
     fn add(&mut self, entry: &LayerEntry, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
         if !has_json_name(&entry.path) {
             journal.decide(Decision {
@@ -105,7 +105,7 @@ pub(super) fn combine(
         unordered_at,
         known: _,
     } = listed;
-    // Without the marker, the settings file adds no unlisted layers.
+    // Without a marker, the settings file adds no unlisted layers.
     let at = unordered_at.unwrap_or(layers.len());
     let behind = layers.len() - at;
     layers.try_room(unlisted.len())?;
@@ -136,7 +136,7 @@ pub(super) fn combine(
     })
 }
 
-/// Drops the layers that an entry names.
+/// Drops layers with the name of an entry.
 fn drop_named(
     entries: &[LayerEntry],
     layers: &mut Vec<LayerManifest>,

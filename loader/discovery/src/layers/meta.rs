@@ -1,7 +1,7 @@
 //! Finds the meta-layers that can be built from the existing layers (LAY-160 to LAY-164).
 //!
-//! Meta-layers may contain each other. The walk is a depth-first search with an explicit stack. Each meta-layer is visited only once, even
-//! if the meta-layers form a long chain or share components.
+//! Meta-layers may contain each other. The search is depth-first, with an explicit stack. Each meta-layer is visited only once, even if the
+//! meta-layers form a long chain or share components.
 
 use super::decide;
 use crate::index::{Index, Key};
@@ -68,11 +68,11 @@ pub(super) fn validate(layers: &mut Vec<LayerManifest>, journal: &mut Journal<'_
     Ok(())
 }
 
-/// The layers of each name, in the order of the list.
+/// Lists of the layers that have the same name, in the original order.
 struct ByName {
-    /// Index of the last layer of each name, which represents all layers of the name.
+    /// Hash index of the last layer with each name. The position of that layer represents the name.
     last: Index,
-    /// At the index of the last layer of a name: the first layer of that name that may still be valid.
+    /// At the index of the last layer of a name: the first layer with that name that may still be valid.
     first: Vec<Option<usize>>,
     /// At the index of a layer: the next layer with the same name.
     next: Vec<Option<usize>>,
@@ -167,7 +167,7 @@ impl Validation<'_> {
         first
     }
 
-    /// Runs the tests of LAY-161 in their order.
+    /// Runs the tests of LAY-161 in order, for one component of a meta-layer.
     fn check(&mut self, layer: usize, index: usize) -> Step {
         let layers = &*self.layers;
         let component = &layers[layer].components().unwrap_or_default()[index];

@@ -22,7 +22,7 @@ use os::memory::OutOfMemory;
 
 pub use order::UserOrder;
 
-/// Inputs of a search for layers.
+/// Inputs of a scan for layers.
 #[derive(Clone, Copy, Debug)]
 pub struct LayerScan<'a> {
     /// Folders to search, and filters.
@@ -57,8 +57,8 @@ pub fn discover(
 /// The layers of one scan.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct DiscoveredLayers {
-    /// The layers that can be enumerated and enabled, in the order in which they are enumerated. The extensions of a valid
-    /// meta-layer include those of its components (LAY-164).
+    /// The layers that can be enumerated and enabled, in the order of enumeration. The extensions of a valid meta-layer include those of
+    /// its components (LAY-164).
     pub layers: Vec<LayerManifest>,
     /// For each layer, `true` if the settings file enables it regardless of other variables and lists; empty without a settings file.
     pub forced_on: Vec<bool>,
@@ -82,7 +82,7 @@ impl DiscoveredLayers {
         self.reported().find(|layer| layer.name == *name)
     }
 
-    /// Returns the layers in the order in which they are enumerated (LAY-320).
+    /// Returns the layers in the order of enumeration (LAY-320).
     pub fn reported(&self) -> impl ExactSizeIterator<Item = &LayerManifest> {
         self.layers.iter()
     }

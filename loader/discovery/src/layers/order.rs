@@ -11,7 +11,7 @@ use os::memory::{Grow, OutOfMemory};
 pub struct UserOrder {
     /// Value of `VK_LOADER_LAYERS_ORDER`.
     pub variable: Text,
-    /// `layer_order` in the settings file.
+    /// Values of `layer_order` in the settings file.
     pub settings: Vec<Text>,
     /// Path of the settings file.
     pub path: Text,

@@ -1,4 +1,4 @@
-//! The override layer: the choice of its manifest, and the layers that the override layer displaces (LAY-64, LAY-170 to LAY-175).
+//! The override layer: the choice of its manifest, and the layers that it removes from the list (LAY-64, LAY-170 to LAY-175).
 
 use super::drop_where;
 use crate::env::{Environment, Variable};

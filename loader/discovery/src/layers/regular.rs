@@ -63,7 +63,7 @@ impl LayerScan<'_> {
         })
     }
 
-    /// Returns the fields of the override layer, if an override layer exists and is active (LAY-174, LAY-179).
+    /// Returns the fields of the active override layer; `None` if no override layer is active (LAY-174, LAY-179).
     fn active_override<'l>(
         &self,
         layers: &'l [LayerManifest],
@@ -116,7 +116,7 @@ fn drop_blacklisted(layers: &mut Vec<LayerManifest>, blacklist: &Names, journal:
     });
 }
 
-/// Keeps the first layer of each name (LAY-31).
+/// Drops layers whose name an earlier layer has (LAY-31).
 fn drop_duplicates(layers: &mut Vec<LayerManifest>, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
     let mut first = Index::with_room(layers.len())?;
     let mut repeats = Vec::new();

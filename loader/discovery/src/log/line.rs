@@ -1,4 +1,4 @@
-//! A line of output, built without allocating (APP-232).
+//! A line of output, built without an allocation (APP-232).
 
 use crate::journal::LogBits;
 use core::ffi::CStr;

@@ -1,7 +1,7 @@
-//! Messages for standard error, as `VK_LOADER_DEBUG` selects, and for the application's messengers.
+//! Messages for standard error, which `VK_LOADER_DEBUG` selects, and for the application's messengers.
 //!
-//! A message carries severity and category bits (APP-231). Without an instance, a message can only go to standard error. With an instance,
-//! it also reaches every messenger of that instance, regardless of the filter for standard error (APP-194).
+//! A message has severity and category bits (APP-231). Without an instance, a message can only go to standard error. With an instance, it
+//! also reaches every messenger of that instance, regardless of the filter for standard error (APP-194).
 
 mod line;
 
@@ -74,7 +74,7 @@ pub fn fatal(text: Arguments<'_>) {
     Line::new(LogBits::ERROR, text).write();
 }
 
-/// Logs a message like [`fatal`], and passes it to the messengers of an instance as an error of a category (APP-194). Writes the line
+/// Logs a message like [`fatal`], and passes it to the messengers of an instance as an error of `category` (APP-194). Writes the line
 /// first, because a messenger may end the process (APP-180).
 #[cold]
 pub fn fatal_with(instance: Option<&dyn Listener>, category: LogBits, text: Arguments<'_>) {
@@ -86,7 +86,7 @@ pub fn fatal_with(instance: Option<&dyn Listener>, category: LogBits, text: Argu
     }
 }
 
-/// Writes a message to the trace.
+/// Writes a message to the trace, if the trace is on.
 fn traced(bits: LogBits, text: Arguments<'_>) {
     trace::write("message", |record| {
         bits.describe(record);

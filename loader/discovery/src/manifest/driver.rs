@@ -27,7 +27,7 @@ pub struct DriverManifest {
     /// Library to open. For a name without a separator, the system searches the library (DRV-52). In a manifest from a service, the text is
     /// a key of the service instead of a path (LSV-39).
     pub library_path: Text,
-    /// The highest API version that the driver claims. The variant is 0.
+    /// The highest API version that the driver supports according to the manifest. The variant is 0.
     pub api_version: ApiVersion,
     /// `true` if the driver's devices are not fully conformant (DRV-98).
     pub is_portability_driver: bool,
@@ -121,13 +121,13 @@ pub fn read_published_manifest(
 /// Meaning of library names in manifests.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LibraryNames {
-    /// Paths, or names for the system's search.
+    /// Paths, or names that the system searches.
     Paths,
     /// Keys of a driver service.
     Keys,
 }
 
-/// Path of a manifest, origin of the path, and meaning of the library names.
+/// Path of a manifest, origin of the path, and meaning of the library names in the manifest.
 type Origin<'a> = (&'a Text, Source, LibraryNames);
 
 fn understand(
@@ -163,7 +163,7 @@ fn understand(
     Ok(outcome)
 }
 
-/// Reads the members of a manifest, in the order of the table of DRV-51.
+/// Reads the members of a manifest, in the order of the table in DRV-51.
 fn parse(
     root: Object<'_>,
     file: FileIdentity,

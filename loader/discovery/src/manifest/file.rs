@@ -28,7 +28,7 @@ impl From<OutOfMemory> for FileError {
 /// Identity of a file: the number of a device, and the number of the file on that device. `None` if the system does not report them.
 pub type FileIdentity = Option<(u64, u64)>;
 
-/// Returns the JSON value in a file. Records the state of the file.
+/// Returns the JSON value in a file. Records the state of the file for the scan cache.
 pub fn read_json(path: &Text, paths: Option<&PathRecorder>) -> Result<Document, FileError> {
     Ok(read_identified_json(path, paths)?.0)
 }
@@ -39,9 +39,10 @@ pub fn read_identified_json(path: &Text, paths: Option<&PathRecorder>) -> Result
     Ok((parse_json(content)?, identity))
 }
 
-/// Returns the JSON value in bytes that were read already.
+/// Returns the JSON value in bytes that were already read.
 ///
 /// # Errors
+///
 /// The errors of a file with this content.
 pub fn parse_json(content: Vec<u8>) -> Result<Document, FileError> {
     Document::parse(content).map_err(|error| match error {

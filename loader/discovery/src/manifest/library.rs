@@ -21,9 +21,9 @@ pub(super) fn resolve(manifest: &Text, library_path: &[u8]) -> Result<Text, OutO
 /// The pointer size that `library_arch` requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Architecture {
-    /// `32`.
+    /// The value `32`.
     Bits32,
-    /// `64`.
+    /// The value `64`.
     Bits64,
 }
 

@@ -34,7 +34,7 @@ impl Names {
 
     /// Returns `true` if the list contains this name.
     pub fn has(&self, name: &[u8]) -> bool {
-        // Most lists are empty, so this check saves the look-up.
+        // The check avoids the look-up, because most lists are empty.
         !self.texts.is_empty()
             && self
                 .index

@@ -35,11 +35,11 @@ pub(super) fn number(text: &[u8]) -> u32 {
 /// The `file_format_version` of a manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FormatVersion {
-    /// The first part.
+    /// First part of the version.
     pub major: u32,
-    /// The second part.
+    /// Second part of the version.
     pub minor: u32,
-    /// The third part.
+    /// Third part of the version.
     pub patch: u32,
 }
 

@@ -1,7 +1,7 @@
 //! Results of earlier calls, which are valid until one of their inputs changes.
 //!
 //! A scan of the disk is a function of some environment variables and some files. [`VariableRecorder`] and [`PathRecorder`] record these
-//! inputs with their states, and [`ScanCache`] keeps the last result of its kind. [`ScanCache::current`] returns the result only if every
+//! inputs with their states, and a [`ScanCache`] keeps the last result of one kind. [`ScanCache::current`] returns the result only if every
 //! variable has the same value and every path refers to the same unchanged file. A call with a result of the cache does the same as a call
 //! with a new scan (DRV-7, LAY-24). The call reads the environment again, under the current trust rule, and opens each path again.
 //! Permissions, sandboxes, links and libraries that redirect paths take effect each time (APP-218). The cache saves only the reading and
@@ -24,7 +24,7 @@ use os::Mutex;
 use os::memory::shortage;
 use variables::Values;
 
-/// A result, with the variables and files that it depends on.
+/// A result, and the variables and files that it depends on.
 #[derive(Debug)]
 pub struct Cached<T> {
     value: T,
@@ -34,7 +34,7 @@ pub struct Cached<T> {
 }
 
 impl<T> Cached<T> {
-    /// Creates a result with the variables and files that two recorders saw. Without a recorder of paths the result cannot be kept.
+    /// Creates a result with the variables and files that two recorders recorded. Without a recorder of paths, the result cannot be kept.
     pub fn new(value: T, variables: VariableRecorder, paths: Option<PathRecorder>) -> Self {
         Self {
             value,
@@ -67,7 +67,7 @@ impl<T> Deref for Cached<T> {
     }
 }
 
-/// Storage for the last result of one kind.
+/// Storage for the most recent result of one kind.
 #[derive(Debug)]
 pub struct ScanCache<T>(Mutex<Option<Arc<T>>>);
 
@@ -83,7 +83,7 @@ impl<T> ScanCache<T> {
         if is_heard {
             return None;
         }
-        // The files are checked after the lock is released.
+        // The lock is released before the files are checked.
         let kept = self.0.try_lock()?.clone()?;
         is_current(&kept).then_some(kept)
     }
@@ -105,7 +105,7 @@ impl<T> ScanCache<T> {
             Some(mut slot) => core::mem::replace(&mut *slot, next),
             None => next,
         };
-        // The previous result is freed after the lock is released.
+        // The lock is released before the previous result is freed.
         drop(previous);
     }
 }

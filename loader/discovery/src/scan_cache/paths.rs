@@ -1,4 +1,4 @@
-//! Files and folders that a scan has read.
+//! Records the files and folders that a scan reads.
 
 use alloc::ffi::CString;
 use alloc::vec::Vec;
@@ -40,7 +40,7 @@ pub struct PathRecorder {
 }
 
 impl PathRecorder {
-    /// Begins a scan.
+    /// Begins recording for a scan.
     pub fn begin() -> Self {
         Self {
             // If the clock shows a time before 1970, every file is treated as recently changed.

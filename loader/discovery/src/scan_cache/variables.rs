@@ -1,4 +1,4 @@
-//! The variables that a scan read, and a check that they still have the same values.
+//! Records the variables that a scan reads, and checks that their values have not changed.
 
 use crate::env::variable::Trust;
 use crate::env::{Process, Source};
@@ -125,7 +125,7 @@ mod tests {
         let recorder = VariableRecorder::default();
         recorder.note(NAME, Trust::Secure, None);
         recorder.note(NAME, Trust::Plain, Some(b"x"));
-        // A variable that was read twice has the value of the first reading in the record, which now differs.
+        // The record has the value of the first reading. A reading now has another result.
         assert!(!recorder.into_values().hold());
     }
 

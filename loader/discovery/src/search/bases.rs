@@ -1,4 +1,4 @@
-//! The base folders of this system (DRV-18 to DRV-21, LAY-10 to LAY-13, APP-240).
+//! The base folders that this system searches (DRV-18 to DRV-21, LAY-10 to LAY-13, APP-240).
 
 use super::{Paths, Place};
 use crate::env::variable::Separator;
@@ -7,7 +7,7 @@ use crate::journal::Source;
 use core::ops::Range;
 use os::folders::Folders;
 
-/// The base folders. Each kind of file has its own folder below every base folder.
+/// The base folders. Each kind of file has a separate subfolder in every base folder.
 #[derive(Debug)]
 pub struct BaseFolders {
     folders: Paths,
@@ -16,7 +16,7 @@ pub struct BaseFolders {
 }
 
 impl BaseFolders {
-    /// Returns the folders in the environment, with the defaults of the system.
+    /// Returns the folders from the environment, with the defaults of the system.
     pub fn of(environment: &Environment<'_>, system: &Folders) -> Self {
         let mut folders = Paths::with_usual_room();
         let config_home = home(environment, Variable::XdgConfigHome, ".config", &mut folders);
@@ -39,8 +39,8 @@ impl BaseFolders {
         self.folders.iter()
     }
 
-    /// Iterates over all folders in the order for a settings file. The user's two folders come first. A user's folder that a variable names
-    /// comes before one below the home folder (APP-240, APP-241).
+    /// Iterates over all folders in the order in which the settings file is searched. The user's two folders come first. A user's folder
+    /// that a variable names comes before one below the home folder (APP-240, APP-241).
     pub fn for_settings(&self) -> impl Iterator<Item = Place<'_>> {
         let rank = |place: usize, base: &Place<'_>| match self.homes.iter().any(|home| home.contains(&place)) {
             true if base.source != Source::Variable(Variable::Home) => 0,

@@ -1,4 +1,4 @@
-//! The manifest files in a list of places (DRV-12 to DRV-14, LAY-17 to LAY-21).
+//! Finds the manifest files in a list of places (DRV-12 to DRV-14, LAY-17 to LAY-21).
 
 use alloc::vec::Vec;
 use core::mem::take;
@@ -19,7 +19,7 @@ use promises::CATALOGUE_MARK;
 /// Manifests in a list of places.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Files {
-    /// The manifests, in order.
+    /// The manifests, in the order of the search.
     pub found: Vec<Found>,
     /// `true` if a folder contains a file called [`CATALOGUE_MARK`].
     pub is_marked: bool,
@@ -89,9 +89,10 @@ pub fn find(kind: ManifestKind, places: &Paths, journal: &mut Journal<'_>) -> Re
     Ok(files)
 }
 
-/// Returns the manifests without later repeats of a path.
+/// Returns the manifests, without paths that occurred before.
 ///
 /// # Errors
+///
 /// Memory ran out.
 pub fn without_repeats(
     kind: ManifestKind,
@@ -160,7 +161,7 @@ fn add_files_in(
             format_args!("Failed to read folder {} to its end: {error}", Raw(folder.path)),
         );
     }
-    // All paths have the same folder, so this sorts by name.
+    // All paths are in the same folder, so sorting by path sorts by name.
     found[known..].sort_unstable_by(|one, other| one.path.cmp(&other.path));
     Ok(None)
 }

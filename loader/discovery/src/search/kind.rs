@@ -1,10 +1,10 @@
-//! Differences between searches for drivers and for layers.
+//! The properties in which searches for drivers and for layers differ.
 
 use crate::env::Variable;
 use crate::journal::{LogBits, Subject};
 use os::registry::List;
 
-/// A kind of manifest. Each kind has its own places.
+/// A kind of manifest. Each kind is searched in separate places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ManifestKind {
     /// Manifests of drivers.
@@ -68,12 +68,12 @@ impl ManifestKind {
         self.row().label
     }
 
-    /// Returns the folder of manifests of this kind below a base folder.
+    /// Returns the subfolder of a base folder for manifests of this kind.
     pub fn suffix(self) -> &'static str {
         self.row().suffix
     }
 
-    /// Returns the list of manifests of this kind in a system's registry.
+    /// Returns the list of manifests of this kind in the system's registry.
     pub fn registered(self) -> List {
         self.row().registered
     }

@@ -83,7 +83,7 @@ impl Paths {
         }
     }
 
-    /// Returns `true` if this source named exactly this path.
+    /// Returns `true` if the list contains exactly this path from this source.
     pub fn has(&self, path: &[u8], source: Source) -> bool {
         self.iter().any(|place| place.source == source && place.path == path)
     }
@@ -98,7 +98,7 @@ impl Paths {
         self.items.is_empty()
     }
 
-    /// Returns the places in their order.
+    /// Returns the places in the order of the search.
     pub fn iter(&self) -> impl Iterator<Item = Place<'_>> {
         self.items.iter().map(|item| Place {
             path: item.of(&self.text),
@@ -106,9 +106,10 @@ impl Paths {
         })
     }
 
-    /// Drops places whose exact text occurred before (DRV-11, LAY-16).
+    /// Drops places whose path occurred before (DRV-11, LAY-16).
     ///
     /// # Errors
+    ///
     /// Memory ran out.
     pub fn drop_repeats(&mut self) -> Result<(), OutOfMemory> {
         let Self { text, items, .. } = self;

@@ -1,4 +1,4 @@
-//! Entries of a system's registry, and their log lines (DRV-35 to DRV-41, LAY-45 to LAY-52).
+//! Reads the entries of a system's registry, and logs them (DRV-35 to DRV-41, LAY-45 to LAY-52).
 
 use super::{ManifestKind, Paths};
 use crate::journal::{Journal, LogBits, Source};
@@ -75,8 +75,8 @@ fn tell(kind: ManifestKind, event: Event<'_>, journal: &Journal<'_>) {
     }
 }
 
-/// Logs that the registry lists nothing. The message is less severe for layers, which are optional. Missing implicit layers are not logged
-/// (LAY-52).
+/// Logs that the registry lists no manifests. The message is less severe for layers, which are optional. Missing implicit layers are not
+/// logged (LAY-52).
 fn tell_absence(kind: ManifestKind, journal: &Journal<'_>) {
     match kind {
         ManifestKind::Driver => journal.note(

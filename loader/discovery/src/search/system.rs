@@ -18,7 +18,7 @@ pub trait System {
     fn service(take: impl FnOnce(&[u8]));
 }
 
-/// The system that this library is built for, with the folders that the builder chose.
+/// The system that this library is built for, with the folders that were chosen for the build.
 #[derive(Debug)]
 pub struct ThisSystem;
 
@@ -28,7 +28,7 @@ impl System for ThisSystem {
         config: chosen(FALLBACK_CONFIG_DIRS, folders::HERE.config),
         data: chosen(FALLBACK_DATA_DIRS, folders::HERE.data),
         local_config: chosen(SYSCONFDIR, folders::HERE.local_config),
-        // If the builder chose a folder, the system's own folder is not used (DRV-21, LAY-13).
+        // A folder that was chosen for the build replaces the system's own folder (DRV-21, LAY-13).
         system_config: match SYSCONFDIR {
             Some(_) => chosen(EXTRASYSCONFDIR, ""),
             None => chosen(EXTRASYSCONFDIR, folders::HERE.system_config),

@@ -204,7 +204,7 @@ fn app_213_lay_14_to_lay_16_variables_are_lists() {
     assert_eq!(found, expected);
 }
 
-/// A kind, variables, and the expected places.
+/// Columns: the kind of manifest, the variables, the expected places.
 type Case<'a> = (ManifestKind, &'a [(&'a str, &'a str)], &'a [&'a str]);
 
 #[test]

@@ -110,7 +110,7 @@ impl Lines<'_> {
     }
 }
 
-/// Returns the names of the enabled log levels, with a bar between them.
+/// Returns the names of the enabled log levels, separated by bars.
 fn names(mask: LogBits) -> impl fmt::Display {
     Show(move |out: &mut fmt::Formatter<'_>| {
         let set = NAMES
@@ -124,7 +124,7 @@ fn names(mask: LogBits) -> impl fmt::Display {
     })
 }
 
-/// Returns a UUID as 8-4-4-4-12 hexadecimal digits.
+/// Returns a UUID as hexadecimal digits in the form 8-4-4-4-12.
 pub fn uuid_text(uuid: &[u8; 16]) -> impl fmt::Display {
     Show(move |out: &mut fmt::Formatter<'_>| {
         for (index, byte) in uuid.iter().enumerate() {

@@ -7,7 +7,7 @@ use crate::text::Text;
 use alloc::vec::Vec;
 use os::memory::{Grow, OutOfMemory};
 
-/// Returns the usable elements of `device_configurations`; `None` if the member is missing or contains anything but objects.
+/// Returns the usable elements of `device_configurations`; `None` if the member is missing or contains other values than objects.
 pub(super) fn configurations(object: Object<'_>) -> Result<Option<Vec<DeviceConfiguration>>, OutOfMemory> {
     let Some(elements) = object.array("device_configurations") else {
         return Ok(None);

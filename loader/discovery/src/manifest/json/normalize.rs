@@ -43,9 +43,9 @@ pub(super) fn decode(character: char) -> u8 {
     (u32::from(character) & 0xFF) as u8
 }
 
-/// Rewrites the first value of `input` as UTF-8 with the white space of strict JSON. The result has no escapes in strings, no
-/// exponents out of range, and no superfluous zeros or points in numbers. The parser checks the grammar, except inside strings.
-/// Unchanged bytes are copied in runs as long as possible.
+/// Rewrites the first value of `input` as UTF-8 with the white space of strict JSON. The result has no escapes in strings, no exponents out
+/// of range, and no superfluous zeros or points in numbers. The parser checks the grammar, except inside strings. Copies unchanged bytes in
+/// long runs.
 pub(super) fn normalize(input: &[u8]) -> Result<Vec<u8>, Fault> {
     let mut normalizer = Normalizer::new(input, usize::MAX)?;
     normalizer.run()?;
@@ -67,7 +67,7 @@ pub(super) fn place_before(input: &[u8], byte: usize) -> usize {
 struct Normalizer<'a> {
     input: &'a [u8],
     position: usize,
-    /// Length of the input that has been written.
+    /// Length of the part of the input that has been written to the output.
     written: usize,
     output: Vec<u8>,
     /// Position in the output whose origin in the input is sought.
@@ -169,7 +169,7 @@ impl<'a> Normalizer<'a> {
         let (sign, end) = (usize::from(number[0] == b'-'), mark.unwrap_or(number.len()));
         let whole = digits(&number[sign..end]);
         let zeros = number[sign..].iter().take_while(|&&byte| byte == b'0').count();
-        // One zero remains if the number has no other digits.
+        // If the number has no other digits, one zero remains.
         let spare = zeros.min(whole.saturating_sub(1));
         let (first, point) = (token.start + sign, token.start + sign + whole);
         match number[sign + whole..end] {

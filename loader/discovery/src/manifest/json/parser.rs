@@ -111,7 +111,7 @@ fn decode_in_place(text: &mut [u8], node: &mut Node) {
 }
 
 fn build(text: &[u8], begin: usize, form: Form) -> Result<Vec<Node>, Fault> {
-    // Offsets have 32 bits. A text never has more nodes than bytes.
+    // Offsets and node indices have 32 bits. A text never has more nodes than bytes.
     if u32::try_from(text.len()).is_err() {
         return Err(Fault::At(0));
     }
@@ -158,7 +158,7 @@ enum Form {
     Normalized,
 }
 
-/// Adds the nodes of one value. Counts the levels that may still be kept.
+/// Adds the nodes of one value. `left` is the number of levels that may still be kept.
 struct Builder<'a> {
     form: Form,
     /// Address of the text in memory, which converts addresses of strings to offsets.
@@ -214,7 +214,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Ends an array or object that begins at a node.
+    /// Sets the numbers of the node of an array or object after all its values.
     fn close(&mut self, at: usize, count: u32) {
         let behind = self.nodes.len() as u32;
         if let Some(container) = self.nodes.get_mut(at) {

@@ -296,7 +296,7 @@ fn what_is_read_is_what_is_written() {
     let deep = |levels: usize| [b"[".repeat(levels), b"]".repeat(levels)].concat();
     let kept = String::from_utf8(deep(12)).unwrap();
     let beyond = kept.replace("[]", "[null]");
-    // Texts, and their values.
+    // Valid texts, each with the expected value.
     let texts: &[(&[u8], &str)] = &[
         (
             br#" {"a": [1, -2, true, false, null, "x"], "A": {"b": {}}, "a": []} trailing"#,

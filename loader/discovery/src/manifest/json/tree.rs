@@ -25,9 +25,9 @@ pub(super) enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Node {
     pub(super) kind: Kind,
-    /// For an array, the number of elements; for a text, the offset of its start; for a number, the upper 32 bits.
+    /// For an array, the number of elements; for a text, the offset of its start; for a number, its upper 32 bits.
     pub(super) start: u32,
-    /// For an array or object, the index of the node after its last inner node; for a text, the offset of its end; for a number, the lower
+    /// For an array or object, the index of the node after its last inner node; for a text, the offset of its end; for a number, its lower
     /// 32 bits.
     pub(super) end: u32,
 }
@@ -122,7 +122,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Returns the whole content of a string, which may contain null bytes; `None` if the value is not a string.
+    /// Returns the complete content of a string, which may contain null bytes; `None` if the value is not a string.
     pub fn as_raw_text(self) -> Option<&'a [u8]> {
         matches!(self.node().kind, Kind::Text | Kind::TextWithNul).then(|| self.written())
     }
@@ -137,8 +137,8 @@ impl<'a> Value<'a> {
         (self.node().kind == Kind::Array).then_some(Elements(Some(self)))
     }
 
-    /// Returns the value as a number; `None` if the value is not a number. Integers beyond 53 bits lose precision, but no file needs such
-    /// integers.
+    /// Returns the value as a number; `None` if the value is not a number. Integers with more than 53 bits lose precision, but no file
+    /// needs larger integers.
     pub fn as_number(self) -> Option<f64> {
         match self.node().kind {
             Kind::Number => Some(self.node().number()),

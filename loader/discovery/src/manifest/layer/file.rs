@@ -1,4 +1,4 @@
-//! A manifest file as a whole (LAY-75, LAY-80 to LAY-84).
+//! Reads the manifest of one or more layers as a file (LAY-75, LAY-80 to LAY-84).
 
 use super::one::{Context, read_layer};
 use super::{LayerManifest, Skip};
@@ -25,7 +25,7 @@ const KNOWN_FORMATS: &[FormatVersion] = &[
 /// The first version with `layers`. From this version on, `layer` must not be repeated.
 const WITH_LAYERS: FormatVersion = FormatVersion::new(1, 0, 1);
 
-/// Adds the layers of one manifest to `layers`, in the order of the file. `implicit` selects the rules for reading the layers.
+/// Adds the layers of one manifest to `layers`, in the order of the file. `implicit` is `true` for implicit layers.
 ///
 /// # Errors
 /// Memory ran out. Layers that were added before remain in the list.

@@ -17,7 +17,7 @@ fn symbol(functions: Object<'_>, command: &str) -> Result<Option<Text>, OutOfMem
     symbol.map(Text::try_new).transpose()
 }
 
-/// Returns the names of functions in `functions`.
+/// Returns the names of exported functions from the member `functions`.
 pub(super) fn functions(
     object: Object<'_>,
     layer: &Text,

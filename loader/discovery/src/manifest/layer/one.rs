@@ -1,4 +1,4 @@
-//! The fields of one layer, in the order of the checks (LAY-90 to LAY-101, LAY-107 to LAY-110).
+//! Reads the fields of one layer, in the order of the checks (LAY-90 to LAY-101, LAY-107 to LAY-110).
 
 use super::extensions::{device_extensions, instance_extensions};
 use super::functions::{functions, pre_instance_functions};
@@ -89,7 +89,7 @@ fn required_text<'a>(object: Object<'a>, field: &'static str) -> Result<&'a [u8]
     object.text(field).ok_or(LayerReason::NoField(field))
 }
 
-/// Returns a string that the API limits in length. A longer string is treated as missing (LAY-92).
+/// Returns a string with the API's limit on its length. A longer string is treated as missing (LAY-92).
 fn required(object: Object<'_>, field: &'static str) -> Result<Text, Skip> {
     let text = required_text(object, field)?;
     if text.len() > MAX_LAYER_NAME {

@@ -1,4 +1,4 @@
-//! Tables of manifests, each with the layers that are read, the layers that are skipped, and the messages.
+//! Tests with tables of manifests. Each row has the layers that are read, the skipped layers, and the messages.
 
 use super::*;
 use crate::journal::testing::Lines;

@@ -90,7 +90,7 @@ impl LayerManifest {
 /// Implementation of a layer.
 #[derive(Debug, PartialEq, Eq)]
 pub enum LayerBody {
-    /// The library to open. The path follows LAY-97.
+    /// The library to open, with a path according to LAY-97.
     Library(Text),
     /// The names of the components of a meta-layer. The first component is nearest to the application (LAY-160).
     Components(Vec<Text>),
@@ -139,11 +139,11 @@ pub struct EnvironmentPair {
 /// A command that a layer can intercept before there is an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PreInstanceFunction {
-    /// `vkEnumerateInstanceExtensionProperties`.
+    /// The command `vkEnumerateInstanceExtensionProperties`.
     EnumerateInstanceExtensionProperties,
-    /// `vkEnumerateInstanceLayerProperties`.
+    /// The command `vkEnumerateInstanceLayerProperties`.
     EnumerateInstanceLayerProperties,
-    /// `vkEnumerateInstanceVersion`.
+    /// The command `vkEnumerateInstanceVersion`.
     EnumerateInstanceVersion,
 }
 
@@ -158,7 +158,7 @@ impl PreInstanceFunction {
     }
 }
 
-/// Symbols for commands that a layer can intercept before there is an instance (LAY-270).
+/// Names of the functions with which a layer intercepts commands before there is an instance (LAY-270).
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct PreInstanceFunctions {
     /// Function for `vkEnumerateInstanceExtensionProperties`.
