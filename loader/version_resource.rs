@@ -1,4 +1,4 @@
-//! The version resource of `vulkan-1.dll`: the facts that Windows shows about the file.
+//! The version resource of `vulkan-1.dll`, with the facts that Windows shows about the file.
 
 #![allow(
     clippy::disallowed_macros,

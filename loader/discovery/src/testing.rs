@@ -113,7 +113,7 @@ impl World {
     }
 }
 
-/// Returns the names of the layers in a list.
+/// Returns the names of the layers in a scan result.
 pub fn names(list: &DiscoveredLayers) -> Vec<String> {
     list.layers.iter().map(|layer| layer.name.to_string()).collect()
 }

@@ -76,7 +76,7 @@ fn synopsis(command: &Command) -> Roff {
     section
 }
 
-/// Returns the name of an argument's value.
+/// Returns the placeholder for an argument's value.
 fn value(arg: &Arg) -> String {
     let names: Vec<&str> = arg
         .get_value_names()
@@ -91,7 +91,7 @@ fn value(arg: &Arg) -> String {
     }
 }
 
-/// Adds words to a line, in brackets if the argument is optional.
+/// Adds words to a line. Encloses them in brackets if the argument is optional.
 fn push(line: &mut Vec<Inline>, words: Vec<Inline>, arg: &Arg) {
     let (open, close) = if arg.is_required_set() { (" ", "") } else { (" [", "]") };
     line.push(roman(open));

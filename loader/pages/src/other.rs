@@ -1,4 +1,4 @@
-//! Writes the pages that describe no command: `vulkan-loader(7)` and `vk-loader-service.json(5)`.
+//! Writes the pages that are not about commands: `vulkan-loader(7)` and `vk-loader-service.json(5)`.
 
 use crate::command::title;
 use clap_mangen::roff::{Roff, bold, italic, roman};
@@ -31,7 +31,7 @@ pub fn write_others(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the list of variables, each with its form and meaning.
+/// Returns the list of variables as manual text, each with its form and meaning.
 fn variables() -> String {
     let mut list = Roff::new();
     for documented in DOCUMENTED {

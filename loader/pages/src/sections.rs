@@ -45,7 +45,7 @@ pub(crate) fn of(page: &str) -> Option<&'static str> {
     TABLE.iter().find(|(name, _)| *name == page).map(|(_, text)| *text)
 }
 
-/// Returns the section of the manual for a program or one of its commands. Section 8 is for programs that administrators run.
+/// Returns the number of the manual's section for a program or one of its commands. Section 8 is for programs that administrators run.
 pub(crate) fn number(name: &str) -> &'static str {
     if name.starts_with("vk-loader-service") {
         "8"

@@ -11,21 +11,21 @@ mod table;
 
 pub use table::{Code, TABLE};
 
-/// One line of [`TABLE`].
+/// One row of [`TABLE`].
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// The code that this line describes.
+    /// The code that this row describes.
     pub code: Code,
     /// Name of the code: the affected part, a dot, and the problem, in lower-case letters and hyphens.
     pub name: &'static str,
-    /// Meaning, as one sentence.
+    /// Meaning of the code, as one sentence.
     pub meaning: &'static str,
-    /// Remedy, as one sentence; empty if the reason is harmless.
+    /// Remedy for the user, as one sentence; empty if the reason is harmless.
     pub remedy: &'static str,
 }
 
 impl Code {
-    /// Returns the line of [`TABLE`] about this code.
+    /// Returns the row of [`TABLE`] for this code.
     pub fn row(self) -> &'static Row {
         // Codes and rows are declared together, so the discriminant of a code is the index of its row.
         &TABLE[self as usize]

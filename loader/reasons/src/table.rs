@@ -1,4 +1,4 @@
-//! The table of codes.
+//! The table of codes with their meanings and remedies.
 
 use super::Row;
 

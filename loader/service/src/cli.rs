@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line of the service.
 
 use crate::config::{Config, ConfigError};
 use clap::{Args, Parser, Subcommand};

@@ -24,7 +24,7 @@ use std::time::Instant;
 use tracing::{info, warn};
 use wire::{HEADER_BYTES, Header, MOST_IN_REQUEST, Packet, PacketError, status};
 
-/// Size of the buffer for a request: one byte more than the longest request, so that the service notices a longer one.
+/// Size of the buffer for a request: one byte more than the longest request, so that the service can detect a longer one.
 const BUFFER: usize = HEADER_BYTES + MOST_IN_REQUEST + 1;
 /// Requested size of the socket's buffer for replies. The requested size is below the system's minimum, so the system uses its minimum,
 /// which is enough for about six replies. Unread replies contain descriptors, and `harden::DESCRIPTORS` limits the descriptors of all
@@ -41,7 +41,7 @@ const CLOSING_STACK: usize = 128 << 10;
 pub enum Attachment {
     /// There is no attachment.
     None,
-    /// A library.
+    /// The attachment is a library.
     Library(Rc<Handed<Library>>),
     /// A text that the service sends to several clients.
     Shared(Rc<Text>),
@@ -71,11 +71,11 @@ pub enum End {
     Garbage(PacketError),
     /// The client sent descriptors (LSV-61).
     Descriptors,
-    /// The client reads too slowly.
+    /// The client does not read its replies fast enough.
     Slow,
     /// The service closed the connection to accept a new one.
     Displaced,
-    /// The system reported an error.
+    /// A system call failed with this error.
     Failed(io::Error),
 }
 
@@ -133,7 +133,7 @@ impl Client {
         }
     }
 
-    /// Returns `true` if packets wait to be sent.
+    /// Returns `true` if packets are waiting to be sent.
     pub fn has_queue(&self) -> bool {
         !self.queue.is_empty()
     }
@@ -300,7 +300,7 @@ fn is_harmless(socket: &OwnedFd) -> bool {
             Ok(received) => match received.cmsgs().map(|mut messages| messages.next()) {
                 Ok(None) => return true,
                 Ok(Some(_)) => discard(socket),
-                // The packet had more control data than the credentials.
+                // The packet has more control data than the credentials, for example descriptors.
                 Err(_) => return false,
             },
             // An error of the other end is reported only once, so the next attempt succeeds.

@@ -34,7 +34,7 @@ pub struct Config {
     /// The folder where sysfs is mounted.
     #[serde(with = "place")]
     pub sys: PathBuf,
-    /// The folder in which `debug` is written.
+    /// The folder in which the service writes `debug`.
     #[serde(with = "place")]
     pub run: PathBuf,
     /// `true` if the service watches device nodes itself, without udev.
@@ -93,7 +93,7 @@ impl Default for Config {
 /// An error in the configuration file.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ConfigError {
-    /// The file cannot be read. The fields are its path and the system's message.
+    /// The file cannot be read. The fields are the path and the system's message.
     Io(PathBuf, String),
     /// The file is malformed, has an unknown member, or has a member of the wrong type.
     Json(PathBuf, String),
@@ -161,7 +161,7 @@ impl Config {
     }
 }
 
-/// Reads and writes an absolute path.
+/// Reads and writes a member that is an absolute path.
 mod place {
     use super::*;
 
@@ -182,7 +182,7 @@ mod place {
     }
 }
 
-/// Reads and writes a list of absolute paths.
+/// Reads and writes a member that is a list of absolute paths.
 mod places {
     use super::*;
 
@@ -224,7 +224,7 @@ fn user<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
         .ok_or_else(|| D::Error::custom("that is not the number of a user"))
 }
 
-/// Reads the name of a package.
+/// Reads a member that is the name of a package.
 fn package<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let name = String::deserialize(deserializer)?;
     if is_name(&name) {
@@ -234,7 +234,7 @@ fn package<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Erro
     }
 }
 
-/// Reads the packages of a device. Skips an invalid name with a warning (LSV-26).
+/// Reads the list of a device's packages. Skips an invalid name with a warning (LSV-26).
 fn packages<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     let mut names = Vec::new();
     for value in Vec::<Value>::deserialize(deserializer)? {

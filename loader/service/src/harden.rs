@@ -17,10 +17,11 @@ use tracing::warn;
 /// clients with about 96 unread replies each.
 const DESCRIPTORS: u64 = 65536;
 
-/// Gives up the rights that threads inherit. Becomes `user`, unless `user` is root or the process does not run as root. Must be called
-/// before any thread starts.
+/// Gives up the privileges that threads inherit. Changes the user to `user`, unless `user` is root or the process does not run as root.
+/// Must be called before any thread starts.
 ///
 /// # Errors
+///
 /// Returns the error that the system reported.
 pub fn drop_privileges(user: u32) -> io::Result<()> {
     rustix::thread::set_no_new_privs(true)?;
@@ -37,7 +38,7 @@ pub fn drop_privileges(user: u32) -> io::Result<()> {
     drop_capabilities()
 }
 
-/// Becomes another user, with the group of the same number and no other group.
+/// Changes the user of the process, and its group to the one with the same number, without other groups.
 fn leave_root(user: u32) -> io::Result<()> {
     let (user, group) = (Uid::from_raw(user), Gid::from_raw(user));
     rustix::thread::set_thread_groups(&[])?;

@@ -9,13 +9,13 @@ use wire::Header;
 /// The result that a request waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Awaited {
-    /// The library with this key.
+    /// The request is for the library with this key.
     Library(String),
-    /// The manifests.
+    /// The request is for the list of manifests.
     Manifests {
         /// `true` if the service must answer only when no work is pending.
         idle: bool,
-        /// The class of the client's program, if the request names the class (LSV-50).
+        /// Class of the client's program; `None` if the request does not name the class (LSV-50).
         class: Option<Class>,
     },
 }

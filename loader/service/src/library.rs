@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::io;
 
-/// Number of bytes in each read.
+/// Number of bytes that one call reads.
 const PORTION: usize = 1 << 20;
 
 /// Method by which the service hands out libraries.
@@ -137,7 +137,7 @@ fn checked_size(file: &File) -> Result<u64, Fault> {
     Ok(size)
 }
 
-/// Reads a library in portions and passes each portion to a function. Returns the library's ELF header and its hash.
+/// Reads a library in portions, and calls `portion` with each of them. Returns the library's ELF header and its hash.
 fn read(file: &File, size: u64, portion: &mut dyn FnMut(&[u8]) -> Result<(), Errno>) -> Result<(Elf, String), Fault> {
     let changed = || Fault::Changed(file.shown.clone());
     let mut buffer = vec![0; PORTION];
@@ -190,7 +190,7 @@ mod tests {
     use std::io::Read;
     use std::os::unix::fs::PermissionsExt;
 
-    /// A valid ELF header without segments.
+    /// A valid ELF header of a library without segments.
     const HEADER: &[u8] = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0\
         \0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 

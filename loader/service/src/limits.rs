@@ -5,9 +5,9 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Upper bound on clients.
+/// Upper bound on the number of clients.
 pub const CLIENTS: usize = 512;
-/// Upper bound on clients of one user.
+/// Upper bound on the number of clients of one user.
 pub const CLIENTS_OF_USER: usize = 128;
 /// Number of all users' closed connections with unread replies from which on the service refuses new connections of users who have a closed
 /// connection with unread replies. Each closed connection uses about six of the descriptors that `harden::DESCRIPTORS` limits.
@@ -19,7 +19,7 @@ pub const REQUESTS_A_SECOND: u32 = 2000;
 /// Upper bound on the queued packets of a client that has not read earlier packets.
 pub const QUEUE: usize = 64;
 
-/// The period of [`REQUESTS_A_SECOND`].
+/// The period to which [`REQUESTS_A_SECOND`] applies.
 const SECOND: Duration = Duration::from_secs(1);
 
 /// Facts about a connection. From these facts, [`room`] chooses the connection to close.
@@ -49,9 +49,9 @@ pub enum Room {
 /// Counts of closed connections with unread replies.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Closed {
-    /// Number of the account's closed connections.
+    /// Number of closed connections of the account.
     pub own: usize,
-    /// Number of the closed connections of all accounts.
+    /// Number of closed connections of all accounts.
     pub all: usize,
 }
 
@@ -138,7 +138,7 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// Creates the rates. No user has sent a request yet.
+    /// Creates the rates before any user has sent a request.
     pub fn new(now: Instant) -> Self {
         Self {
             users: BTreeMap::new(),
@@ -149,7 +149,7 @@ impl Rates {
     /// Returns `true` if one more request of a user is within the limit.
     pub fn admit(&mut self, user: u32, now: Instant) -> bool {
         if now.saturating_duration_since(self.forgotten) >= SECOND {
-            // A user who sent no request in the last second has the whole rate again.
+            // A user who sent no request in the last second has the full rate again.
             self.users
                 .retain(|_, rate| now.saturating_duration_since(rate.since) < SECOND);
             self.forgotten = now;

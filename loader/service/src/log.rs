@@ -94,7 +94,7 @@ pub fn print(text: &str) {
 }
 
 impl Write for &Log {
-    /// Receives one whole message: the formatter writes each message in one call.
+    /// Receives a complete message, because the formatter writes each message in one call.
     fn write(&mut self, message: &[u8]) -> io::Result<usize> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.add(&String::from_utf8_lossy(message), Instant::now());

@@ -22,11 +22,11 @@ pub enum MakeError {
     Io(PathBuf, io::Error),
     /// The library or manifest is not a driver.
     Fault(Fault),
-    /// No folder has a library of this name.
+    /// No folder contains a library with this name.
     NotFound(String),
     /// The output folder exists already.
     Exists(PathBuf),
-    /// The folder to replace is not a package.
+    /// The folder that the command should replace is not a package.
     NoPackage(PathBuf),
 }
 
@@ -100,7 +100,7 @@ pub fn make(
     result
 }
 
-/// Returns a path in the same folder that is not a valid name of a package.
+/// Returns an unused path in the same folder, whose name is not valid for a package.
 fn beside(out: &Path) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
     name.push(out.file_name().unwrap_or_default());
@@ -118,7 +118,7 @@ fn fill(
     let (contents, metadata) = (folder.join("contents"), folder.join("metadata"));
     for path in [folder, &contents, &contents.join(NEEDS), &metadata] {
         fs::DirBuilder::new().mode(0o755).create(path).map_err(at(path))?;
-        // The permissions do not depend on the umask of this process.
+        // The permissions must not depend on the umask of this process.
         fs::set_permissions(path, PermissionsExt::from_mode(0o755)).map_err(at(path))?;
     }
     put(library, &contents.join(name))?;

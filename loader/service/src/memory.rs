@@ -10,7 +10,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The seals that together forbid every change of a memory file.
+/// The seals that together prevent every change of a memory file.
 pub const SEALS: SealFlags = SealFlags::WRITE
     .union(SealFlags::GROW)
     .union(SealFlags::SHRINK)
@@ -29,7 +29,7 @@ pub struct Memory(Arc<Mutex<Used>>);
 #[derive(Debug, Default)]
 struct Used {
     bytes: u64,
-    /// Copies that the service no longer uses but clients still have open.
+    /// Copies that the service has replaced, but that clients still have open.
     lent: Vec<(u64, OwnedFd)>,
 }
 
@@ -68,7 +68,7 @@ impl Memory {
 /// write lease only if no other process has the file open.
 #[allow(unsafe_code, reason = "no library has a safe function for this")]
 fn is_lent(file: &OwnedFd) -> bool {
-    // SAFETY: the command takes a number and no pointer. The descriptor is borrowed, so it is open.
+    // SAFETY: the command `F_SETLEASE` takes a number instead of a pointer. The descriptor is borrowed, so it is open.
     let result = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_WRLCK) };
     // An error can also mean that a client changed the owner of the file. In that case, the client has the file open.
     result != 0
@@ -126,9 +126,10 @@ impl Copies {
         }
     }
 
-    /// Makes the copy for users. `fill` writes the content of the copy.
+    /// Creates the copy for users. `fill` writes the content of the copy.
     ///
     /// # Errors
+    ///
     /// Memory ran out, the system allows no executable memory, or `fill` failed.
     pub fn make(&self, fill: impl FnOnce(&OwnedFd) -> Result<(), Fault>) -> Result<(), Fault> {
         self.made.borrow_mut()[0] = Some(self.copy(fill)?);
@@ -222,7 +223,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// Creates a text that no client has received yet.
+    /// Creates the value for a text that no client has received yet.
     pub fn new(bytes: Vec<u8>, memory: &Memory) -> Self {
         let copies = Copies::new(memory, bytes.len() as u64, false);
         Self { bytes, copies }

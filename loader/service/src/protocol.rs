@@ -17,7 +17,7 @@ pub enum Request {
     Manifests {
         /// `true` if the service must answer only when no work is pending.
         wait_for_idle: bool,
-        /// Class of the client's program; `None` if the client does not name it.
+        /// Class of the client's program; `None` if the request does not name the class.
         class: Option<Class>,
     },
     /// A request for the list of devices.
@@ -77,24 +77,24 @@ struct Members {
 pub enum Reply {
     /// A reply without further data.
     Status {
-        /// A word of `wire::status`.
+        /// Status, a word of `wire::status`.
         status: &'static str,
     },
     /// The answer to a packet of another protocol version.
     Version {
-        /// `wire::status::UNSUPPORTED`.
+        /// Status, always `wire::status::UNSUPPORTED`.
         status: &'static str,
-        /// `wire::VERSION`.
+        /// Version of the protocol, always `wire::VERSION`.
         version: u16,
     },
-    /// The features of the service.
+    /// The answer about the features of the service.
     Features {
-        /// `wire::Features`.
+        /// Bits of `wire::Features`.
         features: u64,
     },
     /// A library, whose descriptor comes with the packet.
     Library {
-        /// `wire::status::OK`.
+        /// Status, always `wire::status::OK`.
         status: &'static str,
         /// Size of the library in bytes.
         size: u64,
@@ -103,10 +103,10 @@ pub enum Reply {
     },
     /// The number of the manifests, which are in the memory file that comes with the packet.
     Manifests {
-        /// The number of manifests.
+        /// Number of the manifests in the memory file.
         count: usize,
     },
-    /// The devices.
+    /// The answer about the devices.
     Devices {
         /// The devices, in the order of their numbers.
         devices: Vec<Device>,
@@ -120,7 +120,7 @@ pub struct Device {
     pub node: String,
     /// Name of the kernel's driver.
     pub driver: String,
-    /// Instance that serves the device; `None` if the device has no driver.
+    /// Number of the instance that serves the device; `None` if the device has no driver.
     pub active_icd: Option<String>,
 }
 
@@ -134,7 +134,7 @@ pub struct ManifestText<'a> {
     /// The driver's library.
     #[serde(flatten)]
     pub library: LibraryText<'a>,
-    /// The libraries that the driver's library needs. Each one comes after the libraries that it needs itself.
+    /// The libraries that the driver's library needs. A library comes after the libraries that it needs itself.
     pub needs: Vec<LibraryText<'a>>,
 }
 
@@ -155,7 +155,7 @@ pub struct LibraryText<'a> {
 }
 
 impl Reply {
-    /// Creates a reply with only a status.
+    /// Creates a reply that has only a status.
     pub fn status(status: &'static str) -> Self {
         Self::Status { status }
     }

@@ -1,4 +1,4 @@
-//! Reads a package by its name, and prepares the files for clients.
+//! Reads a package, which is found by its name, and prepares its files for clients.
 
 use crate::drivers::{Handed, Loaded};
 use crate::library::{HandOut, Library};
@@ -27,7 +27,7 @@ pub struct Stamps {
     files: Vec<Stamp>,
 }
 
-/// Reads packages.
+/// A reader of packages.
 #[derive(Clone, Debug)]
 pub struct Reader {
     /// The folders with packages, in the order in which the reader searches them.
@@ -36,7 +36,7 @@ pub struct Reader {
     pub owner: Owner,
     /// Method by which the service hands out libraries.
     pub hand_out: HandOut,
-    /// The memory for copies of libraries.
+    /// Memory that counts the size of library copies.
     pub memory: Memory,
 }
 
@@ -45,7 +45,7 @@ struct Files {
     manifest: Manifest,
     libraries: Vec<(Described, File)>,
     stamp: Stamps,
-    /// `true` if only root can replace the library or a folder above it.
+    /// `true` if only root can replace the library and the folders above it.
     is_safe: bool,
 }
 
@@ -179,7 +179,7 @@ fn open(folder: &Folder, visit: &mut dyn FnMut(&Path), step: &mut dyn FnMut(Step
     })
 }
 
-/// Returns all bytes of a short file.
+/// Returns the complete content of a short file.
 fn text(file: &File) -> Result<Vec<u8>, Fault> {
     let most = wire::MOST_IN_MANIFEST;
     // Reading one byte more than the size detects a file that has grown.

@@ -10,7 +10,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Folders in which the command searches manifests if the command line names no folder.
+/// Folders with driver manifests that the command searches by default.
 pub const MANIFESTS: &[&str] = &[
     "/etc/vulkan/icd.d",
     "/usr/local/share/vulkan/icd.d",
@@ -72,7 +72,7 @@ pub fn renew(folders: &[PathBuf], out: &Path) -> Result<Vec<String>, MakeError> 
 enum Renewed {
     Made,
     Unchanged,
-    /// The driver is for programs of another word size.
+    /// The driver is for programs of another word size, so the command skipped it.
     OtherClass,
 }
 
@@ -114,7 +114,7 @@ fn source(manifest: &Path, library: &Path) -> Result<String, MakeError> {
         .chain(needs.iter().map(PathBuf::as_path))
     {
         let state = fs::metadata(path).map_err(at(path))?;
-        // A hard link in a package changes the time of the file's attributes, but not the time of its content.
+        // Adding a hard link to a package changes the time of the file's attributes, but not the time of its content.
         let (inode, size, seconds, parts_of_second) = (state.ino(), state.len(), state.mtime(), state.mtime_nsec());
         parts.push(format!("{} {inode} {size} {seconds}.{parts_of_second}", path.display()));
     }

@@ -39,8 +39,8 @@ const TURN: usize = 16;
 const BETWEEN_SCANS: Duration = Duration::from_millis(50);
 /// Time for which the loop collects changes of the state before it writes the state to files.
 const BETWEEN_WRITES: Duration = Duration::from_millis(100);
-/// Time for which the loop ignores a client above its rate. If no descriptor is free, the loop also ignores the listening socket for this
-/// time.
+/// Time for which the loop ignores a client that exceeds its rate. If no descriptor is free, the loop also ignores the listening socket for
+/// this time.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// The event source that a descriptor in the loop belongs to.
@@ -98,17 +98,17 @@ pub struct Server {
     sweep_at: Option<Instant>,
     rates: Rates,
     held: Vec<Held>,
-    /// The current list of manifests for each class.
+    /// The list of manifests for each class, as last sent.
     lists: BTreeMap<Option<Class>, List>,
     /// Generation of the published list in the last notification of watching clients.
     told: u64,
     scan_at: Option<Instant>,
-    /// Sources whose events the loop ignores until [`Server::resume_at`].
+    /// Event sources that the loop ignores until [`Server::resume_at`].
     paused: Vec<Source>,
     resume_at: Option<Instant>,
     write_at: Option<Instant>,
     debug: Option<Debug>,
-    /// The user of this process.
+    /// User who runs this process.
     user: u32,
 }
 

@@ -1,5 +1,5 @@
-//! The socket that clients connect to (LSV-33). systemd passes the socket, or the service creates it. A lock prevents a second service at
-//! the same path.
+//! The socket to which clients connect (LSV-33). systemd passes the socket to the service, or the service creates it. A lock prevents a
+//! second service at the same path.
 
 use rustix::fd::OwnedFd;
 use rustix::fs::{CWD, FileType, FlockOperation, Mode, OFlags};
@@ -11,7 +11,7 @@ use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-/// Upper bound on the connections that wait until the service accepts them.
+/// Upper bound on the connections that the system queues for the service.
 const BACKLOG: i32 = 256;
 /// The number of the first inherited descriptor.
 const FIRST_INHERITED: i32 = 3;
@@ -19,7 +19,7 @@ const FIRST_INHERITED: i32 = 3;
 /// A listening socket, and a lock that prevents a second service from using the socket's path.
 #[derive(Debug)]
 pub struct Listener {
-    /// The socket.
+    /// The listening socket.
     pub socket: OwnedFd,
     _lock: Option<OwnedFd>,
 }
@@ -31,7 +31,7 @@ pub enum ListenError {
     Taken(PathBuf),
     /// The file at the path is not a socket.
     NoSocket(PathBuf),
-    /// There is not exactly one inherited descriptor, or it is not a socket of the right kind.
+    /// The number of inherited descriptors is not one, or the descriptor is not a socket of the right kind.
     Inherited(String),
     /// The system reported an error.
     Io(PathBuf, io::Error),
@@ -51,7 +51,7 @@ impl fmt::Display for ListenError {
 impl std::error::Error for ListenError {}
 
 impl Listener {
-    /// Returns the socket that this process inherited, as `LISTEN_PID` and `LISTEN_FDS` describe it, or `None` without these variables.
+    /// Returns the socket that this process inherited according to `LISTEN_PID` and `LISTEN_FDS`; `None` if these variables are unset.
     ///
     /// # Errors
     /// The inherited descriptor cannot be used.

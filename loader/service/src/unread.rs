@@ -25,7 +25,7 @@ pub fn has_unread(socket: impl AsFd) -> bool {
 pub struct Unread(Vec<(u32, OwnedFd)>);
 
 impl Unread {
-    /// Adds a connection of an account. The caller has shut the connection down in both directions.
+    /// Adds a connection of an account. The caller must have shut the connection down in both directions.
     pub fn push(&mut self, account: u32, socket: OwnedFd) {
         self.0.push((account, socket));
     }

@@ -20,7 +20,7 @@ pub enum Report {
     Step {
         /// Name of the package.
         package: String,
-        /// The current step.
+        /// Step that the reader has reached.
         step: Step,
     },
     /// A job has ended.
@@ -102,7 +102,7 @@ impl AsFd for Workers {
     }
 }
 
-/// The last known state of a package.
+/// State of a package after the last job.
 enum Known {
     Loaded(Stamps),
     Failed(Fault),

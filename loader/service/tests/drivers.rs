@@ -123,7 +123,7 @@ fn lsv_31_a_package_that_changes_is_a_new_instance() {
         )
         .unwrap();
         machine.expect(&["2-other.so.json"]);
-        // A file that the package does not name changes nothing.
+        // A file that the package's description does not name is irrelevant.
         machine.write("icd/b/contents/lib/readme", "x");
         std::thread::sleep(std::time::Duration::from_millis(600));
         machine.expect(&["2-other.so.json"]);
@@ -244,7 +244,8 @@ fn lsv_56_a_device_that_flaps_keeps_its_instance() {
 
 /// Returns a new folder that only root can change, and that the service's user may enter.
 ///
-/// The folder of build outputs may be unsuitable: a restrictive umask closes it to the service's user, or another user owns it.
+/// The folder of build outputs may be unsuitable, because a restrictive umask or another owner may prevent the service's user from entering
+/// it.
 fn folder_of_root() -> Option<tempfile::TempDir> {
     let is_safe =
         |folder: &Path| fs::metadata(folder).is_ok_and(|state| state.uid() == 0 && state.mode() & 0o023 == 0o001);

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use vk_loader_service::limits::{CLIENTS, CLIENTS_OF_USER};
 use wire::Operation;
 
-/// Upper bound on the service's peak memory in kilobytes, without libraries. The value was measured, with a margin for other machines.
+/// Upper bound on the service's peak memory in kilobytes, without libraries. The bound is a measured value with a margin for other
+/// machines.
 const MOST_MEMORY: u64 = 32 << 10;
 
 fn memory(machine: &Machine) -> u64 {
@@ -215,7 +216,7 @@ fn lsv_46_clients_that_come_and_go_leave_nothing() {
         machine.package("soft");
         machine.start();
         machine.expect(&["0-libsoft.so.json"]);
-        // The service has now made a copy for root.
+        // This request makes the service create a copy for root.
         assert_eq!(machine.client().get("0-libsoft.so").status(), "ok");
         let open = || {
             std::fs::read_dir(format!("/proc/{}/fd", machine.process()))

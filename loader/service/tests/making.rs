@@ -1,4 +1,4 @@
-//! Commands of the service (LSV-26, LSV-32, LSV-65, LSV-66): checking and making packages, and printing the settings.
+//! Tests of the service's commands (LSV-26, LSV-32, LSV-65, LSV-66): checking and making packages, and printing the settings.
 
 mod machine;
 
@@ -135,7 +135,7 @@ fn a_driver_becomes_a_package() {
         let contents = fs::read(machine.path("icd/soft/contents/libx.so")).unwrap();
         assert_eq!(contents, library(64, 5000));
         assert!(printed(&package("drivers/libx.so", "icd/soft")).contains("exists already"));
-        // `--replace` replaces an existing package, but no other folder.
+        // `--replace` replaces an existing package, but no folder of another kind.
         let replace = |out: &str| {
             let [library, manifest, out] = ["drivers/libx.so", "drivers/x.json", out].map(|path| machine.path(path));
             let words = [library.as_os_str(), manifest.as_os_str(), out.as_os_str()];
@@ -157,7 +157,7 @@ fn a_driver_becomes_a_package() {
     });
 }
 
-/// Repeats the test above with the system's own software driver.
+/// Repeats the previous test with the system's own software driver.
 #[test]
 fn an_installed_driver_becomes_a_package() {
     case(|mut machine| {

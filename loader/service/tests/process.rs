@@ -220,7 +220,7 @@ fn lsv_33_the_socket_may_be_inherited() {
         assert!(!machine.path("run/service.sock.lock").exists());
         child.kill().unwrap();
         child.wait().unwrap();
-        // A socket of another type cannot be used.
+        // A socket of another type is rejected.
         let output = machine
             .command()
             .stdin(make(SocketType::STREAM))
@@ -301,7 +301,7 @@ fn lsv_57_a_service_that_is_started_anew_serves() {
     });
 }
 
-/// Invalid arguments end the program with an error.
+/// Invalid arguments make the program end with an error.
 #[test]
 fn wrong_words_end_with_an_error() {
     for words in [

@@ -144,7 +144,7 @@ fn lsv_59_a_malformed_packet_closes_the_connection() {
             client.send_raw(&bytes, &[]).unwrap();
             assert!(client.receive().is_none(), "{:?}", &bytes[..bytes.len().min(20)]);
         }
-        // Two halves of a packet in two messages are invalid.
+        // The two halves of a packet are invalid if they come in two messages.
         let client = machine.client();
         client.send_raw(&good[..8], &[]).unwrap();
         let _ = client.send_raw(&good[8..], &[]);
@@ -242,7 +242,7 @@ fn lsv_35_an_answer_is_held_back_until_all_is_read() {
     });
 }
 
-/// LSV-46: the service answers a thousand clients in a row, and delays requests beyond the limit per second.
+/// LSV-46: the service answers a thousand requests in a row, and delays requests beyond the limit per second.
 #[test]
 fn lsv_46_many_requests_take_longer_and_are_answered() {
     case(|mut machine| {
@@ -407,7 +407,7 @@ impl Lingering {
         Self(listener)
     }
 
-    /// Returns a socket whose last copy would take an hour to close.
+    /// Returns a socket whose last copy takes an hour to close.
     fn socket(&self) -> OwnedFd {
         let socket = std::net::TcpStream::connect(self.0.local_addr().unwrap()).unwrap();
         rustix::net::sockopt::set_socket_send_buffer_size(&socket, 1024).unwrap();

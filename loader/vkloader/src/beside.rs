@@ -17,7 +17,7 @@ const ALL: &str = "~all~";
 /// Settings for runs of the probe with and without layers.
 pub(crate) struct Beside<'a> {
     library: &'a Library,
-    /// Path of the library that the program used.
+    /// Path of the library that the program used, for the probe.
     path: PathBuf,
     /// Layers of the program. The flag is `true` if the program requested the layer.
     layers: Vec<(String, bool)>,

@@ -32,7 +32,7 @@ struct Program {
 }
 
 impl Program {
-    /// Returns this program; `None` if its file is unknown.
+    /// Returns this program and its owner; `None` if its file is unknown.
     fn this() -> Option<Self> {
         let path = itself::path().ok()?;
         let owner = fs::metadata(&path).ok()?.uid();

@@ -20,7 +20,7 @@ const STEP: Duration = Duration::from_millis(5);
 /// Upper bound on the wait for a killed process to end.
 const MOST_OF_AN_END: Duration = Duration::from_secs(2);
 
-/// Names of the temporary files: the trace, the output of the process, and the reason why a program cannot be executed.
+/// Names of the temporary files: the trace, the output of the process, and the reason why a program could not be executed.
 const TRACE: &str = "trace";
 const OUTPUT: &str = "output";
 #[cfg(target_os = "linux")]
@@ -54,11 +54,11 @@ pub(crate) struct Finished {
     pub(crate) ending: Ending,
     /// Records that the loader wrote in the process and in its descendants.
     pub(crate) records: Vec<Record>,
-    /// Output of the process, if it was kept.
+    /// Output of the process, if it was stored.
     pub(crate) output: Vec<u8>,
     /// Logs of the dynamic linker in each process, if they were turned on. The first log is that of the process itself.
     pub(crate) linker: Vec<String>,
-    /// Processes that a signal ended.
+    /// Crashes of processes that a signal ended.
     pub(crate) crashes: Vec<Crash>,
     /// Reason why the locations of crashes are unknown; `None` if they are known.
     pub(crate) unsupervised: Option<Unsupervised>,
@@ -99,7 +99,7 @@ pub(crate) fn run(mut command: Command, limit: impl Into<Option<Duration>>, watc
         false => drop(command.process_group(0)),
     }
     if watched.is_program && rustix::process::geteuid().is_root() {
-        // The program may run as another user.
+        // The program may run as another user, so all users must be able to write to the trace.
         files.share(&trace)?;
     }
     if watched.descriptor || files.folder().is_none() {

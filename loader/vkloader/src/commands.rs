@@ -215,7 +215,7 @@ pub(crate) fn heard(printed: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Prints a text, followed by a line end.
+/// Prints a text and a line end.
 pub(crate) fn print(text: impl AsRef<[u8]>) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_ref())?;
@@ -270,7 +270,7 @@ impl Files {
         Ok(ExitCode::from(if found.are_usable() { USABLE } else { NONE }))
     }
 
-    /// Runs the probe for all drivers except those whose manifests have these file names.
+    /// Runs the probe without the drivers whose manifests have these file names.
     fn look(&self, without: &str) -> io::Result<Finished> {
         let watched = Watched {
             keeps_output: true,

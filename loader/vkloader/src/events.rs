@@ -34,7 +34,7 @@ pub(crate) enum Event {
     Order(Moved),
     /// The program requested a layer that does not exist.
     Refused(Refused),
-    /// The layers of an instance or device.
+    /// The library built the call chain of an instance or device.
     Chain(Chain),
     /// The driver catalogue replaced a query of a driver, or the driver's entry was not used.
     Catalogue(Catalogued),
@@ -66,7 +66,7 @@ pub(crate) struct Loaded {
     pub(crate) variables: Vec<Variable>,
 }
 
-/// A variable that the library uses, with its value.
+/// A variable that is set and that the library reads.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Variable {
     pub(crate) name: String,
@@ -76,13 +76,13 @@ pub(crate) struct Variable {
 /// A call of the program, the opening of a library, or a call of a driver's function.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Step {
-    /// `call`, `open`, `driver` or `chain`.
+    /// Kind of the step: `call`, `open`, `driver` or `chain`.
     pub(crate) step: String,
     /// Name of the command, or path of the library.
     pub(crate) name: String,
     /// Library of the driver whose function is called.
     pub(crate) library: Option<String>,
-    /// Duration of the step.
+    /// Duration of the step in nanoseconds.
     pub(crate) nanoseconds: Option<u64>,
     /// `VkResult` of the command, at the end of the step.
     pub(crate) result: Option<i32>,
@@ -200,7 +200,7 @@ pub(crate) struct Moved {
     pub(crate) below: String,
     /// Author of the declaration.
     pub(crate) by: String,
-    /// File that contains the declaration.
+    /// Path of the file that contains the declaration.
     pub(crate) path: Option<String>,
     /// Text of the declaration.
     pub(crate) declared: Option<String>,
@@ -234,7 +234,7 @@ pub(crate) struct ChainLayer {
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Catalogued {
     pub(crate) library: String,
-    /// Query that the catalogue answered, or `none`.
+    /// Query that the catalogue answered; `none` if it answered no query.
     #[serde(rename = "use")]
     pub(crate) used: String,
     /// Reason why the entry was not used.

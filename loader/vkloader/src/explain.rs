@@ -151,7 +151,7 @@ impl Explain {
         Ok(ExitCode::from(if fits { USABLE } else { NONE }))
     }
 
-    /// Adds the loader that programs use, and its differences from the examined library.
+    /// Adds to the report the loader that programs use, and its differences from the examined library.
     fn add_other(&self, other: &Other, finished: &Finished, seen: Option<&Seen>, report: &mut Report) {
         let nothing = Seen::default();
         match self.program.is_empty() {
@@ -246,7 +246,7 @@ impl Explain {
         Ok(())
     }
 
-    /// Returns the reason why there is no trace.
+    /// Returns the error for a run that wrote no trace.
     fn no_trace(&self, seen: Option<&Seen>, finished: &Finished) -> String {
         match seen {
             _ if !self.program.is_empty() => {
@@ -304,7 +304,7 @@ pub(crate) const KEPT: Watched = Watched {
 };
 
 impl Library {
-    /// Returns the results of a probe without a layer.
+    /// Returns the results of a probe without this layer.
     fn looks_without(&self, layer: &str) -> io::Result<Option<Seen>> {
         let mut command = self.probe()?;
         leave_out(&mut command, report::WITHOUT_LAYERS, layer);

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A package manager: its query for the owner of a file, and the texts before and after the name of the package in its answer.
+/// A package manager: its command that finds the owner of a file, and the texts before and after the package's name in the answer.
 struct Manager {
     program: &'static str,
     arguments: &'static [&'static str],
@@ -55,7 +55,7 @@ pub(crate) fn owner(path: &str) -> Option<String> {
     of_dpkg.or_else(|| others.iter().find_map(|manager| manager.owner(&paths)))
 }
 
-/// Returns the paths under which a package manager may know a file, without duplicates.
+/// Returns the paths under which a package manager may list a file, without duplicates.
 fn paths_of(path: &str) -> Vec<PathBuf> {
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.into());
     // On systems with a merged `/usr`, a file has two paths, and dpkg lists only one of them.
@@ -83,7 +83,7 @@ fn listed(folder: &Path, paths: &[PathBuf]) -> Option<Option<String>> {
         .iter()
         .map(|path| [b"\n", path.as_os_str().as_bytes(), b"\n"].concat())
         .collect();
-    // The first line of a list is the root folder.
+    // The first line of a package's list is the root folder.
     let has_one = |file: &&PathBuf| fs::read(file).is_ok_and(|list| lines.iter().any(|line| contains(&list, line)));
     let package = lists.iter().find(has_one).and_then(|file| file.file_stem());
     Some(package.map(|name| format!("package {}", name.display())))

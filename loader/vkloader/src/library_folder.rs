@@ -19,7 +19,7 @@ use tempfile::TempDir;
 /// Names that programs use to open a Vulkan loader.
 const NAMES: [&str; 2] = ["libvulkan.so.1", "libvulkan.so"];
 
-/// Variable that lists the folders that the dynamic linker searches before those of the system.
+/// Variable with the folders that the dynamic linker searches before those of the system.
 const VARIABLE: &str = "LD_LIBRARY_PATH";
 
 /// The temporary folder. Dropping this value removes the folder.
@@ -37,7 +37,7 @@ pub(crate) struct Missed {
 }
 
 impl Missed {
-    /// Returns the reason in words. `opened` is a sentence about the libraries that the program opened instead.
+    /// Returns the reason as text. `opened` is a sentence about the libraries that the program opened instead.
     pub(crate) fn words(self, opened: Option<String>) -> String {
         let got = self.got;
         match self.why.or(opened) {
@@ -63,7 +63,7 @@ impl LibraryFolder {
             return Err(naming(&library, io::Error::other("not a file")));
         }
         let folder = scratch::folder()?;
-        // The program may run as another user.
+        // The program may run as another user, so all users must be able to read the folder.
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755))?;
         for name in NAMES {
             symlink(&library, folder.path().join(name))?;

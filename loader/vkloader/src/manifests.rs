@@ -14,8 +14,8 @@ pub(crate) fn named(path: &Path) -> Option<String> {
     content.get("ICD")?.get("library_path")?.as_str().map(String::from)
 }
 
-/// Returns the path of a library that a manifest names. A relative path starts at the manifest's folder. A bare file name is returned
-/// unchanged.
+/// Returns the path of a library that a manifest names. A relative path starts at the manifest's folder. A file name without a folder is
+/// returned unchanged.
 pub(crate) fn found(manifest: &Path, library: &str) -> PathBuf {
     match library.contains('/') {
         true => manifest.parent().unwrap_or(Path::new("/")).join(library),

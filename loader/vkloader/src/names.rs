@@ -67,7 +67,7 @@ pub(crate) fn signal(number: i32) -> String {
     }
 }
 
-/// A shell reports this number plus the number of the signal that ended a command.
+/// Exit status that a shell adds to the number of the signal that ended a command.
 pub(crate) const OF_SHELL: i32 = 128;
 
 /// Returns an exit status together with its usual meaning.

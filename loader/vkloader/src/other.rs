@@ -43,7 +43,7 @@ const REPLACING: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
 /// Variables that list manifests of drivers.
 const NAMING: [&str; 3] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"];
 
-/// Upper bound on the bytes of a loader's file that are searched for words.
+/// Upper bound on the bytes of a loader's file that this program searches for words.
 const MOST_BYTES: u64 = 64 << 20;
 
 impl Other {
@@ -205,12 +205,12 @@ pub(crate) fn report_of_32_bits(library: &Library) -> io::Result<Option<Value>> 
     match child::run(command, library.limit(), KEPT) {
         Ok(finished) => Ok(serde_json::from_slice(&finished.output).ok()),
         Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
-        // A system without the 32-bit dynamic linker has no 32-bit programs.
+        // An error usually means that the system has no 32-bit dynamic linker, and therefore no 32-bit programs.
         Err(_) => Ok(None),
     }
 }
 
-/// Options that keep the output of a process.
+/// Options for a run whose output is stored.
 const KEPT: Watched = Watched {
     keeps_output: true,
     linker: false,

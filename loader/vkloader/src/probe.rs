@@ -36,10 +36,10 @@ pub(crate) struct Seen {
     /// Paths of the libraries that were loaded before the probe asked a driver.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) before: Vec<String>,
-    /// Paths of the libraries that were loaded later.
+    /// Paths of the libraries that were loaded after that.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) objects: Vec<String>,
-    /// Message of the system if the library could not be opened.
+    /// Message of the system, if it could not open the library.
     pub(crate) not_opened: Option<String>,
     /// Version of Vulkan that the library supports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -120,7 +120,7 @@ pub(crate) struct Device {
     pub(crate) driver_uuid: Option<String>,
     /// PCI domain, bus, device and function.
     pub(crate) pci: Option<String>,
-    /// `VkDriverId`.
+    /// Value of `VkDriverId`.
     pub(crate) driver_id: Option<i32>,
     /// Name that the driver reports.
     pub(crate) driver_name: Option<String>,
@@ -158,7 +158,7 @@ pub(crate) fn answers() -> io::Result<File> {
 /// Makes this process end with its parent. Also makes the system kill this process first when memory is short, because the process contains
 /// no work of the user.
 pub(crate) fn be_expendable() {
-    // If the system does not support these requests, the process runs without them.
+    // If the system does not support a request, the process runs without it.
     #[cfg(target_os = "linux")]
     {
         let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
@@ -199,7 +199,7 @@ pub(crate) fn open(library: &OsString) -> Result<Entry, String> {
     let name = library.to_str().ok_or("its path is not UTF-8")?;
     // SAFETY: the initialisers of a library may run any code. This process exists only to run the library, so a crash harms no other work.
     let opened = unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| words(&error))?;
-    // SAFETY: a Vulkan loader exports this function with this signature.
+    // SAFETY: the type is the signature with which Vulkan loaders export this function.
     let get = unsafe { opened.get::<GetProcAddr>(b"vkGetInstanceProcAddr\0") };
     let get = *get.map_err(|_| "it exports no vkGetInstanceProcAddr")?;
     std::mem::forget(opened);
@@ -215,7 +215,7 @@ fn words(error: &dyn std::error::Error) -> String {
     }
 }
 
-/// Calls the first commands of every program in their usual order, and creates a device for each physical device.
+/// Calls the first commands of a usual program in their usual order, and creates a logical device on each physical device.
 fn ask(
     entry: &Entry,
     layers: &[String],
@@ -254,7 +254,7 @@ fn ask(
 fn ask_driver(entry: &Entry, extent: Extent, seen: &mut Seen) {
     seen.before = objects::loaded();
     if extent == Extent::Extensions {
-        // The loader writes the driver's extensions to the trace.
+        // The result is ignored, because the loader writes the driver's extensions to the trace.
         entry.extensions();
         return seen.note_objects();
     }
@@ -363,12 +363,12 @@ fn digits(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns a version as text.
+/// Returns a packed version as text.
 fn version(number: u32) -> String {
     format!("{}.{}.{}", number >> 22 & 0x7F, number >> 12 & 0x3FF, number & 0xFFF)
 }
 
-/// Returns the word of `VK_LOADER_DEVICE_SELECT` for a `VkPhysicalDeviceType`.
+/// Returns the word for a `VkPhysicalDeviceType` in `VK_LOADER_DEVICE_SELECT`.
 fn kind(kind: i32) -> &'static str {
     match kind {
         1 => "integrated",

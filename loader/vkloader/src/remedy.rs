@@ -24,7 +24,7 @@ const MOST: usize = 4;
 /// A variable, and the word that a remedy adds to its value.
 type Set = (String, String);
 
-/// Replaces the variables in remedies that the programs' loader does not know.
+/// Replaces the variables in remedies that the programs' loader does not support.
 pub(crate) fn for_loader(report: &mut Report, records: &[Record], other: &Other) {
     type Alternative = fn(&str, &[Record]) -> Option<Set>;
     let rows: [(&str, Alternative); 2] = [(WITHOUT_DRIVERS, other_drivers), (WITHOUT_LAYERS, own_variable)];
@@ -178,7 +178,7 @@ impl Library {
     }
 }
 
-/// Result of the probe with some variables.
+/// Result of the probe with a set of variables.
 struct Tried {
     /// A sentence about the usable devices; `None` if no device is usable.
     usable: Option<String>,

@@ -57,7 +57,7 @@ const ROOM: usize = 256 << 10;
 
 /// Returns the folder if data can be written to its files. A full disk or a quota can prevent writing.
 fn with_room(folder: TempDir) -> io::Result<TempDir> {
-    // The user's umask may remove all permissions.
+    // The umask of the user may remove all permissions, so this call adds the necessary ones.
     std::fs::set_permissions(folder.path(), Permissions::from_mode(0o700))?;
     let file = folder.path().join("room");
     std::fs::write(&file, vec![0; ROOM])?;
@@ -92,7 +92,7 @@ impl Files {
                     .append(true)
                     .create(true)
                     .open(folder.path().join(name))?;
-                // The user's umask may have removed all permissions.
+                // The umask of the user may have removed all permissions, so this call adds the necessary ones.
                 file.set_permissions(Permissions::from_mode(0o600))?;
                 Ok(file)
             }
@@ -109,9 +109,10 @@ impl Files {
         format!("/proc/{}/fd/{number}", std::process::id()).into()
     }
 
-    /// Lets the programs of all users write to a file.
+    /// Permits the programs of all users to write to a file.
     ///
     /// # Errors
+    ///
     /// Returns the system's error.
     pub(crate) fn share(&self, file: &File) -> io::Result<()> {
         if let Some(folder) = &self.folder {
@@ -127,7 +128,7 @@ impl Files {
         self.folder.as_ref().map(TempDir::path)
     }
 
-    /// Returns the first bytes of a file; empty if the file cannot be read.
+    /// Returns the first `most` bytes of a file; empty if the file cannot be read.
     pub(crate) fn read(&self, name: &str, most: u64) -> Vec<u8> {
         match (&self.folder, self.file(name)) {
             (Some(folder), _) => read(&folder.path().join(name), most),
@@ -162,11 +163,11 @@ fn in_memory(name: &'static str, files: &mut Vec<(&'static str, File)>) -> io::R
     Ok(file)
 }
 
-/// Returns the first bytes of a file; empty if the path is not a regular file or cannot be read.
+/// Returns the first `most` bytes of a file; empty if the path is not a regular file or cannot be read.
 pub(crate) fn read(path: &Path, most: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     if std::fs::symlink_metadata(path).is_ok_and(|status| status.is_file()) {
-        // A program with another umask may have created the file.
+        // The umask of the program that created the file may have removed permissions.
         let _ = std::fs::set_permissions(path, Permissions::from_mode(0o600));
         if let Ok(file) = File::open(path) {
             // After an error, the bytes that were read are used.

@@ -90,8 +90,7 @@ fn install(signal: libc::c_int, handler: libc::sighandler_t, flags: libc::c_int)
     // SAFETY: both structures are valid for the call. The handlers do nothing, or store an atomic value, which signal handlers may do.
     unsafe { libc::sigaction(signal, &action, &mut before) };
     if before.sa_sigaction == libc::SIG_IGN {
-        // A signal that the parent process ignored stays ignored.
-        // SAFETY: the `sigaction` call above filled `before`.
+        // A signal that the parent process ignored must remain ignored. SAFETY: the `sigaction` call above filled `before`.
         unsafe { libc::sigaction(signal, &before, ptr::null_mut()) };
     }
 }
@@ -115,7 +114,7 @@ pub(crate) fn release_requests_to_end() {
 fn mask(how: libc::c_int) {
     // SAFETY: a signal set consists of integers, so zero is a valid value.
     let mut signals: libc::sigset_t = unsafe { mem::zeroed() };
-    // SAFETY: the set is valid for the calls, the numbers are valid signals, and the previous mask may be null.
+    // SAFETY: the set and the signal numbers are valid, and the pointer to the previous mask may be null.
     unsafe {
         libc::sigemptyset(&mut signals);
         for signal in TO_END {

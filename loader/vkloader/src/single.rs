@@ -15,7 +15,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{self, ExitCode};
 
-/// Names of the two files in the folder. `vkloader` uses the library in its own folder.
+/// Names of the two files in the folder. `vkloader` finds the library because both files are in the same folder.
 const NAMES: [&str; 2] = ["vkloader", "libvulkan.so.1"];
 
 /// A program that every system has. If two C libraries are installed, this program's dynamic linker belongs to the system's own C library.
@@ -23,7 +23,7 @@ const SHELL: &str = "/bin/sh";
 
 /// The files for one C library.
 pub struct Set {
-    /// The program.
+    /// The program `vkloader`.
     pub program: &'static [u8],
     /// The library that the program uses to examine drivers.
     pub library: &'static [u8],
@@ -167,7 +167,7 @@ mod tests {
         for (there, shell, chosen) in [
             (&[gnu][..], Some(gnu), Some(0)),
             (&[musl], Some(musl), Some(1)),
-            // A second C library is installed in addition to the system's own.
+            // Another C library is installed in addition to the system's own.
             (&[gnu, musl], Some(gnu), Some(0)),
             (&[gnu, musl], Some(musl), Some(1)),
             // The shell is static, or its dynamic linker has another name.

@@ -254,7 +254,7 @@ pub(crate) fn of_other_size(program: &OsStr, records: &[Record]) -> Option<Dropp
     Some(found)
 }
 
-/// Returns the remedy that installs packages for 32-bit programs. For other programs, returns the usual remedy.
+/// Returns the remedy that installs packages for 32-bit programs. For other programs, returns the general remedy.
 fn for_32_bits(its: Identity, packages: &str) -> String {
     match its.is_x86_32() {
         true => format!("Install {packages}."),

@@ -32,7 +32,7 @@ impl Variables {
         Self(values.filter(|(name, value)| env::var(name).ok() != *value).collect())
     }
 
-    /// Sets or removes these variables for a command.
+    /// Sets these variables for a command, or removes them.
     pub(crate) fn give_to(&self, command: &mut Command) {
         for (name, value) in &self.0 {
             match value {

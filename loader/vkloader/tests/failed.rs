@@ -43,7 +43,7 @@ fn with_library(machine: &Machine, soname: &str) -> String {
     program.to_str().expect("plain").into()
 }
 
-/// Explains a program that [`with_library`] compiled.
+/// Runs `vkloader explain` for a program that [`with_library`] compiled, and returns the report.
 fn of_program(machine: &Machine, program: &str, more: &[&str]) -> Explained {
     let file = library();
     let words = [
@@ -210,7 +210,7 @@ fn a_remote_desktop_without_dri3_is_named() {
     let file = machine.file("cookies", cookies);
     let thread = std::thread::spawn(move || {
         for has_dri3 in [0, 1] {
-            // The first client only asks whether the server is running.
+            // The first client only checks that the server is running.
             let (mut client, _) = server.accept().expect("a client");
             client.read_exact(&mut [0; 12]).expect("a greeting");
             client.write_all(&[0]).expect("an answer");

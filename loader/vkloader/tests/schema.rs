@@ -114,7 +114,7 @@ fn reports_are_as_their_schema_says() {
     let machine = Machine::new();
     machine.driver("crash", "crash vkCreateInstance");
     check(&machine);
-    // The report about a supervised program has the same form.
+    // The report about a supervised program has the same format.
     let library = library();
     let library = library.to_str().expect("plain");
     let program = [env!("CARGO_BIN_EXE_vkloader"), "probe", library];

@@ -264,7 +264,7 @@ fn what_is_no_service_is_named() {
         }),
         (Operation::Manifests, "is not a file", |header| {
             let (reader, writer) = std::io::pipe().expect("a pipe");
-            // The pipe stays open, so reading from it would block.
+            // The pipe stays open, so reading from it would block the client.
             std::mem::forget(writer);
             vec![Sent {
                 files: vec![reader.into()],

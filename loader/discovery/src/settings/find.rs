@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn app_240_app_241_order_of_folders() {
-        // Columns: variables, expected folders.
+        // Columns: the variables, the expected folders.
         type Case<'a> = (&'a [(&'a str, &'a str)], &'a [&'a str]);
         let cases: &[Case<'_>] = &[
             (&[], &FIXED),

@@ -4,7 +4,7 @@ use super::Settings;
 use crate::env::{Environment, Variable};
 use core::sync::atomic::{AtomicU32, Ordering};
 
-/// The policies that the variable named when the library was loaded; [`UNSET`] if the variable was not set.
+/// The policies in the variable's value when the library was loaded; [`UNSET`] if the variable was not set.
 static ASKED: AtomicU32 = AtomicU32::new(UNSET);
 /// Value of [`ASKED`] if the variable was not set.
 const UNSET: u32 = u32::MAX;
@@ -14,15 +14,15 @@ const UNSET: u32 = u32::MAX;
 pub struct DriverPolicies(u8);
 
 impl DriverPolicies {
-    /// Software drivers are opened only if no other driver is known to have a device.
+    /// Opens software drivers only if no other driver is known to have a device.
     pub const SOFTWARE_LAST: Self = Self(1);
-    /// A driver is not opened while the kernel has suspended all its known devices and other drivers have devices.
+    /// Does not open a driver while the kernel has suspended all its known devices, if other drivers have devices.
     pub const NO_WAKE: Self = Self(2);
-    /// Libraries of drivers stay open after the last instance.
+    /// Keeps the libraries of drivers open after the last instance is destroyed.
     pub const KEEP_OPEN: Self = Self(4);
-    /// Drivers whose devices are recorded stay closed until a program needs more than the record.
+    /// Keeps drivers closed if their devices are recorded, until a program needs more than the record.
     pub const LAZY: Self = Self(8);
-    /// Like [`Self::LAZY`], but only for drivers whose devices are all suspended by the kernel.
+    /// Has the effect of [`Self::LAZY`], but only for drivers whose devices are all suspended.
     pub const LAZY_ASLEEP: Self = Self(16);
 
     /// Each policy with its name.

@@ -1,4 +1,4 @@
-//! Tables of settings files.
+//! Tests with tables of settings files.
 
 use super::*;
 use crate::env::{Environment, Fixed};
@@ -43,7 +43,7 @@ fn read_in(folders: &str, path: Text) -> Outcome {
     }
 }
 
-/// Reads a file with one object.
+/// Reads a settings file that contains one object with these members.
 fn one(members: &str) -> Outcome {
     read(&format!(
         r#"{{"file_format_version":"1.0.0","settings":{{{members}}}}}"#

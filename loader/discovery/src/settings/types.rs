@@ -1,4 +1,4 @@
-//! Content of a settings file, after the object for this executable was chosen.
+//! The content of a settings file, reduced to the object for this executable.
 
 use super::DriverPolicies;
 use crate::journal::LogBits;
@@ -21,8 +21,8 @@ pub struct Settings {
     pub additional_drivers: Vec<Text>,
     /// `true` if drivers from other sources are discarded.
     pub additional_drivers_exclusive: bool,
-    /// The physical devices to show, in order. `None` shows all devices. An empty list shows none, and still switches off the variables for
-    /// drivers (APP-215).
+    /// The physical devices to show, in order. `None` shows all devices. An empty list shows no devices, but variables for drivers are also
+    /// ignored then (APP-215).
     pub device_configurations: Option<Vec<DeviceConfiguration>>,
     /// Words for the devices to show, with [`END_OF_WORD`](crate::env::device_select::END_OF_WORD) after each word (DRV-143a). If the text
     /// is empty, the variable decides.
@@ -38,9 +38,9 @@ pub struct Settings {
 pub enum Control {
     /// The layer is active if the application, a variable or a manifest enables it.
     Auto,
-    /// Always active.
+    /// The layer is always active.
     On,
-    /// The layer is treated as not installed.
+    /// The layer is treated as if it were not installed.
     Off,
     /// The entry marks the position of all layers that the file does not name.
     Unordered,
@@ -62,11 +62,11 @@ impl Control {
 #[derive(Debug, PartialEq, Eq)]
 #[cfg_attr(test, derive(Clone))]
 pub struct LayerEntry {
-    /// Effect of the entry.
+    /// Effect of the entry on the layer or layers.
     pub control: Control,
     /// Exact name of the layer.
     pub name: Text,
-    /// Path of the layer's manifest, as written in the file.
+    /// Path of the layer's manifest, as in the file.
     pub path: Text,
     /// `true` if the layer is treated as an implicit layer.
     pub implicit: bool,
@@ -76,11 +76,11 @@ pub struct LayerEntry {
 /// allocator (APP-170).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceConfiguration {
-    /// `VkPhysicalDeviceIDProperties::deviceUUID`.
+    /// Value of `VkPhysicalDeviceIDProperties::deviceUUID`.
     pub device_uuid: [u8; 16],
-    /// `VkPhysicalDeviceIDProperties::driverUUID`.
+    /// Value of `VkPhysicalDeviceIDProperties::driverUUID`.
     pub driver_uuid: [u8; 16],
-    /// `VkPhysicalDeviceProperties::driverVersion`.
+    /// Value of `VkPhysicalDeviceProperties::driverVersion`.
     pub driver_version: u32,
     /// Name of the device, for messages only; may be empty.
     pub device_name: ShortName,

@@ -115,7 +115,7 @@ impl PartialEq<&str> for Text {
     }
 }
 
-/// Prints through [`Raw`], so that log lines keep every byte.
+/// Prints through [`Raw`], so that log lines contain every byte unchanged.
 impl fmt::Display for Text {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&Raw(&self.0), formatter)

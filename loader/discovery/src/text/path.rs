@@ -13,7 +13,7 @@ pub fn file_name(path: &[u8]) -> &[u8] {
     }
 }
 
-/// Returns the path before the last separator; `None` for a bare file name.
+/// Returns the path before the last separator; `None` for a file name without a folder.
 pub fn folder_of(path: &Text) -> Option<&[u8]> {
     let at = path.iter().rposition(|&byte| is_separator(byte))?;
     // For `/x.json`, the folder is the root.

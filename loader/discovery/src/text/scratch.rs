@@ -20,7 +20,7 @@ impl Scratch {
         &self.0
     }
 
-    /// Returns the path of an entry of the folder.
+    /// Returns the path for a name in the folder.
     pub fn path(&self, name: &str) -> Text {
         join(self.0.as_os_str().as_bytes(), name.as_bytes()).unwrap()
     }

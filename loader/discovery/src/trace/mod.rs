@@ -94,10 +94,10 @@ fn complain(what: Arguments<'_>) {
     )));
 }
 
-/// Subject of a step.
+/// Kind of step.
 #[derive(Clone, Copy)]
 pub enum Step<'a> {
-    /// A call of the program.
+    /// A call that the program makes.
     Call,
     /// Opening of a library.
     Open,

@@ -112,7 +112,7 @@ impl Record {
     }
 
     fn print(&mut self, value: Arguments<'_>) {
-        // Formatting fails only if memory runs out, which `raw` has noted.
+        // Formatting only fails if memory runs out, and `raw` has noted the shortage.
         let _ = self.write_fmt(value);
     }
 

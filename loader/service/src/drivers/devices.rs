@@ -18,7 +18,7 @@ pub struct Seen {
     pub age: Duration,
 }
 
-/// A device.
+/// A known device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Device {
     /// The device's identity.
@@ -65,7 +65,7 @@ impl Devices {
         all.filter(move |(_, device)| device.usable_at <= now)
     }
 
-    /// Returns `true` if no scan was done yet, or a device is still too new (LSV-4).
+    /// Returns `true` if the first scan is still pending, or a device is still too new (LSV-4).
     pub(super) fn are_pending(&self, now: Instant) -> bool {
         !self.scanned || self.next_usable(now).is_some()
     }

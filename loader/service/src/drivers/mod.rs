@@ -77,7 +77,7 @@ impl<L> Drivers<L> {
         self.advance(now);
     }
 
-    /// Notes a change in a folder of packages.
+    /// Notes that a folder of packages has changed.
     pub fn packages_touched(&mut self, now: Instant) {
         self.packages.touched(now);
     }
@@ -87,7 +87,7 @@ impl<L> Drivers<L> {
         self.packages.step(package, state);
     }
 
-    /// Records the result of a job.
+    /// Records the result of a job for a package.
     pub fn package_finished(&mut self, now: Instant, package: &str, outcome: Outcome<L>) {
         self.packages.finished(now, package, outcome);
         self.advance(now);
@@ -185,7 +185,7 @@ impl<L> Drivers<L> {
         &self.published
     }
 
-    /// Returns the published drivers for clients of a class, or for clients of unknown class (LSV-50).
+    /// Returns the published drivers for clients of a class; all published drivers if the class is unknown (LSV-50).
     pub fn published_for(&self, class: Option<Class>) -> impl Iterator<Item = &Rc<Driver<L>>> {
         let fits = move |driver: &&Rc<Driver<L>>| class.is_none_or(|class| class == driver.class);
         self.published.iter().filter(fits)
@@ -211,7 +211,7 @@ impl<L> Drivers<L> {
         self.was_ready
     }
 
-    /// Returns the time at which [`Drivers::advance`] must run even without an event.
+    /// Returns the time at which [`Drivers::advance`] must run again, even without an event.
     pub fn next(&self, now: Instant) -> Option<Instant> {
         self.devices
             .next_usable(now)

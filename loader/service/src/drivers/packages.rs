@@ -11,7 +11,7 @@ pub const KEPT: Duration = Duration::from_secs(10);
 /// The time for which the service collects changes on disk before it reads packages again.
 pub const COLLECT: Duration = Duration::from_millis(200);
 
-/// A driver that can be handed out. `L` is the type of a library.
+/// A driver that the service can hand out. `L` is the type of a library.
 #[derive(Debug)]
 pub struct Driver<L> {
     /// Manifest of the driver, in the form that clients receive.
@@ -22,7 +22,7 @@ pub struct Driver<L> {
     pub libraries: Vec<(String, Rc<Handed<L>>)>,
 }
 
-/// A library that can be handed out.
+/// A library that the service can hand out.
 #[derive(Debug)]
 pub struct Handed<L> {
     /// Description of the library in the package.
@@ -71,7 +71,7 @@ impl<L> State<L> {
 pub struct Instance<L> {
     /// Number of the instance, which is never reused while the service runs.
     pub number: u64,
-    /// The current state.
+    /// Current state of the instance.
     pub state: State<L>,
 }
 
@@ -89,12 +89,12 @@ impl<L> Instance<L> {
 /// A job for the worker threads, which read files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Job {
-    /// Read a package.
+    /// The package must be read.
     Load {
         /// Name of the package.
         package: String,
     },
-    /// Read the package again if it has changed.
+    /// The package must be read again if it has changed.
     Recheck {
         /// Name of the package.
         package: String,

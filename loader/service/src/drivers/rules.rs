@@ -1,24 +1,24 @@
-//! The administrator's list, which assigns packages with drivers to devices (LSV-26).
+//! The administrator's list, which assigns packages to devices (LSV-26).
 
 /// Properties of a device that the service can read without opening the device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
     /// Name of the device's kernel driver; empty if unknown.
     pub driver: String,
-    /// PCI number of the vendor.
+    /// PCI vendor ID of the device.
     pub vendor: Option<u16>,
-    /// PCI number of the device type.
+    /// PCI device ID of the device.
     pub device: Option<u16>,
 }
 
-/// An entry of the list.
+/// A rule of the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rule {
-    /// Kernel driver of the devices that the rule applies to; `None` for any.
+    /// Kernel driver of the devices to which the rule applies; `None` for any driver.
     pub driver: Option<String>,
-    /// Vendor of the devices that the rule applies to; `None` for any.
+    /// Vendor of the devices to which the rule applies; `None` for any vendor.
     pub vendor: Option<u16>,
-    /// Device type that the rule applies to; `None` for any.
+    /// Device ID to which the rule applies; `None` for any device.
     pub device: Option<u16>,
     /// Names of the packages, in order of preference.
     pub packages: Vec<String>,
@@ -37,9 +37,9 @@ impl Rule {
 pub struct Rules {
     /// The rules. The first rule that matches a device takes precedence.
     pub devices: Vec<Rule>,
-    /// The package of the software driver.
+    /// Name of the software driver's package.
     pub fallback: String,
-    /// `true` if the fallback package may be used.
+    /// `true` if the service may use the software driver's package.
     pub allow_fallback: bool,
 }
 

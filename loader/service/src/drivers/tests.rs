@@ -4,7 +4,7 @@ use super::*;
 use crate::package::{Described, Fault, InnerPath, Manifest};
 use std::time::Duration;
 
-/// The state, with a simulated clock.
+/// The state of the service, with a simulated clock.
 struct Scene {
     drivers: Drivers<&'static str>,
     start: Instant,

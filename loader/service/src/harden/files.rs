@@ -8,9 +8,9 @@ use std::io;
 use std::os::raw::c_long;
 use std::path::Path;
 
-/// All rights of the first version of Landlock, which cover opening, creating and removing files.
+/// Bits of all rights in the first version of Landlock, for opening, creating and removing files.
 const ALL: u64 = (1 << 13) - 1;
-/// The rights to read files and list folders.
+/// Bits of the rights to read files and list folders.
 const READ: u64 = 1 << 2 | 1 << 3;
 /// Number of the kind of rule that covers a folder and everything below it.
 const BENEATH: c_long = 1;
@@ -88,7 +88,7 @@ fn call(number: c_long, arguments: [c_long; 4]) -> Result<c_long, Errno> {
 
 #[allow(unsafe_code, reason = "the system returns a number")]
 fn own(descriptor: c_long) -> OwnedFd {
-    // SAFETY: the system has just created the descriptor, so no other code owns it. Descriptors fit into 32 bits.
+    // SAFETY: the system has just created the descriptor, so no other code owns it. A descriptor always fits in 32 bits.
     unsafe { OwnedFd::from_raw_fd(descriptor as i32) }
 }
 

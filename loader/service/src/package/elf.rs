@@ -1,4 +1,4 @@
-//! The part of an ELF header that names the processor and word size of a library or program (LSV-50).
+//! The part of an ELF header with the processor and the word size of a library or program (LSV-50).
 
 /// Number of bytes that [`Elf::read`] needs.
 pub const HEADER_BYTES: usize = 20;
@@ -6,9 +6,9 @@ pub const HEADER_BYTES: usize = 20;
 /// Word size: the width of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
-    /// 32 bits.
+    /// Word size of 32 bits.
     Bits32,
-    /// 64 bits.
+    /// Word size of 64 bits.
     Bits64,
 }
 

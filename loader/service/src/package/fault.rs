@@ -41,7 +41,7 @@ pub enum Fault {
     Writable {
         /// Path of the file or folder, relative to the package; `..` is the folder that contains all packages.
         file: String,
-        /// Owner of the file.
+        /// User who owns the file.
         owner: u32,
         /// Permission bits of the file.
         mode: u32,
@@ -82,7 +82,7 @@ pub enum Fault {
         /// The expected value.
         wanted: &'static str,
     },
-    /// The manifest is for another API than Vulkan.
+    /// The manifest is for an API with another variant than Vulkan.
     Variant(String),
     /// The last component of `library_path` is not a valid key (LSV-55).
     Key(String),

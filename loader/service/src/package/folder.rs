@@ -1,5 +1,5 @@
-//! Folders and files of a package (LSV-49, LSV-50). A path is opened one component after the other, and each check uses the opened
-//! descriptor. Paths may contain no symbolic link and no `..`, and only root may change the files.
+//! Folders and files of a package (LSV-49, LSV-50). Each component of a path is opened separately, and each check uses the opened
+//! descriptor. Paths must not contain symbolic links or `..`, and only root may change the files.
 
 use super::fault::Fault;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -17,7 +17,7 @@ impl Owner {
 
     /// Returns `true` if this user owns the file, and no other user may write to it.
     fn holds(self, stat: &Stat) -> bool {
-        // If all users may write to a folder, the sticky bit does not make the folder acceptable.
+        // A folder to which all users may write is rejected, even with the sticky bit.
         stat.st_uid == self.0 && Mode::from_raw_mode(stat.st_mode) & (Mode::WGRP | Mode::WOTH) == Mode::empty()
     }
 
@@ -45,7 +45,7 @@ pub struct Folder {
     stat: Stat,
 }
 
-/// An open regular file.
+/// A regular file that is open.
 #[derive(Debug)]
 pub struct File {
     /// Descriptor that is open for reading.
@@ -67,8 +67,8 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// Returns the stamp of a file with this state.
-    // The types of the numbers differ between processors.
+    /// Returns the stamp for a file with this state.
+    // The integer types differ between processors, so some casts have no effect.
     #[allow(
         clippy::unnecessary_cast,
         reason = "the types of the numbers differ between processors"
@@ -95,7 +95,7 @@ impl File {
         Stamp::new(&self.stat)
     }
 
-    /// Returns `true` if the file has changed since it was opened.
+    /// Returns `true` if the file has changed since the service opened it.
     pub fn has_changed(&self) -> bool {
         rustix::fs::fstat(&self.fd).map_or(true, |stat| Stamp::new(&stat) != self.stamp())
     }
@@ -159,10 +159,11 @@ impl Folder {
         Self::checked(fd, self.path.join(name), shown, self.owner)
     }
 
-    /// Opens the package of this name in this folder, which contains packages. Names in messages are relative to the package.
+    /// Opens the package with this name in this folder of packages. Names in messages are relative to the package.
     ///
     /// # Errors
-    /// Returns the errors of [`Folder::folder`], or [`Fault::Absent`] if there is no such package.
+    ///
+    /// Returns the errors of [`Folder::folder`], or [`Fault::Absent`] if the package does not exist.
     pub fn package(&self, name: &str) -> Result<Self, Fault> {
         let found = self.folder(name);
         match found {
@@ -175,7 +176,7 @@ impl Folder {
         }
     }
 
-    /// Returns `true` if no file has this name.
+    /// Returns `true` if the folder contains no file with this name.
     pub fn is_absent(&self, name: &str) -> bool {
         matches!(
             rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW),
@@ -183,7 +184,7 @@ impl Folder {
         )
     }
 
-    /// Opens a regular file at a path of one or more components below this folder. Passes each folder of the path to `visit`.
+    /// Opens a regular file at a path of one or more components below this folder. Calls `visit` with each folder of the path.
     ///
     /// # Errors
     /// The file does not exist, a component is a link, the file is not a regular file, or users other than the owner may change it.
@@ -225,7 +226,7 @@ impl Folder {
         }
     }
 
-    /// Returns `true` if only root may change this folder and all folders above it. Opens no file.
+    /// Returns `true` if only root may change this folder and all folders above it. Does not open files.
     pub fn is_safe_up_to_root(&self) -> bool {
         let mut path = PathBuf::from(".");
         let mut last = None;

@@ -54,7 +54,7 @@ impl InnerPath {
         &self.0
     }
 
-    /// Returns the last component.
+    /// Returns the last component of the path.
     pub fn file_name(&self) -> &str {
         last(&self.0)
     }
@@ -70,7 +70,7 @@ pub struct Metadata {
     pub manifest: InnerPath,
 }
 
-/// A library in `metadata.json`.
+/// A library according to `metadata.json`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Described {
     /// The name under which other libraries need this one; empty for the driver's library.
@@ -238,7 +238,7 @@ impl Manifest {
         manifest.icd.library_path.clone_from(&key);
         Published {
             name: format!("{key}.json"),
-            // Values parsed from JSON can always be written as JSON.
+            // Writing values as JSON that were parsed from JSON cannot fail.
             contents: serde_json::to_string(&manifest).unwrap_or_default(),
             key,
         }
@@ -255,7 +255,7 @@ fn last(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 
-/// Returns the longest beginning of a text that has at most `most` bytes and does not divide a character.
+/// Returns the longest beginning of a text that has at most `most` bytes and does not split a character.
 fn cut(text: &str, most: usize) -> &str {
     let most = most.min(text.len());
     let end = (0..=most).rev().find(|at| text.is_char_boundary(*at));

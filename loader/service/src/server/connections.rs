@@ -95,7 +95,7 @@ impl Server {
         self.write_soon(now);
     }
 
-    /// Closes a connection at once, or after the client has read all replies.
+    /// Closes a connection immediately, or after the client has read all replies.
     fn end(&mut self, client: Client, now: Instant) {
         let account = client.account;
         if let Some(socket) = client.close() {

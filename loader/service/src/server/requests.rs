@@ -62,7 +62,7 @@ impl Server {
         }
     }
 
-    /// Answers a request at once if possible, and otherwise later.
+    /// Answers a request immediately if possible, and otherwise later.
     fn hold(&mut self, number: u64, asked: Header, awaited: Awaited, now: Instant) -> Result<(), End> {
         let held = Held {
             client: number,

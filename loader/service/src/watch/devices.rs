@@ -1,4 +1,4 @@
-//! Watches the folder of device nodes, and reads the system's facts about each device (LSV-25, LSV-26). Opens no node.
+//! Watches the folder of device nodes, and reads facts about each device from sysfs (LSV-25, LSV-26). Does not open nodes.
 
 use super::folders::for_each;
 use crate::drivers::{Identity, Seen, is_node};
@@ -38,7 +38,7 @@ impl DeviceFolder {
         Ok(watch)
     }
 
-    /// Adds watches for the folders that exist now.
+    /// Adds watches for the folders that exist.
     fn renew(&mut self) {
         let add = |path: &Path, flags| inotify::add_watch(&self.inotify, path, flags | WatchFlags::ONLYDIR).ok();
         self.above = self

@@ -15,9 +15,10 @@ pub struct FolderWatch {
 }
 
 impl FolderWatch {
-    /// Creates a watch that covers no folder yet.
+    /// Creates a watch without folders.
     ///
     /// # Errors
+    ///
     /// Returns the error that the system reported.
     pub fn new() -> io::Result<Self> {
         let inotify = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;

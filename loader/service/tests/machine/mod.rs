@@ -26,7 +26,7 @@ use wire::{Header, Operation, Packet};
 /// Path of the program.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_vk-loader-service");
 
-/// Runs a test as root. For another user, prints that the test was skipped.
+/// Runs a test if the user is root. Otherwise, prints that the test was skipped.
 pub(crate) fn case(run: impl FnOnce(Machine)) {
     if steady::is_superuser() {
         run(Machine::new(tempfile::tempdir().expect("there is room for a folder")));
@@ -288,7 +288,7 @@ impl Machine {
         panic!("the service publishes {last:?} instead of {names:?}\n{}", self.log());
     }
 
-    /// Returns the state that a client of root receives: the part below `core/vulkan_loader`.
+    /// Returns the part of the state below `core/vulkan_loader`, which a client of root receives.
     pub(crate) fn inspect(&self) -> Value {
         let mut reply = self.client().ask(Operation::Inspect, "{}");
         assert_eq!(reply.status(), "ok");
@@ -319,7 +319,7 @@ impl Drop for Machine {
     }
 }
 
-/// Runs the program with a command.
+/// Runs the program with these arguments.
 pub(crate) fn program<S: AsRef<std::ffi::OsStr>>(words: impl IntoIterator<Item = S>) -> Output {
     let output = Command::new(PROGRAM).args(words).stdin(Stdio::null()).output();
     output.expect("the program is there")
@@ -393,7 +393,7 @@ impl Connection {
         Ok(Self { socket, next: 1 })
     }
 
-    /// Sends bytes, with copies of descriptors.
+    /// Sends bytes, together with copies of descriptors.
     pub(crate) fn send_raw(&self, bytes: &[u8], descriptors: &[OwnedFd]) -> io::Result<()> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(8))];
         let mut control = SendAncillaryBuffer::new(&mut space);

@@ -1,4 +1,4 @@
-//! Ends all processes that a query of drivers started, including the processes that a driver starts.
+//! Kills all processes that a query of drivers started, including the processes that a driver starts.
 
 use rustix::process::{Pid, Signal, WaitOptions};
 use std::time::Duration;
@@ -17,7 +17,7 @@ pub(super) fn begin() {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
-/// Ends the descendants whose parent has ended.
+/// Kills the descendants whose parent has ended.
 pub(super) fn end_orphans() {
     for _ in 0..ROUNDS {
         let Ok(orphans) = children() else { return };

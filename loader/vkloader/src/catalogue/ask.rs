@@ -35,7 +35,7 @@ const ATTEMPTS: usize = 2;
 pub(super) enum Depth {
     /// Instance extensions. Drivers do not open devices for this query.
     Extensions,
-    /// Instance extensions and devices.
+    /// Instance extensions and devices. Drivers may open devices for this query.
     Devices,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Answer {
     pub(super) files: Option<Vec<SharedFile>>,
 }
 
-/// Starts the processes that ask drivers.
+/// Runs the processes that ask drivers.
 pub(super) struct Asker<'a> {
     asking: &'a Asking,
     user: bool,
@@ -129,7 +129,8 @@ impl<'a> Asker<'a> {
     /// Asks the driver of a manifest.
     ///
     /// # Errors
-    /// The process cannot be run, or its trace does not contain an answer.
+    ///
+    /// The process cannot be run, or its trace contains no answer.
     pub(super) fn ask(&self, manifest: &str, depth: Depth) -> io::Result<Answer> {
         if manifest.contains(':') {
             return Err(io::Error::other("a path with a colon cannot be asked for alone"));

@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Upper bound on the delay of the clock that the kernel uses for file times.
+/// Upper bound on the delay between the real time and the time that the kernel sets for files.
 const TICK: Duration = Duration::from_millis(20);
 
 /// Facts about a library from its dynamic section.
@@ -30,7 +30,7 @@ impl Known {
 }
 
 /// Returns the files that the dynamic linker maps for a driver, and the folders in which it searches for them. Excludes the driver's own
-/// library if the manifest names that library by a path. Returns `None` if a catalogue cannot contain one of the names.
+/// library if the manifest names that library by a path. Returns `None` if one of the names cannot be written to a catalogue.
 pub(super) fn of(
     seen: Option<&Seen>,
     (named, path): (&str, &str),
@@ -134,8 +134,8 @@ fn mapped(linker: &[String]) -> Vec<String> {
     paths.filter(|path| path.contains('/')).map(String::from).collect()
 }
 
-/// Returns the paths in a driver's own folders that have a needed name but that the dynamic linker skipped. Examples are broken links and
-/// files for another processor.
+/// Returns paths in a driver's own folders that have the name of a needed library, but that the dynamic linker skipped. Examples are broken
+/// links and files for another processor.
 fn unused<'a>(
     folders: &BTreeSet<String>,
     libraries: impl Iterator<Item = &'a Known>,
@@ -157,7 +157,7 @@ fn with_kinds(folder: &str) -> Vec<String> {
     all
 }
 
-/// Adds the existing subfolders that older versions of the GNU C library search, at any depth.
+/// Adds existing subfolders that older versions of the GNU C library search, at any depth.
 fn add_old(folder: &str, all: &mut Vec<String>) {
     for name in catalogue::closure::OLD_FOLDERS.split(|&byte| byte == b' ') {
         let below = format!("{folder}/{}", String::from_utf8_lossy(name));

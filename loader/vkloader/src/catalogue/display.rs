@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Variables by which programs find a display.
+/// Variables that name a display for programs.
 const VARIABLES: [&str; 2] = ["DISPLAY", "WAYLAND_DISPLAY"];
 
 /// Delay between two checks for clients.
@@ -33,7 +33,7 @@ impl Display {
     /// Starts a display whose sockets are in a folder.
     ///
     /// # Errors
-    /// A socket cannot be created. For example, the path of the folder may be too long for a socket.
+    /// A socket cannot be created, for example because the path of the folder is too long.
     pub(super) fn start(folder: &Path) -> io::Result<Self> {
         let mut listeners = Vec::new();
         for name in VARIABLES {

@@ -27,7 +27,7 @@ pub(super) struct Catalogue {
     pub(super) linker_cache: String,
     /// Checksum of the dynamic linker's cache.
     pub(super) linker_cache_sum: String,
-    /// Variables that affect the answers of drivers, if they were set.
+    /// The variables that affect the answers of drivers and that were set, with their values.
     pub(super) variables: Vec<Variable>,
     /// Folders of `LD_LIBRARY_PATH` when the drivers were asked. Programs need not have the same folders.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -92,7 +92,7 @@ impl Catalogue {
         places.iter().map(|&place| self.files.get(place).cloned()).collect()
     }
 
-    /// Returns `true` if the machine's devices did not change while drivers were asked.
+    /// Returns `true` if the machine's devices did not change while the drivers were asked.
     pub(super) fn is_of_one_machine(&self) -> bool {
         !self.machine.fingerprint.is_empty()
     }
@@ -181,7 +181,7 @@ pub(super) struct Library {
 #[serde(from = "Vec<String>", into = "Vec<String>")]
 pub(super) struct SharedFile {
     pub(super) path: String,
-    /// Identity; empty if the path did not exist.
+    /// Written form of the identity; empty if the path did not exist.
     pub(super) identity: String,
     /// Names by which libraries request the file, separated by blanks.
     pub(super) names: String,
@@ -217,24 +217,24 @@ impl From<SharedFile> for Vec<String> {
     }
 }
 
-/// The result of asking a driver.
+/// Result of asking a driver.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub(super) enum Outcome {
     /// The driver created an instance, or only listed its extensions if it was not asked for more.
     Answered,
-    /// The driver reported an error.
+    /// The driver returned an error.
     Failed {
-        /// `VkResult`, or 0 if no command was called.
+        /// The driver's `VkResult`, or 0 if no command was called.
         code: i32,
         /// The error in words.
         reason: String,
     },
-    /// A signal ended the process.
+    /// A signal ended the process in which the driver was asked.
     Crashed { signal: i32, within: Option<String> },
     /// The driver ended its process with this exit status.
     Ended { status: i32, within: Option<String> },
-    /// The process did not end within this time limit.
+    /// The process did not end within this time limit, in seconds.
     Hung { seconds: u64, within: Option<String> },
 }
 
@@ -282,7 +282,7 @@ pub(super) struct Device {
 pub(super) fn read(path: &Path) -> io::Result<Catalogue> {
     let name = |error| naming(path, error);
     let mut bytes = Vec::new();
-    // Without this flag, opening a pipe could block.
+    // Without this flag, opening a pipe could block the process.
     let file = File::options()
         .read(true)
         .custom_flags(libc::O_NONBLOCK)

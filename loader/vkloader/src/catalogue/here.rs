@@ -99,7 +99,7 @@ impl Process for Here {
             take(&Object {
                 path: path.as_bytes(),
                 name: needs.own.as_deref().unwrap_or_default().as_bytes(),
-                // The library paths of the program that will run are unknown.
+                // The search paths of the programs that use the catalogue are unknown here.
                 search: b"",
                 own_search: b"",
             });
@@ -135,7 +135,7 @@ pub(super) struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    /// Examines all files that a catalogue refers to.
+    /// Checks all files to which a catalogue refers.
     pub(super) fn new(catalogue: Catalogue<'a, Seen<'a>>) -> Self {
         let search = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
         let mut files: Vec<Checked<'_>> = catalogue.files().map(Checked::from).collect();
@@ -158,7 +158,7 @@ impl<'a> Judge<'a> {
         Some(format!("{file} {}", doubt.0.words().1))
     }
 
-    /// Returns the first variable whose value differs from the recorded one.
+    /// Returns the first variable whose value differs from the recorded value.
     pub(super) fn variable(&self) -> Option<String> {
         let mut set = 0;
         let other = std::env::vars_os().find(|(name, value)| {

@@ -23,10 +23,10 @@ const NODES: [&str; 9] = [
     "dev/kfd",
 ];
 
-/// The devices of a machine.
+/// The graphics devices of a machine.
 pub(super) struct Machine {
     root: PathBuf,
-    /// The record of the machine in a catalogue.
+    /// The facts about the machine that a catalogue records.
     pub(super) record: file::Machine,
 }
 
@@ -73,8 +73,8 @@ impl Machine {
         )
     }
 
-    /// Returns `true` if this process may open the device nodes of a driver. Without this right, a driver lists no device although the
-    /// device exists. Must be called only if no card is suspended, because opening a node wakes the device.
+    /// Returns `true` if this process may open the device nodes of a driver. Without this permission, a driver lists no device although the
+    /// device exists. Must be called only if no card is suspended, because opening a node wakes the card.
     pub(super) fn is_open_to(&self, library: &str) -> bool {
         let Some(row) = catalogue::hardware::of(library.as_bytes()) else {
             return true;

@@ -50,7 +50,7 @@ pub(super) fn remove(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the reason why programs without `VK_LOADER_CATALOGUE` do not read the user's own catalogue. Returns `None` if programs read it.
+/// Returns the reason why programs do not read the user's own catalogue without `VK_LOADER_CATALOGUE`. Returns `None` if programs read it.
 pub(super) fn unread(place: &Place) -> Option<String> {
     let system = place.system();
     if file::is_kept(&system, false) && super::show::has_valid_entry(&system) {

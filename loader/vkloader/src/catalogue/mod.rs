@@ -28,7 +28,7 @@ pub(crate) fn identity_of(path: &Path) -> Option<String> {
     identify::state(path).map(|identity| identity.to_string())
 }
 
-/// Exit status for success.
+/// Exit status after success.
 const GOOD: u8 = 0;
 /// Exit status if there is no catalogue, or if the drivers' answers differ from the catalogue.
 const NOT_GOOD: u8 = 1;

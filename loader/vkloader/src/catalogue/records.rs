@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Returns the first part of the name of each record.
+/// Returns the beginning of the name of each record.
 fn prefix() -> String {
     format!("record-{}-", catalogue::ARCHITECTURE)
 }

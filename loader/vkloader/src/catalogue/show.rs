@@ -11,7 +11,7 @@ use std::fmt::Write;
 use std::io;
 use std::path::Path;
 
-/// Prints a text. Ignores the error if the reader closed the pipe.
+/// Prints a text. Ignores the error of a pipe that the reader has closed.
 fn print(text: &str) -> io::Result<()> {
     crate::commands::heard(crate::commands::print(text.trim_end()))
 }

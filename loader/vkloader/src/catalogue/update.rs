@@ -19,7 +19,7 @@ type Known = (Driver, Option<Vec<SharedFile>>);
 /// Upper bound on the attempts for a driver whose files change while it is asked.
 const ATTEMPTS: usize = 3;
 
-/// Limits of an update.
+/// The extent of an update.
 pub(super) struct Extent<'a> {
     /// The previous catalogue. The update can keep its valid entries.
     pub(super) before: Option<Catalogue>,
@@ -248,7 +248,7 @@ fn ask_once(asker: &Asker<'_>, machine: &Machine, manifest: &str, wakes: bool) -
     };
     let library = first.path.clone().unwrap_or_else(|| first.named.clone());
     let mut hardware = machine.hardware(&library);
-    // A software driver has no card that the query could wake.
+    // A software driver has no card, so the query wakes no card.
     let mut answer = match !wakes && hardware == Hardware::Software {
         true => asker.ask(manifest, Depth::Devices)?,
         false => first,
@@ -273,7 +273,7 @@ fn ask_once(asker: &Asker<'_>, machine: &Machine, manifest: &str, wakes: bool) -
 /// Reason why a driver has no entry: one of its files has no identity.
 enum Unknown {
     Manifest,
-    /// A library: its path, or its name in the manifest.
+    /// A library has no identity. The text is its path, or its name in the manifest.
     Library(String),
 }
 
@@ -287,7 +287,7 @@ fn not_a_file(path: &str) -> io::Error {
 }
 
 /// Returns the error for a library that the dynamic linker did not find by its name. `search` lists folders that programs may search, but
-/// that an update of the system's catalogue does not search.
+/// that an update of the system's catalogue skips.
 fn not_found(named: &str, search: Vec<String>) -> io::Error {
     let mut folders = search.iter();
     let folder = folders.find(|folder| Path::new(folder).join(named).exists());

@@ -106,7 +106,7 @@ fn is_for_windows(library: &str) -> bool {
     LIBRARIES.iter().any(|name| library.starts_with(name))
 }
 
-/// Returns the problem with an X display of this machine, if there is one. Does not examine displays of other machines.
+/// Returns the problem with an X display of this machine, if there is one. Does not check displays of other machines.
 fn x11(display: &str) -> Option<String> {
     let number = display.strip_prefix(':')?.split('.').next()?;
     let path = format!("/tmp/.X11-unix/X{number}");
@@ -126,7 +126,7 @@ fn x11(display: &str) -> Option<String> {
     }
 }
 
-/// Description of a server that requires authorization.
+/// Description of an X server that requires authorization.
 const REFUSES: &str = "its server refuses programs without authorization";
 
 fn wayland(display: &str, folder: Option<&str>) -> Option<String> {

@@ -28,8 +28,8 @@ pub(super) fn explain(dropped: &mut Dropped, loader: Option<&Path>, program: Opt
     if !is_about.contains(&dropped.code.as_str()) {
         return;
     }
-    // The finding about a driver has the name of the driver's library. The finding about a layer has the layer's name, and the library in
-    // `file`.
+    // A finding about a driver has the path of the driver's library as its name. A finding about a layer has the layer's name as its name,
+    // and the library in `file`.
     let library = match dropped.code.starts_with("layer") {
         true => dropped.file.clone().unwrap_or_default(),
         false => dropped.name.clone(),
@@ -70,7 +70,7 @@ fn of_file(dropped: &mut Dropped, path: &Path, own: Identity, program: Option<&P
             .findings
             .insert(0, format!("{} is for {found}, the program for {own}", path.display()));
         dropped.advice = format!("Install the package for {own} that brings {}.", file_name(&shown(path)));
-        // If a library is for another processor with the same word size, the system only reports that the library cannot be opened.
+        // For a library that is for another processor with the same word size, the system only reports that it cannot open the library.
         if let Some(code) = Code::of_name(&dropped.code.replace("not-opened", "wrong-architecture")) {
             dropped.code = code.name().into();
             dropped.reason = code.row().meaning.into();
@@ -210,7 +210,7 @@ fn missing(dropped: &mut Dropped, path: &Path, own: Identity) -> bool {
     !missing.is_empty()
 }
 
-/// Returns the dynamic linker's message that a finding quotes.
+/// Returns the dynamic linker's message in a finding.
 fn words_of_the_linker(dropped: &Dropped) -> Option<String> {
     let prefix = "the system says: ";
     let mut findings = dropped.findings.iter();
@@ -219,7 +219,7 @@ fn words_of_the_linker(dropped: &Dropped) -> Option<String> {
         .map(String::from)
 }
 
-/// Adds an explanation to the dynamic linker's message about versions and symbols.
+/// Adds an explanation of the dynamic linker's message about versions and symbols.
 fn in_words_of_the_linker(dropped: &mut Dropped, words: &str, own: Identity, program: Option<&Path>) {
     let explained = too_old(words, own)
         .or_else(|| undefined(words, own, program))

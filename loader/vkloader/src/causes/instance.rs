@@ -1,4 +1,4 @@
-//! Finds why a program has no instance, and which layers are too old for the program.
+//! Finds the reason why a program has no instance, and the layers that are too old for the program.
 
 use super::{display, words};
 use crate::events::{Event, Record};
@@ -11,7 +11,7 @@ const OUT_OF_HOST_MEMORY: i32 = -1;
 const LAYER_NOT_PRESENT: i32 = -6;
 const EXTENSION_NOT_PRESENT: i32 = -7;
 
-/// Phrases of the log's message about a layer that is older than the program.
+/// Phrases in log messages about a layer that is older than the program.
 const OLDER: [&str; 3] = [
     "Layer ",
     " uses API version ",
@@ -106,7 +106,7 @@ const PACKAGES: [(&str, [&str; 2]); 1] = [(
     ["vulkan-validationlayers", "vulkan-validation-layers"],
 )];
 
-/// Adds the name of the layer that a program requested, and the reason why the layer is missing.
+/// Adds to the finding the name of the layer that a program requested, and the reason why the layer is missing.
 fn name_layer(found: &mut Dropped, report: &Report, records: &[&Record]) {
     let refused = records.iter().rev().find_map(|record| match &record.event {
         Event::Refused(refused) => Some(refused.name.as_str()),

@@ -6,7 +6,7 @@ use rustix::process::{Resource, getrlimit};
 /// Remedy for a limit on the address space.
 pub(super) const REMEDY: &str = "Remove the limit: ulimit -v unlimited; in a service of systemd, LimitAS=infinity.";
 
-/// Codes of failures that a lack of memory may cause.
+/// Codes of failures that can have a lack of memory as their cause.
 const MAY_LACK_MEMORY: [&str; 5] = [
     codes::PROGRAM_CRASHED.name,
     codes::INSTANCE_FAILED.name,
@@ -34,7 +34,7 @@ pub(super) fn open_files() -> (String, String) {
     )
 }
 
-/// Adds a limit on the address space to a finding that a lack of memory may have caused.
+/// Adds the limit on the address space to a finding that a lack of memory may have caused.
 pub(super) fn explain(dropped: &mut Dropped) {
     if !MAY_LACK_MEMORY.contains(&dropped.code.as_str()) {
         return;

@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
-/// Adds the problem with the file to the finding about a manifest.
+/// Adds the fault of the file to the finding about a manifest.
 pub(super) fn explain(dropped: &mut Dropped) {
     let path = dropped.file.clone().unwrap_or_else(|| dropped.name.clone());
     match dropped.code.as_str() {

@@ -15,7 +15,7 @@ const FILES: [&str; 6] = [
     "etc/zsh/zshenv",
     "etc/zsh/zshrc",
 ];
-/// Folders with such files, relative to the root.
+/// Folders with files of this kind, relative to the root.
 const FOLDERS: [&str; 4] = [
     "etc/environment.d",
     "usr/lib/environment.d",
@@ -34,7 +34,7 @@ const OWN_FILES: [&str; 9] = [
     ".zshrc",
     ".config/fish/config.fish",
 ];
-/// Folders with such files for a user, relative to the home folder.
+/// Folders with files of this kind for a user, relative to the home folder.
 const OWN_FOLDERS: [&str; 2] = [".config/environment.d", ".config/plasma-workspace/env"];
 
 /// Returns sentences about the origin of a variable in this process; empty if the origin is unknown.
@@ -80,7 +80,7 @@ fn parent(proc: &Path, process: u32) -> Option<u32> {
     line.trim().parse().ok()
 }
 
-/// Returns the file and line that set the variable.
+/// Returns the file that sets the variable, and the line.
 fn file(root: &Path, home: Option<&Path>, name: &str) -> Option<String> {
     let mut files: Vec<PathBuf> = FILES.iter().map(|file| root.join(file)).collect();
     let mut folders: Vec<PathBuf> = FOLDERS.iter().map(|folder| root.join(folder)).collect();

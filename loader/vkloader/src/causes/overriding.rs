@@ -14,7 +14,7 @@ pub(super) const REPLACING: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
 /// The layer that Vulkan Configurator installs, which can replace search paths and disable layers.
 const OVERRIDE: &str = "VK_LAYER_LUNARG_override";
 
-/// Adds findings about settings that override drivers and layers.
+/// Adds findings about settings that override other settings, drivers and layers.
 pub(super) fn find(report: &mut Report, records: &[&Record]) {
     // If no device is usable, the override is the likely cause. Otherwise, it is only a side note.
     let silent = if report.is_usable() { rank::ASIDE } else { rank::SILENT };
@@ -74,7 +74,7 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
     report.dropped.append(&mut found);
 }
 
-/// Adds the origin of an override layer that does not work.
+/// Adds the origin of a broken override layer to the finding about the layer.
 fn left_by_configurator(dropped: &mut Dropped) {
     if dropped.name == OVERRIDE {
         let file = dropped.file.as_deref().unwrap_or("its manifest");
@@ -82,7 +82,7 @@ fn left_by_configurator(dropped: &mut Dropped) {
     }
 }
 
-/// Adds the variable that makes Mesa's layer print the devices and end the program.
+/// Adds to a finding the variable that makes Mesa's layer print the devices and end the program.
 fn listed_by_mesa(dropped: &mut Dropped) {
     const NAME: &str = "MESA_VK_DEVICE_SELECT";
     let is_layer = |finding: &String| finding.contains("VK_LAYER_MESA_device_select");
@@ -186,7 +186,7 @@ fn none_has_device(report: &Report) -> Option<Dropped> {
     })
 }
 
-/// Remedies for sandboxes that contain their own drivers.
+/// Remedies for sandboxes that have their own drivers.
 const IN_SANDBOX: [(&str, &str); 2] = [
     (
         "flatpak",

@@ -20,7 +20,7 @@ pub(super) struct Unsearched {
     pub(super) advice: String,
 }
 
-/// Finds manifests below `root` that the loader does not find. `searched` lists the folders that the loader searched.
+/// Finds manifests below `root` that the loader did not find. `searched` lists the folders that the loader searched.
 pub(super) fn find(root: &Path, searched: &[&str]) -> Vec<Unsearched> {
     let elsewhere = USUAL.iter().filter_map(|usual| of_usual(root, usual, searched));
     let misnamed = searched.iter().filter_map(|folder| misnamed(Path::new(folder)));
@@ -41,7 +41,7 @@ fn dangling(folder: &Path) -> Option<Unsearched> {
     })
 }
 
-/// A user's home folder, and the remedy for manifests in it.
+/// A user's home folder, with the remedy for manifests in it.
 struct Home {
     folder: String,
     advice: String,
@@ -176,7 +176,7 @@ fn of_name(path: &str) -> Unsearched {
     }
 }
 
-/// Returns the names in a folder, sorted.
+/// Returns the names of the entries in a folder, sorted.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names: Vec<String> = entries

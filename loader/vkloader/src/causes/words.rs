@@ -9,13 +9,13 @@ use std::path::Path;
 /// Kinds of words in variables.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
-    /// Layer name.
+    /// Word that is the name of a layer.
     Layer,
-    /// Pattern for layer names.
+    /// Word that is a pattern for layer names.
     LayerPattern,
-    /// Pattern for file names of driver manifests.
+    /// Word that is a pattern for file names of driver manifests.
     DriverPattern,
-    /// Path of a manifest, or of a folder with manifests.
+    /// Word that is the path of a manifest, or of a folder with manifests.
     Path,
 }
 
@@ -41,7 +41,7 @@ const VARIABLES: [(&str, &[char], Kind, bool); 14] = [
 /// Variable that lists the devices to show.
 const VISIBLE: &str = "VK_LOADER_VISIBLE_DEVICES";
 
-/// Upper bound on the words of this variable that are reported separately.
+/// Upper bound on the words of [`VISIBLE`] that are reported separately.
 const MOST_WORDS: usize = 16;
 
 /// Words that match many layers.
@@ -66,7 +66,7 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
     report.dropped.append(&mut found);
 }
 
-/// Returns findings about words in the settings file. The library's warnings name these words.
+/// Returns findings about unmatched words in the settings file, which the library's warnings name.
 fn unmatched_in_file(records: &[&Record]) -> Vec<Dropped> {
     const MEMBERS: [(&str, &str, &str); 2] = [
         (
@@ -242,7 +242,7 @@ fn unmatched_device(value: &str, report: &Report) -> Option<Dropped> {
     Some(found)
 }
 
-/// Returns the remedy for words that select no device.
+/// Returns the remedy for words that match no device.
 fn to_choose(variable: &str) -> String {
     format!(
         "Correct the word (env -u {variable} vkloader devices lists the words of each device), or: unset {variable}"

@@ -12,7 +12,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Beginning of the member with the process ID in a record.
 const MEMBER: &[u8] = b"\"process\":";
 
-/// The processes that use Vulkan, and the time since the end of the first process.
+/// Processes that use Vulkan, and the time since the end of the first process.
 #[derive(Default)]
 pub(super) struct Background {
     since: Option<Instant>,

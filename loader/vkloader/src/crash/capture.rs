@@ -15,7 +15,7 @@ pub(super) struct Snapshot {
     /// Sequence number among all captured states.
     pub(super) order: u64,
     signal: i32,
-    /// `si_code`; positive for faults that the kernel detected.
+    /// Value of `si_code`, which is positive for faults that the kernel detected.
     cause: i32,
     /// The word of `siginfo_t` that contains the address of a fault, or the ID of the process that sent the signal.
     detail: u64,
@@ -183,14 +183,14 @@ fn frame(at: u64, process: i32, walk: &Walk<'_>, history: &History) -> Frame {
     }
 }
 
-/// Returns all threads of the process that has this thread.
+/// Returns all threads of the process to which this thread belongs.
 fn threads(thread: Pid) -> Vec<i32> {
     let entries = std::fs::read_dir(format!("/proc/{}/task", thread.as_raw_nonzero()));
     let names = entries.into_iter().flatten().flatten().map(|entry| entry.file_name());
     names.filter_map(|name| name.to_str()?.parse().ok()).collect()
 }
 
-/// Returns the last number of each line in `/proc/PID/status`, with the name of the line as key.
+/// Returns a map from the name of each line in `/proc/PID/status` to the last number of the line.
 pub(super) fn status(thread: Pid) -> HashMap<String, i64> {
     let text = std::fs::read_to_string(format!("/proc/{}/status", thread.as_raw_nonzero())).unwrap_or_default();
     let line = |line: &str| {

@@ -12,10 +12,10 @@ use std::collections::HashMap;
 
 /// Upper bound on the bytes that are read from a table. The tables of the largest libraries have about ten million bytes.
 const MOST: usize = 64 << 20;
-/// Upper bound on the segments of a library.
+/// Upper bound on the number of segments of a library.
 const MOST_SEGMENTS: usize = 64;
 
-/// The tables read so far. The key is the start address of the library; `None` means that the library has no valid tables.
+/// The tables that were read. The key is the start address of the library; `None` means that the library has no valid tables.
 #[derive(Default)]
 pub(super) struct Tables(HashMap<u64, Option<Table>>);
 
@@ -167,7 +167,7 @@ fn apply(row: &UnwindTableRow<usize>, memory: &Memory, registers: &Registers) ->
             RegisterRule::Offset(offset) => memory.word(frame.wrapping_add_signed(offset), machine.word()),
             RegisterRule::ValOffset(offset) => Some(frame.wrapping_add_signed(offset)),
             RegisterRule::Register(other) => registers.get(other.0),
-            // A register without a rule has the same value in the caller.
+            // If a register has no rule, its value is the same in the caller.
             _ => registers.get(column),
         };
         match value {

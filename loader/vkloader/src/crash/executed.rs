@@ -12,16 +12,16 @@ use std::path::Path;
 
 /// Upper bound on the size in bytes of a program whose symbols are read. Debuggers are smaller.
 const LARGEST: u64 = 64 << 20;
-/// Upper bound on the programs whose symbols are remembered.
+/// Upper bound on the programs whose result is stored.
 const MOST_KNOWN: usize = 1_000;
 /// `CAP_SYS_PTRACE`, which permits the supervision of other users' programs.
 const MAY_SUPERVISE: u32 = 19;
-/// `S_ISUID`, and `S_ISGID` together with the group's permission to execute.
+/// Mode bit `S_ISUID`, and mode bits `S_ISGID` together with the group's permission to execute.
 const RAISES_USER: u32 = 0o4000;
 const RAISES_GROUP: u32 = 0o2010;
 /// Upper bound on the words of arguments and environment on a stack.
 const MOST_WORDS: u64 = 1 << 20;
-/// Type of the auxiliary entry that points to the path with which the program was executed.
+/// Type of the entry in the auxiliary vector that points to the path of the executed program.
 const AT_EXECFN: u64 = 31;
 
 /// Kinds of programs that the supervisor treats differently.
@@ -69,7 +69,7 @@ impl Known {
     }
 }
 
-/// Returns `true` if this process has the capability that lets supervised programs gain privileges.
+/// Returns `true` if this process has the capability that allows supervised programs to gain privileges.
 fn may_supervise_all() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
@@ -139,11 +139,11 @@ fn again(thread: Pid) -> Option<()> {
 /// arguments in registers. When the process continues, the kernel overwrites the result register of the interrupted system call.
 fn code(machine: Machine) -> &'static [u8] {
     match machine {
-        // mov $59, %eax; syscall; ud2
+        // The instructions are: mov $59, %eax; syscall; ud2
         Machine::X64 => &[0xB8, 59, 0, 0, 0, 0x0F, 0x05, 0x0F, 0x0B],
-        // mov $11, %eax; int $0x80; ud2
+        // The instructions are: mov $11, %eax; int $0x80; ud2
         Machine::X86 => &[0xB8, 11, 0, 0, 0, 0xCD, 0x80, 0x0F, 0x0B],
-        // mov x0, x9; mov x8, #221; svc #0; udf #0
+        // The instructions are: mov x0, x9; mov x8, #221; svc #0; udf #0
         Machine::Arm64 => &[
             0xE0, 0x03, 0x09, 0xAA, 0xA8, 0x1B, 0x80, 0xD2, 0x01, 0, 0, 0xD4, 0, 0, 0, 0,
         ],

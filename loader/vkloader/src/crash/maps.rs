@@ -1,13 +1,13 @@
-//! The files that a process has mapped, or had mapped earlier.
+//! The files that a process has mapped now, or had mapped earlier.
 
 use rustix::process::Pid;
 use std::collections::HashMap;
 use std::io;
 
-/// Upper bound on the remembered mappings of a process.
+/// Upper bound on the stored mappings of a process.
 const MOST: usize = 4_000;
 
-/// A part of a process's memory.
+/// A mapping: a range of a process's memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mapping {
     pub(super) start: u64,
@@ -109,7 +109,7 @@ impl History {
         }
     }
 
-    /// Returns the processes with remembered mappings.
+    /// Returns the processes with stored mappings.
     pub(super) fn processes(&self) -> Vec<i32> {
         self.0.keys().copied().collect()
     }

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// Size of a page in bytes. A page is readable as a whole or not at all.
+/// Size of a page in bytes. Either the whole page is readable, or no part of it.
 const PAGE: u64 = 4096;
 
 /// The memory of a process whose threads are stopped.
@@ -41,7 +41,7 @@ impl Memory {
         })
     }
 
-    /// Replaces bytes. The kernel permits this even for read-only code.
+    /// Overwrites bytes in the memory. The kernel permits this even for read-only code.
     pub(super) fn write(&self, address: u64, bytes: &[u8]) -> Option<()> {
         self.file.write_all_at(bytes, address).ok()
     }
@@ -78,7 +78,7 @@ impl Memory {
         let (_, bytes) = last.as_ref()?;
         match bytes.get(place..place + size) {
             Some(word) => Some(number(word)),
-            // One part of the word is on the next page.
+            // The word crosses a page boundary.
             None => {
                 let mut word = [0; 8];
                 self.read(address, &mut word[..size])?;

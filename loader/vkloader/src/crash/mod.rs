@@ -112,9 +112,10 @@ pub(crate) struct Frame {
     pub(crate) is_mapped: bool,
 }
 
-/// Returns a command that runs a program.
+/// Returns a command that runs a program, without supervision.
 ///
 /// # Errors
+///
 /// On this system, the function never returns an error.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn command(program: &OsString, arguments: &[OsString]) -> io::Result<Command> {

@@ -8,7 +8,7 @@ use std::io;
 const MOST_REGISTERS: usize = 512;
 /// Size of `siginfo_t` in bytes.
 const SIGNAL_BYTES: usize = 128;
-/// Number of the general-purpose register set, `NT_PRSTATUS`.
+/// Number of the general-purpose register set (`NT_PRSTATUS`).
 const USUAL_SET: usize = 1;
 
 /// Numbers of the requests (`linux/ptrace.h`). These numbers are the same for all processors.
@@ -40,7 +40,7 @@ pub(super) enum Event {
     Other,
 }
 
-/// `PTRACE_O_TRACEFORK`, `TRACEVFORK`, `TRACECLONE`, `TRACEEXEC` and `TRACEEXIT`.
+/// The options `PTRACE_O_TRACEFORK`, `TRACEVFORK`, `TRACECLONE`, `TRACEEXEC` and `TRACEEXIT`.
 const FOLLOW: usize = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 6;
 
 impl Event {
@@ -96,7 +96,7 @@ pub(super) fn release(thread: Pid) -> io::Result<()> {
 pub(super) fn end_status(thread: Pid) -> io::Result<i32> {
     let mut message = [0; size_of::<libc::c_ulong>()];
     fill(number::GETEVENTMSG, thread, &mut message)?;
-    // A wait status has 32 bits.
+    // A wait status has 32 bits, so the cast is exact.
     Ok(libc::c_ulong::from_ne_bytes(message) as i32)
 }
 

@@ -22,7 +22,7 @@ struct Layout {
     back: usize,
 }
 
-/// Indices in `user_regs_struct` of rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15, rip.
+/// Indices in `user_regs_struct` of rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15, and rip, in DWARF order.
 const X64: Layout = Layout {
     word: 8,
     places: &[10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16],
@@ -32,7 +32,7 @@ const X64: Layout = Layout {
     back: 16,
 };
 
-/// Indices in the kernel's registers for 32-bit programs of eax, ecx, edx, ebx, esp, ebp, esi, edi, eip.
+/// Indices of eax, ecx, edx, ebx, esp, ebp, esi, edi and eip in the kernel's registers for 32-bit programs, in DWARF order.
 const X86: Layout = Layout {
     word: 4,
     places: &[6, 1, 2, 0, 15, 5, 3, 4, 12],
@@ -42,7 +42,7 @@ const X86: Layout = Layout {
     back: 8,
 };
 
-/// Indices of x0 to x30 and of the stack pointer.
+/// Indices of x0 to x30 and of the stack pointer, in DWARF order.
 const ARM64: Layout = Layout {
     word: 8,
     places: &[
@@ -124,7 +124,7 @@ impl Registers {
         })
     }
 
-    /// Creates registers from one word for each DWARF number.
+    /// Creates registers from a list with one word for each DWARF number.
     pub(super) fn with(machine: Machine, pc: u64, values: Vec<u64>) -> Self {
         Self { machine, pc, values }
     }

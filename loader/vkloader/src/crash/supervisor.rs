@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Upper bound on the crashes that are remembered.
+/// Upper bound on the crashes that are recorded.
 const MOST_CRASHES: usize = 16;
 /// Number of thread starts after which the mapped libraries are recorded less often: at most once in each `PAUSE`.
 const MOST_STARTS: u32 = 256;
@@ -37,12 +37,12 @@ const MOST_GRAPHICS: usize = 16;
 /// Beginnings of the names of graphics libraries: libraries of Vulkan and of OpenGL.
 const GRAPHICS: [&str; 5] = ["libvulkan.so", "libGL.so", "libEGL.so", "libGLESv2.so", "libOpenGL.so"];
 
-/// Upper bound on the signals that are remembered for a thread.
+/// Upper bound on the signals that are stored for a thread.
 const MOST_SIGNALS: usize = 8;
 /// An `si_code` that no signal has, for a signal that did not stop the thread.
 const NOT_SEEN: i32 = -1000;
 
-/// A running program and the thread that supervises it. If this process ends, the program continues without a supervisor.
+/// A running program, and the thread that supervises it. If this process ends, the program continues without a supervisor.
 pub(crate) struct Supervisor {
     process: Pid,
     thread: Option<JoinHandle<io::Result<Outcome>>>,
@@ -210,7 +210,7 @@ fn supervise(process: Pid, failure: &Path, shared: &Arc<Shared>) -> io::Result<O
 struct Watch {
     /// The process that this program started.
     process: Pid,
-    /// For each thread, its last signals that report a fault.
+    /// For each thread, the last captured signals that report a fault.
     snapshots: HashMap<i32, Vec<Snapshot>>,
     order: u64,
     /// For each thread, the process that it belongs to.

@@ -10,7 +10,7 @@ use super::registers::Registers;
 const MOST: usize = 128;
 /// Upper bound on the words of a stack that are searched for a return address.
 const MOST_WORDS: u64 = 4096;
-/// Bits of an address. A processor may store a signature in the other bits.
+/// Bits that belong to an address. A processor may store a signature in the other bits.
 const ADDRESS: u64 = 0x0000_FFFF_FFFF_FFFF;
 
 /// A function on the stack.

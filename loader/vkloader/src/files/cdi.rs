@@ -15,9 +15,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The oldest version of the format that has all members that this module writes.
+/// The oldest version of the format that contains all members that this module writes.
 const VERSION: &str = "0.3.0";
-/// Vendor and class of the devices.
+/// Vendor and class of the CDI devices.
 const KIND: &str = "vkloader/vulkan";
 /// Name of the CDI device that contains all graphics devices.
 const ALL: &str = "all";

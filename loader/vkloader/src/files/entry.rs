@@ -1,4 +1,4 @@
-//! A file or folder that a sandbox must contain.
+//! An entry of the list: a file or folder that a sandbox must contain.
 
 use serde::Serialize;
 use std::path::PathBuf;
@@ -7,17 +7,17 @@ use std::path::PathBuf;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Kind {
-    /// Manifest of a driver or layer.
+    /// The entry is the manifest of a driver or layer.
     Manifest,
-    /// A library.
+    /// The entry is a library.
     Library,
     Linker,
-    /// Cache of the dynamic linker.
+    /// The entry is the cache of the dynamic linker.
     LinkerCache,
     Node,
-    /// Part of `/sys`.
+    /// The entry is a part of `/sys`.
     System,
-    /// Any other file.
+    /// The entry is a file of any other kind.
     Data,
 }
 

@@ -93,7 +93,7 @@ struct Linked<'a> {
 }
 
 impl Linked<'_> {
-    /// Adds the files that every library needs.
+    /// Adds the files that every dynamically linked program needs.
     fn start(&mut self, gathered: &mut Gathered) {
         // This program and the observed process use the same dynamic linker.
         if let Some(linker) = interpreter(Path::new("/proc/self/exe")) {
@@ -186,7 +186,7 @@ impl Linked<'_> {
         }
     }
 
-    /// Adds a file that the process opened.
+    /// Adds a file that the process opened, unless it is already an entry.
     fn file(&self, path: PathBuf, mine: &BTreeSet<PathBuf>, gathered: &mut Gathered) {
         let Ok(real) = fs::canonicalize(&path) else { return };
         let kind = self.kind(&path);

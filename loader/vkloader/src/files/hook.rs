@@ -16,7 +16,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Component, Path, PathBuf};
 
-/// Names of the C library.
+/// Names under which C libraries are installed.
 const C_LIBRARY: [&str; 2] = ["libc.so.6", "libc.so"];
 
 /// The file tree of a container.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Files of one driver.
 struct Known {
-    /// File names of the driver's library.
+    /// Patterns for the file names of the driver's library.
     libraries: &'static [&'static str],
     /// Patterns for paths. In the last component of a path, `*` matches any text. A folder includes all its files.
     files: &'static [&'static str],

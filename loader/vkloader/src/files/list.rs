@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 
-/// Returns one line for each path: of a file, a node, a folder of `/sys`, or a link.
+/// Returns one line for each path of a file, a node, a folder of `/sys`, or a link.
 pub(super) fn paths(files: &Files) -> Vec<u8> {
     let mut text = Vec::new();
     for (place, placed) in files.placed.iter().enumerate() {

@@ -57,7 +57,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) library: &'a Path,
     /// Time limit of a process.
     pub(crate) limit: Duration,
-    /// Pattern for the driver's name.
+    /// Pattern that selects drivers.
     pub(crate) driver: Option<&'a str>,
     /// `true` if the files of layers are included.
     pub(crate) layers: bool,
@@ -97,7 +97,7 @@ impl Files {
         tell_what_is_left_out(&found, wanted, &mut notes);
         let meant = |candidate: &&Candidate| wanted.driver.is_none_or(|name| choose::means(name, candidate));
         let by_file: Vec<&Candidate> = found.candidates.iter().filter(meant).collect();
-        // If no file name matches, the pattern may match the name that the driver reports for its devices.
+        // If the pattern matches no file name, it may match the name that the driver reports for its devices.
         let by_name = by_file.is_empty();
         let tried = if by_name {
             found.candidates.iter().collect()
@@ -204,7 +204,7 @@ impl Files {
         variables
     }
 
-    /// Returns the paths of the manifests as the value of a variable.
+    /// Returns the paths of the manifests, in the form of a variable's value.
     fn manifests(&self) -> String {
         let manifests: Vec<&str> = self.drivers.iter().map(|driver| driver.manifest.as_str()).collect();
         manifests.join(":")

@@ -24,7 +24,7 @@ pub(super) struct Observed {
     /// Reason why the process could not be observed.
     pub(super) not_watched: Option<String>,
     pub(super) devices: Vec<Device>,
-    /// Paths that the process had mapped or open, at several points. The first set is from the time before the driver was opened.
+    /// Paths that the process had mapped or open at several points in time. The first set is from the time before the driver was opened.
     held: Vec<BTreeSet<PathBuf>>,
 }
 

@@ -13,11 +13,11 @@ const MOST_LINKS: usize = 40;
 /// Kind of the object at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// A symbolic link with its target.
+    /// The path is a symbolic link with this target.
     Link(PathBuf),
     /// A folder that a path only enters and leaves again with `..`. The folder must exist, but may be empty.
     Passage,
-    /// A file, a device node, or a folder of `/sys`.
+    /// The path is a file, a device node, or a folder of `/sys`.
     Real,
 }
 

@@ -26,7 +26,7 @@ use std::thread::JoinHandle;
 const MOST: usize = 20_000;
 /// Upper bound on the bytes of a path; Linux has the same limit (`PATH_MAX`).
 const LONGEST: usize = 4096;
-/// Size of a page in bytes. A page is readable as a whole or not at all.
+/// Size of a page in bytes. Either the whole page is readable, or no part of it.
 const PAGE: u64 = 4096;
 /// Upper bound on the time between the end of the process and the end of the observation.
 const STEP: Timespec = Timespec {
@@ -54,16 +54,16 @@ struct Call {
     opens: Opens,
 }
 
-/// Way in which a system call opens a path.
+/// The way in which a system call opens a path.
 #[derive(Clone, Copy)]
 enum Opens {
     /// The call does not open the path.
     Never,
     /// The call opens the path for reading.
     ToRead,
-    /// The flags in this argument decide how the path is opened.
+    /// The flags in this argument determine how the path is opened.
     ByFlags(usize),
-    /// This argument points to the flags that decide how the path is opened.
+    /// This argument points to the flags that determine how the path is opened.
     ByPointer(usize),
 }
 
@@ -149,7 +149,7 @@ pub(super) fn be_watched(socket: impl AsFd) -> io::Result<()> {
     Ok(())
 }
 
-/// Installs the filter and returns the descriptor for its notifications.
+/// Installs the filter, and returns the descriptor that receives its notifications.
 fn install() -> io::Result<OwnedFd> {
     let processor = PROCESSOR.ok_or(io::ErrorKind::Unsupported)?;
     let program = filter(processor);
@@ -236,7 +236,7 @@ impl Watcher {
     }
 }
 
-/// Waits until a descriptor is readable. Returns `false` after the end of the process.
+/// Waits until a descriptor is readable. Returns `false` if the process ends first.
 fn wait(descriptor: impl AsFd, ended: &AtomicBool) -> bool {
     loop {
         let mut one = [PollFd::new(&descriptor, PollFlags::IN)];
@@ -296,7 +296,7 @@ struct Answer {
 fn watch(listener: &OwnedFd, ended: &AtomicBool) -> Touched {
     let mut touched = Touched::new();
     while wait(listener, ended) {
-        // SAFETY: `Question` consists of integers, for which zero is a valid value.
+        // SAFETY: `Question` consists of integers, so zero is a valid value.
         let mut question: Question = unsafe { MaybeUninit::zeroed().assume_init() };
         if !control(listener, libc::SECCOMP_IOCTL_NOTIF_RECV, &mut question) {
             // Other processes are still observed after the process that caused the notification has ended.

@@ -95,7 +95,7 @@ fn holds() -> BTreeSet<Held> {
     let open = fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
     let open = open.filter_map(|entry| fs::read_link(entry.path()).ok());
     let open = open.map(|path| Held(path.as_os_str().as_bytes().to_vec()));
-    // The links of pipes, sockets and anonymous inodes do not begin with a slash.
+    // The links of pipes, sockets and anonymous inodes do not begin with a slash, so they are skipped.
     mapped.chain(open.filter(|held| held.0.starts_with(b"/"))).collect()
 }
 
@@ -140,12 +140,12 @@ fn use_device(physical: Physical<'_>) -> Result<(), Code> {
         .position(|family| family.flags & vulkan::QUEUE_COMPUTE != 0);
     let family = u32::try_from(compute.unwrap_or(0)).unwrap_or(0);
     let (device, get) = physical.device(family)?;
-    // SAFETY: `get` is the look-up function of the live `device`, and the table has the types of the registry.
+    // SAFETY: `get` is the look-up function of the live `device`, and the table has the types in the registry.
     let work = unsafe { Work::find(get, device) }.filter(|_| compute.is_some());
     work.map_or(Ok(()), |work| compute_nothing(device, &work, family))?;
-    // SAFETY: `get` is the look-up function of the live `device`, and the table has the types of the registry.
+    // SAFETY: `get` is the look-up function of the live `device`, and the table has the types in the registry.
     if let Some(end) = unsafe { End::find(get, device) } {
-        // SAFETY: `device` is live, and all its objects were destroyed.
+        // SAFETY: `device` is live, and all of its objects have been destroyed.
         unsafe { (end.destroy_device)(device, NO_ALLOCATOR) };
     }
     Ok(())
@@ -181,7 +181,7 @@ commands! {
     }
 }
 
-/// A shader that does nothing. To compile it, the driver must open its compiler.
+/// A shader that does nothing. The driver must open its compiler to compile the shader.
 const SHADER: [u32; 35] = [
     0x0723_0203,
     0x0001_0000,
@@ -324,7 +324,7 @@ unsafe fn record(device: Handle, work: &Work, pool: Object, pipeline: Object) ->
     Ok(buffer)
 }
 
-/// `VK_PIPELINE_BIND_POINT_COMPUTE`
+/// Value of `VK_PIPELINE_BIND_POINT_COMPUTE`.
 const BIND_POINT_COMPUTE: i32 = 1;
 
 /// Submits a command buffer and waits for it.

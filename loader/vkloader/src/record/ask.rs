@@ -26,7 +26,7 @@ impl Room {
         }
     }
 
-    /// Returns the address of the first byte.
+    /// Returns the address of the memory's first byte.
     pub(super) fn start(&mut self) -> *mut u8 {
         self.words.as_mut_ptr().cast()
     }
@@ -44,7 +44,7 @@ impl Room {
     }
 }
 
-/// The bytes of a structure. The flag of a byte is `true` if the driver wrote that byte.
+/// The bytes of a structure, and a flag for each byte, which is `true` if the driver wrote the byte.
 type Written = (Vec<u8>, Vec<bool>);
 
 /// Asks for a structure in all ways (instances with different versions and extensions). `gaps` lists the padding of the structure. `ask`

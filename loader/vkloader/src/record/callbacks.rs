@@ -14,7 +14,7 @@ unsafe extern "system" fn ignore() -> u32 {
     0
 }
 
-/// `VkDebugUtilsMessengerCreateInfoEXT`.
+/// The structure `VkDebugUtilsMessengerCreateInfoEXT`.
 #[repr(C)]
 struct MessengerInfo {
     head: vulkan::Head,
@@ -25,7 +25,7 @@ struct MessengerInfo {
     user_data: *mut c_void,
 }
 
-/// `VkDebugReportCallbackCreateInfoEXT`.
+/// The structure `VkDebugReportCallbackCreateInfoEXT`.
 #[repr(C)]
 struct ReportInfo {
     head: vulkan::Head,
@@ -34,9 +34,9 @@ struct ReportInfo {
     user_data: *mut c_void,
 }
 
-/// A command that creates an object for callbacks.
+/// Type of a command that creates an object for callbacks.
 type Create = unsafe extern "system" fn(Handle, *const c_void, *const c_void, *mut u64) -> Code;
-/// A command that destroys an object for callbacks.
+/// Type of a command that destroys an object for callbacks.
 type Destroy = unsafe extern "system" fn(Handle, u64, *const c_void);
 
 /// Records which kinds of callback objects all instances with the command can create. If a program creates an object of another kind, the
@@ -76,12 +76,12 @@ pub(super) fn add(ways: &[Way], made: &mut Builder) {
     }
 }
 
-/// Returns `true` if an instance can create an object. Returns `None` if the instance lacks one of the commands.
+/// Returns `true` if an instance can create an object of this kind; `None` if the instance lacks one of the commands.
 fn is_created(way: &Way, [create, destroy]: [&CStr; 2], info: *const c_void) -> Option<bool> {
     // SAFETY: the types are those of the two commands in the registry.
     let (create, destroy) = unsafe { (typed::<Create>(way.find(create)?), typed::<Destroy>(way.find(destroy)?)) };
     let mut object = 0;
-    // SAFETY: the functions belong to the live instance, the create info is valid, and the handle is writable.
+    // SAFETY: the functions belong to the live instance, the create info is valid, and the variable for the handle is writable.
     let code = unsafe { create(way.instance(), info, vulkan::NO_ALLOCATOR, &mut object) };
     if code == vulkan::SUCCESS {
         // SAFETY: the object belongs to the instance and was just created.

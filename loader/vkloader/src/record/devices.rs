@@ -7,13 +7,13 @@ use record::{Builder, DRIVER, Key, Query, STRUCTURES, Structure};
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 
-/// A command that fills one structure.
+/// Type of a command that fills one structure.
 type Fill = unsafe extern "system" fn(Handle, *mut c_void);
-/// A command that fills one structure for a format.
+/// Type of a command that fills one structure for a format.
 type FillFormat = unsafe extern "system" fn(Handle, i32, *mut c_void);
-/// A command that fills an array.
+/// Type of a command that fills an array.
 type FillAll = unsafe extern "system" fn(Handle, *mut u32, *mut c_void);
-/// A command that fills an array and can fail.
+/// Type of a command that fills an array and can fail.
 type List = unsafe extern "system" fn(Handle, *mut u32, *mut c_void) -> Code;
 
 /// The commands and sizes for a structure, and for the outer structure, which contains it and can start a chain.
@@ -77,7 +77,7 @@ const FORMAT: Question = Question {
     outer: 32,
 };
 
-/// Numbers of the formats. Each row has the minor version of Vulkan that a device needs for the formats, the first number, and the last
+/// Ranges of format numbers. Each row has the minor version of Vulkan that a device needs for the formats, the first number, and the last
 /// number.
 const FORMATS: [(u32, u32, u32); 5] = [
     (0, 1, 184),
@@ -150,7 +150,7 @@ fn without_head(mut bytes: Vec<u8>, pattern: u8) -> Vec<u8> {
     bytes
 }
 
-/// Adds all facts about a device to the record.
+/// Adds all facts about a device to the record that is being made.
 pub(super) fn add(ways: &[Way], device: u16, made: &mut Builder) {
     for question in [&PROPERTIES, &FEATURES, &MEMORY] {
         let call = |way: &Way, found: Unknown, room: *mut u8| {

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{BufRead, BufReader};
 
-/// Returns the name of a variable that may change the answers and that no catalogue records.
+/// Returns the name of a variable that is set and may change the answers, although no catalogue records it.
 pub(super) fn variable() -> Option<String> {
     let changes = |(name, value): &(OsString, OsString)| {
         catalogue::variables::may_change_records(name.as_encoded_bytes(), value.as_encoded_bytes())
@@ -27,7 +27,7 @@ pub(super) fn open_nodes() -> Vec<String> {
     paths
 }
 
-/// Returns the first line of `/proc/meminfo`, if the file exists.
+/// Returns the first line of `/proc/meminfo`, which has the size of the memory, if the file exists.
 pub(super) fn memory() -> Option<Vec<u8>> {
     let mut line = Vec::new();
     let file = fs::File::open("/proc/meminfo").ok()?;

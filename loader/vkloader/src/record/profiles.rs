@@ -22,7 +22,7 @@ const ATTRIBUTES: [&str; 4] = [
 /// Lower bound on the length in bytes of a pattern's part that identifies a program.
 const SHORTEST: usize = 3;
 
-/// The profiles of this machine.
+/// The profiles on this machine.
 pub(super) struct Profiles {
     /// Parts of program names, one part on each line.
     pub(super) names: Vec<u8>,
@@ -64,7 +64,7 @@ pub(super) fn read(function: usize) -> Option<Profiles> {
     })
 }
 
-/// Returns the file that this process has mapped at an address.
+/// Returns the path of the file that this process has mapped at an address.
 fn library_at(address: usize) -> Option<PathBuf> {
     let maps = fs::read_to_string("/proc/self/maps").ok()?;
     maps.lines().find_map(|line| {

@@ -10,12 +10,12 @@ use std::ptr;
 /// The newest interface version that the library offers.
 const INTERFACE: u32 = promises::DRIVER_INTERFACE;
 
-/// The functions of a driver that need no instance.
+/// Functions of a driver for which no instance is needed.
 pub(super) struct Driver {
     look_up: LookUp,
     /// The negotiated interface version.
     pub(super) interface: u32,
-    /// The version of Vulkan that the driver reports.
+    /// The Vulkan version that the driver reports.
     pub(super) version: u32,
     /// `true` if the driver has a look-up function for physical-device commands.
     pub(super) has_physical_device_look_up: bool,
@@ -75,7 +75,7 @@ impl Driver {
 }
 
 commands! {
-    /// Commands of a driver that need no instance.
+    /// Commands of a driver for which no instance is needed.
     OfDriver {
         create = c"vkCreateInstance": fn(*const vulkan::InstanceCreateInfo, *const c_void, *mut Handle) -> Code;
         list_extensions = c"vkEnumerateInstanceExtensionProperties": fn(*const c_char, *mut u32, *mut ExtensionProperties) -> Code;
@@ -90,7 +90,7 @@ pub(super) struct Way {
     pub(super) minor: u32,
     /// `true` if the instance enables all extensions of the driver.
     pub(super) with_extensions: bool,
-    /// The physical devices.
+    /// The physical devices of the instance.
     pub(super) devices: Vec<Handle>,
 }
 

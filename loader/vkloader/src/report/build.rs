@@ -17,7 +17,7 @@ const SLOW: u64 = 10_000_000;
 /// The devices that a process received above all layers, if the process reported these devices outside of the trace.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Received<'a> {
-    /// The devices; `None` to use the list in the trace.
+    /// The received devices; `None` if the list in the trace must be used.
     pub(crate) devices: Option<&'a [probe::Device]>,
     /// `true` if the call that lists devices succeeded. Only after a successful call does a missing device mean that the device was hidden.
     pub(crate) is_whole: bool,
@@ -25,7 +25,7 @@ pub(crate) struct Received<'a> {
     pub(crate) changer: Option<&'a str>,
 }
 
-/// Returns the report about a process that ended. Uses only the records of the process with the most records.
+/// Returns the report about a process that has ended. Uses only the records of the process that wrote the most records.
 pub(crate) fn build(finished: &Finished, received: Received<'_>) -> Report {
     let records = busiest(&finished.records);
     let decided = Decided::of(&records);

@@ -45,7 +45,7 @@ pub(super) fn errors(records: &[&Record]) -> Vec<String> {
     found
 }
 
-/// Returns the lines on standard error. Each has the library that was running when the line was printed.
+/// Returns the lines on standard error, each with the library that was running when the line was printed.
 pub(super) fn printed(records: &[&Record]) -> Vec<Printed> {
     let mut open: HashMap<&str, Vec<&Step>> = HashMap::new();
     let mut found: Vec<Printed> = Vec::new();

@@ -2,7 +2,7 @@
 
 use super::{Dropped, rank};
 
-/// A code of this program.
+/// A code of this program, with its texts.
 #[derive(Debug)]
 pub(crate) struct Row {
     /// Name of the code in reports.
@@ -12,7 +12,7 @@ pub(crate) struct Row {
     rank: u8,
     /// Meaning of the code, as one sentence.
     pub(crate) meaning: &'static str,
-    /// Remedy, as one sentence; empty if the finding is harmless.
+    /// Remedy for the user, as one sentence; empty if the finding is harmless.
     pub(crate) remedy: &'static str,
 }
 

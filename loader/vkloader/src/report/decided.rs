@@ -5,7 +5,7 @@ use crate::manifests;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-/// Commands that ask a driver for its devices.
+/// Commands that list a driver's devices.
 const LISTING: [&str; 3] = [
     "vkEnumeratePhysicalDevices",
     "vkEnumeratePhysicalDeviceGroups",
@@ -101,7 +101,8 @@ impl Decided {
         }
     }
 
-    /// Sets the manifest of each device. If several manifests name the same library, its equal devices get these manifests in turn.
+    /// Determines the manifest of each device. If several manifests name the same library, its equal devices belong to these manifests in
+    /// turn.
     fn name_manifests(&mut self, manifests: &Manifests) {
         for place in 0..self.devices.len() {
             let (before, rest) = self.devices.split_at_mut(place);
@@ -116,7 +117,7 @@ impl Decided {
     }
 }
 
-/// Returns the driver, and the number of its devices, if this step is the end of an enumeration.
+/// If this step is the end of an enumeration, returns the driver and the number of its devices.
 fn listed_by_driver(step: &Step) -> Option<(&str, u64)> {
     let is_listing = step.step == "driver" && LISTING.contains(&step.name.as_str());
     let counted = step.devices.filter(|_| is_listing && step.result == Some(0));

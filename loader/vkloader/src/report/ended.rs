@@ -1,4 +1,4 @@
-//! Describes how a process ended, and in which call.
+//! Describes how a process ended, and the call in which it ended.
 
 use super::culprit::{Switch, driver_switch};
 use super::decided::busiest;

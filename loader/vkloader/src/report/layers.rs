@@ -1,4 +1,4 @@
-//! Reports the layers of the last instance, and installed layers that are in no chain.
+//! Reports the layers of the last instance, and installed layers that are not in its chain.
 
 use super::{ActiveLayer, Dropped, Hidden, InactiveLayer, Report, codes};
 use crate::events::{Event, Moved, Record};

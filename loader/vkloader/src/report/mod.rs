@@ -35,7 +35,7 @@ pub(crate) struct Report {
     pub(crate) loader: Option<Loader>,
     /// The loader that programs use, if it is not the examined library.
     pub(crate) other_loader: Option<OtherLoader>,
-    /// The devices of programs of the other word size, if `vkloader` for that word size is installed.
+    /// The devices of programs with the other word size, if `vkloader` for that word size is installed.
     pub(crate) other_word_size: Option<OtherWordSize>,
     pub(crate) ending: Ended,
     /// A sentence about the end of the program; `None` if the program ended successfully.
@@ -78,13 +78,13 @@ impl Default for Schema {
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Verdict {
     Hardware,
-    /// A software device, but no hardware.
+    /// Only software devices are usable.
     SoftwareOnly,
     #[default]
     Nothing,
 }
 
-/// A driver in the driver catalogue.
+/// A driver with an entry in the driver catalogue.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Catalogued {
     pub(crate) library: String,
@@ -135,11 +135,11 @@ pub(crate) struct Difference {
     pub(crate) only: Option<&'static str>,
     /// The difference, as one sentence.
     pub(crate) text: String,
-    /// The cause, according to the decisions of the examined library.
+    /// The cause of the difference, according to the decisions of the examined library.
     pub(crate) because: Option<String>,
 }
 
-/// The devices of programs of another word size.
+/// The devices of programs with another word size.
 #[derive(Debug, Serialize)]
 pub(crate) struct OtherWordSize {
     pub(crate) word_size: u32,
@@ -149,7 +149,7 @@ pub(crate) struct OtherWordSize {
     pub(crate) first_cause: Option<FirstCause>,
 }
 
-/// The first finding that has a remedy, about programs of another word size.
+/// The first finding with a remedy, about programs of another word size.
 #[derive(Debug, Serialize)]
 pub(crate) struct FirstCause {
     pub(crate) code: String,
@@ -173,7 +173,7 @@ pub(crate) struct Device {
     pub(crate) driver_name: Option<String>,
     /// Path of the driver's library; empty for a device that a layer added.
     pub(crate) driver: String,
-    /// The manifest that names the driver.
+    /// Path of the manifest that names the driver.
     pub(crate) manifest: Option<String>,
     /// Name in the trace of the rule that determined the position of the device.
     pub(crate) rule: String,
@@ -423,7 +423,7 @@ impl Difference {
 }
 
 impl OtherWordSize {
-    /// Returns one line about the devices of programs of this word size.
+    /// Returns one line about the devices of programs with this word size.
     pub(crate) fn line(&self) -> String {
         let bits = self.word_size;
         match (self.devices.is_empty(), &self.first_cause) {

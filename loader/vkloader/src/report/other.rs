@@ -91,7 +91,7 @@ fn described(other: &Other) -> OtherLoader {
 
 /// Facts about the other loader that are not in the results of the probe.
 struct View<'a> {
-    /// File names of the libraries that the other loader opened while it created an instance and listed devices.
+    /// File names of the libraries that the other loader opened while it created an instance and listed its devices.
     opened: Vec<&'a str>,
     /// Variables that the examined library reads and the other loader does not support, with their values.
     unknown: Vec<(&'a str, &'a str)>,
@@ -127,7 +127,7 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Returns the reason why the other loader lacks a driver that the examined library uses.
+    /// Returns the reason why the other loader does not use a driver that the examined library uses.
     fn why_not(&self, library: &str, manifest: Option<&str>) -> Option<String> {
         let named_by = self.records.iter().find_map(|record| match &record.event {
             Event::Decision(decision) if decision.is_kept() && Some(decision.path.as_str()) == manifest => {
@@ -258,7 +258,7 @@ fn devices(report: &Report, other: &Seen, view: &View<'_>, found: &mut Vec<Diffe
     }
 }
 
-/// Returns the names for these indices, sorted by index.
+/// Returns the names of the items with these indices, sorted by index.
 fn known_in<'a>(places: &[usize], name: impl Fn(usize) -> &'a str) -> Vec<&'a str> {
     let mut sorted = places.to_vec();
     sorted.sort_unstable();
@@ -310,7 +310,7 @@ fn drivers(report: &Report, view: &View<'_>, found: &mut Vec<Difference>) {
     }
 }
 
-/// Versions by name.
+/// Versions of extensions or layers, by name.
 type Names = BTreeMap<String, String>;
 
 /// Compares the lists of layers and extensions, which need no instance.

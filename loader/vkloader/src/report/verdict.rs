@@ -1,4 +1,4 @@
-//! The verdict of a report: its first sentences.
+//! The verdict of a report, with which the report begins.
 
 use super::{Dropped, Report, Verdict, codes, rank};
 

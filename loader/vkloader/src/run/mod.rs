@@ -14,7 +14,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Command as Process, ExitCode, ExitStatus};
 
-/// A program to run, and its options.
+/// Options of `vkloader run`.
 #[derive(Args)]
 pub(crate) struct Run {
     /// The only devices to show, in this order, such as type:discrete or pci:0000:65:00.0,type:cpu.
@@ -120,7 +120,7 @@ fn print_all(variables: &[(&str, OsString)]) -> io::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the exit status that a shell would report.
+/// Returns the exit status that a shell would report for the program.
 fn code(status: ExitStatus) -> u8 {
     let code = status
         .code()

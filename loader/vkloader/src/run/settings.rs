@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Path of the file, relative to each folder that the library searches.
 const PLACE: &str = "vulkan/loader_settings.d/vk_loader_settings.json";
 
-/// A member with the process that wrote the file. The library ignores this member.
+/// Name of a member with the ID of the process that wrote the file. The library ignores this member.
 const WRITER: &str = "vkloader-run";
 
 /// Delay between two checks of the program.
@@ -124,7 +124,7 @@ fn text(words: &OsStr, executables: &[PathBuf]) -> io::Result<String> {
     serde_json::to_string_pretty(&file).map_err(io::Error::other)
 }
 
-/// Locks a file; fails if another process has locked it. The lock ends with this process.
+/// Locks a file; fails if another process holds the lock. The lock ends with this process.
 fn lock(file: &File) -> io::Result<()> {
     rustix::fs::flock(file, rustix::fs::FlockOperation::NonBlockingLockExclusive).map_err(io::Error::from)
 }
@@ -153,9 +153,9 @@ fn remove_same(path: &Path, file: &File) {
 
 /// The folders in which the library searches for a settings file.
 struct Folders {
-    /// The folders of the user.
+    /// Folders that belong to the user.
     homes: Vec<PathBuf>,
-    /// The folders of the system.
+    /// Folders that belong to the system.
     others: Vec<PathBuf>,
 }
 

@@ -26,9 +26,9 @@ const STEP: Duration = Duration::from_millis(10);
 pub(super) enum Failed {
     /// The socket does not exist, or no process listens on it.
     Nobody(io::Error),
-    /// A system call failed.
+    /// A system call failed. The text names the failed action.
     System(&'static str, io::Error),
-    /// No packet arrived within this time.
+    /// No packet arrived within this time limit.
     Silent(Duration),
     /// The service closed the connection.
     Closed,

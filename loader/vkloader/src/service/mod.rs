@@ -83,9 +83,10 @@ struct StateOfDriver {
     error: String,
 }
 
-/// Returns the socket of the service: the named socket, or else the socket that programs use.
+/// Returns the path of the service's socket: the named path, or else the one that programs use.
 ///
 /// # Errors
+///
 /// The variable is empty.
 pub(crate) fn socket(told: Option<&Path>) -> io::Result<PathBuf> {
     if let Some(path) = told {
@@ -156,7 +157,7 @@ fn read<T: serde::de::DeserializeOwned>(value: Value, what: &str) -> Result<T, F
 }
 
 impl Told {
-    /// Returns `true` if the service has a driver to hand out.
+    /// Returns `true` if the service publishes at least one driver.
     pub(crate) fn has_drivers(&self) -> bool {
         !self.manifests.is_empty()
     }

@@ -13,7 +13,7 @@ const BAD: Style = AnsiColor::Red.on_default();
 /// Number of a hash's characters in a table. This number suffices for a comparison by eye.
 const HASH: usize = 12;
 
-/// Prints the tables.
+/// Prints the state of a service as tables.
 pub(super) fn show(told: &Told) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     let state = told.state();

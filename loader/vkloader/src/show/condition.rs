@@ -1,4 +1,4 @@
-//! Conditions for devices. Scripts use them with `--check`.
+//! Conditions for devices, which scripts use with `--check`.
 
 use crate::report::Device;
 use std::str::FromStr;
@@ -6,13 +6,13 @@ use std::str::FromStr;
 /// A condition, for example `type:discrete`.
 #[derive(Clone, Debug)]
 pub(crate) enum Condition {
-    /// The type of the device.
+    /// The device has this type.
     Type(String),
-    /// Any type except `cpu`.
+    /// The device has any type except `cpu`.
     Hardware,
-    /// Pattern for the name of the device.
+    /// The name of the device matches this pattern.
     Name(String),
-    /// Part of the file name of the driver's library.
+    /// The file name of the driver's library contains this text.
     Driver(String),
 }
 

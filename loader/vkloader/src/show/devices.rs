@@ -50,7 +50,7 @@ fn words(device: &probe::Device, driver: &str, all: &[probe::Device]) -> Vec<Str
     // The device type `other` has no word.
     words.extend((device.kind != "other").then(|| format!("type:{}", device.kind)));
     words.extend(device.pci.as_ref().map(|pci| format!("pci:{pci}")));
-    // If a driver does not report UUIDs, both UUIDs consist of zeros.
+    // A driver without UUIDs reports zeros for both UUIDs.
     let zero = |uuid: &Option<String>| {
         uuid.as_deref()
             .is_none_or(|uuid| uuid.chars().all(|digit| digit == '0'))

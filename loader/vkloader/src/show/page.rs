@@ -1,4 +1,4 @@
-//! Writes a report as one HTML page that refers to no other file.
+//! Writes a report as one self-contained HTML page.
 
 use super::picture::{self, Form};
 use super::terminal::plain;
@@ -22,7 +22,7 @@ svg .software rect { stroke: var(--software); } svg .bad rect { stroke: var(--ba
 svg .out rect, svg path.out { stroke: var(--line); stroke-dasharray: 5 4; } svg .out text { fill: var(--faint); }
 ";
 
-/// Returns the page.
+/// Returns the HTML page of a report.
 pub(crate) fn html(report: &Report) -> String {
     let mut page = String::new();
     // Writing to a string cannot fail.

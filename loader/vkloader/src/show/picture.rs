@@ -30,7 +30,7 @@ struct Box {
     below: String,
     /// CSS class for the state of the box's subject.
     class: &'static str,
-    /// Index of the connected box in the row above.
+    /// Index of the box above that is connected to this box.
     above: usize,
 }
 
@@ -76,7 +76,7 @@ pub(super) fn svg(report: &Report, form: Form) -> String {
     svg + "</svg>\n"
 }
 
-/// Returns the arrow from the box above to a box.
+/// Returns the arrow to a box from the box above.
 fn arrow(placed: &Placed<'_>, form: Form, tip: &str) -> String {
     let Some((from_x, from_y)) = placed.from else {
         return String::new();
@@ -141,7 +141,7 @@ fn below<'a>(
     placed: &mut Vec<Placed<'a>>,
 ) {
     let Some(row) = rows.get(level) else { return };
-    // A row with one box is not indented.
+    // The boxes of a row with only one box are not indented.
     let indent = rows[..=level].iter().filter(|row| row.len() > 1).count().min(3) * INDENT;
     for (place, one) in row.iter().enumerate().filter(|(_, one)| one.above == above) {
         let (x, y) = (8 + indent, GAP + placed.len() * (HEIGHT + GAP));

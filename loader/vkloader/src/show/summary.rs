@@ -108,7 +108,7 @@ fn system() -> String {
     )
 }
 
-/// Replaces home folders in a text by `~`, because the paths contain the name of the user.
+/// Replaces home folders in a text by `~`, because their paths contain the name of the user.
 fn without_user(text: &str) -> String {
     let mut text = text.to_owned();
     let home = std::env::var("HOME").unwrap_or_default();

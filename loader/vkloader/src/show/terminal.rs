@@ -108,7 +108,7 @@ pub(crate) fn text(report: &Report) -> io::Result<()> {
     lines.out.flush()
 }
 
-/// Prints the verdict.
+/// Prints the verdict of a report.
 fn verdict(report: &Report, lines: &mut Lines) -> io::Result<()> {
     let (mark, style) = match report.verdict {
         _ if report.is_failure() => ("x ", BAD),

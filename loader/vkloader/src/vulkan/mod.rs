@@ -7,13 +7,13 @@ pub(crate) use types::*;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 
-/// A command whose type is not yet known.
+/// A command whose type is unknown.
 pub(crate) type Unknown = unsafe extern "system" fn();
 
 /// Type of `vkGetInstanceProcAddr` and `vkGetDeviceProcAddr`.
 pub(crate) type GetProcAddr = unsafe extern "system" fn(Handle, *const c_char) -> Option<Unknown>;
 
-/// Null allocation callbacks.
+/// Null pointer to allocation callbacks.
 pub(crate) const NO_ALLOCATOR: *const c_void = ptr::null();
 
 /// Defines a table of commands with their names and types.
@@ -114,7 +114,8 @@ pub(crate) unsafe fn listed<T: Copy>(fill: impl Fn(*mut u32, *mut T) -> Code) ->
 /// Returns an error if a code reports a failure.
 ///
 /// # Errors
-/// Returns the code itself.
+///
+/// Returns the code.
 pub(crate) fn succeeded(code: Code) -> Result<(), Code> {
     if code < SUCCESS { Err(code) } else { Ok(()) }
 }
@@ -145,7 +146,7 @@ impl Entry {
         Self { get, global }
     }
 
-    /// Returns the file of the loader, if the system knows it.
+    /// Returns the path of the loader's file, if the system reports it.
     pub(crate) fn file(&self) -> Option<String> {
         crate::objects::file_of(self.get as *const c_void)
     }
@@ -155,7 +156,7 @@ impl Entry {
         // SAFETY: `get` is `vkGetInstanceProcAddr` of a library that stays open, which returns this command without an instance.
         let newer = unsafe { Global11::find(self.get, ptr::null_mut()) };
         let mut version = VERSION_1_0;
-        // SAFETY: `version` is valid for writes.
+        // SAFETY: `version` is a variable of this function, so the command may write to it.
         let code = newer.map(|newer| unsafe { (newer.version)(&mut version) });
         if code == Some(SUCCESS) { version } else { VERSION_1_0 }
     }
@@ -207,7 +208,7 @@ impl Entry {
             extensions: names.as_ptr(),
         };
         let mut handle = ptr::null_mut();
-        // SAFETY: `info` is valid, and `handle` is writable.
+        // SAFETY: `info` is valid, and the variable `handle` is writable.
         created(unsafe { (global.create_instance)(&info, NO_ALLOCATOR, &mut handle) })?;
         // SAFETY: `get` returns these commands for the live instance, and the table has their types.
         let commands = unsafe { OfInstance::find(self.get, handle) }.ok_or(INITIALIZATION_FAILED)?;
@@ -221,7 +222,7 @@ impl Entry {
     }
 }
 
-/// Returns the length of a list as a C count.
+/// Returns the length of a list as a 32-bit count.
 pub(crate) fn count<T>(list: &[T]) -> u32 {
     u32::try_from(list.len()).unwrap_or(u32::MAX)
 }
@@ -332,7 +333,7 @@ impl Physical<'_> {
         };
         let commands = &self.instance.commands;
         let mut handle = ptr::null_mut();
-        // SAFETY: the physical device belongs to a live instance, `info` is valid, and `handle` is writable.
+        // SAFETY: the physical device belongs to a live instance, `info` is valid, and the variable `handle` is writable.
         created(unsafe { (commands.create_device)(self.handle, &info, NO_ALLOCATOR, &mut handle) })?;
         Ok((handle, commands.of_device))
     }
@@ -343,9 +344,9 @@ impl Physical<'_> {
     /// Returns the code of `vkCreateDevice`.
     pub(crate) fn try_device(self) -> Result<(), Code> {
         let (device, get) = self.device(0)?;
-        // SAFETY: `get` is the look-up function of the live `device`, and the table has the type of the registry.
+        // SAFETY: `get` is the look-up function of the live `device`, and the table has the types in the registry.
         if let Some(commands) = unsafe { OfDevice::find(get, device) } {
-            // SAFETY: `device` is live, and no object was created from it.
+            // SAFETY: `device` is live, and no objects were created from it.
             unsafe { (commands.destroy)(device, NO_ALLOCATOR) };
         }
         Ok(())

@@ -7,7 +7,7 @@ use std::ffi::{c_char, c_void};
 pub(crate) type Handle = *mut c_void;
 /// A non-dispatchable handle.
 pub(crate) type Object = u64;
-/// A `VkResult`.
+/// A value of `VkResult`.
 pub(crate) type Code = i32;
 
 /// Version 1.0, which is in force for a program that requests no version.
@@ -21,11 +21,11 @@ pub(crate) const SUCCESS: Code = 0;
 pub(crate) const INCOMPLETE: Code = 5;
 pub(crate) const INITIALIZATION_FAILED: Code = -3;
 
-/// `VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR`
+/// Value of `VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR`.
 pub(crate) const ENUMERATE_PORTABILITY: u32 = 1;
-/// `VK_QUEUE_COMPUTE_BIT`
+/// Value of `VK_QUEUE_COMPUTE_BIT`.
 pub(crate) const QUEUE_COMPUTE: u32 = 2;
-/// `VK_SHADER_STAGE_COMPUTE_BIT`
+/// Value of `VK_SHADER_STAGE_COMPUTE_BIT`.
 pub(crate) const STAGE_COMPUTE: u32 = 0x20;
 
 /// Values of `VkStructureType`.
@@ -222,7 +222,7 @@ pub(crate) struct DeviceCreateInfo {
 pub(crate) struct ShaderModuleCreateInfo {
     pub(crate) head: Head,
     pub(crate) flags: u32,
-    /// Size in bytes.
+    /// Size of the code in bytes.
     pub(crate) code_size: usize,
     pub(crate) code: *const u32,
 }

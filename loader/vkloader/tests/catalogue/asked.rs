@@ -57,12 +57,12 @@ pub(crate) fn written(machine: &Machine) -> Value {
     unpack(&file(machine))
 }
 
-/// Returns the content of a catalogue.
+/// Returns the content of a catalogue file as JSON.
 pub(crate) fn unpack(path: &Path) -> Value {
     catalogue::unpack(&fs::read(path).expect("it was written")).expect("it is a catalogue")
 }
 
-/// Replaces the catalogue.
+/// Replaces the catalogue of a machine.
 pub(crate) fn write(machine: &Machine, known: &Value) {
     fs::write(file(machine), catalogue::pack(known)).expect("a file");
 }
@@ -88,7 +88,7 @@ pub(crate) fn radeon(machine: &Machine, lines: &str) -> PathBuf {
     library
 }
 
-/// Returns how often a driver was asked to create an instance.
+/// Returns the number of times that a driver was asked to create an instance.
 pub(crate) fn instances(machine: &Machine) -> usize {
     let journal = fs::read_to_string(machine.path("journal")).unwrap_or_default();
     journal.matches("vkCreateInstance").count()

@@ -60,7 +60,7 @@ fn a_driver_that_ends_its_process_counts_as_one_that_crashes() {
     assert_eq!(known(&machine, "good")["outcome"], "answered");
 }
 
-/// An update ignores the settings file of the user.
+/// An update ignores the user's settings file, which could add layers.
 #[test]
 fn a_driver_is_asked_without_layers_of_a_settings_file() {
     let machine = machine();
@@ -169,7 +169,7 @@ fn an_update_that_is_interrupted_leaves_nothing() {
         let machine = machine();
         let (mut child, number) = hanging(&machine);
         send(signal, &child);
-        // The update ends without waiting for the driver.
+        // The update must end without waiting for the driver.
         assert_eq!(steady::ending(&mut child).code(), Some(2), "{signal}");
         eventually("the process that asked has ended", || !is_alive(&number));
         let left: Vec<_> = fs::read_dir(machine.path("temporary")).expect("a folder").collect();

@@ -1,4 +1,4 @@
-//! Compares the library's prediction with the files that the real dynamic linker loads in a program. A program uses an entry only if the
+//! Compares the loader's prediction with the files that the real dynamic linker loads in a program. A program uses an entry only if the
 //! linker loads the recorded files.
 
 use crate::asked::*;
@@ -96,7 +96,7 @@ impl Case {
         Some(case)
     }
 
-    /// Builds the program with these options for the linker.
+    /// Builds the program with these options for the compiler's linker.
     fn link(&self, words: &[&str]) {
         let source = self.machine.file("bin/program.c", PROGRAM);
         let mut command = Command::new("cc");
@@ -214,7 +214,7 @@ fn what_another_file_is_put_in_front_of_does_not_count() {
     each_way(&case);
 }
 
-/// Paths of the dynamic linker that the C compiler writes into programs.
+/// Paths of dynamic linkers that C compilers write into programs.
 const LINKERS: [&str; 3] = [
     "/lib64/ld-linux-x86-64.so.2",
     "/lib/ld-linux-aarch64.so.1",
@@ -236,7 +236,7 @@ fn a_program_that_the_linker_was_asked_to_start_uses_no_entry() {
     case.takes(&other, &[]);
 }
 
-/// The linker reads the variable when a program starts. Later changes by the program have no effect.
+/// The dynamic linker reads the variable when a program starts. Later changes by the program have no effect on it.
 #[test]
 fn a_variable_counts_as_the_linker_read_it() {
     let Some(case) = Case::new() else { return };
@@ -264,7 +264,7 @@ fn a_launcher_matters_where_its_runtime_has_another_file_of_the_driver() {
         fs::create_dir_all(case.machine.path(place)).expect("folders");
     }
     assert!(compile(&case.machine.path("overlay/overlay.so"), "int overlay;", &[]));
-    // The linker reads only this byte of a library for the other word size.
+    // The linker recognises a library for the other word size by this byte.
     let class = if cfg!(target_pointer_width = "64") { 1 } else { 2 };
     let mut foreign = fs::read(case.machine.path("overlay/overlay.so")).expect("a file");
     foreign[4] = class;
@@ -346,7 +346,7 @@ fn a_search_path_that_depends_on_the_process_must_be_the_same() {
     assert_eq!(ignored, "ignored");
 }
 
-/// Returns `ignored` if a program with this search path ignores the whole catalogue.
+/// Returns `ignored` if a program with this search path ignores the whole catalogue, and otherwise `used`.
 fn used_or_ignored(case: &Case, search: &str) -> &'static str {
     let mut command = case.machine.command(&["catalogue", "show", "--user"]);
     let output = command.env("LD_LIBRARY_PATH", search).output().expect("it starts");

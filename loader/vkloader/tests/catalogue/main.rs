@@ -155,10 +155,10 @@ fn only_what_changed_is_asked_again() {
         .set_modified(std::time::SystemTime::UNIX_EPOCH)
         .expect("the owner may");
     assert!(asked(&["update", "--changed"]));
-    // The manifest is written again.
+    // The manifest is written again, with the same content.
     machine.manifest("radeon", &radeon, "");
     assert!(asked(&["update", "--changed"]));
-    // A device appears.
+    // A device node appears.
     fs::create_dir_all(machine.path("root/dev/dri/renderD128")).expect("a node");
     assert!(asked(&["update", "--changed"]));
     assert!(!asked(&["update", "--changed"]));
@@ -199,7 +199,7 @@ fn show_verify_and_clear() {
         assert_eq!(output.status.code(), Some(2));
         assert!(String::from_utf8_lossy(&output.stderr).contains(words), "{words}");
     }
-    // An invalid catalogue is replaced.
+    // An update replaces an invalid catalogue.
     good(&machine, &["update"]);
     assert_eq!(written(&machine)["schema"], 4);
 }
@@ -354,7 +354,7 @@ fn the_program_of_32_bits_does_the_same() {
         fs::read_to_string(&words).unwrap_or_default()
     };
     assert_eq!(said(&["clear"]), "catalogue clear --user\n");
-    // A named library has only one word size, so the update does not run the 32-bit `vkloader`.
+    // A library on the command line has only one word size, so the update does not run the 32-bit `vkloader`.
     assert_eq!(said(&["update"]), "catalogue clear --user\n");
 }
 

@@ -28,7 +28,7 @@ fn the_library_of_the_program_asks_if_the_machine_has_no_loader() {
     );
     assert!(text.contains(&words), "{text}");
     assert_eq!(driver(&written(&machine), "a")["outcome"], "answered");
-    // If the command line names a library, no other library replaces it.
+    // A library on the command line is not replaced by another library.
     let text = errors(&machine, &["--user", "--library", "/nowhere/libvulkan.so.1"]);
     assert!(text.contains("no Vulkan loader could be opened"), "{text}");
 }

@@ -1,4 +1,4 @@
-//! A supervised program runs like an unsupervised one.
+//! Tests that a supervised program runs like an unsupervised one.
 
 use super::machine::{Machine, behind, library, skip};
 use super::{Wrong, has_compiler};
@@ -22,7 +22,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Returns the letter that `/proc` shows for the state of a process.
+/// Returns the letter for the state of a process in `/proc`.
 fn state(process: &str) -> char {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("State:"));
@@ -113,7 +113,7 @@ fn where_nobody_may_supervise_the_report_says_so() {
         &program,
     ];
     let own = machine.command(&words);
-    // strace cannot supervise a process that already has a supervisor.
+    // strace cannot supervise a process that has another supervisor.
     let output = behind(&["/usr/bin/strace", "-f", "-o", "/dev/null"], &own)
         .output()
         .expect("it runs");
@@ -124,7 +124,7 @@ fn where_nobody_may_supervise_the_report_says_so() {
         (&"unknown".into(), &"not-permitted".into()),
         "{report:#}"
     );
-    // The trace still contains the last call.
+    // The trace must still contain the last call.
     let name = report["dropped"][0]["name"].as_str().expect("a name");
     assert!(name.ends_with("libdriver.so"), "{report:#}");
 }

@@ -25,7 +25,7 @@ fn a_driver_its_manifest_and_what_they_lead_through() {
         assert!(found.has(path), "{}: {}", path.display(), found.text());
     }
     assert!(found.text().contains("/ld-linux"), "{}", found.text());
-    // The list contains neither `vkloader` nor the loader, because the sandbox has its own loader.
+    // The list contains neither `vkloader` nor the loader, because a sandbox has its own loader.
     let others = ["libvulkan.so", "vkloader", "journal"];
     assert!(
         !others.iter().any(|other| found.text().contains(other)),
@@ -37,7 +37,7 @@ fn a_driver_its_manifest_and_what_they_lead_through() {
     assert_eq!(found.json()["drivers"][0]["watched"], true);
     assert_eq!(found.known(&manifest), Some("manifest chosen".into()));
     assert_eq!(found.known(&library), Some("library chosen".into()));
-    // The driver reads a file in its folder and closes it immediately.
+    // The driver reads a file in its own folder, and closes it immediately.
     assert_eq!(
         found.known(&machine.path("libraries/libmock_good.conf")),
         Some("data opened".into())
@@ -207,7 +207,7 @@ fn a_driver_that_crashes_does_not_hide_others() {
     let good = machine.driver("good", "device one");
     let bad = machine.driver("bad", "crash vkCreateInstance");
     let deadly = compile(&machine, "vkltdeadly", &on_open("abort();"), &["-lpthread"]);
-    // The loader finds this driver first.
+    // The loader finds this driver before the others.
     let deadly = machine.manifest("a_deadly", &deadly, "");
     let found = files(&machine, &[]);
     assert_eq!(found.code(), 0, "{}", found.said());

@@ -15,14 +15,14 @@ pub(crate) use steady::skip;
 /// Number of the user `nobody`.
 const NOBODY: u32 = 65534;
 
-/// The folders of one test. Drivers of the real machine are hidden, unless a test requests them.
+/// The folders of one test. The drivers of the real machine are hidden, unless a test requests them.
 pub(crate) struct Machine {
     root: tempfile::TempDir,
     variables: Vec<(String, String)>,
     arguments: Vec<String>,
     unprivileged: bool,
     program: PathBuf,
-    /// Command that starts `vkloader`, with the command's own arguments.
+    /// Command that starts `vkloader`, with the arguments of that command.
     starter: Vec<String>,
 }
 
@@ -55,7 +55,7 @@ impl Explained {
         found.unwrap_or_else(|| panic!("no {code} in {:#}", self.report["dropped"]))
     }
 
-    /// Returns the codes of all findings in their order.
+    /// Returns the codes of all findings, in the order of the report.
     pub(crate) fn codes(&self) -> Vec<&str> {
         let dropped = self.report["dropped"].as_array().expect("a list");
         dropped.iter().filter_map(|dropped| dropped["code"].as_str()).collect()
@@ -204,7 +204,7 @@ impl Machine {
         true
     }
 
-    /// Removes the last argument.
+    /// Removes the last argument of `vkloader`.
     pub(crate) fn pop(&mut self) {
         self.arguments.pop();
     }
@@ -235,7 +235,7 @@ impl Machine {
         self.unprivileged = false;
     }
 
-    /// Runs `vkloader` with these arguments.
+    /// Runs `vkloader` with these arguments, and returns its output.
     pub(crate) fn run(&self, words: &[&str]) -> Output {
         self.command(words).output().expect("it can be started")
     }
@@ -276,12 +276,12 @@ impl Machine {
         command
     }
 
-    /// Installs `vkloader` and its own library below a prefix on this machine.
+    /// Installs `vkloader` with its library below a prefix on this machine.
     pub(crate) fn install(&mut self) {
         self.install_as("bin/vkloader", "libexec/vulkan-loader-rs/libvulkan.so.1");
     }
 
-    /// Copies `vkloader` and its own library to these places.
+    /// Copies `vkloader` and its library to these paths.
     pub(crate) fn install_as(&mut self, program: &str, carried: &str) {
         for (from, to) in [
             (Path::new(env!("CARGO_BIN_EXE_vkloader")), program),
@@ -341,7 +341,7 @@ pub(crate) fn library() -> PathBuf {
     }
 }
 
-/// Returns a file that cargo built together with this test.
+/// Returns the path of a file that cargo built together with this test.
 pub(crate) fn built(name: &str) -> PathBuf {
     let own = std::env::current_exe().expect("a process knows its program");
     let deps = own.parent().expect("a program lies in a folder");

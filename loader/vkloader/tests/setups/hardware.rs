@@ -12,11 +12,11 @@ struct Card {
     vendor: &'static str,
     /// Kernel driver that is bound to the card.
     driver: Option<&'static str>,
-    /// Two flags: the kernel driver creates a render node, and the node exists.
+    /// Two flags: `true` if the kernel driver creates a render node, and `true` if the node exists.
     node: (bool, bool),
 }
 
-/// A driver without a device, by the name of its library up to `.so`.
+/// File name, up to `.so`, of the library of a driver without a device.
 type Driver = &'static str;
 
 /// A set-up: the card, the driver, the kernel's command line, the code of the first cause, a part of the remedy, and the card and driver

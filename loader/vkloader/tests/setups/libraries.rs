@@ -35,7 +35,7 @@ fn compile(machine: &Machine, name: &str, text: &str, needs: &[&str]) {
     assert!(command.status().expect("a compiler").success());
 }
 
-/// Installs a library that does not contain a driver and is linked against these libraries.
+/// Installs a library that is not a driver and is linked against these libraries.
 fn compiled(machine: &mut Machine, text: &str, needs: &[&str]) {
     for name in needs {
         compile(machine, name, "int nothing;\n", &[]);
@@ -47,7 +47,7 @@ fn compiled(machine: &mut Machine, text: &str, needs: &[&str]) {
 pub(super) const ROWS: &[Row] = &[
     Row::new(
         "a library is cut off",
-        // The dynamic linker maps the segments that the header names, and crashes when it reads the missing part.
+        // The dynamic linker crashes when it reads the missing part of the segments that the header names.
         |machine| changed(machine, |bytes| bytes.truncate(4096)),
         "program.crashed",
     )

@@ -20,7 +20,7 @@ mod variables;
 use machine::{Explained, Machine};
 use serde_json::Value;
 
-/// A change of a machine.
+/// A change to an imitated machine.
 type Step = fn(&mut Machine);
 
 /// The result that following a remedy must have.
@@ -35,7 +35,7 @@ enum After {
 /// A broken set-up, and the expected report.
 struct Row {
     name: &'static str,
-    /// The change that breaks the machine.
+    /// The change that creates the broken set-up.
     setup: Step,
     /// Code of the first cause.
     code: &'static str,
@@ -78,7 +78,7 @@ impl Row {
         self
     }
 
-    /// Returns the difference between the report and the expected one, if there is a difference.
+    /// Tests a row. Returns the difference between the report and the expected report, if there is one.
     fn try_out(&self) -> Result<(), String> {
         let mut machine = Machine::new();
         (self.setup)(&mut machine);
@@ -107,7 +107,7 @@ impl Row {
         }
     }
 
-    /// Returns the first finding. If devices are usable, returns the first finding with the expected code.
+    /// Returns the first finding of a report. If devices are usable, returns the first finding with the expected code.
     fn first<'a>(&self, explained: &'a Explained) -> &'a Value {
         let dropped = explained.report["dropped"].as_array().map_or(&[][..], Vec::as_slice);
         let is_usable = explained.verdict() != "nothing";

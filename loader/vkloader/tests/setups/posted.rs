@@ -194,7 +194,7 @@ fn a_sandbox_without_the_kernels_list_of_devices_is_named() {
     assert!(!machine.explain().codes().contains(&"hardware.no-sys"));
 }
 
-/// The card of the processor works, but the second card of the laptop has no kernel driver.
+/// The processor's card works, but the second card of the laptop has no kernel driver.
 #[test]
 fn a_second_card_that_is_not_used_is_named_after_all_else() {
     let mut machine = Machine::new();

@@ -18,7 +18,7 @@ fn after_script(machine: &mut Machine, script: &str, folder: &str) -> bool {
     )
 }
 
-/// Adds a driver that needs a library in another folder, which `LD_LIBRARY_PATH` names. Returns that folder.
+/// Adds a driver that needs a library in another folder. `LD_LIBRARY_PATH` names that folder. Returns the folder.
 fn driver_with_library_in_variable(machine: &mut Machine) -> String {
     let folder = machine.path("own").to_str().expect("plain").to_owned();
     fs::create_dir(&folder).expect("a folder");

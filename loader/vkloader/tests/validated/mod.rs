@@ -1,4 +1,5 @@
-//! Validates JSON against a JSON schema (draft 2020-12). Supports only the keywords below, because a full validator needs fifty crates.
+//! Validates JSON against a JSON schema (draft 2020-12). Supports only the keywords in this file, because a complete validator needs fifty
+//! crates.
 
 use regex_lite::Regex;
 use serde_json::{Map, Value};
@@ -100,7 +101,7 @@ impl Schema {
         Ok(())
     }
 
-    /// Checks the members of an object or the items of a list, if the keyword applies to them.
+    /// Checks the members of an object or the items of a list against a keyword that applies to them.
     fn check_members(&self, part: &Map<String, Value>, keyword: &str, value: &Value) -> Result<(), String> {
         match (keyword, value) {
             ("items", Value::Array(items)) => items.iter().try_for_each(|item| self.check(&part[keyword], item)),

@@ -1,4 +1,4 @@
-//! Sends the first requests of a client to an X server.
+//! Sends requests to an X server, to find out whether programs can use it.
 
 use std::env;
 use std::io::{Read, Write};
@@ -11,7 +11,7 @@ const COOKIE: &[u8] = b"MIT-MAGIC-COOKIE-1";
 /// Time limit for each answer of the server.
 const LIMIT: Duration = Duration::from_millis(200);
 
-/// Returns `true` if an X server accepts a program with this authorization; `None` if the server does not answer.
+/// Returns `true` if an X server accepts a client with this authorization; `None` if the server does not answer.
 pub(super) fn accepts(server: &mut UnixStream, cookie: Option<&[u8]>) -> Option<bool> {
     let (name, data) = match cookie {
         Some(cookie) => (COOKIE, cookie),
@@ -54,7 +54,7 @@ pub(super) fn has_dri3(number: &str) -> Option<bool> {
     (reply[0] == 1).then_some(reply[8] == 1)
 }
 
-/// Returns `true` if this user may read a file with authorizations.
+/// Returns `true` if this user may read a file with X authorizations.
 pub(super) fn has_cookies() -> bool {
     !cookies().is_empty()
 }

@@ -38,7 +38,8 @@ pub(super) fn unsearched(words: &str, own: Identity) -> Option<(String, String)>
 /// The dynamic linker's configuration: a file that lists the folders for the linker's cache, and a folder with further files of this kind.
 const CONFIGURATION: (&str, &str) = ("/etc/ld.so.conf", "/etc/ld.so.conf.d");
 
-/// Returns the finding and the remedy for a library in a folder of the dynamic linker's configuration, if the cache lacks it.
+/// Returns the finding and the remedy for a library in a folder that the dynamic linker's configuration lists, if the cache does not
+/// contain the library.
 pub(super) fn uncached(name: &str) -> Option<(String, String)> {
     let (file, folder) = CONFIGURATION;
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -53,7 +54,7 @@ pub(super) fn uncached(name: &str) -> Option<(String, String)> {
     ))
 }
 
-/// Returns the file with this name in a folder that these configurations list.
+/// Returns the file with this name in a folder that the configuration texts list.
 fn configured(texts: &[String], name: &str) -> Option<PathBuf> {
     let lines = texts.iter().flat_map(|text| text.lines()).map(str::trim);
     let mut folders = lines.filter(|line| line.starts_with('/'));

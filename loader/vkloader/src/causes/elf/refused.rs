@@ -15,9 +15,9 @@ enum Why {
     Damaged,
     /// The kernel refused to map the file into memory.
     Unmapped,
-    /// The user may not read the file.
+    /// The user may not read the file, or may not search its folder.
     Closed,
-    /// The process may not open more files.
+    /// The process has reached its limit on open files.
     Full,
 }
 
@@ -82,7 +82,7 @@ fn rejected(words: &str) -> Option<(&str, Why)> {
     })
 }
 
-/// Returns the file that the dynamic linker found for a name. The name is a path, or the name of a library that `library` needs.
+/// Returns the file that the dynamic linker found for `name`: a path, or the name of a library that `library` needs.
 fn find(name: &str, library: &Path, own: Identity) -> Option<PathBuf> {
     if name.contains('/') {
         return Some(name.into());
@@ -106,7 +106,7 @@ pub(super) fn closed(file: &Path) -> (String, String) {
     }
 }
 
-/// Returns the finding and the remedy for a file with this mode, which a process could not read.
+/// Returns the finding and the remedy for a file that a process could not read. `mode` has the permissions of the file.
 fn unreadable(file: &Path, mode: u32) -> (String, String) {
     match mode & 0o004 {
         0 => (
@@ -122,7 +122,7 @@ fn unreadable(file: &Path, mode: u32) -> (String, String) {
     }
 }
 
-/// Facts that decide why the kernel did not map a file.
+/// Facts that determine why the kernel did not map a file.
 #[derive(Default)]
 struct Facts {
     /// Mount point of the file's file system, if the mount has the option `noexec`.

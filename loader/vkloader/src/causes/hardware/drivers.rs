@@ -1,4 +1,4 @@
-//! Finds cards whose Vulkan driver is not installed, does not exist, or does not use the card.
+//! Finds cards whose Vulkan driver is not installed or does not use the card, and cards without a Vulkan driver.
 
 use super::machine::{Machine, WINDOWS_DRIVER};
 use crate::causes::{multiarch, unsearched};
@@ -6,7 +6,7 @@ use crate::installed;
 use crate::report::{Card, Dropped, Report, codes, other, rank};
 use catalogue::hardware;
 
-/// The Vulkan drivers for the cards of some kernel drivers.
+/// Vulkan drivers for the cards of some kernel drivers.
 struct Row {
     kernel_drivers: &'static [&'static str],
     /// Names of the libraries up to `.so`. These libraries are drivers for these cards.
@@ -283,7 +283,7 @@ fn is_driver(dropped: &Dropped) -> bool {
     dropped.subject.starts_with("driver") && !multiarch::CODES.contains(&dropped.code.as_str())
 }
 
-/// Returns `true` for a broken driver or manifest that may belong to the card.
+/// Returns `true` for a broken driver or manifest that may belong to the card: its library is unknown.
 fn is_unknown_and_broken(dropped: &Dropped) -> bool {
     let names = [Some(dropped.name.as_str()), dropped.file.as_deref()];
     let is_broken = dropped.rank >= rank::BROKEN && dropped.rank < rank::CONSEQUENCE;

@@ -236,7 +236,7 @@ fn text(path: &Path) -> String {
     text.unwrap_or_default().trim().to_owned()
 }
 
-/// Returns the render node of a device on the PCI bus.
+/// Returns the render node of a PCI device, whose folder is `folder`.
 fn render_node(folder: &Path) -> Option<String> {
     let entries = fs::read_dir(folder.join("drm")).into_iter().flatten().flatten();
     let mut names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());

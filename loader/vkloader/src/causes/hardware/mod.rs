@@ -1,4 +1,4 @@
-//! Finds why a driver could not use its hardware: cards, kernel drivers, device nodes, permissions, and limits of a container.
+//! Finds the reason why a driver could not use its hardware: cards, kernel drivers, device nodes, permissions, and limits of a container.
 
 mod drivers;
 mod idle;
@@ -135,7 +135,7 @@ fn versions(machine: &Machine, report: &Report) -> Option<Dropped> {
     })
 }
 
-/// Returns a finding for a container that has NVIDIA's card but not the libraries for graphics.
+/// Returns a finding for a container that has NVIDIA's card but not NVIDIA's graphics libraries.
 fn capabilities(machine: &Machine, value: Option<&str>) -> Option<Dropped> {
     let value = value?;
     let has_graphics = value
@@ -165,7 +165,7 @@ fn permissions(machine: &Machine, closed: &[PathBuf]) -> Option<Dropped> {
     })
 }
 
-/// Returns `true` if a driver was opened but returned no functions or devices, because its nodes are missing or closed.
+/// Returns `true` if a driver was opened but returned no functions or devices, because its device nodes are missing or closed.
 fn lacks_node(dropped: &Dropped, machine: &Machine, closed: &[PathBuf]) -> bool {
     let row = catalogue::hardware::of(dropped.name.as_bytes());
     let row = row.filter(|_| linker::was_opened(dropped));
@@ -195,7 +195,7 @@ fn to_open(node: &Path, (group, mode): (u32, u32), machine: &Machine, user: &str
     }
 }
 
-/// Returns a finding about the cause that prevents drivers from using a card.
+/// Returns a finding about the obstacle between drivers and a card.
 fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
     let Some(driver) = card.kernel_driver.as_deref() else {
         return Some(kernel::missing(card, machine, report));

@@ -4,7 +4,7 @@ use super::*;
 use crate::report::Loader;
 use std::os::unix::fs::symlink;
 
-/// The files of an imitated system.
+/// The files of an imitated system, in a temporary folder.
 struct System(tempfile::TempDir);
 
 impl System {

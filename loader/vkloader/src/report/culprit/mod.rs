@@ -37,7 +37,7 @@ pub(crate) enum Who {
     Unknown,
 }
 
-/// The owner of a function on the stack.
+/// Owner of a function on the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Belongs {
@@ -72,7 +72,7 @@ pub(crate) enum Retried {
     Crashes,
     /// The second run did not end within its time limit.
     TooLong,
-    /// No variable disables the culprit, so there was no second run.
+    /// No variable disables the culprit, so the program was not run again.
     NoSwitch,
 }
 
@@ -165,7 +165,7 @@ pub(crate) fn retried(finished: &Finished) -> (Retried, String) {
     )
 }
 
-/// Finds the culprit of a crash.
+/// Finds the culprit of a crash, according to the functions on the stack.
 fn judge(crash: &Crash, records: &[Record]) -> Crashed {
     let parts = Parts::of(records, crash);
     let owners: Vec<Owner> = crash
@@ -249,7 +249,7 @@ fn hexadecimal(number: u64) -> String {
 }
 
 impl Crashed {
-    /// Sets a driver or layer as the culprit, with the variables that disable it.
+    /// Records a driver or layer as the culprit, with the variables that disable it.
     fn blame(&mut self, part: &Part, records: &[Record]) {
         self.culprit = if part.is_layer { Who::Layer } else { Who::Driver };
         self.name.clone_from(&part.name);
@@ -359,7 +359,7 @@ impl Crashed {
         })
     }
 
-    /// Returns the remedy if a variable disables the culprit.
+    /// Returns the remedy with a variable that disables the culprit; `None` if there is no variable.
     fn advice(&self) -> Option<String> {
         if let Some(library) = &self.preloaded {
             return Some(format!("Take {library} out of LD_PRELOAD, or update it."));

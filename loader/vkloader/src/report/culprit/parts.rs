@@ -202,7 +202,7 @@ impl Parts {
     }
 }
 
-/// Returns the libraries that a program or library needs, directly or indirectly.
+/// Returns the paths of the libraries that a program or library needs, directly or indirectly.
 fn needs(file: &Path) -> HashSet<PathBuf> {
     let Some(identity) = Identity::of(file) else {
         return HashSet::new();

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Switch {
     pub(crate) variable: String,
-    /// Word to add to the value of the variable.
+    /// Word that must be added to the value of the variable.
     pub(crate) value: String,
 }
 
