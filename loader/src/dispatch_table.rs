@@ -19,8 +19,8 @@ pub(crate) struct SharedEntry {
 
 /// Declares a table of functions that enter a chain; no slot is ever empty.
 ///
-/// The first row names the table, and the number in front of its slots, if there is one. Each other row has a command and the type of its
-/// function.
+/// The first row names the table, and the magic number in front of its slots, if there is one. Each other row has a command and the type of
+/// its function.
 macro_rules! chain_table {
     ($table:ident $(, $magic:ident)?; $($name:ident: $function:ty;)*) => {
         /// Functions of the topmost entity of a chain.

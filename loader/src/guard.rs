@@ -55,7 +55,7 @@ macro_rules! stubs_end {
     };
 }
 
-/// Jumps to the function whose address is at a place in memory. Changes only rax; on x86, eax, ecx and edx.
+/// Jumps to the function whose address is stored at a place in memory. Changes only rax; on x86, eax, ecx and edx.
 #[cfg(all(target_arch = "x86_64", not(vkl_guarded)))]
 macro_rules! jump {
     ($place:literal) => {

@@ -9,15 +9,15 @@ use core::marker::PhantomData;
 
 /// A place in the call path, which decides the meaning of a wrapped handle.
 pub(crate) trait Level: Copy + 'static {
-    /// `VkInstance` as seen at this level.
+    /// Type of `VkInstance` at this level.
     type VkInstance: Copy;
-    /// `VkPhysicalDevice` as seen at this level.
+    /// Type of `VkPhysicalDevice` at this level.
     type VkPhysicalDevice: Copy;
-    /// `VkSurfaceKHR` as seen at this level.
+    /// Type of `VkSurfaceKHR` at this level.
     type VkSurfaceKHR: Copy;
-    /// `VkDebugUtilsMessengerEXT` as seen at this level.
+    /// Type of `VkDebugUtilsMessengerEXT` at this level.
     type VkDebugUtilsMessengerEXT: Copy;
-    /// `VkDebugReportCallbackEXT` as seen at this level.
+    /// Type of `VkDebugReportCallbackEXT` at this level.
     type VkDebugReportCallbackEXT: Copy;
 }
 

@@ -75,8 +75,8 @@ impl Library {
         })
     }
 
-    /// Returns the address of an exported function, or null. If the symbol is a function of the loader itself, it counts as absent, because
-    /// calling it would never return (LAY-215).
+    /// Returns the address of an exported function, or null. If the symbol is a function of the loader itself, it is treated as absent,
+    /// because calling it would never return (LAY-215).
     pub(crate) fn function(&self, name: &CStr) -> PFN_vkVoidFunction {
         let address = match &*self.opened {
             Opened::Path(library) => library.symbol(name),
@@ -113,7 +113,7 @@ impl Drop for Library {
     }
 }
 
-/// Opens a library, and records this as a step of the trace under the name.
+/// Opens a library, and records the opening under `name` as a step of the trace.
 ///
 /// # Errors
 /// The system's error text.

@@ -52,8 +52,8 @@ impl<T: Linked> List<T> {
     ///
     /// # Safety
     /// `member` is in no list yet, and stays valid until [`List::remove`], and then as long as any thread uses a reference that
-    /// [`List::find`] or [`List::at`] returned. That holds because Vulkan's external synchronisation forbids destroying an object while
-    /// another command uses it.
+    /// [`List::find`] or [`List::at`] returned. This condition holds because Vulkan's external synchronisation forbids destroying an object
+    /// while another command uses it.
     pub(crate) unsafe fn insert(&self, member: NonNull<T>) {
         let _locked = self.lock.lock();
         let older = self.head.load(Ordering::Relaxed);
@@ -83,7 +83,8 @@ impl<T: Linked> List<T> {
         false
     }
 
-    /// Returns the newest member that `wanted` accepts. The reference outlives the lock; the contract of [`List::insert`] keeps it valid.
+    /// Returns the newest member that `wanted` accepts. The reference outlives the lock; the contract of [`List::insert`] keeps the
+    /// reference valid.
     pub(crate) fn find(&self, wanted: impl FnMut(&T) -> bool) -> Option<&'static T> {
         let _locked = self.lock.lock();
         // SAFETY: this thread holds the lock of the list.

@@ -1,4 +1,4 @@
-//! Work when the library is loaded into and unloaded from the process (APP-9, APP-10, APP-230a).
+//! Functions that run when the library is loaded into the process and unloaded from the process (APP-9, APP-10, APP-230a).
 
 use crate::driver::PreloadedDrivers;
 use crate::generated::types::VK_HEADER_VERSION_COMPLETE;
@@ -123,7 +123,8 @@ fn describe(environment: &Environment<'_>) {
     });
 }
 
-/// Returns the severities that `VK_LOADER_DEBUG` selects: any non-empty prefix of a keyword counts, and unknown words are ignored (APP-230).
+/// Returns the severities that `VK_LOADER_DEBUG` selects: any non-empty prefix of a keyword matches, and unknown words are ignored
+/// (APP-230).
 fn log_mask(value: &[u8]) -> LogBits {
     let selects = |item: &[u8]| KEYWORDS.iter().find(|(word, _)| word.as_bytes().starts_with(item));
     split(value, Separator::Comma)

@@ -3,9 +3,9 @@
 //! Surfaces, messengers and report callbacks get an index; each driver keeps its handles in its own table at that index. Tables are made on first use
 //! with room for 32 entries, and double when they are full.
 //!
-//! A walk over a table must not hold its lock while it calls a driver, so there is no iterator. A walk asks for the object at or after an index,
-//! releases the lock, and asks again. The application's allocation callbacks do not run under the lock either: they may wait for another thread of
-//! the application that needs the table.
+//! An iteration over a table must not hold the lock of the table while it calls a driver, so there is no iterator. The caller asks for the
+//! object at or after an index, releases the lock, and asks again. The application's allocation callbacks do not run under the lock either:
+//! they may wait for another thread of the application that needs the table.
 
 use crate::alloc::{HostAllocator, HostVec};
 use core::ptr::NonNull;
@@ -70,7 +70,8 @@ impl<T> SlotTable<T> {
         Self(HostVec::new(allocator))
     }
 
-    /// Gives `object` the lowest free index of the `table` in a locked `state`. `placed` gets the index before another thread can find the object.
+    /// Stores `object` at the lowest free index of the `table` in a locked `state`. `placed` receives the index before another thread can
+    /// find the object.
     ///
     /// # Errors
     /// The table is full and cannot grow; it is unchanged.
@@ -218,7 +219,7 @@ mod tests {
         assert_eq!(table.lock().get(2), Some(NonNull::from(&objects[4])));
     }
 
-    /// Returns null as if memory had run out, and extends the table meanwhile, as another thread may.
+    /// Returns null as if memory had run out, and extends the table meanwhile, like another thread.
     unsafe extern "system" fn lengthen_and_refuse(
         table: *mut c_void,
         _: usize,

@@ -1,7 +1,7 @@
 //! Filling of dispatch tables: one loop over names instead of one line per command.
 //!
-//! Every emitted table is `repr(C)` with all function slots in one run, so it can be treated as an array of [`Slot`]. Instance and device tables
-//! never hold NULL: the slot of a missing command points to a *missing stub* (GEN-65, LAY-290).
+//! Every emitted table is `repr(C)` with all function slots in one run, so the table can be treated as an array of [`Slot`]. Instance and
+//! device tables never contain NULL: the slot of a missing command points to a *missing stub* (GEN-65, LAY-290).
 
 use crate::generated::types::PFN_vkVoidFunction;
 use crate::lookup::{ROWS, Row};
@@ -21,7 +21,7 @@ pub(crate) struct Entry<F>(UnsafeCell<F>);
 unsafe impl<F: Sync> Sync for Entry<F> {}
 
 impl<F: Copy> Entry<F> {
-    /// Returns an entry that holds `function`.
+    /// Returns an entry that contains `function`.
     pub(crate) const fn new(function: F) -> Self {
         Self(UnsafeCell::new(function))
     }
@@ -31,7 +31,7 @@ impl<F: Copy> Entry<F> {
     pub(crate) fn get(&self) -> F {
         const { assert!(size_of::<F>() == size_of::<*mut ()>()) };
         let function = self.word().load(Ordering::Relaxed);
-        // SAFETY: the word was made from an `F`, or from a `Slot` that represents one.
+        // SAFETY: the word was made from an `F`, or from a `Slot` that represents an `F`.
         unsafe { core::mem::transmute_copy(&function) }
     }
 }
@@ -148,6 +148,7 @@ pub(crate) fn to_word(function: Slot) -> *mut () {
 /// # Safety
 /// `word` is null or the address of a function.
 pub(crate) unsafe fn from_word(word: *mut ()) -> Slot {
-    // SAFETY: an `Option` of a function pointer is a nullable word, and the caller promises that this one is null or a function.
+    // SAFETY: an `Option` of a function pointer is a nullable word, and the caller promises that this word is null or the address of a
+    // function.
     unsafe { core::mem::transmute::<*mut (), Slot>(word) }
 }

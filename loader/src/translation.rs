@@ -160,7 +160,7 @@ pub(crate) unsafe fn instance_by_word(object: *const c_void) -> Option<&'static 
 pub(crate) unsafe fn device_by_word<H: Dispatchable>(handle: H) -> Option<&'static Device> {
     // SAFETY: the caller promises a readable word at a non-null handle.
     let word = unsafe { handle.word().cast::<*const DeviceTable>().as_ref() }.copied()?;
-    // The table is the first member of its device.
+    // The table is the first member of the device's record, so both have the same address.
     DEVICES.at(word.cast())
 }
 

@@ -97,7 +97,8 @@ pub struct Closure {
 /// A library whose needs are still to be read.
 struct Waiting {
     path: PathBuf,
-    /// `DT_RPATH` folders of the libraries that led to this library. These folders apply to its needs too.
+    /// `DT_RPATH` folders of the libraries through which this library is needed. The dynamic linker also searches these folders for the
+    /// needs of this library.
     inherited: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The libraries that a driver's library brings to another system, in an order in which they can be opened.
+//! The libraries that must accompany a driver's library on another system, in an order in which they can be opened.
 
 use crate::{Closure, Identity, read};
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ const C_LIBRARY: [&str; 12] = [
 pub fn is_of_c_library(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let start = name.split(".so").next().unwrap_or_default();
-    // Two forms are known: ld-linux-x86-64.so.2 and libc-2.31.so.
+    // File names of the C library have two forms: ld-linux-x86-64.so.2 and libc-2.31.so.
     C_LIBRARY
         .iter()
         .any(|known| start == *known || start.strip_prefix(known).is_some_and(|rest| rest.starts_with('-')))

@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 pub enum OpenError {
     /// The path is empty or contains a NUL, so it was not passed to the system (LAY-100).
     NotAPath,
-    /// The library is for another processor or word size, which is normal if 32-bit and 64-bit programs share a system (DRV-58). Holds the system's
-    /// error text.
+    /// The library is for another processor or word size, which is normal if 32-bit and 64-bit programs share a system (DRV-58). Contains
+    /// the system's error text.
     WrongClass(Vec<u8>),
     /// Any other reason, as the system's error text.
     Failed(Vec<u8>),

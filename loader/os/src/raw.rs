@@ -78,7 +78,7 @@ impl Write for Buffer {
     }
 }
 
-/// Returns the bytes of a text. If memory runs out, the text is cut.
+/// Returns the bytes of a text. If memory runs out, the text is truncated.
 pub fn render(message: fmt::Arguments<'_>) -> Vec<u8> {
     let mut buffer = Buffer(Vec::new());
     match buffer.write_fmt(message) {

@@ -15,7 +15,7 @@ pub enum Kind {
     Limiter,
     /// Draws on the frames of the program.
     Overlay,
-    /// Changes the picture of a frame.
+    /// Changes the image of a frame.
     PostProcessing,
     /// Adds frames between the frames of the program.
     FrameGeneration,

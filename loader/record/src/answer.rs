@@ -11,7 +11,7 @@ pub struct Answer<'a> {
 }
 
 impl<'a> Answer<'a> {
-    /// Reads a value. Returns `None` unless all runs are within the structure, in order, and the data has exactly their bytes.
+    /// Reads a value. Returns `None` unless all runs are within the structure, in order, and the data has exactly the bytes of the runs.
     pub fn read(value: &'a [u8]) -> Option<Self> {
         let size = short(value, 0)?;
         let end = 4 + 4 * usize::from(short(value, 2)?);

@@ -42,7 +42,7 @@ pub const IDENTITY: u32 = 1_000_071_004;
 pub const MESSENGERS: u32 = 0;
 /// Index of `vkCreateDebugReportCallbackEXT` in [`Query::Callbacks`].
 pub const REPORTS: u32 = 1;
-/// The versions of Vulkan for which commands are recorded, as minor numbers of version 1 from 0 on.
+/// Number of minor versions of Vulkan 1 for which commands are recorded, from 1.0 on.
 pub const VERSIONS: u32 = 5;
 
 const MAGIC: &[u8; 8] = b"VKLRECRD";
@@ -85,7 +85,8 @@ pub enum Query {
     Node = 13,
     /// The first line of `/proc/meminfo`, on which memory properties may depend.
     Machine = 14,
-    /// An empty value: each instance with the command created an object for a callback. The index is [`MESSENGERS`] or [`REPORTS`].
+    /// Empty value, which means that each instance with the command created an object for a callback. The index is [`MESSENGERS`] or
+    /// [`REPORTS`].
     Callbacks = 15,
 }
 
@@ -177,7 +178,7 @@ impl<'a> Record<'a> {
         Some((key, self.bytes.get(from..from.checked_add(length)?)?))
     }
 
-    /// Returns the place and the value of the row with a key.
+    /// Returns the index and the value of the row with a key.
     pub fn find(self, key: Key) -> Option<(usize, &'a [u8])> {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -192,7 +193,7 @@ impl<'a> Record<'a> {
         None
     }
 
-    /// Returns the place and the recorded bytes of a structure. Returns `None` for an answer whose size differs from the size of the
+    /// Returns the row's index and the recorded bytes of a structure. Returns `None` for an answer whose size differs from the size of the
     /// structure in the registry, or that has bytes of `sType` or `pNext`.
     pub fn answer(self, key: Key) -> Option<(usize, Answer<'a>)> {
         let (place, value) = self.find(key)?;

@@ -62,7 +62,7 @@ fn drv_280_answers_of_another_size_are_no_answers() {
             assert_eq!(record.answer(key).is_some(), is_one, "{key:?} {recorded}");
         }
     }
-    // An answer with a byte of `pNext` does not count, because the chain belongs to the program.
+    // An answer with a byte of `pNext` is not used, because the chain belongs to the program.
     let mut made = Builder::new(1);
     let written: Vec<bool> = (0..24).map(|at| at >= 15).collect();
     made.add(PROPERTIES, Builder::structure(&[7; 24], &written));

@@ -1,7 +1,7 @@
 use super::{HostAllocator, HostVec};
 use os::memory::OutOfMemory;
 
-/// The values of a list in sorted order, each with its index in the list. Finds the index of a value.
+/// The values of a list in sorted order, each with its index in the list. This order is used to find the index of a value.
 pub(crate) struct Places(HostVec<(usize, usize)>);
 
 impl Places {

@@ -11,7 +11,7 @@ pub(crate) trait Keyed {
     /// Returns the key of this value.
     fn key(&self) -> Self::Key;
 
-    /// Returns a number that is the same for equal keys and rarely the same for different ones.
+    /// Returns a number that is the same for equal keys and rarely the same for different keys.
     fn hash(key: Self::Key) -> usize;
 }
 
@@ -56,7 +56,7 @@ impl<T: Keyed> HostTable<T> {
         let mut at = T::hash(key) & mask;
         loop {
             let value = *self.places.get(at)?;
-            // SAFETY: a place holds null or the address of a value that the table owns.
+            // SAFETY: a place contains null or the address of a value that the table owns.
             if unsafe { value.as_ref() }?.value.key() == key {
                 return Some(value.cast());
             }
@@ -64,7 +64,7 @@ impl<T: Keyed> HostTable<T> {
         }
     }
 
-    /// Returns the size of the new set of places that the table needs for one more value, or 0 if it has enough.
+    /// Returns the size of the new array of places that the table needs for one more value, or 0 if it has enough.
     pub(crate) fn missing_places(&self) -> usize {
         // At most half of the places are ever used.
         if self.places.len() > 2 * self.count {

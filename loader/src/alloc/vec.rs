@@ -193,7 +193,7 @@ impl<T> HostBox<T> {
         boxed::Box::into_raw_with_allocator(self.0)
     }
 
-    /// Takes ownership back.
+    /// Takes back the ownership of a value.
     ///
     /// # Safety
     /// Both arguments came from one call of [`HostBox::into_raw`], and no other call gets them.

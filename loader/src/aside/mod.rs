@@ -2,8 +2,8 @@
 //!
 //! A program that brings its own Vulkan loader may run years later, on a system with newer drivers. When this build of the library is
 //! loaded, it looks for the system's library. If the system's library is not older, each exported function jumps to the function of the
-//! same name in the system's library. Functions that a program looks up through these then also belong to the system's library. Otherwise,
-//! the exported functions jump to the functions of this library.
+//! same name in the system's library. Functions that a program looks up through these functions then also belong to the system's library.
+//! Otherwise, the exported functions jump to the functions of this library.
 
 mod jump;
 
@@ -79,7 +79,7 @@ impl Export {
     }
 }
 
-/// Looks for the system's library, and lets all exported functions jump there if that library is not older than this one. `own` is the
+/// Looks for the system's library, and makes all exported functions jump to that library if it is not older than this library. `own` is the
 /// version of this library. Must run while this library is loaded, before a program can call its functions.
 pub(crate) fn decide(own: ApiVersion) {
     let Some(here) = os::file_of(decide as *const ()) else {
@@ -189,7 +189,7 @@ fn reported(library: &Library) -> Option<ApiVersion> {
     (result == 0).then_some(ApiVersion(version))
 }
 
-/// Lets the exported functions jump to the functions of `library`. If `library` lacks a function, this library's own function stays. That
+/// Makes the exported functions jump to the functions of `library`. If `library` lacks a function, this library's own function stays. That
 /// function ends the process with a message if it gets an object of `library`.
 fn step_aside(library: &Library) {
     for (export, target) in EXPORTS.iter().zip(&TARGETS) {
@@ -200,7 +200,7 @@ fn step_aside(library: &Library) {
     }
 }
 
-/// Returns the device and number of the file at `path`; `None` if there is no such file.
+/// Returns the numbers of the device and inode of the file at `path`; `None` if there is no file at this path.
 fn identity(path: &[u8]) -> Option<(u64, u64)> {
     let status = with_terminated(path, Status::at).ok()?;
     status.identity()

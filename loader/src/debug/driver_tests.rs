@@ -1,4 +1,4 @@
-//! Messengers and names on their way to two drivers.
+//! Tests of messengers and names that the loader passes to two drivers.
 
 use super::testing::{DRIVERS, Program, driver, heard, instance_of_driver, physical_device_of_driver};
 use crate::alloc::HostAllocator;
@@ -23,7 +23,7 @@ fn app_190_every_driver_gets_a_messenger_and_a_failure_undoes_them() {
     let program = program();
     let first = program.listen().expect("both drivers agree");
     assert_eq!(live(), [1, 1]);
-    // Driver 1 comes first in every walk (DRV-10), so it has created an object when driver 0 fails.
+    // Driver 1 comes first in every iteration over the drivers (DRV-10), so it has created an object when driver 0 fails.
     driver(0, |driver| driver.result = VkResult::VK_ERROR_DEVICE_LOST);
     assert_eq!(program.listen().err(), Some(VkResult::VK_ERROR_DEVICE_LOST));
     assert_eq!((live(), driver(1, |driver| driver.made)), ([1, 1], 2));

@@ -33,8 +33,8 @@ unsafe fn chain_handle(kind: Option<Wrapped>, handle: u64) -> u64 {
 
 /// Defines a trampoline: it checks the device, copies the structure, translates the handle in the copy, and calls the chain.
 ///
-/// If the device lacks the command, its table decides: the stub of debug utils succeeds, and the stub of debug markers reports the command
-/// and ends the process (APP-50, APP-199).
+/// If the device lacks the command, the stub in the device's table decides the result. The stub of debug utils succeeds. The stub of debug
+/// markers reports the command and ends the process (APP-50, APP-199).
 macro_rules! naming_trampoline {
     ($name:ident, $info:ty, $command:ident, $kind:ident, $object:ident, $lookup:ident) => {
         #[doc = concat!("`", stringify!($command), "` as the application calls it.")]

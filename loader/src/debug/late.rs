@@ -29,7 +29,7 @@ impl LateHost for Instance {
         };
         for kind in Kind::ALL {
             let mut next = 0;
-            // An object without a serial number is incomplete; the thread that creates it also passes it to the driver.
+            // An object without a serial number is incomplete; the thread that creates the object also passes it to the driver.
             let read = |object: &crate::messenger::Registered| (object.serial != 0).then_some(object.callback);
             while let Some((slot, _, callback)) = self.messengers.next_slot(kind, next, read) {
                 next = slot + 1;

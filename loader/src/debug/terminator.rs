@@ -72,7 +72,7 @@ pub(crate) unsafe fn create_debug_report_callback_ext(
 }
 
 /// Creates the loader's object, reserves its slot, and creates an object in every driver with the function. The callback gets messages only
-/// after all of these steps (APP-178, APP-190). If a step fails, the earlier ones are undone (APP-179).
+/// after all of these steps (APP-178, APP-190). If a step fails, the earlier steps are undone (APP-179).
 ///
 /// # Safety
 /// `callbacks` is NULL or valid.

@@ -193,7 +193,7 @@ fn node(function: VkLayerFunction, u: DeviceNode, next: *const c_void) -> VkLaye
 
 /// Writes the dispatch pointer of a device into an object that a layer created (LAY-251).
 unsafe extern "system" fn set_device_loader_data(device: VkDevice, object: *mut c_void) -> VkResult {
-    // SAFETY: the layer passes the handle that it got from below, which starts with a dispatch pointer.
+    // SAFETY: the layer passes the handle that it got from the entity below, which starts with a dispatch pointer.
     let Some(device) = (unsafe { translation::device_by_word(device) }) else {
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     };

@@ -310,7 +310,7 @@ impl Request<'_> {
 
 /// Makes a finished record available to look-ups by dispatch pointer (DRV-203).
 pub(super) fn publish(device: &'static Device) {
-    // SAFETY: the record lives until `destroy::forget` removes it. The application allows that only when no command uses the device any more, and the
-    // destruction waits for the last use by the loader.
+    // SAFETY: the record lives until `destroy::forget` removes it. The application allows the removal only when no command uses the device
+    // any more, and the destruction waits for the last use by the loader.
     unsafe { DEVICES.insert(core::ptr::NonNull::from(device)) };
 }

@@ -91,8 +91,8 @@ impl Device {
             driver_device: HostList::new(),
             uses: UseCount::default(),
         };
-        // The tables are too large to be made elsewhere and moved.
-        // SAFETY: the function writes every member, and zero bytes are valid answers.
+        // The tables are too large to be created elsewhere and moved. SAFETY: the function writes every member, and zero bytes are valid
+        // answers.
         let device = unsafe {
             HostBox::try_new_in_place(allocator, |device: *mut Self| {
                 proc_addr::write_empty_device_table(&raw mut (*device).table);
@@ -236,8 +236,8 @@ impl Device {
 
 /// Asks a driver for a device function.
 ///
-/// A driver that looks up a function by name may find the loader's entry point of this name. This entry point counts as absent, because a
-/// call of the entry point would never return (DRV-77, DRV-260).
+/// A driver that looks up a function by name may find the loader's entry point of this name. This entry point is treated as absent, because
+/// a call of the entry point would never return (DRV-77, DRV-260).
 ///
 /// # Safety
 /// `lookup` belongs to the driver, and `handle` is one of its devices.

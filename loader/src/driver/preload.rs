@@ -1,7 +1,7 @@
 //! Driver libraries that stay open between a global query and the next instance (DRV-233, DRV-234).
 //!
-//! Programs query extensions, often twice, and then create an instance. Without this module, each step would load and unload every driver. Only the
-//! system's reference count is held: the scan itself is repeated each time.
+//! Programs query extensions, often twice, and then create an instance. Without this module, each step would load and unload every driver.
+//! This module only holds references to the libraries; the scan itself is repeated each time.
 
 use super::open::OpenDriver;
 use crate::library::Library;
@@ -54,7 +54,7 @@ impl PreloadedDrivers {
                 continue;
             }
             if let Some(Ok(again)) = driver.library.as_ref().map(|library| library.open_again(name)) {
-                // If another thread has kept the library meanwhile, it is later closed as often as it was opened.
+                // If another thread has kept the library meanwhile, the library was opened twice, and is later closed twice.
                 let kept = &mut *PRELOADED.lock();
                 kept.get_or_insert_with(|| Self(Vec::new()))
                     .0

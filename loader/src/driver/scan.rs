@@ -184,7 +184,7 @@ impl Scan {
     }
 }
 
-/// Driver manifests of one scan: the places of the manifests, and their contents.
+/// Driver manifests of one scan: their paths and contents.
 #[derive(Debug)]
 pub(super) struct DriverList {
     settings: Option<Arc<Settings>>,

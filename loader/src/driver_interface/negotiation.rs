@@ -64,7 +64,7 @@ const OLD_GET_INSTANCE_PROC_ADDR: &CStr = c"vkGetInstanceProcAddr";
 const CREATE_INSTANCE: &CStr = c"vkCreateInstance";
 const ENUMERATE_EXTENSIONS: &CStr = c"vkEnumerateInstanceExtensionProperties";
 
-/// Looks up a function of a driver. One of the loader's own functions counts as absent (DRV-260).
+/// Looks up a function of a driver. One of the loader's own functions is treated as absent (DRV-260).
 #[inline]
 pub(crate) fn lookup(gpa: GetProcAddr, instance: InstanceHandle<Driver>, name: Uncounted<'_>) -> PFN_vkVoidFunction {
     not_own_of(name, ask(gpa, instance, name)?)

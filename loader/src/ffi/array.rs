@@ -91,7 +91,7 @@ pub(crate) struct TwoCalls {
 /// Returns `true` if an answer is the whole list, and `false` for `VK_INCOMPLETE`.
 ///
 /// # Errors
-/// Any other code.
+/// `result` itself, if it is any other code.
 pub(crate) fn is_whole(result: VkResult) -> Result<bool, VkResult> {
     match result {
         VkResult::VK_SUCCESS => Ok(true),

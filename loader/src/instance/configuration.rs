@@ -22,7 +22,7 @@ static CONFIGURATION_ALL: ScanCache<Cached<Configuration>> = ScanCache::new();
 /// Result of the last query that needed only implicit layers.
 static CONFIGURATION_IMPLICIT: ScanCache<Cached<Configuration>> = ScanCache::new();
 
-/// Returns the cache for queries for layers of this extent.
+/// Returns the cache of results for this extent of layers.
 fn cache(extent: Extent) -> &'static ScanCache<Cached<Configuration>> {
     match extent {
         Extent::All => &CONFIGURATION_ALL,
@@ -42,7 +42,7 @@ pub(crate) fn forget() {
     CONFIGURATION_IMPLICIT.forget();
 }
 
-/// Current settings, and the layers that were found with them.
+/// Current settings, and the layers that were found under these settings.
 #[derive(Debug)]
 pub(crate) struct Configuration {
     /// The settings, if there are any.
@@ -121,7 +121,7 @@ fn refresh_settings(search: &Search<'_>, journal: &mut Journal<'_>) -> Result<Op
     Ok(loaded)
 }
 
-/// Makes these settings the process-wide ones. Returns the previous settings.
+/// Stores the settings for the whole process. Returns the previous settings.
 fn publish_settings(settings: Option<&Arc<Settings>>) -> Option<Arc<Settings>> {
     log::select_by_settings(settings.map_or(LogBits::NONE, |settings| settings.log_mask));
     core::mem::replace(&mut *SETTINGS.lock(), settings.cloned())

@@ -70,7 +70,7 @@ pub(crate) unsafe fn create_instance(
     }
 }
 
-/// Makes the instance; on failure, releases what was made.
+/// Creates the instance; on failure, releases everything that was created.
 ///
 /// # Safety
 /// `create_info` is valid, and `callbacks` is NULL or valid.

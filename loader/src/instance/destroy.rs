@@ -80,7 +80,7 @@ pub(super) unsafe fn release_drivers(instance: &Instance, callbacks: *const VkAl
 /// Frees the loader's own object with all its members, and closes the layers.
 ///
 /// # Safety
-/// `raw` came from [`HostBox::into_raw`] with `allocator`; nothing refers to it any more.
+/// `raw` came from [`HostBox::into_raw`] with `allocator`; nothing refers to the object any more.
 pub(super) unsafe fn free(raw: *mut Instance, allocator: HostAllocator) {
     // SAFETY: the caller promises that nothing refers to the object; this reference ends with the block.
     if let Some(layers) = unsafe { (*raw).layers.get_mut() } {

@@ -40,7 +40,7 @@ pub(crate) struct InstanceDriver {
     /// Facts that were known before the driver was opened. The loader compares the driver's answers with these facts. At this position, the
     /// member fits into padding.
     pub known: Option<Known>,
-    /// `true` for a driver of the service.
+    /// `true` for a driver from a driver service.
     pub is_of_service: bool,
     /// The driver's lookup of physical-device functions, if it has one and the loader may use it (DRV-69).
     pub get_physical_device_proc_addr: Option<GetProcAddr>,
@@ -148,7 +148,7 @@ impl InstanceDriver {
         ClosedDrivers::own_instance(self.get_instance_proc_addr, self.handle)
     }
 
-    /// Returns the properties of a device that the driver reported. Every driver has this command.
+    /// Returns the properties of a device that the driver reported. Every driver has the command for this query.
     pub(crate) fn properties_of(&self, device: PhysicalDeviceHandle<Driver>) -> VkPhysicalDeviceProperties {
         // SAFETY: the structure consists of numbers and arrays of numbers, for which zero is valid.
         let mut properties = unsafe { core::mem::MaybeUninit::<VkPhysicalDeviceProperties>::zeroed().assume_init() };

@@ -88,7 +88,7 @@ pub(super) unsafe extern "system" fn version_terminator(
         ));
         return OUT_OF_MEMORY;
     }
-    // SAFETY: the pointer is not null, and the caller may only pass writable ones.
+    // SAFETY: the pointer is not null, and the caller may only pass a writable pointer.
     unsafe { *version = VK_HEADER_VERSION_COMPLETE };
     VkResult::VK_SUCCESS
 }
@@ -203,7 +203,7 @@ unsafe fn extent_for(name: *const c_char) -> Extent {
     }
 }
 
-/// Returns `true` if a query names a layer; an empty name does not count (APP-64).
+/// Returns `true` if a query names a layer; an empty name does not name a layer (APP-64).
 ///
 /// # Safety
 /// `name` is null or a string of the caller.

@@ -45,7 +45,7 @@ pub(crate) fn tell_nothing_left(
     *instance.cause.lock() = held;
 }
 
-/// Returns `true` if `vkloader` is installed under the same prefix as the library. Only the path of the library counts, so elevated
+/// Returns `true` if `vkloader` is installed under the same prefix as the library. Only the path of the library is used, so elevated
 /// processes look in the same place as others.
 fn program_is_installed() -> bool {
     let Some(own) = os::file_of(program_is_installed as *const ()) else {

@@ -24,7 +24,8 @@ use os::memory::OutOfMemory;
 use os::{Mutex, SetOnce};
 use rust_alloc::vec::Vec;
 
-/// Number of bytes at the start of the object that a faulty layer may overwrite (DRV-115). Only the members that the check itself reads are there.
+/// Number of bytes at the start of the object that a faulty layer may overwrite (DRV-115). Only the members that the check itself reads are
+/// in these bytes.
 const EXPOSED: usize = 128;
 /// Number of unused bytes among the exposed ones.
 const UNUSED: usize = EXPOSED - size_of::<u64>() - 2 * size_of::<usize>();

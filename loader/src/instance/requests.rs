@@ -40,7 +40,7 @@ impl<'a> Requests<'a> {
         unsafe { ffi::c_array(self.info.ppEnabledExtensionNames, self.info.enabledExtensionCount) }
     }
 
-    /// Returns `true` if there is a count without an array.
+    /// Returns `true` if the create info has a count of extensions without an array.
     pub(super) fn extensions_are_missing(&self) -> bool {
         self.info.enabledExtensionCount > 0 && self.info.ppEnabledExtensionNames.is_null()
     }
@@ -173,7 +173,7 @@ impl<'a> Requests<'a> {
         }
     }
 
-    /// Logs the missing request if all drivers that were found are portability drivers (APP-89).
+    /// Logs that portability drivers were not requested, if all drivers that were found are portability drivers (APP-89).
     pub(super) fn explain_portability(&self, journal: &Journal<'_>) {
         let error = LogBits::ERROR | LogBits::DRIVER;
         let extension = self

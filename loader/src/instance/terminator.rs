@@ -139,7 +139,7 @@ impl Creation<'_> {
         // Iterations over the drivers use reverse scan order (DRV-10).
         drivers.reverse();
         let any = !drivers.is_empty();
-        // The drivers are added even after a failure, because the cleanup looks for them there.
+        // The drivers are added even after a failure, because the cleanup destroys the drivers in this list.
         self.instance.drivers.add(room, drivers);
         made?;
         if !any {

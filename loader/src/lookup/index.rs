@@ -88,7 +88,7 @@ const fn index() -> Index {
     index
 }
 
-/// A command that was found by its name; holds the index of its place.
+/// A command that was found by its name; contains the index of its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Command(NonZeroUsize);
 
@@ -144,7 +144,7 @@ impl Command {
         self.place().plain
     }
 
-    /// Returns the index of the command among a device's answers; [`NO_ANSWER`] for a command that is not of a device.
+    /// Returns the index of the command among a device's answers; [`NO_ANSWER`] for a command that is not a device command.
     #[inline(always)]
     pub(crate) fn answer(self) -> usize {
         usize::from(self.place().answer)

@@ -197,7 +197,7 @@ fn report_flags(severity: Severity, types: VkDebugUtilsMessageTypeFlagsEXT) -> V
     VkDebugReportFlagsEXT(flag)
 }
 
-/// Converts flags of debug report to severity and types of debug utils; several flags give several bits (APP-193).
+/// Converts flags of debug report to severity and types of debug utils; several flags become several bits (APP-193).
 fn utils_flags(flags: VkDebugReportFlagsEXT) -> (Severity, VkDebugUtilsMessageTypeFlagsEXT) {
     const GENERAL: u32 = Type::VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT.0;
     /// A flag, its severity, and the type that it adds.

@@ -18,8 +18,8 @@ use os::memory::OutOfMemory;
 
 /// Messengers and report callbacks of an instance, and the state that decides which of them receive messages now.
 ///
-/// The lock is held only during a look-up or an insertion. A walk that calls callbacks takes the lock again for each step and continues by serial
-/// number. A callback may therefore create and destroy messengers, including itself (APP-196).
+/// The lock is held only during a look-up or an insertion. An iteration that calls callbacks acquires the lock again for each step and
+/// continues by serial number. A callback may therefore create and destroy messengers, including itself (APP-196).
 pub(crate) struct Messengers(Mutex<State>);
 
 struct State {

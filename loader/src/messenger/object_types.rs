@@ -11,7 +11,7 @@ pub(crate) struct ObjectTypeRow {
     pub handle: &'static str,
     /// Number of the type in debug utils.
     pub object: VkObjectType,
-    /// Number of the type in debug report; unknown for handle types that are newer than this extension.
+    /// Number of the type in debug report; unknown for handle types that are newer than debug report.
     pub report: VkDebugReportObjectTypeEXT,
 }
 

@@ -14,7 +14,7 @@ use os::AdapterId;
 
 /// Devices of all drivers.
 pub(super) struct Devices<'a> {
-    /// Devices of adapters first, in the order of the adapters; then the rest, in the order of the walk over the drivers.
+    /// Devices of adapters first, in the order of the adapters; then the rest, in the order in which the loader iterates over the drivers.
     pub(super) all: HostVec<Device<'a>>,
     /// Number of devices positioned by an adapter.
     pub(super) by_adapter: usize,
@@ -90,7 +90,7 @@ fn add_by_adapter<'a>(
     Ok(())
 }
 
-/// Moves the translating devices, from index `first` on, to the end.
+/// Moves the devices that translate to Direct3D 12, from index `first` on, to the end.
 fn put_translating_last(instance: &Instance, all: &mut HostVec<Device<'_>>, first: usize) -> Result<(), VkResult> {
     let mut last = HostVec::new(scratch(instance));
     let mut place = first;

@@ -90,7 +90,7 @@ unsafe fn unfiltered(instance: &Instance, count: *mut u32, array: *mut PhysicalD
         // SAFETY: the index is below both counts, so the chain has written this handle.
         let handle = unsafe { *chain.add(index) };
         match objects::app_handle(instance, handle) {
-            // SAFETY: the index is below the room of the array.
+            // SAFETY: the index is below the number of elements in the caller's array.
             Ok(handle) => unsafe { array.add(index).write(handle) },
             Err(error) => return error.into(),
         }

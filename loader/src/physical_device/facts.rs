@@ -42,7 +42,7 @@ pub(super) fn properties(device: &Device<'_>) -> VkPhysicalDeviceProperties {
     device.driver.properties_of(device.handle)
 }
 
-/// Returns the name of a device. If memory runs out, the call ends as out of memory.
+/// Returns the name of a device. If memory runs out, the Vulkan call returns `VK_ERROR_OUT_OF_HOST_MEMORY`.
 pub(super) fn name_of(properties: &VkPhysicalDeviceProperties) -> Text {
     copy_or_note(ffi::fixed_text(&properties.deviceName)).into()
 }
@@ -156,8 +156,8 @@ pub(super) fn properties2(next: *mut c_void) -> VkPhysicalDeviceProperties2 {
     asked
 }
 
-/// Returns the function that is available for properties beyond Vulkan 1.0: `Some(true)` for the core function, `Some(false)` for the
-/// extension's function, or `None` (DRV-133).
+/// Returns `Some(true)` if the core function for properties beyond Vulkan 1.0 is available, `Some(false)` if the extension's function is
+/// available, and `None` otherwise (DRV-133).
 pub(super) fn properties2_is_core(instance: &Instance) -> Option<bool> {
     if instance.api_version() >= ApiVersion::V1_1 {
         return Some(true);

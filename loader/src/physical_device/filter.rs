@@ -13,7 +13,7 @@ use discovery::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Ve
 use discovery::text::Text;
 use promises::limits::MAX_ID_ITEMS;
 
-/// Variables of the filters, in the order in which [`IdFilters::rejecting`] gets the numbers of a device.
+/// Variables of the filters, in the order in which [`IdFilters::rejecting`] receives the numbers of a device.
 const VARIABLES: [Variable; 3] = [
     Variable::DeviceIdFilter,
     Variable::VendorIdFilter,

@@ -10,7 +10,7 @@ use os::memory::{OutOfMemory, hash_of_address};
 /// the driver and its handle.
 ///
 /// An object outlives its device, so a handle that another thread still holds, or that a layer uses as a key, never changes its meaning. A
-/// device that comes back gets its old object.
+/// device that is reported again gets its old object.
 pub(crate) struct PhysicalDevices {
     allocator: HostAllocator,
     app: HostTable<AppPhysicalDevice>,
@@ -87,7 +87,7 @@ fn stable<T: Object>(instance: &Instance, make: impl Fn() -> T) -> Result<*mut T
         };
         // The allocation may call the application's callbacks, so no lock is held.
         let room = HostTable::room(value, missing, allocator)?;
-        // The leftover is dropped after the lock is released.
+        // The unused memory is dropped after the lock is released.
         let (adopted, _leftover) = T::table(&mut instance.physical_devices.lock()).adopt(room);
         if let Some(object) = adopted {
             return Ok(object);

@@ -32,7 +32,7 @@ pub(super) struct Traits {
     uuid: Option<[u8; 16]>,
     /// File name of the driver, in lower case.
     driver: Text,
-    /// Place of the device in the user's list of wished devices.
+    /// Position of the device in the user's list of wished devices.
     wish: usize,
 }
 
@@ -129,7 +129,7 @@ impl Traits {
         })
     }
 
-    /// Returns `true` if a word asks for the device.
+    /// Returns `true` if a word selects the device.
     pub(super) fn is(&self, wanted: &Wanted) -> bool {
         match wanted {
             Wanted::Numbers(vendor, device) => (self.vendor_id, self.device_id) == (*vendor, *device),

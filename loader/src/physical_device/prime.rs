@@ -1,4 +1,4 @@
-//! The device that `DRI_PRIME` asks for (DRV-143b).
+//! The device that `DRI_PRIME` requests (DRV-143b).
 
 use super::facts::PciAddress;
 use super::order::{Sorting, Traits};
@@ -10,7 +10,7 @@ use crate::instance::Instance;
 use discovery::env::dri_prime::{DriPrime, Prime};
 use discovery::env::{Environment, Variable};
 
-/// Returns the device that `DRI_PRIME` asks for, if the variable applies.
+/// Returns the device that `DRI_PRIME` requests, if the variable applies.
 pub(super) fn asked(instance: &Instance) -> Option<DriPrime> {
     let environment = Environment::process();
     let value = environment.get_non_empty(Variable::DriPrime)?;

@@ -12,7 +12,7 @@ type Handles = HostVec<PhysicalDeviceHandle<Driver>>;
 const UNKNOWN: u8 = 0;
 /// State in which every enumeration so far found nothing, or failed.
 const NONE: u8 = 1;
-/// State after an enumeration found a device; permanent.
+/// State after an enumeration found a device; this state never changes.
 const SOME: u8 = 2;
 
 /// Devices that one driver of an instance reported. Any thread may use this value.

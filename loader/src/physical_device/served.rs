@@ -10,8 +10,7 @@ use discovery::journal::reason::DeviceReason;
 use discovery::journal::{Decision, Journal, Reason, Source, Subject, Verdict};
 use discovery::text::Text;
 
-/// Removes the devices of the service's drivers that another driver reports too. Asks no driver anything if no driver comes from the
-/// service.
+/// Removes the devices of the service's drivers that another driver reports too. Makes no query if no driver comes from the service.
 ///
 /// # Errors
 /// Out of host memory.

@@ -28,7 +28,7 @@ pub(super) struct Device<'a> {
     pub(super) handle: PhysicalDeviceHandle<Driver>,
     /// The handle that the lowest layer gets.
     pub(super) chain: PhysicalDeviceHandle<Chain>,
-    /// Place in the list that the user wishes for the device; the first place if the user made no choice.
+    /// Position that the user wishes for the device in the list; the first position if the user made no choice.
     pub(super) wish: usize,
 }
 
@@ -52,7 +52,7 @@ pub(super) fn with_drivers<R>(
     work(&drivers)
 }
 
-/// Adds the devices of all drivers: driver by driver, in the order in which each reports them (DRV-143).
+/// Adds the devices of all drivers: driver by driver, in the order in which each driver reports its devices (DRV-143).
 ///
 /// # Errors
 /// Out of host memory.

@@ -16,7 +16,7 @@ use os::memory::OutOfMemory;
 use os::{Raw, Show};
 use promises::limits::MAX_VISIBLE_WORDS;
 
-/// Wish of a hidden device. The wish of any other device is the place of the word that names the device.
+/// Wish of a hidden device. The wish of any other device is the position of the word that names the device.
 pub(super) const HIDDEN: usize = usize::MAX;
 
 /// Upper bound on the words without a device that are reported one by one.
@@ -57,7 +57,7 @@ pub(super) fn check_any(instance: &Instance, any: bool) -> Result<(), VkResult> 
 }
 
 /// Returns the answer for the application if every device is hidden, which is not a failure for the application. Returns `None` if the
-/// chain's answer stays.
+/// chain's answer remains.
 pub(super) fn empty_answer(instance: &Instance, result: VkResult) -> Option<(u32, VkResult)> {
     let is_empty = instance.visible()?.takes_all_hidden() && result == VkResult::VK_ERROR_INITIALIZATION_FAILED;
     is_empty.then_some((0, VkResult::VK_SUCCESS))

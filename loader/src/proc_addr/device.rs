@@ -9,7 +9,7 @@ use crate::translation;
 use core::ffi::{CStr, c_char};
 use discovery::extension::{DeviceExtension, InstanceExtension};
 
-/// Answer to a command that is not simply the device's own slot (APP-43).
+/// Answer for a command whose answer is not the function in the device's slot (APP-43).
 #[derive(Clone, Copy)]
 enum Answer {
     /// The loader's function, without checking the device (APP-41).
@@ -22,7 +22,7 @@ enum Answer {
     DebugUtils,
 }
 
-/// Commands with an answer that is not simply the device's own slot.
+/// Commands whose answer is not the function in the device's slot.
 const OWN: [(u16, Answer); 9] = [
     (row::vkGetDeviceProcAddr, Answer::Loader),
     (row::vkDestroyDevice, Answer::Loader),
@@ -35,7 +35,7 @@ const OWN: [(u16, Answer); 9] = [
     (row::vkSetDebugUtilsObjectTagEXT, Answer::DebugUtils),
 ];
 
-/// Fills in a device's answers to the commands that are not answered from its slots.
+/// Fills in a device's answers for the commands whose answer is not the function in a slot.
 pub(crate) fn fill_own_answers(device: &Device) {
     for (number, answer) in OWN {
         let row = &ROWS[usize::from(number)];

@@ -106,7 +106,7 @@ pub(crate) fn fill_device_table(device: &Device, gdpa: GetDeviceProcAddr, handle
             // SAFETY: the word is a function's address; only its type is erased.
             unsafe { table::from_word(gdpa as *mut ()) }
         } else if matches!(row.device_gate(), DeviceGate::Instance(_)) {
-            // Layers answer for a device command of an instance extension as for an instance command (LAY-290).
+            // Layers answer the look-up of a device command of an instance extension like that of an instance command (LAY-290).
             if without_instance_layers {
                 known_to_device(device, row)
             } else {

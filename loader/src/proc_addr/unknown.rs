@@ -399,7 +399,7 @@ pub(crate) unsafe extern "C" fn missing_physical_device_function(driver: *const 
         .and_then(|name| HostText::try_new(name.bytes(), HostAllocator::system()).ok());
     drop(unknown);
     let name = name.as_ref().map_or(&b"?"[..], HostText::bytes);
-    // The message goes to all sinks, so that the user sees why the process ends.
+    // The message is written to all log sinks, so that the user sees why the process ends.
     log::fatal_with(
         Some(instance),
         LogBits::NONE,

@@ -1,5 +1,5 @@
-//! Stubs for 64-bit Arm. Each starts with `bti c`, the landing instruction of branch-target identification, in an encoding that older processors
-//! execute as a no-op.
+//! Stubs for 64-bit Arm. Each stub starts with `bti c`, the landing instruction of branch-target identification, in an encoding that older
+//! processors execute as a no-op.
 
 use super::DEVICE_ENDS;
 use crate::dispatch_table::UNKNOWN_SLOTS;

@@ -107,7 +107,7 @@ pub(crate) fn missing_instance(index: usize) -> Slot {
 /// Returns a function that does nothing and returns zero, for commands that tolerate a missing implementation (GEN-51). `index` is their slot in a
 /// device table.
 pub(crate) fn return_zero(index: usize) -> Slot {
-    // On 32-bit Windows the callee removes its arguments from the stack, so this function must have as many as the command.
+    // On 32-bit Windows the callee removes its arguments from the stack, so this function must have as many arguments as the command.
     if cfg!(all(windows, target_arch = "x86")) && OF_ONE_ARGUMENT.contains(&index) {
         let function: unsafe extern "system" fn(usize) -> usize = zero_of_one;
         // SAFETY: both types are function pointers; the function ignores its argument and has as many arguments as the command, so it may

@@ -1,4 +1,4 @@
-//! Stubs for x86-64. Each starts with the landing instruction of indirect-branch tracking.
+//! Stubs for x86-64. Each stub starts with the landing instruction of indirect-branch tracking.
 
 use super::DEVICE_ENDS;
 use crate::dispatch_table::UNKNOWN_SLOTS;

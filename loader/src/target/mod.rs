@@ -1,5 +1,5 @@
-//! Targets of a terminator's call: the object for a handle from the layers, the driver of a query, and the older commands that replace a missing
-//! one.
+//! Targets of a terminator's call: the object for a handle from the layers, the driver of a query, and the older commands that replace a
+//! missing command.
 
 mod objects;
 
@@ -52,8 +52,8 @@ impl Target {
         self.instance().enabled.contains(extension)
     }
 
-    /// Returns the driver's core function if the application uses 1.1, otherwise the extension's function if the extension is enabled on
-    /// the instance (DRV-159).
+    /// Returns the driver's core function if the application uses Vulkan 1.1, otherwise the extension's function if the extension is
+    /// enabled on the instance (DRV-159).
     pub(crate) fn choose<F>(&self, core: Option<F>, khr: Option<F>, extension: InstanceExtension) -> Option<F> {
         let core = core.filter(|_| self.instance().api_version() >= ApiVersion::V1_1);
         core.or_else(|| khr.filter(|_| self.enabled(extension)))
@@ -105,7 +105,7 @@ impl Target {
     /// (DRV-169).
     ///
     /// # Errors
-    /// The code that `ask` returned, or out of host memory; the count may have changed then.
+    /// The code that `ask` returned, or out of host memory; `*count` may have changed.
     ///
     /// # Safety
     /// `count` is valid; `array` is NULL or has room for `*count` elements. All zeros is a valid `Old`.

@@ -16,8 +16,8 @@ pub(crate) unsafe fn instance_of(handle: VkInstance<Chain>) -> Option<&'static I
     unsafe { translation::chain_instance(handle) }
 }
 
-/// Returns the device of a device, queue or command buffer of the chain. The dispatch pointer identifies it, so even a handle that a layer
-/// wrapped identifies the device (LAY-252, DRV-203). Takes no lock (APP-272).
+/// Returns the device of a device, queue or command buffer of the chain. The dispatch pointer identifies the device, even if a layer
+/// wrapped the handle (LAY-252, DRV-203). Takes no lock (APP-272).
 ///
 /// # Safety
 /// A non-null handle points to a readable word, and that word is null or points to a readable word.

@@ -23,7 +23,7 @@ pub(crate) enum Purpose {
 pub(crate) struct Wishes {
     /// Policies that are enabled.
     pub policies: DriverPolicies,
-    /// Words for the only devices to show.
+    /// Words that select the only devices to show.
     pub visible: Option<DeviceWords>,
 }
 

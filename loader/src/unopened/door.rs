@@ -65,8 +65,8 @@ pub(crate) trait BeforeOpening: Sized {
         Ok(())
     }
 
-    /// Compares the instance extensions of an opened driver with the facts. If they differ, the driver is right, and the facts are not used
-    /// again in this process.
+    /// Compares the instance extensions of an opened driver with the facts. If they differ, the driver's list is used, and the facts are
+    /// not used again in this process.
     #[inline(always)]
     fn compare_extensions(_: Option<Known>, _driver: &[u8], _offered: &[VkExtensionProperties], _: &Journal<'_>) {}
 

@@ -18,7 +18,7 @@ pub(crate) enum Known {}
 pub(crate) enum Sent {}
 
 impl BeforeOpening for Nothing {
-    /// Returns the only value. Logs the same line as the catalogue if the variable turns the catalogue off.
+    /// Returns the only value of this type. Logs the same line as the catalogue if the variable turns the catalogue off.
     fn of_call(_: Purpose, _: Wishes, environment: &Environment<'_>, journal: &mut Journal<'_>) -> Self {
         if environment.get(Variable::Catalogue).as_deref() == Some(b"off") {
             journal.note(

@@ -49,7 +49,7 @@ impl Closed {
             .and_then(|(path, of_user, sum)| read(&path, of_user, sum))
         {
             Some(bytes) => Self::of_bytes(manifest, (known, bytes), drivers, journal),
-            // If memory runs out for the file, the call fails; the driver is not opened instead.
+            // If memory runs out while the file is read, the call fails, and the driver is not opened instead.
             None => shortage::check().map(|()| None),
         }
     }
@@ -182,7 +182,7 @@ fn read(path: &[u8], of_user: bool, sum: u64) -> Option<Vec<u8>> {
 }
 
 /// Returns `true` if the files, the nodes and the memory on which a record depends have not changed, and no variable is set that only
-/// records depend on. `HOME` is unknown to elevated processes, for which no record counts.
+/// records depend on. `HOME` is unknown to elevated processes, which never use a record.
 fn is_current(record: Record<'_>, environment: &Environment<'_>) -> bool {
     let Some(home) = environment.get_non_empty(Variable::Home) else {
         return false;

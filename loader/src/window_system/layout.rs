@@ -102,9 +102,9 @@ platform_layouts! {
     Screen = 14, 24 { context: *mut _screen_context, 8; window: *mut _screen_window, 16; }
     /// Structure `VkIcdSurfaceImagePipe` of `vk_icd.h`.
     ImagePipe = 15, 4 {}
-    /// An OpenHarmony window. No header assigns a number, so this one is the loader's own (DRV-172).
+    /// An OpenHarmony window. No header assigns a number, so this number is the loader's own (DRV-172).
     Ohos = 16, 16 { window: *mut OHNativeWindow, 8; }
-    /// A Samsung UBM surface. No header assigns a number, so this one is the loader's own (DRV-172).
+    /// A Samsung UBM surface. No header assigns a number, so this number is the loader's own (DRV-172).
     Ubm = 17, 24 { device: *mut ubm_device, 8; surface: *mut ubm_surface, 16; }
 }
 

@@ -95,7 +95,8 @@ impl Surface {
             .map_or(core::ptr::null(), |stereo| core::ptr::from_ref(stereo).cast())
     }
 
-    /// Returns the allocation callbacks of the surface's creation. Drivers get these when they create their own surface (DRV-177).
+    /// Returns the allocation callbacks of the surface's creation. Drivers receive these callbacks when they create their own surface
+    /// (DRV-177).
     pub(crate) fn callbacks(&self) -> *const VkAllocationCallbacks {
         self.callbacks.as_ref().map_or(core::ptr::null(), core::ptr::from_ref)
     }

@@ -1,4 +1,4 @@
-//! Queries of displays, second generation, emulated by the first (DRV-161).
+//! Queries of displays, second generation, emulated by the first generation (DRV-161).
 
 use super::display::no_plane_capabilities;
 use super::query::{input, output};

@@ -1,4 +1,4 @@
-//! Conversion of the loader's surface to a driver's (DRV-176 to DRV-181).
+//! Conversion of the loader's surface to a driver's surface (DRV-176 to DRV-181).
 
 use crate::driver_interface::failure;
 use crate::generated::types::{VkPhysicalDeviceSurfaceInfo2KHR, VkResult, VkSwapchainCreateInfoKHR};

@@ -52,15 +52,15 @@ pub const REPLY_LIMIT: Duration = Duration::from_secs(6);
 pub enum Operation {
     /// Returns the bits of [`Features`].
     Features = 1,
-    /// Returns the library with the key that a manifest has as its `library_path`. The reply carries a descriptor.
+    /// Returns the library with the key that a manifest has as its `library_path`. A descriptor comes with the reply.
     Get = 2,
-    /// Returns the manifests that the client can use. The reply carries a memory file.
+    /// Returns the manifests that the client can use. A memory file comes with the reply.
     Manifests = 3,
     /// Returns the devices, each with the driver that serves it.
     Devices = 4,
     /// Sends a packet with request number 0 at each later change of the manifests.
     Watch = 5,
-    /// Returns the state of the service to its administrator. The reply carries a memory file.
+    /// Returns the state of the service to its administrator. A memory file comes with the reply.
     Inspect = 6,
 }
 
@@ -104,7 +104,7 @@ pub mod status {
     pub const TIMEOUT: &str = "timeout";
     /// The service does not know the operation, or the version of the protocol (LSV-35).
     pub const UNSUPPORTED: &str = "unsupported";
-    /// The request is malformed, or carried descriptors (LSV-60, LSV-61).
+    /// The request is malformed, or came with descriptors (LSV-60, LSV-61).
     pub const BAD_REQUEST: &str = "bad_request";
     /// The client exceeded its limit of requests (LSV-46).
     pub const BUSY: &str = "busy";

@@ -8,7 +8,7 @@
 /// Upper bound on the name's length that the service allows, in bytes (LSV-2).
 pub(super) const LONGEST_NAME: usize = 64;
 
-/// Length of the longest message here, in bytes: a header, a text and its name.
+/// Length of the longest message of this client, in bytes: a header, the length and the mark of a text, and the longest name.
 pub(super) const LONGEST: usize = HEADER + 16 + LONGEST_NAME;
 
 const HEADER: usize = 16;
@@ -68,7 +68,7 @@ impl Message {
         self.length += bytes.len();
     }
 
-    /// Rounds the length up to eight bytes; the room is already zero.
+    /// Rounds the length up to a multiple of eight bytes; the rest of the buffer is already zero.
     fn padded(mut self) -> Self {
         self.length = self.length.next_multiple_of(8);
         self

@@ -1,7 +1,7 @@
 //! Growth of arrays that fails if the system has no memory.
 //!
-//! The arrays' own methods use the global allocator, which includes the emergency pool of [`shortage`], which is reserved for code that
-//! cannot report a failed allocation. The methods here report the failure to the caller. If a function cannot pass the failure on, the next
+//! The arrays' own methods use the global allocator, whose emergency pool ([`shortage`]) is reserved for code that cannot report a failed
+//! allocation. The methods here report the failure to the caller. If a function cannot pass the failure on, the next
 //! [`check`](super::shortage::check) reports it; until then, the incomplete result is harmless.
 
 use super::{CHeap, OutOfMemory, shortage};
@@ -33,7 +33,8 @@ pub trait Grow<T> {
     /// The system has no memory; the element is dropped.
     fn try_push(&mut self, element: T) -> Result<(), OutOfMemory>;
 
-    /// Adds an element and returns `true`. If memory runs out, drops the element, returns `false`, and makes the call end as out of memory.
+    /// Adds an element and returns `true`. If memory runs out, drops the element, returns `false`, and makes the Vulkan call return
+    /// `VK_ERROR_OUT_OF_HOST_MEMORY`.
     fn push_or_note(&mut self, element: T) -> bool;
 }
 
@@ -125,7 +126,7 @@ fn copy_with_room(bytes: &[u8], more: usize) -> Result<Vec<u8>, OutOfMemory> {
     })
 }
 
-/// Copies bytes. If memory runs out, the copy is empty, and the call ends as out of memory.
+/// Copies bytes. If memory runs out, the copy is empty, and the Vulkan call returns `VK_ERROR_OUT_OF_HOST_MEMORY`.
 pub fn copy_or_note(bytes: &[u8]) -> Vec<u8> {
     copy(bytes).unwrap_or_else(|OutOfMemory| {
         shortage::note();

@@ -16,7 +16,7 @@ pub use list::List;
 /// `true` if this system lists manifests and settings in a registry. Other places are then searched only if a variable names them.
 pub const EXISTS: bool = cfg!(windows);
 
-/// Passes the entries of a list to `take`, in order of precedence, with other events.
+/// Passes the entries of a list to `take`, in order of precedence, and the other events of the query.
 #[cfg(windows)]
 pub fn each_registered(list: List, mut take: impl FnMut(Event<'_>)) {
     sources::each(list, &crate::system::ThisSystem, &mut take);
@@ -27,7 +27,7 @@ pub fn each_registered(list: List, mut take: impl FnMut(Event<'_>)) {
 #[inline(always)]
 pub fn each_registered(_: List, _: impl FnMut(Event<'_>)) {}
 
-/// Passes the paths of settings files to `take`, in order of precedence (APP-242). The first one that exists is used.
+/// Passes the paths of settings files to `take`, in order of precedence (APP-242). The first settings file that exists is used.
 #[cfg(windows)]
 pub fn each_settings_file(mut take: impl FnMut(&[u8])) {
     sources::each_settings_file(&crate::system::ThisSystem, &mut take);

@@ -74,7 +74,7 @@ const VENDORS: [(&str, u32); 4] = [
     ("amd-vulkan", 0x1002),
     ("amdvlk", 0x1002),
 ];
-/// Suffix of the names of these manifests, for processes of this pointer size.
+/// Suffix of the manifest names in [`VENDORS`], for processes of this pointer size.
 const VENDOR_ENDING: &str = if cfg!(target_pointer_width = "64") {
     "64.json"
 } else {

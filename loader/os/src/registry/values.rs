@@ -29,7 +29,7 @@ pub(crate) fn each_text(kind: u32, data: &[u8], take: &mut dyn FnMut(&[u8])) -> 
 }
 
 /// Converts a UTF-16 text of the system to UTF-8. Invalid Unicode becomes the replacement character. If memory runs out, the text is empty,
-/// and the call ends as out of memory.
+/// and the Vulkan call returns `VK_ERROR_OUT_OF_HOST_MEMORY`.
 pub(crate) fn utf8(units: impl Iterator<Item = u16>) -> Vec<u8> {
     let mut text = Vec::new();
     for character in char::decode_utf16(units) {

@@ -127,7 +127,7 @@ impl Connection {
         }
     }
 
-    /// Returns the user of the process that listens on the socket.
+    /// Returns the number of the user whose process listens on the socket.
     ///
     /// # Errors
     /// The error of the system.

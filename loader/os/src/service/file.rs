@@ -34,8 +34,8 @@ impl File {
         // SAFETY: the call takes a number and no pointer. For a descriptor that cannot have seals it returns an error.
         let seals = retried(|| unsafe { libc::fcntl(self.0, libc::F_GET_SEALS) });
         let status = status.raw();
-        // A memory file has no name in any folder. A memory file without seals is not treated as a file of the superuser, whoever created
-        // it.
+        // A memory file has no name in any folder. A memory file without seals is not treated as a file of the superuser, even if the
+        // superuser created it.
         let in_memory = seals.is_ok() && status.st_nlink == 0;
         Ok(match seals {
             Ok(seals) if seals & ALL_SEALS == ALL_SEALS => FileKind::Sealed,

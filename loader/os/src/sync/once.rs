@@ -13,8 +13,8 @@ pub struct SetOnce<T> {
     value: UnsafeCell<MaybeUninit<T>>,
 }
 
-// SAFETY: the value is written under the lock before it counts as set. References to the value are returned only after that, and the value
-// never changes again.
+// SAFETY: the value is written under the lock before `is_set` becomes `true`. References to the value are returned only after that, and the
+// value never changes again.
 unsafe impl<T: Send + Sync> Sync for SetOnce<T> {}
 
 impl<T> SetOnce<T> {

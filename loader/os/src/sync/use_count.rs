@@ -3,7 +3,7 @@
 use super::{Condvar, Mutex};
 use core::sync::atomic::{AtomicU32, Ordering};
 
-/// Number of uses of an object, and [`CLOSED`].
+/// Number of uses of an object, and the bit [`CLOSED`].
 #[derive(Default)]
 pub struct UseCount(AtomicU32);
 
@@ -27,7 +27,7 @@ impl UseEnds {
     #[cold]
     #[inline(never)]
     fn announce(&self) {
-        // A thread that still saw the use under the lock waits by now, so the notification reaches the thread.
+        // A thread that found the object in use under the lock waits by now, so the notification reaches that thread.
         drop(self.gate.lock());
         self.ended.notify_all();
     }
@@ -51,7 +51,7 @@ impl UseCount {
         self.0.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Ends a use. The object may already be freed when this returns.
+    /// Ends a use. The object may already be freed when this function returns.
     #[inline]
     pub fn release(&self) {
         if self.0.fetch_sub(1, Ordering::AcqRel) == CLOSED | 1 {

@@ -11,7 +11,7 @@ use libc::open as open64;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 use libc::open64;
 
-/// Lowest number for descriptors here, if possible. Programs use the low numbers, and some close them.
+/// Lowest descriptor number that this module uses, if possible. Programs use the low numbers, and some close them.
 const OUT_OF_THE_WAY: c_int = 200;
 
 /// A file or pipe to which records are appended; closed when dropped.
@@ -181,7 +181,7 @@ impl Drop for HeldBack {
         let came = RAISED.into_iter().zip(self.waited).zip(waiting());
         for ((signal, _), _) in came.filter(|((_, waited), waits)| *waits && !waited) {
             let (only, mut taken) = (set_of(&[signal]), 0);
-            // SAFETY: the signal is pending, so this returns at once; the set is valid and the number writable.
+            // SAFETY: the signal is pending, so the call returns at once; the set is valid and the number writable.
             unsafe { libc::sigwait(&only, &mut taken) };
         }
         // SAFETY: `before` came from the system; a null pointer for the old set is allowed.

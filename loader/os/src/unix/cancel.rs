@@ -8,7 +8,7 @@ use core::marker::PhantomData;
 /// Guard that delays the cancellation of its thread while the value exists. Guards may be nested.
 pub struct CancellationOff {
     previous: imp::State,
-    /// The value belongs to the thread that made it.
+    /// The value belongs to the thread that created it.
     not_send: PhantomData<*const ()>,
 }
 

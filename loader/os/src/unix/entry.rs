@@ -22,8 +22,8 @@ macro_rules! at_load_and_unload {
 }
 
 /// Makes two functions run when the library is loaded and unloaded. Object files of this system have an array only for the first function.
-/// The second function is registered for this library in the same way as by the system's C compiler. It therefore runs at the last
-/// `dlclose`, and does not prevent the unloading.
+/// The second function is registered for this library in the same way as by the system's C compiler. The second function therefore runs at
+/// the last `dlclose`, and does not prevent the unloading.
 #[cfg(target_vendor = "apple")]
 #[macro_export]
 macro_rules! at_load_and_unload {

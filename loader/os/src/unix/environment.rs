@@ -42,14 +42,14 @@ pub fn is_ignored(_: &CStr) -> bool {
     false
 }
 
-/// Returns `true` if [`secure_value`] would return this value now. Compares without a copy.
+/// Returns `true` if [`secure_value`] would return `expected` now. Compares without a copy.
 #[inline]
 pub fn has_secure_value(name: &CStr, expected: Option<&CStr>) -> bool {
     // SAFETY: `secure_getenv` only reads the environment.
     unsafe { has_value(secure_getenv, name, expected) }
 }
 
-/// Returns `true` if [`plain_value`] would return this value now. Compares without a copy.
+/// Returns `true` if [`plain_value`] would return `expected` now. Compares without a copy.
 #[inline]
 pub fn has_plain_value(name: &CStr, expected: Option<&CStr>) -> bool {
     // SAFETY: `getenv` only reads the environment.

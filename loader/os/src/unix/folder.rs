@@ -66,8 +66,8 @@ impl Folder {
                 let error = Errno::last();
                 return Ok(if error == Errno(0) { Ok(()) } else { Err(error) });
             }
-            // SAFETY: an entry holds a terminated name, and is valid until the next one is read. The structure may be shorter than its type, so it is
-            // never read whole.
+            // SAFETY: an entry contains a terminated name, and is valid until the next one is read. The structure may be shorter than its
+            // type, so it is never read whole.
             let name = unsafe { CStr::from_ptr((&raw const (*entry).d_name).cast()) };
             take(name.to_bytes())?;
         }

@@ -12,7 +12,7 @@ use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 use libloading::os::unix;
 
-/// An open library; closed when dropped. To keep it open permanently, forget the value.
+/// An open library; closed when dropped. To keep the library open permanently, forget the value.
 pub struct Library(pub(crate) NonNull<c_void>);
 
 // SAFETY: any thread may use and close a handle of the system's linker.
@@ -34,7 +34,7 @@ impl Library {
         let opened = with_terminated(path, |path| {
             // SAFETY: the user or the system installed the manifest that names this file, so the file is trusted to the same degree.
             let open = || NonNull::new(unsafe { libc::dlopen(path.as_ptr(), flags) });
-            // The crate's own function only accepts UTF-8 paths.
+            // The function of the crate `libloading` that opens a library only accepts UTF-8 paths.
             let opened = unix::with_dlerror(open, |words| copy_or_note(words.to_bytes()));
             Ok(opened.map_err(|words| failure(path, words)))
         });

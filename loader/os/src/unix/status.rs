@@ -89,7 +89,7 @@ impl Status {
         self.len() == 0
     }
 
-    /// Returns the device and number of the file, or `None` if the system does not report them.
+    /// Returns the numbers of the file's device and inode, or `None` if the system does not report them.
     #[allow(
         clippy::unnecessary_cast,
         clippy::unnecessary_wraps,

@@ -31,12 +31,12 @@ pub fn is_ignored(name: &CStr) -> bool {
     is_elevated() && plain_value(name).is_some()
 }
 
-/// Returns `true` if [`secure_value`] would return this value now.
+/// Returns `true` if [`secure_value`] would return `expected` now.
 pub fn has_secure_value(name: &CStr, expected: Option<&CStr>) -> bool {
     secure_value(name).as_deref() == expected.map(CStr::to_bytes)
 }
 
-/// Returns `true` if [`plain_value`] would return this value now.
+/// Returns `true` if [`plain_value`] would return `expected` now.
 pub fn has_plain_value(name: &CStr, expected: Option<&CStr>) -> bool {
     plain_value(name).as_deref() == expected.map(CStr::to_bytes)
 }

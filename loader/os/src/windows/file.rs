@@ -67,7 +67,7 @@ impl Status {
         self.0.is_file()
     }
 
-    /// Returns `None`: on Windows, the identity of a file would take another call for each file.
+    /// Returns `None`: on Windows, the identity of a file would need another call for each file.
     pub fn identity(&self) -> Option<(u64, u64)> {
         None
     }

@@ -39,7 +39,7 @@ impl Folder {
     /// Passes each name in the folder to `take`, in the system's order, until `take` fails.
     ///
     /// # Errors
-    /// The inner error means that the folder cannot be read to its end; the outer one is that of `take`.
+    /// The outer error comes from `take`. The inner error means that the folder cannot be read to its end.
     pub fn names(
         self,
         mut take: impl FnMut(&[u8]) -> Result<(), OutOfMemory>,

@@ -26,7 +26,7 @@ const LONGEST_PLAIN: usize = 260;
 /// Length of the longest possible path, in units.
 const LONGEST: usize = 1 << 15;
 
-/// An open library; closed when dropped. To keep it open permanently, forget the value.
+/// An open library; closed when dropped. To keep the library open permanently, forget the value.
 pub struct Library(windows::Library);
 
 impl Library {
@@ -40,7 +40,7 @@ impl Library {
     /// in which a program was started could put a library of that name there, even for an elevated program.
     ///
     /// # Errors
-    /// The error of the system. If memory ran out, that is noted too (LAY-203).
+    /// The error of the system. If memory ran out, the shortage is noted too (LAY-203).
     pub fn open(path: &[u8]) -> Result<Self, OpenError> {
         if path.is_empty() || find_byte(path, 0).is_some() {
             return Err(OpenError::NotAPath);

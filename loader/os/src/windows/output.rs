@@ -1,4 +1,4 @@
-//! Standard error, and the output of debuggers.
+//! Writing to standard error and to attached debuggers.
 
 use super::path::wide;
 use std::io::Write;

@@ -17,7 +17,7 @@ pub(super) fn to_system(path: &[u8]) -> Result<&Path, Errno> {
 /// There is not enough memory.
 pub(super) fn wide(text: &str) -> Result<Vec<u16>, OutOfMemory> {
     let mut units = Vec::new();
-    // No character has more units than bytes.
+    // No character has more UTF-16 units than UTF-8 bytes.
     units.try_exact_room(text.len() + 1)?;
     units.extend(text.encode_utf16().chain([0]));
     Ok(units)
@@ -32,7 +32,7 @@ pub(super) fn ended(units: &[u16]) -> &[u16] {
 /// Returns the bytes of a path from the system.
 pub(super) fn from_system(path: PathBuf) -> Vec<u8> {
     let bytes = path.into_os_string().into_encoded_bytes();
-    // Paths of any length have this prefix.
+    // Paths in the form that has no limit of length begin with this prefix.
     match bytes.strip_prefix(br"\\?\") {
         Some(plain) if plain.get(1) == Some(&b':') => memory::copy_or_note(plain),
         _ => bytes,

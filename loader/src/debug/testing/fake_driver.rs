@@ -25,7 +25,7 @@ pub(crate) struct FakeDriver {
     pub(crate) live: Vec<u64>,
     /// Number of messengers and callbacks ever created.
     pub(crate) made: u64,
-    /// Commands that arrived, for the tests that check them.
+    /// Commands that the driver received, for the tests that check them.
     pub(crate) calls: Vec<&'static str>,
     /// Handles for which the driver received a name.
     pub(crate) named: Vec<u64>,

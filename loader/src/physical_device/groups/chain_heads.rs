@@ -68,8 +68,8 @@ impl ChainHeads {
         self.0.get(index).copied().unwrap_or(ChainHead::INTERNAL)
     }
 
-    /// Returns the heads for all of the caller's elements. The first elements hold groups, and `elements` names the element for which each
-    /// of these groups was filled. Each head appears once: heads of dropped groups go to elements without a head.
+    /// Returns the heads for all of the caller's elements. The first elements contain groups, and `elements` names the element for which
+    /// each of these groups was filled. Each head appears once: heads of dropped groups go to elements without a head.
     fn arranged(&self, elements: impl Iterator<Item = usize> + Clone) -> Result<HostVec<ChainHead>, OutOfMemory> {
         let allocator = self.0.allocator();
         let mut left = HostVec::new(allocator);

@@ -65,7 +65,7 @@ pub(crate) unsafe fn enumerate_physical_device_groups(
     result
 }
 
-/// Returns the topmost entity's function. Unlike other shared commands, this one always uses the core name (DRV-159).
+/// Returns the topmost entity's function. Unlike other shared commands, this command always uses the core name (DRV-159).
 fn function(instance: &Instance) -> PFN_vkEnumeratePhysicalDeviceGroups<Chain> {
     instance.table().vkEnumeratePhysicalDeviceGroups.get()
 }
@@ -101,7 +101,7 @@ unsafe fn unfiltered(
     for index in 0..written as usize {
         // SAFETY: the index is below both counts, so the chain has written this element.
         match wrapped(instance, unsafe { &*chain.add(index) }) {
-            // SAFETY: the index is below the room of the array, and no reference to the element is left.
+            // SAFETY: the index is below the number of elements in the caller's array, and no reference to the element is left.
             Ok(group) => unsafe { array.add(index).write(group) },
             Err(error) => return error.into(),
         }
@@ -177,7 +177,7 @@ unsafe fn whole_list(
     }
 }
 
-/// Makes one count call and one array call. The flag is `true` if the list did not grow between the two calls.
+/// Calls the chain once for the count and once for the groups. The flag is `true` if the list did not grow between the two calls.
 ///
 /// # Safety
 /// `array` is null, or `count` is readable and `array` has `*count` elements whose `sType` and `pNext` are set.

@@ -1,4 +1,4 @@
-//! Order of groups, and of the devices in each (DRV-155).
+//! Order of groups, and of the devices in each group (DRV-155).
 
 use super::super::order::{Rank, Sorting, Traits};
 use super::super::walk::{Device, scratch};
@@ -35,8 +35,8 @@ impl Known {
     }
 }
 
-/// Sorts groups in place, if this instance sorts at all. All members are among `devices`, whose first elements may be in the order of their
-/// adapters.
+/// Sorts groups in place, if this instance sorts devices. All members are among `devices`, whose first elements may be in the order of
+/// their adapters.
 ///
 /// # Errors
 /// Out of host memory.

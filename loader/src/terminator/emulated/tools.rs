@@ -82,7 +82,7 @@ pub(crate) unsafe fn get_physical_device_tool_properties_ext(
     VkResult::VK_SUCCESS
 }
 
-/// Returns `true` if the device lists `VK_EXT_tooling_info`. A list that cannot be read counts as empty.
+/// Returns `true` if the device lists `VK_EXT_tooling_info`. A list that cannot be read is treated as empty.
 ///
 /// # Errors
 /// There is not enough memory (DRV-4).

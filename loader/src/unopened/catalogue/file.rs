@@ -79,7 +79,7 @@ pub(super) struct Loaded {
 pub(super) struct Looked {
     /// Number of libraries that the process had loaded at that time.
     pub(super) loads: u64,
-    /// The doubt about each file, if any.
+    /// Reason for doubt about each file, if there is one.
     pub(super) doubts: Vec<Option<Doubt>>,
     /// `true` if the dynamic linker's cache has not changed; `None` if there is no cache.
     pub(super) same_search: Option<bool>,
@@ -225,7 +225,7 @@ fn look(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Option<Arc<
 }
 
 /// Returns the user's own catalogue after a scan has found its marker file (DRV-274). Returns `None` if an entry of the system's catalogue
-/// counts, or if the user's catalogue was searched for before.
+/// applies, or if the user's catalogue was searched for before.
 #[cold]
 #[inline(never)]
 pub(super) fn of_mark(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Option<Arc<Loaded>> {
@@ -243,7 +243,7 @@ pub(super) fn of_mark(environment: &Environment<'_>, journal: &mut Journal<'_>) 
         return None;
     }
     let found = of_user(environment, false, journal)?;
-    // No entry of the replaced catalogue counts, so no index of its entries is in use.
+    // No entry of the replaced catalogue applies, so no index of its entries is in use.
     let is_replaced = |kept: &Slot| matches!(kept, Slot::Here(kept) if Arc::ptr_eq(kept, &systems));
     let mut slot = CATALOGUE.lock();
     let before = is_replaced(&slot).then(|| core::mem::replace(&mut *slot, Slot::Here(found)));

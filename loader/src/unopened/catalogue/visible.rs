@@ -26,7 +26,7 @@ fn may_be(device: Device<'_>, entry: Entry<'_, Seen<'_>>, wanted: &Wanted) -> bo
             let name = lower_case(file_name(path));
             part.is_empty() || name.windows(part.len()).any(|found| found == part)
         }),
-        // Mesa takes another name from its configuration files, which may have a section for each program.
+        // Mesa may read another name from its configuration files, which may have a section for each program.
         Wanted::Name(_) => true,
     }
 }

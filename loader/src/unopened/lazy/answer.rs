@@ -23,7 +23,7 @@ const _: () = assert!(
 );
 
 impl Device {
-    /// Returns an answer from the record, as long as the record is used for the device.
+    /// Returns an answer from the record, while the record is used for the device.
     pub(super) fn recorded(&self, key: Key) -> Option<(usize, Answer<'static>)> {
         self.record()?.answer(key)
     }

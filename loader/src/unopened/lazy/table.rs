@@ -4,8 +4,8 @@ use super::{answer, callbacks, destroy, list};
 use crate::generated::dispatch::DriverTable;
 use crate::generated::dispatch::driver::LATE;
 
-/// Functions of a closed driver. The named commands answer from the record if it has the answer, or keep the request for the driver. All
-/// other commands open the driver.
+/// Functions of a closed driver. The named commands answer from the record if it has the answer, or store the callback until the driver is
+/// opened. All other commands open the driver.
 pub(super) static TABLE: DriverTable = DriverTable {
     vkDestroyInstance: Some(destroy),
     vkCreateDebugReportCallbackEXT: Some(callbacks::vkCreateDebugReportCallbackEXT),
