@@ -19,8 +19,9 @@ macro_rules! forward {
     };
 }
 
-// This code makes the first check of `translation::device_table`: the table must be that of the newest device. `vkl_other_device` makes the
-// other checks, for all commands. Only rax and r11 change before the jump. The code has 32 bytes, so that it is within one cache line.
+// This code makes the first check of `translation::device_table`: the table must be the table of the newest device. `vkl_other_device`
+// makes the other checks, for all commands. Only rax and r11 change before the jump. The code has 32 bytes, so that it is within one cache
+// line.
 #[cfg(target_arch = "x86_64")]
 macro_rules! forward {
     ($name:ident $arguments:tt) => {

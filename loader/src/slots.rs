@@ -1,7 +1,7 @@
 //! Numbered slots for objects of which every driver may have its own version (APP-178, APP-191).
 //!
-//! Surfaces, messengers and report callbacks get an index; each driver keeps its handles in its own table at that index. Tables are made on first use
-//! with room for 32 entries, and double when they are full.
+//! Surfaces, messengers and report callbacks get an index; each driver keeps its handles in its own table at that index. Tables are created
+//! on first use with room for 32 entries, and double when they are full.
 //!
 //! An iteration over a table must not hold the lock of the table while it calls a driver, so there is no iterator. The caller asks for the
 //! object at or after an index, releases the lock, and asks again. The application's allocation callbacks do not run under the lock either:

@@ -31,7 +31,7 @@ impl<F: Copy> Entry<F> {
     pub(crate) fn get(&self) -> F {
         const { assert!(size_of::<F>() == size_of::<*mut ()>()) };
         let function = self.word().load(Ordering::Relaxed);
-        // SAFETY: the word was made from an `F`, or from a `Slot` that represents an `F`.
+        // SAFETY: the word was converted from an `F`, or from a `Slot` that represents an `F`.
         unsafe { core::mem::transmute_copy(&function) }
     }
 }

@@ -118,7 +118,7 @@ pub(crate) unsafe fn physical_device_object(handle: PhysicalDeviceHandle<App>) -
 pub(crate) unsafe fn driver_of(
     handle: PhysicalDeviceHandle<Chain>,
 ) -> (&'static InstanceDriver, PhysicalDeviceHandle<Driver>) {
-    // SAFETY: the caller promises a handle that the loader's terminator made.
+    // SAFETY: the caller promises a handle that the loader's terminator created.
     let object = unsafe { chain_physical_device(handle) };
     (object.driver(), object.handle)
 }
@@ -129,7 +129,7 @@ pub(crate) unsafe fn driver_of(
 /// `handle` is the handle that the loader's terminator returned to the lowest layer.
 #[inline(always)]
 pub(crate) unsafe fn chain_physical_device(handle: PhysicalDeviceHandle<Chain>) -> &'static ChainPhysicalDevice {
-    // SAFETY: the caller promises a handle that the loader's terminator made, so the handle points to a `ChainPhysicalDevice`.
+    // SAFETY: the caller promises a handle that the loader's terminator created, so the handle points to a `ChainPhysicalDevice`.
     unsafe { &*handle.raw().cast::<ChainPhysicalDevice>() }
 }
 
@@ -251,7 +251,7 @@ pub(crate) unsafe fn enabled(
     extension: InstanceExtension,
     command: &'static str,
 ) -> bool {
-    // SAFETY: the caller promises a handle that the loader's terminator made.
+    // SAFETY: the caller promises a handle that the loader's terminator created.
     let instance = unsafe { chain_physical_device(physicalDevice) }.driver().instance();
     let enabled = instance.enabled.contains(extension);
     if !enabled {

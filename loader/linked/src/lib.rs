@@ -28,7 +28,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Returns the identity of this program, which is usually that of the examined loader too.
+    /// Returns the identity of this program, which is usually also the identity of the examined loader.
     pub fn of_this_process() -> Self {
         Self::of(Path::new("/proc/self/exe")).unwrap_or(Self {
             is_64: cfg!(target_pointer_width = "64"),

@@ -3,7 +3,7 @@
 use crate::{Answer, DRIVER, FORM, HEAD, IDENTITY, Key, MAGIC, MOST_BYTES, MOST_DEVICES, Query, ROW, checksum};
 use std::collections::BTreeMap;
 
-/// A record that is being made.
+/// A record that is being created.
 #[derive(Debug, Default)]
 pub struct Builder {
     rows: BTreeMap<Key, Vec<u8>>,

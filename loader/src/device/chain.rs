@@ -172,7 +172,7 @@ impl DeviceChain<'_> {
         // SAFETY: nodes and links are writable and live until the call returns (LAY-232).
         let result = unsafe { create(physical_device, &passed, callbacks, &mut handle) };
         step.end(result.0);
-        // A positive code is not an error, but the chain has made no device: the handle still refers to the record.
+        // A positive code is not an error, but the chain has created no device: the handle still refers to the record.
         if result != VkResult::VK_SUCCESS {
             return Err(result);
         }

@@ -187,7 +187,7 @@ impl Request<'_> {
         let chain = DeviceChain::below(self.instance, self.above)?;
         let device = Device::try_new(self.instance, allocator, requested)?;
         let (raw, allocator) = device.into_raw();
-        // SAFETY: the record was just made, and only `destroy::forget` frees it, after which nothing refers to it.
+        // SAFETY: the record was just created, and only `destroy::forget` frees it, after which nothing refers to it.
         let device: &'static Device = unsafe { &*raw };
         // SAFETY: the caller promises that the create info and the handles are valid at the level of the first entity.
         let made = unsafe { chain.create(device, self.caller, self.physical_device, self.info, self.callbacks) };

@@ -32,7 +32,7 @@ pub(crate) unsafe fn destroy_device(handle: VkDevice, callbacks: *const VkAlloca
     unsafe { destroy(device, handle, callbacks, table.vkDestroyDevice.get()) };
 }
 
-/// Destroys a device that a layer made (LAY-293).
+/// Destroys a device that a layer created (LAY-293).
 ///
 /// # Safety
 /// The parameters are those of `PFN_vkLayerDestroyDevice`.
@@ -71,7 +71,7 @@ unsafe fn destroy(
 ) {
     // SAFETY: the caller promises that `function` destroys `handle`, which is not in use.
     unsafe { function(handle, callbacks) };
-    // The allocator that made the record frees it, even if the application now passes other callbacks (APP-179b).
+    // The allocator that created the record frees it, even if the application now passes other callbacks (APP-179b).
     let allocator = device.allocator();
     // SAFETY: the device is destroyed, so Vulkan forbids any use of its handle.
     unsafe { forget(device, allocator) };
@@ -80,7 +80,7 @@ unsafe fn destroy(
 /// Frees the record of a device.
 ///
 /// # Safety
-/// `allocator` made the record; nothing refers to the record any more.
+/// `allocator` created the record; nothing refers to the record any more.
 pub(super) unsafe fn forget(device: &'static Device, allocator: HostAllocator) {
     let raw = core::ptr::from_ref(device).cast_mut();
     DEVICES.remove(raw);

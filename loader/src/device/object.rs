@@ -46,7 +46,7 @@ struct Record {
     lookup: SetOnce<GetDeviceProcAddr>,
     /// Relevant extensions that the application enabled.
     requested: DeviceExtensionSet,
-    /// Devices that the driver made; a layer may call the terminator more than once.
+    /// Devices that the driver created; a layer may call the terminator more than once.
     driver_device: HostList<DriverDevice>,
     uses: UseCount,
 }
@@ -148,7 +148,7 @@ impl Device {
         self.record.allocator
     }
 
-    /// Returns the driver that made the device; `None` if a layer answered `vkCreateDevice` without a driver.
+    /// Returns the driver that created the device; `None` if a layer answered `vkCreateDevice` without a driver.
     pub(crate) fn driver(&self) -> Option<&'static InstanceDriver> {
         self.record
             .driver_device
@@ -204,7 +204,7 @@ impl Device {
         VkDevice(self.record.handle.load(Ordering::Acquire))
     }
 
-    /// Returns the devices that the driver made.
+    /// Returns the devices that the driver created.
     pub(super) fn driver_device(&self) -> &HostList<DriverDevice> {
         &self.record.driver_device
     }

@@ -80,7 +80,7 @@ pub(crate) unsafe fn write_all<T: Copy>(count: *mut u32, array: *mut T, items: &
 /// Parameters of an enumeration in two calls.
 #[derive(Clone, Copy)]
 pub(crate) struct TwoCalls {
-    /// Upper bound on the elements; larger counts are cut.
+    /// Upper bound on the elements; larger counts are reduced to this bound.
     pub most: u32,
     /// Number of attempts if the list grows between the two calls; at least one.
     pub attempts: usize,

@@ -110,7 +110,7 @@ impl Replaced {
 impl Drop for Replaced {
     fn drop(&mut self) {
         if let Some((link, before)) = self.written {
-            // SAFETY: `put` wrote to the same link, and its caller promised that this stays allowed until now.
+            // SAFETY: `put` wrote to the same link, and its caller promised that the write stays allowed until now.
             unsafe { *link = before };
         }
     }

@@ -24,7 +24,7 @@ impl<'a> Uncounted<'a> {
 
     /// Returns the string with its length.
     pub(crate) fn count(self) -> &'a CStr {
-        // SAFETY: the value was made from a terminated string that lives for `'a`.
+        // SAFETY: the value was created from a terminated string that lives for `'a`.
         unsafe { CStr::from_ptr(self.as_ptr()) }
     }
 }

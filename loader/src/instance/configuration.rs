@@ -45,7 +45,7 @@ pub(crate) fn forget() {
 /// Current settings, and the layers that were found under these settings.
 #[derive(Debug)]
 pub(crate) struct Configuration {
-    /// The settings, if there are any.
+    /// Settings in force, if there are any.
     pub settings: Option<Arc<Settings>>,
     /// All layers, or only those that are used even if no layer is requested by name.
     pub layers: DiscoveredLayers,

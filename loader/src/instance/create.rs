@@ -82,7 +82,7 @@ unsafe fn build(
 ) -> Result<&'static Instance, VkResult> {
     let instance = Instance::try_new(allocator, requests.api_version())?;
     let (raw, allocator) = instance.into_raw();
-    // SAFETY: the object was just made, and only `destroy::free` frees it, after which nothing refers to it.
+    // SAFETY: the object was just created, and only `destroy::free` frees it, after which nothing refers to it.
     let instance: &'static Instance = unsafe { &*raw };
     // SAFETY: the object is valid until `destroy::free` removes it, which the application allows only when no command uses it any more.
     unsafe { INSTANCES.insert(NonNull::from(instance)) };

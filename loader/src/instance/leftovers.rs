@@ -61,7 +61,7 @@ impl InstanceDriver {
         }
     }
 
-    /// Destroys the surface that the driver made for a slot, if there is one.
+    /// Destroys the surface that the driver created for a slot, if there is one.
     ///
     /// # Safety
     /// `callbacks` is NULL or valid; the driver's instance lives.

@@ -71,12 +71,12 @@ pub(crate) struct Instance {
     pub found_drivers: Mutex<Vec<OpenDriver>>,
     /// Drivers that the scan did not open because other drivers suffice; unused after the creation of the instance.
     pub aside_drivers: Mutex<Reserves>,
-    /// Drivers of the scan that made no instance. The libraries of these drivers stay open as long as this instance, like those of other
+    /// Drivers of the scan that created no instance. The libraries of these drivers stay open as long as this instance, like those of other
     /// drivers.
     pub refused_drivers: Mutex<Vec<OpenDriver>>,
     /// Best reason why a driver of the scan is missing, for a later call that finds no device (APP-89a).
     pub(crate) cause: Mutex<Cause>,
-    /// Drivers that the terminator made, in the order in which the loader always iterates over them: reverse scan order (DRV-10).
+    /// Drivers that the terminator created, in the order in which the loader always iterates over them: reverse scan order (DRV-10).
     pub drivers: HostList<HostVec<HostBox<InstanceDriver>>>,
     /// Objects for physical devices.
     pub physical_devices: Mutex<PhysicalDevices>,
@@ -189,7 +189,7 @@ impl Instance {
         self.api_version.store(version.0, Ordering::Relaxed);
     }
 
-    /// Applies a settings file to the instance, until its end (APP-243). Keeps only what later calls need.
+    /// Applies a settings file to the instance, until its end (APP-243). Keeps only the parts that later calls need.
     ///
     /// # Errors
     /// There is not enough memory.

@@ -45,13 +45,13 @@ impl<'a> Requests<'a> {
         self.info.enabledExtensionCount > 0 && self.info.ppEnabledExtensionNames.is_null()
     }
 
-    /// Iterates over the extension names as bytes; null names are empty, names that are too long are cut.
+    /// Iterates over the extension names as bytes; null names are empty, names that are too long are truncated.
     pub(super) fn extensions(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         // SAFETY: the caller of `new` promised names that are null, terminated or readable for 257 bytes.
         self.extension_names().iter().map(|&name| unsafe { ffi::c_name(name) })
     }
 
-    /// Iterates over the layer names as bytes; null names are empty, names that are too long are cut.
+    /// Iterates over the layer names as bytes; null names are empty, names that are too long are truncated.
     pub(super) fn layers(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         // SAFETY: the caller of `new` promised names that are null, terminated or readable for 257 bytes.
         self.layer_names().iter().map(|&name| unsafe { ffi::c_name(name) })

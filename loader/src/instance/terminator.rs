@@ -287,7 +287,7 @@ impl Creation<'_> {
             }
             Some(closed) => {
                 let loader: (&'static dyn LateHost, _) = (self.instance, self.instance.allocator);
-                // SAFETY: the caller promises a valid create info, whose chain is that of this creation.
+                // SAFETY: the caller promises a valid create info, whose chain is the chain of this creation.
                 unsafe { closed.clone().create(loader, info, &mut handle) }
             }
         };

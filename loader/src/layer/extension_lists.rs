@@ -16,7 +16,7 @@ type NamedExtensions = (HostText, HostVec<VkExtensionProperties>);
 /// Device extensions by layer name.
 pub(crate) struct LayerExtensionLists {
     found: HostVec<NamedExtensions>,
-    /// Extensions of all layers; set if the instance was made without the explicit layers and a caller asked for one later.
+    /// Extensions of all layers; set if the instance was created without the explicit layers and a caller asked for one later.
     all: SetOnce<HostVec<NamedExtensions>>,
     without_explicit: bool,
 }
@@ -66,7 +66,7 @@ fn find<'a>(list: &'a [NamedExtensions], name: &[u8]) -> Option<&'a [VkExtension
     found.map(|(_, extensions)| &**extensions)
 }
 
-/// Looks for the explicit layers that were not needed when the instance was made. Nothing about these layers was logged at that time, so
+/// Looks for the explicit layers that were not needed when the instance was created. Nothing about these layers was logged at that time, so
 /// nothing is logged now.
 fn look(allocator: HostAllocator) -> Result<HostVec<NamedExtensions>, OutOfMemory> {
     let _watch = shortage::watch();

@@ -132,7 +132,7 @@ fn open(manifest: &LayerManifest, journal: &Journal<'_>) -> Result<Opened, Layer
     })
 }
 
-/// Logs a layer that joined the chain. The lines come from the lower end upwards, each after its layer was added (LAY-230).
+/// Logs a layer that joined the chain. The lines are logged from the lower end upwards, each after its layer was added (LAY-230).
 fn note_insertion(layer: &ActiveLayer, journal: &Journal<'_>) {
     journal.note(
         LogBits::INFO | LogBits::LAYER,

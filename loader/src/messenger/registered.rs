@@ -69,7 +69,7 @@ impl Registered {
     pub(crate) unsafe fn free(object: NonNull<Self>) {
         // SAFETY: the caller promises that the object came from `allocate` and was not freed.
         let allocator = unsafe { object.as_ref() }.allocator;
-        // SAFETY: the caller promises that nothing refers to the object; this allocator made it.
+        // SAFETY: the caller promises that nothing refers to the object; this allocator created it.
         drop(unsafe { HostBox::from_raw(object.as_ptr(), allocator) });
     }
 

@@ -186,7 +186,7 @@ fn report(visible: &VisibleDevices, word: &Word, all: &[Traits], journal: &Journ
     journal.note(WARN, format_args!("{name}: '{text}' {why}; these words would: {would}"));
 }
 
-/// Reports how many words were not reported, or not read.
+/// Reports the number of words that were not reported one by one, or not read.
 fn report_rest(visible: &VisibleDevices, words: &DeviceWords, unmatched: usize, journal: &Journal<'_>) {
     let name = visible.name();
     if unmatched > MOST_REPORTED {

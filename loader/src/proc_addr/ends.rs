@@ -6,8 +6,8 @@
 //!
 //! The stub jumps through the *ends* of the device of the call. The dispatch word in every device, queue and command buffer is the address
 //! of the record that contains the ends. Each end is the answer of the end of that device's chain to `vkGetDeviceProcAddr`. The stub works
-//! for devices of every driver, whenever they were made. A function that the device lacks logs an error and returns an error code, like an
-//! unknown function (DRV-224).
+//! for devices of every driver, whenever they were created. A function that the device lacks logs an error and returns an error code, like
+//! an unknown function (DRV-224).
 //!
 //! Drivers are asked only for functions that a layer requested. The loader asks a driver when the driver creates a device, and again for
 //! new functions after the layers above have created theirs. When a layer requests a function, the loader asks the drivers of all finished
@@ -96,12 +96,12 @@ pub(crate) unsafe fn write_empty_ends(ends: *mut Ends) {
     }
 }
 
-/// Looks up the functions that layers have requested so far, for a device that a driver has just made.
+/// Looks up the functions that layers have requested so far, for a device that a driver has just created.
 pub(crate) fn fill_ends(device: &Device) {
     fill(device, |_| true);
 }
 
-/// Looks up the functions that layers have requested since the driver made the device.
+/// Looks up the functions that layers have requested since the driver created the device.
 pub(super) fn fill_late_ends(device: &Device) {
     let absent = table::to_word(unknown::absent());
     fill(device, |current| table::to_word(current) == absent);

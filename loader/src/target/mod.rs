@@ -33,7 +33,7 @@ impl Target {
     /// # Safety
     /// `handle` is the handle that the loader's terminator returned to the lowest layer.
     pub(crate) unsafe fn new(handle: VkPhysicalDevice<Chain>, command: &'static str) -> Self {
-        // SAFETY: the caller promises a handle that the loader's terminator made.
+        // SAFETY: the caller promises a handle that the loader's terminator created.
         let object = unsafe { translation::chain_physical_device(handle) };
         Self {
             driver: object.driver(),

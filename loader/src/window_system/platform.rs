@@ -77,7 +77,7 @@ macro_rules! platforms {
                     stereo: $stereo,
                     make: |driver, instance, surface, made| {
                         let function = driver.$command?;
-                        // SAFETY: the caller passes a surface of this platform, which was made from this create info.
+                        // SAFETY: the caller passes a surface of this platform, which was created from this create info.
                         let saved = unsafe { surface.create_info.$part };
                         let info = $info { pNext: surface.extensions(), ..saved };
                         // SAFETY: function and instance belong to the same driver, and the structures outlive the call.

@@ -57,7 +57,7 @@ pub(crate) mod terminator {
     };
 }
 
-/// Message of trampoline and terminators about a missing device function, with the same words (APP-50).
+/// Message about a missing device function, with the same words for the trampoline and the terminators (APP-50).
 struct MissingFunction {
     command: &'static str,
     extension: &'static str,

@@ -82,7 +82,7 @@ fn make(driver: &InstanceDriver, surface: &Surface) -> Result<SurfaceHandle<Driv
         return if succeeded { Ok(made) } else { Err(failure(result)) };
     }
     if let (Some(destroy), true) = (driver.table.vkDestroySurfaceKHR, succeeded && !made.is_null()) {
-        // SAFETY: function and instance belong to the same driver, which just made the surface; no other code has the handle.
+        // SAFETY: function and instance belong to the same driver, which just created the surface; no other code has the handle.
         unsafe { destroy(driver.handle, made, surface.callbacks()) };
     }
     Ok(SurfaceHandle::from_raw(earlier))

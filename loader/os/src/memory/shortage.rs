@@ -2,7 +2,8 @@
 //!
 //! Working memory of a call comes from the process allocator (APP-172, APP-177). Data that grows with the input is allocated in ways that
 //! report a failure ([`Grow`](super::Grow)), and never comes from the emergency pool. All other allocations are small and made implicitly
-//! by the language, for example that of a reference-counted pointer. If one of these allocations fails, the language ends the process.
+//! by the language, for example the allocation of a reference-counted pointer. If one of these allocations fails, the language ends the
+//! process.
 //!
 //! A loader must not end the process: its callers expect `VK_ERROR_OUT_OF_HOST_MEMORY` (APP-71, APP-174). Therefore a static block serves
 //! these allocations. A call that can report a failure checks between its steps whether memory ran out ([`check`]); if so, the call ends

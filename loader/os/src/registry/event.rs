@@ -1,4 +1,4 @@
-//! Events during the query of a list's sources.
+//! Events that occur while the sources of a list are queried.
 
 use crate::Raw;
 use core::fmt;

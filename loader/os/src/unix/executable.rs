@@ -40,8 +40,8 @@ mod by_link {
         c"/proc/self/exe"
     };
 
-    /// Returns the absolute path of the running executable, with symbolic links resolved, in `room`. A longer path is cut to fill `room`.
-    /// Returns `None` if the path cannot be read.
+    /// Returns the absolute path of the running executable, with symbolic links resolved, in `room`. A longer path is truncated to the size
+    /// of `room`. Returns `None` if the path cannot be read.
     pub fn running_executable(room: &mut [u8]) -> Option<&[u8]> {
         link_target(LINK, room).ok()
     }
@@ -90,8 +90,8 @@ mod by_number {
     #[cfg(target_os = "netbsd")]
     const PATH: [c_int; 4] = [libc::CTL_KERN, libc::KERN_PROC_ARGS, -1, libc::KERN_PROC_PATHNAME];
 
-    /// Returns the absolute path of the running executable, with symbolic links resolved, in `room`. A longer path is cut to fill `room`.
-    /// Returns `None` if the path cannot be read.
+    /// Returns the absolute path of the running executable, with symbolic links resolved, in `room`. A longer path is truncated to the size
+    /// of `room`. Returns `None` if the path cannot be read.
     pub fn running_executable(room: &mut [u8]) -> Option<&[u8]> {
         let mut length = room.len();
         // SAFETY: the number has four parts, and the memory is writable and has this length. A null new value sets nothing.
@@ -125,8 +125,8 @@ mod by_question {
         fn _NSGetExecutablePath(text: *mut c_char, bytes: *mut u32) -> c_int;
     }
 
-    /// Returns the absolute path of the running executable, with symbolic links resolved, in `room`. A longer path is cut to fill `room`.
-    /// Returns `None` if the path cannot be read.
+    /// Returns the absolute path of the running executable, with symbolic links resolved, in `room`. A longer path is truncated to the size
+    /// of `room`. Returns `None` if the path cannot be read.
     pub fn running_executable(room: &mut [u8]) -> Option<&[u8]> {
         let mut bytes = u32::try_from(room.len()).unwrap_or(u32::MAX);
         // SAFETY: the memory for the terminated text is writable and at least this long.

@@ -18,7 +18,7 @@ impl Report {
             buffer: [b'\n'; CAPACITY],
             length: 0,
         };
-        // Text beyond the capacity is cut.
+        // Text beyond the capacity is dropped.
         let _ = write!(report, "libvulkan: panicked at {place}: {message}");
         report
     }
@@ -50,9 +50,9 @@ pub fn report_panic(info: &PanicInfo<'_>) -> ! {
     super::abort()
 }
 
-/// Supplies what a library lacks without the standard library: a panic handler, and names for unwinding. The panic handler and the
-/// functions of these names end the process. The prebuilt crates `core` and `alloc` support unwinding and refer to these names, which the
-/// macro defines only inside that library.
+/// Supplies the items that a library without the standard library lacks: a panic handler, and names for unwinding. The panic handler and
+/// the functions of these names end the process. The prebuilt crates `core` and `alloc` support unwinding and refer to these names, which
+/// the macro defines only inside that library.
 #[macro_export]
 macro_rules! panics_end_the_process {
     () => {

@@ -41,7 +41,7 @@ pub fn first_variables() -> Option<&'static [u8]> {
     let begin = *unsafe { found.cast::<*const usize>().as_ref() }?;
     // The limit also excludes a null pointer, which is too far from the end.
     let size = end.checked_sub(begin.addr()).filter(|size| *size <= MOST_BYTES)?;
-    // SAFETY: the pointer is that of the stack at the start of the process, where the kernel put the number of arguments.
+    // SAFETY: the pointer is the address of the stack at the start of the process, where the kernel put the number of arguments.
     let count = unsafe { *begin };
     if count >= size / size_of::<usize>() {
         return None;

@@ -18,7 +18,7 @@ type Enumerate = unsafe extern "system" fn(*mut D3DKMT_ENUMADAPTERS2) -> NTSTATU
 type Query = unsafe extern "system" fn(*mut D3DKMT_QUERYADAPTERINFO) -> NTSTATUS;
 type Close = unsafe extern "system" fn(*const D3DKMT_CLOSEADAPTER) -> NTSTATUS;
 
-/// Upper bound on the adapter count; larger values are cut.
+/// Upper bound on the adapter count; larger values are reduced to this bound.
 const MOST_ADAPTERS: u32 = 1024;
 /// Upper bound on the queries for a list or value that grows from one query to the next.
 const ATTEMPTS: u32 = 4;
@@ -95,7 +95,8 @@ fn adapters(enumerate: Enumerate) -> Vec<D3DKMT_ADAPTERINFO> {
     Vec::new()
 }
 
-/// Returns the type and data of a value of an adapter: a list of texts, or else one text. The kernel requires the right type in the query.
+/// Returns the type and data of a value of an adapter: a list of texts, or else one text. The kernel requires the correct type in the
+/// query.
 fn value_of(adapter: u32, value: &str, query: Query) -> Option<(u32, Vec<u8>)> {
     [REG_MULTI_SZ, REG_SZ]
         .into_iter()
@@ -105,7 +106,7 @@ fn value_of(adapter: u32, value: &str, query: Query) -> Option<(u32, Vec<u8>)> {
 /// Returns the data of a value of this type.
 ///
 /// Queries in the same two steps as the Khronos loader: the first call has no room and returns the size. The second call passes that size
-/// in the question and has that much room after the question, because a system may rely on either the size or the room.
+/// in the request and has that much room after the request, because a system may rely on either the size or the room.
 fn data_of(adapter: u32, value: &str, kind: u32, query: Query) -> Option<Vec<u8>> {
     let mut asked = D3DDDI_QUERYREGISTRY_INFO {
         QueryType: D3DDDI_QUERYREGISTRY_ADAPTERKEY,

@@ -170,7 +170,7 @@ pub fn file_of(address: *const ()) -> Option<Vec<u8>> {
         room.resize(size, 0_u16);
         // SAFETY: the module is loaded, and the room has this length.
         let length = unsafe { GetModuleFileNameW(module, room.as_mut_ptr(), size as u32) } as usize;
-        // A name that fills the room may be cut.
+        // A name that fills the room may be truncated.
         if (1..size).contains(&length) {
             return Some(from_system(PathBuf::from(std::ffi::OsString::from_wide(
                 &room[..length],

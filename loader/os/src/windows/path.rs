@@ -62,8 +62,8 @@ pub fn canonical(path: &[u8]) -> Result<Vec<u8>, Errno> {
     Ok(from_system(std::fs::canonicalize(to_system(path)?)?))
 }
 
-/// Returns the absolute path of the running executable, in `room`. A longer path is cut to fill `room`. Returns `None` if the path cannot
-/// be read.
+/// Returns the absolute path of the running executable, in `room`. A longer path is truncated to the size of `room`. Returns `None` if the
+/// path cannot be read.
 pub fn running_executable(room: &mut [u8]) -> Option<&[u8]> {
     let path = from_system(std::env::current_exe().ok()?);
     let length = path.len().min(room.len());

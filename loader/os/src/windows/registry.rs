@@ -25,7 +25,7 @@ impl Key {
         let mut key = null_mut();
         // SAFETY: the root is a key of the system, the path is terminated, and the place for the handle is writable.
         let told = unsafe { RegOpenKeyExW(root, path.as_ptr(), 0, KEY_READ, &mut key) };
-        // This value is made only for an open key, because dropping the value closes the key.
+        // This value is created only for an open key, because dropping the value closes the key.
         (told == ERROR_SUCCESS).then(|| Self(key))
     }
 

@@ -18,7 +18,7 @@ impl Module {
     pub(super) fn of_system(name: &CStr) -> Option<Self> {
         // SAFETY: the name is terminated, and the library belongs to the system.
         let module = unsafe { LoadLibraryExA(name.as_ptr().cast(), null_mut(), LOAD_LIBRARY_SEARCH_SYSTEM32) };
-        // This value is made only for an open library, because dropping the value closes the library.
+        // This value is created only for an open library, because dropping the value closes the library.
         (!module.is_null()).then(|| Self(module))
     }
 

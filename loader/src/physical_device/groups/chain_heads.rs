@@ -1,7 +1,7 @@
 //! `sType` and `pNext` of the caller's elements, while groups are reordered and dropped (DRV-152).
 //!
 //! A `pNext` chain must reach the driver that fills the element, and must then stay with that group. The chain must never get lost or
-//! appear twice, because the application owns it and will walk it.
+//! appear twice, because the application owns it and will read it.
 
 use super::{Group, MOST_MEMBERS};
 use crate::alloc::{HostAllocator, HostVec};
@@ -69,7 +69,7 @@ impl ChainHeads {
     }
 
     /// Returns the heads for all of the caller's elements. The first elements contain groups, and `elements` names the element for which
-    /// each of these groups was filled. Each head appears once: heads of dropped groups go to elements without a head.
+    /// each of these groups was filled. Each head appears once: heads of dropped groups are assigned to elements without a head.
     fn arranged(&self, elements: impl Iterator<Item = usize> + Clone) -> Result<HostVec<ChainHead>, OutOfMemory> {
         let allocator = self.0.allocator();
         let mut left = HostVec::new(allocator);

@@ -151,7 +151,7 @@ fn of_driver<'d, 'a>(devices: &'d [Device<'a>], driver: &'d InstanceDriver) -> i
         .filter(move |device| core::ptr::eq(device.driver, driver))
 }
 
-/// Asks each driver for its groups. The caller's chains go to the drivers in the order in which the loader asks the drivers (DRV-152).
+/// Asks each driver for its groups. The drivers receive the caller's chains in the order in which the loader asks them (DRV-152).
 fn fill(
     instance: &Instance,
     sources: &[Source<'_>],

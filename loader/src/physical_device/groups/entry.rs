@@ -196,7 +196,7 @@ unsafe fn attempt(
     let total = total.min(MOST_OF_A_CHAIN);
     // SAFETY: with an array, the caller promises a readable number; without one, the number may be uninitialised and is not read.
     let room = if array.is_null() { 0 } else { unsafe { *count } };
-    // SAFETY: the number is at most that of the array's elements, whose heads the caller has set.
+    // SAFETY: the number is at most the number of the array's elements, whose heads the caller has set.
     let heads = unsafe { ChainHeads::read(array, room.min(total) as usize, scratch(instance)) }?;
     let mut groups = HostVec::new(scratch(instance));
     groups.try_fill_to(total as usize, ChainHead::INTERNAL.group::<Chain>())?;

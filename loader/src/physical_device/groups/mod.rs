@@ -29,7 +29,7 @@ struct Group<L: Level> {
 trait DeviceLevel: Level<VkPhysicalDevice = PhysicalDeviceHandle<Self>> {}
 impl<L: Level<VkPhysicalDevice = PhysicalDeviceHandle<L>>> DeviceLevel for L {}
 
-/// Returns the number of devices in a group; larger counts of a driver are cut (DRV-151).
+/// Returns the number of devices in a group; larger counts of a driver are reduced to the maximum (DRV-151).
 fn member_count<L: Level>(properties: &VkPhysicalDeviceGroupProperties<L>) -> usize {
     (properties.physicalDeviceCount as usize).min(MOST_MEMBERS)
 }

@@ -57,7 +57,7 @@ struct Sleeper {
     closed: Arc<Closed>,
     /// Copy of the create info, for the driver's own instance.
     request: Request,
-    /// The loader's instance for which the stand-in was made.
+    /// The loader's instance for which the stand-in was created.
     host: &'static dyn LateHost,
     allocator: HostAllocator,
     /// The driver's instance; null until the driver is open.
@@ -356,7 +356,7 @@ impl StandIns for ClosedDrivers {
     }
 }
 
-/// Returns the minor version of Vulkan for which an instance was made.
+/// Returns the minor version of Vulkan for which an instance was created.
 fn minor(version: u32) -> u32 {
     let version = ApiVersion(version);
     match version.0 {

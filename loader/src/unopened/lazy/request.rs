@@ -1,4 +1,4 @@
-//! Copy of a create info, with which a driver's instance is made later.
+//! Copy of a create info, with which a driver's instance is created later.
 
 use super::{minor, text_of};
 use crate::alloc::{HostAllocator, HostText, HostVec};
