@@ -2,12 +2,12 @@
 #
 #   awk -f count.awk vk.xml
 #
-# Prints the [counts] of pin.toml. Each record is a tag and the text after it. The script shares nothing with the crate, so both cannot have
-# the same mistake.
+# Prints the [counts] of pin.toml. Each record is a tag and the text after it. The script shares no code with the crate, so that they cannot
+# have the same mistake.
 
 BEGIN { RS = "<" }
 
-# The value of an attribute, or "" if there is none.
+# Returns the value of an attribute, or "" if the attribute is missing.
 function attribute(name,    at, rest) {
     at = index(tag, " " name "=\"")
     if (!at) return ""
@@ -35,11 +35,11 @@ function show(key, value) { printf "%s = %d\n", key, value }
 
 name ~ /^!/ || name ~ /^\?/ || end == 0 { next }
 
-# Chapters.
+# Remembers the chapter of the file that the following elements belong to.
 name == "types" || name == "commands" { chapter = name; next }
 name == "/types" || name == "/commands" { chapter = ""; next }
 
-# Types: the elements and text between <type category="..."> and its end, one level deep.
+# Collects types: the elements and text between <type category="..."> and its end, one level deep.
 chapter == "types" && name == "type" && has("category") {
     category = attribute("category")
     is_ours = ours("api")
@@ -63,7 +63,7 @@ chapter == "types" && name == "name" && category == "bitmask" && is_ours && !ali
 }
 chapter == "types" { next }
 
-# Commands.
+# Collects commands: their names, aliases and arguments.
 chapter == "commands" && name == "command" {
     if (has("alias")) { defined[attribute("name")] = 1; alias_of[attribute("name")] = attribute("alias"); next }
     counts_here = ours("api")
@@ -82,7 +82,7 @@ chapter == "commands" && name == "name" && in_proto {
 }
 chapter == "commands" && name == "param" && !skipping && ours("api") { arguments++; of_type = ""; next }
 chapter == "commands" && name == "type" && arguments == 1 && of_type == "" { of_type = text; next }
-# The text after the type of the first argument. A star makes it a pointer.
+# The text after the type of the first argument. A star in it shows that the argument is a pointer.
 chapter == "commands" && name == "/type" && arguments == 1 && of_type != "" {
     if (index(text, "*") == 0) first[command] = of_type
     arguments = 1.5
@@ -90,7 +90,7 @@ chapter == "commands" && name == "/type" && arguments == 1 && of_type != "" {
 }
 chapter == "commands" { next }
 
-# Providers.
+# Collects providers: features and extensions, with the names that they require.
 name == "feature" && has("number") {
     provider = attribute("name"); counts_provider = ours("api"); number = attribute("number"); extension = 0
     next
@@ -200,7 +200,7 @@ END {
     show("physical-device", levels["physical-device"])
     show("device", levels["device"])
     print "\n[counts.device-level-handle]"
-    # Sorts by use and then by name, so that the order of a table does not matter.
+    # Sorts the handles by use and then by name, so that the order of the table has no meaning.
     while (1) {
         best = ""
         for (type in by_handle)

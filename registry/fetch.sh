@@ -1,11 +1,11 @@
 #!/bin/sh
-# Fetches the XML of headers beside the pinned one into registry/input/VERSION/, which is never committed.
+# Fetches the XML of headers that are not pinned into registry/input/VERSION/, which is never committed.
 #
 #   fetch.sh --fixtures      every header that the tests read
 #   fetch.sh VERSION...      any header, for a difference or a bump
 #
-# A header that is already there is not fetched again, unless its files differ from known checksums. XML with a wrong checksum is never put
-# in place.
+# A header that was fetched before is not fetched again, unless its files differ from known checksums. XML with a wrong checksum is never
+# put into the folder.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -35,7 +35,7 @@ fetch() {
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT INT TERM
     version_list "$version" >"$work/list"
-    # For most headers no checksum is known. Files that were fetched once are accepted.
+    # For most headers no checksum is known. In that case, files that were fetched before are accepted.
     if if [ -s "$work/list" ]; then intact "$folder" "$work/list"; else [ -f "$folder/vk.xml" ]; fi; then
         echo "$version is in $folder"
         rm -rf "$work"
@@ -63,7 +63,7 @@ fetch() {
     echo "$version fetched into $folder"
 }
 
-# Prints the head of this file.
+# Prints the comment at the beginning of this file.
 usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
 
 case ${1-} in

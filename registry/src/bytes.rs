@@ -1,4 +1,4 @@
-//! The bytes of a file as the text of a registry.
+//! Converts the bytes of a file to the text of a registry.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{LineTable, Source};
@@ -7,7 +7,8 @@ use crate::source::{LineTable, Source};
 pub const MAX_BYTES: usize = 64 << 20;
 
 impl<'a> Source<'a> {
-    /// Reads the bytes of a file, at most [`MAX_BYTES`]. Bytes that are not UTF-8 give a diagnostic that names the first bad byte.
+    /// Reads the bytes of a file, at most [`MAX_BYTES`]. If the bytes are not UTF-8, returns a diagnostic with the place of the first
+    /// invalid byte.
     pub fn from_bytes(name: &'a str, bytes: &'a [u8]) -> Result<Self, Diagnostic> {
         if bytes.len() > MAX_BYTES {
             let text = format!("the file has more than {} MiB", MAX_BYTES >> 20);

@@ -4,7 +4,7 @@ use crate::model::CType;
 use std::fmt;
 use std::str::FromStr;
 
-/// A C declaration outside the small part of the language that the registry uses.
+/// Error for a C declaration outside the small part of the language that the registry uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadDeclaration;
 
@@ -16,16 +16,16 @@ impl fmt::Display for BadDeclaration {
 
 impl std::error::Error for BadDeclaration {}
 
-/// A declaration in pieces, by position.
+/// Pieces of a declaration, by position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pieces<'a> {
-    /// Text before the type name: `const`, `struct`.
+    /// Text before the type name, for example `const` or `struct`.
     pub(crate) before: &'a str,
-    /// The type name.
+    /// Type name.
     pub(crate) base: &'a str,
-    /// Between type name and declared name: `*`, `* const*`.
+    /// Text between the type name and the declared name, for example `*` or `* const*`.
     pub(crate) between: &'a str,
-    /// Text after the declared name: `[4]`, `:24`.
+    /// Text after the declared name, for example `[4]` or `:24`.
     pub(crate) after: &'a str,
 }
 
@@ -122,7 +122,7 @@ fn split_qualifiers(text: &str) -> (&str, &str) {
     text.split_at(text.len() - rest.len())
 }
 
-/// Splits a text after its leading identifier.
+/// Splits off the leading identifier. Returns the identifier and the rest.
 fn split_identifier(text: &str) -> (&str, &str) {
     text.split_at(
         text.find(|character| !is_identifier_character(character))

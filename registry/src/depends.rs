@@ -1,28 +1,28 @@
-//! The `depends` conditions of providers (GEN-31).
+//! Conditions of providers, from their attribute `depends` (GEN-31).
 
 use std::fmt;
 
-/// A condition. The two operators have equal precedence and group to the left.
+/// Condition of a provider. The two operators have equal precedence and group to the left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Depends {
-    /// A single name.
+    /// Condition that consists of one name.
     Term(Term),
-    /// `a+b`: both.
+    /// Condition `a+b`: both parts must hold.
     All(Box<Depends>, Box<Depends>),
-    /// `a,b`: either.
+    /// Condition `a,b`: one of the two parts must hold.
     Any(Box<Depends>, Box<Depends>),
 }
 
 /// Name in a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Term {
-    /// A feature or an extension.
+    /// Name of a feature or an extension.
     Provider(String),
-    /// `Struct::member`, a feature bit.
+    /// Name of a feature bit, as `Struct::member`.
     Member {
-        /// Structure name.
+        /// Name of the structure.
         structure: String,
-        /// Member name.
+        /// Name of the member.
         member: String,
     },
 }
@@ -41,7 +41,7 @@ impl fmt::Display for Term {
 pub enum DependsError {
     /// A name or an opening parenthesis was expected.
     ExpectedName(usize),
-    /// A parenthesis without its counterpart, or text after the end.
+    /// A parenthesis has no counterpart, or text comes after the end of the condition.
     Unbalanced(usize),
     /// The condition is longer or deeper than the limit.
     TooComplex,

@@ -1,4 +1,4 @@
-//! Mistakes in a registry, and their places.
+//! Diagnostics: mistakes in a registry, with their places.
 
 use crate::source::{Origins, Place};
 use roxmltree::Document;
@@ -13,12 +13,12 @@ const SNIPPET_CHARS: usize = 160;
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $variant:ident = $word:literal,)*) => {
-        /// Kind of mistake that a diagnostic reports (GEN-83). The words are stable.
+        /// Kind of mistake that a diagnostic reports (GEN-83). Its word in messages does not change between releases.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code { $($(#[$doc])* $variant,)* }
 
         impl Code {
-            /// Every code, for tables and tests.
+            /// All codes, for tables and tests.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
             /// Returns the word between brackets in a printed diagnostic.
@@ -34,80 +34,80 @@ codes! {
     BadEncoding = "bad-encoding",
     /// The text is not well-formed XML, or has a document type declaration.
     NotWellFormed = "not-well-formed",
-    /// A size, nesting or attribute count far above that of any registry (GEN-85).
+    /// A size, a depth of nesting or a number of attributes is far above that of any registry (GEN-85).
     InputLimit = "input-limit",
-    /// An element that no list names (GEN-80).
+    /// An element is not in any list of known elements (GEN-80).
     UnknownElement = "unknown-element",
-    /// An attribute that no list names (GEN-80).
+    /// An attribute is not in any list of known attributes (GEN-80).
     UnknownAttribute = "unknown-attribute",
-    /// Text in an element that must not contain text.
+    /// An element contains text, although it must not.
     UnexpectedText = "unexpected-text",
-    /// An unknown API token.
+    /// A list of APIs contains an unknown word.
     UnknownApi = "unknown-api",
-    /// An attribute or child that the element needs is absent.
+    /// An element lacks a required attribute or child.
     Missing = "missing",
-    /// An attribute whose value cannot be read.
+    /// The value of an attribute is invalid.
     BadValue = "bad-value",
     /// A definition has no name, two different names, or a name that is not a C identifier (GEN-11).
     BadName = "bad-name",
-    /// A C declaration that cannot be taken apart (GEN-12).
+    /// A C declaration is invalid (GEN-12).
     BadDeclaration = "bad-declaration",
     /// Two definitions of one name survive the API filter (GEN-22).
     DuplicateDefinition = "duplicate-definition",
-    /// A provider asks for a name that nothing defines.
+    /// A provider requires a name that is not defined.
     RequiredUndefined = "required-undefined",
-    /// A definition that no provider asks for (GEN-82).
+    /// No provider requires a definition (GEN-82).
     NeverRequired = "never-required",
-    /// Aliases that lead back to themselves (GEN-33).
+    /// Aliases form a cycle (GEN-33).
     AliasCycle = "alias-cycle",
-    /// An alias of something that does not exist, or is of another kind.
+    /// The target of an alias does not exist, or is of another kind.
     AliasTarget = "alias-target",
-    /// An alias with a prototype, parameters or API list of its own (GEN-35).
+    /// An alias has its own prototype, parameters or API list (GEN-35).
     AliasWithPrototype = "alias-with-prototype",
-    /// A parameter or member of a type that nothing defines.
+    /// The type of a parameter or member is not defined.
     UnresolvedType = "unresolved-type",
-    /// A structure or union passed or returned by value (GEN-45).
+    /// A structure or union is passed or returned by value (GEN-45).
     StructByValue = "struct-by-value",
-    /// A `depends` text outside the grammar (GEN-31).
+    /// The text of `depends` does not have the form of a condition (GEN-31).
     BadDepends = "bad-depends",
-    /// A `depends` text that names nothing known.
+    /// The text of `depends` has an unknown name.
     UnknownDependency = "unknown-dependency",
-    /// An unknown name in `promotedto`, `deprecatedby`, `obsoletedby` or `supersededby`.
+    /// The attribute `promotedto`, `deprecatedby`, `obsoletedby` or `supersededby` has an unknown name.
     UnknownSuccessor = "unknown-successor",
-    /// A platform word that `<platforms>` does not list.
+    /// The name of a platform is not in `<platforms>`.
     UnknownPlatform = "unknown-platform",
-    /// A command whose providers ask for different platforms (GEN-54).
+    /// The providers of a command need different platforms (GEN-54).
     PlatformConflict = "platform-conflict",
-    /// A supported extension that is neither for instances nor for devices (GEN-38).
+    /// A supported extension is neither for instances nor for devices (GEN-38).
     UnknownExtensionType = "unknown-extension-type",
-    /// An extension whose version or name enumerant is absent or disagrees.
+    /// The enumerant for an extension's version or name is missing or wrong.
     ExtensionConstants = "extension-constants",
-    /// Two supported extensions with one number, which would give their enumerants the same values (GEN-69).
+    /// Two supported extensions have one number, which would give their enumerants the same values (GEN-69).
     ExtensionNumber = "extension-number",
-    /// A handle has no `objtypeenum`, or one that is not a `VkObjectType`.
+    /// A handle has no `objtypeenum`, or its `objtypeenum` is not a `VkObjectType`.
     HandleObjectType = "handle-object-type",
-    /// A handle whose parent is not a handle.
+    /// The parent of a handle is not a handle.
     HandleParent = "handle-parent",
-    /// Handles that are their own ancestors.
+    /// Handles are their own ancestors.
     ParentCycle = "parent-cycle",
-    /// The first parameter is a dispatchable handle that leads neither to an instance nor to a device (GEN-50).
+    /// The first parameter is a dispatchable handle that descends neither from an instance nor from a device (GEN-50).
     NoLevel = "no-level",
     /// Declarations of one enumerant disagree, or a value cannot be computed (GEN-69).
     EnumerantConflict = "enumerant-conflict",
-    /// The core commands and the commands that `export` lists differ (GEN-27).
+    /// The core commands differ from the commands whose definition lists the API in `export` (GEN-27).
     ExportMismatch = "export-mismatch",
-    /// A remove of a command that nothing required (GEN-24).
+    /// A feature or extension removes a command that nothing requires (GEN-24).
     RemoveUnrequired = "remove-unrequired",
     /// The header version is missing (GEN-15).
     MissingHeaderVersion = "missing-header-version",
-    /// The version macro and the highest feature differ (GEN-15).
+    /// The version macro differs from the highest feature (GEN-15).
     VersionMismatch = "version-mismatch",
-    /// A command or handle in the video registry (GEN-4).
+    /// The video registry has a command or handle (GEN-4).
     VideoEntryPoint = "video-entry-point",
 }
 
 impl Code {
-    /// Returns `true` if the input has a construct that no rule covers yet. `diff` reports such constructs and continues (GEN-80).
+    /// Returns `true` if the input has a construct that no rule covers yet. `diff` reports these constructs and continues (GEN-80).
     pub const fn is_unknown_construct(self) -> bool {
         matches!(
             self,
@@ -115,7 +115,7 @@ impl Code {
         )
     }
 
-    /// Returns advice for codes whose text does not say how to proceed.
+    /// Returns advice for codes whose message does not name a remedy.
     const fn help(self) -> Option<&'static str> {
         Some(match self {
             Self::UnknownElement | Self::UnknownAttribute | Self::UnexpectedText => {
@@ -129,22 +129,22 @@ impl Code {
     }
 }
 
-/// A mistake, in the style of compilers.
+/// Mistake in a registry, in the style of compiler messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// File name.
     pub file: String,
-    /// Line, from 1.
+    /// Line, counted from 1.
     pub line: u32,
-    /// Column in characters, from 1.
+    /// Column in characters, counted from 1.
     pub column: u32,
     /// Kind of mistake.
     pub code: Code,
-    /// Element path, such as `registry/types/type`; empty when the file could not be read as XML.
+    /// Path of the element, for example `registry/types/type`. Empty if the file is not well-formed XML.
     pub path: String,
     /// Description of the mistake, with the name of its subject.
     pub text: String,
-    /// The element as one line, cut at 160 characters; may be empty.
+    /// Element as one line, cut at 160 characters. Empty if no element is known.
     pub snippet: String,
 }
 
@@ -198,7 +198,7 @@ pub(crate) struct Reporter<'a> {
     found: Vec<Diagnostic>,
     /// `true` if any mistake was reported. `found` does not show this, because its length is limited.
     is_broken: bool,
-    /// Unknown constructs seen so far, by path and text, if each kind is to be reported once.
+    /// Unknown constructs so far, by path and text, or `None` if each one is reported.
     kinds: Option<HashSet<String>>,
 }
 
@@ -260,7 +260,7 @@ impl<'a> Reporter<'a> {
         });
     }
 
-    /// Returns `true` if anything except unknown constructs was found, so that further steps would only report consequences.
+    /// Returns `true` if mistakes other than unknown constructs were found. Later steps would then report only their consequences.
     pub(crate) fn is_broken(&self) -> bool {
         self.is_broken
     }
@@ -274,7 +274,7 @@ impl<'a> Reporter<'a> {
     }
 }
 
-/// Returns the path and the extent of the innermost element that holds byte `at`.
+/// Returns the path and the extent of the innermost element that contains byte `at`.
 fn element_at(document: &Document<'_>, at: usize) -> (String, Range<usize>) {
     let holds = |node: &roxmltree::Node<'_, '_>| node.is_element() && node.range().contains(&at);
     let mut names = Vec::new();

@@ -1,10 +1,10 @@
 //! Facts of the Vulkan XML registry about entry points, as plain ordered data.
 //!
-//! The crate turns `vk.xml` into a [`model::Registry`]: commands with their dispatch level, handles, extensions, and the types that reach a
-//! command's parameters. The crate states facts. Decisions about Rust output are the generator's task.
+//! The crate turns `vk.xml` into a [`model::Registry`]: commands with their dispatch level, handles, extensions, and the types that
+//! commands use. The crate has only facts. The generator makes the decisions about Rust output.
 //!
-//! [`load()`] reads the XML strictly: a construct that no rule judges yet is an error with its place. The [`snapshot`] is the model in a committed,
-//! line-oriented text form.
+//! [`load()`] reads the XML strictly: a construct that no rule covers yet is an error with its place. The [`snapshot`] is the model in a
+//! committed, line-oriented text form.
 #![forbid(unsafe_code)]
 
 mod bytes;
@@ -26,8 +26,8 @@ pub use load::{load, load_tolerant, load_with_overlays};
 pub use mentions::{Mention, mentions};
 pub use source::Source;
 
-/// Returns the attributes that are read, as pairs of an element's path and an attribute. All other attributes that may occur are listed as
-/// informational or irrelevant (GEN-80).
+/// Returns the attributes that the crate reads, as pairs of an element's path and an attribute. The lists of known constructs mark all
+/// other attributes as informational or irrelevant (GEN-80).
 pub fn used_attributes() -> impl Iterator<Item = (&'static str, &'static str)> {
     parse::schema::used()
 }

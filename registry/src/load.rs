@@ -5,9 +5,9 @@ use crate::model::Registry;
 use crate::source::{Origins, Source};
 use crate::{overlay, parse, resolve};
 
-/// Reads `vk.xml`, and `video.xml` to check that it holds no entry point.
+/// Reads `vk.xml`. Also checks that `video.xml` defines no entry point.
 ///
-/// The errors are all mistakes in file order, at most 100 per file. A construct that no rule judges yet is a mistake too (GEN-80).
+/// The errors are all mistakes in file order, at most 100 per file. A construct that no rule covers yet is a mistake too (GEN-80).
 pub fn load(vk: Source<'_>, video: Source<'_>) -> Result<Registry, Vec<Diagnostic>> {
     let (registry, mut found) = read_vulkan(vk.body(), vk.name, Origins::one(vk), Unknown::Each);
     found.extend(check_video(video));
@@ -17,7 +17,7 @@ pub fn load(vk: Source<'_>, video: Source<'_>) -> Result<Registry, Vec<Diagnosti
     }
 }
 
-/// Like [`load`], but returns unknown constructs beside the model, for reports that must work on any registry.
+/// Reads a registry as [`load`] does, but returns unknown constructs beside the model, for reports that must work on any registry.
 ///
 /// Each kind of construct is returned once, at its first place. Old headers may come without a video registry, which is then not checked.
 pub fn load_tolerant<'a>(
@@ -35,10 +35,10 @@ pub fn load_tolerant<'a>(
     }
 }
 
-/// Like [`load`], with further registries merged into the first: extensions that are not public yet.
+/// Reads a registry as [`load`] does, and merges overlays into it, for example with extensions that are not public yet.
 ///
-/// An overlay has the form of `vk.xml`, with only the new elements. Names that are defined twice, and numbers of extensions that are taken
-/// twice, are errors that give both places.
+/// An overlay has the form of `vk.xml`, with only the new elements. A name that is defined twice, or an extension number that is used
+/// twice, is an error with both places.
 pub fn load_with_overlays(
     vk: Source<'_>,
     overlays: &[Source<'_>],
@@ -53,7 +53,7 @@ pub fn load_with_overlays(
     }
 }
 
-/// Constructs that no rule covers and that are reported.
+/// Unknown constructs that a run reports.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unknown {
     Each,
@@ -70,7 +70,7 @@ fn read_vulkan(text: &str, name: &str, origins: Origins<'_>, unknown: Unknown) -
         report = report.once_a_kind();
     }
     let raw = parse::vulkan(&document, &mut report);
-    // Records that could not be read are missing now, so messages about unresolved names would be misleading.
+    // Records with mistakes are missing from the model, so messages about unresolved names would be misleading.
     let registry = if report.is_broken() {
         None
     } else {

@@ -1,22 +1,22 @@
-//! Places where a registry mentions a name, for explanations with line numbers (GEN-2).
+//! Finds the places where a registry mentions a name, for explanations with line numbers (GEN-2).
 
 use crate::diagnostic::{Diagnostic, snippet};
 use crate::parse;
 use crate::source::{LineTable, Source};
 use roxmltree::Node;
 
-/// An element that defines, requires or refers to a name.
+/// Element that defines, requires or refers to a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mention {
-    /// Line of the element, from 1.
+    /// Line of the element, counted from 1.
     pub line: u32,
-    /// Column of the element in characters, from 1.
+    /// Column of the element in characters, counted from 1.
     pub column: u32,
-    /// Element path, such as `registry/extensions/extension/require/command`.
+    /// Path of the element, for example `registry/extensions/extension/require/command`.
     pub path: String,
-    /// The feature or extension that contains the element, if any.
+    /// Feature or extension that contains the element, or `None` outside of them.
     pub provider: Option<String>,
-    /// The element as one line, cut at 160 characters.
+    /// Element as one line, cut at 160 characters.
     pub snippet: String,
 }
 
@@ -25,7 +25,7 @@ pub struct Mention {
 /// Uses of a type in parameters and members do not count, because some handles have thousands of them.
 ///
 /// # Errors
-/// Returns a diagnostic if the text is not well-formed. Unknown constructs are searched like known ones.
+/// Returns a diagnostic if the text is not well-formed. Unknown constructs are searched too, and cause no error.
 pub fn mentions(source: Source<'_>, name: &str) -> Result<Vec<Mention>, Diagnostic> {
     let document = parse::document(source)?;
     let text = source.body();

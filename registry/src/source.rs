@@ -1,11 +1,11 @@
-//! Input files: their text, and the place of a byte in it.
+//! Input files, with their texts, and the conversion of byte offsets to places.
 
-/// A named XML text.
+/// XML text with its file name.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
     /// File name as shown in diagnostics.
     pub name: &'a str,
-    /// The text, with or without a byte-order mark.
+    /// Text of the file, with or without a byte-order mark.
     pub text: &'a str,
 }
 
@@ -16,18 +16,18 @@ impl<'a> Source<'a> {
     }
 }
 
-/// A place in a file.
+/// Place in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place<'a> {
     /// File name.
     pub(crate) file: &'a str,
-    /// Line, from 1.
+    /// Line, counted from 1.
     pub(crate) line: u32,
-    /// Column in characters, from 1.
+    /// Column in characters, counted from 1.
     pub(crate) column: u32,
 }
 
-/// The files that a text consists of. Error messages use them to name the file and line in which the author wrote the text.
+/// Files of which a text consists. Error messages use them to name the file and line that the author wrote.
 #[derive(Debug)]
 pub(crate) struct Origins<'a> {
     files: Vec<(Source<'a>, LineTable)>,
@@ -35,7 +35,7 @@ pub(crate) struct Origins<'a> {
     pieces: Vec<Piece>,
 }
 
-/// A part of a text that comes from one file.
+/// Part of a text that comes from one file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece {
     /// Start of the piece in the text.
@@ -55,7 +55,7 @@ impl<'a> Origins<'a> {
         }
     }
 
-    /// Creates the origins of a text that is one file.
+    /// Creates the origins of a text that consists of one file.
     pub(crate) fn one(source: Source<'a>) -> Self {
         let whole = Piece {
             start: 0,

@@ -5,13 +5,13 @@ use super::{CType, Version};
 /// Object on which a command is dispatched (GEN-50).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// The first parameter is not a dispatchable object, so the command can be called before an instance exists.
+    /// Level of commands that can be called before an instance exists, because their first parameter is not a dispatchable object.
     Global,
-    /// `VkInstance`.
+    /// Level of commands on a `VkInstance`.
     Instance,
-    /// `VkPhysicalDevice`.
+    /// Level of commands on a `VkPhysicalDevice`.
     PhysicalDevice,
-    /// `VkDevice` or a handle that descends from it.
+    /// Level of commands on a `VkDevice`, or on a handle that descends from it.
     Device,
 }
 
@@ -26,7 +26,7 @@ impl Level {
         }
     }
 
-    /// Returns the level of a word.
+    /// Returns the level that the word denotes.
     pub fn from_word(word: &str) -> Option<Self> {
         [Self::Global, Self::Instance, Self::PhysicalDevice, Self::Device]
             .into_iter()
@@ -34,26 +34,27 @@ impl Level {
     }
 }
 
-/// One entry point. An alias is a separate command (GEN-34).
+/// Entry point of Vulkan. An alias is a separate command (GEN-34).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// The C name, such as `vkCmdDraw`.
+    /// C name, for example `vkCmdDraw`.
     pub name: String,
     /// Dispatch level, from the first parameter.
     pub level: Level,
-    /// The dispatchable handle type of the first parameter, if there is one.
+    /// Dispatchable handle type of the first parameter, or `None` for a global command.
     pub first_handle: Option<String>,
     /// Lowest core version that requires the command.
     pub core: Option<Version>,
     /// Extensions that provide the command, sorted by name.
     pub providers: Vec<Provider>,
-    /// The command whose prototype this command shares, with chains of aliases resolved.
+    /// Command whose prototype this command shares, with chains of aliases resolved.
     pub alias: Option<String>,
-    /// Platform word of the XML; `None` if a provider needs no platform (GEN-54). `provisional` is a maturity, not a system.
+    /// Platform word of the XML, or `None` if a provider needs no platform (GEN-54). The word `provisional` is a degree of maturity, and
+    /// not an operating system.
     pub platform: Option<String>,
     /// Parameters in order, after the API filter.
     pub params: Vec<Param>,
-    /// Return type as written, such as `VkResult` or `void`.
+    /// Return type in the text of the XML, for example `VkResult` or `void`.
     pub return_type: String,
     /// `true` if the definition lists `vulkan` in `export` (GEN-27). This differs from the loader's export list.
     pub export: bool,
@@ -61,35 +62,35 @@ pub struct Command {
     pub deprecations: Vec<Deprecation>,
 }
 
-/// Advice against a command, for readers of a difference only.
+/// Deprecation of a command, which only reports about differences use.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Deprecation {
-    /// The core version or extension that provides the command.
+    /// Core version or extension that deprecates the command.
     pub by: String,
     /// Command to use instead.
     pub superseded_by: Option<String>,
 }
 
-/// An extension that provides a command, and the condition under which it does.
+/// Extension that provides a command, with its condition.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Provider {
     /// Extension name.
     pub extension: String,
-    /// Text of `depends` on the require block; information only (GEN-32).
+    /// Text of `depends` on the require block, which has no effect on look-ups (GEN-32).
     pub depends: Option<String>,
 }
 
-/// A parameter of a command.
+/// Parameter of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Param {
-    /// The C name; may be a Rust keyword.
+    /// C name, which may be a Rust keyword.
     pub name: String,
     /// Type of the parameter.
     pub ty: CType,
-    /// The `len` attribute as written.
+    /// Text of the attribute `len`.
     pub len: Option<String>,
-    /// The `optional` attribute, an entry per indirection level; empty when absent.
+    /// Attribute `optional`, with an entry for each level of indirection. Empty if the attribute is missing.
     pub optional: Vec<bool>,
-    /// The `objecttype` attribute: the sibling that gives the kind of a raw 64-bit handle.
+    /// Attribute `objecttype`: the name of the sibling that states the type of a raw 64-bit handle.
     pub object_type: Option<String>,
 }

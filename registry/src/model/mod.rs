@@ -1,4 +1,4 @@
-//! The resolved registry: immutable facts, keyed and ordered by name.
+//! Model of the resolved registry: facts in maps that are sorted by name.
 //!
 //! All facts here have already passed the API filter, so only facts of API `vulkan` remain. Aliases are resolved, and each command has its
 //! level. The committed snapshot stores this model, and the generator reads it.
@@ -18,12 +18,12 @@ pub use version::{HeaderVersion, Version};
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// All facts of one registry, filtered for API `vulkan`.
+/// Facts of one registry, filtered for API `vulkan`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registry {
-    /// The header version.
+    /// Version of the header.
     pub header: HeaderVersion,
-    /// All 842 (in 1.4.366) commands that a feature or a supported extension provides.
+    /// Commands that a feature or a supported extension provides. Header 1.4.366 has 842 of them.
     pub commands: BTreeMap<String, Command>,
     /// Supported extensions.
     pub extensions: BTreeMap<String, Extension>,
@@ -31,7 +31,7 @@ pub struct Registry {
     pub reserved_extensions: BTreeSet<String>,
     /// Handle types.
     pub handles: BTreeMap<String, Handle>,
-    /// Platforms with their protecting macro.
+    /// Platforms with the macros that guard them.
     pub platforms: BTreeMap<String, Platform>,
     /// Core versions that require at least one command.
     pub core_versions: BTreeSet<Version>,
@@ -39,18 +39,18 @@ pub struct Registry {
     pub structs: BTreeMap<String, Struct>,
     /// Enumerations, with every enumerant that features and supported extensions add.
     pub enums: BTreeMap<String, Enum>,
-    /// Bitmask (flags) types.
+    /// Flags types.
     pub bitmasks: BTreeMap<String, Bitmask>,
     /// Base types with their typedef text.
     pub base_types: BTreeMap<String, BaseType>,
     /// Function-pointer types.
     pub function_pointers: BTreeMap<String, FunctionPointer>,
-    /// API constants, such as `VK_MAX_EXTENSION_NAME_SIZE`.
+    /// API constants, for example `VK_MAX_EXTENSION_NAME_SIZE`.
     pub constants: BTreeMap<String, Constant>,
     /// Types that only a platform header defines.
     pub platform_types: BTreeMap<String, PlatformType>,
-    /// Aliases of types (structs, enums, bitmasks, handles): alias name to final target.
+    /// Aliases of structures, enumerations, flags types and handles, each with its final target.
     pub type_aliases: BTreeMap<String, String>,
-    /// Commands that pass the API filter but reach no table, each with the reason (GEN-82).
+    /// Commands that pass the API filter but are in no table, each with the reason (GEN-82).
     pub unlisted_commands: BTreeMap<String, String>,
 }

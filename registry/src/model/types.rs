@@ -1,52 +1,53 @@
 //! Types of parameters and members.
 
-/// A C type as used by a parameter, member or return value, taken apart (GEN-12).
+/// C type of a parameter, member or return value, in its parts (GEN-12).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CType {
-    /// The named type without pointers and arrays, such as `VkInstance` or `uint32_t`.
+    /// Name of the type without pointers and arrays, for example `VkInstance` or `uint32_t`.
     pub base: String,
-    /// Pointers from the inside out: one entry for each `*`, which is `true` if the pointer's target is const.
+    /// Pointers from the innermost to the outermost. Each `*` has an entry, which is `true` if the pointer's target is
+    /// const.
     ///
     /// `const uint32_t* const*` is `[true, true]`; `VkInstance*` is `[false]`.
     pub pointers: Vec<bool>,
-    /// Array bounds in order: a literal number or the name of a constant.
+    /// Array bounds in order. Each is a number, or the name of a constant.
     pub array: Vec<String>,
     /// Bit-field width of a member, such as 24 in `uint32_t mask:24`.
     pub bits: Option<u32>,
-    /// `true` if the declaration says `struct` before the name.
+    /// `true` if the declaration has the word `struct` before the name.
     pub is_struct_tag: bool,
-    /// `true` if a plain value or an array element is const, as in `const float[4]`.
+    /// `true` if a plain value or an array element is const, for example in `const float[4]`.
     pub is_const: bool,
 }
 
-/// A handle type.
+/// Handle type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Handle {
-    /// Name.
+    /// Name in the registry.
     pub name: String,
-    /// Declared with `VK_DEFINE_HANDLE`.
+    /// `true` if the handle is declared with `VK_DEFINE_HANDLE`.
     pub dispatchable: bool,
-    /// Parent handle or handles, as written (comma-separated in a few cases).
+    /// Parent handles in the text of the XML, separated by commas.
     pub parent: Option<String>,
-    /// `objtypeenum`, the name of the `VkObjectType` enumerant.
+    /// Attribute `objtypeenum`, the name of the `VkObjectType` enumerant.
     pub object_type: String,
 }
 
-/// Structure or union.
+/// Kind of an aggregate: structure or union.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StructKind {
-    /// `struct`.
+    /// Type declared with `struct`.
     Struct,
-    /// `union`.
+    /// Type declared with `union`.
     Union,
 }
 
-/// A structure or union with its members.
+/// Structure or union with its members.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Struct {
-    /// Name.
+    /// Name in the registry.
     pub name: String,
-    /// Structure or union.
+    /// Kind of an aggregate: structure or union.
     pub kind: StructKind,
     /// Members in order, after the API filter.
     pub members: Vec<Member>,
@@ -54,92 +55,94 @@ pub struct Struct {
     pub extends: Vec<String>,
 }
 
-/// A member of a structure.
+/// Member of a structure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// The C name.
+    /// C name.
     pub name: String,
     /// Type of the member.
     pub ty: CType,
-    /// `values`: the enumerant an `sType` member must hold.
+    /// Attribute `values`: the enumerant that an `sType` member must have.
     pub values: Option<String>,
-    /// `len` as written.
+    /// Text of the attribute `len`.
     pub len: Option<String>,
-    /// `objecttype`: the sibling that gives the kind of a raw 64-bit handle.
+    /// Attribute `objecttype`: the name of the sibling that states the type of a raw 64-bit handle.
     pub object_type: Option<String>,
 }
 
-/// An enumeration (including the ones that hold flag bits).
+/// Enumeration, with flag bits or other values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Enum {
-    /// Name.
+    /// Name in the registry.
     pub name: String,
-    /// Width in bits: 32, or 64 if the registry requires it.
+    /// Width in bits: 64 if the registry requires it, and otherwise 32.
     pub bits: u32,
     /// `true` if the enumerants are flag bits.
     pub bitmask: bool,
-    /// Enumerants, sorted by name. Enumerants of disabled extensions are absent.
+    /// Enumerants, sorted by name. Enumerants of disabled extensions are not included.
     pub enumerants: Vec<Enumerant>,
 }
 
-/// One enumerant with its computed value (GEN-69).
+/// Enumerant with its computed value (GEN-69).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Enumerant {
-    /// Name.
+    /// Name in the registry.
     pub name: String,
-    /// Value; for an alias the value of its target.
+    /// Value of the enumerant, or of its target if it is an alias.
     pub value: i128,
-    /// Target, if the enumerant is an alias.
+    /// Target if the enumerant is an alias.
     pub alias: Option<String>,
 }
 
-/// A flags type.
+/// Flags type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bitmask {
-    /// Name, such as `VkInstanceCreateFlags`.
+    /// Name of the type, for example `VkInstanceCreateFlags`.
     pub name: String,
-    /// 32 or 64, from the typedef text (GEN-41).
+    /// Width in bits, 32 or 64, from the text of the typedef (GEN-41).
     pub bits: u32,
-    /// The enumeration with the bits of this type, if there is one.
+    /// Enumeration with the bits of this type, or `None` if no bits are defined.
     pub bits_enum: Option<String>,
 }
 
-/// A base type with the C text that defines it.
+/// Base type with the C text that defines it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BaseType {
-    /// Name.
+    /// Name in the registry.
     pub name: String,
-    /// The C type that the name stands for (`uint32_t`, `void*`); `None` for a forward declaration, which is opaque.
+    /// C type that the name denotes, for example `uint32_t` or `void*`. `None` for a forward declaration, whose type is
+    /// opaque.
     pub target: Option<String>,
 }
 
-/// A function-pointer type. The loader needs only the type's name, and the fact that it is a pointer (GEN-42).
+/// Function-pointer type. The loader needs only the name of the type, because every function pointer has the same size
+/// (GEN-42).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionPointer {
-    /// Name, such as `PFN_vkAllocationFunction`.
+    /// Name of the type, for example `PFN_vkAllocationFunction`.
     pub name: String,
-    /// Parameters, name and type.
+    /// Name and type of each parameter.
     pub params: Vec<(String, CType)>,
-    /// Return type.
+    /// Return type of the function.
     pub return_type: CType,
 }
 
-/// An API constant.
+/// API constant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Constant {
-    /// Name.
+    /// Name in the registry.
     pub name: String,
-    /// C type of the constant, such as `uint32_t`.
+    /// C type of the constant, for example `uint32_t`.
     pub ty: String,
-    /// The C value text, such as `256U`.
+    /// C text of the value, for example `256U`.
     pub value: String,
 }
 
-/// A type that only a platform header defines (GEN-43).
+/// Type that only a platform header defines (GEN-43).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlatformType {
-    /// Name, such as `Display`.
+    /// Name of the type, for example `Display`.
     pub name: String,
-    /// The header the registry names (`requires`), such as `X11/Xlib.h`.
+    /// Header that the registry names in `requires`, for example `X11/Xlib.h`.
     pub header: String,
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A Vulkan version without variant: `1.4`, ordered by major, then minor.
+/// Vulkan version without variant, for example `1.4`, ordered by major and then minor number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version {
     /// Major number.
@@ -12,7 +12,7 @@ pub struct Version {
 }
 
 impl Version {
-    /// Reads `1.4`.
+    /// Parses a version such as `1.4`.
     pub fn parse(text: &str) -> Option<Self> {
         let (major, minor) = text.split_once('.')?;
         Some(Self {
@@ -28,17 +28,17 @@ impl fmt::Display for Version {
     }
 }
 
-/// The complete header version the registry describes, such as `1.4.366` (GEN-15).
+/// Complete version of the header that the registry describes, for example `1.4.366` (GEN-15).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HeaderVersion {
     /// Major and minor number.
     pub version: Version,
-    /// The patch number, `VK_HEADER_VERSION`.
+    /// Patch number, which is the value of `VK_HEADER_VERSION`.
     pub patch: u32,
 }
 
 impl HeaderVersion {
-    /// Reads `1.4.366`.
+    /// Parses a version such as `1.4.366`.
     pub fn parse(text: &str) -> Option<Self> {
         let (version, patch) = text.rsplit_once('.')?;
         Some(Self {

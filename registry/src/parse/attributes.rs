@@ -1,24 +1,24 @@
-//! Reading attributes and names.
+//! Reads attributes and names.
 
 use super::element::Element;
 use crate::declaration::is_identifier;
 use crate::diagnostic::{Code, Reporter};
 use crate::model::Version;
 
-/// The API the loader is built for.
+/// API for which the loader is built.
 pub(crate) const API: &str = "vulkan";
 
 const KNOWN_APIS: [&str; 3] = [API, "vulkansc", "vulkanbase"];
 
-/// The word in `supported` of an extension that provides nothing (GEN-23).
+/// Word in `supported` of an extension that provides nothing (GEN-23).
 pub(crate) const DISABLED: &str = "disabled";
 
-/// A comma-separated list of APIs; absent means all (GEN-20).
+/// Comma-separated list of APIs. A missing list means all APIs (GEN-20).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ApiList<'a>(Option<&'a str>);
 
 impl<'a> ApiList<'a> {
-    /// Returns `true` if the list admits the loader's API, comparing whole tokens.
+    /// Returns `true` if the list contains the loader's API as a whole token, or is missing.
     pub(crate) fn admits_loader(self) -> bool {
         self.0.is_none_or(|list| tokens(list).any(|token| token == API))
     }
@@ -33,7 +33,7 @@ pub(crate) fn tokens(list: &str) -> impl Iterator<Item = &str> {
     list.split(',').map(str::trim).filter(|token| !token.is_empty())
 }
 
-/// Reads an API list, checking each token; `extra` names a token that the attribute admits besides APIs.
+/// Reads an API list, and checks each token. `extra` is a token that the attribute may contain in addition to APIs.
 pub(super) fn apis<'a>(
     node: Element<'a>,
     attribute: &str,
@@ -50,7 +50,7 @@ pub(super) fn apis<'a>(
     ApiList(list)
 }
 
-/// Reads an attribute, and reports an absent one.
+/// Reads an attribute, and reports a missing one.
 pub(super) fn required<'a>(node: Element<'a>, attribute: &str, report: &mut Reporter<'_>) -> Option<&'a str> {
     let value = node.attribute(attribute);
     if value.is_none() {
@@ -69,7 +69,7 @@ pub(super) fn required_name<'a>(node: Element<'a>, attribute: &str, report: &mut
     checked_name(node, name, report)
 }
 
-/// Reads a number. Returns `None` for an absent attribute. Reports an invalid number.
+/// Reads a number, or returns `None` if the attribute is missing. Reports an invalid number.
 pub(super) fn number(node: Element<'_>, attribute: &str, report: &mut Reporter<'_>) -> Option<u32> {
     let text = node.attribute(attribute)?;
     let value = text.parse().ok();

@@ -6,14 +6,14 @@ use super::element::{Element, named};
 use crate::diagnostic::{Code, Reporter};
 use crate::model::{CType, Param};
 
-/// One `<command>`.
+/// Element `<command>`.
 pub(crate) struct RawCommand<'a> {
     pub(crate) at: usize,
     pub(crate) name: &'a str,
     pub(crate) body: CommandBody<'a>,
 }
 
-/// A prototype, or the name of the command that this command is an alias of.
+/// Prototype of a command, or the target of an alias.
 pub(crate) enum CommandBody<'a> {
     Alias(&'a str),
     Prototype {
@@ -24,7 +24,7 @@ pub(crate) enum CommandBody<'a> {
     },
 }
 
-/// One `<param>`.
+/// Element `<param>`.
 pub(crate) struct RawParam<'a> {
     pub(crate) at: usize,
     pub(crate) apis: ApiList<'a>,
@@ -46,7 +46,7 @@ pub(super) fn read<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> Option<R
     })
 }
 
-/// Reads an alias, which takes its prototype and API list from its target. An alias that has its own is an error (GEN-35).
+/// Reads an alias, which has the prototype and API list of its target. An alias with its own prototype or API list is an error (GEN-35).
 fn alias<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> Option<CommandBody<'a>> {
     let own =
         node.children().any(|child| child.is_element()) || node.has_attribute("api") || node.has_attribute("export");

@@ -1,4 +1,4 @@
-//! Mixed content of C declarations (GEN-12).
+//! Reads C declarations from text mixed with elements (GEN-12).
 
 use super::attributes::checked_name;
 use super::element::Element;
@@ -6,7 +6,7 @@ use crate::declaration::Pieces;
 use crate::diagnostic::{Code, Reporter};
 use crate::model::CType;
 
-/// Returns the text of a node, with the text of its children inserted. `<comment>` children are left out, because they are prose.
+/// Returns the text of a node, with the text of its children inserted. `<comment>` children are not inserted, because they are prose.
 pub(super) fn spliced(node: Element<'_>) -> String {
     let mut text = String::new();
     let is_prose = |child: &Element<'_>| child.is_element() && child.tag_name().name() == "comment";

@@ -1,8 +1,8 @@
-//! Elements, and their children by name.
+//! Finds children of elements by name.
 
 use roxmltree::Node;
 
-/// An element, or text, of the tree.
+/// Element or text in the tree.
 pub(super) type Element<'a> = Node<'a, 'a>;
 
 /// Iterates over the children of `node` with the given name.

@@ -4,7 +4,7 @@ use super::attributes::{ApiList, apis, bad_value, number, required, required_nam
 use super::element::{Element, named};
 use crate::diagnostic::{Code, Reporter};
 
-/// One `<enums>` block.
+/// Element `<enums>`.
 pub(crate) struct RawEnums<'a> {
     pub(crate) at: usize,
     pub(crate) name: &'a str,
@@ -21,14 +21,14 @@ pub(crate) enum EnumsKind {
     Bits,
 }
 
-/// One `<enum>`, in a block or in a `<require>`.
+/// Element `<enum>`, in a block or in a `<require>`.
 pub(crate) struct RawEnumerant<'a> {
     pub(crate) at: usize,
     pub(crate) name: &'a str,
     pub(crate) apis: ApiList<'a>,
-    /// The enumeration that the enumerant belongs to, if it is outside of that enumeration's block.
+    /// Enumeration of the enumerant, if the element is outside of that enumeration's block.
     pub(crate) extends: Option<&'a str>,
-    /// The C type of a constant.
+    /// C type of a constant.
     pub(crate) ty: Option<&'a str>,
     pub(crate) value: RawValue<'a>,
 }
@@ -36,11 +36,12 @@ pub(crate) struct RawEnumerant<'a> {
 /// Form of the value.
 #[derive(Clone, Copy)]
 pub(crate) enum RawValue<'a> {
-    /// The element has no value: it only requires a constant that is defined elsewhere.
+    /// The element has no value, and requires a constant that is defined elsewhere.
     Reference,
     Literal(&'a str),
     BitPosition(u32),
-    /// A number in the range of an extension: the enclosing one, unless `number` names another (GEN-69).
+    /// The element has a number in the range of an extension: of the one that contains the element, or of extension
+    /// `number` (GEN-69).
     Offset {
         offset: u32,
         number: Option<u32>,

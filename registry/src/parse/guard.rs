@@ -1,14 +1,14 @@
 //! Checks of the text before the XML crate reads it (GEN-85).
 //!
-//! The crate recurses over elements and compares each attribute of an element with all others, so nesting and attribute
-//! counts are bounded here, in one pass without recursion.
+//! The crate recurses over elements, and compares each attribute of an element with all others. This module therefore limits nesting and
+//! attribute counts first, in one pass without recursion.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{LineTable, Source};
 
-/// Upper bound on the nesting of elements; the registry needs seven.
+/// Upper bound on the nesting of elements. The registry has seven levels.
 const MAX_DEPTH: usize = 64;
-/// Upper bound on the attributes of one element; the registry needs fourteen.
+/// Upper bound on the attributes of one element. The registry has at most fourteen.
 const MAX_ATTRIBUTES: usize = 64;
 
 /// Rejects hostile text, and text in another encoding. Returns the elements that are still open at the end.
@@ -22,15 +22,15 @@ pub(super) fn check(source: Source<'_>) -> Result<End<'_>, Diagnostic> {
 /// State at the end of a text.
 pub(super) struct End<'a> {
     text: &'a str,
-    /// Start of an incomplete tag, comment or other construct; the text's length if all are complete.
+    /// Start of an incomplete tag, comment or other construct. Equal to the length of the text if all constructs are complete.
     complete: usize,
     /// Starts of the elements that are still open, outermost first.
     open: Vec<usize>,
 }
 
 impl End<'_> {
-    /// Returns the diagnostic for a text that was cut off, with its end and the open elements. `at` is the place where the XML crate
-    /// stopped, if it reported one. A failure before the last construct has another reason.
+    /// Returns the diagnostic for a truncated text, with its end and the open elements. `at` is the place where the XML crate stopped.
+    /// Returns `None` if that place is before the last construct, because the error then has another cause.
     pub(super) fn cut_off(&self, name: &str, at: Option<usize>) -> Option<Diagnostic> {
         let is_cut = self.complete < self.text.len() || !self.open.is_empty();
         if !is_cut || at.is_some_and(|at| at < self.complete) {
@@ -99,14 +99,14 @@ fn until(text: &str, end: &str) -> Option<usize> {
 }
 
 struct Tag {
-    /// Length of the tag; `None` for a tag that does not end.
+    /// Length of the tag, or `None` if the tag has no end.
     length: Option<usize>,
     attributes: usize,
     is_empty_element: bool,
 }
 
 impl Tag {
-    /// Reads a start tag, whose quoted values may contain `>`.
+    /// Reads a start tag. Quoted values in the tag may contain `>`.
     fn read(text: &str) -> Self {
         let bytes = text.as_bytes();
         let mut tag = Self {

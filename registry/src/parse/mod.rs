@@ -21,7 +21,7 @@ use crate::source::Source;
 use element::{chapter, named};
 use roxmltree::Document;
 
-/// All records of `vk.xml`, in file order.
+/// Records of `vk.xml`, in file order.
 pub(crate) struct Raw<'a> {
     pub(crate) platforms: Vec<platforms::RawPlatform<'a>>,
     pub(crate) types: Vec<types::RawType<'a>>,
@@ -30,12 +30,12 @@ pub(crate) struct Raw<'a> {
     pub(crate) providers: Vec<providers::RawProvider<'a>>,
 }
 
-/// Parses the text into a tree. First checks the text, so that the XML crate never gets input that it cannot handle.
+/// Checks the text, so that the XML crate never receives input that it cannot handle, and parses it into a tree.
 pub(crate) fn document<'a>(source: Source<'a>) -> Result<Document<'a>, Diagnostic> {
     let end = guard::check(source)?;
     Document::parse(source.body()).map_err(|error| {
         use roxmltree::Error;
-        // The crate gives no position for these two errors.
+        // The crate has no position for these two errors.
         let at = match &error {
             Error::UnclosedRootNode | Error::UnexpectedEndOfStream => None,
             error => Some(offset(source.body(), error.pos())),
@@ -89,7 +89,7 @@ pub(crate) fn constructs(document: &Document<'_>, report: &mut Reporter<'_>) {
     strict::check(document.root_element(), schema::VULKAN, report);
 }
 
-/// Checks that `video.xml` holds nothing the loader would have to know (GEN-4).
+/// Checks that `video.xml` defines nothing that the loader would have to know (GEN-4).
 pub(crate) fn video(document: &Document<'_>, report: &mut Reporter<'_>) {
     let root = document.root_element();
     video::check(root, report);

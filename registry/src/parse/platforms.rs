@@ -1,10 +1,10 @@
-//! `<platforms>`: words and the macros that guard them.
+//! `<platforms>`: the platform words, and the macros that guard them.
 
 use super::attributes::{required, required_name};
 use super::element::Element;
 use crate::diagnostic::Reporter;
 
-/// One `<platform>`.
+/// Element `<platform>`.
 pub(crate) struct RawPlatform<'a> {
     pub(crate) at: usize,
     pub(crate) name: &'a str,

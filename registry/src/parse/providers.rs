@@ -6,11 +6,11 @@ use super::enums::{RawEnumerant, enumerant};
 use crate::diagnostic::Reporter;
 use crate::model::Version;
 
-/// One `<feature>` or `<extension>`.
+/// Element `<feature>` or `<extension>`.
 pub(crate) struct RawProvider<'a> {
     pub(crate) at: usize,
     pub(crate) name: &'a str,
-    /// `api` of a feature, `supported` of an extension.
+    /// Attribute `api` of a feature, or `supported` of an extension.
     pub(crate) apis: ApiList<'a>,
     pub(crate) depends: Option<&'a str>,
     pub(crate) kind: ProviderKind<'a>,
@@ -38,7 +38,7 @@ pub(crate) struct RawExtension<'a> {
     pub(crate) obsoleted_by: Option<&'a str>,
 }
 
-/// One `<require>`.
+/// Element `<require>`.
 pub(crate) struct RawRequire<'a> {
     pub(crate) at: usize,
     pub(crate) apis: ApiList<'a>,
@@ -48,7 +48,7 @@ pub(crate) struct RawRequire<'a> {
     pub(crate) enums: Vec<RawEnumerant<'a>>,
 }
 
-/// A reference by name.
+/// Reference to a name.
 #[derive(Clone, Copy)]
 pub(crate) struct Named<'a> {
     pub(crate) at: usize,
@@ -61,7 +61,7 @@ pub(super) fn read<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> Option<R
         let apis = apis(node, "api", None, report);
         (apis, version(node, "number", report).map(ProviderKind::Feature))
     } else {
-        // Elsewhere, an absent list means all APIs. For an extension, it is a mistake (GEN-20).
+        // A missing list means all APIs in other elements, but is a mistake in an extension (GEN-20).
         required(node, "supported", report);
         (
             apis(node, "supported", Some(DISABLED), report),
@@ -125,7 +125,7 @@ fn require<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> RawRequire<'a> {
     }
 }
 
-/// Reads a reference by name. Header names are types too, so a name need not be an identifier.
+/// Reads a reference by name. The names of headers are names of types too, so a name need not be an identifier.
 fn reference<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> Option<Named<'a>> {
     required(node, "name", report).map(|name| Named {
         at: node.range().start,

@@ -1,8 +1,8 @@
 //! All constructs that the registry files may contain (GEN-80).
 //!
-//! An element is listed by its path, with its attributes in three groups. *Used* ones reach the model or a check. *Informational* ones say something
-//! about entry points that readers of a difference may want, but nothing follows from them. *Irrelevant* ones concern documentation, validation or
-//! headers. Anything that is not listed is an error.
+//! An element is listed by its path, with its attributes in three groups. The crate reads *used* attributes for the model or for checks.
+//! *Informational* attributes describe entry points for readers of a difference, and have no other effect. *Irrelevant* attributes concern
+//! documentation, validation or headers. Anything that is not listed is an error.
 
 /// Rule for the elements with one path.
 pub(super) struct Rule {
@@ -16,11 +16,11 @@ pub(super) struct Rule {
 /// Content of an element.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Content {
-    /// Elements only.
+    /// Elements without text.
     Elements,
     /// Text, with or without elements.
     Text,
-    /// A subtree that does not concern entry points, and that is not read.
+    /// Subtree that does not concern entry points, and that is not read.
     Skipped,
 }
 
@@ -128,7 +128,7 @@ pub(crate) fn used() -> impl Iterator<Item = (&'static str, &'static str)> {
         .flat_map(|rule| rule.used.iter().map(|attribute| (rule.path, *attribute)))
 }
 
-/// The Vulkan registry.
+/// Constructs of the Vulkan registry.
 pub(super) const VULKAN: &[Rule] = &[
     rule("registry", Elements, NONE, NONE, NONE),
     comment("registry/comment"),
@@ -362,7 +362,7 @@ pub(super) const VULKAN: &[Rule] = &[
     skipped("registry/videocodecs"),
 ];
 
-/// The video registry, which holds types of codec headers and no entry point (GEN-4).
+/// Constructs of the video registry, which has types of codec headers and no entry point (GEN-4).
 pub(super) const VIDEO: &[Rule] = &[
     rule("registry", Elements, NONE, NONE, NONE),
     comment("registry/comment"),

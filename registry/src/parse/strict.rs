@@ -23,7 +23,7 @@ struct Walk<'r, 'a> {
 }
 
 impl Walk<'_, '_> {
-    /// Checks an element and its children. Recursion is safe, because the guard bounds the depth before the tree is built.
+    /// Checks an element and its children. Recursion is safe, because `guard` limits the depth before the tree is built.
     fn element(&mut self, node: Element<'_>) {
         let outer = self.path.len();
         if outer > 0 {

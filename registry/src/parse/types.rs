@@ -1,4 +1,4 @@
-//! `<types>`: everything that is not a command or an enumerant.
+//! `<types>`: all definitions except commands and enumerants.
 
 use super::attributes::{ApiList, apis, checked_name, definition_name, required_name};
 use super::declarations;
@@ -7,7 +7,7 @@ use crate::declaration::named as named_declaration;
 use crate::diagnostic::{Code, Reporter};
 use crate::model::{CType, Member, StructKind};
 
-/// One `<type>`.
+/// Element `<type>`.
 pub(crate) struct RawType<'a> {
     pub(crate) at: usize,
     pub(crate) name: &'a str,
@@ -18,15 +18,15 @@ pub(crate) struct RawType<'a> {
 
 /// Definition in a `<type>`.
 pub(crate) enum TypeBody<'a> {
-    /// Another name for a type of the same category.
+    /// Alias of another type of the same category.
     Alias(&'a str),
-    /// A header, known by name only.
+    /// Header, of which only the name is known.
     Include,
-    /// A macro with its C text.
+    /// Macro with its C text.
     Define(String),
-    /// A type defined elsewhere, in the header that `requires` names.
+    /// Type that the header in `requires` defines.
     External(&'a str),
-    /// A type of the C language, which needs no header.
+    /// Type of the C language, which needs no header.
     Builtin,
     Base(Option<CType>),
     Bitmask {
@@ -50,7 +50,7 @@ pub(crate) enum TypeBody<'a> {
     },
 }
 
-/// One `<member>`.
+/// Element `<member>`.
 pub(crate) struct RawMember<'a> {
     pub(crate) at: usize,
     pub(crate) apis: ApiList<'a>,
@@ -139,8 +139,8 @@ fn bad<T>(node: Element<'_>, report: &mut Reporter<'_>) -> Option<T> {
     None
 }
 
-/// Reads a base type: `typedef X name;`, `struct name;`, or one of these in an Objective-C conditional. Only the C branch of a conditional
-/// counts (GEN-44).
+/// Reads a base type: `typedef X name;`, `struct name;`, or one of them in a conditional for Objective-C. The C branch of a conditional is
+/// read (GEN-44).
 fn base<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> Option<TypeBody<'a>> {
     let text = declarations::spliced(node);
     let c_branch = match text.split_once("#else") {
@@ -210,7 +210,7 @@ fn function_pointer<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> Option<
 
 type FlatPointer = (CType, Vec<(String, CType)>);
 
-/// Reads `typedef R (VKAPI_PTR *PFN_x)(A a, B b);`.
+/// Parses the text `typedef R (VKAPI_PTR *PFN_x)(A a, B b);`.
 fn flat_function_pointer(text: &str) -> Option<FlatPointer> {
     let text = text.trim().strip_prefix("typedef ")?.strip_suffix(");")?;
     let (return_type, rest) = text.split_once("(VKAPI_PTR *")?;

@@ -1,11 +1,11 @@
-//! Following aliases to their end (GEN-33).
+//! Follows aliases to their targets (GEN-33).
 
-/// Reason why an alias leads nowhere.
+/// Reason why an alias has no target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dead<'a> {
-    /// The alias leads back to itself.
+    /// The aliases form a cycle.
     Cycle,
-    /// This name is not defined.
+    /// The alias refers to this undefined name.
     Missing(&'a str),
 }
 
@@ -15,7 +15,8 @@ pub(super) enum Step<'a> {
     End,
 }
 
-/// Follows `start` to a name that is not an alias; `limit` is the number of names.
+/// Follows the aliases from `start` to a name that is not an alias. `limit` is the number of names, which no chain
+/// without a cycle exceeds.
 pub(super) fn follow<'a>(
     start: &'a str,
     limit: usize,

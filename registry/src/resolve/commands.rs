@@ -1,4 +1,4 @@
-//! Commands: prototype, level and providers.
+//! Resolves commands: their prototypes, levels and providers.
 
 use super::aliases::{Step, follow};
 use super::handles::level;
@@ -20,7 +20,7 @@ struct Sources<'a> {
     extensions: Vec<(&'a str, Option<&'a str>, Option<&'a str>)>,
 }
 
-/// A command's prototype after the API filter.
+/// Prototype of a command after the API filter.
 struct Prototype<'a> {
     export: bool,
     return_type: &'a CType,
@@ -73,7 +73,7 @@ pub(super) fn build(
             alias: (end != name).then(|| end.to_owned()),
             params: prototype.params.iter().map(|raw| raw.param.clone()).collect(),
             return_type: prototype.return_type.to_string(),
-            // Only definitions have the attribute, and no alias is a core command (GEN-35).
+            // Only a definition has the attribute, and a core command is never an alias (GEN-35).
             export: prototype.export && end == name,
             deprecations: deprecations.get(name).into_iter().flatten().cloned().collect(),
         };
@@ -82,7 +82,7 @@ pub(super) fn build(
     found
 }
 
-/// Returns the definitions that pass the API filter, including aliases: one definition per name.
+/// Returns the definitions that pass the API filter, including aliases, with one definition per name.
 pub(super) fn definitions<'a>(raw: &'a Raw<'a>, report: &mut Reporter<'_>) -> BTreeMap<&'a str, &'a RawCommand<'a>> {
     let admitted = raw.commands.iter().filter(|raw| match &raw.body {
         CommandBody::Alias(_) => true,
@@ -117,8 +117,8 @@ fn sources<'a>(scope: &Scope<'a>) -> BTreeMap<&'a str, Sources<'a>> {
     found
 }
 
-/// Returns the providers that deprecate each command (GEN-25). A feature is identified by its number, because names of internal features have no
-/// meaning (GEN-26).
+/// Returns the providers that deprecate each command (GEN-25). The number of a feature identifies it, because the names of internal
+/// features have no meaning (GEN-26).
 fn deprecations<'a>(scope: &Scope<'a>) -> BTreeMap<&'a str, BTreeSet<Deprecation>> {
     let mut found: BTreeMap<&str, BTreeSet<Deprecation>> = BTreeMap::new();
     for provider in scope.providers() {
@@ -150,7 +150,7 @@ fn providers(sources: &Sources<'_>) -> Vec<Provider> {
     providers
 }
 
-/// Returns the platform that all providers need; `None` for core commands, and if a provider needs no platform (GEN-54).
+/// Returns the platform that all providers need. Returns `None` for core commands, or if a provider needs no platform (GEN-54).
 fn platform(raw: &RawCommand<'_>, sources: &Sources<'_>, report: &mut Reporter<'_>) -> Option<String> {
     let words: HashSet<_> = sources.extensions.iter().map(|(_, _, platform)| *platform).collect();
     if sources.core.is_some() || words.contains(&None) {

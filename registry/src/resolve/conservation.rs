@@ -1,4 +1,5 @@
-//! Checks that no command is lost. Each is available, or is listed with the reason why it is not (GEN-82, GEN-27).
+//! Checks that no command is lost. Each command is available, or is listed with the reason why it is unavailable
+//! (GEN-82, GEN-27).
 
 use super::scope::Scope;
 use crate::diagnostic::{Code, Reporter};

@@ -1,4 +1,4 @@
-//! API constants, and references to constants and enumerants.
+//! Resolves API constants, and checks references to constants and enumerants.
 
 use super::aliases::{Step, follow};
 use super::scope::{Scope, unique};
@@ -40,7 +40,7 @@ pub(super) fn build(raw: &Raw<'_>, scope: &Scope<'_>, report: &mut Reporter<'_>)
     found
 }
 
-/// Returns a constant. The version and the name of an extension are also among its enumerants, without a C type, but are not constants.
+/// Returns a constant, or `None` for an enumerant without a C type. The version and the name of an extension are among these.
 fn constant(name: &str, target: &RawEnumerant<'_>, report: &mut Reporter<'_>) -> Option<Constant> {
     match (target.ty, target.value) {
         (Some(ty), RawValue::Literal(value)) => Some(Constant {
@@ -57,7 +57,7 @@ fn constant(name: &str, target: &RawEnumerant<'_>, report: &mut Reporter<'_>) ->
     }
 }
 
-/// Checks references: an `<enum>` that has only a name requires something that must exist.
+/// Checks references: an `<enum>` with only a name requires a constant or enumerant that must exist.
 fn check_references(
     raw: &Raw<'_>,
     scope: &Scope<'_>,

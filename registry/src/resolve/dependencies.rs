@@ -1,4 +1,4 @@
-//! Checks that every `depends` text can be parsed and names things that exist (GEN-31).
+//! Checks that every `depends` text can be parsed and has only known names (GEN-31).
 
 use super::types::TypeTable;
 use crate::depends::{Depends, Term};

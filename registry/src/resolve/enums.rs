@@ -1,4 +1,4 @@
-//! Enumerations and the values of their enumerants (GEN-69).
+//! Resolves enumerations, and computes the values of their enumerants (GEN-69).
 
 use super::aliases::{Step, follow};
 use super::scope::Scope;
@@ -11,14 +11,14 @@ use crate::parse::providers::ProviderKind;
 use crate::parse::types::TypeBody;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// A declaration of an enumerant, with the extension number from which its offset counts.
+/// Declaration of an enumerant, with the extension number to which its offset is added.
 #[derive(Clone, Copy)]
 struct Declaration<'a> {
     entry: &'a RawEnumerant<'a>,
     number: Option<u32>,
 }
 
-/// Declarations of one enumeration by enumerant; several providers may declare the same one.
+/// Declarations of one enumeration, by enumerant. Several providers may declare the same enumerant.
 type Declarations<'a> = BTreeMap<&'a str, Vec<Declaration<'a>>>;
 
 pub(super) fn build(
@@ -38,7 +38,7 @@ pub(super) fn build(
         let item = Enum {
             name: ty.name.to_owned(),
             bits: block.map_or(32, |block| block.bits),
-            // An enumeration without a block has flag bits if a flags type names it.
+            // An enumeration without a block has flag bits if a flags type refers to it.
             bitmask: block.map_or(flag_bits.contains(ty.name), |block| block.kind == EnumsKind::Bits),
             enumerants: enumerants(&entries, report),
         };
@@ -117,7 +117,7 @@ fn once_each<'r, 'a: 'r>(entries: impl Iterator<Item = &'r RawEnumerant<'a>>, re
     super::scope::unique(declared.map(|entry| (entry.name, entry.at, ())), report);
 }
 
-/// Reports enumerants that two enumerations share, because C knows an enumerant by its name alone.
+/// Reports enumerants that two enumerations share, because C identifies an enumerant by its name alone.
 fn in_one_enumeration<'a>(found: &HashMap<&'a str, Declarations<'a>>, report: &mut Reporter<'_>) {
     let first = |declarations: &[Declaration<'a>]| declarations.first().map(|it| it.entry.at);
     let mut all: Vec<(usize, &str)> = found

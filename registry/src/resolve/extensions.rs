@@ -1,4 +1,4 @@
-//! Extensions.
+//! Resolves extensions.
 
 use super::scope::Scope;
 use crate::diagnostic::{Code, Reporter};
@@ -77,7 +77,7 @@ fn extension(provider: &RawProvider<'_>, raw: &RawExtension<'_>, report: &mut Re
     })
 }
 
-/// Reads the version, and checks that the name constant spells the name.
+/// Reads the version of an extension, and checks that its name constant has the extension's name.
 fn constants(provider: &RawProvider<'_>, report: &mut Reporter<'_>) -> Option<u32> {
     let mut versions = Vec::new();
     let mut names = Vec::new();

@@ -1,4 +1,4 @@
-//! Handles, and the object on which each command is dispatched (GEN-47, GEN-50).
+//! Resolves handles, and the object on which each command is dispatched (GEN-47, GEN-50).
 
 use super::types::TypeTable;
 use crate::diagnostic::{Code, Reporter};
@@ -77,7 +77,7 @@ fn check_parents(places: &[&RawType<'_>], handles: &BTreeMap<String, Handle>, re
     }
 }
 
-/// Returns all handles above `name`, nearest first. Each handle is visited once, so a cycle ends.
+/// Returns all ancestors of the handle `name`, nearest first. Each handle is visited once, so the function also ends on a cycle.
 fn ancestors<'h>(name: &str, handles: &'h BTreeMap<String, Handle>) -> impl Iterator<Item = &'h str> {
     let mut found: Vec<&str> = Vec::new();
     let mut pending = vec![name];
@@ -92,7 +92,8 @@ fn ancestors<'h>(name: &str, handles: &'h BTreeMap<String, Handle>) -> impl Iter
     found.into_iter()
 }
 
-/// Returns the level of commands whose first parameter is this handle; `None` if the handle leads to no object with a level.
+/// Returns the level of commands whose first parameter is this handle. Returns `None` if the handle does not descend from an object with a
+/// level.
 pub(super) fn level(handle: &Handle, handles: &BTreeMap<String, Handle>) -> Option<Level> {
     match handle.name.as_str() {
         "VkInstance" => Some(Level::Instance),

@@ -1,4 +1,4 @@
-//! The header version, which two macros spell (GEN-15).
+//! Reads the header version from two macros (GEN-15).
 
 use super::scope::Scope;
 use super::types::TypeTable;
@@ -44,7 +44,7 @@ fn define<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     value.starts_with(char::is_whitespace).then_some(value)
 }
 
-/// Reads `VK_MAKE_API_VERSION(0, 1, 4, VK_HEADER_VERSION)`.
+/// Parses the text `VK_MAKE_API_VERSION(0, 1, 4, VK_HEADER_VERSION)`.
 fn version(value: &str) -> Option<Version> {
     let arguments = value
         .trim()

@@ -63,7 +63,8 @@ pub(crate) fn resolve(raw: &Raw<'_>, report: &mut Reporter<'_>) -> Option<Regist
     (!report.is_broken()).then_some(registry)
 }
 
-/// Returns the core versions, from the attribute `number`. The names of features, above all of internal ones, have no meaning (GEN-26).
+/// Returns the core versions, from the attribute `number`. The names of features have no meaning, because internal features have other
+/// names (GEN-26).
 fn core_versions(scope: &Scope<'_>) -> BTreeSet<Version> {
     scope
         .requires()

@@ -1,4 +1,4 @@
-//! Platforms.
+//! Resolves platforms.
 
 use super::scope::unique;
 use crate::diagnostic::Reporter;

@@ -1,15 +1,16 @@
-//! The API filter: selects the providers that count, and the names that they make available (GEN-20 to GEN-24).
+//! The API filter, which selects the providers of the loader's API, and the names that they make available (GEN-20 to GEN-24).
 
 use crate::diagnostic::{Code, Reporter};
 use crate::parse::Raw;
 use crate::parse::providers::{Named, ProviderKind, RawProvider, RawRequire};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Names of one kind, by the providers that require them.
+/// Names of one kind that providers require.
 #[derive(Default)]
 pub(super) struct Wanted<'a> {
     here: HashSet<&'a str>,
-    /// Names that only disabled extensions or providers of another API require. For each, the first such provider in the order of names.
+    /// Names that only disabled extensions or providers of another API require. Each name has the first of these providers, in the order of
+    /// their names.
     elsewhere: HashMap<&'a str, &'a str>,
 }
 
@@ -29,29 +30,30 @@ impl<'a> Wanted<'a> {
         self.here.remove(name)
     }
 
-    /// Records the provider of a name that is not available. The provider whose name sorts first counts, so their order in the file does not matter.
+    /// Records the provider of a name that is not available. Of several providers, the one with the smallest name is stored, so their order
+    /// in the file does not matter.
     fn not_here(&mut self, name: &'a str, provider: &'a str) {
         let first = self.elsewhere.entry(name).or_insert(provider);
         *first = (*first).min(provider);
     }
 
-    /// Returns `true` if a provider that counts requires the name.
+    /// Returns `true` if a provider in scope requires the name.
     pub(super) fn is_required(&self, name: &str) -> bool {
         self.here.contains(name)
     }
 
-    /// Returns `true` if the name is required, or if providers never list it, such as `uint32_t`.
+    /// Returns `true` if the name is required, or is one that providers never list, for example `uint32_t`.
     pub(super) fn keeps(&self, name: &str) -> bool {
         self.here.contains(name) || !self.elsewhere.contains_key(name)
     }
 
-    /// Returns the provider that asks for a name which is not available.
+    /// Returns the provider that requires a name which is not available.
     pub(super) fn elsewhere(&self, name: &str) -> Option<&'a str> {
         self.elsewhere.get(name).copied()
     }
 }
 
-/// The providers that pass the API filter, and the names that they require.
+/// Providers that pass the API filter, and the names that they require.
 pub(super) struct Scope<'a> {
     providers: Vec<&'a RawProvider<'a>>,
     pub(super) commands: Wanted<'a>,
@@ -84,7 +86,7 @@ impl<'a> Scope<'a> {
         scope
     }
 
-    /// Applies removes. A remove counts only inside a provider that passes the filter itself (GEN-24).
+    /// Applies the `<remove>` elements of providers that pass the filter (GEN-24).
     fn apply_removes(&mut self, report: &mut Reporter<'_>) {
         for provider in &self.providers {
             for removed in &provider.removed_commands {
@@ -106,7 +108,7 @@ impl<'a> Scope<'a> {
         self.providers.iter().copied()
     }
 
-    /// Iterates over the require blocks that pass the filter, each with its provider.
+    /// Iterates over the `<require>` elements that pass the filter, each with its provider.
     pub(super) fn requires(&self) -> impl Iterator<Item = (&'a RawProvider<'a>, &'a RawRequire<'a>)> + '_ {
         self.providers().flat_map(|provider| {
             let blocks = provider.requires.iter().filter(|require| require.apis.admits_loader());
@@ -114,7 +116,7 @@ impl<'a> Scope<'a> {
         })
     }
 
-    /// Returns the highest version among features in scope.
+    /// Returns the highest version of the features in scope.
     pub(super) fn highest_version(&self) -> Option<crate::model::Version> {
         self.providers()
             .filter_map(|provider| match provider.kind {

@@ -1,4 +1,4 @@
-//! Structures and unions.
+//! Resolves structures and unions.
 
 use super::types::TypeTable;
 use crate::diagnostic::{Code, Reporter};
@@ -26,7 +26,8 @@ pub(super) fn build(table: &TypeTable<'_>, report: &mut Reporter<'_>) -> BTreeMa
     found
 }
 
-/// Reports two members of one name that remain after the filter, because a second member would shift all members after it (GEN-22).
+/// Reports two members of one name that remain after the filter, because the second one would change the offsets of all later members
+/// (GEN-22).
 fn check_names(raw: &RawType<'_>, members: &[&RawMember<'_>], report: &mut Reporter<'_>) {
     let mut names = HashSet::new();
     for member in members {
@@ -37,7 +38,7 @@ fn check_names(raw: &RawType<'_>, members: &[&RawMember<'_>], report: &mut Repor
     }
 }
 
-/// Returns the structures in `structextends`, with aliases resolved. Structures that only another API has are left out.
+/// Returns the structures in `structextends`, with aliases resolved. Structures of other APIs are not included.
 fn extended(table: &TypeTable<'_>, raw: &RawType<'_>, list: &str, report: &mut Reporter<'_>) -> Vec<String> {
     let mut found = Vec::new();
     for name in tokens(list) {

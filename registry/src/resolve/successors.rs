@@ -17,7 +17,7 @@ pub(super) fn check(raw: &Raw<'_>, report: &mut Reporter<'_>) {
                 ("obsoleted by", extension.obsoleted_by),
             ];
             for (what, list) in successors {
-                // An empty list means deprecated without a successor.
+                // An empty list means that the extension is deprecated without a successor.
                 for name in tokens(list.unwrap_or_default()).filter(|name| !providers.contains(name)) {
                     let text = format!("`{}` is {what} `{name}`, which does not exist", provider.name);
                     report.report(provider.at, Code::UnknownSuccessor, text);

@@ -56,7 +56,7 @@ impl Uses<'_, '_, '_> {
         self.report.report(at, code, text);
     }
 
-    /// Checks a type: the base must be a type of the model or of C, and an array bound must be a number or a constant.
+    /// Checks a type. Its base must be a type of the model or of C, and an array bound must be a number or a constant.
     fn known(&mut self, owner: &str, what: &str, ty: &CType) {
         let is_model_type = self.table.get(&ty.base).is_some_and(|raw| {
             let ends_here = self

@@ -1,4 +1,4 @@
-//! The table of types after the API filter, and the kinds that need little resolving.
+//! The table of types after the API filter, and the resolution of the simpler kinds.
 
 use super::aliases::{Step, follow};
 use super::scope::{Scope, unique};
@@ -8,12 +8,12 @@ use crate::parse::Raw;
 use crate::parse::types::{RawType, TypeBody};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The pseudo-header for the types that C itself defines.
+/// Name of the pseudo-header for types that C itself defines.
 const C_TYPES: &str = "vk_platform";
 
 /// Types by name, with one definition of each.
 pub(super) struct TypeTable<'a> {
-    /// All types that pass the API filter.
+    /// Types that pass the API filter.
     all: BTreeMap<&'a str, &'a RawType<'a>>,
     /// Names of available types, including aliases.
     kept: BTreeSet<&'a str>,
@@ -84,7 +84,7 @@ impl<'a> TypeTable<'a> {
         self.all.get(name).copied().filter(|_| self.kept.contains(name))
     }
 
-    /// Returns the type at the end of a name's aliases, available or not.
+    /// Follows the aliases of a name. Returns the type at their end, available or not.
     pub(super) fn end(&self, name: &str) -> Option<&'a RawType<'a>> {
         let start = self.all.get(name)?.name;
         let end = follow(start, self.all.len(), |name| self.step(name)).ok()?;
@@ -155,7 +155,7 @@ pub(super) fn platform_types(table: &TypeTable<'_>, report: &mut Reporter<'_>) -
     found
 }
 
-/// Returns the final target of each alias that can be resolved.
+/// Returns the final target of each valid alias.
 pub(super) fn aliases(table: &TypeTable<'_>) -> BTreeMap<String, String> {
     let aliases = table.kept().filter(|raw| matches!(raw.body, TypeBody::Alias(_)));
     aliases
@@ -163,7 +163,7 @@ pub(super) fn aliases(table: &TypeTable<'_>) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Returns the flags types. The width of each is the width of the type in the typedef, never taken from the name (GEN-41).
+/// Returns the flags types. The width of a flags type is that of the type in its typedef. Its name does not matter (GEN-41).
 pub(super) fn bitmasks(table: &TypeTable<'_>, report: &mut Reporter<'_>) -> BTreeMap<String, Bitmask> {
     let mut found = BTreeMap::new();
     for raw in table.kept() {

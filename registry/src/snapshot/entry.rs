@@ -1,4 +1,4 @@
-//! The line format: indentation, keys and values.
+//! Reads and writes the lines of a snapshot, which have an indentation, a key and a value.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,26 +11,26 @@ pub const HEADING: &str = "# Facts of the Vulkan registry. Written by `vkgen imp
 pub struct SnapshotError {
     /// File name within the snapshot.
     pub file: &'static str,
-    /// Line, from 1; 0 if the whole file is at fault.
+    /// Line, counted from 1, or 0 if the fault concerns the whole file.
     pub line: usize,
     /// Fault of the line.
     pub fault: SnapshotFault,
 }
 
-/// Fault of a snapshot.
+/// Fault in a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SnapshotFault {
-    /// The file is absent.
+    /// The file is missing.
     MissingFile,
     /// A line is indented deeper than its place allows, or by an odd number of spaces.
     Indentation,
     /// A key is not allowed in this record, or occurs twice.
     UnexpectedKey(String),
-    /// A record or fact without this key.
+    /// A record or fact lacks this key.
     MissingKey(&'static str),
-    /// A value that cannot be read; holds the line's key and value.
+    /// The value of a key is invalid. The fields are the key and the value.
     BadValue(String, String),
-    /// A second record of this name.
+    /// Two records have this name.
     DuplicateRecord(String),
 }
 
@@ -50,7 +50,7 @@ impl fmt::Display for SnapshotError {
 
 impl std::error::Error for SnapshotError {}
 
-/// A snapshot file being written.
+/// Text of a snapshot file to which lines are added.
 pub(super) struct Text(String);
 
 impl Text {
@@ -94,7 +94,7 @@ impl Text {
     }
 }
 
-/// A line with the lines indented below it.
+/// Line, with the lines that are indented below it.
 pub(super) struct Entry<'t> {
     key: &'t str,
     value: &'t str,
@@ -154,7 +154,7 @@ impl<'t> Entries<'t> {
         }
     }
 
-    /// Takes all lines with this key, in order.
+    /// Removes and returns all lines with this key, in order.
     pub(super) fn many(&mut self, key: &str) -> Vec<Entry<'t>> {
         let (taken, rest) = std::mem::take(&mut self.entries)
             .into_iter()
@@ -163,7 +163,7 @@ impl<'t> Entries<'t> {
         taken
     }
 
-    /// Takes the line with this key. A second line with the key stays, and is reported as unexpected.
+    /// Removes and returns the line with this key. A second line with the key stays, and is reported as unexpected.
     pub(super) fn optional(&mut self, key: &str) -> Option<Entry<'t>> {
         let index = self.entries.iter().position(|entry| entry.key == key)?;
         Some(self.entries.remove(index))
@@ -178,12 +178,12 @@ impl<'t> Entries<'t> {
         self.optional(key).ok_or(fault)
     }
 
-    /// Takes the text with this key, if there is one.
+    /// Removes and returns the text with this key, or returns `None` if the key is missing.
     pub(super) fn optional_text(&mut self, key: &str) -> Result<Option<String>, SnapshotError> {
         self.optional(key).map(Entry::text).transpose()
     }
 
-    /// Reads all records of a kind. Each record must be read completely.
+    /// Reads all records of a kind. `read` must use every line of a record.
     pub(super) fn records<T>(
         &mut self,
         kind: &str,
@@ -205,7 +205,7 @@ impl<'t> Entries<'t> {
         Ok(found)
     }
 
-    /// Like [`Self::records`], for a file with one kind.
+    /// Reads all records of a file that has only one kind.
     pub(super) fn only_records<T>(
         mut self,
         kind: &str,
@@ -215,7 +215,7 @@ impl<'t> Entries<'t> {
         self.finish().map(|()| found)
     }
 
-    /// Checks that nothing is left.
+    /// Checks that all lines were read.
     pub(super) fn finish(self) -> Result<(), SnapshotError> {
         match self.entries.first() {
             None => Ok(()),

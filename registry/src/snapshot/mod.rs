@@ -1,4 +1,4 @@
-//! The model as committed text, so that a new header is a readable difference.
+//! Writes and reads the model as committed text, so that a reviewer can read the difference of a new header.
 //!
 //! A record is an unindented line `kind name`. The record's facts follow as lines `key value`, indented by two spaces. Facts about a
 //! parameter or member are indented by four spaces. Lines that start with `#` are prose. Records are sorted by name in each file.
@@ -32,7 +32,7 @@ const STRUCTS: &str = "structs.txt";
 const ENUMS: &str = "enums.txt";
 const TYPES: &str = "types.txt";
 
-/// The files of a snapshot, sorted by name.
+/// Names of the files in a snapshot, sorted.
 pub const FILES: [&str; 7] = [COMMANDS, ENUMS, EXTENSIONS, HANDLES, HEADER, STRUCTS, TYPES];
 
 /// Writes the model: a text for each of [`FILES`], in that order.
@@ -48,10 +48,10 @@ pub fn write(registry: &Registry) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Reads the model back from `(file name, text)` pairs; files that are not in [`FILES`] are ignored.
+/// Reads the model back from `(file name, text)` pairs; files outside of [`FILES`] are ignored.
 ///
 /// # Errors
-/// Returns the first line that cannot be read, or the first absent fact, with file and line.
+/// Returns the first line that cannot be read, or the first missing fact, with file and line.
 pub fn read<N: AsRef<str>, T: AsRef<str>>(files: &[(N, T)]) -> Result<Registry, SnapshotError> {
     let file = |name: &'static str| -> Result<Entries<'_>, SnapshotError> {
         let text = files.iter().find(|(other, _)| other.as_ref() == name);

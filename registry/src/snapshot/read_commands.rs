@@ -1,4 +1,4 @@
-//! Reading commands and extensions.
+//! Reads commands and extensions from a snapshot.
 
 use super::entry::{Entries, Entry, SnapshotError};
 use crate::model::{CType, Command, Deprecation, Extension, ExtensionKind, Level, Param, Provider, Version};
@@ -53,7 +53,7 @@ fn deprecation(entry: Entry<'_>) -> Result<Deprecation, SnapshotError> {
     Ok(Deprecation { by, superseded_by })
 }
 
-/// Reads `type name`.
+/// Parses a type and a name, separated by a space.
 pub(super) fn declaration(text: &str) -> Option<(CType, String)> {
     let (ty, name) = text.rsplit_once(' ')?;
     Some((ty.parse().ok()?, name.to_owned()))

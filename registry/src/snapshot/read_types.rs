@@ -1,4 +1,4 @@
-//! Reading types.
+//! Reads types from a snapshot.
 
 use super::entry::{Entries, Entry, SnapshotError};
 use super::read_commands::declaration;

@@ -1,4 +1,4 @@
-//! Writing commands and extensions.
+//! Writes commands and extensions to a snapshot.
 
 use super::entry::Text;
 use crate::model::{Command, Extension, ExtensionKind, Param, Registry};

@@ -1,4 +1,4 @@
-//! Writing types.
+//! Writes types to a snapshot.
 
 use super::entry::Text;
 use crate::model::{Registry, StructKind};
@@ -14,7 +14,7 @@ pub(super) fn handles(registry: &Registry) -> String {
     text.finish()
 }
 
-/// Returns the record kind of a structure or union.
+/// Returns the kind of record for a structure or union.
 pub(super) const fn struct_word(kind: StructKind) -> &'static str {
     match kind {
         StructKind::Struct => "struct",

@@ -1,4 +1,4 @@
-//! Counts of the pinned header: from the snapshot, and once more from the plain text of the XML.
+//! Tests of the counts in the pin: those of the snapshot, and those of the plain XML text.
 
 use crate::common::{crate_root, read, registry_folder, skip, snapshot_files};
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,7 +6,7 @@ use std::path::Path;
 use vk_registry::model::{Command, ExtensionKind, Level, Provider, Registry};
 use vk_registry::{Source, load, snapshot};
 
-/// Returns the values by `section.key`, from the small part of TOML that the pin uses.
+/// Parses the small part of TOML that the pin uses. Returns the values by `section.key`.
 fn values(text: &str) -> BTreeMap<String, String> {
     let mut section = String::new();
     let mut values = BTreeMap::new();
@@ -37,12 +37,12 @@ fn committed() -> Registry {
     snapshot::read(&snapshot_files()).expect("the committed snapshot")
 }
 
-/// Returns `false` for counts of exports, which follow from the policy; the generator's tests check them.
+/// Returns `false` for counts of exports, which follow from the policy. The generator's tests check those counts.
 fn is_fact(key: &&str) -> bool {
     !key.starts_with("exports.")
 }
 
-/// Returns the counts of the pin, from the model.
+/// Returns the counts that the pin lists, computed from the model.
 fn counts(registry: &Registry) -> BTreeMap<String, usize> {
     let commands = |wanted: &dyn Fn(&Command) -> bool| registry.commands.values().filter(|it| wanted(it)).count();
     let level = |level: Level| commands(&|it| it.level == level);
@@ -56,14 +56,14 @@ fn counts(registry: &Registry) -> BTreeMap<String, usize> {
         ("commands", registry.commands.len()),
         ("core-commands", commands(&|it| it.core.is_some())),
         ("aliases", commands(&|it| it.alias.is_some())),
-        // GEN-35: most aliases lead to a core command.
+        // GEN-35: most aliases have a core command as their target.
         (
             "aliases-of-core",
             commands(&|it| it.alias.as_ref().is_some_and(target_is_core)),
         ),
         ("exported-definitions", commands(&|it| it.export)),
         ("unlisted-commands", registry.unlisted_commands.len()),
-        // GEN-30: counts commands of two extensions, and commands whose providers are all conditional.
+        // GEN-30: counts the commands of two extensions, and the commands whose providers all have conditions.
         ("two-providers", commands(&|it| it.providers.len() == 2)),
         (
             "most-providers",
@@ -78,7 +78,7 @@ fn counts(registry: &Registry) -> BTreeMap<String, usize> {
             "conditional-commands",
             commands(&|it| it.core.is_none() && it.providers.iter().all(|provider| provider.depends.is_some())),
         ),
-        // GEN-54: `provisional` is a maturity, not an operating system.
+        // GEN-54: `provisional` is a degree of maturity, and not an operating system.
         (
             "provisional-commands",
             commands(&|it| it.platform.as_deref() == Some("provisional")),
@@ -97,7 +97,7 @@ fn counts(registry: &Registry) -> BTreeMap<String, usize> {
             "dispatchable-handles",
             registry.handles.values().filter(|handle| handle.dispatchable).count(),
         ),
-        // GEN-41
+        // GEN-41: the typedef, and not the name, determines the width.
         (
             "wide-flags",
             registry.bitmasks.values().filter(|mask| mask.bits == 64).count(),
@@ -119,7 +119,7 @@ fn counts(registry: &Registry) -> BTreeMap<String, usize> {
     found
 }
 
-/// Returns the counts of the program that reads XML without a parser. If there is no awk, prints a message and returns `None`.
+/// Returns the counts of `count.awk`, which reads XML without a parser. If awk is not installed, prints a message and returns `None`.
 fn counted_by_awk(vk: &Path) -> Option<String> {
     let script = crate_root().join("count.awk");
     match std::process::Command::new("awk").arg("-f").arg(script).arg(vk).output() {
@@ -154,7 +154,7 @@ fn names_api(list: Option<&str>) -> bool {
     list.is_none_or(|list| list.split(',').any(|token| token == "vulkan"))
 }
 
-/// Returns the command names between `<require>` and `</require>` of providers in scope, found line by line.
+/// Returns the command names between `<require>` and `</require>` of providers in scope. The function reads the text line by line.
 fn required_commands(text: &str) -> (BTreeSet<&str>, BTreeSet<&str>) {
     let (mut core, mut all) = (BTreeSet::new(), BTreeSet::new());
     let (mut provider, mut is_feature, mut block) = (false, false, false);
@@ -310,7 +310,7 @@ fn other_headers_parse_with_the_same_lists() {
                 .collect();
             assert_eq!(counts, counted, "{header}");
         }
-        // A second count that shares no code with the parser (GEN-92).
+        // The second count shares no code with the parser (GEN-92).
         let (core, all) = required_commands(&text);
         let commands = || registry.commands.values();
         assert!(

@@ -1,4 +1,4 @@
-//! Tests of the reader on a small registry, one requirement after the other.
+//! Tests of the facts that the reader finds in a small registry, one for each requirement.
 
 use crate::common::{VULKAN, edited, good};
 use vk_registry::model::{ExtensionKind, Level, Registry, StructKind, Version};
@@ -30,10 +30,10 @@ fn value(registry: &Registry, enumeration: &str, name: &str) -> Option<i128> {
 #[test]
 fn gen_10_only_children_by_exact_path_count() {
     let registry = good(VULKAN);
-    // The deprecation in 1.1 and the remove in the Safety Critical feature provide nothing.
+    // The deprecation in version 1.1 and the remove in the Safety Critical feature do not provide the command.
     assert_eq!(registry.commands["vkCreateInstance"].core, Some(V1_0));
     assert!(registry.commands["vkCreateInstance"].providers.is_empty());
-    // The parameter inside `implicitexternsyncparams` does not count.
+    // The parameter inside `implicitexternsyncparams` is not a parameter of the command.
     assert_eq!(param_types(&registry, "vkDestroyInstance"), ["VkInstance instance"]);
 }
 

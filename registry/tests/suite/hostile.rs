@@ -1,4 +1,4 @@
-//! Tests that hostile or damaged input gives a diagnostic or a correct result, never a panic or hang (GEN-85).
+//! Tests that hostile or damaged input causes a diagnostic or a correct result, and never a panic or hang (GEN-85).
 
 use crate::common::{VULKAN, codes, edited, good, load_text};
 use vk_registry::{Code, Source};
@@ -91,7 +91,7 @@ fn gen_85_what_is_cut_off_is_refused_where_it_ends() {
     let found = load_text(VULKAN.split_once("<enum value=\"0\"").expect("the fixture").0);
     let text = found.expect_err("a text without end")[0].to_string();
     assert!(text.contains("inside `enums`, which starts in line 8"), "{text}");
-    // A wrong end tag is reported at its own place, however the file ends.
+    // A wrong end tag is reported at its own place, also if the file is truncated later.
     let found = load_text(&edited("</platforms>", "</platform>"));
     let text = found.expect_err("a wrong end")[0].to_string();
     assert!(!text.contains("cut off"), "{text}");
@@ -120,7 +120,7 @@ fn gen_85_namespaces_hide_nothing() {
 
 #[test]
 fn gen_85_damage_anywhere_ends_in_a_result() {
-    // A small linear congruential generator: the damage is the same in every run.
+    // The generator is a small linear congruential one, so the damage is the same in every run.
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut next = |bound: usize| {
         state = state
@@ -139,7 +139,7 @@ fn gen_85_damage_anywhere_ends_in_a_result() {
             }
         }
         if let Ok(source) = Source::from_bytes("vk.xml", &bytes) {
-            // The test accepts an error and a result. Only a panic or hang fails the test.
+            // The test accepts an error and a result. It fails only on a panic or hang.
             let _ = load_text(source.text);
         }
     }

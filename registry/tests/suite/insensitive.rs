@@ -4,7 +4,7 @@ use crate::common::{VULKAN, codes, good, load_text};
 use roxmltree::{Document, Node};
 use std::collections::BTreeSet;
 
-/// Writes an element as text, with changes to the order of attributes and to children.
+/// Writes an element as text, with the changes of `change` to the order of attributes and to children.
 fn rewrite(node: Node<'_, '_>, change: &Change, out: &mut String) {
     if node.is_text() {
         let text = node.text().unwrap_or_default();
@@ -77,7 +77,7 @@ fn gen_85_indentation_does_not_matter() {
     );
 }
 
-/// Attributes whose removal from the fixture changes nothing: prose, documentation, or empty by default.
+/// Attributes that can be removed from the fixture without an effect: prose, documentation, or empty by default.
 const HARMLESS: &[&str] = &[
     "registry/platforms@comment",
     "registry/platforms/platform@comment",
@@ -86,7 +86,7 @@ const HARMLESS: &[&str] = &[
     "registry/tags/tag@author",
     "registry/tags/tag@contact",
     "registry/types@comment",
-    // The include list of the header. Only platform types use `requires`.
+    // This attribute belongs to the list of includes. Only platform types use their `requires`.
     "registry/types/type@requires",
     "registry/types/type/member@optional",
     "registry/enums/enum@deprecated",
@@ -113,7 +113,7 @@ fn gen_83_dropping_any_used_attribute_shows() {
     let mut unnoticed = BTreeSet::new();
     for node in document.descendants().filter(Node::is_element) {
         for attribute in node.attributes() {
-            // A list of APIs that contains this API has the same meaning as a missing list.
+            // A list that contains this API has the same meaning as a missing list.
             let is_list = attribute.name() == "api";
             if if is_list {
                 admits(attribute.value())

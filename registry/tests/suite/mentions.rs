@@ -1,4 +1,4 @@
-//! Explanations with line numbers.
+//! Tests of the places of a name, which explanations print.
 
 use crate::common::VULKAN;
 use vk_registry::{Source, mentions};

@@ -1,7 +1,7 @@
-//! Finds facts that are read but never used: every change to the complete registry must change the model.
+//! Finds facts that the crate reads but never uses: every change to the complete registry must change the model.
 //!
-//! Each used attribute is dropped and changed, and each element is dropped, at places spread over the whole file. If the model stays the
-//! same, nothing uses the fact, unless [`Scope`] or [`is_default`] explains it. `VK_MUTATIONS` sets the number of places for each kind.
+//! The test removes and changes each used attribute, and removes each element, at places all over the file. If the model stays the same, no
+//! code uses the fact, unless [`Scope`] or [`is_default`] explains this. `VK_MUTATIONS` sets the number of places for each kind.
 
 use crate::common::{VIDEO, read, registry_folder};
 use roxmltree::{Document, Node};
@@ -14,17 +14,17 @@ use vk_registry::{Source, load, used_attributes};
 /// Number of places of each kind that an ordinary run tries.
 const PLACES: usize = 2;
 
-/// A change of the text.
+/// Change of the text.
 struct Mutation {
     range: Range<usize>,
     with: String,
 }
 
-/// Parts of the file that concern the model.
+/// Parts of the file that affect the model.
 struct Scope {
-    /// Names in the model. Definitions of other names belong to other APIs or to disabled extensions.
+    /// Names in the model. Other names belong to other APIs or to disabled extensions.
     known: BTreeSet<String>,
-    /// Names that exactly one require block asks for. Removing one of several such blocks changes nothing (GEN-69).
+    /// Names that exactly one `<require>` element lists. If several list a name, the removal of one has no effect (GEN-69).
     required_once: BTreeSet<String>,
 }
 
@@ -54,25 +54,26 @@ impl Scope {
         Self { known, required_once }
     }
 
-    /// Returns `true` if a change of the element can matter. Each exception here has its reason beside it.
+    /// Returns `true` if a change of the element can affect the model. Each exception in the code has its reason.
     fn holds(&self, node: Node<'_, '_>, path: &str) -> bool {
         let name = node.attribute("name").unwrap_or_default();
         let defined = |node: Node<'_, '_>| definition(node).is_none_or(|name| self.known.contains(name));
         match path.rsplit('/').next() {
-            // Names that several blocks require do not count.
+            // The removal of one reference has no effect on names that several blocks require.
             Some("enum" | "command") if path.contains("/require/") => {
                 self.required_once.contains(name) && self.known.contains(name)
             }
-            // A type that no provider requires is kept, like plain C types. So only a requirement under another API matters.
+            // A type stays in the model if no provider requires it, as plain C types do. The type disappears only if another API requires
+            // it.
             Some("type") if path.contains("/require/") => false,
-            // A block without a command does not affect entry points, and its condition does not either.
+            // A block without a command does not affect entry points, and the condition of the block does not either.
             Some("require") => node.children().any(|it| it.has_tag_name("command")),
             _ => node.ancestors().filter(Node::is_element).all(defined),
         }
     }
 }
 
-/// Returns the name that a definition of a type, enumeration or command gives.
+/// Returns the name that the element defines, if it defines a type, enumeration or command.
 fn definition<'a>(node: Node<'a, '_>) -> Option<&'a str> {
     if node.has_tag_name("enums") {
         return node
@@ -129,11 +130,11 @@ fn mutations(document: &Document<'_>, scope: &Scope) -> BTreeMap<String, Vec<Mut
     found
 }
 
-/// Returns `true` if the attribute has the value that its absence means.
+/// Returns `true` if the value of the attribute has the same meaning as a missing attribute.
 fn is_default(node: Node<'_, '_>, attribute: &str) -> bool {
     let extension = || node.ancestors().find(|it| it.has_tag_name("extension"));
     match attribute {
-        // The list names this API, as a missing list does.
+        // A list with this API has the same meaning as a missing list.
         "api" => true,
         "extnumber" => extension().is_some_and(|it| it.attribute("number") == node.attribute("extnumber")),
         _ => false,

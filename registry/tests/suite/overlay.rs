@@ -1,10 +1,10 @@
-//! Tests of a private registry that is merged into the public one.
+//! Tests of an overlay that is merged into the public registry.
 
 use crate::common::{VIDEO, VULKAN, good};
 use vk_registry::model::Registry;
 use vk_registry::{Code, Diagnostic, Source, load_with_overlays};
 
-/// An extension that is not public yet, with a command, a structure, a handle, and values of a public enumeration.
+/// Extension that is not public yet, with a command, a structure, a handle, and values of a public enumeration.
 const PRIVATE: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <registry>
   <types>
@@ -47,7 +47,7 @@ fn merged(overlays: &[(&str, &str)]) -> Result<Registry, Vec<Diagnostic>> {
     load_with_overlays(source("vk.xml", VULKAN), &overlays, source("video.xml", VIDEO))
 }
 
-/// Returns the private registry with one text replaced. The text must occur exactly once.
+/// Returns the overlay with one text replaced. The text must occur exactly once.
 fn edited(from: &str, to: &str) -> String {
     assert_eq!(PRIVATE.matches(from).count(), 1, "`{from}` must occur once");
     PRIVATE.replace(from, to)
@@ -134,7 +134,7 @@ fn a_number_that_is_taken_is_a_conflict() {
 
 #[test]
 fn mistakes_are_reported_where_they_were_written() {
-    // The replaced text, the new text, the error code, and the named element.
+    // Each row has the replaced text, the new text, the error code, and the named element.
     let cases = [
         (
             "<require>",
@@ -172,7 +172,7 @@ fn mistakes_are_reported_where_they_were_written() {
             .unwrap_or_else(|| panic!("{}", found[0]));
         assert_eq!((first.file.as_str(), first.line), ("private.xml", line), "{first}");
     }
-    // The registry's own line numbers continue after the overlay.
+    // After the text of the overlay, places again have the line numbers of the registry.
     let base = VULKAN.replace("</registry>", "<novelty/>\n</registry>");
     let found = load_with_overlays(
         source("vk.xml", &base),

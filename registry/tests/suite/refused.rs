@@ -97,7 +97,8 @@ const READING: &[Case] = &[
 ];
 
 const NAMES: &[Case] = &[
-    // Declared twice in a block, alike or not; in the blocks of two enumerations; or twice by one provider.
+    // The enumerant is declared twice in a block, equally or differently, in the blocks of two enumerations, or twice
+    // by one provider.
     (
         Code::DuplicateDefinition,
         "<enum value=\"0\" name=\"VK_SUCCESS\"/>",
@@ -414,7 +415,7 @@ fn gen_4_entry_points_in_the_video_registry_are_refused() {
 
 #[test]
 fn gen_83_no_code_is_without_a_test() {
-    // Other tests cover these: limits with hostile inputs, and the video registry above.
+    // Other tests cause these two codes: those of hostile inputs, and that of the video registry.
     let elsewhere = [Code::InputLimit, Code::VideoEntryPoint];
     let tested: BTreeSet<Code> = [READING, NAMES, TYPES, PROVIDERS]
         .concat()
@@ -476,7 +477,7 @@ fn gen_80_unknown_constructs_can_be_set_aside() {
             text: crate::common::VIDEO,
         },
     );
-    // A mistake is reported even if unknown constructs alone fill the report.
+    // A mistake is reported even if there are more unknown constructs than the report has space for.
     let flood = "<novelty/>".repeat(200);
     let text_with_mistake =
         edited("<formats>", &format!("{flood}<formats>")).replace("parent=\"VkCommandPool\"", "parent=\"VkNo\"");

@@ -1,15 +1,15 @@
-//! The complete registry, shuffled. The order of attributes and of independent siblings, white space and line ends have no meaning (GEN-85), so the
-//! model, and every byte of the output, stays the same.
+//! Tests with a shuffled copy of the complete registry. The order of attributes and of independent siblings, white space and line ends have
+//! no meaning (GEN-85). The model, and every byte of the output, therefore stays the same.
 
 use crate::common::{read, registry_folder};
 use roxmltree::{Document, Node};
 use vk_registry::{Source, load, snapshot};
 
-/// Elements whose children are independent of each other. Members, parameters and values keep their order, because it gives the layout of a
-/// structure, the arguments of a call, or the order for readers.
+/// Elements whose children are independent of each other. Members, parameters and values keep their order, because the order determines the
+/// layout of a structure, the arguments of a call, or the order for readers.
 const UNORDERED: [&str; 6] = ["registry", "platforms", "types", "commands", "extensions", "require"];
 
-/// A small linear congruential generator, so that a seed gives the same file in every run.
+/// Small linear congruential generator, so that a seed causes the same file in every run.
 struct Random(u64);
 
 impl Random {

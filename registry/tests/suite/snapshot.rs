@@ -42,7 +42,7 @@ fn a_model_reads_back_equal() {
     assert!(snapshot::read(&crlf) == Ok(registry));
 }
 
-/// File, text, its replacement, and the expected error.
+/// Each row has the file, a text in it, the replacement, and the expected error.
 const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ("header.txt", "header 1.1.7\n", "", "header.txt:0: `header` is missing"),
     (

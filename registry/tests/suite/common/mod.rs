@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use vk_registry::model::Registry;
 use vk_registry::{Code, Diagnostic, Source, load};
 
-/// A small registry in the form of current headers.
+/// Small registry in the form of current headers.
 pub(crate) const VULKAN: &str = include_str!("../../fixtures/small.xml");
-/// A small video registry.
+/// Small video registry.
 pub(crate) const VIDEO: &str = include_str!("../../fixtures/small_video.xml");
 
-/// Loads a text as `vk.xml`.
+/// Loads a text in place of `vk.xml`.
 pub(crate) fn load_text(vk: &str) -> Result<Registry, Vec<Diagnostic>> {
     load(
         Source {
@@ -41,7 +41,7 @@ pub(crate) fn edited(from: &str, to: &str) -> String {
     VULKAN.replace(from, to)
 }
 
-/// Returns the codes that a text is refused with.
+/// Returns the codes of the mistakes in a text, which must have some.
 pub(crate) fn codes(vk: &str) -> Vec<Code> {
     load_text(vk).map_or_else(
         |found| found.iter().map(|diagnostic| diagnostic.code).collect(),
@@ -63,8 +63,8 @@ pub(crate) fn snapshot_files() -> Vec<(&'static str, String)> {
 
 /// Returns the folder with the pinned registry: `VK_REGISTRY_DIR`, or `registry/input`.
 ///
-/// The folder holds `vk.xml` and `video.xml`; other headers are in folders below it. If the folder is absent, prints a message and returns
-/// `None`.
+/// The folder has `vk.xml` and `video.xml` of the pinned header. Other headers are in folders below it. If the folder does not exist,
+/// prints a message and returns `None`.
 pub(crate) fn registry_folder() -> Option<PathBuf> {
     let folder = std::env::var_os("VK_REGISTRY_DIR").map_or_else(|| crate_root().join("input"), PathBuf::from);
     if folder.join("vk.xml").is_file() {
@@ -77,7 +77,7 @@ pub(crate) fn registry_folder() -> Option<PathBuf> {
     None
 }
 
-/// Reports a skipped test, in a line that `make test` counts.
+/// Prints the reason of a skipped test, in a line that `make test` counts.
 pub(crate) fn skip(reason: impl std::fmt::Display) {
     steady::skip(&reason.to_string());
 }
