@@ -1,4 +1,4 @@
-# The verbs of this project. `make` without arguments lists them. Verbs that need more than a line run a script in make/.
+# Verbs of this project. `make` without arguments lists them. A verb that needs more than a line runs a script in make/.
 
 CARGO   ?= cargo
 PREFIX  ?= /usr/local

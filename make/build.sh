@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# Builds the release library and the programs beside it, with manual pages and completions. With MAPPED=1 they contain no path of this
-# machine, as packages require: the same sources give the same bytes in any folder (tests/reproducible.sh checks this). This mode needs
-# other compiler flags, so cargo builds everything again.
-# PAGES names a folder for manual pages and completions other than the one beside the library; `no` skips them. LIBRARY_ONLY=yes builds the
-# library alone. SYSROOT names a folder with an older C library to link with, as make/sysroot.sh makes it. CARGO_BUILD_TARGET names another
-# processor or system, as in cargo.
+# Builds the release library and the programs beside it, with manual pages and completions. With MAPPED=1, the files contain no path of this
+# machine, as packages require. The same sources then give the same bytes in any folder, which tests/reproducible.sh checks. This mode needs
+# other compiler flags, so cargo builds everything again. PAGES names the folder for manual pages and completions; `no` skips them. The
+# default is a folder beside the library. LIBRARY_ONLY=yes builds the library alone. SYSROOT names a folder with an older C library to link
+# with, which make/sysroot.sh can unpack. CARGO_BUILD_TARGET names another processor or system, as in cargo.
 . "$(dirname "$0")/common.sh"
 
 # toml_strings TEXT...: prints the texts as a TOML list.
@@ -30,11 +29,11 @@ add_rustflags() {
                 flags+=("$flag")
             done
         fi
-        # Encoded flags are separated by \x1f, so that the name of a folder may contain a blank.
+        # The character \x1f separates encoded flags, so that the name of a folder may contain a blank.
         CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\x1f' && printf '%s' "${flags[*]}")
         export CARGO_ENCODED_RUSTFLAGS
     else
-        # Cargo ignores build.rustflags if a target has flags, as ours does. So these flags are copied to the target.
+        # Cargo ignores build.rustflags if a target has flags, as it has here. These flags are therefore copied to the target.
         own=$(RUSTC_BOOTSTRAP=1 $CARGO -Zunstable-options config get build.rustflags 2>/dev/null) || own=
         CARGO_OPTIONS+=(--config "target.'cfg(all())'.rustflags = $(toml_strings "${flags[@]}")")
         [ -z "$own" ] || CARGO_OPTIONS+=(--config "target.'cfg(not(any()))'.${own#build.}")
@@ -50,7 +49,7 @@ if [ -n "${SYSROOT:-}" ]; then
     [ -d "$SYSROOT/usr/include" ] || die 3 "SYSROOT=$SYSROOT has no C library to link with"
     libraries=$(dirname "$(compgen -G "$SYSROOT/usr/lib/*/libc.so")")
     mkdir -p "$TARGET"
-    # In older C libraries these were separate libraries.
+    # Older C libraries have these parts in separate libraries.
     cat >"$TARGET/linker" <<END
 #!/bin/sh
 exec cc "--sysroot=$SYSROOT" "-L$SYSROOT/lib/${libraries##*/}" "-L$libraries" "\$@" -Wl,--push-state,--as-needed -ldl -lpthread -Wl,--pop-state
@@ -63,7 +62,7 @@ $CARGO "${CARGO_OPTIONS[@]}" build --locked --release -p vulkan-loader
 [ -f "$LIBRARY" ] || die 2 "cargo did not build $LIBRARY; if cargo's configuration sets a target, set CARGO_BUILD_TARGET to it too"
 [ "${LIBRARY_ONLY:-}" != yes ] || exit 0
 programs=(vkloader)
-# The service is a program of Linux.
+# The driver service is a program for Linux only.
 case ${CARGO_BUILD_TARGET:-$(uname -s)} in
 Linux | *-linux-*) programs+=(vk-loader-service) ;;
 esac

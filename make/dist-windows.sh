@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Packs the files for Windows x86-64: the library with its symbols and import libraries, the licences, and a page about what works.
+# Packs the files for Windows x86-64: the library with its symbols and import libraries, the licences, and a page that says which parts
+# work.
 . "$(dirname "$0")/common.sh"
 . tests/windows/build.sh
 
@@ -21,7 +22,7 @@ done
 tree=$scratch/$NAME
 mkdir -p "$tree/lib"
 cp "$DLL" "$WINDOWS/vulkan-1.pdb" LICENSE-APACHE LICENSE-MIT NOTICE packaging/windows/README.md "$tree"
-# Microsoft's and GNU's linkers read this form of an import library. GNU's dlltool writes other bytes each time.
+# Microsoft's and GNU's linkers read this form of an import library. GNU's dlltool would write different bytes each time.
 llvm-dlltool -m i386:x86-64 -D vulkan-1.dll -d generated/exports/windows.def -l "$tree/lib/vulkan-1.lib"
 cp "$tree/lib/vulkan-1.lib" "$tree/lib/libvulkan-1.a"
 python3 - "$scratch" "$OUT/$NAME.zip" <<'PYTHON'

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Converts the XML to the snapshot, if the XML was fetched. Then writes generated/ from snapshot and policy. Files that stay the same are
-# not touched.
+# Converts the XML to the snapshot, if the XML was fetched. Then writes generated/ from snapshot and policy. Files whose content stays the
+# same are not written.
 #
-# With the argument `check`, the script writes nothing. The script checks in two independent ways that the committed files follow from the
-# inputs. `vkgen check` compares in memory. Then everything is generated into an empty folder and compared by diff, which also finds stale
-# files.
+# With the argument `check`, the script does not change the files. Two independent checks then show that the committed files follow from the
+# inputs. `vkgen check` compares them in memory. The program diff compares them with the files of an empty folder into which everything is
+# generated, and also finds stale files.
 . "$(dirname "$0")/common.sh"
 
 INPUT=${VKL_REGISTRY_INPUT:-registry/input}

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# install | uninstall: installs or removes the library, vkloader and the driver service. The library comes with its links, vulkan.pc and
-# CMake files, and vkloader with its own library. The programs come with units, manual pages and completions. All paths are below DESTDIR
-# (APP-1, APP-7, APP-8).
+# install | uninstall: installs or removes the library, vkloader and the driver service. The library has its links, vulkan.pc and CMake
+# files, and vkloader has its own library. The programs have units, manual pages and completions. All paths are below DESTDIR (APP-1, APP-7,
+# APP-8).
 #
-# install-32: installs vkloader of a 32-bit build with its library. The 64-bit vkloader below the same PREFIX also asks that library.
-# CATALOGUE=no makes no driver catalogue. UNITS=no leaves out the units and the udev rule. UNITDIR and RULESDIR name other folders for them,
-# absolute or below PREFIX. LIBRARY_ONLY=yes installs or removes the library alone, without programs, pages and units.
-# framework | ios-framework: installs the library as vulkan.framework below DESTDIR, in the form that macOS or iOS requires.
+# install-32: installs vkloader of a 32-bit build with its library. The 64-bit vkloader below the same PREFIX also examines 32-bit programs
+# with that library. CATALOGUE=no makes no driver catalogue. UNITS=no installs neither the units nor the udev rule. UNITDIR and RULESDIR
+# name other folders for them, absolute or below PREFIX. LIBRARY_ONLY=yes installs or removes the library alone, without programs, pages and
+# units. framework | ios-framework: installs the library as vulkan.framework below DESTDIR, in the form that macOS or iOS requires.
 . "$(dirname "$0")/common.sh"
 
 # All users must be able to read installed files, even if the installing user has another umask.
@@ -14,15 +14,16 @@ umask 022
 
 PREFIX=${PREFIX:-/usr/local}
 LIBDIR=${LIBDIR:-lib}
-# The folder of zsh completions, below PREFIX. Debian's folder differs from that of most systems.
+# Folder of zsh completions, below PREFIX. Debian's folder differs from that of most systems.
 ZSHDIR=${ZSHDIR:-share/zsh/site-functions}
-# The mode of the library, as in CMake: Debian and its derivatives use 644; Fedora, SUSE, Arch and Gentoo use 755.
+# Mode of the library's file. As in CMake, the default is 644 on Debian and its derivatives, and 755 on other systems, for example Fedora,
+# SUSE, Arch and Gentoo.
 if [ -z "${LIBMODE:-}" ]; then
     LIBMODE=755
     [ ! -e /etc/debian_version ] || LIBMODE=644
 fi
 [[ $LIBMODE == ?(0)[0-7][0-7][0-7] ]] || die 3 "LIBMODE must be a mode such as 644, and is $LIBMODE"
-# The name of the file, the names of the links to it, and the name that the library contains.
+# File name of the library, names of the links to it, and the name (SONAME) in the library.
 case $LIBRARY in
 *.dylib) FILE=libvulkan.$VERSION.dylib LINK=libvulkan.1.dylib PLAIN=libvulkan.dylib SONAME=@rpath/libvulkan.1.dylib ;;
 *) FILE=libvulkan.so.$VERSION LINK=libvulkan.so.1 PLAIN=libvulkan.so SONAME=libvulkan.so.1 ;;
@@ -43,7 +44,7 @@ case $PREFIX in /*) ;; *) die 3 "PREFIX must be absolute, and is $PREFIX" ;; esa
 for name in PREFIX LIBDIR; do
     [[ ${!name} != *[\"\\\$\`\#\;[:cntrl:]]* ]] ||
         die 3 "$name must not contain any of \" \\ \$ \` # ; or a line end: vulkan.pc cannot name such a folder. It is ${!name}"
-    # pkg-config drops a blank at the end of a value.
+    # pkg-config removes a blank at the end of a value.
     [[ ${!name} != *" " ]] || die 3 "$name must not end in a blank, which vulkan.pc would lose. It is '${!name}'"
 done
 
@@ -55,22 +56,22 @@ below_prefix() {
 }
 units=${DESTDIR:-}$(below_prefix "${UNITDIR:-lib/systemd/system}")
 rules=${DESTDIR:-}$(below_prefix "${RULESDIR:-lib/udev/rules.d}")
-# Folder for the library of vkloader. vkloader uses this library on systems whose programs get another loader, or none.
+# Folder for the library of vkloader. vkloader uses this library on systems whose programs use another loader, or have no loader.
 CARRIED=libexec/vulkan-loader-rs
 carried=${DESTDIR:-}$PREFIX/$CARRIED
 # The number orders these rules after systemd's rules that name devices.
 RULES=70-vulkan-loader-catalogue.rules
 UNIT_FILES=(vulkan-loader-service.{service,socket} vulkan-loader-catalogue.{service,path})
 package=$to/cmake/VulkanLoader
-# LIBRARY_ONLY=yes is for the library of a second architecture, when programs are already installed. The programs read files about processes
-# and devices that only Linux has, so other systems get no programs.
+# LIBRARY_ONLY=yes is for the library of a second architecture, if the programs are already installed. The programs read files about
+# processes and devices that only Linux has, so other systems get no programs.
 has_programs=yes
 [ "$PLAIN" = libvulkan.so ] && [ "${LIBRARY_ONLY:-}" != yes ] || has_programs=no
-# First line of files whose names other loaders use too.
+# First line of files whose names other loaders use too, which shows that this script installed the file.
 MARK='Installed by vulkan-loader-rs, whose make uninstall removes it.'
 
-# Prints the pointer size of a file. The byte at offset 4 of an ELF file is 1 for 32 bits and 2 for 64. Object files of Apple's systems
-# begin with a number of their own, and so do files for several processors.
+# Prints the pointer size of a file. The byte at offset 4 of an ELF file is 1 for 32 bits and 2 for 64. Object files of Apple's systems, and
+# their files for several processors, begin with other numbers.
 pointer_size() {
     case $(od -An -tx1 -N5 "$1" | tr -d ' ') in
     7f454c4601) echo 4 ;;
@@ -122,7 +123,7 @@ install_pages() {
     done < <(page_files)
 }
 
-# A manual page is named after a program, or after a program and one of its commands.
+# Removes manual pages, which are named after a program, or after a program and one of its commands.
 uninstall_pages() {
     local base=${DESTDIR:-}$PREFIX name folder
     for name in vkloader vk-loader-service; do
@@ -132,7 +133,8 @@ uninstall_pages() {
     rm -f "$base/share/man/man5/vk-loader-service.json.5" "$base/share/man/man7/vulkan-loader.7"
     for folder in share/man/man{1,5,7,8} share/bash-completion/completions share/fish/vendor_completions.d "$ZSHDIR"; do
         rmdir "$base/$folder" 2>/dev/null || true
-        # The folder of manual pages belongs to the system, but a shell's folder was created for the completions.
+        # The folders of manual pages belong to the system. The folders of completions may have been created by this script, so they are
+        # removed if they are empty.
         [[ $folder == share/man/* ]] || rmdir "$base/${folder%/*}" 2>/dev/null || true
     done
 }
@@ -146,7 +148,7 @@ install_units() {
     install -m 644 packaging/systemd/vulkan-loader-catalogue.rules "$rules/$RULES"
 }
 
-# install_carried PREFIX: installs the library that the vkloader below PREFIX carries.
+# install_carried PREFIX: installs the private library of the vkloader below PREFIX.
 install_carried() {
     install -d "$1/$CARRIED"
     install -m "$LIBMODE" "$LIBRARY" "$1/$CARRIED/libvulkan.so.1"
@@ -206,7 +208,7 @@ uninstall_programs() {
 
 uninstall_all() {
     uninstall_catalogue
-    # Removes a link only if it leads to our file, because another loader may have taken the name since.
+    # Removes a link only if it points to the installed file, because another loader may have replaced the link since.
     [ "$(readlink "$to/$LINK")" != "$FILE" ] || rm -f "$to/$LINK"
     [ -e "$to/$LINK" ] || [ "$(readlink "$to/$PLAIN")" != "$LINK" ] || rm -f "$to/$PLAIN"
     local name folder
@@ -221,14 +223,15 @@ uninstall_all() {
     say "Removed $to/$FILE"
 }
 
-# is_of_system: succeeds if root installs into the running system, in whose folders programs look for libraries and systemd for units.
+# is_of_system: succeeds if root installs into folders of the running system, which programs search for libraries and systemd searches for
+# units.
 is_of_system() {
     [ -z "${DESTDIR:-}" ] && [ "$(id -u)" = 0 ] && [ "$has_programs" = yes ] && [ "${CATALOGUE:-yes}" = yes ] || return 1
     case $PREFIX in /usr | /usr/local) ;; *) return 1 ;; esac
 }
 
-# Makes a driver catalogue, and lets systemd update it. The installation succeeds even if one of these fails, because without a catalogue,
-# programs open every driver.
+# Makes a driver catalogue, and starts the units that update it. The installation succeeds even if one of these steps fails, because
+# programs open every driver if there is no catalogue.
 install_catalogue() {
     is_of_system || return 0
     if [ -d /run/systemd/system ] && [ "${UNITS:-}" != no ]; then
@@ -247,8 +250,8 @@ uninstall_catalogue() {
     rm -rf /var/cache/vulkan-loader
 }
 
-# framework INSIDE RESOURCES: writes a framework. The library goes into the folder INSIDE, and its description into RESOURCES. If INSIDE
-# is not the top, links at the top lead to the library and to RESOURCES.
+# framework INSIDE RESOURCES: writes a framework. The library goes into the folder INSIDE, and its description into RESOURCES. If INSIDE is
+# not the top folder, links in the top folder point to the library and to RESOURCES.
 framework() {
     local inside=$1 resources=$2 root=$to/vulkan.framework
     [ -f "$LIBRARY" ] || die 2 "$LIBRARY is not built: make build"
@@ -262,7 +265,7 @@ framework() {
         ln -sfn Versions/Current/vulkan "$root/vulkan"
         ln -sfn Versions/Current/Resources "$root/Resources"
     fi
-    # Programs look for the library by the name that the library contains.
+    # Programs find the library by the name in it.
     local name=@rpath/vulkan.framework/$inside/vulkan
     name=${name/.\//}
     if command -v install_name_tool >/dev/null; then

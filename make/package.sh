@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# package.sh dist | deb | rpm: makes the source archive, and packages from it, in separate folders and without a network. REVISION is the
-# number after the header's version.
+# package.sh dist | deb | rpm: makes the source archive, or packages from it, in separate folders and without a network. REVISION is the
+# number after the header version in the package's version.
 . "$(dirname "$0")/common.sh"
 
 NAME=vulkan-loader-rs
 
-# Makes the source archive. The archive contains the committed files, the crates of Cargo.lock, and a list of its content. So the archive
-# builds without a network. The same commit gives the same bytes, wherever and whenever it is packed.
+# Makes the source archive. The archive contains the committed files, the crates of Cargo.lock, and a list of its content. The archive can
+# therefore be built without a network. The same commit gives the same bytes, in any folder and at any time.
 dist() {
     [ -d .git ] || [ -f .git ] || die 2 "this is no git repository: the archive is made from a commit"
     git diff --quiet HEAD || say "What is not committed will not be in the archive" >&2
@@ -30,13 +30,13 @@ dist() {
     (cd "$tree" && $CARGO vendor --quiet --locked --versioned-dirs vendor)
     mkdir "$tree/.cargo"
     cat >"$tree/.cargo/config.toml" <<'END'
-# The crates are in vendor/, so nothing is fetched.
+# Cargo reads the crates from vendor/ and downloads nothing.
 [source.crates-io]
 replace-with = "vendored"
 [source.vendored]
 directory = "vendor"
 END
-    # An archive of sources contains only sources. Some crates have compiled files for other systems and for their tests; these are removed.
+    # Removes compiled files, which some crates have for other systems and for their tests, because the archive must contain only sources.
     (cd "$tree/vendor" && python3 - <<'PYTHON'
 import json, pathlib
 for crate in sorted(pathlib.Path().iterdir()):
@@ -54,7 +54,7 @@ PYTHON
 
     # Variables for tar and xz in the packer's environment must not affect the archive.
     unset TAR_OPTIONS XZ_OPT XZ_DEFAULTS
-    # With two or more threads, xz writes the same bytes for any number of threads. With one thread, the bytes differ.
+    # With two or more threads, xz writes the same bytes for any number of threads, but with one thread it writes others.
     LC_ALL=C tar --create --directory "$scratch" --sort=name --format=gnu --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 \
         --numeric-owner --mode=u+rw,go-w,a+rX "$NAME-$VERSION" | xz -6 --threads=2 >"$archive.new"
     mv "$archive.new" "$archive"
@@ -63,7 +63,7 @@ PYTHON
     say "$archive"
 }
 
-# begin: makes the archive and the empty folder OUT, and sets the time of the commit.
+# begin: makes the archive and the empty folder OUT, and sets SOURCE_DATE_EPOCH to the time of the commit.
 begin() {
     (dist) >/dev/null
     SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
@@ -82,12 +82,12 @@ deb() {
     need dh debhelper
     need dpkg-buildpackage dpkg-dev
     [ -z "$lacking" ] || die 2 "missing:$lacking"
-    # Uses Debian's own cargo and rustc, if they are installed, because Debian's builders have no others.
+    # Debian's own cargo and rustc take precedence if they are installed, because Debian's build machines have no others.
     PATH=/usr/bin:$PATH
     export PATH
 
     begin
-    # debhelper accepts neither blanks in a folder's name nor characters that have a meaning in make.
+    # debhelper does not accept blanks in a folder's name, or characters with a meaning in make.
     here=$OUT
     case $OUT in
     *[!A-Za-z0-9/._+-]*)
@@ -138,8 +138,8 @@ rpm() {
     export PATH
 
     begin
-    # rpm puts the spec into the source package as it reads the text, with the paths of its folders. So these folders are the same on every
-    # machine.
+    # rpm puts the spec into the source package as it reads the text, with the paths of its folders. These folders must therefore be the
+    # same on every machine.
     here=/var/tmp/$NAME-rpm
     if ! mkdir "$here" 2>/dev/null; then
         say "$here is there, and may be another build's: packing elsewhere, which the source package will bear and the others its checksum"
@@ -167,12 +167,12 @@ rpm() {
         --define "clamp_mtime_to_source_date_epoch 1" --define "_srcdefattr (0644,root,root)" "$here/SPECS/$NAME.spec"
     rm -rf "$here"/{BUILD,BUILDROOT}
     mv "$here"/* "$OUT/"
-    # If a macro is missing, a script is empty, and rpm reports nothing.
+    # If a macro is missing, a script of a package is empty, and rpm does not report this.
     for package in "$OUT"/RPMS/*/{vkloader,vk-loader-service}-[0-9]*.rpm; do
         scripts=$(rpm -qp --scripts "$package")
         [ "$(grep -cE 'systemctl|systemd-update-helper' <<<"$scripts")" -ge 2 ] || die 1 "$package does nothing with its units: $scripts"
     done
-    # Programs must not get the library that vkloader carries.
+    # Programs must not use the private library of vkloader, so the package must not provide it.
     for package in "$OUT"/RPMS/*/vkloader-[0-9]*.rpm; do
         [ -z "$(rpm -qp --provides "$package" | sed -n '/^libvulkan/p')" ] || die 1 "$package provides the library that vkloader carries"
     done

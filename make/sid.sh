@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# A root of Debian sid, which has the newest Khronos loader, drivers and layers. The libraries of the root need a newer libc than many
-# systems have, so programs that use these libraries run inside the root. The root is made at first use and then kept (`make clean` removes
-# it).
+# Makes and uses a root of Debian sid, which has the newest Khronos loader, drivers and layers. The libraries of the root need a newer libc
+# than many systems have, so programs that use these libraries run inside the root. The root is made at its first use, and kept until `make
+# clean`.
 #
 #   make/sid.sh                 Makes the root if it is missing. Prints the path of its libvulkan.so.1, as seen from inside.
 #   make/sid.sh run COMMAND...  Runs a command in the root.
 #   make/sid.sh root            Prints the path of the root, as seen from outside.
 #
 # A command keeps its arguments, variables, working folder, standard streams and exit status. The command is the process that was started,
-# so signals reach it. /usr, /etc and /home are those of the root. The project, CARGO_TARGET_DIR, /tmp, TMPDIR, XDG_RUNTIME_DIR, /proc, /dev
-# and /sys are those of this system, under the same paths. The network, and displays that are reached through /tmp, are those of this system
-# too. Programs that were built on this system run in the root, because a libc is compatible with older ones. Only the command sees the
-# mounts, and they end with the command. Making the root and running a command both need the superuser.
+# so signals reach it. The command sees /usr, /etc and /home of the root. It sees the project, CARGO_TARGET_DIR, /tmp, TMPDIR,
+# XDG_RUNTIME_DIR, /proc, /dev and /sys of this system, under the same paths. It also uses the network of this system, and displays through
+# /tmp. Programs that were built on this system run in the root, because a libc can run programs for older ones. The mounts are visible only
+# to the command, and end with it. Making the root and running a command both need the superuser.
 #
 # Other scripts call `use_peer` of common.sh, and put "${PEER_RUN[@]}" before commands that run with the Khronos loader:
 #
@@ -21,8 +21,8 @@ here=$PWD
 . "$(dirname "$0")/common.sh"
 
 SID=$TARGET/sid
-# The loader, drivers and layers with the programs that show them. Below are the packages that tests/bench and the tests of tests/tests
-# need. A changed list makes another root.
+# The first packages have the loader, drivers and layers, and programs that list them. tests/bench and the tests of tests/tests need the
+# packages below. If this list changes, another root is made.
 PACKAGES="libvulkan1 mesa-vulkan-drivers vulkan-tools vulkan-validationlayers
 python3-minimal libpython3-stdlib binutils valgrind strace xvfb"
 
@@ -32,8 +32,8 @@ make_root() {
     make/setup.sh sid >"$log" 2>&1 || die 2 "cannot make a root of Debian sid: mmdebstrap is missing (see $log)"
     say "Making a root of Debian sid in $SID" >&2
     rm -rf "$made" "$SID"
-    # A copy of the archive may be past the date of its index, and still be good.
-    # shellcheck disable=SC2086 -- $PACKAGES holds several names
+    # A mirror of the archive may have an expired index whose packages are still good.
+    # shellcheck disable=SC2086 -- $PACKAGES contains several names
     if ! mmdebstrap --variant=apt --aptopt='Acquire::Check-Valid-Until "false"' \
         --include="$(echo $PACKAGES | tr ' ' ,)" sid "$made" >"$log" 2>&1; then
         rm -rf "$made"
@@ -43,7 +43,7 @@ make_root() {
     mv "$made" "$SID"
 }
 
-# Makes one root, even if two verbs begin at the same time.
+# Makes the root only once, even if two verbs start at the same time.
 need_root() {
     mkdir -p "$TARGET"
     exec 9>"$TARGET/sid.lock"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Writes vkloader as one file that runs with the C libraries of Debian 11 or newer, and of systems with musl. The file is a static program.
-# The program contains a vkloader and a library for each of these C libraries, and starts the vkloader that fits.
+# Writes vkloader as one file that runs with the C libraries of Debian 11 or newer, and of systems with musl. The file is a static program
+# that contains a vkloader and a library for each of these C libraries. It starts the vkloader that fits the system.
 #
-# The set for glibc is linked with Debian 11's glibc. The standard library for musl is built from its source, which Debian has beside its
-# second Rust (rustc-web).
+# The files for glibc are linked with the glibc of Debian 11. For musl, the script builds Rust's standard library from its source, which
+# Debian ships with rustc-web.
 . "$(dirname "$0")/common.sh"
 
 TRIPLE=x86_64-unknown-linux-musl
@@ -18,7 +18,7 @@ need mmdebstrap mmdebstrap
 [ -z "$lacking" ] || die 3 "missing; apt-get install --no-install-recommends$lacking"
 [ "$(uname -m)" = x86_64 ] || die 3 "the single file is written on x86-64, for x86-64"
 
-# keep SET FOLDER: copies the program and the library of a set.
+# keep SET FOLDER: copies the program and the library for one of the C libraries.
 keep() {
     install -D -m 755 "$2/vkloader" "$SETS/$1/vkloader"
     install -D -m 755 "$3/libvulkan.so" "$SETS/$1/libvulkan.so.1"
@@ -30,7 +30,7 @@ linker_of_musl() {
     mkdir -p "$OUT/musl"
     printf 'GROUP ( %s %s %s )\n' "$(gcc -print-file-name=libgcc_eh.a)" "$(gcc -print-libgcc-file-name)" "$OUT/musl/objects.o" |
         tee "$OUT/musl/libgcc_s.so" >"$OUT/musl/libunwind.a"
-    # The program asks glibc for the place of a function. Without an answer, the messages of a panic list no functions.
+    # The unwinder calls this function of glibc, which musl lacks. With this replacement, panic messages have no list of functions.
     printf 'int _dl_find_object(void *place, void *found) { return -1; }\n' |
         musl-gcc -O1 -c -x c -o "$OUT/musl/objects.o" -
     printf '#!/bin/sh\nexec musl-gcc "-L%s" "$@"\n' "$OUT/musl" >"$OUT/musl/linker"
@@ -59,7 +59,7 @@ for_musl build --profile tools -p vkloader --features single --bin vkloader
 built=$OUT/cargo/$TRIPLE
 keep musl "$built/tools" "$built/release"
 
-# The static program uses no C library of the system.
+# The static program must not need a C library of the system.
 for_musl rustc --profile tools -p vkloader --features single --bin vkloader-single -- \
     -Crelocation-model=static -Ctarget-feature=+crt-static
 install -m 755 "$built/tools/vkloader-single" "$OUT/vkloader"

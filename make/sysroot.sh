@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Unpacks the C library of an older Debian (argument: bullseye), and prints the folder for `make build SYSROOT=...`. The resulting programs
-# run on systems whose glibc is at least that old one.
+# run on systems with that glibc or a newer one.
 . "$(dirname "$0")/common.sh"
 
 release=${1:-bullseye}
@@ -12,7 +12,7 @@ if [ ! -d "$folder" ]; then
     rm -rf "$folder.new"
     mmdebstrap --variant=extract --include=libc6-dev,libgcc-s1 --aptopt='Acquire::Check-Valid-Until "false"' "$release" "$folder.new" \
         >"$folder.log" 2>&1 || die 2 "cannot get Debian's $release: $(tail -n 3 "$folder.log") (see $folder.log)"
-    # Absolute links name their targets as seen inside the root.
+    # The targets of absolute links are paths inside the root, so the links are changed to relative ones.
     find "$folder.new" -type l -lname '/*' | while read -r link; do
         ln -sfn --relative "$folder.new$(readlink "$link")" "$link"
     done

@@ -1,25 +1,25 @@
 #!/usr/bin/env bash
-# test.sh [STAGE[:CASE]...]: runs the checks of CI, in stages; without arguments, all of them. A failed stage does not stop the others. The
-# summary repeats each failure with the command that runs it alone: `make/test.sh behaviour:app::drv_1_the_case`. `test.sh quick` is another
-# mode: four stages without their slow parts. `test.sh check` is for packagers: the stages that need neither root nor network. `test.sh
-# list` lists the stages.
+# test.sh [STAGE[:CASE]...]: runs the stages of the tests, by default all of them. A failed stage does not stop the others. The summary
+# repeats each failure with the command that runs it alone: `make/test.sh behaviour:app::drv_1_the_case`. `test.sh quick` runs four stages
+# without their slow parts. `test.sh check` runs the stages that need neither root nor network, for packagers. `test.sh list` lists the
+# stages.
 #
-# Time limits only detect hangs: a stage that runs longer than an hour counts as hanging. With CI=true, all stages together have 80 minutes,
+# Time limits only detect hangs. A stage that runs longer than an hour counts as hanging. With CI=true, all stages together have 80 minutes,
 # so that the summary is printed before CI's own limit.
 . "$(dirname "$0")/common.sh"
 
 HANG=3600
 BUDGET=0
 [ "${CI:-}" != true ] || BUDGET=4800
-# A single compilation takes a third less time without incremental records and without line numbers for backtraces. If `quick` left such
-# records in a folder, cargo would compile everything again without them.
+# One compilation takes a third less time without records for incremental builds, and without line numbers for backtraces. These records
+# stay on if `quick` has left some in the folder, because cargo would otherwise compile everything again.
 if [ "${CI:-}" = true ] || { [ "${1:-}" != quick ] && [ ! -d "$TARGET/debug/incremental" ]; }; then
     export CARGO_INCREMENTAL=${CARGO_INCREMENTAL:-0} CARGO_PROFILE_DEV_DEBUG=${CARGO_PROFILE_DEV_DEBUG:-0}
 fi
 
 LOGS=$TARGET/test
 
-# -- The commands of the stages --
+# -- Commands of the stages --
 
 formatted() {
     $CARGO fmt --all --check
@@ -28,7 +28,7 @@ formatted() {
 }
 lint() {
     $CARGO clippy --locked --workspace --all-targets -- -D warnings
-    # Checks the shipped code, which uses no standard library, not even parts that other crates use.
+    # Checks the shipped code alone, which uses no standard library, not even through features that other crates enable.
     $CARGO clippy --locked --release -p vulkan-loader -- -D warnings
     # Checks the licences and origins of crates, and that no crate is banned.
     make/crates.sh
@@ -47,9 +47,9 @@ quick_lint() {
 documentation() {
     local linter
     linter=$(rustc --print sysroot)/bin/clippy-driver
-    # With clippy's compiler, cargo uses the metadata of crates that `lint` left, instead of making it again.
+    # With clippy's compiler, cargo reuses the metadata of crates that the stage `lint` has written.
     [ ! -x "$linter" ] || local -x RUSTC_WORKSPACE_WRAPPER=$linter CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
-    # Checks without writing pages. All compilers can do this, but the option counts as unstable.
+    # rustdoc checks the comments without writing pages. Every version has this option, but as an unstable one.
     printf '#!/bin/sh\nRUSTC_BOOTSTRAP=1 exec rustdoc -Zunstable-options --check "$@"\n' >"$LOGS/rustdoc"
     chmod +x "$LOGS/rustdoc"
     RUSTDOC=$LOGS/rustdoc RUSTDOCFLAGS="-D warnings -A rustdoc::private-intra-doc-links" \
@@ -84,8 +84,8 @@ behaviour() {
     library_built
     VKL_LIBRARY=$LIBRARY python3 tests/run.py -p loader-tests -p vkloader
 }
-# Tests the debug build of the library, which is ready a few seconds after a change. Skips modules that wait for file times or services,
-# that repeat races, or that fail every allocation. These are one test in fourteen, but take most of the time.
+# Tests the debug build of the library, which cargo builds in a few seconds after a change. Skips modules that wait for file times or
+# services, repeat races, or fail every allocation. These modules have one test in fourteen, but need most of the time.
 quick_behaviour() {
     local module words=()
     for module in chains gate many_devices reentry scan_cache scan_cache_drivers service_limits short_heap short_memory threads unasked \
@@ -123,7 +123,7 @@ fuzzed() {
     FUZZ_PROFILE=quick FUZZ_LINT=1 tests/fuzz/run.sh 4 ${CASE:+"$CASE"}
 }
 
-# -- The stages --
+# -- Table of the stages --
 
 # Each row has the stage's name, its usual time in seconds on two cores after a fresh clone, and its command.
 STAGES='
@@ -152,16 +152,16 @@ real         30  scripted real
 sandbox      20  scripted sandbox
 '
 
-# Stages that share no build folder with the others, or build nothing, to run in parallel with them on machines with several cores. The
-# stages of a row run one after the other. These stages begin after the first stage in the row, which installs packages, or builds what
-# they run.
+# Stages that can run in parallel with the others on machines with several cores, because they share no build folder with them, or build
+# nothing. Each row begins with a stage that installs packages or builds programs for the others in the row. After it, the others run one
+# after another.
 BESIDE='
 fixtures fuzz windows
 compile bump
 build real sandbox
 '
 
-# The stages of `test.sh quick`, with the times after a change of one file in loader/.
+# Stages of `test.sh quick`, with their times after a change of one file in loader/.
 QUICK='
 format        2  formatted
 lint          8  quick_lint
@@ -169,7 +169,7 @@ unit          9  quick_units
 behaviour    25  quick_behaviour
 '
 
-# The stages of `test.sh check`.
+# Stages of `test.sh check`.
 CHECK='
 unit        150  checked_units
 behaviour   150  behaviour
@@ -210,13 +210,14 @@ time_of() {
     if [ "$1" -lt 100 ]; then say "$1 s"; else say "$(($1 / 60)) min $(($1 % 60)) s"; fi
 }
 
-# setting NAME VALUE: prints a line for git's configuration, whatever characters the value has.
+# setting NAME VALUE: prints a line for git's configuration. The value may contain any characters.
 setting() {
     local value=${2//\\/\\\\}
     say "    $1 = \"${value//\"/\\\"}\""
 }
 
-# processor NAME: sets `used` to the seconds of processor time of all ended children of this process. NAME is the name of a temporary file.
+# processor NAME: sets `used` to the processor time, in seconds, of all children of this process that have ended. The function uses a
+# temporary file with this NAME.
 processor() {
     times >"$LOGS/$1.times"
     used=$(awk 'NR == 2 { split($1 "m" $2, part, /[ms]+/); printf "%d", part[1] * 60 + part[2] + part[3] * 60 + part[4] }' "$LOGS/$1.times")
@@ -224,7 +225,7 @@ processor() {
 }
 
 # run_stage NAME COMMAND...: runs the command with its output in NAME.log, and writes status, seconds, limit and seconds of processor time
-# to NAME.end. If no time is left, it does not write NAME.end. `run_stage` has its own process, because it may exit.
+# to NAME.end. If no time is left, the file is not written. The function must run in its own process, because it may exit.
 run_stage() {
     local name=$1 start=$SECONDS status=0 limit=$HANG used before
     shift
@@ -232,7 +233,7 @@ run_stage() {
         limit=$((BUDGET - (SECONDS - begin)))
         [ "$limit" -gt 0 ] || return 0
     fi
-    # After a request to end, no further stage begins and no NAME.end is written.
+    # After a signal to end, no further stage begins, and NAME.end is not written.
     trap 'kill $(jobs -p) 2>/dev/null; exit 1' TERM
     processor "$name"
     before=$used
@@ -244,26 +245,26 @@ run_stage() {
     echo "$status $((SECONDS - start)) $limit $((used - before))" >"$LOGS/$name.end"
 }
 
-# title NAME: prints the stage's number in the list of stages, and its name.
+# title NAME: prints the name of the stage, and its number in the list of stages.
 title() {
     say "$(printf '%s\n' "${names[@]}" | grep --line-number --line-regexp "$1" | cut -d: -f1)/${#names[@]} $1"
 }
 
-# report NAME: adds the counts of the stage to the totals, and prints how it ended.
+# report NAME: adds the counts of the stage to the totals, and prints its result.
 report() {
     local name=$1 log=$LOGS/$1.log status seconds limit used pass fail skip word=ok
     reported[$name]=
     [ -f "$LOGS/$name.end" ] || return 0
     read -r status seconds limit used <"$LOGS/$name.end"
     read -r pass fail skip < <(count "$log")
-    # A stage without tests counts as one test, and so does a failure outside of all tests.
+    # A stage without tests counts as one test. A failure outside of all tests counts as one test too.
     if [ "$status" -ne 0 ]; then
         [ "$fail" -gt 0 ] || fail=1
     elif [ $((pass + fail + skip)) -eq 0 ]; then
         if [ -z "${chosen[$name]:-}" ]; then pass=1; else say "no case of $name is called ${chosen[$name]}" && fail=1; fi
     fi
     [ "$fail" -eq 0 ] || word=FAILED
-    # `timeout` kills a command that ignores the signal to end.
+    # `timeout` kills a command that does not end after its first signal.
     case $status in
     124 | 137) [ "$seconds" -lt "$limit" ] || word="FAILED, still running after $limit s" ;;
     esac
@@ -271,7 +272,7 @@ report() {
     processors=$((processors + used))
     summary+=$(printf '%-10s %5d s %5d s %7d passed %4d failed %4d skipped  %s' \
         "$name" "$seconds" "$used" "$pass" "$fail" "$skip" "$word")$'\n'
-    # Later stages use these programs instead of building them again.
+    # Later stages use these built programs.
     [ "$name" != compile ] || [ "$fail" -ne 0 ] || export VKGEN=$TARGET/debug/vkgen XTASK=$TARGET/debug/xtask
     [ "$fail" -eq 0 ] || repeats+=$(failures "$name" "$log")$'\n'
     say "== $(title "$name"): $word in $(time_of "$seconds")"
@@ -297,7 +298,7 @@ stage() {
 aside() {
     local name usual command
     while read -r name usual command; do
-        # shellcheck disable=SC2086 -- $command holds a command and its arguments
+        # shellcheck disable=SC2086 -- $command contains a command and its arguments
         [[ " $* " != *" $name "* ]] || run_stage "$name" $command
     done <<<"$STAGES"
 }
@@ -371,7 +372,7 @@ check)
     shift
     ;;
 esac
-# Selects the stages to run, in the order of the table, and the single test of a stage, if the argument names one.
+# Selects the stages to run, in the order of the table. Also selects the single test of a stage if an argument names one.
 mapfile -t all < <(awk 'NF { print $1 }' <<<"$STAGES")
 names=("${all[@]}")
 declare -A chosen=()
@@ -406,7 +407,7 @@ fi
 export GIT_CONFIG_GLOBAL=$LOGS/gitconfig
 trap interrupted INT TERM HUP
 
-# When all stages run and the machine has several cores, stages with their own build folders run in parallel with the others.
+# If all stages run and the machine has several cores, the stages in BESIDE run in parallel with the others.
 beside=()
 if [ $# -eq 0 ] && [ "$(nproc)" -gt 1 ]; then
     for name in $(cut -s -d' ' -f2- <<<"$BESIDE"); do
@@ -420,12 +421,12 @@ rm -f "$LOGS/built"
 lanes=()
 while read -r name usual command; do
     [[ " ${names[*]} " == *" $name "* && " ${beside[*]} " != *" $name "* ]] || continue
-    # shellcheck disable=SC2086 -- $command holds a command and its arguments
+    # shellcheck disable=SC2086 -- $command contains a command and its arguments
     stage "$name" "$usual" $command
     others=
     [ ${#beside[@]} -eq 0 ] || others=$(sed -n "s/^$name //p" <<<"$BESIDE")
     if [ -n "$others" ]; then
-        # shellcheck disable=SC2086 -- $others holds several names of stages
+        # shellcheck disable=SC2086 -- $others contains several names of stages
         aside $others &
         lanes+=($!)
     fi
