@@ -204,11 +204,12 @@ fn hold_against(process: &impl Process, object: &Object<'_>, files: &mut [Checke
     for one in files.iter_mut() {
         let is_named = |name: &[u8]| name == object.name || name == last;
         if one.file.names().any(is_named) {
-            match object.path == one.file.path || is_same(process, object.path, one.file) {
+            if object.path == one.file.path || is_same(process, object.path, one.file) {
                 // The linker reuses an object for a name if the name is the object's `DT_SONAME`. If only the path differs, the linker may
                 // load the file again.
-                true => one.is_found |= one.file.names().all(|name| name == object.name),
-                false => one.doubt = Some(Doubt::Shadowed),
+                one.is_found |= one.file.names().all(|name| name == object.name);
+            } else {
+                one.doubt = Some(Doubt::Shadowed);
             }
         }
     }

@@ -97,9 +97,10 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
             is_searched = true;
         }
         let leads_there = same_search.unwrap_or(!self.is_searched());
-        match leads_there || !is_searched {
-            true => Ok(()),
-            false => Err((Doubt::LinkerCache, None)),
+        if leads_there || !is_searched {
+            Ok(())
+        } else {
+            Err((Doubt::LinkerCache, None))
         }
     }
 
@@ -116,10 +117,13 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
         match found {
             Decision::Open => Decision::Open,
             Decision::NoDevice if !shows => Decision::Open,
-            found => match same_machine() {
-                true => found,
-                false => Decision::Open,
-            },
+            found => {
+                if same_machine() {
+                    found
+                } else {
+                    Decision::Open
+                }
+            }
         }
     }
 }

@@ -113,9 +113,10 @@ fn value(node: Packed<'_>, left: usize) -> Value {
             .filter_map(|(name, member)| Some((text(name.text()?), value(member, left))))
             .collect();
     }
-    match node.is(TRUE) || node.is(FALSE) {
-        true => node.is(TRUE).into(),
-        false => Value::Null,
+    if node.is(TRUE) || node.is(FALSE) {
+        node.is(TRUE).into()
+    } else {
+        Value::Null
     }
 }
 

@@ -118,9 +118,10 @@ impl<'a> Packed<'a> {
     #[inline]
     fn end(self) -> usize {
         let next = self.place + 1;
-        match self.is(ARRAY) || self.is(OBJECT) {
-            true => self.large().max(next).min(self.limit),
-            false => next,
+        if self.is(ARRAY) || self.is(OBJECT) {
+            self.large().max(next).min(self.limit)
+        } else {
+            next
         }
     }
 

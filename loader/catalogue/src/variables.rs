@@ -65,11 +65,13 @@ pub fn may_change_records(name: &[u8], value: &[u8]) -> bool {
 /// Returns `true` if a variable with this value may change the recorded answers of drivers.
 pub fn matters(name: &[u8], value: &[u8]) -> bool {
     let has = |list: &'static [u8]| has(list, name);
-    let begins = |known: &[u8]| match known.ends_with(b"_") {
-        true => name
-            .get(..known.len())
-            .is_some_and(|begin| begin.eq_ignore_ascii_case(known)),
-        false => known == name,
+    let begins = |known: &[u8]| {
+        if known.ends_with(b"_") {
+            name.get(..known.len())
+                .is_some_and(|begin| begin.eq_ignore_ascii_case(known))
+        } else {
+            known == name
+        }
     };
     let Some(letters) = name.first_chunk() else {
         return false;

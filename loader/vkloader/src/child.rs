@@ -94,9 +94,10 @@ pub(crate) fn run(mut command: Command, limit: impl Into<Option<Duration>>, watc
     let mut files = Files::new();
     let trace = files.create(TRACE)?;
     command.env("VK_LOADER_TRACE", files.path(TRACE));
-    match watched.is_program {
-        true => adopt_all(),
-        false => drop(command.process_group(0)),
+    if watched.is_program {
+        adopt_all();
+    } else {
+        command.process_group(0);
     }
     if watched.is_program && rustix::process::geteuid().is_root() {
         // The program may run as another user, so all users must be able to write to the trace.

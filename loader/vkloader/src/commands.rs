@@ -289,10 +289,7 @@ impl Files {
 impl Service {
     fn run(&self) -> io::Result<ExitCode> {
         let told = service::ask(&service::socket(self.socket.as_deref())?)?;
-        heard(match self.json {
-            true => print(json(&told)?),
-            false => told.show(),
-        })?;
+        heard(if self.json { print(json(&told)?) } else { told.show() })?;
         Ok(ExitCode::from(if told.has_drivers() { USABLE } else { NONE }))
     }
 }

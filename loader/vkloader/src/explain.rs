@@ -154,9 +154,10 @@ impl Explain {
     /// Adds to the report the loader that programs use, and its differences from the examined library.
     fn add_other(&self, other: &Other, finished: &Finished, seen: Option<&Seen>, report: &mut Report) {
         let nothing = Seen::default();
-        match self.program.is_empty() {
-            true => report::other::compare(report, &finished.records, seen.unwrap_or(&nothing), other),
-            false => report::other::name(report, other),
+        if self.program.is_empty() {
+            report::other::compare(report, &finished.records, seen.unwrap_or(&nothing), other)
+        } else {
+            report::other::name(report, other)
         }
     }
 
@@ -214,9 +215,10 @@ impl Explain {
             is_program: !linker,
             is_supervised: !linker,
         };
-        let limit = match linker {
-            true => Some(self.library.limit()),
-            false => self.library.own_limit(),
+        let limit = if linker {
+            Some(self.library.limit())
+        } else {
+            self.library.own_limit()
         };
         let mut finished = child::run(command, limit, watched)?;
         if let Some(folder) = folder {

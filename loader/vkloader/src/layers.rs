@@ -87,9 +87,10 @@ impl Layers {
         let warnings = order::warnings(&report.layers);
         let before = std::env::var("VK_LOADER_LAYERS_ORDER").unwrap_or_default();
         let order = order::remedy(&report.layers, &before);
-        heard(match self.json {
-            true => print(json(&Chain::of(&report.layers, &warnings, order.as_deref()))?),
-            false => show::chain(&report.layers, &warnings, order.as_deref()),
+        heard(if self.json {
+            print(json(&Chain::of(&report.layers, &warnings, order.as_deref()))?)
+        } else {
+            show::chain(&report.layers, &warnings, order.as_deref())
         })?;
         let passed = warnings.is_empty() || !self.check;
         Ok(ExitCode::from(if passed { USABLE } else { NONE }))

@@ -17,9 +17,10 @@ pub(crate) fn named(path: &Path) -> Option<String> {
 /// Returns the path of a library that a manifest names. A relative path starts at the manifest's folder. A file name without a folder is
 /// returned unchanged.
 pub(crate) fn found(manifest: &Path, library: &str) -> PathBuf {
-    match library.contains('/') {
-        true => manifest.parent().unwrap_or(Path::new("/")).join(library),
-        false => library.into(),
+    if library.contains('/') {
+        manifest.parent().unwrap_or(Path::new("/")).join(library)
+    } else {
+        library.into()
     }
 }
 

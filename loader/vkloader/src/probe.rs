@@ -22,9 +22,10 @@ const USUAL_LIBRARY: &str = "libvulkan.so.1";
 /// dynamic linker would search other folders for a name without a path.
 pub(crate) fn library(named: Option<&Path>) -> PathBuf {
     let name = named.unwrap_or(Path::new(USUAL_LIBRARY));
-    match named.is_some_and(Path::is_file) {
-        true => std::path::absolute(name).unwrap_or_else(|_| name.into()),
-        false => name.into(),
+    if named.is_some_and(Path::is_file) {
+        std::path::absolute(name).unwrap_or_else(|_| name.into())
+    } else {
+        name.into()
     }
 }
 

@@ -158,18 +158,20 @@ impl Library {
         let mut command = Command::new(crate::itself::path()?);
         command.arg(probe::ARGUMENT).arg(loader);
         for (name, value) in sets {
-            match name == ONLY_DRIVERS {
-                true => drop(command.env(name, value)),
-                false => leave_out(&mut command, name, value),
+            if name == ONLY_DRIVERS {
+                command.env(name, value);
+            } else {
+                leave_out(&mut command, name, value);
             }
         }
         let finished = child::run(command, self.limit(), KEPT)?;
         let seen = Seen::last(&finished.output);
         let count = seen.as_ref().map_or(0, |seen| seen.usable().count());
         let report = of_probe(self, &finished, seen.as_ref())?;
-        let words = match report.loader.is_some() {
-            true => report.usable(),
-            false => format!("{count} {} can be used.", if count == 1 { "device" } else { "devices" }),
+        let words = if report.loader.is_some() {
+            report.usable()
+        } else {
+            format!("{count} {} can be used.", if count == 1 { "device" } else { "devices" })
         };
         Ok(Tried {
             usable: (count > 0).then_some(words),

@@ -208,9 +208,12 @@ mod tests {
     fn the_next_place_is_tried_where_one_takes_nothing() {
         let places: Vec<_> = places().collect();
         assert!(places.len() > 1, "{places:?}");
-        let taken = first(|place| match place == places[0] {
-            true => Err(io::ErrorKind::ReadOnlyFilesystem.into()),
-            false => Ok(place.to_path_buf()),
+        let taken = first(|place| {
+            if place == places[0] {
+                Err(io::ErrorKind::ReadOnlyFilesystem.into())
+            } else {
+                Ok(place.to_path_buf())
+            }
         });
         assert_eq!(taken.ok().as_ref(), places.iter().find(|place| **place != places[0]));
         let none = first(|_| Err::<(), _>(io::ErrorKind::ReadOnlyFilesystem.into()));

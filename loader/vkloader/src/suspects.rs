@@ -41,9 +41,10 @@ impl Library {
     ///
     /// The probe cannot be run.
     pub(crate) fn name_layer(&self, report: &mut Report) -> io::Result<()> {
-        let layers: Vec<String> = match report.is_ended_in_unknown_layer() {
-            true => report.layers.iter().map(|layer| layer.name.clone()).collect(),
-            false => Vec::new(),
+        let layers: Vec<String> = if report.is_ended_in_unknown_layer() {
+            report.layers.iter().map(|layer| layer.name.clone()).collect()
+        } else {
+            Vec::new()
         };
         for layer in &layers {
             let mut command = self.probe()?;

@@ -190,9 +190,10 @@ fn has_loader(program: &OsStr) -> Option<String> {
 fn is_static(program: &Path) -> String {
     let bytes = std::fs::read(program).unwrap_or_default();
     let contains = |word: &str| bytes.windows(word.len()).any(|part| part == word.as_bytes());
-    let what = match OF_LOADERS.into_iter().all(contains) {
-        true => "contains its own Vulkan loader, which writes no trace",
-        false => "uses no Vulkan loader",
+    let what = if OF_LOADERS.into_iter().all(contains) {
+        "contains its own Vulkan loader, which writes no trace"
+    } else {
+        "uses no Vulkan loader"
     };
     format!(
         "{} is linked statically, so it opens no library, and {what}; vkloader explain without a program lists the devices",
@@ -256,9 +257,10 @@ pub(crate) fn of_other_size(program: &OsStr, records: &[Record]) -> Option<Dropp
 
 /// Returns the remedy that installs packages for 32-bit programs. For other programs, returns the general remedy.
 fn for_32_bits(its: Identity, packages: &str) -> String {
-    match its.is_x86_32() {
-        true => format!("Install {packages}."),
-        false => codes::PROGRAM_WORD_SIZE.remedy.into(),
+    if its.is_x86_32() {
+        format!("Install {packages}.")
+    } else {
+        codes::PROGRAM_WORD_SIZE.remedy.into()
     }
 }
 

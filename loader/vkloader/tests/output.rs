@@ -35,9 +35,10 @@ fn devices_come_with_the_words_that_choose_them() {
         let mut machine = Machine::new();
         machine.driver("good", "device one\ndevice two\ndevice.vendor 1\ndevice.id 2");
         machine.variable("VK_LOADER_VISIBLE_DEVICES", word(line));
-        let expected = match line.contains("# also chooses ") {
-            true => &["one", "two"][..],
-            false => &["two"],
+        let expected = if line.contains("# also chooses ") {
+            &["one", "two"][..]
+        } else {
+            &["two"]
         };
         let explained = machine.explain();
         let mut devices = explained.devices();

@@ -128,9 +128,12 @@ fn said(output: &Output) -> (String, String, i32) {
 /// Runs `vkloader service` against a service that sends wrong packets for one operation. Returns the output, the error output and the exit
 /// status.
 fn but_for(wrong: Operation, sent: impl Fn(Header) -> Vec<Sent> + Send + 'static) -> (String, String, i32) {
-    said(&beside(&[], move |operation, header| match operation == wrong {
-        true => sent(header),
-        false => good(operation, header),
+    said(&beside(&[], move |operation, header| {
+        if operation == wrong {
+            sent(header)
+        } else {
+            good(operation, header)
+        }
     }))
 }
 

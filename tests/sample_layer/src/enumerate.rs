@@ -56,11 +56,11 @@ pub(crate) unsafe extern "system" fn instance_extension_properties(
     properties: *mut vk::ExtensionProperties,
 ) -> vk::Result {
     // SAFETY: the caller passes valid arguments, as the Vulkan command requires.
-    match unsafe { is_own(layer) } {
-        // SAFETY: the caller passes valid parameters of this command.
-        true => unsafe { answer(&[], count, properties) },
-        false => vk::Result::ERROR_LAYER_NOT_PRESENT,
+    if !unsafe { is_own(layer) } {
+        return vk::Result::ERROR_LAYER_NOT_PRESENT;
     }
+    // SAFETY: the caller passes valid parameters of this command.
+    unsafe { answer(&[], count, properties) }
 }
 
 /// `vkEnumerateDeviceExtensionProperties`: answers for this layer's name, and passes other queries to the next function.

@@ -255,9 +255,10 @@ impl Devices {
 
     fn remove(&self, path: &str) {
         let path = self.root.join(path);
-        match path.is_dir() {
-            true => fs::remove_dir_all(path).expect("a folder"),
-            false => fs::remove_file(path).expect("a file"),
+        if path.is_dir() {
+            fs::remove_dir_all(path).expect("a folder")
+        } else {
+            fs::remove_file(path).expect("a file")
         }
     }
 

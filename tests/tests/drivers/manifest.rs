@@ -374,9 +374,10 @@ fn drv_052_a_library_path_of_4095_bytes_is_the_longest() {
             let refused = format!(
                 "loader_parse_icd_manifest: ICD JSON {file} 'library_path' field is no usable path. Skipping ICD JSON."
             );
-            match length <= 4095 {
-                true => outcome.ok().not_logged(&refused),
-                false => outcome.ok().logged("WARNING | DRIVER", &refused),
+            if length <= 4095 {
+                outcome.ok().not_logged(&refused)
+            } else {
+                outcome.ok().logged("WARNING | DRIVER", &refused)
             };
         }
     });

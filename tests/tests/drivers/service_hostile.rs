@@ -32,9 +32,12 @@ pub(crate) fn changed(
 pub(crate) fn with_bad(
     change: impl Fn(&mut Reply) -> Then + Send + Sync + 'static,
 ) -> impl Fn(&Request, &mut Reply) -> Then {
-    move |request, reply| match request.payload["name"] == json!("0-libmock_bad.so") {
-        true => change(reply),
-        false => Then::Send,
+    move |request, reply| {
+        if request.payload["name"] == json!("0-libmock_bad.so") {
+            change(reply)
+        } else {
+            Then::Send
+        }
     }
 }
 

@@ -196,12 +196,13 @@ fn lsv_42_a_connection_that_ends_late_is_made_anew() {
         scene.limit(60);
         let outcome = scene.run(|vk| {
             let ended = AtomicBool::new(false);
-            let change = move |_: &Request, _: &mut Reply| match ended.swap(true, Ordering::SeqCst) {
-                false => {
+            let change = move |_: &Request, _: &mut Reply| {
+                if ended.swap(true, Ordering::SeqCst) {
+                    Then::Send
+                } else {
                     thread::sleep(wire::CONNECT_LIMIT + Duration::from_millis(300));
                     Then::Close
                 }
-                true => Then::Send,
             };
             let server = Server::changed(&socket(vk), &[package(vk, 0, "a")], change);
             assert_eq!(names(vk), ["here", "a"]);

@@ -130,13 +130,14 @@ pub fn put_in_order(
 /// settings file.
 pub fn extent(named: bool, environment: &Environment<'_>) -> Extent {
     let asking = [Variable::InstanceLayers, Variable::LayersEnable];
-    match named
+    if named
         || asking
             .into_iter()
             .any(|asking| environment.get_non_empty(asking).is_some())
     {
-        true => Extent::All,
-        false => Extent::Implicit,
+        Extent::All
+    } else {
+        Extent::Implicit
     }
 }
 

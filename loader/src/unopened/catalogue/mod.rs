@@ -109,9 +109,10 @@ impl KnownDrivers {
             Outcome::Answered | Outcome::Failed(_) => None,
         };
         // Devices matter only for the creation of an instance.
-        let judged = match broken.is_some() || self.purpose == Purpose::Creation {
-            true => entry.at_creation(|| self.is_same_machine()),
-            false => Judgement::Open,
+        let judged = if broken.is_some() || self.purpose == Purpose::Creation {
+            entry.at_creation(|| self.is_same_machine())
+        } else {
+            Judgement::Open
         };
         let aside = |reserve, reason| (Answer::Aside(known, reserve), Some(reason));
         match (judged, self.purpose) {
@@ -357,9 +358,12 @@ fn compare_known_devices(
             let found = describe(number);
             entry.has_device(ffi::fixed_text(&found.deviceName), found.vendorID, found.deviceID)
         };
-        entry.devices().is_some_and(|devices| match verifies {
-            true => devices != reported || !(0..reported).all(is_known),
-            false => devices == 0 && reported > 0,
+        entry.devices().is_some_and(|devices| {
+            if verifies {
+                devices != reported || !(0..reported).all(is_known)
+            } else {
+                devices == 0 && reported > 0
+            }
         })
     };
     contradict(known, driver, what, differs, journal);

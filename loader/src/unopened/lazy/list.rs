@@ -100,9 +100,10 @@ impl Sleeper {
         }
         // SAFETY: the caller promises a writable number.
         unsafe { *count = u32::try_from(written).unwrap_or(u32::MAX) };
-        Some(match written < total {
-            true => VkResult::VK_INCOMPLETE,
-            false => VkResult::VK_SUCCESS,
+        Some(if written < total {
+            VkResult::VK_INCOMPLETE
+        } else {
+            VkResult::VK_SUCCESS
         })
     }
 }
@@ -203,10 +204,11 @@ impl Device {
         let Some(total) = self.families() else {
             return false;
         };
-        let room = match is_counted {
-            true => total,
+        let room = if is_counted {
+            total
+        } else {
             // SAFETY: the caller promises a readable number.
-            false => unsafe { *count }.min(total),
+            unsafe { *count }.min(total)
         };
         let key = self.key(Query::QueueFamilies);
         if !is_counted && !(0..room).all(|family| fill(key.at(family), family as usize)) {

@@ -77,10 +77,12 @@ impl Request {
         // SAFETY: the caller promises a pointer that is null or valid.
         let application = unsafe { info.pApplicationInfo.as_ref() };
         if let Some(application) = application {
-            let copy = |text: *const c_char| match text.is_null() {
-                true => Ok(None),
+            let copy = |text: *const c_char| {
+                if text.is_null() {
+                    return Ok(None);
+                }
                 // SAFETY: the caller promises a terminated text.
-                false => HostText::try_new(unsafe { text_of(text) }, allocator).map(Some),
+                HostText::try_new(unsafe { text_of(text) }, allocator).map(Some)
             };
             let names = [copy(application.pApplicationName)?, copy(application.pEngineName)?];
             made.application = Some((*application, names));

@@ -173,11 +173,12 @@ impl<'a> Asker<'a> {
         let since = Instant::now();
         let finished = self.run(depth, Some(manifest), Some(&display))?;
         let again = answer(&finished, since.elapsed(), (depth, &self.search))?;
-        match display.end() || !is_broken(&again.outcome) {
-            true => Err(io::Error::other(
+        if display.end() || !is_broken(&again.outcome) {
+            Err(io::Error::other(
                 "it does not answer without a display, and may answer in a session; programs open it",
-            )),
-            false => Ok(()),
+            ))
+        } else {
+            Ok(())
         }
     }
 
@@ -230,20 +231,17 @@ impl<'a> Asker<'a> {
     fn command(&self) -> io::Result<Command> {
         let mut command = Command::new(crate::itself::path()?);
         command.arg(probe::ARGUMENT);
-        match self.user {
-            true => {
-                let own = std::env::vars_os().map(|(name, _)| name);
-                own.filter(|name| name.as_encoded_bytes().starts_with(b"VK_"))
-                    .for_each(|name| {
-                        command.env_remove(name);
-                    });
-            }
+        if self.user {
+            let own = std::env::vars_os().map(|(name, _)| name);
+            own.filter(|name| name.as_encoded_bytes().starts_with(b"VK_"))
+                .for_each(|name| {
+                    command.env_remove(name);
+                });
+        } else {
             // All users share this catalogue, so the variables in the administrator's shell must not affect the answers.
-            false => {
-                command.env_clear().env("HOME", self.home.path());
-                if let Some(path) = std::env::var_os("PATH") {
-                    command.env("PATH", path);
-                }
+            command.env_clear().env("HOME", self.home.path());
+            if let Some(path) = std::env::var_os("PATH") {
+                command.env("PATH", path);
             }
         }
         command.stdin(std::process::Stdio::null());

@@ -50,9 +50,10 @@ impl Catalogue {
         let before = self.files.len();
         driver.files = files.map(|files| self.places(files));
         let fits = self.files.len() <= MOST_FILES;
-        match fits {
-            true => self.drivers.push(driver),
-            false => self.files.truncate(before),
+        if fits {
+            self.drivers.push(driver)
+        } else {
+            self.files.truncate(before)
         }
         fits
     }
@@ -369,9 +370,10 @@ pub(super) fn check(path: &Path, is_own: bool) -> io::Result<()> {
     let checked = folder(path).and_then(|folder| beside(folder).map_err(|error| naming(folder, error)));
     match checked {
         Err(error) if [io::ErrorKind::PermissionDenied, io::ErrorKind::ReadOnlyFilesystem].contains(&error.kind()) => {
-            let remedy = match is_own {
-                true => "set XDG_CACHE_HOME to a folder that can be written to, also for programs",
-                false => "only root can write the system's catalogue, and --user writes the user's own",
+            let remedy = if is_own {
+                "set XDG_CACHE_HOME to a folder that can be written to, also for programs"
+            } else {
+                "only root can write the system's catalogue, and --user writes the user's own"
             };
             Err(io::Error::new(error.kind(), format!("{error}; {remedy}")))
         }

@@ -67,9 +67,10 @@ impl Process for Here {
     type Folder = PathBuf;
 
     fn folder(&self, folder: &[u8]) -> Place<PathBuf> {
-        match self.exists(folder) {
-            true => Place::Open(path(folder).into()),
-            false => Place::Missing,
+        if self.exists(folder) {
+            Place::Open(path(folder).into())
+        } else {
+            Place::Missing
         }
     }
 

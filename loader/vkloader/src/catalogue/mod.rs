@@ -271,9 +271,10 @@ fn show(path: &Path, place: &Place, json: bool) -> io::Result<u8> {
         }
         known => known?,
     };
-    match json {
-        true => show::json(&known)?,
-        false => show::all(path, &known, place, &Machine::observe(&place.root))?,
+    if json {
+        show::json(&known)?
+    } else {
+        show::all(path, &known, place, &Machine::observe(&place.root))?
     }
     Ok(GOOD)
 }

@@ -196,11 +196,14 @@ fn ignored(path: &Path, place: &Place, judge: &Judge<'_>) -> Option<String> {
     } else {
         None
     };
-    unread.or_else(|| match file::is_kept(path, place.user) {
-        false => Some("it is a link, belongs to another user, or others may write to it".into()),
-        true => judge
-            .variable()
-            .map(|name| format!("{name} has another value than when the catalogue was made")),
+    unread.or_else(|| {
+        if file::is_kept(path, place.user) {
+            judge
+                .variable()
+                .map(|name| format!("{name} has another value than when the catalogue was made"))
+        } else {
+            Some("it is a link, belongs to another user, or others may write to it".into())
+        }
     })
 }
 

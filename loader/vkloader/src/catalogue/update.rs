@@ -44,10 +44,7 @@ pub(super) fn make(place: &Place, asking: &Asking, extent: Extent<'_>) -> io::Re
     let mut asker = Asker::new(place, asking)?;
     let (loader, manifests) = asker.manifests()?;
     let variables = if place.user { variables()? } else { Vec::new() };
-    let search = match place.user {
-        true => searched(),
-        false => Vec::new(),
-    };
+    let search = if place.user { searched() } else { Vec::new() };
     let before = extent.before.filter(|before| {
         before.loader == loader
             && before.variables == variables
@@ -242,16 +239,18 @@ fn library_of(manifest: &str) -> Option<PathBuf> {
 
 /// Asks a driver for as many facts as possible without waking a suspended card.
 fn ask_once(asker: &Asker<'_>, machine: &Machine, manifest: &str, wakes: bool) -> io::Result<Known> {
-    let first = match wakes {
-        true => asker.ask(manifest, Depth::Devices)?,
-        false => asker.ask(manifest, Depth::Extensions)?,
+    let first = if wakes {
+        asker.ask(manifest, Depth::Devices)?
+    } else {
+        asker.ask(manifest, Depth::Extensions)?
     };
     let library = first.path.clone().unwrap_or_else(|| first.named.clone());
     let mut hardware = machine.hardware(&library);
     // A software driver has no card, so the query wakes no card.
-    let mut answer = match !wakes && hardware == Hardware::Software {
-        true => asker.ask(manifest, Depth::Devices)?,
-        false => first,
+    let mut answer = if !wakes && hardware == Hardware::Software {
+        asker.ask(manifest, Depth::Devices)?
+    } else {
+        first
     };
     // A driver without hardware has no device. Asking such a driver could make it open the nodes of other cards.
     if !wakes && hardware == Hardware::Absent && answer.outcome == Outcome::Answered {

@@ -37,16 +37,18 @@ pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
         value("WAYLAND_DISPLAY").and_then(|display| wayland(&display, value("XDG_RUNTIME_DIR").as_deref())),
     ];
     let is_set = value("DISPLAY").is_some() || value("WAYLAND_DISPLAY").is_some();
-    let findings: Vec<String> = match is_set {
-        false => vec!["neither DISPLAY nor WAYLAND_DISPLAY is set".into()],
-        true => servers.into_iter().flatten().collect(),
+    let findings: Vec<String> = if is_set {
+        servers.into_iter().flatten().collect()
+    } else {
+        vec!["neither DISPLAY nor WAYLAND_DISPLAY is set".into()]
     };
     let row = codes::DISPLAY_MISSING;
     let is_refused = findings.iter().any(|finding| finding.contains(REFUSES));
     (!findings.is_empty()).then(|| Dropped {
-        advice: match is_refused {
-            true => "Set XAUTHORITY to the file of the session, or let the session's user permit others: xhost +si:localuser:USER".into(),
-            false => row.remedy.into(),
+        advice: if is_refused {
+            "Set XAUTHORITY to the file of the session, or let the session's user permit others: xhost +si:localuser:USER".into()
+        } else {
+            row.remedy.into()
         },
         findings,
         rank: if asked_nothing {

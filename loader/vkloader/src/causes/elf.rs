@@ -30,9 +30,10 @@ pub(super) fn explain(dropped: &mut Dropped, loader: Option<&Path>, program: Opt
     }
     // A finding about a driver has the path of the driver's library as its name. A finding about a layer has the layer's name as its name,
     // and the library in `file`.
-    let library = match dropped.code.starts_with("layer") {
-        true => dropped.file.clone().unwrap_or_default(),
-        false => dropped.name.clone(),
+    let library = if dropped.code.starts_with("layer") {
+        dropped.file.clone().unwrap_or_default()
+    } else {
+        dropped.name.clone()
     };
     // The program may have another word size than this process.
     let own = loader.and_then(Identity::of).unwrap_or_else(Identity::of_this_process);
@@ -49,9 +50,10 @@ pub(super) fn explain(dropped: &mut Dropped, loader: Option<&Path>, program: Opt
 fn of_file(dropped: &mut Dropped, path: &Path, own: Identity, program: Option<&Path>) {
     if !path.is_file() {
         dropped.findings.insert(0, format!("{} is not a file", shown(path)));
-        dropped.advice = match dropped.code == codes::LOADER_NOT_OPENED.name {
-            true => format!("Reinstall {}.", owned(&shown(path))),
-            false => "Correct library_path in the manifest.".into(),
+        dropped.advice = if dropped.code == codes::LOADER_NOT_OPENED.name {
+            format!("Reinstall {}.", owned(&shown(path)))
+        } else {
+            "Correct library_path in the manifest.".into()
         };
         return;
     }
@@ -94,9 +96,10 @@ fn loader_not_opened(dropped: &mut Dropped, library: &str, own: Identity) {
     let Some(path) = locate(library, own).or_else(|| refused::named_path(&words)) else {
         return;
     };
-    match words.contains(NO_LOADER) {
-        true => no_loader(dropped, &path),
-        false => of_file(dropped, &path, own, None),
+    if words.contains(NO_LOADER) {
+        no_loader(dropped, &path)
+    } else {
+        of_file(dropped, &path, own, None)
     }
 }
 

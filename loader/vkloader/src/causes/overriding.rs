@@ -175,9 +175,10 @@ fn none_has_device(report: &Report) -> Option<Dropped> {
     let is_broken =
         |dropped: &Dropped| dropped.subject.starts_with("driver") && (rank::BROKEN..=OTHER).contains(&dropped.rank);
     let found = codes::DRIVER_NONE_HAS_DEVICE.about("all drivers");
-    let rank = match report.dropped.iter().any(is_broken) {
-        true => OTHER + 1,
-        false => found.rank,
+    let rank = if report.dropped.iter().any(is_broken) {
+        OTHER + 1
+    } else {
+        found.rank
     };
     (is_all && !findings.is_empty()).then_some(Dropped {
         findings,

@@ -115,13 +115,14 @@ pub(super) fn leading_to(root: &Path, library: &str) -> Option<Unsearched> {
             is_small && fs::read_to_string(&path).is_ok_and(|text| text.contains(&library))
         };
         let name = names(&place).into_iter().find(leads)?;
-        Some(match name.ends_with(ENDING) {
-            true => Unsearched {
+        Some(if name.ends_with(ENDING) {
+            Unsearched {
                 finding: format!("{folder} is not searched, but has {name}"),
                 advice: format!("Name the manifest: VK_ADD_DRIVER_FILES={folder}/{name} PROGRAM; or look at XDG_DATA_DIRS and XDG_CONFIG_DIRS, which \
                     replace the usual folders"),
-            },
-            false => of_name(&format!("{folder}/{name}")),
+            }
+        } else {
+            of_name(&format!("{folder}/{name}"))
         })
     })
 }

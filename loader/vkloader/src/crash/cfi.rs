@@ -179,9 +179,10 @@ fn apply(row: &UnwindTableRow<usize>, memory: &Memory, registers: &Registers) ->
     caller.pc = caller.get(back.0)?;
     caller.set_sp(frame);
     let stands_still = caller.pc == registers.pc && caller.sp() == registers.sp();
-    Some(match stands_still {
-        true => Caller::None,
-        false => Caller::Found(caller),
+    Some(if stands_still {
+        Caller::None
+    } else {
+        Caller::Found(caller)
     })
 }
 

@@ -45,9 +45,10 @@ pub(super) fn look(thread: Pid, known: &mut Known) -> Executed {
         let _ = again(thread);
         return Executed::Privileged;
     }
-    match known.has(program) {
-        true => Executed::Debugger,
-        false => Executed::Usual,
+    if known.has(program) {
+        Executed::Debugger
+    } else {
+        Executed::Usual
     }
 }
 

@@ -306,10 +306,13 @@ impl Watch {
                 }
                 stays
             }
-            Some(Event::Executed) => match self.executed(thread) {
-                true => ptrace::go_on(thread, 0),
-                false => ptrace::release(thread),
-            },
+            Some(Event::Executed) => {
+                if self.executed(thread) {
+                    ptrace::go_on(thread, 0)
+                } else {
+                    ptrace::release(thread)
+                }
+            }
             Some(Event::Ending) => {
                 self.ending(thread);
                 ptrace::go_on(thread, 0)

@@ -42,9 +42,10 @@ pub(super) fn find(records: &[Record]) -> Found {
 
 impl Found {
     fn manifest(&mut self, decision: &Decision) {
-        let path = match decision.path.is_empty() {
-            true => &decision.name,
-            false => &decision.path,
+        let path = if decision.path.is_empty() {
+            &decision.name
+        } else {
+            &decision.path
         };
         if decision.source.kind == "service" {
             add(&mut self.of_a_service, path.clone());

@@ -140,10 +140,11 @@ impl Linked<'_> {
         let Some(name) = manifested["ICD"]["library_path"].as_str() else {
             return;
         };
-        let path = match name.contains('/') {
+        let path = if name.contains('/') {
             // A relative library path starts at the manifest's folder.
-            true => Some(manifest.parent().unwrap_or(Path::new("/")).join(name)),
-            false => locate(name, self.own),
+            Some(manifest.parent().unwrap_or(Path::new("/")).join(name))
+        } else {
+            locate(name, self.own)
         };
         if let Some(path) = path
             && fs::canonicalize(&path).is_ok_and(|real| self.inside.contains(&real))

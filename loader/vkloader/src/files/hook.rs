@@ -84,9 +84,10 @@ impl Root {
     fn put(&self, library: &Path) -> io::Result<()> {
         let source = fs::canonicalize(library)?;
         self.put_to(library, &source)?;
-        match library.parent().is_some_and(is_usual) {
-            true => Ok(()),
-            false => self.put_to(&self.usual.join(library.file_name().unwrap_or_default()), &source),
+        if library.parent().is_some_and(is_usual) {
+            Ok(())
+        } else {
+            self.put_to(&self.usual.join(library.file_name().unwrap_or_default()), &source)
         }
     }
 

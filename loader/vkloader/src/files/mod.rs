@@ -165,9 +165,10 @@ impl Files {
             Some(format!("{manifest}: {} does not work, VkResult {result}", device.name))
         }));
         if driver.devices.is_empty() {
-            notes.push(match is_named {
-                true => format!("{manifest}: no device works, so the files that it opens for a device are not known"),
-                false => format!("{manifest}: left out, because none of its devices works here"),
+            notes.push(if is_named {
+                format!("{manifest}: no device works, so the files that it opens for a device are not known")
+            } else {
+                format!("{manifest}: left out, because none of its devices works here")
             });
         }
         if !is_named && driver.devices.is_empty() {

@@ -43,14 +43,15 @@ pub(super) fn observe(library: &Path, limit: Duration, candidate: &Candidate, la
     for other in ["VK_ADD_DRIVER_FILES", "VK_ICD_FILENAMES"] {
         command.env_remove(other);
     }
-    match candidate.manifest.contains(':') {
-        false => command.env("VK_DRIVER_FILES", &candidate.manifest),
+    if candidate.manifest.contains(':') {
         // The value of this variable is a list of file names. A variable with a list of paths would split a path that contains a colon.
-        true => command.env(
+        command.env(
             "VK_LOADER_DRIVERS_SELECT",
             super::choose::file_name(&candidate.manifest),
-        ),
-    };
+        );
+    } else {
+        command.env("VK_DRIVER_FILES", &candidate.manifest);
+    }
     if !layers {
         command.env("VK_LOADER_LAYERS_DISABLE", "~all~");
     }
@@ -96,9 +97,10 @@ impl Observed {
             .collect();
         // Several paths may refer to the same file through symbolic links.
         let real = fs::canonicalize(path).ok();
-        match named.iter().any(|other| fs::canonicalize(other).ok() == real) {
-            true => Some(path.into()),
-            false => named.first().map(|other| other.to_path_buf()),
+        if named.iter().any(|other| fs::canonicalize(other).ok() == real) {
+            Some(path.into())
+        } else {
+            named.first().map(|other| other.to_path_buf())
         }
     }
 

@@ -135,9 +135,10 @@ fn parts(pattern: &str) -> Option<Vec<String>> {
                 of_it.push(part.to_owned());
             }
             // Skips a set of characters, because the set has no fixed character.
-            let skipped = match after.starts_with('[') {
-                true => after.find(']')? + 1,
-                false => after.chars().next().map_or(0, char::len_utf8),
+            let skipped = if after.starts_with('[') {
+                after.find(']')? + 1
+            } else {
+                after.chars().next().map_or(0, char::len_utf8)
             };
             rest = after.get(skipped..)?;
         }

@@ -90,9 +90,10 @@ pub(super) fn inactive(records: &[&Record], active: &[ActiveLayer]) -> Vec<Inact
             Event::Decision(decision) if decision.subject == "layer" && decision.is_kept() => {
                 let row = Code::LayerInactive.row();
                 let unseen = codes::LAYER_NO_INSTANCE;
-                let (code, reason, advice) = match has_chain {
-                    true => (row.name, row.meaning, row.remedy),
-                    false => (unseen.name, unseen.meaning, unseen.remedy),
+                let (code, reason, advice) = if has_chain {
+                    (row.name, row.meaning, row.remedy)
+                } else {
+                    (unseen.name, unseen.meaning, unseen.remedy)
                 };
                 found.entry(decision.name.clone()).or_insert_with(|| InactiveLayer {
                     name: decision.name.clone(),
@@ -156,9 +157,10 @@ impl Report {
                 .findings
                 .insert(0, format!("without {layer}, the same process ends normally"));
             let variables = controlling(layer);
-            found.advice = match variables.is_empty() {
-                true => super::ended::without(library.as_deref().unwrap_or(layer), WITHOUT, layer),
-                false => without(layer),
+            found.advice = if variables.is_empty() {
+                super::ended::without(library.as_deref().unwrap_or(layer), WITHOUT, layer)
+            } else {
+                without(layer)
             };
             found.findings.extend(variables);
             found.file = library;
@@ -239,12 +241,11 @@ pub(crate) fn obstructed(report: &mut Report, layer: &str, with: &Seen, free: &S
         dropped
             .findings
             .push(format!("without the layer, a program can use {}", usable.join(", ")));
-        match is_asked_for {
+        if is_asked_for {
             // With this variable, the program's request for the layer would fail, so the advice does not name the variable.
-            true => {
-                dropped.advice = "Update the layer, or start the program without the option that asks for it.".into()
-            }
-            false => dropped.set = Some((WITHOUT.into(), layer.into())),
+            dropped.advice = "Update the layer, or start the program without the option that asks for it.".into();
+        } else {
+            dropped.set = Some((WITHOUT.into(), layer.into()));
         }
     }
     // The device can be created without the layer, so the driver works.

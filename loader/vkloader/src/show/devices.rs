@@ -85,9 +85,10 @@ pub(crate) fn devices(devices: &[probe::Device], matched: &[Device]) -> io::Resu
             let others = matched.iter().enumerate();
             let others = others.filter(|(other, device)| *other != place && chooses(&word, device));
             let others: Vec<String> = others.map(|(other, _)| other.to_string()).collect();
-            let also = match others.is_empty() {
-                true => String::new(),
-                false => format!("  # also chooses {}", others.join(", ")),
+            let also = if others.is_empty() {
+                String::new()
+            } else {
+                format!("  # also chooses {}", others.join(", "))
             };
             // The line is not wrapped, because readers copy it into a shell.
             let quoted = plain(&word).replace('\'', "'\\''");

@@ -236,8 +236,9 @@ fn file_name(path: &str) -> &str {
 
 /// Returns the beginning of a text, with as many characters as fit in a box.
 fn short(text: &str) -> String {
-    match text.chars().count() > LETTERS {
-        true => text.chars().take(LETTERS - 1).chain(['…']).collect(),
-        false => text.into(),
+    if text.chars().count() > LETTERS {
+        text.chars().take(LETTERS - 1).chain(['…']).collect()
+    } else {
+        text.into()
     }
 }

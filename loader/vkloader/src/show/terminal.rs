@@ -70,9 +70,10 @@ pub(crate) fn plain(text: &str) -> String {
     };
     let mut plain = String::with_capacity(text.len());
     for character in text.chars() {
-        match acts(character) {
-            true => plain.extend(character.escape_default()),
-            false => plain.push(character),
+        if acts(character) {
+            plain.extend(character.escape_default())
+        } else {
+            plain.push(character)
         }
     }
     plain
@@ -183,9 +184,10 @@ fn left_out(report: &Report, lines: &mut Lines) -> io::Result<()> {
     }
     lines.title("Left out, or in the way")?;
     for dropped in &report.dropped {
-        match dropped.is_noise() {
-            true => lines.wrapped(("  - ", "    "), FAINT, &dropped.in_short())?,
-            false => entry(dropped, lines)?,
+        if dropped.is_noise() {
+            lines.wrapped(("  - ", "    "), FAINT, &dropped.in_short())?
+        } else {
+            entry(dropped, lines)?
         }
     }
     Ok(())
@@ -206,9 +208,10 @@ fn hardware(report: &Report, lines: &mut Lines) -> io::Result<()> {
 }
 
 fn entry(dropped: &Dropped, lines: &mut Lines) -> io::Result<()> {
-    let name = match dropped.name.is_empty() {
-        true => dropped.file.as_deref().unwrap_or("without a name"),
-        false => &dropped.name,
+    let name = if dropped.name.is_empty() {
+        dropped.file.as_deref().unwrap_or("without a name")
+    } else {
+        &dropped.name
     };
     lines.wrapped(("  x ", "    "), TITLE, &format!("{}: {name}", dropped.subject))?;
     lines.wrapped(

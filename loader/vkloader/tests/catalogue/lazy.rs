@@ -61,9 +61,10 @@ fn program(machine: &Machine, creates: bool) -> Ran {
     let library = library();
     let library = library.to_str().expect("plain");
     let before = loads(machine);
-    let words: &[&str] = match creates {
-        true => &["probe", "--", library],
-        false => &["probe", "--driver", "--", library],
+    let words: &[&str] = if creates {
+        &["probe", "--", library]
+    } else {
+        &["probe", "--driver", "--", library]
     };
     let output = machine.run(words);
     let last = output

@@ -98,12 +98,13 @@ impl Row {
             After::Device => explained.code == 0 && !explained.devices().is_empty(),
             After::Gone => !explained.codes().contains(&self.code),
         };
-        match right {
-            true => Ok(()),
-            false => Err(format!(
+        if right {
+            Ok(())
+        } else {
+            Err(format!(
                 "the remedy \"{advice}\" does not help: {:#}",
                 explained.report["dropped"]
-            )),
+            ))
         }
     }
 

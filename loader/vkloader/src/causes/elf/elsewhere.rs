@@ -64,11 +64,12 @@ fn configured(texts: &[String], name: &str) -> Option<PathBuf> {
 
 /// Returns a broken link with the name of a library, and the link's target. For a name without a path, searches the default folders.
 pub(super) fn dangling(library: &str) -> Option<(String, String)> {
-    let paths: Vec<PathBuf> = match library.contains('/') {
-        true => vec![library.into()],
-        false => closure::usual_folders()
+    let paths: Vec<PathBuf> = if library.contains('/') {
+        vec![library.into()]
+    } else {
+        closure::usual_folders()
             .map(|folder| Path::new(folder).join(library))
-            .collect(),
+            .collect()
     };
     paths.iter().filter(|path| !path.exists()).find_map(|path| {
         let target = fs::read_link(path).ok()?;

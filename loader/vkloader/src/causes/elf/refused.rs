@@ -56,9 +56,10 @@ pub(super) fn explain(dropped: &mut Dropped, words: &str, library: &Path, own: I
         Why::Closed => closed(&file),
         Why::Full => limits::open_files(),
     };
-    let needed_by = match file == library {
-        true => String::new(),
-        false => format!(", which {} needs", file_name(&shown(library))),
+    let needed_by = if file == library {
+        String::new()
+    } else {
+        format!(", which {} needs", file_name(&shown(library)))
     };
     dropped
         .findings

@@ -132,9 +132,10 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Option
         None => Dropped {
             findings: vec![format!("the libraries that can use it: {}", libraries.join(", "))],
             advice: to_install(kernel_driver, &libraries, machine, report),
-            rank: match has_driver(report) {
-                true => rank::HARDWARE,
-                false => rank::CONSEQUENCE,
+            rank: if has_driver(report) {
+                rank::HARDWARE
+            } else {
+                rank::CONSEQUENCE
             },
             ..codes::HARDWARE_NO_DRIVER.about(card.to_string())
         },
@@ -237,11 +238,10 @@ fn to_update(library: &str, report: &Report) -> String {
         .surroundings
         .iter()
         .any(|word| CONTAINERS.contains(&word.as_str()));
-    let first = match in_container {
-        true => {
-            "Hand the node to the container with --device /dev/dri, because a volume is not enough. If that was done: update"
-        }
-        false => "Update",
+    let first = if in_container {
+        "Hand the node to the container with --device /dev/dri, because a volume is not enough. If that was done: update"
+    } else {
+        "Update"
     };
     format!(
         "{first} {update}, because the card may be newer than its Vulkan driver, or older than any; look in dmesg for messages of the kernel \

@@ -126,9 +126,10 @@ fn versions(machine: &Machine, report: &Report) -> Option<Dropped> {
     let (module, library) = (machine.nvidia_module()?, machine.nvidia_library()?);
     let row = codes::HARDWARE_NVIDIA_VERSIONS;
     (module != library).then(|| Dropped {
-        advice: match report.surroundings.iter().any(|word| word == "flatpak") {
-            true => drivers::for_flatpak(&module),
-            false => row.remedy.into(),
+        advice: if report.surroundings.iter().any(|word| word == "flatpak") {
+            drivers::for_flatpak(&module)
+        } else {
+            row.remedy.into()
         },
         findings: vec![format!("kernel module {module}, user libraries {library}")],
         ..row.about("NVIDIA")

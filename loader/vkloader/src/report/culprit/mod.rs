@@ -254,18 +254,17 @@ impl Crashed {
         self.culprit = if part.is_layer { Who::Layer } else { Who::Driver };
         self.name.clone_from(&part.name);
         self.library = Some(part.library.clone());
-        match part.is_layer {
-            true => {
-                self.switch = Some(Switch {
-                    variable: "VK_LOADER_LAYERS_DISABLE".into(),
-                    value: part.name.clone(),
-                });
-                self.own_switch = part
-                    .manifest
-                    .as_deref()
-                    .and_then(|path| switch::own(Path::new(path), &part.name));
-            }
-            false => self.switch = driver_switch(&part.library, &records.iter().collect::<Vec<_>>()),
+        if part.is_layer {
+            self.switch = Some(Switch {
+                variable: "VK_LOADER_LAYERS_DISABLE".into(),
+                value: part.name.clone(),
+            });
+            self.own_switch = part
+                .manifest
+                .as_deref()
+                .and_then(|path| switch::own(Path::new(path), &part.name));
+        } else {
+            self.switch = driver_switch(&part.library, &records.iter().collect::<Vec<_>>())
         }
     }
 
