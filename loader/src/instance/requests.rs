@@ -173,7 +173,7 @@ impl<'a> Requests<'a> {
         }
     }
 
-    /// Logs that portability drivers were not requested, if all drivers that were found are portability drivers (APP-89).
+    /// Logs which part of the request for portability drivers is missing, if all drivers that were found are portability drivers (APP-89).
     pub(super) fn explain_portability(&self, journal: &Journal<'_>) {
         let error = LogBits::ERROR | LogBits::DRIVER;
         let extension = self

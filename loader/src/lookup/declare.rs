@@ -80,7 +80,7 @@ macro_rules! commands {
         /// Names of all commands, each with a zero byte after it.
         pub const NAMES: &str = concat!($(stringify!($name), "\0"),*);
 
-        /// The number of each command's row.
+        /// Numbers of the rows, one constant for each command.
         pub mod row {
             $(pub const $name: u16 = $crate::lookup::number(stringify!($name));)*
         }

@@ -59,7 +59,7 @@ pub struct Packet<'a> {
     pub payload: &'a [u8],
 }
 
-/// Reasons why received bytes are not a valid packet. The receiver then closes the connection (LSV-35).
+/// Reasons why received bytes are not a valid packet. The receiver closes the connection after invalid bytes (LSV-35).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketError {
     /// The packet is shorter than a header.
