@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Tests a library that steps aside, in roots of Debian. The library is in a tree like that of an AppImage, and the system has another
-# library in each test. Mesa's software driver serves the program. The tree is linked with the C library of Debian 11. Arguments select
-# roots of the list SYSTEMS; without arguments, all are used.
+# Tests a library that steps aside, in roots of Debian. The library is in a tree like that of an AppImage. Each test has a system with a
+# different library. Mesa's software driver serves the program. The programs of the tree are linked with the C library of Debian 11.
+# Arguments select roots from the list SYSTEMS. The default is all of them.
 . "$(dirname "$0")/../make/common.sh"
 . tests/roots.sh
 
 SYSTEMS="bullseye bookworm sid"
 GROUP=aside HERE=$TARGET/bundle
 TREE=$HERE/AppDir SHOWN=figure
-# Path at which the tree is mounted, as an AppImage mounts itself, and folder of the system's libraries.
+# Path at which an AppImage would mount the tree, and folder of the system's libraries.
 MOUNTED=/tmp/.mount_app
 FOLDER=usr/lib/x86_64-linux-gnu
 
@@ -26,7 +26,7 @@ build() {
     VKL_STEPS_ASIDE=$2 LIBRARY_ONLY=yes SYSROOT=$sysroot CARGO_TARGET_DIR=$HERE/cargo make/build.sh
     install -D "$HERE/cargo/release/libvulkan.so" "$1"
 }
-# Writes the tree: a program, a library, and a script that finds them.
+# Writes the tree: a program, a library, and a script that sets the path of libraries.
 bundle() {
     library_folder "$TREE/usr/lib/libvulkan.so.1" "$HERE/programs/lib"
     CC="$HERE/cargo/linker -idirafter /usr/include" build_programs tests/programs "$HERE/programs" hello
@@ -39,7 +39,7 @@ RUN
     chmod +x "$TREE/AppRun"
 }
 
-# system NAME COMMAND ARGUMENT...: copies the root of a system by links, and lets the command change its /usr.
+# system NAME COMMAND ARGUMENT...: copies the root of a system as hard links, and lets the command change its /usr.
 system() {
     ROOT_OF_SYSTEM=$ROOTS/$1
     rm -rf "$HERE/system" "$TREE/usr/lib/libvulkan_lvp.so" && mkdir -p "$HERE/system"
@@ -47,13 +47,13 @@ system() {
     shift
     "$@"
 }
-# as_system LIBRARY NUMBERS: makes this the system's library, with the version in the name of its file.
+# as_system LIBRARY NUMBERS: makes LIBRARY the system's library. Its file name has the version NUMBERS.
 as_system() {
     rm -f "$HERE/system/$FOLDER"/libvulkan.so.1*
     cp "$(realpath "$1")" "$HERE/system/$FOLDER/libvulkan.so.$2"
     ln -s "libvulkan.so.$2" "$HERE/system/$FOLDER/libvulkan.so.1"
 }
-# Changes the driver's manifest to name the driver without its folder, and puts a file of that name into the tree.
+# Removes the folder from the driver's path in its manifest, and puts a file with the driver's name into the tree.
 hide_driver() {
     local manifest
     manifest=$(compgen -G "$HERE/system/usr/share/vulkan/icd.d/lvp_icd*.json")
@@ -61,7 +61,7 @@ hide_driver() {
     rm -f "$manifest.old"
     say "not a library" >"$TREE/usr/lib/libvulkan_lvp.so"
 }
-# started TREE: runs the tree in the system. The output is that of the program and of the loaders.
+# started TREE: runs the tree in the system, and prints the output of the program and of the loaders.
 started() {
     local status=0
     # shellcheck disable=SC2046 -- links prints several arguments
@@ -78,7 +78,7 @@ lacks() {
     not says "$1"
 }
 
-# Tests a system whose own library is older.
+# Tests a system whose own library has an older version.
 older() {
     system "$1" true
     started "$TREE"
@@ -86,7 +86,7 @@ older() {
     lacks "Stepping aside for"
     says "1 of 1 devices worked"
 }
-# Tests the same system library under a file name with a newer version.
+# Tests the same system library with a newer version in its file name.
 newer() {
     system "$1" as_system "$ROOTS/$1/$FOLDER/libvulkan.so.1" 1.9.0
     started "$TREE"
@@ -101,7 +101,7 @@ ours() {
     [ "$(grep -c "Vulkan Loader Version $VERSION" "$HERE/output")" = 2 ]
     says "1 of 1 devices worked"
 }
-# Tests a file in the tree that hides a driver with a bare name. Another build of the library finds no device.
+# Tests a file in the tree with the bare name of a driver. A build that does not step aside opens this file, and finds no device.
 hidden() {
     system "$1" hide_driver
     started "$TREE"

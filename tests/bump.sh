@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Tests bump.sh in a clone of this checkout, with headers that fit, need a decision, break something or are damaged, with failing tests, and
-# with invalid calls. After each failure the clone must be exactly as before, and a line must say why. Then tests a delivery that is
-# interrupted at each of its steps, and within them. Needs the pinned XML, but no network.
+# Tests bump.sh in a clone of this checkout. The headers fit, need a decision, break programs, or are damaged. Other cases have failing
+# tests or invalid arguments. After each failure, the clone must be unchanged, and the output must have the reason. Further tests interrupt
+# the final step of a bump at each of its parts, and within them. Needs the pinned XML, but no network.
 . "$(dirname "$0")/../make/common.sh"
 
 [ -f registry/input/vk.xml ] || { say "SKIPPED: no registry/input/vk.xml; make registry fetches it"; exit 0; }
@@ -32,7 +32,7 @@ header() {
     cp registry/input/video.xml "$folder/"
 }
 
-# Prints all files below a folder with content and time, including files that git ignores. Excludes the folders .git and target.
+# Prints all files below a folder with their contents and times, including files that git ignores. Excludes the folders .git and target.
 state() {
     (
         cd "$1"
@@ -56,7 +56,7 @@ holds() {
     fi
 }
 
-# bump ARGUMENT...: calls bump.sh of the clone. The call's status is in `status`, and its output in the log.
+# bump ARGUMENT...: calls bump.sh of the clone. Sets `status` to its exit status, and writes its output to the log.
 bump() {
     status=0
     "$clone/make/bump.sh" "$@" >"$scratch/log" 2>&1 || status=$?
@@ -73,13 +73,13 @@ stops() {
     holds "$name: it says why" grep -q -e "$text" "$scratch/log"
 }
 
-# refused NAME EDIT TEXT [TEST]: checks the same for an invented header.
+# refused NAME EDIT TEXT [TEST]: checks that an invented header fails with TEXT and changes nothing.
 refused() {
     header "$2"
     BUMP_TEST=${4:-true} stops "$1" "$3" "$NEXT"
 }
 
-# -- Calls that cannot work --
+# -- Calls with invalid arguments --
 
 for wrong in 1.4.0366 1.4 1.4.x 2.0.1 "1.4.1 1.4.2"; do
     stops "$wrong is no header" "^bump.sh: $wrong is no header: 1.4.N" "$wrong"
@@ -119,7 +119,7 @@ holds "the report says so too" grep -q 'things\? needs\? a decision' "$scratch/l
 refused "a successor that does not exist" 's|promotedto="VK_VERSION_1_4"|promotedto="VK_VERSION_1_9"|' 'error\[unknown-successor\]'
 refused "a damaged file is no registry" 's|</registry>||' 'error\[not-well-formed\]'
 refused "tests that fail stop the bump" '' 'the tests of the header failed' false
-# ended TREE: waits until all processes of a killed bump are gone, and their lock with them. A busy system takes a moment.
+# ended TREE: waits until all processes of a killed bump are gone, and their lock is released. On a busy system, this takes a moment.
 ended() {
     flock --timeout 60 "$1/registry" true
 }
@@ -170,7 +170,7 @@ status=0
 (cd "$clone" && xtask documents --check) >"$scratch/log" 2>&1 || status=$?
 holds "the documents are up to date" [ $status = 0 ]
 
-# -- A delivery that is interrupted --
+# -- An interrupted delivery --
 
 # A small tree with a pending bump: files that change, appear or disappear, and files that git ignores.
 tree=$scratch/tree old=$scratch/old new=$scratch/new
@@ -206,8 +206,8 @@ own update-ref refs/worktree/bump "$pending"
 content() { (cd "$1" && find . \( -name target -o -name .git \) -prune -o -type f -exec sha256sum {} + | sort); }
 BEFORE=$(content "$old") AFTER=$(content "$new")
 
-# deliver [COMMAND...]: delivers the pending bump into a fresh tree under the command, which may stop it. The status of the call is in
-# `status`.
+# deliver [COMMAND...]: delivers the pending bump into a fresh tree. The call runs under COMMAND, which may stop it. Sets `status` to the
+# exit status.
 deliver() {
     rm -rf "$tree"
     cp -r "$old" "$tree"
@@ -215,7 +215,7 @@ deliver() {
     setsid --fork --wait "$@" "$tree/make/bump.sh" >"$scratch/log" 2>&1 || status=$?
     ended "$tree"
 }
-# finishes NAME: checks that the next call completes the delivery, whatever state the tree is in.
+# finishes NAME: checks that the next call completes the delivery, in any state of the tree.
 finishes() {
     "$tree/make/bump.sh" >"$scratch/log" 2>&1 || true
     holds "$1: the next call finishes it" [ "$(content "$tree")" = "$AFTER" ]
@@ -227,8 +227,8 @@ holds "nothing of it is pending" [ -z "$(git -C "$tree" for-each-ref refs/worktr
 deliver false
 holds "what is pending changes nothing by itself" [ "$(content "$tree")" = "$BEFORE" ]
 
-# Programs that come before the system's programs in PATH, and count their calls. At step AT, everything is killed, before or after the
-# call.
+# Creates programs that precede the system's programs in PATH, and count their calls. At call AT, the whole bump is killed, before or after
+# the call.
 mkdir "$scratch/steps"
 cat >"$scratch/steps/git" <<'END'
 #!/bin/sh
@@ -258,7 +258,8 @@ for HOW in before after; do
     done
 done
 
-# Interrupts the command of git that writes. At each system call that changes a file, git is killed, or the disk is full.
+# Interrupts the command of git that writes. At each system call that changes a file, git is killed, or the call fails because the disk is
+# full.
 mkdir "$scratch/within"
 cat >"$scratch/within/git" <<'END'
 #!/bin/sh
@@ -284,7 +285,7 @@ else
     say "SKIPPED: this system lets no strace kill a command in the middle of its work"
 fi
 
-# Tests a truncated file, and a changed one.
+# Tests a file that was truncated, and a file that was changed.
 for length in 0 5; do
     deliver false
     head -c $length "$new/generated/a b.rs" >"$tree/generated/a b.rs"

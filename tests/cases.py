@@ -1,4 +1,4 @@
-"""Cases of the scripted tests.
+"""Runs the cases of the scripted tests.
 
 Each case is a function. A case passes when it returns, fails when it raises `Failure`, and is skipped when it raises `Skip`. `main` runs
 the cases of the given modules. For each case, `main` prints a line that begins with `ok`, `FAIL` or `skip`, and `make test` counts these
@@ -20,18 +20,18 @@ from pathlib import Path
 os.umask(0o022)
 ROOT = Path(__file__).resolve().parent.parent
 SCRATCH = Path(tempfile.mkdtemp(prefix="vkl-cases-"))
-# Seconds after which a program counts as hanging. The limit is so long that a slow machine never looks like a wrong result.
+# Time in seconds after which a program counts as hanging. The limit is long, so that a slow machine does not fail a test.
 HANG = 300
-# Processes that were started here and may still run. These processes are ended when this program ends for any reason.
+# Processes that this program has started and that may still run. They are ended when this program ends for any reason.
 _running = set()
 
 
 class Failure(Exception):
-    """The case fails; the text has the observed result."""
+    """Raised when a case fails. The text has the observed result."""
 
 
 class Skip(Exception):
-    """The case cannot run here; the text says what is missing."""
+    """Raised when a case cannot run on this machine. The text says what is missing."""
 
 
 def expect(condition, text):
@@ -41,7 +41,7 @@ def expect(condition, text):
 
 
 def setting(name):
-    """Returns a path that `make` passes in the environment. Without it, the case is skipped."""
+    """Returns a path that `make` passes in an environment variable. Skips the case if the variable is missing."""
     value = os.environ.get(name)
     if not value:
         raise Skip(f"{name} is not set")
@@ -75,7 +75,7 @@ def start(arguments, **options):
 
 
 def end(process):
-    """Ends a process and its descendants, and waits for it."""
+    """Ends a process and its descendants, and waits for their end."""
     for sign in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(process.pid, sign)
@@ -90,7 +90,7 @@ def end(process):
 
 
 def run(arguments, timeout, status=0, **options):
-    """Runs a program to its end and returns its output (both streams); fails on a time-out or another exit status."""
+    """Runs a program to its end, and returns its output and errors as one text. Fails on a time-out or another exit status."""
     process = start(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, **options)
     shown = " ".join(str(a) for a in arguments)
     try:
@@ -104,7 +104,7 @@ def run(arguments, timeout, status=0, **options):
 
 
 def clean_up():
-    """Ends remaining processes and removes the scratch folders. `main` calls this."""
+    """Ends remaining processes, and removes the scratch folders. `main` calls this function at the end."""
     for process in list(_running):
         end(process)
     if os.environ.get("VKL_KEEP"):
@@ -114,7 +114,7 @@ def clean_up():
 
 
 def _run_case(name, function):
-    """Runs one case; prints its line and returns its first word."""
+    """Runs one case and prints its line. Returns the first word of the line."""
     begin = time.monotonic()
     try:
         function()
@@ -123,19 +123,19 @@ def _run_case(name, function):
         word, reason = "skip", f": {skip}"
     except Failure as failure:
         word, reason = "FAIL", f": {failure}"
-    except Exception:  # a defect of the case itself must not end the others
+    except Exception:  # a defect of the case must not end the other cases
         word, reason = "FAIL", ":\n" + traceback.format_exc()
     print(f"  {word:<5} {name} ({time.monotonic() - begin:.1f} s){reason}", flush=True)
     return word
 
 
 def _title(module):
-    """Returns the module's name; for a program of one file, the name of its folder."""
+    """Returns the name of a module. For a program with only one file, returns the name of its folder."""
     return Path(module.__file__).parent.name if module.__name__ == "__main__" else module.__name__
 
 
 def main(modules):
-    """Runs the cases of the modules, or those whose names contain an argument; the exit status is 1 if one failed."""
+    """Runs the cases of the modules, or only those whose names contain an argument. The exit status is 1 if a case failed."""
     atexit.register(clean_up)
     for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(sign, lambda number, frame: sys.exit(128 + number))

@@ -1,4 +1,4 @@
-"""Tests of the binary interface: the exports and needs of the library, and the emitted types beside those of the C headers."""
+"""Tests of the binary interface: the exports and imports of the library, and the emitted types in comparison with the C headers."""
 
 import sys
 from pathlib import Path

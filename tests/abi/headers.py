@@ -1,7 +1,7 @@
 """Compares the emitted types with the C headers of the system, as far as the headers contain them (GEN-40).
 
-The emitted types become assertions in C, which the C compiler checks. The headers may be older than the registry. Types that
-they lack are counted and named.
+The script turns the emitted types into assertions in C, which the C compiler checks. The headers may be older than the registry. The output
+counts and names the types that they lack.
 """
 
 import re
@@ -64,7 +64,8 @@ def errors(assertions):
 
 
 def check(what, assertions, least):
-    """Fails if an assertion does not hold, or if there are fewer assertions than a correct parse of the files yields."""
+    """Fails if an assertion does not hold, or if there are fewer than `least` assertions, which shows that the files were not parsed
+    correctly."""
     expect(len(assertions) >= least, f"only {len(assertions)} {what} were compared; the emitted files read otherwise?")
     wrong = errors(assertions)
     expect(not wrong, f"{len(wrong)} {what} differ:\n" + "\n".join(wrong[:30]))
@@ -72,14 +73,14 @@ def check(what, assertions, least):
 
 @cache
 def structures():
-    """Returns the rows of layout.rs: name, size, alignment, list of member and offset."""
+    """Returns the rows of layout.rs: the name, the size, the alignment, and the offset of each member."""
     text = emitted("types/layout.rs")
     rows = re.findall(r"^    (\w+)(?:<\w+>)?: (\d+), (\d+)((?:,\s*[\w#]+\s+\d+)*);", text, re.MULTILINE)
     return [(name, size, align, re.findall(r"([\w#]+)\s+(\d+)", members)) for name, size, align, members in rows]
 
 
 def c_name(member):
-    """Returns a member's name in C. Rust marks names that are keywords."""
+    """Returns a member's name in C. In Rust, `r#` precedes names that are keywords."""
     return member.removeprefix("r#")
 
 
@@ -118,7 +119,7 @@ def constants():
     found = re.findall(r"pub const (VK_\w+): Self = Self\((-?\w+)\);", emitted("types/enums.rs"))
     found += re.findall(r"pub const (VK_\w+): Self = Self\((-?\w+)\);", emitted("types/flags.rs"))
     for name, bits, value in re.findall(r"pub const (VK_\w+): u(\d+) = (!?\d+);", emitted("types/constants.rs")):
-        # `!1` is the complement of a number of that many bits.
+        # `!1` is the complement of a number with `bits` bits.
         inverse = f"~(uint{bits}_t){value[1:]}"
         found.append((name, inverse if value.startswith("!") else value))
     assertions = [(f"{name} is {value}", f"{name} == {value}") for name, value in found if name in known()]
@@ -167,7 +168,7 @@ def signatures():
 
 
 def control():
-    """Tests the check itself: the compiler reports three assertions that are false."""
+    """Tests the check itself: the compiler reports each of three false assertions."""
     false = [
         ("size", "sizeof(VkExtent2D) == 9"),
         ("offset", "offsetof(VkApplicationInfo, apiVersion) == 40"),
@@ -178,7 +179,7 @@ def control():
 
 
 def unknown():
-    """Lists the items that the headers are too old for. Only assertions in the emitted Rust check these."""
+    """Lists the items that these headers lack, because they are too old. Only assertions in the emitted Rust code check these items."""
     names = [name for name, *_ in structures() if name not in known()]
     names += [function[0] for function in functions() if not is_known(function)]
     version = re.search(r"#define VK_HEADER_VERSION (\d+)", (HEADERS / "vulkan_core.h").read_text())[1]

@@ -1,4 +1,4 @@
-"""The library file, as the dynamic linker sees it (APP-1 to APP-4, GEN-53)."""
+"""Tests of the data in the library file that the dynamic linker uses (APP-1 to APP-4, GEN-53)."""
 
 import re
 from collections import Counter
@@ -8,7 +8,7 @@ from cases import ROOT, expect, run, setting, tool
 LIST = ROOT / "generated/exports/linux.txt"
 # GEN-53: number of the commands of core Vulkan and of the window systems of Linux.
 EXPORTS = 269
-# The dynamic linker, which the library may need in addition to the C library.
+# Libraries that the library under test may need.
 NEEDED = {"libc.so.6"}
 LINKER = re.compile(r"ld-linux.*\.so\.\d+")
 
@@ -58,20 +58,20 @@ def soname():
 
 
 def needed():
-    """The library needs no other library than the C library."""
+    """The library needs only the C library."""
     surplus = [name for name in dynamic("NEEDED") if name not in NEEDED and not LINKER.fullmatch(name)]
     expect(not surplus, f"needs {surplus}")
 
 
 def undefined():
-    """Each undefined symbol belongs to the C library and has a version. Lazy binding would hide any other one."""
+    """Each undefined symbol belongs to the C library and has a version. Lazy binding would hide any other undefined symbol."""
     lines = run([tool("nm"), "-D", "--undefined-only", setting("VKL_LIBRARY")], 30).splitlines()
     homeless = [name for kind, name in (line.split() for line in lines) if kind == "U" and "@" not in name]
     expect(not homeless, f"no library that it is linked with defines {homeless}")
 
 
 def hardened():
-    """The stack is not executable, which one assembly file without a note would cause, and code has no relocations."""
+    """The stack is not executable, and the code has no relocations. One assembly file without its note would make the stack executable."""
     segments = run([tool("readelf"), "-l", "-W", setting("VKL_LIBRARY")], 30)
     stack = re.search(r"GNU_STACK.*", segments)
     expect(stack and "RWE" not in stack[0], f"stack: {stack and stack[0]}")
@@ -81,7 +81,8 @@ def hardened():
 
 
 def frames():
-    """Debuggers and profilers find the caller from the first instruction of every exported function: an entry of the unwind table covers it."""
+    """An entry of the unwind table covers the first instruction of every exported function, so that debuggers and profilers find the
+    caller from there."""
     text = run([tool("readelf"), "--debug-dump=frames", setting("VKL_LIBRARY")], 30)
     ranges = [(int(begin, 16), int(end, 16)) for begin, end in re.findall(r"FDE.*pc=([0-9a-f]+)\.\.([0-9a-f]+)", text)]
     bare = [name for name, _, at in symbols() if not any(begin <= at < end for begin, end in ranges)]

@@ -1,5 +1,6 @@
-/* Includes every Vulkan header on a machine that may have none of the window systems. This file declares their types, in place of the
- * headers that vulkan.h would include. Only the sizes of these types matter here, and that they are distinct. */
+/* Includes every Vulkan header on a machine that may have none of the window systems. This file declares their types,
+ * in place of the headers that vulkan.h would include. For this purpose, the types only need the right sizes, and must
+ * be distinct. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,7 +21,7 @@ struct _screen_buffer;
 typedef void *HANDLE, *HINSTANCE, *HWND, *HMONITOR;
 typedef const uint16_t *LPCWSTR;
 typedef unsigned long DWORD;
-typedef uint64_t LUID; /* in Windows a structure of 8 bytes, which Windows passes as a number */
+typedef uint64_t LUID; /* in Windows a structure of 8 bytes, which calls pass like a number */
 typedef struct _SECURITY_ATTRIBUTES SECURITY_ATTRIBUTES;
 typedef uint32_t zx_handle_t;
 typedef uint32_t GgpStreamDescriptor;
@@ -45,7 +46,7 @@ typedef uint32_t GgpFrameToken;
 #include <vulkan/vulkan_xlib.h>
 #include <vulkan/vulkan_xlib_xrandr.h>
 
-/* These macros follow the includes, so that vulkan.h includes no header of these systems. */
+/* These macros come after the includes, so that vulkan.h includes no header of these systems. */
 #define VK_USE_PLATFORM_ANDROID_KHR
 #define VK_USE_PLATFORM_DIRECTFB_EXT
 #define VK_USE_PLATFORM_FUCHSIA

@@ -1,6 +1,6 @@
-"""The promises that `xtask interface` checks: exported names, symbol versions, and the required version of the C library.
+"""Tests of `xtask interface`, which checks exported names, symbol versions, and the required version of the C library.
 
-Each test breaks one promise with a library made for this purpose. The check must report this.
+Each test builds a library that breaks one of these promises. The check must report this.
 """
 
 import subprocess
@@ -8,7 +8,7 @@ import subprocess
 from cases import HANG, ROOT, Skip, expect, program, run, scratch, tool
 from library import names
 
-# Source of a library that needs the C library and has an address that is known only when it is loaded.
+# Source of a library that needs the C library, and has an address that the dynamic linker must fill in.
 RELOCATED = """
 int puts(const char *text);
 static void *hidden(void) { puts(""); return hidden; }

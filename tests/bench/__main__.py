@@ -1,8 +1,8 @@
 """Measures the library beside another loader, prints the table, and writes raw data, summary and plots.
 
-Without arguments it measures all cases. `quick` measures a few cases and writes nothing. `profile WORDS` shows the functions that execute
-most instructions, for each case whose title contains the words. `drivers` measures the installed drivers alone, and needs neither callgrind
-nor strace. `drivers drop-caches` empties the page cache of the whole machine for the cold cases, which needs root.
+Without arguments, the script measures all cases. `quick` measures a few cases and writes no files. `profile WORDS` shows the functions with
+the most instructions, for each case whose title contains the words. `drivers` measures the installed drivers alone, and needs neither
+callgrind nor strace. `drivers drop-caches` empties the page cache of the whole machine for the cold cases, which needs root.
 """
 
 import datetime
@@ -30,7 +30,7 @@ RUNS = ROOT / "tests/bench-runs"
 
 
 def stripped_sizes(libraries, scratch):
-    """Returns the sizes of the files in bytes, without symbols that are unused at run time."""
+    """Returns the sizes of the files in bytes, without symbols that are not used at run time."""
     sizes = {}
     for side, library in libraries.items():
         copy = scratch / "stripped"
@@ -60,7 +60,7 @@ def about(libraries):
 
 
 def stage(scratch):
-    """Returns the environment of the visits, whose files are in a scratch folder."""
+    """Returns the environment for measurements, whose files are in a scratch folder."""
     programs = Path(os.environ["VKL_BENCH_PROGRAMS"])
     names = scratch / "names"
     names.write_text("".join(tools.command_names(ROOT / "registry/snapshot/commands.txt")))
@@ -85,7 +85,7 @@ def of_drivers(scratch, libraries, everything):
     """Returns the figures of the installed drivers."""
     scratch.mkdir()
     programs = Path(os.environ["VKL_BENCH_PROGRAMS"])
-    # The list of names is empty, so nothing is looked up.
+    # The list of command names is empty, so no measurement looks up commands.
     bench = tools.Bench(Stage(scratch, programs), programs, os.devnull)
     program = os.environ.get("VKL_VKLOADER") or libraries[OURS].parent / "vkloader"
     both = {drivers.OURS: libraries[OURS], drivers.KHRONOS: libraries[PEER]}

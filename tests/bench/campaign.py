@@ -1,4 +1,4 @@
-"""Runs visits on both libraries alternately, and keeps the figures."""
+"""Runs the measurements of both libraries alternately, and stores the figures."""
 
 import csv
 import statistics
@@ -8,22 +8,23 @@ from collections import defaultdict
 from catalogue import CALLS, CLOCK, FIRST, INSTRUCTIONS, LATER, OPEN
 
 OURS, PEER = SIDES = ("ours", "peer")
-# This library, built without the reader of a driver catalogue. The instructions of this library are counted, but its time is not measured.
+# Name of the build of this library without the reader of a driver catalogue. Its instructions are counted, but its time is not measured.
 PLAIN = "plain"
-# Odd, so that a median is one of the measurements.
+# Number of processes for each measurement. The number is odd, so that a median is one of the measurements.
 PROCESSES = 15
-# Number of measurements of a step when instructions are counted: the first one, one that may still differ, and one that represents all
-# later ones.
+# Number of measurements of a step when instructions are counted. The first and the second may differ, and the third represents all later
+# ones.
 COUNTED_REPEAT = 3
 
 
 def instructions(cost, label):
-    """Returns the instructions that are counted: those of the linker for opening the library, otherwise those of the loader."""
+    """Returns the counted instructions of a measurement. For opening the library, these include the dynamic linker. For other steps,
+    they are those of the loader."""
     return cost.everything() if label == OPEN.label else cost.total()
 
 
 class Results:
-    """All figures: (side, visit, tool, label, which) to a list with one element for each process."""
+    """Figures of a run. `figures` maps (side, visit, tool, label, which) to a list with one element for each process."""
 
     def __init__(self):
         self.figures = defaultdict(list)
@@ -33,7 +34,8 @@ class Results:
         self.operations = {}
 
     def add(self, side, visit, tool, label, pairs):
-        """Adds the measurements of one process for a label: (figure, operations) each. Opening is taken from one visit only."""
+        """Adds the measurements of one process for a label, which are pairs (figure, operations). Opening the library counts in one
+        visit only."""
         if label == OPEN.label and visit != OPEN.visit:
             return
         values = [figure / operations for figure, operations in pairs]
@@ -42,7 +44,7 @@ class Results:
         self.figures[side, visit, tool, label, LATER].append(statistics.median(later) if tool == CLOCK else later[-1])
 
     def figure(self, side, row, tool):
-        """Returns the median over all processes; None if nothing was measured."""
+        """Returns the median over all processes, or None without a measurement."""
         found = self.figures.get((side, row.visit, tool, row.label, row.which))
         return statistics.median(found) if found else None
 
@@ -51,12 +53,13 @@ class Results:
         return self.costs[side, row.visit, row.label, row.which]
 
     def alone(self, side, visit, label, symbol):
-        """Returns the instructions of one call of the loader's function with this name; None if they were not counted."""
+        """Returns the instructions of one call of the loader's function with this name, or None if they were not counted."""
         cost = self.costs.get((side, visit, label, LATER))
         return cost and cost.own[cost.loader, symbol] / self.operations[side, visit, label]
 
     def ratio(self, row, tool, other=PEER):
-        """Returns our figure divided by the peer's; None if one is missing or the peer's is zero."""
+        """Returns the figure of this library divided by that of the other loader. Returns None if a figure is missing or the divisor is
+        zero."""
         ours, peer = (self.figure(side, row, tool) for side in (OURS, other))
         return ours / peer if ours is not None and peer else None
 
@@ -93,7 +96,7 @@ def run(bench, libraries, visits):
     for number, visit in enumerate(visits):
         progress(f"counting {number + 1}/{len(visits)}: {visit}")
         count(bench, libraries, visit, results)
-    # The outer loop is the process number, so that a busy minute of the machine affects all visits alike.
+    # The outer loop counts processes, so that a busy minute of the machine affects all measurements equally.
     for number in range(PROCESSES):
         progress(f"timing, process {number + 1}/{PROCESSES} of each")
         order = SIDES if number % 2 == 0 else SIDES[::-1]

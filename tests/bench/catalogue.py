@@ -1,4 +1,4 @@
-"""The measurements: visits (one process each), rows of the table, axes of the plots, and cases of the stage `gate`."""
+"""The measurements: visits, which are one process each, rows of the table, axes of the plots, and cases of the stage `gate`."""
 
 from dataclasses import dataclass
 
@@ -10,12 +10,12 @@ FIRST, LATER = "first", "later"
 
 @dataclass(frozen=True)
 class Visit:
-    """A process: its scene, and the steps that it runs."""
+    """Process of a measurement: its scene, and the steps that it runs."""
 
     scene: Scene
     steps: tuple
     tools: tuple = TOOLS
-    # Number of times that a process measures each step by the clock. A process that measures a step once is started once.
+    # Number of times that a process measures the time of each step. With 1, the process runs only once.
     repeat: int = 21
 
     def __str__(self):
@@ -24,7 +24,7 @@ class Visit:
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table: one label of a visit, from its first or its later measurements."""
+    """Row of the table: one label of a visit, from its first or its later measurements."""
 
     title: str
     visit: Visit
@@ -58,12 +58,12 @@ def device(scene):
 
 
 def look_ups(scene):
-    """Returns a visit that looks all entry points up."""
+    """Returns a visit that looks up all entry points."""
     return Visit(scene, ("look-ups",))
 
 
 def threads(count):
-    """Returns a visit that creates and destroys instances in several threads at once."""
+    """Returns a visit that creates and destroys instances in several threads at the same time."""
     return Visit(BASE, (f"threads={count}",), (CLOCK,), repeat=101)
 
 
@@ -116,7 +116,7 @@ QUICK = [row for row in ROWS if row.visit.scene == BASE and row.label != "thread
 
 @dataclass(frozen=True)
 class Axis:
-    """A number that grows along the plots of one file, and the cases in the plots."""
+    """Number that grows along the plots of one file, with the cases of these plots."""
 
     name: str
     points: tuple

@@ -1,6 +1,6 @@
-/* A driver that takes almost no time: it has one physical device and static objects, and calls no other library. This driver offers every
- * command except those whose names end with an underscore. No real command has such a name, so the benches use these names for look-ups
- * that fail. */
+/* A driver that needs almost no time: it has one physical device and static objects, and calls no other library. This
+ * driver offers every command except those whose names end with an underscore. No real command has such a name, so the
+ * benches use these names for look-ups that fail. */
 #include "names.h"
 #include <vulkan/vk_icd.h>
 
@@ -27,7 +27,7 @@ static VkResult instance_version(uint32_t *version) {
     return VK_SUCCESS;
 }
 
-/* Returns the extensions of the instance: only one, so that the answer is not empty. */
+/* Returns one instance extension, so that the list is not empty. */
 static VkResult extensions(uint32_t *count, VkExtensionProperties *properties) {
     static const VkExtensionProperties only = {"VK_KHR_get_physical_device_properties2", 2};
     if (properties && *count > 0)
@@ -99,8 +99,8 @@ static VkResult command_buffers(VkDevice device, const VkCommandBufferAllocateIn
     return VK_SUCCESS;
 }
 
-/* Returns whether a name counts as unknown. This check precedes any search in a table, so that a failed look-up takes as long as hashing
- * the name would. */
+/* Returns true if a name counts as unknown. This check precedes any search in a table, so that a failed look-up needs
+ * as little time as hashing the name. */
 static bool missed(const char *name) {
     size_t length = 0;
     while (name[length])
@@ -108,8 +108,8 @@ static bool missed(const char *name) {
     return length < 4 || name[length - 1] == '_';
 }
 
-/* Returns the function that the table has for a name. Any other name gets `nothing`, except names with `vk_`: those belong to the loader's
- * own interface, and the driver offers only the ones in the table. */
+/* Returns the function that the table has for a name. For other names, returns the function `nothing`. Names that begin
+ * with `vk_` belong to the interface with the loader, and give NULL unless the table has them. */
 static PFN_vkVoidFunction answer(const struct answer *table, size_t count, const char *name) {
     const PFN_vkVoidFunction own = find(table, count, name);
     return own || name[2] == '_' ? own : (PFN_vkVoidFunction)nothing;
@@ -153,7 +153,7 @@ EXPORT PFN_vkVoidFunction vk_icdGetInstanceProcAddr(VkInstance instance, const c
     return missed(name) ? NULL : answer(TABLE, sizeof TABLE / sizeof *TABLE, name);
 }
 
-/* Returns functions for names that begin as those of physical-device commands do, and for no others. */
+/* Returns functions only for names with the prefixes of physical-device commands. */
 EXPORT PFN_vkVoidFunction vk_icdGetPhysicalDeviceProcAddr(VkInstance instance, const char *name) {
     static const char PREFIX[] = "vkGetPhysicalDevice";
     for (size_t i = 0; i + 1 < sizeof PREFIX; i++)

@@ -1,4 +1,5 @@
-/* The steps that use the drivers of the machine. They measure the first calls of a program, and the same work with the drivers alone. */
+/* Steps that use the drivers of the machine. These steps measure the first calls of a program, and the same work
+ * with the drivers alone. */
 #include "measure.h"
 #include <dlfcn.h>
 #include <stdio.h>
@@ -16,7 +17,8 @@ static const VkInstanceCreateInfo INSTANCE = {
     .pApplicationInfo = &APPLICATION,
 };
 
-/* Returns the processor time of all threads of this process in nanoseconds. On a busy machine this is the better figure. */
+/* Returns the processor time of all threads of this process in nanoseconds. On a busy machine, this figure is more
+ * reliable than the elapsed time. */
 static long processor(void) {
     struct timespec now;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -94,7 +96,8 @@ static void describe(const struct run *run, VkPhysicalDevice device) {
     demand(list(device, NULL, &count, extensions) == VK_SUCCESS, "device extensions");
 }
 
-/* Makes an instance and describes each of its devices. With `used`, also makes and destroys a device on each. */
+/* Creates an instance and describes each of its devices. With `used`, also creates and destroys a logical device on
+ * each. */
 static void walk(const struct run *run, bool used) {
     const PFN_vkEnumerateInstanceExtensionProperties extensions = exported(run, "vkEnumerateInstanceExtensionProperties");
     const PFN_vkEnumeratePhysicalDevices enumerate_devices = exported(run, "vkEnumeratePhysicalDevices");
@@ -136,7 +139,7 @@ void use_all(struct run *run, long unused) {
     end("used", 1);
 }
 
-/* A driver that this program calls without a loader, like a program that knew which driver to open. */
+/* Driver that this program calls without a loader, as a program could that knew which driver to open. */
 struct driver {
     void *library;
     PFN_vkGetInstanceProcAddr get;

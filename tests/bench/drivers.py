@@ -1,7 +1,7 @@
 """Measures the cost of the installed drivers in a program's first calls, and the part that a driver catalogue saves (docs/catalogue.md).
 
-The rows name the installed drivers. The script needs only the measuring program, two libraries and `vkloader`. Without strace, the columns
-of system calls are empty.
+The rows name the installed drivers. The script needs the measuring program, two libraries and `vkloader`. Without strace, the columns of
+system calls are empty.
 """
 
 import ctypes
@@ -22,7 +22,7 @@ from report import grid
 from scene import Scene
 
 WARM, COLD = "warm", "cold"
-# Number of measurements, each in its own process. The number is odd, so that a median is one of them.
+# Number of measurements, each in its own process. The number is odd, so that a median is one of the measurements.
 PROCESSES = {WARM: 21, COLD: 7}
 KHRONOS, OURS, KNOWN, KEPT, LAZY, ALONE = COLUMNS = ("Khronos", "ours", "with a catalogue", "and keep-open", "and lazy", "drivers alone")
 FOLDERS = ("/etc/vulkan/icd.d", "/usr/local/share/vulkan/icd.d", "/usr/share/vulkan/icd.d")
@@ -33,20 +33,20 @@ ARCHITECTURE = {"i686": "x86", "armv7l": "arm", "ppc64le": "powerpc64le"}
 
 @dataclass(frozen=True)
 class Case:
-    """A row: the steps of a process, the figures that are added up, and the side that they belong to."""
+    """Row of the table: the steps of a process, the figures that are added up, and the side to which they belong."""
 
     title: str
     steps: tuple
     labels: tuple
     columns: tuple
     files: tuple = (WARM, COLD)
-    # Words in the output of drivers that are asked without a loader.
+    # Labels in the output of a process that calls the drivers without a loader.
     alone: tuple = ("opened", "asked")
 
 
 QUERY = Case("first extension query", ("extensions",), ("extensions",), (KHRONOS, OURS, KNOWN))
 CREATION = Case("create an instance and enumerate", ("enumerate",), ("enumerate",), (KHRONOS, OURS, KNOWN, ALONE))
-# Processor time of the process and its threads, without the time in which the process waits for the machine.
+# Processor time of the process and its threads, without the time in which the process waits.
 COMPUTED = Case("the same, processor time", ("enumerate",), ("processor",), CREATION.columns, (WARM,), ("processor",))
 PROBES = ("probes",), (KHRONOS, OURS, KNOWN, KEPT), (WARM,)
 AGAIN = Case("the same again, after destroying it", PROBES[0], ("again",), *PROBES[1:])
@@ -61,38 +61,39 @@ COUNTED = (QUERY, CREATION, BOTH, LOOK, USE)
 
 @dataclass
 class Driver:
-    """An installed driver."""
+    """Driver that is installed on this machine."""
 
     manifest: str
     library: str
-    # Number of devices that the driver lists without a loader; None if the driver does not open or ends the process.
+    # Number of devices that the driver lists without a loader, or None if the driver cannot be opened or ends the
+    # process.
     devices: int | None = None
-    # The last words of the failed attempt to ask the driver.
+    # Last words of the output if the driver could not list its devices.
     problem: str = ""
 
 
 @dataclass
 class Found:
-    """All figures of the installed drivers."""
+    """Figures of the installed drivers."""
 
     drivers: list
-    # The method that makes files cold, and its result.
+    # Method of removing files from the page cache, and its result.
     eviction: str = ""
-    # Maps (column, case, files) to milliseconds, and to numbers of system calls: one element per process.
+    # Maps (column, case, files) to a list with one element for each process: milliseconds, or numbers of system calls.
     times: dict = field(default_factory=lambda: defaultdict(list))
     calls: dict = field(default_factory=dict)
-    # Reasons why entries of the catalogue do not count on this machine.
+    # Reasons why entries of the catalogue are not used on this machine.
     doubts: list = field(default_factory=list)
-    # Reasons why something was not measured.
+    # Reasons why figures were not measured.
     skipped: list = field(default_factory=list)
 
     def time(self, column, case, files=WARM):
-        """Returns the median in milliseconds; None if nothing was measured."""
+        """Returns the median in milliseconds, or None without a measurement."""
         values = self.times.get((column, case, files))
         return statistics.median(values) if values else None
 
     def has(self, *libraries):
-        """Returns `True` if each name begins the name of some driver's library, and that driver can be asked."""
+        """Returns `True` if each name is a prefix of the library name of a working driver."""
         names = [Path(driver.library).name for driver in self.drivers if driver.devices is not None]
         return all(any(name.startswith(library) for name in names) for library in libraries)
 
@@ -130,7 +131,7 @@ class Cold:
         self.before, self.after = [], []
 
     def evict(self):
-        """Removes the files, and records how much of them was in the page cache before and after."""
+        """Removes the files, and records the bytes of them that are in the page cache before and after."""
         self.before.append(self._resident())
         if self.everything:
             os.sync()
@@ -141,7 +142,7 @@ class Cold:
         self.after.append(self._resident())
 
     def _resident(self):
-        """Returns the bytes of the files in the page cache, as far as the system reports them."""
+        """Returns the bytes of the files in the page cache, or an estimate if the system does not report them."""
         libc = ctypes.CDLL(None, use_errno=True)
         libc.mmap.restype = ctypes.c_void_p
         libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long)
@@ -198,7 +199,7 @@ class Machine:
         architecture = ARCHITECTURE.get(os.uname().machine, os.uname().machine)
         is_made = os.path.exists(f"/var/cache/vulkan-loader/catalogue-{architecture}.bin")
         return {
-            # The column without a catalogue must not use the system's catalogue.
+            # In the column without a catalogue, the library must not use the system's catalogue.
             OURS: {"VK_LOADER_CATALOGUE": "off"} if is_made else {},
             KNOWN: known,
             KEPT: {**known, "VK_LOADER_DRIVER_POLICY": "keep-open"},
@@ -210,7 +211,7 @@ class Machine:
         return self.libraries[KHRONOS if column == KHRONOS else OURS]
 
     def run(self, column, cases, drivers):
-        """Runs a process for cases with the same steps, and returns the milliseconds of each case."""
+        """Runs one process for cases with the same steps, and returns the milliseconds of each case."""
         what = alone(drivers) if column == ALONE else visit(cases[0].steps)
         found = self.bench.clock(self.library(column), what, 1, self.environment(column))
         for case in cases:
@@ -228,7 +229,8 @@ class Machine:
         for column in (KHRONOS, OURS):
             text = self.bench.output((), self.library(column), visit(("mapped",)), 1, self.environment(column))
             paths |= {Path(line.partition(" ")[2]) for line in text.splitlines() if line.startswith("mapped ")}
-        # A driver without devices is closed before an instance exists, so ldd lists the libraries that it needs.
+        # A driver without devices is closed before an instance exists, so ldd must list the libraries that this driver
+        # needs.
         known = [driver.library for driver in drivers if "/" in driver.library]
         if known and shutil.which("ldd"):
             done = subprocess.run(["ldd", *known], capture_output=True, text=True, timeout=60)
@@ -237,7 +239,7 @@ class Machine:
 
 
 def ask(bench, library, drivers):
-    """Asks each driver for its devices, in a separate process."""
+    """Calls each driver in a separate process, and stores the number of its devices."""
     for driver in drivers:
         try:
             driver.devices = bench.clock(library, alone([driver]), 1)["devices"][0][0]
@@ -246,7 +248,7 @@ def ask(bench, library, drivers):
 
 
 def measure(bench, libraries, program, scratch, everything=False):
-    """Measures all cases on all sides alternately. `libraries` has the two libraries, `program` is vkloader."""
+    """Measures all cases on all sides alternately. `libraries` has the two libraries, and `program` is the path of vkloader."""
     found = Found(installed())
     ask(bench, libraries[OURS], found.drivers)
     with_devices = [driver for driver in found.drivers if driver.devices]
@@ -310,7 +312,7 @@ def described(driver):
 
 
 def shown(values):
-    """Returns the median and the best of some values in milliseconds."""
+    """Returns the text of the median and the minimum of values in milliseconds."""
     return f"{statistics.median(values):.3g} ({min(values):.3g})" if values else ""
 
 

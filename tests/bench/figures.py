@@ -1,6 +1,6 @@
-"""Figures of the library and of the system's own loader, taken in one run: prints a page of text.
+"""Measures the library and the system's own loader in one run, and prints the figures as text.
 
-The argument `quick` leaves out the build from clean.
+The argument `quick` skips the build from clean.
 """
 
 import os
@@ -14,15 +14,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TRAMPOLINES = ("vkCmdDraw", "vkQueueSubmit", "vkGetPhysicalDeviceProperties")
-# Odd, so that a median is one of the measurements.
+# Number of measurements. The number is odd, so that a median is one of the measurements.
 ROUNDS = 31
-# vkCreateInstance calls in one process: the first one loads the driver's file into memory, later ones find it there.
+# Number of vkCreateInstance calls in one process. The first call reads the driver's file into memory, and later calls
+# find it there.
 CALLS = 11
 LIMIT = 900
 
 
 def capture(*arguments, **options):
-    """Returns the output of a program that must succeed."""
+    """Returns the output of a program, which must succeed."""
     options = {"timeout": LIMIT, "check": True, "capture_output": True, "text": True, **options}
     return subprocess.run([str(a) for a in arguments], **options).stdout
 
@@ -33,7 +34,7 @@ def sides():
 
 
 def disassembly(library, symbol):
-    """Returns the instructions of an exported function, as address and text, without padding."""
+    """Returns the instructions of an exported function without padding, each as an address and a text."""
     table = capture("nm", "-D", "-S", "--defined-only", library)
     found = re.search(rf"^(\w+) (\w+) T {symbol}$", table, re.MULTILINE)
     begin, size = (int(word, 16) for word in found.groups())
@@ -48,7 +49,7 @@ def way(code):
     """Returns the number of instructions on the shortest way from the entry to the jump or call through a dispatch table. A valid call
     executes these instructions.
 
-    A jump relative to %rip leads to a known function of the library, which the entry calls after it has refused the handle.
+    A jump relative to %rip has a fixed target in the library, which the entry calls after it has refused the handle.
     """
     place = {address: number for number, (address, _) in enumerate(code)}
     reached, seen, steps = {0}, set(), 0
@@ -81,7 +82,7 @@ def trampolines():
 
 
 def emit():
-    """Prints time and memory of vkgen, both if it writes everything and if it writes nothing."""
+    """Prints the time and memory of vkgen, for a run that writes all files and for a run that writes none."""
     for what, fresh in (("all files new", True), ("no file changed", False)):
         times, memory = [], []
         with tempfile.TemporaryDirectory() as scratch:
@@ -118,7 +119,7 @@ def instance_times(library, scratch):
     environment = {
         "LD_LIBRARY_PATH": str(folder),
         "VK_DRIVER_FILES": str(programs / "mock/mock_driver.json"),
-        # Layers come only from this empty folder, so there are none.
+        # Layers are searched only in this empty folder, so there are none.
         **{name: str(scratch) for name in ("HOME", "XDG_DATA_DIRS", "XDG_CONFIG_DIRS")},
     }
     lines = capture(programs / "bench", CALLS, env=environment).splitlines()

@@ -1,6 +1,6 @@
-"""Compares the instruction counts of some cases with the committed limits; `refresh` writes the limits again.
+"""Compares the instruction counts of some cases with the committed limits. The argument `refresh` writes new limits.
 
-The counts depend on the compiler and on libc. If either differs from that of the limits, nothing is compared.
+The counts depend on the compiler and on libc. If the compiler or the libc differs from that of the limits, no count is compared.
 """
 
 import os
@@ -18,7 +18,7 @@ from catalogue import INSTRUCTIONS  # noqa: E402
 from scene import Stage  # noqa: E402
 
 LIMITS = Path(__file__).resolve().parent / "limits.txt"
-# Tolerance above a limit. The contents of paths and the addresses of objects change a count a little.
+# Permitted increase above a limit, as a part of it. The contents of paths and the addresses of objects change a count slightly.
 MARGIN = 0.03
 HEAD = """\
 # Instructions of the loader and of its calls to libc, counted by callgrind. `make test` fails if a count rises by more than 3 %.
@@ -68,7 +68,7 @@ def read():
 
 
 class Module:
-    """The cases in the form that `cases.main` requires."""
+    """Cases in the form of a module, which `cases.main` requires."""
 
     __name__ = "gate"
 

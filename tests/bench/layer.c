@@ -1,5 +1,5 @@
-/* A layer that passes every call on. Each copy of the library is one layer. All chains of a process that contain this layer continue with
- * the same functions, so one set of pointers is enough. */
+/* A layer that passes every call on. Each copy of the library is one layer. In all chains of a process, the same
+ * functions come after this layer, so it needs only one set of pointers. */
 #include "names.h"
 #include <vulkan/vk_layer.h>
 
@@ -8,7 +8,8 @@
 static PFN_vkGetInstanceProcAddr next_instance;
 static PFN_vkGetDeviceProcAddr next_device;
 static PFN_vkDestroyInstance destroy_next_instance;
-/* The newest instance. vkCreateDevice names no instance, so this layer assumes that the newest instance makes the device. */
+/* Newest instance. vkCreateDevice has no instance as a parameter, so the layer assumes that the newest one creates
+ * the device. */
 static VkInstance youngest;
 static PFN_vkDestroyDevice destroy_next_device;
 

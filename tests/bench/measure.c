@@ -1,7 +1,7 @@
 /* Measures one library: measure [-l LAYERS] [-r REPEAT] [-n NAMES] LIBRARY STEP...
  *
- * Opens the library, which is the first measurement, then performs the steps. For each measurement, this program prints a line with a
- * label, a figure, and the number of operations that the figure covers. */
+ * The program opens the library, which is the first measurement, and then performs the steps. For each measurement, it
+ * prints a line with a label, a figure, and the number of operations that the figure covers. */
 #include "measure.h"
 #include <dlfcn.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static long long nanoseconds(void) {
     return now.tv_sec * 1000000000ll + now.tv_nsec;
 }
 
-/* A call that fails, and that strace shows with its text: no descriptor is negative. */
+/* Writes a mark for strace, as the text of a system call. The call fails, because its descriptor is negative. */
 static void mark(const char *text) {
     if (traced && write(-1, text, strlen(text)) >= 0)
         abort();
@@ -62,7 +62,7 @@ void *exported(const struct run *run, const char *name) {
     return symbol;
 }
 
-/* The lines of a file, up to NULL. */
+/* Returns the lines of a file, with NULL after the last one. */
 static char **lines(const char *path) {
     FILE *file = fopen(path, "r");
     demand(file, path);
@@ -77,7 +77,7 @@ static char **lines(const char *path) {
     return found;
 }
 
-/* The names that the manifests of the bench give to the first layers. */
+/* Returns the names of the first layers, which the manifests of the benchmark contain. */
 static const char **layer_names(uint32_t count) {
     const char **names = calloc(count + 1, sizeof *names);
     for (uint32_t i = 0; i < count; i++) {

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <vulkan/vulkan.h>
 
-/* The library under test, and the settings of the command line. */
+/* The library under test, and the options of the command line. */
 struct run {
     void *library;
     PFN_vkGetInstanceProcAddr get;
@@ -15,28 +15,28 @@ struct run {
     uint32_t layers;           /* number of layers that an instance enables */
     const char **layer_names;  /* names of these layers */
     int repeat;                /* number of measurements of each step */
-    char **names;              /* all commands: "device vkCmdDraw", up to NULL */
+    char **names;              /* all commands: "device vkCmdDraw", with NULL at the end */
     char *text;                /* text after `=` in the name of the step, or NULL */
 };
 
-/* A step of the command line, `NAME`, `NAME=NUMBER` or `NAME=TEXT`. */
+/* A step of the command line: `NAME`, `NAME=NUMBER` or `NAME=TEXT`. */
 struct step {
     const char *name;
     void (*action)(struct run *run, long number);
 };
 extern const struct step STEPS[];
 
-/* The beginning and the end of a measurement. `end` prints the label, the nanoseconds since `begin`, and the number of operations. Under
- * callgrind and strace, `end` also writes the label into their output. */
+/* `begin` starts a measurement. `end` prints the label, the nanoseconds since `begin`, and the number of operations.
+ * Under callgrind and strace, `end` also writes the label into their output. */
 void begin(void);
 void end(const char *label, long operations);
-/* Prints a value that is not a time, with a label of the same kind. */
+/* Prints a value that is not a time, with a label as in measurements. */
 void tell(const char *label, long value);
 /* Ends the process with a message unless the condition holds. */
 void demand(bool condition, const char *what);
-/* Returns whether a tool counts instructions. Then one pass through a loop is as good as many. */
+/* Returns true if a tool counts instructions. One pass through a loop is then enough. */
 bool counting(void);
-/* Steps of drivers.c. */
+/* Steps in drivers.c. */
 void enumerate(struct run *run, long unused);
 void probes(struct run *run, long unused);
 void look_at_all(struct run *run, long unused);

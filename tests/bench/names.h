@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <vulkan/vulkan.h>
 
-/* A command and the function that answers it. */
+/* A command name, and the function that the driver returns for it. */
 struct answer {
     const char *name;
     PFN_vkVoidFunction function;

@@ -1,4 +1,4 @@
-"""Writes plots as SVG: a file for each axis, a row of panels for each case, a line for each library."""
+"""Writes plots as SVG: a file for each axis, with a row of panels for each case, and a line for each library."""
 
 from xml.sax.saxutils import escape
 
@@ -38,7 +38,7 @@ def _panel(left, top, lines, points, title):
 
 
 def _values(results, rows, tool, unit):
-    """Returns the values of each side along the axis; nothing if one is missing."""
+    """Returns the values of each side along the axis, or an empty result if a value is missing."""
     found = {side: [results.figure(side, row, tool) for row in rows] for side in SIDES}
     if any(value is None for values in found.values() for value in values):
         return {}
@@ -60,7 +60,7 @@ def draw(results, axis):
         "text{font:11px sans-serif;fill:#222}.t{font-weight:bold;font-size:10px}.y{text-anchor:end}"
         ".x{text-anchor:middle}.h{font-size:15px}.g{stroke:#ddd}"
     )
-    # Wide enough for the titles of a single panel.
+    # The minimum width leaves space for the titles of a single panel.
     size = f'width="{max(widest * WIDTH, 420)}" height="{top + 10}"'
     head = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size}>',

@@ -1,4 +1,4 @@
-"""Writes the text of a run: its table, its goals, and the functions that take the instructions of a missed goal."""
+"""Writes the text of a run: the table, the goals, and the most expensive functions of each missed goal."""
 
 import re
 
@@ -6,13 +6,13 @@ import catalogue
 from campaign import OURS, PLAIN, SIDES
 from catalogue import CALLS, CLOCK, FIRST, INSTRUCTIONS, Row
 
-# Columns of the table: the tool, its heading, and the size of one unit.
+# Columns of the table. Each has the tool, the heading, and the size of one unit.
 COLUMNS = ((INSTRUCTIONS, "instructions", 1), (CLOCK, "time in us", 1e3), (CALLS, "system calls", 1))
 TOP = 14
 
 
 def number(value, unit=1):
-    """Formats a number with three or more digits; empty for None."""
+    """Formats a number with three or more digits, and None as an empty text."""
     if value is None:
         return ""
     value /= unit
@@ -22,12 +22,12 @@ def number(value, unit=1):
 
 
 def share(ratio):
-    """Formats a ratio; empty for None."""
+    """Formats a ratio, and None as an empty text."""
     return "" if ratio is None else f"{ratio:.3f}" if ratio < 10 else f"{ratio:.0f}"
 
 
 def grid(rows):
-    """Returns rows of words as a Markdown table: the first row is the head, and all but the first column are aligned right."""
+    """Returns rows of words as a Markdown table: the first row is the header, and all but the first column are aligned right."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
 
     def shown(row):
@@ -70,7 +70,7 @@ def memory(results, stripped):
 
 
 def goals(verdicts):
-    """Returns each goal with the measured value, which is a ratio to the peer's if no unit is given."""
+    """Returns each goal with the measured value. A value without a unit is the ratio to the other loader's value."""
     lines = [["goal", "limit", "found", "met", "unit"]]
     for verdict in verdicts:
         words = [verdict.title, number(verdict.limit), number(verdict.found)]
@@ -80,18 +80,18 @@ def goals(verdicts):
 
 
 def plain(function):
-    """Returns a function's name without meaningless parts: hashes, and folders in generic arguments."""
+    """Returns a function's name without its hash, and without folders in generic arguments."""
     name = re.sub(r"::h[0-9a-f]{16}\b|'\d+$", "", function)
     return name if len(name) <= 110 else name[:107] + "..."
 
 
 def where(cost):
-    """Returns the most expensive functions, by themselves and including the functions that they call."""
+    """Returns the most expensive functions, by their own cost and by the cost that includes their callees."""
     total = cost.total() or 1
     lines = []
     for title, costs in (("in themselves", cost.parts()), ("with what they call", cost.inclusive())):
         lines.append(f"{title}:")
-        # A recursive function is counted more than once, so its cost is not shown.
+        # The cost of a recursive function includes its own calls several times, so it is not shown.
         found = ((count, name) for (_, name), count in costs.items() if count <= total)
         for count, name in sorted(found, reverse=True)[:TOP]:
             lines.append(f"    {count:>10,} {count / total:>6.1%}  {plain(name)}")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures the library beside another loader; tests/bench does the work. The arguments are:
+# Measures the library beside another loader, with the scripts in tests/bench. The arguments are:
 #
 #   (none)         Measures all cases, and makes plots.
 #   quick          Measures a few cases.
@@ -46,8 +46,8 @@ case ${1:-} in
 esac
 
 use_peer
-# Facts about this library for the page of results. The script collects the facts here, because the benchmark may run in a root of Debian
-# sid, which has neither a compiler nor the history.
+# Collects facts about this library for the page of results, because the benchmark may run in a root of Debian sid, which has neither a
+# compiler nor the git history.
 ours=(loader generated Cargo.toml Cargo.lock)
 commit=$(git log -1 --format=%h -- "${ours[@]}" 2>/dev/null) || commit=unknown
 [ -z "$(git status --porcelain -- "${ours[@]}" 2>/dev/null)" ] || commit+=" and changes"

@@ -1,4 +1,4 @@
-"""Files that a measured process finds on disk: drivers, layer manifests, or the drivers of the system."""
+"""Files of a measured process: drivers, layer manifests, or the drivers of the system."""
 
 import json
 import shutil
@@ -6,24 +6,24 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-# Upper bound on layer libraries. Further manifests name the libraries of the first layers again, because no benchmark opens as many layers.
+# Upper bound on layer libraries. Further manifests use the libraries of the first layers again, because no benchmark opens so many layers.
 LAYER_LIBRARIES = 32
 
-# Time in seconds after which the library under test trusts the state of a file that has not changed.
+# Age in seconds from which the library under test stores the state of a file in its scan cache, and a margin.
 SETTLING = 2.1
 
-# Members that make a layer implicit. No variable enables such a layer, but every query reads its manifest.
+# Members that make a layer implicit. No variable enables the layer, but every query reads its manifest.
 SWITCHES = {"enable_environment": {"BENCH_LAYER": "1"}, "disable_environment": {"NO_BENCH_LAYER": "1"}}
 
 
 @dataclass(frozen=True)
 class Scene:
-    """The numbers of drivers and layer manifests, and of the layers that an instance enables."""
+    """Numbers of drivers and layer manifests on disk, and of the layers that an instance enables."""
 
     drivers: int = 1
     manifests: int = 0
     layers: int = 0
-    # The drivers, and the implicit layers, that are installed on this machine.
+    # `True` for the drivers and implicit layers that are installed on this machine.
     installed: bool = False
 
     @property
@@ -39,7 +39,7 @@ class Scene:
 
 
 class Stage:
-    """A scratch folder in which each scene is set up once."""
+    """Scratch folder in which each scene is set up once."""
 
     def __init__(self, folder, programs):
         self.folder, self.programs = Path(folder), Path(programs)
@@ -74,13 +74,13 @@ class Stage:
         return {"file_format_version": "1.2.0", "layer": body}
 
     def prepare(self, scenes):
-        """Sets scenes up and waits until their files are old enough: libraries do not remember files that just changed."""
+        """Sets up scenes, and waits until their files are old enough for the scan cache."""
         for scene in scenes:
             self.environment(scene)
         time.sleep(SETTLING)
 
     def environment(self, scene):
-        """Sets the scene up; returns the whole environment of a process in it."""
+        """Sets up the scene, and returns the whole environment of a process in it."""
         basic = {"HOME": str(self.folder / "home"), "PATH": "/usr/bin:/bin"}
         if scene.installed:
             return basic

@@ -1,4 +1,5 @@
-/* The steps. Each brings the library into the state that the step needs, and repeats its measurement as often as the command line says. */
+/* Steps of a measurement. Each prepares the state that it needs, and repeats its measurement as often as the command
+ * line says. */
 #include "measure.h"
 #include <dlfcn.h>
 #include <malloc.h>
@@ -59,7 +60,7 @@ static void layers(struct run *run, long expected) {
     }
 }
 
-/* A physical device, and a device made from it. */
+/* A physical device, and a device that was created from it. */
 struct place {
     VkInstance instance;
     VkPhysicalDevice physical;
@@ -107,8 +108,8 @@ static void devices(struct run *run, long unused) {
     run->destroy(here.instance, NULL);
 }
 
-/* A function that looks a command up. `reload` tries all names, or all names with an underscore appended. vkGetDeviceProcAddr gets only
- * the names of device commands. */
+/* Type of functions that look up a command. `reload` looks up all names, or all names with an underscore appended. With
+ * vkGetDeviceProcAddr, it looks up only device commands. */
 typedef PFN_vkVoidFunction (*look_up)(void *handle, const char *name);
 
 static void reload(const struct run *run, look_up get, void *handle, const char *label, const char *level,
@@ -132,7 +133,7 @@ static void reload(const struct run *run, look_up get, void *handle, const char 
     tell(answered, found);
 }
 
-/* Measures one successful look-up for each of some names with different lengths. */
+/* Measures one successful look-up for each of several names with different lengths. */
 static void single(look_up get, void *handle, const char *label) {
     static const char *const NAMES[] = {
         "vkCmdDraw",

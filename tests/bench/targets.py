@@ -1,4 +1,4 @@
-"""The goals, each a bound on a figure, and their comparison with a run."""
+"""The goals, which are bounds on figures, and their comparison with a run."""
 
 from dataclasses import dataclass
 
@@ -9,26 +9,26 @@ from catalogue import AXES, BASE, CALLS, CLOCK, FIRST, INSTRUCTIONS, LATER, MANI
 from scene import Scene
 
 KIB = 1024
-# Tolerance for the distance of a point from the line through all points, as a part of the line's rise.
+# Permitted distance of a point from the line through all points, as a part of the line's rise.
 BEND = 0.1
 
 
 @dataclass
 class Verdict:
-    """A goal, the measured value, and the row to examine if instructions are the cause."""
+    """Result for a goal: the limit, the measured value, and the row whose instructions the report lists if the goal is missed."""
 
     title: str
     found: float | None
     limit: float
     unit: str = ""
     row: Row | None = None
-    # Another condition, which the text explains.
+    # `False` if another condition, which the text explains, is not met.
     also: bool = True
     note: str = ""
 
     @property
     def met(self):
-        """Returns True or False; None if nothing was measured."""
+        """Returns True if the goal is met, False if it is missed, and None without a measurement."""
         return None if self.found is None else self.found <= self.limit and self.also
 
 
@@ -114,9 +114,8 @@ def _slopes(results):
 
 
 def _file(results, stripped):
-    # The limit was 700 KiB before the library had the trace, which takes 38 KiB of code that only runs on request. The client of a driver
-    # service with its checksums takes another 37 KiB. The reader of the driver catalogue takes 39 KiB, of which 4 check and correct its
-    # content.
+    # The limit allows 700 KiB for the library without three parts. The trace needs 38 KiB, the client of a driver service with its
+    # checksums 37 KiB, and the reader of the driver catalogue 39 KiB.
     yield Verdict("size of the library, stripped", stripped[OURS] / KIB, 830, "KiB")
     yield from _ratios(results, "opening the library", catalogue.OPEN, (INSTRUCTIONS, CLOCK), 1)
 
@@ -157,7 +156,7 @@ def of_drivers(found):
         found.skipped.append("the goals with Mesa's four drivers: not all of them are installed, or open")
     known, alone = (found.time(column, drivers.COMPUTED) for column in (drivers.KNOWN, drivers.ALONE))
     if alone is not None:
-        # Opening libraries takes so long that times by the clock differ more than that on a busy machine.
+        # Opening libraries takes long, and elapsed times differ more than this limit allows on a busy machine.
         note = "the limit is what the drivers that have devices take alone, and 1 ms; of both the processor time"
         goal("create and enumerate, with a catalogue", known, alone + 1, note)
     used = found.time(drivers.KNOWN, drivers.USE)
@@ -170,13 +169,13 @@ def of_drivers(found):
 def _growth(results):
     for label, title in (("growth-heap", "heap"), ("growth-resident", "resident memory")):
         found = results.figure(OURS, Row(label, catalogue.MEMORY, label, FIRST), CLOCK)
-        # A leaked block would be at least 16 bytes in each round. An allocator's caches hold far less.
+        # A leaked block would need at least 16 bytes in each round. An allocator's caches need far less.
         found = None if found is None else found / catalogue.GROWTH_ROUNDS
         yield Verdict(f"{title}, growth with each instance made and destroyed", found, 1, "bytes")
 
 
 def verdicts(results, stripped):
-    """Returns all goals that this run can judge."""
+    """Returns all goals for which this run has figures."""
     parts = (_trampolines, _look_ups, _queries, _instances, _slopes, _growth, _without_catalogue)
     found = [verdict for part in parts for verdict in part(results)] + list(_file(results, stripped))
     return [verdict for verdict in found if verdict.met is not None]

@@ -1,4 +1,4 @@
-"""The three ways to run a measurement: by the clock, under callgrind, and under strace."""
+"""Runs measurements in three ways: with the clock, under callgrind, and under strace."""
 
 import os
 import re
@@ -11,33 +11,33 @@ from pathlib import Path
 
 LIMIT = 300
 LIBC = re.compile(r"/libc(\.so|-)[^/]*$")
-# Functions of libc that enter the dynamic linker, and through the linker the code that it loads.
+# Functions of libc that call the dynamic linker, which calls the code that it loads.
 LINKER = re.compile(r"^_*dl")
 
 
 class Failed(Exception):
-    """A measurement that did not end, or ended with an error."""
+    """Error for a measurement that did not end, or ended with an error."""
 
 
 @dataclass
 class Cost:
-    """The instructions of one measured step."""
+    """Instructions of one measured step."""
 
-    # The path of the library under test.
+    # Path of the library under test.
     loader: str
     # Maps (object, function) to the number of its instructions.
     own: dict = field(default_factory=lambda: defaultdict(int))
-    # Maps caller and callee to the number of instructions between the calls and their returns.
+    # Maps caller and callee to the number of instructions between all calls and their returns.
     calls: dict = field(default_factory=lambda: defaultdict(int))
 
     def _serves(self, caller, callee):
-        """Returns whether a call is one of the loader itself into libc."""
+        """Returns True if the loader itself makes the call, and calls libc."""
         return caller[0] == self.loader and bool(LIBC.search(callee[0])) and not LINKER.search(callee[1])
 
     def parts(self):
-        """Returns, for (object, function), the cost that counts as the loader's: its own functions, and its calls of libc.
+        """Maps (object, function) to the cost that counts as the loader's: that of its own functions, and of its calls to libc.
 
-        Drivers, layers, the dynamic linker, and what these call in libc are left out.
+        The result excludes drivers, layers, the dynamic linker, and their calls to libc.
         """
         found = defaultdict(int, {place: cost for place, cost in self.own.items() if place[0] == self.loader})
         for (caller, callee), cost in self.calls.items():
@@ -54,10 +54,10 @@ class Cost:
         return sum(self.own.values())
 
     def inclusive(self):
-        """Returns, for each function of the loader, the counted cost of the function and of everything that it calls.
+        """Maps each function of the loader to the counted cost of the function and its callees.
 
-        A dump has the cost of the calls of one function by another, but not the counted part of it. So each call is assumed to cost the
-        average of all calls of that function.
+        A dump has the total cost of the calls from one function to another, but not the part that counts. The calculation therefore assumes
+        that each call of a function costs the average.
         """
         whole = defaultdict(int, self.own)
         for (caller, _), cost in self.calls.items():
@@ -102,11 +102,11 @@ class Bench:
         return found
 
     def clock(self, library, visit, repeat, extra=None):
-        """Returns, for each label, a list of (nanoseconds, operations) in the order of measurement."""
+        """Maps each label to a list of (nanoseconds, operations) in the order of measurement."""
         return self._run((), library, visit, repeat, extra)
 
     def instructions(self, library, visit, repeat):
-        """Returns, for each label, a list of (Cost, operations)."""
+        """Maps each label to a list of (Cost, operations)."""
         with tempfile.TemporaryDirectory(dir=self.stage.folder) as folder:
             wrapper = ("valgrind", "--tool=callgrind", "--collect-atstart=no", "--dump-line=no")
             wrapper += ("--compress-strings=no", "--compress-pos=no", f"--callgrind-out-file={folder}/out")
@@ -123,7 +123,7 @@ class Bench:
         }
 
     def system_calls(self, library, visit, repeat, extra=None):
-        """Returns, for each label, a list of (number of system calls, operations)."""
+        """Maps each label to a list of (number of system calls, operations)."""
         path = self.stage.folder / "strace"
         wrapper = ("strace", "-f", "-o", path)
         found = self._run(wrapper, library, visit, repeat, {**(extra or {}), "MEASURE_TRACED": "1"})
@@ -144,7 +144,7 @@ def read_callgrind(path, loader):
             elif line[:1].isdigit():
                 place, count = (at["ob"], at["fn"]), int(line.split()[1])
                 if calling:
-                    # A callee without an object belongs to the caller's object.
+                    # If a callee has no object in the dump, its object is that of the caller.
                     cost.calls[place, (at.pop("cob", at["ob"]), at.pop("cfn"))] += count
                 else:
                     cost.own[place] += count
@@ -155,7 +155,7 @@ def read_callgrind(path, loader):
 
 
 def count_calls(text):
-    """Returns, for each label, the numbers of system calls between the marks of the measuring program."""
+    """Maps each label to the numbers of system calls between the marks of the measuring program."""
     counts, open_count = defaultdict(list), None
     for line in text.splitlines():
         mark = re.search(r'write\(-1, "([^"]+)"', line)
@@ -170,7 +170,7 @@ def count_calls(text):
 
 
 def command_names(snapshot):
-    """Returns lines `LEVEL NAME` for the commands of this system: those of Linux's platforms and those of none."""
+    """Returns lines `LEVEL NAME` for the commands of this system: those without a platform, and those of Linux's platforms."""
     here = {"xcb", "xlib", "xlib_xrandr", "wayland", "provisional"}
     lines = []
     for block in re.split(r"^command ", Path(snapshot).read_text(), flags=re.MULTILINE)[1:]:
@@ -182,7 +182,7 @@ def command_names(snapshot):
 
 
 def version_of(program):
-    """Returns the first line that a program prints about itself; empty if the program is not installed."""
+    """Returns the first line of a program's output with `--version`. The line is empty if the program is not installed."""
     if not shutil.which(program):
         return ""
     done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=60, check=True)
@@ -190,5 +190,5 @@ def version_of(program):
 
 
 def libc_version():
-    """Returns the version of the libc that is counted with the loader."""
+    """Returns the version of the libc whose instructions count with the loader's."""
     return os.confstr("CS_GNU_LIBC_VERSION")

@@ -1,7 +1,7 @@
-"""Runs real programs from the registries of packages under the library and under another loader, and compares the results.
+"""Runs real programs from package registries with the library and with another loader, and compares the results.
 
-The arguments choose clients by parts of their names. Without arguments, all clients run, and tests/clients.md is written again. `prepare`
-before the names only installs the requirements that are built from source and run on any system.
+Arguments select clients by parts of their names. Without arguments, all clients run, and tests/clients.md is written again. With `prepare`
+as the first argument, the script only installs the requirements that are built from source and run on any system.
 """
 
 import os
@@ -23,7 +23,7 @@ from client import Run  # noqa: E402
 from install import Apt, Npm, Pip  # noqa: E402
 from rows import CLIENTS  # noqa: E402
 
-# Number of runs of each client under each loader. The shorter time counts, and two runs show which output differs between runs.
+# Number of runs of each client with each loader. The table has the shorter time. Two runs show which output differs between runs.
 ROUNDS = 2
 
 
@@ -38,7 +38,7 @@ def loader_version(library):
 
 
 def run(client, library):
-    """Runs a client once. Returns the run, and the reason why it is not conclusive about the loader, if there is one."""
+    """Runs a client once. Returns the run, and the reason if the run says nothing about the loader."""
     try:
         done = Run(client, library)
     except Failure as failure:
@@ -47,8 +47,8 @@ def run(client, library):
 
 
 def judge(client, peer, listed, entry):
-    """Runs a client under both loaders in turn and fails unless the results are equal."""
-    # Installs in reverse order, because the first need may require the others.
+    """Runs a client with both loaders alternately, and fails unless the results are equal."""
+    # The installation is in reverse order, because the first requirement may need the others.
     for need in reversed(client.needs):
         need.install()
     entry.version = client.needs[0].version()
@@ -84,12 +84,12 @@ def keep_picture(run):
         run.picture.write_png(folder / f"{re.sub(r'[^a-z0-9]+', '-', run.client.name.lower())}.png")
 
 
-# The names of the clients that were compared.
+# Names of the clients that were compared.
 ran = []
 
 
 def case(client, state):
-    """Returns the case of a client, which fills the client's line of the table."""
+    """Returns the case of a client, which fills the client's row of the table."""
 
     def tried():
         entry = table.Entry(client)
@@ -108,14 +108,14 @@ def case(client, state):
 
 
 def list_is_alive(state):
-    """Checks that every row was used that is about a client and this version of the Khronos loader."""
+    """Checks that every row of the list was used, if it is about a client of this run and this version of the Khronos loader."""
     tried = [row for row in state.listed if row.client in ran and row.concerns(row.client, state.peer)]
     dead = [row.place for row in tried if not row.used]
     expect(not dead, f"never needed: {', '.join(dead)}")
 
 
 def prepare(wanted):
-    """Installs the requirements of the wanted clients that any system runs. Prints those that cannot be installed."""
+    """Installs the requirements of the wanted clients that run on any system. Prints the requirements that cannot be installed."""
     for client in CLIENTS:
         if wanted and not any(part in f"clients: {client.name}" for part in wanted):
             continue

@@ -1,4 +1,4 @@
-"""A client as a row of data, and a run of it: its output, files and window, and the loader that opened the driver."""
+"""A client as a row of data, and the results of its run: output, files and window, and the loader that opened the driver."""
 
 import hashlib
 import itertools
@@ -13,27 +13,27 @@ from cases import Failure, end, expect, run, scratch, start
 from display import Display
 from install import places
 
-# Time in seconds that a picture must stay to count as still, also on a busy machine.
+# Time in seconds for which a picture must not change to count as still. The time is long enough for a busy machine.
 STILL = 2.0
-# Number of different pictures that show that a window moves. The other two numbers are for a window with the same frames in each run: the
-# number of examined pictures, and the number that two runs must share. Not every frame is seen, and some are seen half drawn.
+# Numbers of pictures. A window moves if it shows MOVES different pictures. For a window with the same frames in each run, FRAMES pictures
+# are examined, and two runs must have COMMON of them in common. The test does not see every frame, and sees some half drawn.
 MOVES, FRAMES, COMMON = 10, 120, 10
 
 
 @dataclass
 class Client:
-    """A real program: its requirements, its steps, and the compared results."""
+    """Real program, with its requirements, its steps, and the compared results."""
 
     name: str
     # Packages that the client needs. The first one is the client itself.
     needs: list
     command: list
-    # Description of the client for the table.
+    # Text for the table about the work of the client.
     does: str
-    # Text that the output must contain under both loaders, to show that the client worked, and on lavapipe.
+    # Text that the output must contain with both loaders. It shows that the client worked, and used lavapipe.
     proof: str = ""
-    # Kind of window: `still` ends in a picture that stays, `frames` shows the same pictures in every run, and `moving` shows changing ones.
-    # The client is ended when it has shown enough.
+    # Kind of window: `still` has a last picture that stays, `frames` has the same pictures in every run, and `moving` has changing
+    # pictures. The test ends the client after enough pictures.
     window: str = ""
     # `True` if the client needs a display but shows no picture to examine.
     display: bool = False
@@ -45,7 +45,8 @@ class Client:
     normalise: list = field(default_factory=list)
     # Pattern of lines without a fixed order. Neighbouring lines that match are sorted before the comparison.
     unordered: str = ""
-    # Number of pixels of a picture that may differ, and the largest difference of a channel. lavapipe draws the same picture each time.
+    # Number of pixels of a picture that may differ, and the largest difference of a channel. No difference is the default, because lavapipe
+    # draws the same picture each time.
     tolerance: tuple = (0, 0)
     # Files of the client that are not compared.
     ignored: str = ""
@@ -53,7 +54,7 @@ class Client:
     limit: int = 90
 
     def words(self, words, library=""):
-        """Returns a command with the placeholders filled in."""
+        """Returns a command in which the placeholders are replaced."""
         known = {**places(), "device": device, "library": library}
         return [re.sub(r"\{(\w+)\}", lambda found: _text(known[found[1]]), word) for word in words]
 
@@ -84,7 +85,7 @@ _device = []
 
 
 class Run:
-    """One run of a client under one loader."""
+    """Run of a client with one loader."""
 
     def __init__(self, client, library):
         self.client = client
@@ -92,10 +93,10 @@ class Run:
         self.work = self.folder / "work"
         for name in ("work", "home", "linker"):
             (self.folder / name).mkdir()
-        # The last picture, and the digests of all pictures.
+        # Last picture, and digests of all pictures.
         self.picture = None
         self.seen = set()
-        # `True` if the client was ended. This is usual for a client with a window, and its status then has no meaning.
+        # `True` if the client was ended. The test ends each client with a window, so the exit status then has no meaning.
         self.ended = False
         if client.window or client.display:
             with Display() as display:
@@ -136,7 +137,7 @@ class Run:
         self.output = "".join(file.read_text(errors="replace") for file in output)
 
     def _aside(self, words, environment):
-        """Runs a command before or after the client. A missing command is a failure; its exit status is ignored."""
+        """Runs a command before or after the client. Fails if the command does not exist, but ignores its exit status."""
         nothing = subprocess.DEVNULL
         streams = {"stdin": nothing, "stdout": nothing, "stderr": nothing}
         words, limit = self.client.words(words, self.library), self.client.limit
@@ -172,7 +173,7 @@ class Run:
         return len(self.seen) >= {"frames": FRAMES, "moving": MOVES}[self.client.window]
 
     def fault(self):
-        """Returns the reason why this run is not conclusive about the loader, or an empty text."""
+        """Returns the reason if this run says nothing about the loader, and otherwise an empty text."""
         client = self.client
         said = re.sub(r"\s+", " ", self.output.strip())
         said = said if len(said) < 400 else f"{said[:200]} ... {said[-200:]}"
@@ -195,7 +196,7 @@ class Run:
         expect(not other, f"the driver was loaded by {', '.join(sorted(other))}, not by {self.library.resolve()}")
 
     def text(self):
-        """Returns the output in the compared form."""
+        """Returns the output after normalisation, for the comparison."""
         text = self.output
         for place, name in ((self.library.parent, "LIBRARIES"), (self.runtime, "RUNTIME"), (self.folder, "FOLDER")):
             text = text.replace(str(place), f"<{name}>")

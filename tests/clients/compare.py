@@ -11,7 +11,7 @@ LIST = Path(__file__).with_name("differences.txt")
 
 
 class Listed:
-    """A row of the list: the client, the versions of the Khronos loader, the line that may differ, and the reason."""
+    """Row of the list: the client, the versions of the Khronos loader, the line that may differ, and the reason."""
 
     def __init__(self, place, client, peer, sign, pattern, reason):
         self.place, self.client, self.sign, self.reason = place, client, sign, reason
@@ -19,12 +19,12 @@ class Listed:
         self.used = False
 
     def concerns(self, client, peer):
-        """Returns true if the row applies to this client beside a Khronos loader of this version."""
+        """Returns true if the row applies to this client in comparison with a Khronos loader of this version."""
         return self.client == client and self.peer.fullmatch(peer) is not None
 
 
 def read_list():
-    """Returns the rows of the list, and those for vulkaninfo from tests/real."""
+    """Returns the rows of the list, and the rows for vulkaninfo from tests/real."""
     rows = []
     for number, line in _lines(LIST):
         place = f"{LIST.relative_to(ROOT)}:{number}"
@@ -46,7 +46,7 @@ def _lines(path):
 
 
 def compare_text(ours, theirs, rows):
-    """Fails on differing lines that are not listed; returns the number of listed ones."""
+    """Fails on differing lines that are not listed. Returns the number of listed ones."""
     surprising, listed = [], 0
     for sign, line in differences(theirs.splitlines(), ours.splitlines()):
         fitting = [row for row in rows if row.sign == sign and row.pattern.fullmatch(line.strip())]
@@ -82,7 +82,7 @@ def _ppm(content):
 
 
 def compare_pixels(name, ours, theirs, width, tolerance):
-    """Fails if more pixels than allowed, of `width` bytes each, differ by more than allowed."""
+    """Fails if more pixels than the tolerance allows, of `width` bytes each, differ by more than the tolerance allows."""
     share, levels = tolerance
     if ours == theirs:
         return

@@ -26,7 +26,7 @@ def folder():
 
 
 def system_folder():
-    """Returns the folder for clients that belong to this system, because another root has another libc and another Python."""
+    """Returns the folder for clients that run only on this system, because another root has another libc and another Python."""
     return folder() / platform.freedesktop_os_release().get("VERSION_CODENAME", "system")
 
 
@@ -46,7 +46,7 @@ def places():
 
 
 def get(command, **options):
-    """Runs an installer; skips the case with the last line of its output if it fails."""
+    """Runs an installer. If it fails, skips the case with the last line of its output."""
     try:
         done = subprocess.run(
             [str(word) for word in command],
@@ -70,14 +70,15 @@ def get(command, **options):
 
 @dataclass
 class Apt:
-    """A Debian package that provides a program, or a file (with a slash) that may have been installed in another way too."""
+    """Debian package for a program, or for a file if the name has a slash. The program or file may also have been installed in another
+    way."""
 
     package: str
     looked_for: str
     updated = False
 
     def found(self):
-        """Returns whether the program or file exists."""
+        """Returns True if the program or file exists."""
         if "/" in self.looked_for:
             return bool(list(Path("/").glob(self.looked_for.lstrip("/"))))
         return shutil.which(self.looked_for) is not None
@@ -106,7 +107,7 @@ class Apt:
 
 @dataclass
 class Copied(Apt):
-    """A Debian package with a loader of its own. Its folder is copied, so that another loader can be put into the copy."""
+    """Debian package with its own loader. Its folder is copied, so that the test can replace the loader in the copy."""
 
     place: str = ""
 
@@ -150,7 +151,7 @@ def _can_make_environments():
 
 @dataclass
 class Npm:
-    """An npm package."""
+    """Package of npm."""
 
     package: str
     wanted: str
@@ -171,7 +172,7 @@ class Npm:
 
 @dataclass
 class Crate:
-    """A program that cargo installs."""
+    """Program that cargo installs."""
 
     name: str
     wanted: str
@@ -193,14 +194,14 @@ class Crate:
 
 @dataclass
 class Built:
-    """A program of this project on a crate; the lock file has the version."""
+    """Program of this project that uses a crate, whose version is in the lock file."""
 
     crate: str
     lock: Path
     manifest: Path | None = None
 
     def install(self):
-        """Builds the project. `make/programs.sh` has built projects without a manifest here."""
+        """Builds the project. `make/programs.sh` builds the projects for which this requirement has no manifest."""
         if not self.manifest:
             return
         cargo = os.environ.get("CARGO", "cargo")
@@ -217,7 +218,7 @@ class Built:
 
 @dataclass
 class Windows:
-    """The C programs for Windows, linked with the names that Wine's vulkan-1.dll exports."""
+    """C programs for Windows, linked with the names that Wine's vulkan-1.dll exports."""
 
     def install(self):
         """Builds the programs with MinGW, unless they were built outside a root that lacks it."""

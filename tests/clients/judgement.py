@@ -1,4 +1,4 @@
-"""Tests the comparison itself: runs that must fail do fail."""
+"""Tests the comparison itself, with runs that it must reject."""
 
 import re
 
@@ -11,7 +11,7 @@ INFO = ["vulkaninfo", "--summary"]
 
 
 def refused(client, library, text):
-    """Fails unless a run of this client is rejected because of its loader, with a message that contains the text."""
+    """Fails unless the check rejects a run of this client because of its loader, with a message that contains the text."""
     run = Run(client, library)
     expect(not run.fault(), run.fault())
     try:
@@ -34,7 +34,7 @@ def another_loader():
 
 
 def difference():
-    """A line in only one of two outputs is rejected."""
+    """A line that only one of two outputs has is rejected."""
     try:
         compare.compare_text("a\nb\n", "a\nc\n", [])
     except Failure:

@@ -1,13 +1,14 @@
-"""The clients, one row each."""
+"""Table of the clients, with a row for each."""
 
 from client import Client
 from install import HERE, Apt, Built, Copied, Crate, Npm, Pip, Windows
 from cases import ROOT
 
 ADDRESS = (r"\b0x[0-9a-f]{6,16}\b", "<address>")
-# Qt prints lists in one line.
+# Replacement that puts each element of Qt's lists on its own line.
 LIST = (r"QVector\(|\), |\)\)", "\n")
-# A loader may take the manifests of a folder in the order in which the system returns them.
+# Pattern of lines about layers, because a loader may read the manifests of a folder in the order in which the system
+# returns them.
 LAYER = r".*\bVK_LAYER_\w+.*"
 ZINK = {"MESA_LOADER_DRIVER_OVERRIDE": "zink", "LIBGL_KOPPER_DRI2": "1", "LIBGL_ALWAYS_SOFTWARE": "1"}
 GSTREAMER = [
@@ -16,9 +17,9 @@ GSTREAMER = [
     Apt("gstreamer1.0-tools", "gst-launch-1.0"),
 ]
 CHROMIUM = [Copied("chromium", "/usr/lib/chromium/chromium", "/usr/lib/chromium")]
-# Chromium opens the loader in its own folder.
+# Command that replaces Chromium's loader, which is in Chromium's own folder.
 OTHER_LOADER = [["ln", "-sfn", "{library}", "{system}/chromium/libvulkan.so.1"]]
-# This way of drawing is named after SwiftShader, but uses the driver that VK_DRIVER_FILES names.
+# Options of Chromium for WebGL. This mode is named after SwiftShader, but uses the driver in VK_DRIVER_FILES.
 WEBGL = ["--headless", "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 WEBGL += ["--user-data-dir=../home/data"]
 MESSAGE_OF_CHROMIUM = (r"^\[[\d:/.]+:(ERROR|WARNING|INFO):.*\n", "")
@@ -28,7 +29,7 @@ QML = [Apt("qml-qt6", "/usr/lib/qt6/bin/qml")] + [
     for name, folder in [("qtquick", "QtQuick/qmldir"), ("qtquick-window", "QtQuick/Window"), ("qtqml", "QtQml/qmldir")]
     + [("qtqml-models", "QtQml/Models"), ("qtqml-workerscript", "QtQml/WorkerScript")]
 ]
-# The path depends on the release of Wine's package.
+# Path of Wine's server, which depends on the release of the package.
 WINESERVER = "/usr/lib/wine:$(echo /usr/lib/*-linux-gnu/wine)"
 WINE = {"WINEDEBUG": "-all", "WINEDLLOVERRIDES": "mscoree,mshtml="}
 
@@ -154,7 +155,7 @@ CLIENTS = [
         + ["-bitexact", "-f", "framemd5", "frames.md5"],
         "two filters on five frames",
         proof="llvmpipe",
-        # Further lines come from the program's many threads, in any order.
+        # The program's threads print further lines in any order.
         normalise=[ADDRESS, (r"^(?!\[AVHWDeviceContext).*\n", "")],
         unordered=LAYER,
     ),
@@ -176,7 +177,7 @@ CLIENTS = [
         "a paused film of one frame in a window",
         proof="VO: \\[gpu\\]",
         window="still",
-        # mpv may print this line when it is ended.
+        # When the test ends mpv, it may print this line.
         normalise=[(r"^client removed during hook handling\n", "")],
     ),
     Client(

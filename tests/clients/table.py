@@ -38,7 +38,7 @@ class Entry:
         self.ours = self.theirs = None
 
     def times(self, ours, theirs):
-        """Keeps the shorter time under each loader."""
+        """Stores the shorter time with each loader."""
         self.ours = min(run.seconds for run in ours)
         self.theirs = min(run.seconds for run in theirs)
 
@@ -58,14 +58,14 @@ class Entry:
 
 
 def origin(client):
-    """Returns the name of the installer of the client itself."""
+    """Returns the name of the package manager that installs the client itself."""
     first = client.needs[0]
     names = {Apt: "apt", Pip: "pip", Npm: "npm", Crate: "cargo"}
     return next((name for kind, name in names.items() if isinstance(first, kind)), "cargo, a program of ours")
 
 
 def write(state):
-    """Writes the section of this run, and replaces the one of the same Khronos loader."""
+    """Writes the section of this run, which replaces that of the same Khronos loader."""
     system = platform.freedesktop_os_release()["PRETTY_NAME"]
     mesa = Apt("mesa-vulkan-drivers", "/").version()
     section = SECTION.format(ours=state.ours, theirs=state.peer, system=system, mesa=mesa)

@@ -1,22 +1,22 @@
-//! The scenes, read from `catalogue.txt`: parts of worlds and programs, and the scenes that combine them.
+//! Reads the scenes from `catalogue.txt`, which has parts of worlds and programs, and lists that combine them.
 
 use std::collections::BTreeMap;
 
-/// A line with the indented lines below it.
+/// Line, with the lines that are indented below it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Item {
     pub(crate) text: String,
     pub(crate) below: Vec<String>,
 }
 
-/// A scene: its files and variables, and the steps of its program.
+/// Scene: its files and variables, and the steps of its program.
 pub(crate) struct Play {
     pub(crate) name: String,
     pub(crate) pieces: Vec<Item>,
     pub(crate) steps: Vec<String>,
 }
 
-/// All scenes.
+/// All scenes of the file.
 pub(crate) struct Catalogue {
     pub(crate) plays: Vec<Play>,
 }
@@ -94,8 +94,8 @@ impl Parts {
     }
 }
 
-/// Splits the text into the lines without indent. Each line comes with the indented lines below it, from which two blanks are removed.
-/// Comments begin with `#`.
+/// Splits the text into its lines without indentation. Each has the indented lines below it, from which two blanks are removed. Comments
+/// begin with `#`.
 fn blocks(text: &str) -> Vec<Item> {
     items(
         text.lines()

@@ -1,8 +1,8 @@
-//! The committed explanations of differences: `tests/differential.txt`.
+//! Reads the committed explanations of differences, `tests/differential.txt`.
 
 use crate::trace::Difference;
 
-/// A row `SIDE STREAM SCENES LINE`. All four may contain stars. The side is `ours`, `there` or `*`.
+/// Row `SIDE STREAM SCENES LINE`. All four parts may contain stars. The side is `ours`, `there` or `*`.
 struct Row {
     text: &'static str,
     side: &'static str,
@@ -12,7 +12,7 @@ struct Row {
     used: bool,
 }
 
-/// All rows.
+/// Rows of the file.
 pub(crate) struct Explained {
     rows: Vec<Row>,
 }

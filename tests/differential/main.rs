@@ -1,7 +1,7 @@
 //! Plays scenes under two libraries, and compares everything that drivers, layers and the program can see.
 //!
-//! Arguments are words. Only scenes whose names contain one of the words are played. `VKL_LIBRARY` and `VKL_PEER_LIBRARY` name the
-//! libraries. `WHOLE=1` also prints all that was seen of each run. `tests/README.md` describes the whole.
+//! Arguments are words. Without arguments, all scenes are played, and otherwise those whose names contain one of the words. `VKL_LIBRARY`
+//! and `VKL_PEER_LIBRARY` name the libraries. `WHOLE=1` also prints all observations of each run. `tests/README.md` has the details.
 
 mod catalogue;
 mod explained;
@@ -28,13 +28,13 @@ use explained::Explained;
 use loader_tests::Scene;
 use trace::{Difference, Side, Trace};
 
-/// Names of the variables that give the library for the children of each run: this project's library, and the Khronos loader.
+/// Variables that name the library for the children of each run: this project's library, and the Khronos loader.
 const LIBRARIES: [&str; 2] = ["VKL_LIBRARY", "VKL_PEER_LIBRARY"];
 
 fn main() -> ExitCode {
     let catalogue = Catalogue::read();
     let words: Vec<String> = env::args().skip(1).collect();
-    // Children are started like those of other tests: by the name of the scene that they play.
+    // A child is started with the name of the scene that it plays, as in other tests.
     if let [exact, name, ..] = &words[..]
         && exact == "--exact"
     {
@@ -98,7 +98,7 @@ fn compare(plays: &[&Play]) -> Vec<Vec<Difference>> {
 fn play_twice(scene: &mut Scene, play: &Play) -> [Trace; 2] {
     stage::build(scene, &play.pieces);
     LIBRARIES.map(|variable| {
-        // A child got its library when it was started.
+        // A child has received its library at its start.
         if !scene.is_child() {
             let library = env::var_os(variable).unwrap_or_else(|| panic!("{variable} is not set"));
             scene.env("VKL_LIBRARY", library);

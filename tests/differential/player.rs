@@ -1,5 +1,5 @@
-//! The program of a scene. Each line is a step: a word and its arguments. The results go into the journal, among the calls that drivers and
-//! layers record.
+//! The program of a scene. Each line is a step, which is a word with arguments. The program writes results into the journal, among the
+//! calls that drivers and layers record.
 
 use std::fmt::{Debug, Display};
 use std::ptr;
@@ -23,7 +23,7 @@ macro_rules! attempt {
 }
 pub(crate) use attempt;
 
-/// State of the program while it runs.
+/// State of the program during its steps.
 pub(crate) struct Player<'v> {
     vk: &'v Vk,
     pub(crate) instance: vk::Instance,
@@ -112,7 +112,7 @@ impl Player<'_> {
         }
     }
 
-    /// Records the messages that the program got, and the blocks that its allocators did not get back.
+    /// Records the messages that the program received, and the number of blocks that were not freed.
     fn finish(&mut self) {
         for message in self.messages.all() {
             let objects: Vec<String> = message
@@ -336,7 +336,7 @@ impl Player<'_> {
         }
     }
 
-    /// Uses the device: gets a queue, records a draw into a command buffer, and submits the buffer.
+    /// Uses the device: fetches a queue, records a draw into a command buffer, and submits the buffer.
     fn use_device(&self) {
         if self.device.is_null() {
             return;

@@ -1,4 +1,4 @@
-//! The queries about physical devices and surfaces that a program makes, with one for each way in which the loader treats queries.
+//! Queries of a program about physical devices and surfaces. Each kind of treatment in the loader has at least one query.
 
 use std::ptr;
 
@@ -7,7 +7,7 @@ use loader_tests::vk::{Commands, text};
 
 use crate::player::{Player, attempt};
 
-/// Records the answer of a query, if the query exists.
+/// Records the answer of a query, or that the query does not exist.
 fn told(player: &Player<'_>, what: &str, answer: Option<impl std::fmt::Debug>) {
     if let Some(answer) = answer {
         player.note::<()>(what, format_args!("{answer:?}"));

@@ -1,4 +1,4 @@
-//! Files and environment of a scene, from the lines of its worlds.
+//! Creates the files and environment of a scene from the lines of its worlds.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use loader_tests::{Driver, Scene};
 use crate::catalogue::Item;
 use crate::kit::Layer;
 
-/// Path at which a settings file is found.
+/// Path of a settings file that the loader finds.
 const SETTINGS: &str = "xdg/config-home/vulkan/loader_settings.d/vk_loader_settings.json";
 
 /// Builds all pieces of a scene. A child makes the same calls, but uses only the returned paths.
@@ -35,7 +35,7 @@ pub(crate) fn build(scene: &mut Scene, pieces: &[Item]) {
     }
 }
 
-/// Fills in the placeholders: `@ROOT@` becomes the scene's folder, and `@LAVAPIPE@` the path of that driver's manifest.
+/// Replaces the placeholders: `@ROOT@` becomes the scene's folder, and `@LAVAPIPE@` the path of that driver's manifest.
 fn filled(scene: &Scene, text: &str) -> String {
     let text = text.replace("@ROOT@", scene.text_path("").trim_end_matches('/'));
     if text.contains("@LAVAPIPE@") {
@@ -111,7 +111,7 @@ fn layer(scene: &Scene, head: &str, lines: &[String]) -> Option<String> {
             "api" => layer.api(value),
             "format" => layer.format(value),
             "folder" => layer.folder(value),
-            // `ask *` makes the layer ask for every known command.
+            // `ask *` makes the layer look up every known command.
             "ask" if value == "*" => commands().fold(layer, |layer, name| layer.conf("ask", name)),
             // All other keys are passed to the mock layer.
             _ => layer.conf(key, value),

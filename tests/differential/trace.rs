@@ -4,10 +4,10 @@ use std::path::Path;
 
 use loader_tests::Outcome;
 
-/// Lines of one kind, in their order.
+/// Kind of lines, and the lines of this kind in their order.
 type Stream = (&'static str, Vec<String>);
 
-/// All that was seen of a run.
+/// Everything that the test observed in a run.
 pub(crate) struct Trace {
     streams: Vec<Stream>,
 }
@@ -37,7 +37,7 @@ pub(crate) struct Difference {
 }
 
 impl Trace {
-    /// Splits the journal of a run into calls and names that were asked for. The order of the names has no meaning.
+    /// Splits the journal of a run into calls and looked-up names. The order of the names has no meaning.
     pub(crate) fn of(outcome: &Outcome, root: &Path) -> Self {
         let names = Names::of(outcome, root);
         let (mut asked, calls): (Vec<String>, Vec<String>) = outcome
@@ -60,7 +60,7 @@ impl Trace {
         }
     }
 
-    /// Prints the whole run, so that a reader sees the surroundings of a line.
+    /// Prints the whole run, so that a reader sees the lines around a difference.
     pub(crate) fn print(&self, side: Side) {
         for (stream, lines) in &self.streams {
             for line in lines {
@@ -84,7 +84,7 @@ impl Trace {
     }
 }
 
-/// Returns `true` for a line in which a driver or a layer records a name that it was asked for.
+/// Returns `true` for a line in which a driver or a layer records a look-up.
 fn is_lookup(line: &str) -> bool {
     const LOOKUPS: [&str; 6] = [
         "vk_icdGetInstanceProcAddr",
@@ -97,7 +97,8 @@ fn is_lookup(line: &str) -> bool {
     line.split(' ').nth(1).is_some_and(|word| LOOKUPS.contains(&word))
 }
 
-/// Replacements for numbers without meaning. Addresses that the program named get these names, and all others get one common word.
+/// Replacements for numbers without meaning. If the program has named an address, the name replaces it. One common word replaces all other
+/// addresses.
 struct Names {
     root: String,
     known: Vec<(String, String)>,
@@ -110,7 +111,7 @@ impl Names {
             Some((number.into(), name.into()))
         });
         let mut known: Vec<(String, String)> = given.collect();
-        // The checksum of a set of callbacks is made from addresses, which differ from run to run.
+        // The checksum of a set of callbacks depends on addresses, which differ between runs.
         let sums = outcome.journal().into_iter().filter_map(|line| {
             let (_, callbacks) = line.split_once("alloc=0x")?;
             callbacks.split_once('/')
@@ -158,7 +159,7 @@ fn different<'l>(ours: &'l [String], there: &'l [String]) -> Vec<(Side, &'l str)
     let back = ours.iter().rev().zip(there.iter().rev());
     let back = back.take_while(|(one, other)| one == other).count();
     let (ours, there) = (&ours[..ours.len() - back], &there[..there.len() - back]);
-    // lengths[i][j]: length of the longest common subsequence of ours[i..] and there[j..].
+    // lengths[i][j] is the length of the longest common subsequence of ours[i..] and there[j..].
     let mut lengths = vec![vec![0u32; there.len() + 1]; ours.len() + 1];
     for (i, one) in ours.iter().enumerate().rev() {
         for (j, other) in there.iter().enumerate().rev() {

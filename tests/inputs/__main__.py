@@ -1,4 +1,4 @@
-"""Invalid registry input is refused with the name of the file, and nothing is written."""
+"""Tests that invalid registry input is refused with the name of the file, and that no file is written."""
 
 import os
 import re
@@ -28,7 +28,7 @@ def pinned():
 
 
 def fetch(folder, status, **variables):
-    """Runs the fetch script with another target folder; returns its output."""
+    """Runs the fetch script with another target folder, and returns its output."""
     environment = {**os.environ, "VKL_REGISTRY_INPUT": str(folder), **{k: str(v) for k, v in variables.items()}}
     return run([ROOT / "make/registry.sh"], HANG, status=status, env=environment)
 
@@ -70,7 +70,7 @@ def replace(name, old, new):
 
 
 def import_fails(spoil, message):
-    """Returns a case: `vkgen import` ends with status 2, names the place, and writes nothing."""
+    """Returns a case: `vkgen import` ends with status 2, names the place, and writes no file."""
 
     def case():
         source, snapshot = pinned(), scratch("snapshot")
@@ -86,7 +86,7 @@ def import_fails(spoil, message):
 
 
 def other_header(name, *script):
-    """Returns a case: XML that is not the pinned one stops the script before it reads or writes anything."""
+    """Returns a case: XML with another checksum than the pinned one stops the script before it reads or writes a file."""
 
     def case():
         source = pinned()
@@ -102,12 +102,12 @@ def other_header(name, *script):
 
 
 def written():
-    """Returns the files that an import and an emitting run write."""
+    """Returns the files that the verbs `import` and `emit` write."""
     return [path for folder in ("registry/snapshot", "generated") for path in (ROOT / folder).rglob("*")]
 
 
 def unreachable():
-    """A package cannot be fetched. An empty index replaces the unreachable network."""
+    """The script fails with a clear message if a package cannot be downloaded. An empty index takes the place of the network."""
     target = scratch("input")
     empty = scratch("index")
     output = fetch(target, 2, PIP_NO_INDEX="1", PIP_FIND_LINKS=empty, VK_XML="")

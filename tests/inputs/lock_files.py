@@ -1,4 +1,4 @@
-"""Crates that deny.toml does not allow are refused."""
+"""Tests that crates which deny.toml does not allow are refused."""
 
 import os
 import subprocess
@@ -43,7 +43,7 @@ def refused(manifest, *words):
 
 
 def beside(name, licence="MIT"):
-    """Returns a line of dependencies for a package in a folder of its own."""
+    """Creates a package in a separate folder, and returns a dependency line for it."""
     folder = package(scratch("crates") / name, name, licence)
     return f'{name} = {{ path = "{folder}" }}\n'
 
@@ -80,7 +80,7 @@ def origin():
 
 
 def any_version():
-    """A dependency without a version is refused. A package from this machine's store replaces one of a registry."""
+    """A dependency without a version is refused. The test uses a package of this machine's store in place of a registry."""
     tool("cargo")
     refused(project('libc = "*"'), "error[wildcard]", "libc")
 

@@ -1,4 +1,4 @@
-"""Invalid arguments of the verbs end at once with a helpful line, and the documents agree with their sources."""
+"""Tests that verbs refuse invalid arguments at once with a helpful line, and that the documents agree with their sources."""
 
 import os
 import shutil
@@ -8,7 +8,8 @@ from pathlib import Path
 
 from cases import HANG, ROOT, Skip, expect, run, scratch
 
-# A script that starts a build ends with another status than one that refuses an argument.
+# Environment in which a build fails. A script that reaches its build then ends with another status than one that
+# refuses an argument.
 STOPPED = {"CARGO": "false"}
 
 
@@ -24,7 +25,7 @@ def refused(arguments, message, **variables):
 
 
 def tracked():
-    """Returns a copy of the files that git tracks here, like a clean clone."""
+    """Returns a copy of the files that git tracks here, as in a clean clone."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, timeout=HANG)
     if listed.returncode:
         raise Skip("this is no git checkout")
@@ -45,7 +46,7 @@ def documents(tree, *arguments, status=0):
     """Writes or checks the documents of a tree."""
     built = os.environ.get("XTASK")
     if not built:
-        # The program is built in this tree, and runs in the other tree.
+        # The program is built in this tree, and runs in the other one.
         target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
         run([*os.environ.get("CARGO", "cargo").split(), "build", "--locked", "--quiet", "-p", "xtask"], HANG, cwd=ROOT)
         built = (ROOT / target).resolve() / "debug/xtask"
@@ -53,7 +54,7 @@ def documents(tree, *arguments, status=0):
 
 
 def documents_agree():
-    """A tree that passes the check is not changed, and a tree that was written passes the check."""
+    """The writing command does not change a tree that passes the check, and makes any other tree pass it."""
     tree = tracked()
     before = content(tree)
     documents(tree)
@@ -83,7 +84,7 @@ def matrix():
 
 
 def told():
-    """Every problem is reported with its place."""
+    """The check reports every problem with its place."""
     tree = tracked()
     version = next(line for line in (tree / "registry/pin.toml").read_text().splitlines() if line.startswith("header"))
     number = version.split('"')[1]
@@ -109,7 +110,7 @@ def told():
 
 
 def mutants_listed():
-    """A run of mutants can begin: each row of tests/mutants/equivalent.txt matches a mutant of the present sources."""
+    """Each row of tests/mutants/equivalent.txt matches a mutant of the present sources, so that a run of mutants can begin."""
     if not (ROOT / ".git").exists():
         raise Skip("this is no git checkout")
     output = run(["make", "--no-print-directory", "mutants", "N=3", "JOBS=0"], HANG, cwd=ROOT)

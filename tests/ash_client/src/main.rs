@@ -23,7 +23,7 @@ fn main() -> ExitCode {
 
 /// Works on every device. Returns `true` if there was a device and all devices worked.
 fn tour() -> Result<bool, Box<dyn Error>> {
-    // SAFETY: the library found under this name is a Vulkan loader, whose initialisation has no preconditions.
+    // SAFETY: the library with this name is a Vulkan loader, whose initialisation has no preconditions.
     let entry = unsafe { Entry::load() }?;
     // SAFETY: the entry points were loaded above.
     let version = unsafe { entry.try_enumerate_instance_version() }?.unwrap_or(vk::API_VERSION_1_0);
@@ -34,7 +34,7 @@ fn tour() -> Result<bool, Box<dyn Error>> {
     let instance = unsafe { entry.create_instance(&info, None) }?;
     let mock = std::env::args().any(|argument| argument == "mock");
     let result = work_on_all(&instance, mock);
-    // SAFETY: everything made from the instance was destroyed by the line above.
+    // SAFETY: all objects of the instance were destroyed by the line above.
     unsafe { instance.destroy_instance(None) };
     result
 }

@@ -1,4 +1,4 @@
-//! The work on one device.
+//! Fills a buffer on one device, and reads it back.
 
 use ash::{Device, Instance, vk};
 use std::fmt;
@@ -45,15 +45,15 @@ pub(crate) fn work_on(instance: &Instance, physical: vk::PhysicalDevice, back: b
         .queue_family_index(family)
         .queue_priorities(&[1.0])];
     let info = vk::DeviceCreateInfo::default().queue_create_infos(&queue);
-    // SAFETY: the handle comes from this instance; the structure's pointers refer to locals that outlive the call.
+    // SAFETY: the handle comes from this instance, and the pointers in the structure refer to locals that outlive the call.
     let device = unsafe { instance.create_device(physical, &info, None) }?;
     let outcome = on_device(&device, family, &memory, back);
-    // SAFETY: everything made from the device was destroyed by the line above.
+    // SAFETY: all objects of the device were destroyed by the line above.
     unsafe { device.destroy_device(None) };
     outcome
 }
 
-/// Returns the first family whose queues can fill buffers: graphics and compute imply transfer.
+/// Returns the first queue family that can fill buffers. Graphics and compute families can, because they imply transfer.
 fn family(instance: &Instance, physical: vk::PhysicalDevice) -> Option<u32> {
     let able = vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE | vk::QueueFlags::TRANSFER;
     // SAFETY: the handle comes from this instance, which is alive.
@@ -113,7 +113,7 @@ fn with_memory(
     block: vk::DeviceMemory,
     back: bool,
 ) -> Result<Option<usize>, Failure> {
-    // SAFETY: buffer and memory come from this device; neither is bound yet.
+    // SAFETY: buffer and memory come from this device, and neither is bound yet.
     unsafe { device.bind_buffer_memory(buffer, block, 0) }?;
     submit(device, family, buffer)?;
     back.then(|| read_back(device, block)).transpose()
@@ -125,7 +125,7 @@ fn submit(device: &Device, family: u32, buffer: vk::Buffer) -> Result<(), Failur
     // SAFETY: the device is alive during this call.
     let pool = unsafe { device.create_command_pool(&info, None) }?;
     let result = record(device, pool, buffer).and_then(|commands| run(device, family, commands));
-    // SAFETY: `run` waited for the queue; destroying the pool frees its command buffers.
+    // SAFETY: `run` waited for the queue, and destroying the pool frees its command buffers.
     unsafe { device.destroy_command_pool(pool, None) };
     Ok(result?)
 }
@@ -145,7 +145,7 @@ fn record(device: &Device, pool: vk::CommandPool, buffer: vk::Buffer) -> Result<
     let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
     // SAFETY: the pool comes from this device and is used by this thread alone.
     let commands = unsafe { device.allocate_command_buffers(&info) }?[0];
-    // SAFETY: the command buffer is new; the buffer is bound and lives until the work has ended.
+    // SAFETY: the command buffer is new, and the buffer is bound and lives until the work has ended.
     unsafe {
         device.begin_command_buffer(commands, &begin)?;
         device.cmd_fill_buffer(commands, buffer, 0, vk::WHOLE_SIZE, PATTERN);
@@ -158,7 +158,7 @@ fn record(device: &Device, pool: vk::CommandPool, buffer: vk::Buffer) -> Result<
 fn run(device: &Device, family: u32, commands: vk::CommandBuffer) -> Result<(), vk::Result> {
     let commands = [commands];
     let work = [vk::SubmitInfo::default().command_buffers(&commands)];
-    // SAFETY: the device was made with one queue of this family; the fence is used here only.
+    // SAFETY: the device has one queue of this family, and only this function uses the fence.
     unsafe {
         let queue = device.get_device_queue(family, 0);
         let fence = device.create_fence(&vk::FenceCreateInfo::default(), None)?;
@@ -172,7 +172,7 @@ fn run(device: &Device, family: u32, commands: vk::CommandBuffer) -> Result<(), 
 }
 
 fn read_back(device: &Device, block: vk::DeviceMemory) -> Result<usize, Failure> {
-    // SAFETY: the memory is host-visible, at least `WORDS` words long and not mapped; nothing writes to it any more.
+    // SAFETY: the memory is host-visible, not mapped, and at least `WORDS` words long. No work on the device writes to it any more.
     let wrong = unsafe {
         let start = device.map_memory(block, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty())?;
         let words = std::slice::from_raw_parts(start.cast::<u32>(), WORDS);

@@ -1,6 +1,6 @@
-//! Pages in headless Chromium, on machines that have it.
+//! Opens pages in headless Chromium, on machines with this browser.
 //!
-//! Without a browser, functions return `None`. The test then reports this and counts as skipped.
+//! Without a browser, functions return `None`. The test then prints this, and counts as skipped.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -26,16 +26,16 @@ const ALWAYS: [&str; 10] = [
 /// Width and height of the window in pixels.
 pub const WINDOW: (u32, u32) = (1000, 1400);
 
-/// The colours that the reader of a page prefers.
+/// Colour scheme that the reader of a page prefers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
-    /// Dark text on a light ground.
+    /// Dark text on a light page.
     Light,
     /// Light text on a dark page.
     Dark,
 }
 
-/// A page in a temporary folder.
+/// Page in a temporary folder.
 pub struct Page {
     folder: tempfile::TempDir,
 }
@@ -74,7 +74,7 @@ impl Page {
         Some(found)
     }
 
-    /// Returns the document after its scripts ran, with `fragment` after the `#` of its address.
+    /// Returns the document after its scripts have run. The address of the page has `fragment` after `#`.
     ///
     /// # Panics
     /// Panics if the browser does not end.
@@ -82,7 +82,7 @@ impl Page {
         self.browse(&["--dump-dom".into()], fragment)
     }
 
-    /// Runs the browser and returns its standard output; `None` without a browser.
+    /// Runs the browser and returns its standard output, or `None` without a browser.
     fn browse(&self, arguments: &[String], fragment: &str) -> Option<String> {
         let folder = self.folder.path();
         let (width, height) = WINDOW;

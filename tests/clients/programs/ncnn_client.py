@@ -20,7 +20,7 @@ def weights(count, bias):
 
 
 def main():
-    """Loads the network, runs it, prints its output."""
+    """Loads the network, runs it, and prints its output."""
     with open("network.param", "w", encoding="ascii") as file:
         file.write(NETWORK)
     with open("network.bin", "wb") as file:

@@ -1,4 +1,4 @@
-// A still scene of Qt Quick: gradients, a rotated shape, text.
+// A still scene of Qt Quick with gradients, a rotated shape and text.
 import QtQuick
 import QtQuick.Window
 

@@ -1,4 +1,4 @@
-"""taichi: kernels compiled for Vulkan draw a Mandelbrot set into picture.ppm and add up an array."""
+"""A client of taichi: kernels that are compiled for Vulkan draw a Mandelbrot set into picture.ppm, and add up an array."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def draw():
 
 @ti.kernel
 def total() -> ti.i32:
-    """Adds up all counts with atomics."""
+    """Adds up all counts with atomic operations."""
     sum = 0
     for y, x in image:
         sum += image[y, x]

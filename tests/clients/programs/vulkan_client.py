@@ -1,4 +1,5 @@
-"""The Python package `vulkan`, a binding through vkGetInstanceProcAddr: queries, a device, a filled buffer read back."""
+"""A client of the Python package `vulkan`, which looks up commands through vkGetInstanceProcAddr. It makes queries, creates a device,
+fills a buffer, and reads it back."""
 
 import vulkan as vk
 

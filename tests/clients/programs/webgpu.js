@@ -1,4 +1,4 @@
-// Runs compute and render pipelines of WebGPU, for every JavaScript program that offers navigator.gpu. Prints the adapter and the computed
+// Runs compute and render pipelines of WebGPU in every JavaScript program that has navigator.gpu. Prints the adapter and the computed
 // numbers, and writes the rendered picture to picture.ppm.
 
 const COMPUTE = `

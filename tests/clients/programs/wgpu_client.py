@@ -1,4 +1,4 @@
-"""wgpu through its Python package: a compute shader's numbers, and a triangle in picture.ppm."""
+"""A client of wgpu through its Python package: prints a compute shader's numbers, and draws a triangle into picture.ppm."""
 
 import struct
 from pathlib import Path

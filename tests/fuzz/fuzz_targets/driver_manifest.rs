@@ -1,4 +1,4 @@
-//! Fuzzes driver manifests: whatever a file contains, a valid manifest beside it is found, and accepted values are within their bounds.
+//! Fuzzes driver manifests. A valid manifest beside the input must be found, and accepted values must be within their bounds.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -19,7 +19,7 @@ static FILES: LazyLock<Files> = LazyLock::new(|| {
     files
 });
 
-/// All results of a scan.
+/// Results of a scan.
 #[derive(Debug, PartialEq)]
 struct Scan {
     drivers: Vec<DriverManifest>,
@@ -68,6 +68,6 @@ fuzz_target!(|text: &[u8]| {
     let strict = scan(false);
     let ordinary = all.drivers.iter().filter(|driver| !driver.is_portability_driver);
     assert!(ordinary.eq(&strict.drivers));
-    // A manifest that is unusable for a second reason may count as left out for either reason (DRV-51).
+    // If a manifest is unusable for a second reason too, the scan may report either reason (DRV-51).
     assert!(strict.left_out.portability || strict.drivers.len() == all.drivers.len());
 });

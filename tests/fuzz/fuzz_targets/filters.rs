@@ -1,5 +1,5 @@
-//! Fuzzes filters, which are patterns of names and ranges of numbers. Compares them with slow and simple implementations of the same rules.
-//! The input is the value of a variable, a null byte, and the tested name or number.
+//! Fuzzes filters, which are patterns of names and ranges of numbers. Compares the results with those of slow and simple implementations of
+//! the same rules. The input is the value of a variable, a null byte, and the tested name or number.
 #![no_main]
 
 use discovery::env::Environment;
@@ -29,7 +29,7 @@ fn matches(pattern: &[u8], name: &[u8]) -> bool {
     })
 }
 
-/// Returns the items of a list that count, in lower case.
+/// Returns the items of a list that the loader reads, in lower case.
 fn items(value: &[u8]) -> Vec<Vec<u8>> {
     let items = value.split(|&byte| byte == b',').filter(|item| !item.is_empty());
     items.map(<[u8]>::to_ascii_lowercase).collect()
@@ -37,7 +37,7 @@ fn items(value: &[u8]) -> Vec<Vec<u8>> {
 
 fn check_globs(value: &[u8], name: &[u8]) {
     let items = items(value);
-    // The loader cuts a longer item, but the simple implementation does not.
+    // The loader cuts a long item, but the simple implementation does not, so these inputs are skipped.
     if items.iter().any(|item| item.len() > 255) {
         return;
     }
@@ -102,7 +102,7 @@ fn check_numbers(value: &[u8], name: &[u8]) {
         u32::from_le_bytes(bytes)
     });
     for id in ids.chain([0, 1, u32::MAX]) {
-        // An identifier passes a list if and only if it passes one of its items.
+        // An identifier must pass a list exactly if it passes one of its items.
         let alone = items
             .iter()
             .take(MAX_ID_ITEMS)

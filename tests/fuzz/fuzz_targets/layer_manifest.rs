@@ -1,5 +1,5 @@
-//! Fuzzes layer manifests, read by the rules of implicit and of explicit layers. A valid layer beside them is found, names fit into their
-//! fields in the API, and the activation returns each layer once.
+//! Fuzzes layer manifests, by the rules of implicit and of explicit layers. A valid layer beside the input must be found, names must fit
+//! into their fields in the API, and the activation must return each layer once.
 #![no_main]
 
 use std::collections::BTreeSet;
@@ -26,7 +26,7 @@ static FILES: LazyLock<Files> = LazyLock::new(|| {
     files
 });
 
-/// All results of a scan, and of an instance that asks for every layer.
+/// Results of a scan, and of an instance that requests every layer.
 type Scan = (DiscoveredLayers, Activation, Vec<Decision>, Vec<(LogBits, Vec<u8>)>);
 
 fn scan() -> Scan {

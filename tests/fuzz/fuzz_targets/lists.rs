@@ -1,5 +1,5 @@
-//! Fuzzes lists of paths in the environment: the resulting places, and the manifests in them. The input has a byte of switches and the
-//! values of the variables, divided by newlines. `@` means the scratch folder.
+//! Fuzzes lists of paths in the environment: the resulting places, and the manifests in them. The input has a byte of switches, and the
+//! values of the variables with newlines between them. `@` means the scratch folder.
 #![no_main]
 
 use std::collections::BTreeSet;
@@ -44,7 +44,7 @@ static FILES: LazyLock<Files> = LazyLock::new(|| {
     files
 });
 
-/// Returns a value in which no item leaves the scratch folder.
+/// Returns a value whose items are all below the scratch folder.
 fn value_of(text: &[u8]) -> Vec<u8> {
     let mut value = Vec::new();
     for item in text.split_inclusive(|&byte| byte == b':') {
@@ -85,7 +85,7 @@ fn check_kind(kind: ManifestKind, environment: &Environment<'_>, with_variables:
         let inside = distinct.iter().any(|place| file.path.starts_with(place));
         assert!(named || inside, "what is found lies in a place");
     }
-    // The log lists every place as it was assembled.
+    // The log must list every place with the same text.
     let told = lines.take();
     for place in places.iter() {
         let line = [b"      ", place.path].concat();
@@ -113,7 +113,7 @@ fuzz_target!(|input: &[u8]| {
     let Some((&switches, text)) = input.split_first() else {
         return;
     };
-    // Texts that lead upwards are not tested.
+    // Paths with `..` are not tested, because they may be outside of the scratch folder.
     if text.windows(2).any(|two| two == b"..") {
         return;
     }

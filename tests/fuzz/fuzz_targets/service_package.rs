@@ -1,5 +1,5 @@
-//! Fuzzes the two texts of a package, with a null byte between them. Whatever they contain, nothing outside of the package is read, and the
-//! published text is a manifest with a key.
+//! Fuzzes the two texts of a package, with a null byte between them. With any content, the service must read nothing outside of the
+//! package, and the published text must be a manifest with a key.
 #![no_main]
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -12,7 +12,7 @@ use service::memory::Memory;
 use service::package::{Fault, Manifest, Metadata, Owner};
 use service::reader::Reader;
 
-/// The part of a library that the service examines: a header without segments.
+/// Part of a library that the service examines: a header without segments.
 const LIBRARY: &[u8] = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0\
     \0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0 inside";
 

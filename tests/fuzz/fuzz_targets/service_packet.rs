@@ -1,5 +1,5 @@
-//! Fuzzes packets of a client to the driver service. Each packet is a request, is refused, or ends the connection. Every answer is a
-//! packet.
+//! Fuzzes packets of a client to the driver service. Each packet must be a request, be refused, or end the connection. Every answer must be
+//! a packet.
 #![no_main]
 
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use wire::{Header, MOST_IN_REPLY, MOST_IN_REQUEST, Packet};
 
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-/// Checks the answers to a request before anything was read, and after a scan that found nothing.
+/// Checks the answers to a request before the first scan, and after a scan that found no driver.
 fn check_answer(request: &Request) {
     let awaited = match request {
         Request::Get(key) => {
@@ -64,7 +64,7 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(packet) = twice(|| Packet::read(bytes, MOST_IN_REQUEST)) {
         check_packet(&packet);
     }
-    // A valid header in front of the bytes lets the input reach the code after it.
+    // A valid header precedes the bytes, so that the input reaches the code after the check of the header.
     let Some((operation, payload)) = bytes.split_first() else {
         return;
     };

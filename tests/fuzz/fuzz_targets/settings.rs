@@ -1,5 +1,5 @@
-//! Fuzzes the settings file: it is used as a whole or not at all, and the number of its layers and drivers is bounded. `/self` in the text
-//! means the running executable.
+//! Fuzzes the settings file. The loader must use the file as a whole or not at all, and limit the number of its layers and drivers. `/self`
+//! in the text means the running executable.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -23,7 +23,7 @@ static FILES: LazyLock<Files> = LazyLock::new(|| {
     let files = Files::create();
     files.write("drivers/z.json", DRIVER);
     files.write("explicit/z.json", LAYER);
-    // Relative paths of a settings file start from here.
+    // Relative paths of a settings file start at this folder.
     std::env::set_current_dir(files.root()).expect("the folder is there");
     files
 });
@@ -55,7 +55,7 @@ fn read(environment: &Environment<'_>) -> (Option<Settings>, Vec<(LogBits, Vec<u
     (settings, lines.take())
 }
 
-/// Checks the resulting layers: they are in the file's order, without those that are off.
+/// Checks the resulting layers, which must be in the file's order without those that are `off`.
 fn check_layers(environment: &Environment<'_>, settings: Option<&Settings>) {
     let lines = Lines::default();
     let scan = LayerScan {
@@ -87,7 +87,7 @@ fn check_layers(environment: &Environment<'_>, settings: Option<&Settings>) {
     }
 }
 
-/// Checks the resulting drivers: the valid driver is among them, unless the file asks for its own drivers alone.
+/// Checks the resulting drivers. The valid driver must be among them, unless the file has exclusive drivers.
 fn check_drivers(environment: &Environment<'_>, settings: Option<&Settings>) {
     let lines = Lines::default();
     let scan = DriverScan {

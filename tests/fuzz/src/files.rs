@@ -1,10 +1,11 @@
-//! A folder for the files of one target.
+//! The folder for the files of one target.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// An empty folder in `TMPDIR`. libFuzzer ends the process without running destructors, so the script that set `TMPDIR` removes the folder.
+/// Folder in `TMPDIR` that is empty at first. libFuzzer ends the process without running destructors, so the script that set `TMPDIR`
+/// removes the folder.
 #[derive(Debug)]
 pub struct Files(PathBuf);
 

@@ -1,8 +1,8 @@
-//! Checks of any text that may be JSON.
+//! Checks of the JSON parser with any text.
 
 use discovery::manifest::json::{Document, Value};
 
-/// Upper bound on the levels of a tree that are compared, so that the comparison needs no deep stack.
+/// Upper bound on the compared levels of a tree, so that the comparison needs no deep stack.
 const LEVELS: usize = 8;
 
 /// Parses a text alone, and as an element of an array after a string with an escape. Compares the two results, which must have the same

@@ -1,4 +1,4 @@
-//! Helpers for the fuzz targets: a folder for files, a private environment and log, and checks for any text.
+//! Helpers for the fuzz targets: a folder for files, an environment and a log for each target, and checks for any text.
 
 mod files;
 mod json;

@@ -1,11 +1,11 @@
-//! Log lines of a scan.
+//! Collects the log lines of a scan.
 
 use std::cell::RefCell;
 
 use discovery::journal::{LogBits, Sink};
 use os::render;
 
-/// Keeps every line.
+/// Log that stores every line.
 #[derive(Debug, Default)]
 pub struct Lines(RefCell<Vec<(LogBits, Vec<u8>)>>);
 

@@ -1,4 +1,4 @@
-//! An environment that is separate from that of the process.
+//! An environment with variables of a test, separate from that of the process.
 
 use std::ffi::CStr;
 
@@ -9,12 +9,12 @@ use discovery::env::Source;
 pub struct Variables(Vec<(&'static str, Vec<u8>)>);
 
 impl Variables {
-    /// Returns an environment without variables.
+    /// Creates an environment without variables.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// Returns the environment with one more variable. A null byte ends the value, as in a process.
+    /// Returns the environment with one more variable. As in a process, a null byte ends the value.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl Into<Vec<u8>>) -> Self {
         let mut value = value.into();

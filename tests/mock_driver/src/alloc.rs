@@ -1,11 +1,11 @@
-//! Form of an allocator argument in the journal.
+//! Prints allocator arguments for the journal.
 
 use std::fmt;
 
 use ash::vk;
 
 /// Prints `alloc=null`, or the user data of the callbacks and a checksum of the five functions. A test identifies its allocators by the
-/// user data. The checksum shows that every function arrived in its place.
+/// user data. The checksum shows that the structure has each function in its place.
 pub(crate) struct Allocator(pub(crate) *const vk::AllocationCallbacks<'static>);
 
 impl fmt::Display for Allocator {
@@ -13,7 +13,7 @@ impl fmt::Display for Allocator {
         if self.0.is_null() {
             return formatter.write_str("alloc=null");
         }
-        // SAFETY: a non-null allocator argument points at callbacks for the time of the call: six pointers.
+        // SAFETY: a non-null allocator argument points to valid callbacks during the call, which are six pointers.
         let words = unsafe { *self.0.cast::<[usize; 6]>() };
         let [user_data, functions @ ..] = words;
         let sum = functions

@@ -1,4 +1,4 @@
-//! Walking `pNext` chains.
+//! Iterates over `pNext` chains, and prints them.
 
 use std::ffi::{CStr, c_char, c_void};
 
@@ -25,7 +25,7 @@ pub(crate) fn find<T>(first: *const c_void, kind: vk::StructureType) -> Option<*
     Some(hit.cast::<T>().cast_mut())
 }
 
-/// The beginning of the two structures that loaders and layers exchange: the type, the next structure, and the function.
+/// Common beginning of the two structures that loaders and layers exchange: the type, the next structure, and the function.
 #[repr(C)]
 struct LoaderInfo {
     base: vk::BaseInStructure<'static>,
@@ -48,7 +48,7 @@ pub(crate) fn show(first: *const c_void) -> String {
 /// Returns an array of C strings in the form of the journal.
 ///
 /// # Safety
-/// `names` points at `count` terminated strings.
+/// `names` points to `count` terminated strings.
 pub(crate) unsafe fn names(names: *const *const c_char, count: u32) -> Vec<String> {
     if names.is_null() {
         return Vec::new();

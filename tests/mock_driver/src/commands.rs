@@ -1,11 +1,11 @@
-//! All commands of the driver: the name, the condition and the function of each.
+//! The table of all commands: the name, the condition and the function of each.
 
 use std::ffi::c_void;
 
 use crate::config::Config;
 use crate::{debug, device, display, global, lookup, naming, physical, physical2, plain, surface, swapchain};
 
-/// Look-up functions that return the command.
+/// Look-up functions that return a command.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Level {
     Global,
@@ -27,7 +27,7 @@ enum Need {
 
 struct Command(Level, Need, &'static str, *const c_void);
 
-// SAFETY: the pointers are functions, which threads may share.
+// SAFETY: the pointers are addresses of functions, which any thread may call.
 unsafe impl Sync for Command {}
 
 macro_rules! commands {
@@ -260,7 +260,7 @@ fn nothing(name: &str) -> *const c_void {
     }
 }
 
-/// Returns the function of `name`, if the driver has it and its level is wanted; NULL otherwise.
+/// Returns the function of `name`, or NULL if the driver lacks it or its level is not wanted.
 pub(crate) fn find(config: &Config, name: &str, wanted: impl Fn(Level) -> bool) -> *const c_void {
     match COMMANDS.iter().find(|command| command.2 == name) {
         Some(command) if wanted(command.0) && available(config, command.1) => command.3,
@@ -270,7 +270,8 @@ pub(crate) fn find(config: &Config, name: &str, wanted: impl Fn(Level) -> bool) 
     }
 }
 
-/// Like `find`, for a device. Of the device extensions, only those that are enabled on the device count.
+/// Returns the function of `name` for a device, as `find` does. Commands of device extensions need an extension that is
+/// enabled on the device.
 pub(crate) fn find_for_device(config: &Config, name: &str, enabled: &[String]) -> *const c_void {
     let Some(command) = COMMANDS.iter().find(|command| command.2 == name) else {
         return nothing(name);

@@ -27,11 +27,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-/// A physical device.
+/// Physical device of the configuration.
 #[derive(Clone)]
 pub(crate) struct Device {
     pub(crate) name: String,
-    /// `VkPhysicalDeviceType`.
+    /// Value of `VkPhysicalDeviceType`.
     pub(crate) kind: i32,
     pub(crate) vendor: u32,
     pub(crate) id: u32,
@@ -46,18 +46,18 @@ pub(crate) struct Device {
     pub(crate) varies: Vec<Variation>,
 }
 
-/// An answer of a device that is not always the same.
+/// Answer of a device that is not always the same.
 #[derive(Clone)]
 pub(crate) struct Variation {
-    /// Last word of the command: `properties`, `features`, `memory`, `families`, `format`, `extensions`, `groups`; or `driver` for
+    /// Word for the query: `properties`, `features`, `memory`, `families`, `format`, `extensions`, `groups`, or `driver` for
     /// `VkPhysicalDeviceDriverProperties`.
     pub(crate) query: String,
     pub(crate) cause: String,
-    /// The number in this call.
+    /// Number in the answer to this call.
     pub(crate) number: u32,
 }
 
-/// A scripted failure: calls `from..=to` of a command return `code`.
+/// Configured failure: calls `from..=to` of a command return `code`.
 struct Failure {
     name: String,
     code: i32,
@@ -95,7 +95,7 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// Reads the text. An error names the line, so that a mistyped key is noticed.
+    /// Parses the text. An error names the line, so that the author of a test notices a mistyped key.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let mut config = Config {
             name: "driver".into(),
@@ -180,13 +180,13 @@ impl Config {
         Some(())
     }
 
-    /// Returns `true` if no lookup function may answer `name`.
+    /// Returns `true` if no look-up function may return `name`.
     pub(crate) fn misses(&self, name: &str) -> bool {
         self.missing.contains(name)
     }
 
-    /// Returns the number that an opaque device command has as its pointer. The loader must neither call that address nor read memory at
-    /// it.
+    /// Returns the number that the look-up returns as the address of an opaque device command. The loader must neither call this address
+    /// nor read memory there.
     pub(crate) fn opaque_address(&self, name: &str) -> Option<usize> {
         if !self.opaque.contains(name) && !self.opaque.contains("*") {
             return None;
@@ -194,14 +194,14 @@ impl Config {
         let hash = name.bytes().fold(0xcbf2_9ce4_u32, |hash, byte| {
             (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
         });
-        // Keeps the number a valid instruction address on every processor. On 32 bits the marking digit replaces four bits of the hash, so
-        // the number lies between the low and the high memory of such a process.
+        // The number must be a valid instruction address on every processor. With 32 bits, a fixed digit replaces four bits of the hash, so
+        // that the number is between the low and the high memory of a process.
         let hash = hash & !3;
         let wide = 0x5000_0000_0000 | u64::from(hash);
         Some(usize::try_from(wide).unwrap_or(0x9000_0000 | (hash & 0x0fff_ffff) as usize))
     }
 
-    /// Returns `true` if `name` succeeds without making an object.
+    /// Returns `true` if `name` must succeed without creating an object.
     pub(crate) fn gives_null(&self, name: &str) -> bool {
         self.null_results.contains(name)
     }
@@ -216,10 +216,10 @@ impl Config {
         self.grow.get(name).copied().unwrap_or(0)
     }
 
-    /// The scripted result of call number `number` of `name`.
+    /// Returns the configured result of call number `number` of `name`.
     pub(crate) fn failure(&self, name: &str, number: u32) -> Option<i32> {
         for (_, line) in self.runs.iter().filter(|(at, _)| at == name) {
-            // The test is responsible for the effect of the command.
+            // The test is responsible for the effect of the shell command.
             let _ = std::process::Command::new("sh").args(["-c", line]).status();
         }
         if let Some((_, code)) = self.exits.iter().find(|(exit, _)| exit == name) {
@@ -266,7 +266,7 @@ impl Device {
         }
     }
 
-    /// Returns the number on which an answer depends; zero for an answer that is always the same.
+    /// Returns the varying number for an answer, or zero for an answer that is always the same.
     pub(crate) fn varied(&self, query: &str) -> u32 {
         let is_it = |variation: &&Variation| variation.query == query;
         self.varies.iter().find(is_it).map_or(0, |variation| variation.number)
@@ -313,7 +313,7 @@ fn failure(words: &[&str]) -> Option<Failure> {
     })
 }
 
-/// Packs `major.minor.patch`.
+/// Parses and packs the version `major.minor.patch`.
 fn version(text: &str) -> u32 {
     let mut parts = text.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
     let mut next = || parts.next().unwrap_or(0);

@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::entry::Call;
 use crate::object;
 
-/// A live messenger: its handle, callback and the user data as a number.
+/// Live messenger: its handle, its callback, and its user data as a number.
 struct Messenger {
     handle: u64,
     callback: vk::PFN_vkDebugUtilsMessengerCallbackEXT,
@@ -53,7 +53,7 @@ pub(crate) fn emit(config: &Config, name: &str) {
     }
 }
 
-/// `vkCreateDebugUtilsMessengerEXT`.
+/// Implements `vkCreateDebugUtilsMessengerEXT`.
 pub(crate) unsafe extern "system" fn create_messenger(
     instance: vk::Instance,
     info: *const vk::DebugUtilsMessengerCreateInfoEXT<'static>,
@@ -66,7 +66,7 @@ pub(crate) unsafe extern "system" fn create_messenger(
         return code;
     }
     let handle = object::number("messenger");
-    // SAFETY: the create info is valid for the time of the call.
+    // SAFETY: the create info is valid during the call.
     let info = unsafe { &*info };
     let messenger = Messenger {
         handle,
@@ -82,7 +82,7 @@ pub(crate) unsafe extern "system" fn create_messenger(
     vk::Result::SUCCESS
 }
 
-/// `vkDestroyDebugUtilsMessengerEXT`.
+/// Implements `vkDestroyDebugUtilsMessengerEXT`.
 pub(crate) unsafe extern "system" fn destroy_messenger(
     _instance: vk::Instance,
     messenger: vk::DebugUtilsMessengerEXT,
@@ -100,7 +100,7 @@ pub(crate) unsafe extern "system" fn destroy_messenger(
     object::release("vkDestroyDebugUtilsMessengerEXT", "messenger", handle);
 }
 
-/// `vkSubmitDebugUtilsMessageEXT`. The loader must not call this function (APP-192). The journal line shows a call.
+/// Implements `vkSubmitDebugUtilsMessageEXT`. The loader must not call this function (APP-192). The journal line shows a call.
 pub(crate) unsafe extern "system" fn submit_message(
     _instance: vk::Instance,
     _severity: vk::DebugUtilsMessageSeverityFlagsEXT,
@@ -110,7 +110,7 @@ pub(crate) unsafe extern "system" fn submit_message(
     Call::enter("vkSubmitDebugUtilsMessageEXT", "");
 }
 
-/// `vkCreateDebugReportCallbackEXT`.
+/// Implements `vkCreateDebugReportCallbackEXT`.
 pub(crate) unsafe extern "system" fn create_report(
     instance: vk::Instance,
     _info: *const vk::DebugReportCallbackCreateInfoEXT<'static>,
@@ -126,7 +126,7 @@ pub(crate) unsafe extern "system" fn create_report(
     call.result()
 }
 
-/// `vkDestroyDebugReportCallbackEXT`.
+/// Implements `vkDestroyDebugReportCallbackEXT`.
 pub(crate) unsafe extern "system" fn destroy_report(
     _instance: vk::Instance,
     callback: vk::DebugReportCallbackEXT,
@@ -140,7 +140,7 @@ pub(crate) unsafe extern "system" fn destroy_report(
     object::release("vkDestroyDebugReportCallbackEXT", "report_callback", handle);
 }
 
-/// `vkDebugReportMessageEXT`.
+/// Implements `vkDebugReportMessageEXT`.
 #[allow(clippy::too_many_arguments, reason = "the signature is the registry's")]
 pub(crate) unsafe extern "system" fn report_message(
     _instance: vk::Instance,

@@ -29,7 +29,7 @@ fn details(info: &vk::DeviceCreateInfo<'_>) -> String {
     }
 }
 
-/// `vkCreateDevice`.
+/// Implements `vkCreateDevice`.
 pub(crate) unsafe extern "system" fn create(
     physical: vk::PhysicalDevice,
     info: *const vk::DeviceCreateInfo<'static>,
@@ -37,7 +37,7 @@ pub(crate) unsafe extern "system" fn create(
     out: *mut vk::Device,
 ) -> vk::Result {
     let device = physical::device("vkCreateDevice", physical);
-    // SAFETY: the create info is valid for the time of the call.
+    // SAFETY: the create info is valid during the call.
     let info = unsafe { &*info };
     // SAFETY: the array of a create info has as many strings as its count says.
     let extensions = unsafe { chain::names(info.pp_enabled_extension_names, info.enabled_extension_count) };
@@ -68,7 +68,7 @@ pub(crate) unsafe extern "system" fn create(
     vk::Result::SUCCESS
 }
 
-/// `vkDestroyDevice`.
+/// Implements `vkDestroyDevice`.
 pub(crate) unsafe extern "system" fn destroy(device: vk::Device, allocator: *const vk::AllocationCallbacks<'static>) {
     let name = &object::get("vkDestroyDevice", "device", device.as_raw()).device;
     Call::enter("vkDestroyDevice", format_args!("{name} {}", Allocator(allocator)));
@@ -86,13 +86,13 @@ fn queue(name: &'static str, device: vk::Device, family: u32, index: u32) -> vk:
     vk::Queue::from_raw(object::child(device.as_raw(), &format!("queue {family} {index}"), make))
 }
 
-/// `vkGetDeviceQueue`.
+/// Implements `vkGetDeviceQueue`.
 pub(crate) unsafe extern "system" fn get_queue(device: vk::Device, family: u32, index: u32, out: *mut vk::Queue) {
     // SAFETY: the caller passes a valid place for the result.
     unsafe { *out = queue("vkGetDeviceQueue", device, family, index) };
 }
 
-/// `vkGetDeviceQueue2`.
+/// Implements `vkGetDeviceQueue2`.
 pub(crate) unsafe extern "system" fn get_queue2(
     device: vk::Device,
     info: *const vk::DeviceQueueInfo2<'static>,
@@ -109,7 +109,7 @@ pub(crate) unsafe extern "system" fn get_queue2(
     };
 }
 
-/// `vkAllocateCommandBuffers`.
+/// Implements `vkAllocateCommandBuffers`.
 pub(crate) unsafe extern "system" fn allocate_command_buffers(
     device: vk::Device,
     info: *const vk::CommandBufferAllocateInfo<'static>,
@@ -130,7 +130,7 @@ pub(crate) unsafe extern "system" fn allocate_command_buffers(
     vk::Result::SUCCESS
 }
 
-/// `vkFreeCommandBuffers`.
+/// Implements `vkFreeCommandBuffers`.
 pub(crate) unsafe extern "system" fn free_command_buffers(
     device: vk::Device,
     _pool: vk::CommandPool,
@@ -149,7 +149,7 @@ pub(crate) unsafe extern "system" fn free_command_buffers(
     }
 }
 
-/// Defines a command that takes one dispatchable object and notes it.
+/// Defines a command that has one dispatchable object as its parameter, and records the call.
 macro_rules! noted {
     ($function:ident, $name:literal, $kind:literal, $handle:ty $(, $arg:ident: $ty:ty)*) => {
         #[doc = concat!("`", $name, "`.")]
@@ -166,7 +166,7 @@ noted!(begin, "vkBeginCommandBuffer", "command_buffer", vk::CommandBuffer, _info
 noted!(end, "vkEndCommandBuffer", "command_buffer", vk::CommandBuffer);
 noted!(reset, "vkResetCommandBuffer", "command_buffer", vk::CommandBuffer, _flags: vk::CommandBufferResetFlags);
 
-/// Checks and shows the command buffers of a submission.
+/// Checks the command buffers of a submission, and returns them in the form of the journal.
 fn submitted(name: &'static str, buffers: impl Iterator<Item = vk::CommandBuffer>) -> String {
     let shown = buffers.map(|buffer| {
         object::expect(name, &["command_buffer"], buffer.as_raw());
@@ -175,7 +175,7 @@ fn submitted(name: &'static str, buffers: impl Iterator<Item = vk::CommandBuffer
     format!("[{}]", shown.collect::<Vec<_>>().join(" "))
 }
 
-/// `vkQueueSubmit`.
+/// Implements `vkQueueSubmit`.
 pub(crate) unsafe extern "system" fn queue_submit(
     queue: vk::Queue,
     count: u32,
@@ -200,7 +200,7 @@ pub(crate) unsafe extern "system" fn queue_submit(
     .result()
 }
 
-/// `vkQueueSubmit2`.
+/// Implements `vkQueueSubmit2`.
 pub(crate) unsafe extern "system" fn queue_submit2(
     queue: vk::Queue,
     count: u32,
@@ -226,7 +226,7 @@ pub(crate) unsafe extern "system" fn queue_submit2(
     .result()
 }
 
-/// `vkCmdDraw`: notes its arguments, which shows that a trampoline passed them on.
+/// Implements `vkCmdDraw`, and records its arguments, which shows that a trampoline passed them on.
 pub(crate) unsafe extern "system" fn draw(buffer: vk::CommandBuffer, a: u32, b: u32, c: u32, d: u32) {
     object::expect("vkCmdDraw", &["command_buffer"], buffer.as_raw());
     Call::enter(
@@ -235,7 +235,7 @@ pub(crate) unsafe extern "system" fn draw(buffer: vk::CommandBuffer, a: u32, b: 
     );
 }
 
-/// Returns host memory, so that mapped memory can be written.
+/// Implements `vkMapMemory`. Returns host memory, so that the caller can write to it.
 pub(crate) unsafe extern "system" fn map_memory(
     device: vk::Device,
     memory: vk::DeviceMemory,

@@ -1,4 +1,4 @@
-//! Displays: each device has one display with one mode and one plane.
+//! Display queries. Each device has one display with one mode and one plane.
 
 use ash::vk::{self, Handle};
 
@@ -41,7 +41,7 @@ fn plane_of(physical: vk::PhysicalDevice) -> vk::DisplayPlanePropertiesKHR {
     }
 }
 
-/// Defines a query in the two-call idiom, in its first form and in the form with chains in its elements.
+/// Defines both versions of a two-call query: the older one, and the newer one with chains in its elements.
 macro_rules! query {
     ($function:ident, $name:literal, $ty:ty, ($physical:ident $(, $arg:ident: $argty:ty)*), $item:expr) => {
         #[doc = concat!("`", $name, "`.")]
@@ -95,7 +95,7 @@ query!(supported, "vkGetDisplayPlaneSupportedDisplaysKHR", vk::DisplayKHR, (phys
 query!(modes, "vkGetDisplayModePropertiesKHR", vk::DisplayModePropertiesKHR, (physical, _display: vk::DisplayKHR), mode());
 query!(modes2, "vkGetDisplayModeProperties2KHR", vk::DisplayModeProperties2KHR<'static>, (physical, _display: vk::DisplayKHR), mode(), display_mode_properties);
 
-/// `vkCreateDisplayModeKHR`.
+/// Implements `vkCreateDisplayModeKHR`.
 pub(crate) unsafe extern "system" fn create_mode(
     physical: vk::PhysicalDevice,
     _display: vk::DisplayKHR,
@@ -110,7 +110,7 @@ pub(crate) unsafe extern "system" fn create_mode(
     call.result()
 }
 
-/// `vkGetDisplayPlaneCapabilitiesKHR`.
+/// Implements `vkGetDisplayPlaneCapabilitiesKHR`.
 pub(crate) unsafe extern "system" fn plane_capabilities(
     physical: vk::PhysicalDevice,
     mode: vk::DisplayModeKHR,
@@ -124,7 +124,7 @@ pub(crate) unsafe extern "system" fn plane_capabilities(
     call.result()
 }
 
-/// `vkGetDisplayPlaneCapabilities2KHR`.
+/// Implements `vkGetDisplayPlaneCapabilities2KHR`.
 pub(crate) unsafe extern "system" fn plane_capabilities2(
     physical: vk::PhysicalDevice,
     _info: *const vk::DisplayPlaneInfo2KHR<'static>,
@@ -136,7 +136,7 @@ pub(crate) unsafe extern "system" fn plane_capabilities2(
     call.result()
 }
 
-/// `vkReleaseDisplayEXT`.
+/// Implements `vkReleaseDisplayEXT`.
 pub(crate) unsafe extern "system" fn release(physical: vk::PhysicalDevice, display: vk::DisplayKHR) -> vk::Result {
     taking(
         "vkReleaseDisplayEXT",
@@ -146,14 +146,14 @@ pub(crate) unsafe extern "system" fn release(physical: vk::PhysicalDevice, displ
     .result()
 }
 
-/// Records a call that acquires or releases a display. The arguments get their own line.
+/// Records a call that acquires or releases a display, with a separate line for its arguments.
 fn taking(name: &'static str, physical: vk::PhysicalDevice, arguments: std::fmt::Arguments<'_>) -> Call {
     let (call, _) = physical::enter(name, physical);
     call.note(arguments);
     call
 }
 
-/// `vkAcquireXlibDisplayEXT`.
+/// Implements `vkAcquireXlibDisplayEXT`.
 pub(crate) unsafe extern "system" fn acquire_xlib(
     physical: vk::PhysicalDevice,
     server: *mut vk::Display,
@@ -164,7 +164,7 @@ pub(crate) unsafe extern "system" fn acquire_xlib(
     taking("vkAcquireXlibDisplayEXT", physical, arguments).result()
 }
 
-/// `vkAcquireDrmDisplayEXT`.
+/// Implements `vkAcquireDrmDisplayEXT`.
 pub(crate) unsafe extern "system" fn acquire_drm(
     physical: vk::PhysicalDevice,
     fd: i32,
@@ -174,7 +174,7 @@ pub(crate) unsafe extern "system" fn acquire_drm(
     taking("vkAcquireDrmDisplayEXT", physical, arguments).result()
 }
 
-/// `vkGetDrmDisplayEXT`.
+/// Implements `vkGetDrmDisplayEXT`.
 pub(crate) unsafe extern "system" fn drm(
     physical: vk::PhysicalDevice,
     fd: i32,
@@ -188,7 +188,7 @@ pub(crate) unsafe extern "system" fn drm(
     call.result()
 }
 
-/// `vkGetRandROutputDisplayEXT`.
+/// Implements `vkGetRandROutputDisplayEXT`.
 pub(crate) unsafe extern "system" fn randr(
     physical: vk::PhysicalDevice,
     server: *mut vk::Display,

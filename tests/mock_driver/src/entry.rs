@@ -1,4 +1,4 @@
-//! Common start of every entry point: counts the call, reads the configuration, and writes a journal line.
+//! Common start of every entry point, which counts the call, reads the configuration, and writes a journal line.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -9,16 +9,16 @@ use crate::config::Config;
 use crate::exclusive::Exclusive;
 use crate::{debug, journal, state};
 
-/// A call in progress.
+/// Call in progress.
 pub(crate) struct Call {
     pub(crate) name: &'static str,
     pub(crate) config: Arc<Config>,
-    /// The configured result, if this call must fail.
+    /// Configured result if this call must fail.
     pub(crate) failure: Option<vk::Result>,
     _exclusive: Option<Exclusive>,
 }
 
-/// Commands that must never run on two threads at once. This is checked if the driver has the flag `exclusive`.
+/// Commands that must never run on two threads at the same time. The flag `exclusive` of a driver turns on the check.
 const ONE_AT_A_TIME: [&str; 12] = [
     "vkCreateDebugReportCallbackEXT",
     "vkCreateDebugUtilsMessengerEXT",
@@ -35,7 +35,7 @@ const ONE_AT_A_TIME: [&str; 12] = [
 ];
 
 impl Call {
-    /// Notes the call `name` with its interesting arguments.
+    /// Records the call `name` with its interesting arguments.
     pub(crate) fn enter(name: &'static str, arguments: impl Display) -> Self {
         let call = Self::quiet(name);
         let arguments = arguments.to_string();
@@ -48,7 +48,7 @@ impl Call {
         call
     }
 
-    /// Like `enter`, but without a journal line, for calls that write one later.
+    /// Begins a call as `enter` does, but without a journal line, for calls that write one later.
     pub(crate) fn quiet(name: &'static str) -> Self {
         let (config, number) = state::with(|state| {
             state.refresh();

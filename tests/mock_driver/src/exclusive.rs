@@ -1,6 +1,6 @@
-//! Commands that layers and drivers expect to be called one at a time over the whole process (DRV-118, DRV-168).
+//! Checks that the loader calls some commands of layers and drivers on one thread at a time in the whole process (DRV-118, DRV-168).
 //!
-//! The mock layer has this module too.
+//! The mock layer uses this module too.
 
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use crate::system::current_thread;
 
-/// The thread that is inside such a command, and the number of times that it entered.
+/// Thread that runs one of these commands, and the depth of its nested calls.
 static INSIDE: Mutex<Option<(usize, u32)>> = Mutex::new(None);
 
-/// Marks this thread as inside one of these commands while the value lives.
+/// Marks this thread as running one of these commands until this value is dropped.
 pub(crate) struct Exclusive(());
 
 impl Exclusive {
-    /// Enters `command`, and stays inside long enough for another thread to enter too. In that case, the process ends. The same thread may
-    /// enter again.
+    /// Enters `command`, and waits long enough for another thread to enter too. The process ends if another thread does. The same thread
+    /// may enter again.
     pub(crate) fn enter(owner: &str, command: &str) -> Self {
         let here = current_thread();
         let mut inside = INSIDE.lock().unwrap_or_else(PoisonError::into_inner);

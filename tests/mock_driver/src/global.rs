@@ -1,4 +1,4 @@
-//! The commands that need no instance, and those that create and destroy instances.
+//! Commands that need no instance, and commands that create and destroy instances.
 
 use std::ffi::{CStr, c_char};
 
@@ -28,7 +28,7 @@ pub(crate) unsafe extern "system" fn negotiate(version: *mut u32) -> vk::Result 
     vk::Result::from_raw(call.config.negotiate_result)
 }
 
-/// `vkEnumerateInstanceVersion`.
+/// Implements `vkEnumerateInstanceVersion`.
 pub(crate) unsafe extern "system" fn enumerate_instance_version(version: *mut u32) -> vk::Result {
     let call = Call::enter("vkEnumerateInstanceVersion", "");
     // SAFETY: the caller passes a valid pointer.
@@ -48,7 +48,7 @@ pub(crate) fn extension((name, version): &(String, u32)) -> vk::ExtensionPropert
     properties
 }
 
-/// `vkEnumerateInstanceExtensionProperties`. The layer name must be NULL (DRV-108).
+/// Implements `vkEnumerateInstanceExtensionProperties`. The layer name must be NULL (DRV-108).
 pub(crate) unsafe extern "system" fn enumerate_instance_extension_properties(
     layer: *const c_char,
     count: *mut u32,
@@ -70,7 +70,7 @@ pub(crate) unsafe extern "system" fn enumerate_instance_extension_properties(
     unsafe { two_call(&call, &list, count, out) }
 }
 
-/// `vkEnumerateInstanceLayerProperties`. The loader must not call this function (DRV-108). The journal line shows a call.
+/// Implements `vkEnumerateInstanceLayerProperties`. The loader must not call this function (DRV-108). The journal line shows a call.
 pub(crate) unsafe extern "system" fn enumerate_instance_layer_properties(
     count: *mut u32,
     _out: *mut vk::LayerProperties,
@@ -85,7 +85,7 @@ fn show_application(info: *const vk::ApplicationInfo<'_>) -> String {
     if info.is_null() {
         return "app=null".into();
     }
-    // SAFETY: a non-null application info is valid for the time of the call.
+    // SAFETY: a non-null application info is valid during the call.
     let info = unsafe { &*info };
     let version = info.api_version;
     let name = if info.p_application_name.is_null() {
@@ -97,7 +97,7 @@ fn show_application(info: *const vk::ApplicationInfo<'_>) -> String {
             .into_owned()
     };
     let (major, minor, patch) = ((version >> 22) & 0x7f, (version >> 12) & 0x3ff, version & 0xfff);
-    // Most applications leave these members zero.
+    // The line omits these members if they are zero, as in most applications.
     let rest = match (
         info.application_version,
         info.engine_version,
@@ -112,13 +112,13 @@ fn show_application(info: *const vk::ApplicationInfo<'_>) -> String {
     )
 }
 
-/// `vkCreateInstance`.
+/// Implements `vkCreateInstance`.
 pub(crate) unsafe extern "system" fn create_instance(
     info: *const vk::InstanceCreateInfo<'static>,
     allocator: *const vk::AllocationCallbacks<'static>,
     instance: *mut vk::Instance,
 ) -> vk::Result {
-    // SAFETY: the create info is valid for the time of the call.
+    // SAFETY: the create info is valid during the call.
     let info = unsafe { &*info };
     // SAFETY: the arrays of a create info have as many strings as their counts say.
     let extensions = unsafe { chain::names(info.pp_enabled_extension_names, info.enabled_extension_count) };
@@ -143,7 +143,7 @@ pub(crate) unsafe extern "system" fn create_instance(
     } else {
         vk::Instance::from_raw(object::create("instance", 0, "", extensions))
     };
-    // SAFETY: a non-null application info is valid for the time of the call.
+    // SAFETY: a non-null application info is valid during the call.
     let version = unsafe { info.p_application_info.as_ref() }.map_or(0, |application| application.api_version);
     state::with(|state| state.versions.insert(made.as_raw(), version));
     // SAFETY: the caller passes a valid place for the result.
@@ -151,7 +151,7 @@ pub(crate) unsafe extern "system" fn create_instance(
     vk::Result::SUCCESS
 }
 
-/// `vkDestroyInstance`.
+/// Implements `vkDestroyInstance`.
 pub(crate) unsafe extern "system" fn destroy_instance(
     instance: vk::Instance,
     allocator: *const vk::AllocationCallbacks<'static>,

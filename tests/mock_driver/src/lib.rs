@@ -4,10 +4,10 @@
 //! therefore provides several different drivers. The library reads the file again at every call, so a test can change a driver's behaviour
 //! between two calls. [`config`] lists the choices.
 //!
-//! Each call writes a line to a journal file ([`journal`]). Every object is recorded ([`object`]). A handle that this driver did not make
-//! is recorded, and ends the process. Objects that are still alive are listed when the library is unloaded.
+//! Each call writes a line to a journal file ([`journal`]). The library knows every live object ([`object`]). A handle that this driver did
+//! not create ends the process, after a journal line. When the library is unloaded, the journal lists the objects that are still alive.
 //!
-//! No thread-local value with a destructor is used, because it would keep the library in the process.
+//! The library has no thread-local value with a destructor, because that would keep the library loaded.
 
 mod alloc;
 mod chain;

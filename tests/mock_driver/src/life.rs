@@ -1,5 +1,5 @@
-//! The first and last actions of the library in a process. Each writes a line. So a test sees when the library was opened and closed, and
-//! the objects that were still alive.
+//! Functions that run when the library is opened and closed. Each writes a journal line, so that a test sees the time, and the objects that
+//! were still alive.
 
 use std::collections::BTreeMap;
 

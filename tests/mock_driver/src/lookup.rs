@@ -1,4 +1,4 @@
-//! The functions through which a loader finds other functions, and the library's exports.
+//! Look-up functions of the driver, and the exports of the library.
 
 use std::ffi::{CStr, c_char, c_void};
 
@@ -8,10 +8,10 @@ use crate::commands::{self, Level};
 use crate::entry::Call;
 use crate::{global, journal, object, state, unknown};
 
-/// A function pointer, as the lookup functions return it.
+/// Function pointer, as the look-up functions return it.
 type Function = *const c_void;
 
-/// Returns a name as text; empty for NULL.
+/// Returns a name as text. The text is empty for NULL.
 ///
 /// # Safety
 /// `name` is NULL or a terminated string.
@@ -23,7 +23,7 @@ unsafe fn text<'a>(name: *const c_char) -> std::borrow::Cow<'a, str> {
     unsafe { CStr::from_ptr(name) }.to_string_lossy()
 }
 
-/// Begins a lookup: reads the file, records the lookup if requested, and applies `missing` and `answer`.
+/// Begins a look-up: reads the configuration, records the look-up if requested, and applies `missing` and `answer`.
 fn override_of(by: &'static str, handle: u64, name: &str) -> Result<Function, Call> {
     let call = Call::quiet(by);
     if call.config.flag("journal_lookups") {
@@ -48,7 +48,7 @@ fn offered(list: &[String], name: &str) -> Function {
 
 /// `vkGetInstanceProcAddr` of the driver.
 pub(crate) unsafe extern "system" fn instance(handle: vk::Instance, name: *const c_char) -> Function {
-    // SAFETY: every caller passes a name that is terminated.
+    // SAFETY: all callers of this look-up pass a terminated name.
     let name = unsafe { text(name) };
     let call = match override_of("vk_icdGetInstanceProcAddr", handle.as_raw(), &name) {
         Ok(function) => return function,
@@ -66,9 +66,9 @@ pub(crate) unsafe extern "system" fn instance(handle: vk::Instance, name: *const
     }
 }
 
-/// The driver's lookup of physical-device functions (DRV-70). The function aborts if the handle is unknown.
+/// Look-up function for physical-device commands (DRV-70). It aborts if the handle is unknown.
 pub(crate) unsafe extern "system" fn physical(handle: vk::Instance, name: *const c_char) -> Function {
-    // SAFETY: every caller passes a name that is terminated.
+    // SAFETY: all callers of this look-up pass a terminated name.
     let name = unsafe { text(name) };
     object::expect("vk_icdGetPhysicalDeviceProcAddr", &["instance"], handle.as_raw());
     let call = match override_of("vk_icdGetPhysicalDeviceProcAddr", handle.as_raw(), &name) {
@@ -85,7 +85,7 @@ pub(crate) unsafe extern "system" fn physical(handle: vk::Instance, name: *const
 
 /// `vkGetDeviceProcAddr` of the driver.
 pub(crate) unsafe extern "system" fn device(handle: vk::Device, name: *const c_char) -> Function {
-    // SAFETY: every caller passes a name that is terminated.
+    // SAFETY: all callers of this look-up pass a terminated name.
     let name = unsafe { text(name) };
     let owner = object::get("vkGetDeviceProcAddr", "device", handle.as_raw());
     let call = match override_of("vkGetDeviceProcAddr", handle.as_raw(), &name) {
@@ -103,7 +103,7 @@ pub(crate) unsafe extern "system" fn device(handle: vk::Device, name: *const c_c
     }
 }
 
-/// The exported lookup of instance functions.
+/// Exported look-up function for instance commands.
 ///
 /// # Safety
 /// `name` is a terminated string.
@@ -113,7 +113,7 @@ unsafe extern "system" fn vk_icdGetInstanceProcAddr(handle: vk::Instance, name: 
     unsafe { instance(handle, name) }
 }
 
-/// The exported lookup of physical-device functions.
+/// Exported look-up function for physical-device commands.
 ///
 /// # Safety
 /// `name` is a terminated string.
@@ -123,7 +123,7 @@ unsafe extern "system" fn vk_icdGetPhysicalDeviceProcAddr(handle: vk::Instance, 
     unsafe { physical(handle, name) }
 }
 
-/// The exported negotiation of the interface version.
+/// Exported negotiation of the interface version.
 ///
 /// # Safety
 /// `version` is valid for reads and writes.
@@ -133,7 +133,7 @@ unsafe extern "system" fn vk_icdNegotiateLoaderICDInterfaceVersion(version: *mut
     unsafe { global::negotiate(version) }
 }
 
-/// The exports of interface version 0 (DRV-67).
+/// Exports of interface version 0 (DRV-67).
 mod legacy {
     use super::*;
 
@@ -149,7 +149,7 @@ mod legacy {
         unsafe { instance(handle, name) }
     }
 
-    /// The exported `vkCreateInstance`.
+    /// Exported `vkCreateInstance`.
     ///
     /// # Safety
     /// The parameters are valid for this Vulkan command.
@@ -163,7 +163,7 @@ mod legacy {
         unsafe { global::create_instance(info, allocator, out) }
     }
 
-    /// The exported `vkEnumerateInstanceExtensionProperties`.
+    /// Exported `vkEnumerateInstanceExtensionProperties`.
     ///
     /// # Safety
     /// The parameters are valid for this Vulkan command.

@@ -1,4 +1,4 @@
-//! Naming and tagging of objects, and labels. The received handles show how the loader translated them.
+//! Commands for object names, tags and labels. The received handles show the loader's translation.
 
 use std::ffi::CStr;
 
@@ -7,7 +7,7 @@ use ash::vk::{self, Handle};
 use crate::entry::Call;
 use crate::object;
 
-/// `vkSetDebugUtilsObjectNameEXT`.
+/// Implements `vkSetDebugUtilsObjectNameEXT`.
 pub(crate) unsafe extern "system" fn set_name(
     device: vk::Device,
     info: *const vk::DebugUtilsObjectNameInfoEXT<'static>,
@@ -29,7 +29,7 @@ pub(crate) unsafe extern "system" fn set_name(
     .result()
 }
 
-/// `vkSetDebugUtilsObjectTagEXT`.
+/// Implements `vkSetDebugUtilsObjectTagEXT`.
 pub(crate) unsafe extern "system" fn set_tag(
     device: vk::Device,
     info: *const vk::DebugUtilsObjectTagInfoEXT<'static>,
@@ -45,7 +45,7 @@ pub(crate) unsafe extern "system" fn set_tag(
     .result()
 }
 
-/// `vkDebugMarkerSetObjectNameEXT`.
+/// Implements `vkDebugMarkerSetObjectNameEXT`.
 pub(crate) unsafe extern "system" fn marker_name(
     device: vk::Device,
     info: *const vk::DebugMarkerObjectNameInfoEXT<'static>,
@@ -57,7 +57,7 @@ pub(crate) unsafe extern "system" fn marker_name(
     Call::enter("vkDebugMarkerSetObjectNameEXT", format_args!("type={kind} {shown}")).result()
 }
 
-/// `vkDebugMarkerSetObjectTagEXT`.
+/// Implements `vkDebugMarkerSetObjectTagEXT`.
 pub(crate) unsafe extern "system" fn marker_tag(
     device: vk::Device,
     info: *const vk::DebugMarkerObjectTagInfoEXT<'static>,

@@ -1,5 +1,5 @@
-//! Objects. Dispatchable objects begin with the word that is reserved for the loader (DRV-208). Handles of other objects are numbers that
-//! contain the driver, the kind and a serial number.
+//! Objects of the driver. Dispatchable objects begin with the word that is reserved for the loader (DRV-208). Handles of other objects are
+//! numbers that contain the driver, the kind and a serial number.
 
 use std::collections::HashMap;
 
@@ -8,22 +8,22 @@ use crate::{journal, state};
 /// Value that a driver writes into the loader's word (DRV-208).
 const ICD_LOADER_MAGIC: usize = 0x01CD_C0DE;
 
-/// The kinds of dispatchable objects.
+/// Kinds of dispatchable objects.
 const DISPATCHABLE: [&str; 5] = ["instance", "physical_device", "device", "queue", "command_buffer"];
 
-/// A dispatchable object.
+/// Dispatchable object of the driver.
 #[repr(C)]
 pub(crate) struct Object {
     loader_word: usize,
-    /// The object from which this one was made.
+    /// Handle of the object from which this one was created.
     pub(crate) parent: u64,
-    /// The configured device that the object belongs to; empty for an instance.
+    /// Name of the configured device of the object, empty for an instance.
     pub(crate) device: String,
-    /// Extensions enabled at creation.
+    /// Extensions that were enabled at creation.
     pub(crate) extensions: Vec<String>,
 }
 
-/// Makes a dispatchable object.
+/// Creates a dispatchable object.
 pub(crate) fn create(kind: &'static str, parent: u64, device: &str, extensions: Vec<String>) -> u64 {
     state::with(|state| {
         let loader_word = if state.config.flag("no_magic") {
@@ -43,7 +43,7 @@ pub(crate) fn create(kind: &'static str, parent: u64, device: &str, extensions: 
     })
 }
 
-/// Makes the handle of a non-dispatchable object: driver, kind and serial number.
+/// Creates the handle of a non-dispatchable object from driver, kind and serial number.
 pub(crate) fn number(kind: &'static str) -> u64 {
     state::with(|state| {
         state.serial += 1;
@@ -56,10 +56,10 @@ pub(crate) fn number(kind: &'static str) -> u64 {
     })
 }
 
-/// Returns the object of a handle of the given kind. A handle that this driver did not make ends the process.
+/// Returns the object of a handle of the given kind. A handle that this driver did not create ends the process.
 pub(crate) fn get(call: &'static str, kind: &'static str, handle: u64) -> &'static Object {
     expect(call, &[kind], handle);
-    // SAFETY: a live dispatchable handle is the address of an object made by `create` and not yet destroyed.
+    // SAFETY: a live dispatchable handle is the address of an object that `create` returned, and that has not been destroyed.
     unsafe { &*(handle as *const Object) }
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn expect(call: &'static str, kinds: &[&'static str], handle: u64) {
 pub(crate) fn destroy(handle: u64) {
     let (kind, config) = state::with(|state| (state.live.remove(&handle), state.config.clone()));
     let Some(kind) = kind else { return };
-    // SAFETY: the handle came from `create`, and was in the table of live objects until now.
+    // SAFETY: the handle came from `create`, and was in the table of live objects until this call removed it.
     let object = unsafe { Box::from_raw(handle as *mut Object) };
     // DRV-210: the loader must not write to the first word of an instance or physical device of the driver.
     if ["instance", "physical_device"].contains(&kind) && ![0, ICD_LOADER_MAGIC].contains(&object.loader_word) {
@@ -96,7 +96,7 @@ pub(crate) fn end() {
     let left = state::with(|state| std::mem::take(&mut state.live));
     for (handle, kind) in left {
         if DISPATCHABLE.contains(&kind) {
-            // SAFETY: the handle came from `create`, and was in the table of live objects until now.
+            // SAFETY: the handle came from `create`, and was in the table of live objects until this call removed it.
             drop(unsafe { Box::from_raw(handle as *mut Object) });
         }
     }
@@ -139,7 +139,8 @@ pub(crate) fn destroy_children(parent: u64) {
     }
 }
 
-/// Returns the form of a handle in the journal: `physical_device(gpu)` for a handle of this driver, the number otherwise.
+/// Returns the form of a handle in the journal: for example `physical_device(gpu)` for a handle of this driver, and the number for any
+/// other.
 pub(crate) fn show(handle: u64) -> String {
     let kind = state::with(|state| state.live.get(&handle).copied());
     match kind {

@@ -1,4 +1,4 @@
-//! Physical devices: enumeration, groups and the queries of Vulkan 1.0.
+//! Enumeration and groups of physical devices, and the queries of Vulkan 1.0.
 
 use std::ffi::{CStr, c_char};
 
@@ -61,13 +61,13 @@ fn gone(name: &str) -> Device {
     }
 }
 
-/// Notes a query of a physical device. The line names the device.
+/// Begins a query of a physical device. Its journal line names the device.
 pub(crate) fn enter(name: &'static str, physical: vk::PhysicalDevice) -> (Call, Device) {
     let device = device(name, physical);
     (Call::enter(name, &device.name), device)
 }
 
-/// `vkEnumeratePhysicalDevices`.
+/// Implements `vkEnumeratePhysicalDevices`.
 pub(crate) unsafe extern "system" fn enumerate_physical_devices(
     instance: vk::Instance,
     count: *mut u32,
@@ -83,7 +83,7 @@ pub(crate) unsafe extern "system" fn enumerate_physical_devices(
         .devices
         .iter()
         .map(|device| match &*device.name {
-            // An element that a driver does not write, if it counts more devices than it has.
+            // This element stands for one that a driver does not write, although it counts it.
             "NULL" => vk::PhysicalDevice::null(),
             name => handle(instance.as_raw(), name),
         })
@@ -111,7 +111,7 @@ unsafe fn groups(
             .collect();
     }
     if out.is_null() || call.failure.is_some() {
-        // SAFETY: the caller follows the two-call idiom; a null or unused array is never written.
+        // SAFETY: the caller follows the two-call idiom, and this call writes no element.
         return unsafe { two_call(&call, &groups, count, std::ptr::null_mut()) };
     }
     // SAFETY: the caller passes a valid count.
@@ -145,7 +145,7 @@ unsafe fn groups(
     }
 }
 
-/// `vkEnumeratePhysicalDeviceGroups`.
+/// Implements `vkEnumeratePhysicalDeviceGroups`.
 pub(crate) unsafe extern "system" fn enumerate_physical_device_groups(
     instance: vk::Instance,
     count: *mut u32,
@@ -155,7 +155,7 @@ pub(crate) unsafe extern "system" fn enumerate_physical_device_groups(
     unsafe { groups("vkEnumeratePhysicalDeviceGroups", instance, count, out) }
 }
 
-/// `vkEnumeratePhysicalDeviceGroupsKHR`.
+/// Implements `vkEnumeratePhysicalDeviceGroupsKHR`.
 pub(crate) unsafe extern "system" fn enumerate_physical_device_groups_khr(
     instance: vk::Instance,
     count: *mut u32,
@@ -165,7 +165,7 @@ pub(crate) unsafe extern "system" fn enumerate_physical_device_groups_khr(
     unsafe { groups("vkEnumeratePhysicalDeviceGroupsKHR", instance, count, out) }
 }
 
-/// Returns the 1.0 properties of a device.
+/// Returns the properties of a device for `vkGetPhysicalDeviceProperties`.
 pub(crate) fn properties_of(device: &Device) -> vk::PhysicalDeviceProperties {
     let mut properties = vk::PhysicalDeviceProperties {
         api_version: device.api_version,
@@ -184,7 +184,7 @@ pub(crate) fn properties_of(device: &Device) -> vk::PhysicalDeviceProperties {
     properties
 }
 
-/// Returns the features of every device. One feature is set, so that a test sees that the driver answered.
+/// Returns the features of every device. One feature is set, so that a test can detect the driver's answer.
 pub(crate) fn features_of(device: &Device) -> vk::PhysicalDeviceFeatures {
     vk::PhysicalDeviceFeatures {
         robust_buffer_access: vk::TRUE,
@@ -250,21 +250,21 @@ pub(crate) fn sparse_formats() -> [vk::SparseImageFormatProperties; 2] {
     [aspect(vk::ImageAspectFlags::COLOR), aspect(vk::ImageAspectFlags::DEPTH)]
 }
 
-/// `vkGetPhysicalDeviceProperties`.
+/// Implements `vkGetPhysicalDeviceProperties`.
 pub(crate) unsafe extern "system" fn properties(physical: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceProperties) {
     let (_, device) = enter("vkGetPhysicalDeviceProperties", physical);
     // SAFETY: the caller passes a valid place for the result.
     unsafe { out.write(properties_of(&device)) };
 }
 
-/// `vkGetPhysicalDeviceFeatures`.
+/// Implements `vkGetPhysicalDeviceFeatures`.
 pub(crate) unsafe extern "system" fn features(physical: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceFeatures) {
     let (_, device) = enter("vkGetPhysicalDeviceFeatures", physical);
     // SAFETY: the caller passes a valid place for the result.
     unsafe { out.write(features_of(&device)) };
 }
 
-/// `vkGetPhysicalDeviceMemoryProperties`.
+/// Implements `vkGetPhysicalDeviceMemoryProperties`.
 pub(crate) unsafe extern "system" fn memory(
     physical: vk::PhysicalDevice,
     out: *mut vk::PhysicalDeviceMemoryProperties,
@@ -274,7 +274,7 @@ pub(crate) unsafe extern "system" fn memory(
     unsafe { out.write(memory_of(&device)) };
 }
 
-/// `vkGetPhysicalDeviceFormatProperties`.
+/// Implements `vkGetPhysicalDeviceFormatProperties`.
 pub(crate) unsafe extern "system" fn format(
     physical: vk::PhysicalDevice,
     _format: vk::Format,
@@ -285,7 +285,7 @@ pub(crate) unsafe extern "system" fn format(
     unsafe { out.write(format_of(&device)) };
 }
 
-/// `vkGetPhysicalDeviceImageFormatProperties`.
+/// Implements `vkGetPhysicalDeviceImageFormatProperties`.
 pub(crate) unsafe extern "system" fn image_format(
     physical: vk::PhysicalDevice,
     format: vk::Format,
@@ -302,7 +302,7 @@ pub(crate) unsafe extern "system" fn image_format(
     call.result()
 }
 
-/// `vkGetPhysicalDeviceQueueFamilyProperties`.
+/// Implements `vkGetPhysicalDeviceQueueFamilyProperties`.
 pub(crate) unsafe extern "system" fn queue_family(
     physical: vk::PhysicalDevice,
     count: *mut u32,
@@ -313,7 +313,7 @@ pub(crate) unsafe extern "system" fn queue_family(
     let _void = unsafe { two_call(&call, &queue_families(&device), count, out) };
 }
 
-/// `vkGetPhysicalDeviceSparseImageFormatProperties`.
+/// Implements `vkGetPhysicalDeviceSparseImageFormatProperties`.
 #[allow(clippy::too_many_arguments, reason = "the signature is the registry's")]
 pub(crate) unsafe extern "system" fn sparse(
     physical: vk::PhysicalDevice,
@@ -336,7 +336,7 @@ pub(crate) unsafe extern "system" fn sparse(
     let _void = unsafe { two_call(&call, &sparse_formats(), count, out) };
 }
 
-/// `vkEnumerateDeviceExtensionProperties`. The layer name must be NULL (DRV-108).
+/// Implements `vkEnumerateDeviceExtensionProperties`. The layer name must be NULL (DRV-108).
 pub(crate) unsafe extern "system" fn enumerate_device_extension_properties(
     physical: vk::PhysicalDevice,
     layer: *const c_char,
@@ -364,7 +364,7 @@ pub(crate) unsafe extern "system" fn enumerate_device_extension_properties(
     unsafe { two_call(&call, &list, count, out) }
 }
 
-/// `vkEnumerateDeviceLayerProperties`. The loader must not call this function (DRV-108). The journal line shows a call.
+/// Implements `vkEnumerateDeviceLayerProperties`. The loader must not call this function (DRV-108). The journal line shows a call.
 pub(crate) unsafe extern "system" fn enumerate_device_layer_properties(
     physical: vk::PhysicalDevice,
     count: *mut u32,

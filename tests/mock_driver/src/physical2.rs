@@ -1,4 +1,4 @@
-//! The extensible queries of Vulkan 1.1, each under its core and its KHR name.
+//! Extensible queries of Vulkan 1.1, each with its core name and its KHR name.
 
 use std::ffi::c_char;
 
@@ -30,13 +30,13 @@ fn copy_text(to: &mut [c_char], text: &str) {
     }
 }
 
-/// Fills the property structures that this driver knows.
+/// Fills in the property structures that this driver knows.
 fn fill(device: &Device, out: &mut vk::PhysicalDeviceProperties2<'static>) {
     let next = out.p_next.cast_const();
     if let Some(id) =
         chain::find::<vk::PhysicalDeviceIDProperties<'_>>(next, vk::StructureType::PHYSICAL_DEVICE_ID_PROPERTIES)
     {
-        // SAFETY: a structure of this type in a chain is writable for the time of the call.
+        // SAFETY: a structure of this type in an output chain is writable during the call.
         let id = unsafe { &mut *id };
         (id.device_uuid, id.driver_uuid, id.device_luid_valid) = (device.uuid, device.driver_uuid, vk::FALSE);
     }
@@ -156,7 +156,7 @@ unsafe fn tools(
     unsafe { fill_elements(&call, &[()], count, out, |tool, ()| copy_text(&mut tool.name, &text)) }
 }
 
-/// `vkGetPhysicalDeviceToolProperties`.
+/// Implements `vkGetPhysicalDeviceToolProperties`.
 pub(crate) unsafe extern "system" fn tool_properties(
     physical: vk::PhysicalDevice,
     count: *mut u32,
@@ -166,7 +166,7 @@ pub(crate) unsafe extern "system" fn tool_properties(
     unsafe { tools("vkGetPhysicalDeviceToolProperties", physical, count, out) }
 }
 
-/// `vkGetPhysicalDeviceToolPropertiesEXT`.
+/// Implements `vkGetPhysicalDeviceToolPropertiesEXT`.
 pub(crate) unsafe extern "system" fn tool_properties_ext(
     physical: vk::PhysicalDevice,
     count: *mut u32,
@@ -176,7 +176,7 @@ pub(crate) unsafe extern "system" fn tool_properties_ext(
     unsafe { tools("vkGetPhysicalDeviceToolPropertiesEXT", physical, count, out) }
 }
 
-/// `vkGetPhysicalDeviceExternalImageFormatPropertiesNV`.
+/// Implements `vkGetPhysicalDeviceExternalImageFormatPropertiesNV`.
 #[allow(clippy::too_many_arguments, reason = "the signature is the registry's")]
 pub(crate) unsafe extern "system" fn external_image_format_nv(
     physical: vk::PhysicalDevice,

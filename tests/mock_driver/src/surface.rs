@@ -98,7 +98,7 @@ creator!(
     )
 );
 
-/// `vkDestroySurfaceKHR`.
+/// Implements `vkDestroySurfaceKHR`.
 pub(crate) unsafe extern "system" fn destroy(
     _instance: vk::Instance,
     surface: vk::SurfaceKHR,
@@ -147,7 +147,7 @@ pub(crate) fn note(call: &Call, surface: vk::SurfaceKHR) {
     ));
 }
 
-/// `vkGetPhysicalDeviceSurfaceSupportKHR`.
+/// Implements `vkGetPhysicalDeviceSurfaceSupportKHR`.
 pub(crate) unsafe extern "system" fn support(
     physical: vk::PhysicalDevice,
     _family: u32,
@@ -189,7 +189,7 @@ fn formats_of() -> [vk::SurfaceFormatKHR; 2] {
     [format(vk::Format::B8G8R8A8_UNORM), format(vk::Format::R8G8B8A8_UNORM)]
 }
 
-/// `vkGetPhysicalDeviceSurfaceCapabilitiesKHR`.
+/// Implements `vkGetPhysicalDeviceSurfaceCapabilitiesKHR`.
 pub(crate) unsafe extern "system" fn capabilities(
     physical: vk::PhysicalDevice,
     surface: vk::SurfaceKHR,
@@ -204,7 +204,7 @@ pub(crate) unsafe extern "system" fn capabilities(
     call.result()
 }
 
-/// `vkGetPhysicalDeviceSurfaceFormatsKHR`.
+/// Implements `vkGetPhysicalDeviceSurfaceFormatsKHR`.
 pub(crate) unsafe extern "system" fn formats(
     physical: vk::PhysicalDevice,
     surface: vk::SurfaceKHR,
@@ -217,7 +217,7 @@ pub(crate) unsafe extern "system" fn formats(
     unsafe { two_call(&call, &formats_of(), count, out) }
 }
 
-/// `vkGetPhysicalDeviceSurfacePresentModesKHR`.
+/// Implements `vkGetPhysicalDeviceSurfacePresentModesKHR`.
 pub(crate) unsafe extern "system" fn present_modes(
     physical: vk::PhysicalDevice,
     surface: vk::SurfaceKHR,
@@ -231,7 +231,7 @@ pub(crate) unsafe extern "system" fn present_modes(
     unsafe { two_call(&call, &modes, count, out) }
 }
 
-/// `vkGetPhysicalDeviceSurfacePresentModes2EXT`.
+/// Implements `vkGetPhysicalDeviceSurfacePresentModes2EXT`.
 pub(crate) unsafe extern "system" fn present_modes2(
     physical: vk::PhysicalDevice,
     info: *const vk::PhysicalDeviceSurfaceInfo2KHR<'static>,
@@ -247,7 +247,7 @@ pub(crate) unsafe extern "system" fn present_modes2(
     unsafe { two_call(&call, &[vk::PresentModeKHR::FIFO], count, out) }
 }
 
-/// `vkGetPhysicalDevicePresentRectanglesKHR`.
+/// Implements `vkGetPhysicalDevicePresentRectanglesKHR`.
 pub(crate) unsafe extern "system" fn present_rectangles(
     physical: vk::PhysicalDevice,
     surface: vk::SurfaceKHR,
@@ -260,7 +260,7 @@ pub(crate) unsafe extern "system" fn present_rectangles(
     unsafe { two_call(&call, &[vk::Rect2D::default()], count, out) }
 }
 
-/// `vkGetPhysicalDeviceSurfaceCapabilities2KHR`.
+/// Implements `vkGetPhysicalDeviceSurfaceCapabilities2KHR`.
 pub(crate) unsafe extern "system" fn capabilities2(
     physical: vk::PhysicalDevice,
     info: *const vk::PhysicalDeviceSurfaceInfo2KHR<'static>,
@@ -279,7 +279,7 @@ pub(crate) unsafe extern "system" fn capabilities2(
     call.result()
 }
 
-/// `vkGetPhysicalDeviceSurfaceFormats2KHR`.
+/// Implements `vkGetPhysicalDeviceSurfaceFormats2KHR`.
 pub(crate) unsafe extern "system" fn formats2(
     physical: vk::PhysicalDevice,
     info: *const vk::PhysicalDeviceSurfaceInfo2KHR<'static>,
@@ -297,7 +297,7 @@ pub(crate) unsafe extern "system" fn formats2(
     }
 }
 
-/// `vkGetPhysicalDeviceSurfaceCapabilities2EXT`.
+/// Implements `vkGetPhysicalDeviceSurfaceCapabilities2EXT`.
 pub(crate) unsafe extern "system" fn capabilities2_ext(
     physical: vk::PhysicalDevice,
     surface: vk::SurfaceKHR,

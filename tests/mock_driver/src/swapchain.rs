@@ -16,7 +16,7 @@ fn make(info: &vk::SwapchainCreateInfoKHR<'_>, call: &Call, out: &mut vk::Swapch
     *out = vk::SwapchainKHR::from_raw(object::number("swapchain"));
 }
 
-/// `vkCreateSwapchainKHR`.
+/// Implements `vkCreateSwapchainKHR`.
 pub(crate) unsafe extern "system" fn create(
     device: vk::Device,
     info: *const vk::SwapchainCreateInfoKHR<'static>,
@@ -32,7 +32,7 @@ pub(crate) unsafe extern "system" fn create(
     call.result()
 }
 
-/// `vkCreateSharedSwapchainsKHR`.
+/// Implements `vkCreateSharedSwapchainsKHR`.
 pub(crate) unsafe extern "system" fn create_shared(
     device: vk::Device,
     count: u32,
@@ -54,7 +54,7 @@ pub(crate) unsafe extern "system" fn create_shared(
     call.result()
 }
 
-/// `vkDestroySwapchainKHR`.
+/// Implements `vkDestroySwapchainKHR`.
 pub(crate) unsafe extern "system" fn destroy(
     device: vk::Device,
     swapchain: vk::SwapchainKHR,
@@ -65,7 +65,7 @@ pub(crate) unsafe extern "system" fn destroy(
     object::release("vkDestroySwapchainKHR", "swapchain", swapchain.as_raw());
 }
 
-/// `vkGetSwapchainImagesKHR`.
+/// Implements `vkGetSwapchainImagesKHR`.
 pub(crate) unsafe extern "system" fn images(
     device: vk::Device,
     swapchain: vk::SwapchainKHR,
@@ -79,7 +79,7 @@ pub(crate) unsafe extern "system" fn images(
     unsafe { two_call(&call, &[image(0), image(1)], count, out) }
 }
 
-/// `vkAcquireNextImageKHR`.
+/// Implements `vkAcquireNextImageKHR`.
 pub(crate) unsafe extern "system" fn acquire(
     device: vk::Device,
     _swapchain: vk::SwapchainKHR,
@@ -95,7 +95,7 @@ pub(crate) unsafe extern "system" fn acquire(
     call.result()
 }
 
-/// `vkAcquireNextImage2KHR`.
+/// Implements `vkAcquireNextImage2KHR`.
 pub(crate) unsafe extern "system" fn acquire2(
     device: vk::Device,
     _info: *const vk::AcquireNextImageInfoKHR<'static>,
@@ -108,7 +108,7 @@ pub(crate) unsafe extern "system" fn acquire2(
     call.result()
 }
 
-/// `vkQueuePresentKHR`.
+/// Implements `vkQueuePresentKHR`.
 pub(crate) unsafe extern "system" fn present(queue: vk::Queue, info: *const vk::PresentInfoKHR<'static>) -> vk::Result {
     object::expect("vkQueuePresentKHR", &["queue"], queue.as_raw());
     // SAFETY: the caller passes a valid structure.
@@ -116,7 +116,7 @@ pub(crate) unsafe extern "system" fn present(queue: vk::Queue, info: *const vk::
     Call::enter("vkQueuePresentKHR", format_args!("swapchains={count}")).result()
 }
 
-/// `vkGetDeviceGroupSurfacePresentModesKHR`.
+/// Implements `vkGetDeviceGroupSurfacePresentModesKHR`.
 pub(crate) unsafe extern "system" fn group_modes(
     device: vk::Device,
     surface: vk::SurfaceKHR,
@@ -130,7 +130,7 @@ pub(crate) unsafe extern "system" fn group_modes(
     call.result()
 }
 
-/// `vkGetDeviceGroupSurfacePresentModes2EXT`.
+/// Implements `vkGetDeviceGroupSurfacePresentModes2EXT`.
 pub(crate) unsafe extern "system" fn group_modes2(
     device: vk::Device,
     info: *const vk::PhysicalDeviceSurfaceInfo2KHR<'static>,
@@ -146,7 +146,7 @@ pub(crate) unsafe extern "system" fn group_modes2(
     call.result()
 }
 
-/// `vkGetDeviceGroupPresentCapabilitiesKHR`.
+/// Implements `vkGetDeviceGroupPresentCapabilitiesKHR`.
 pub(crate) unsafe extern "system" fn group_capabilities(
     device: vk::Device,
     out: *mut vk::DeviceGroupPresentCapabilitiesKHR<'static>,

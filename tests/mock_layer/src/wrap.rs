@@ -204,7 +204,7 @@ unsafe fn wrap_object(layer: &Layer, device: vk::Device, key: usize, inner: u64)
     made as u64
 }
 
-/// `vkGetDeviceQueue`.
+/// Implements `vkGetDeviceQueue`.
 unsafe extern "system" fn get_queue<const N: usize>(device: vk::Device, family: u32, index: u32, out: *mut vk::Queue) {
     let layer = layer(N);
     let (inner, key, next) = below!(layer, device, vk::Device, vk::PFN_vkGetDeviceQueue, c"vkGetDeviceQueue");
@@ -217,7 +217,7 @@ unsafe extern "system" fn get_queue<const N: usize>(device: vk::Device, family: 
     }
 }
 
-/// `vkGetDeviceQueue2`.
+/// Implements `vkGetDeviceQueue2`.
 unsafe extern "system" fn get_queue_2<const N: usize>(
     device: vk::Device,
     info: *const vk::DeviceQueueInfo2<'_>,
@@ -240,7 +240,7 @@ unsafe extern "system" fn get_queue_2<const N: usize>(
     }
 }
 
-/// `vkAllocateCommandBuffers`.
+/// Implements `vkAllocateCommandBuffers`.
 unsafe extern "system" fn allocate<const N: usize>(
     device: vk::Device,
     info: *const vk::CommandBufferAllocateInfo<'_>,
@@ -269,7 +269,7 @@ unsafe extern "system" fn allocate<const N: usize>(
     result
 }
 
-/// `vkFreeCommandBuffers`.
+/// Implements `vkFreeCommandBuffers`.
 unsafe extern "system" fn free_command_buffers<const N: usize>(
     device: vk::Device,
     pool: vk::CommandPool,
@@ -296,7 +296,7 @@ unsafe extern "system" fn free_command_buffers<const N: usize>(
     }
 }
 
-/// `vkQueueSubmit`.
+/// Implements `vkQueueSubmit`.
 unsafe extern "system" fn submit<const N: usize>(
     queue: vk::Queue,
     count: u32,
@@ -353,7 +353,7 @@ unsafe fn submit_2_by_name<const N: usize>(
     unsafe { next(inner, count, copies.as_ptr(), fence) }
 }
 
-/// `vkQueueSubmit2`.
+/// Implements `vkQueueSubmit2`.
 unsafe extern "system" fn submit_2<const N: usize>(
     queue: vk::Queue,
     count: u32,
@@ -364,7 +364,7 @@ unsafe extern "system" fn submit_2<const N: usize>(
     unsafe { submit_2_by_name::<N>(c"vkQueueSubmit2", queue, count, submits, fence) }
 }
 
-/// `vkQueueSubmit2KHR`.
+/// Implements `vkQueueSubmit2KHR`.
 unsafe extern "system" fn submit_2_khr<const N: usize>(
     queue: vk::Queue,
     count: u32,
@@ -375,7 +375,7 @@ unsafe extern "system" fn submit_2_khr<const N: usize>(
     unsafe { submit_2_by_name::<N>(c"vkQueueSubmit2KHR", queue, count, submits, fence) }
 }
 
-/// `vkCmdExecuteCommands`.
+/// Implements `vkCmdExecuteCommands`.
 unsafe extern "system" fn execute<const N: usize>(
     buffer: vk::CommandBuffer,
     count: u32,

@@ -33,7 +33,7 @@ pub(crate) unsafe extern "system" fn extensions(
     unsafe { none(count) }
 }
 
-/// `vkCreateDevice`.
+/// Implements `vkCreateDevice`.
 pub(crate) unsafe extern "system" fn create(
     _: vk::PhysicalDevice,
     info: *const vk::DeviceCreateInfo<'_>,
@@ -53,7 +53,7 @@ pub(crate) unsafe extern "system" fn create(
     vk::Result::SUCCESS
 }
 
-/// `vkDestroyDevice`.
+/// Implements `vkDestroyDevice`.
 pub(crate) unsafe extern "system" fn destroy(device: vk::Device, _: *const vk::AllocationCallbacks<'_>) {
     let device = device.as_raw() as *mut Device;
     if !device.is_null() {

@@ -70,7 +70,7 @@ pub(crate) unsafe extern "system" fn extensions(
     unsafe { none(count) }
 }
 
-/// `vkCreateInstance`.
+/// Implements `vkCreateInstance`.
 pub(crate) unsafe extern "system" fn create(
     info: *const vk::InstanceCreateInfo<'_>,
     _: *const vk::AllocationCallbacks<'_>,
@@ -89,7 +89,7 @@ pub(crate) unsafe extern "system" fn create(
     vk::Result::SUCCESS
 }
 
-/// `vkDestroyInstance`.
+/// Implements `vkDestroyInstance`.
 pub(crate) unsafe extern "system" fn destroy(instance: vk::Instance, _: *const vk::AllocationCallbacks<'_>) {
     let instance = instance.as_raw() as *mut Instance;
     if !instance.is_null() {
@@ -98,7 +98,7 @@ pub(crate) unsafe extern "system" fn destroy(instance: vk::Instance, _: *const v
     }
 }
 
-/// `vkEnumeratePhysicalDevices`.
+/// Implements `vkEnumeratePhysicalDevices`.
 pub(crate) unsafe extern "system" fn devices(
     instance: vk::Instance,
     count: *mut u32,
@@ -111,7 +111,7 @@ pub(crate) unsafe extern "system" fn devices(
     unsafe { one(vk::PhysicalDevice::from_raw(device as u64), count, out) }
 }
 
-/// `vkGetPhysicalDeviceProperties`.
+/// Implements `vkGetPhysicalDeviceProperties`.
 pub(crate) unsafe extern "system" fn properties(_: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceProperties) {
     let mut properties = vk::PhysicalDeviceProperties::default()
         .api_version(API)

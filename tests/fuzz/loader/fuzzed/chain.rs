@@ -1,4 +1,4 @@
-//! `pNext` chains that are made from bytes.
+//! Creates `pNext` chains from bytes.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -12,14 +12,14 @@ use super::input::Input;
 /// Upper bound on the structures of a chain.
 const MOST: usize = 12;
 
-/// A structure in a block of exactly its size, so that AddressSanitizer detects an access beyond its end.
+/// Structure in a block of exactly its size, so that AddressSanitizer detects an access beyond its end.
 struct Member {
     words: Box<[u64]>,
-    /// `true` if the call may fill in the members after the head.
+    /// `true` if the call may write the members after `sType` and `pNext`.
     written: bool,
 }
 
-/// A chain with everything that its structures point to.
+/// Chain with all data to which its structures point.
 pub struct Chain {
     members: Vec<Member>,
     before: Vec<Box<[u64]>>,
@@ -62,7 +62,7 @@ unsafe extern "system" fn hear(
     VK_FALSE
 }
 
-/// Structures that consist of numbers, and so may have any bytes, each with its type.
+/// Structures that consist of numbers, for which any bytes are valid, each with its type and size.
 const NUMBERS: [(VkStructureType, usize); 8] = [
     (
         VkPhysicalDeviceFeatures2::STRUCTURE_TYPE,
@@ -98,7 +98,7 @@ const NUMBERS: [(VkStructureType, usize); 8] = [
     ),
 ];
 
-/// Structures with pointers, which must not be filled with arbitrary bytes.
+/// Structures with pointers, which must not have arbitrary bytes.
 const POINTERS: [VkStructureType; 5] = [
     VkDebugUtilsMessengerCreateInfoEXT::STRUCTURE_TYPE,
     VkDebugReportCallbackCreateInfoEXT::STRUCTURE_TYPE,
@@ -160,7 +160,7 @@ impl Chain {
             }
             _ => return unknown(input),
         };
-        // The last structure has a count that the call answers too.
+        // The last of these structures has a count that the call may write.
         let written = kind % 16 == 4;
         Member { words, written }
     }
@@ -232,7 +232,7 @@ impl Chain {
         })
     }
 
-    /// Returns the head, for `pNext`.
+    /// Returns the first structure, for `pNext`.
     pub fn head(&mut self) -> *mut c_void {
         self.members
             .first_mut()
@@ -253,7 +253,7 @@ impl Chain {
         })
     }
 
-    /// Checks that a call did not change the chain. A call that answers through the chain may fill in structures of numbers.
+    /// Checks that a call did not change the chain. With `answers`, the call may have filled in structures of numbers.
     ///
     /// # Panics
     /// Panics if the call changed the chain.

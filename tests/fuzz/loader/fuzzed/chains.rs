@@ -1,8 +1,9 @@
-//! Fuzzes `pNext` chains of every call that reads a chain. Whatever structures a chain contains, in any order and number, the call
-//! succeeds. The chain keeps its links, and structures that the loader does not know stay unchanged.
+//! Fuzzes `pNext` chains of every call that reads a chain. The call must succeed with any structures in the chain, in any order and number.
+//! The chain keeps its links, and structures that the loader does not know stay unchanged.
 //!
-//! Structures are as small as their type, and unknown structures are only a head. So AddressSanitizer detects it if the loader takes one
-//! structure for another. The driver is part of the target and offers Vulkan 1.0, so the loader itself answers newer queries.
+//! Structures are as small as their type, and unknown structures have only the members `sType` and `pNext`. AddressSanitizer therefore
+//! detects an access with the wrong type. The driver is part of the target and offers Vulkan 1.0, so the loader itself answers newer
+//! queries.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::{null, null_mut};
@@ -22,7 +23,7 @@ const EXTENSIONS: [&CStr; 6] = [
     c"VK_KHR_get_surface_capabilities2",
 ];
 
-/// Returns a structure in which only its type and its chain are not zero.
+/// Returns a structure that is zero except for its type and its chain.
 ///
 /// # Safety
 /// `T` begins like every structure with a chain, and all bits zero is a value of `T`.
@@ -45,7 +46,7 @@ fn create_instance(chain: &mut Chain) -> Option<VkInstance<App>> {
     info.enabledExtensionCount = names.len() as u32;
     info.ppEnabledExtensionNames = names.as_ptr();
     let mut instance = InstanceHandle::NULL;
-    // SAFETY: all structures are valid during the call.
+    // SAFETY: the create info and its chain are valid during the call, and the place for the handle is writable.
     let result = unsafe { vk::vkCreateInstance(&info, null(), &mut instance) };
     chain.check(false);
     if chain.gives_driver() {
@@ -62,7 +63,7 @@ fn devices(instance: VkInstance<App>) -> [VkPhysicalDevice<App>; 2] {
     // SAFETY: the instance is live, and the array has as many elements as the count says.
     let result = unsafe { vk::vkEnumeratePhysicalDevices(instance, &mut count, devices.as_mut_ptr()) };
     assert_eq!(count, 2);
-    // More than one list may name the driver, but only the first one counts.
+    // Several lists of the chain may name the driver, but the loader uses only the first list.
     assert_eq!(result, VkResult::VK_SUCCESS);
     devices
 }

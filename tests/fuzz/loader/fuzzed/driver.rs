@@ -1,5 +1,5 @@
-//! A driver that consists of functions in this file, for `VK_LUNARG_direct_driver_loading`. The driver supports Vulkan 1.0 without
-//! extending structures, so the loader itself answers all newer queries.
+//! A driver for `VK_LUNARG_direct_driver_loading`, whose functions are in this file. The driver supports Vulkan 1.0 and no extending
+//! structures, so the loader itself answers all newer queries.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::transmute;
@@ -9,7 +9,7 @@ use crate::ffi::{c_text, set_fixed_text, write_all};
 use crate::generated::types::*;
 use crate::handle::{Driver, InstanceHandle, PhysicalDeviceHandle};
 
-/// A dispatchable object, with the loader's magic number in its first word.
+/// Dispatchable object, with the loader's magic number in its first word.
 #[repr(C)]
 struct Object([usize; 2]);
 
@@ -40,7 +40,7 @@ unsafe extern "system" fn extensions(_: *const c_char, count: *mut u32, out: *mu
         set_fixed_text(&mut extension.extensionName, name.to_bytes());
         extension
     });
-    // SAFETY: the loader passes valid pointers, as Vulkan requires.
+    // SAFETY: the loader passes valid pointers, as the specification of this command requires.
     unsafe { write_all(count, out, &offered) }
 }
 
@@ -50,7 +50,7 @@ unsafe extern "system" fn no_extensions(
     count: *mut u32,
     out: *mut VkExtensionProperties,
 ) -> VkResult {
-    // SAFETY: the loader passes valid pointers, as Vulkan requires.
+    // SAFETY: the loader passes valid pointers, as the specification of this command requires.
     unsafe { write_all(count, out, &[]) }
 }
 
@@ -59,7 +59,7 @@ unsafe extern "system" fn create_instance(
     _: Callbacks,
     out: *mut VkInstance<Driver>,
 ) -> VkResult {
-    // SAFETY: the loader passes valid pointers, as Vulkan requires.
+    // SAFETY: the loader passes valid pointers, as the specification of this command requires.
     unsafe { *out = InstanceHandle::from_raw(from_ref(&INSTANCE).cast_mut().cast()) };
     VkResult::VK_SUCCESS
 }
@@ -69,11 +69,11 @@ unsafe extern "system" fn destroy_instance(_: VkInstance<Driver>, _: Callbacks) 
 unsafe extern "system" fn enumerate(_: VkInstance<Driver>, count: *mut u32, out: *mut Device) -> VkResult {
     let devices =
         [0, 1].map(|index: usize| PhysicalDeviceHandle::from_raw(from_ref(&DEVICES[index]).cast_mut().cast()));
-    // SAFETY: the loader passes valid pointers, as Vulkan requires.
+    // SAFETY: the loader passes valid pointers, as the specification of this command requires.
     unsafe { write_all(count, out, &devices) }
 }
 
-/// Fills a structure with a byte.
+/// Sets all bytes of a structure to 1.
 ///
 /// # Safety
 /// `out` is writable, and any bytes are a valid value of its type.
@@ -114,7 +114,7 @@ unsafe extern "system" fn image_format(
     VkResult::VK_SUCCESS
 }
 
-/// Claims more elements than the array has space for, as a careless driver might (DRV-169).
+/// Returns a larger count than the array has space for, as a faulty driver might (DRV-169).
 unsafe extern "system" fn families(_: Device, count: *mut u32, out: *mut VkQueueFamilyProperties) {
     // SAFETY: the loader passes a writable structure, which consists of numbers.
     unsafe {
@@ -140,7 +140,7 @@ unsafe extern "system" fn sparse(
     count: *mut u32,
     _: *mut VkSparseImageFormatProperties,
 ) {
-    // SAFETY: the loader passes valid pointers, as Vulkan requires.
+    // SAFETY: the loader passes valid pointers, as the specification of this command requires.
     unsafe { *count = 0 };
 }
 
@@ -150,7 +150,7 @@ unsafe extern "system" fn create_device(
     _: Callbacks,
     out: *mut VkDevice,
 ) -> VkResult {
-    // SAFETY: the loader passes a writable handle. `destroy_device` takes the object back.
+    // SAFETY: the loader passes a writable place for the handle. `destroy_device` frees the object.
     unsafe { *out = VkDevice(Box::into_raw(Box::new(Object([0x01CD_C0DE, 3]))).cast()) };
     VkResult::VK_SUCCESS
 }
@@ -170,7 +170,7 @@ unsafe extern "system" fn device_lookup(_: VkDevice, name: *const c_char) -> PFN
     unsafe { transmute::<*const c_void, PFN_vkVoidFunction>(function) }
 }
 
-/// The lookup function of the driver.
+/// Look-up function of the driver.
 ///
 /// # Safety
 /// `name` is a terminated text.

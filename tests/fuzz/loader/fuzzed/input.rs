@@ -1,6 +1,6 @@
-//! The bytes of an input, taken one after the other.
+//! Reads the bytes of an input one after another.
 
-/// The rest of an input. After the end, all bytes are zero.
+/// Rest of an input. After the end, all bytes are zero.
 pub struct Input<'a>(&'a [u8]);
 
 impl<'a> Input<'a> {

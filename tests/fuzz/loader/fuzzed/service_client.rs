@@ -8,7 +8,7 @@ fn asked() -> Header {
     Header::request(Operation::Get, 7)
 }
 
-/// Returns the result. Panics if memory ran out, because a lack of memory would hide other faults.
+/// Returns the value of a result. Panics if memory ran out, because a lack of memory would hide other faults.
 fn told<T>(result: Result<T, Failure>) -> Option<T> {
     assert!(!matches!(result, Err(Failure::OutOfMemory)));
     result.ok()
@@ -51,7 +51,7 @@ pub fn service_client(input: &[u8]) {
         1 => {
             let is_good = check_payload(rest);
             let packet = [&asked().reply().bytes(rest.len() as u32)[..], rest].concat();
-            // The payload of a packet with these bytes decodes to the same value.
+            // A packet with these bytes as its payload must be decoded to the same value.
             let payload = told(packet_for(&packet, asked())).expect("a good packet");
             assert_eq!(check_payload(payload), is_good);
         }
