@@ -48,7 +48,7 @@ pub struct Options {
     pub no_udev: bool,
 }
 
-/// The commands other than running the service.
+/// Commands that replace running the service.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Makes a package of an installed driver
@@ -63,7 +63,7 @@ pub enum Command {
         #[arg(long)]
         replace: bool,
     },
-    /// Makes packages of all installed drivers, and renews or removes those that it made before
+    /// Makes packages of all installed drivers, and renews or removes packages that it made before
     Packages {
         /// A folder with manifests of drivers; may be given several times [default: those of the system]
         #[arg(long, value_name = "DIR")]

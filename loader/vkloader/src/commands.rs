@@ -32,64 +32,66 @@ pub(crate) enum Command {
     ///
     /// Without a program, a child process takes its place: it opens the library, lists the devices and creates a logical device on each.
     Explain(explain::Explain),
-    /// Lists the devices, each with the words that choose it.
+    /// Lists the devices, each with the words that select it.
     ///
-    /// The words go into VK_LOADER_VISIBLE_DEVICES, which shows these devices only, or VK_LOADER_DEVICE_SELECT, which lists a device first.
+    /// Use the words in VK_LOADER_VISIBLE_DEVICES, which shows only these devices, or in VK_LOADER_DEVICE_SELECT, which lists a device
+    /// first.
     Devices(Library),
-    /// Prints the chain of layers from the program to the drivers, and who put each layer there.
+    /// Prints the chain of layers from the program to the drivers, with the reason why each layer is active.
     ///
-    /// A child process creates an instance. Warnings are about widely used layers that belong in another order.
+    /// A child process creates an instance. Prints warnings about widely used layers that are in the wrong order.
     Layers(layers::Layers),
-    /// Runs a program with some devices, drivers and layers only.
+    /// Runs a program with selected devices, drivers and layers.
     ///
-    /// Each option sets a variable of the library for the program. The exit status is that of the program, and 128 plus the number of the
-    /// signal that ended it.
+    /// Each option sets a variable of the library for the program. The exit status is that of the program, or 128 plus the number of the
+    /// signal that ended the program.
     Run(Box<run::Run>),
     /// Lists the files that a sandbox needs for a driver: manifests, libraries, device nodes, data files.
     ///
-    /// A child process uses each driver and runs an empty shader. The list has the files that it opened, and those that the libraries need.
-    /// Without --driver, the list is for all drivers with a device that works here. It does not have the program and its loader.
+    /// A child process uses each driver and runs an empty shader. The list contains the files that the driver opened, and the files that
+    /// its libraries need. Without --driver, the list is for all drivers with a device that works on this machine. The list does not
+    /// contain the program and its loader.
     #[cfg(target_os = "linux")]
     Files(Files),
     /// Prints the state of the driver service on this machine.
     ///
-    /// The state has the devices with the driver that serves each, and the drivers that the service hands out. Root and the user of the
-    /// service also see each package, with the reason of a failure, and the number of clients.
+    /// The state contains the devices with their drivers, and the drivers that the service hands out. Root and the user of the service also
+    /// see each package, with the reason of a failure, and the number of clients.
     #[cfg(target_os = "linux")]
     Service(Service),
-    /// Manages the driver catalogue, with which programs open only the drivers that they need.
+    /// Manages the driver catalogue, which allows programs to open only the drivers that they need.
     #[cfg(target_os = "linux")]
     #[command(subcommand)]
     Catalogue(crate::catalogue::Command),
-    /// Stands for a program; for the other commands.
+    /// Makes the calls of a program, for the other commands.
     #[command(hide = true)]
     Probe {
-        /// Asks for one driver, whatever it is, and no layers.
+        /// Asks the driver that the variables select, whatever its kind, and uses no layers.
         #[arg(long)]
         driver: bool,
-        /// Makes no instance.
+        /// Creates no instance.
         #[arg(long)]
         extensions_only: bool,
-        /// Only opens the library.
+        /// Opens the library and makes no calls.
         #[arg(long)]
         open_only: bool,
-        /// Opens a driver's library instead, and prints the record of its devices.
+        /// Opens a driver's library instead of a loader, and prints the record of its devices.
         #[arg(long)]
         record: bool,
-        /// Asks for this layer.
+        /// Enables this layer.
         #[arg(long)]
         layer: Vec<String>,
         /// The library to open.
         library: OsString,
     },
-    /// Puts libraries into a container that starts; for `files --format cdi`.
+    /// Adds libraries to a container that starts; for `files --format cdi`.
     #[command(hide = true)]
     #[cfg(target_os = "linux")]
     IntoContainer {
         /// The libraries, under the paths that they need in the container.
         libraries: Vec<std::path::PathBuf>,
     },
-    /// Becomes a program that is supervised; for `explain`.
+    /// Stops this process, and then executes a program under supervision; for `explain`.
     #[command(hide = true)]
     #[cfg(target_os = "linux")]
     Start {
@@ -97,7 +99,7 @@ pub(crate) enum Command {
         #[arg(last = true)]
         program: Vec<OsString>,
     },
-    /// Stands for a program that uses its devices; for `files`.
+    /// Uses the devices of a driver like a program; for `files`.
     #[command(hide = true)]
     #[cfg(target_os = "linux")]
     Use {
@@ -106,10 +108,10 @@ pub(crate) enum Command {
     },
 }
 
-/// Options for the library to test.
+/// Options that select the library to test.
 #[derive(Args)]
 pub(crate) struct Library {
-    /// The library to test, instead of the one that programs on this machine get.
+    /// The library to test, instead of the one that programs on this machine use.
     #[arg(long, value_name = "PATH")]
     pub(crate) library: Option<PathBuf>,
     /// The time limit of a process in seconds. The default is 30; your own program has none.
@@ -126,10 +128,10 @@ pub(crate) struct Library {
 pub(crate) struct Files {
     #[command(flatten)]
     library: Library,
-    /// The driver: its own name, or the name of its manifest or library, such as lvp or lvp_icd*. * stands for any text.
+    /// The driver: its own name, or the name of its manifest or library, such as lvp or lvp_icd*. * matches any text.
     #[arg(long, value_name = "NAME")]
     driver: Option<String>,
-    /// Add the layers that programs get, with their files.
+    /// Add the layers that are active in programs, with their files.
     #[arg(long)]
     layers: bool,
     /// Output format of the list.

@@ -34,7 +34,7 @@ pub(crate) struct Explain {
     /// Pass the trace to the program as an open descriptor, for a program in a sandbox that cannot see the trace file.
     #[arg(long, requires = "program")]
     descriptor: bool,
-    /// If a driver or layer crashed the program, run it once more without that one, and say whether it lives.
+    /// If a driver or layer crashed the program, run the program once more without it, and report the result.
     #[arg(long, requires = "program")]
     retry: bool,
     /// A program to run, and its arguments.

@@ -24,7 +24,7 @@ pub(crate) struct Layers {
     /// Print the chain and the warnings as JSON.
     #[arg(long)]
     json: bool,
-    /// Enable this layer, as a program does by its name. May be given several times.
+    /// Enable this layer by its name, like a program. May be given several times.
     #[arg(long, value_name = "NAME")]
     layer: Vec<String>,
 }

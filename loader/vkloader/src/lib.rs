@@ -51,7 +51,7 @@ use clap::{CommandFactory, Parser};
 pub use single::{Set, become_program_of};
 use std::process::ExitCode;
 
-/// Shows which Vulkan drivers, layers and devices programs get, and why.
+/// Shows which Vulkan drivers, layers and devices programs use, and why.
 #[derive(Parser)]
 #[command(name = "vkloader", version, about, max_term_width = 100)]
 struct Arguments {

@@ -37,7 +37,7 @@ pub(crate) struct Seen {
     /// Paths of the libraries that were loaded before the probe asked a driver.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) before: Vec<String>,
-    /// Paths of the libraries that were loaded after that.
+    /// Paths of the libraries that were loaded after the first query of a driver.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) objects: Vec<String>,
     /// Message of the system, if it could not open the library.

@@ -40,19 +40,20 @@ const REPEATS: usize = 3;
 /// Commands for the driver catalogue.
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Asks every installed driver, each in a process of its own, and writes the catalogue.
+    /// Asks every installed driver, each in a separate process, and writes the catalogue.
     ///
-    /// No driver is asked in a way that wakes a sleeping graphics card. While one sleeps, a driver whose files have not changed keeps its entry. On a 64-bit system, 32-bit drivers are asked too if the 32-bit library installed its own vkloader.
+    /// An update never wakes a sleeping graphics card. While a card sleeps, a driver whose files have not changed keeps its entry. On a
+    /// 64-bit system, 32-bit drivers are asked too if the 32-bit library installed its own vkloader.
     Update(Update),
-    /// Prints the entries, and which of them do not count now.
+    /// Prints the entries, and the reasons why programs would not use some of them now.
     Show {
         #[command(flatten)]
         place: Place,
-        /// Print the file itself.
+        /// Print the file as JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Asks every driver again and prints the differences. Exits with 1 if there are any.
+    /// Asks every driver again and prints the differences. Exits with 1 if there are differences.
     Verify {
         #[command(flatten)]
         place: Place,
@@ -76,13 +77,13 @@ pub(crate) struct Update {
     /// Ask only drivers whose files have changed since they were asked on this machine.
     #[arg(long, conflicts_with = "all")]
     changed: bool,
-    /// Ask every driver, also one whose entry would be kept while a graphics card sleeps.
+    /// Ask every driver, including drivers whose entries would be kept while a graphics card sleeps.
     #[arg(long)]
     all: bool,
     /// Ask for devices even if that wakes a sleeping graphics card.
     #[arg(long)]
     wake: bool,
-    /// Do not record what the devices answer, which only the policies lazy and lazy-asleep need.
+    /// Do not record the answers of devices. Only the policies lazy and lazy-asleep need these records.
     #[arg(long)]
     no_records: bool,
 }
@@ -93,7 +94,7 @@ pub(crate) struct Place {
     /// Work on the user's own catalogue, which programs read if the system has none.
     #[arg(long)]
     user: bool,
-    /// The folder that stands for the root of the machine's files.
+    /// The folder that replaces the root of the machine's files.
     #[arg(long, value_name = "FOLDER", default_value = "/", hide = true)]
     root: PathBuf,
 }
@@ -101,10 +102,10 @@ pub(crate) struct Place {
 /// Options for asking drivers.
 #[derive(Args)]
 pub(crate) struct Asking {
-    /// The library that asks, instead of the one that programs on this machine get.
+    /// The library that asks, instead of the one that programs on this machine use.
     #[arg(long, value_name = "PATH")]
     library: Option<PathBuf>,
-    /// The time limit of a driver in seconds.
+    /// The time limit for asking a driver, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=3600))]
     timeout: u32,
 }

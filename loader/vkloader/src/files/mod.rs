@@ -42,9 +42,9 @@ const MOST_DEADLY: usize = 8;
 /// Formats in which the files can be printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// A path on each line.
+    /// One path on each line.
     List,
-    /// All that is known of each file.
+    /// All known facts about each file.
     Json,
     /// Arguments of bubblewrap, quoted for a shell.
     Bwrap,

@@ -20,10 +20,10 @@ pub(crate) struct Run {
     /// The only devices to show, in this order, such as type:discrete or pci:0000:65:00.0,type:cpu.
     #[arg(long, value_name = "WORDS", value_parser = OsStringValueParser::new().try_map(with_words))]
     devices: Option<OsString>,
-    /// The only drivers to use, as patterns for the file names of their manifests.
+    /// The only drivers to use, as patterns that match the file names of their manifests.
     #[arg(long, value_name = "PATTERNS")]
     drivers: Option<OsString>,
-    /// Layers to enable, nearest the program first.
+    /// Layers to enable; the first is nearest to the program.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     layers: Vec<OsString>,
     /// Layers to treat as not installed, by patterns of their names.
@@ -35,7 +35,7 @@ pub(crate) struct Run {
     /// A file for the trace.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// An executable that gets the devices through the settings file, because its environment is cleared.
+    /// An executable whose environment is cleared, and which therefore receives the devices through the settings file.
     #[arg(long, value_name = "PATH", requires = "devices", conflicts_with = "print")]
     executable: Vec<PathBuf>,
     /// Print the variables for a shell, and run nothing.
