@@ -57,7 +57,7 @@ fn bad(problem: &'static str) -> Failure {
 /// # Errors
 /// The fault of the packet. After a fault, later packets of the connection cannot be trusted.
 pub fn packet_for(bytes: &[u8], asked: Header) -> Result<&[u8], Failure> {
-    let packet = Packet::read(bytes, MOST_IN_REPLY).map_err(|_| bad("a packet that is none"))?;
+    let packet = Packet::read(bytes, MOST_IN_REPLY).map_err(|_| bad("an invalid packet"))?;
     if packet.header == asked.reply() {
         Ok(packet.payload)
     } else {
@@ -71,7 +71,7 @@ pub fn packet_for(bytes: &[u8], asked: Header) -> Result<&[u8], Failure> {
 /// The fault of the answer, or the error that the service reports.
 pub fn read_reply(payload: &[u8]) -> Result<Document, Failure> {
     let document = json(copy(payload)?)?;
-    let reply = document.root().as_object().ok_or_else(|| bad("no object"))?;
+    let reply = document.root().as_object().ok_or_else(|| bad("not an object"))?;
     match reply.get("status") {
         None => Ok(document),
         Some(word) => match word.as_text().unwrap_or_default() {
@@ -90,7 +90,7 @@ impl List {
     /// The fault of the list. One malformed entry makes the whole list invalid.
     pub fn read(text: Vec<u8>) -> Result<Self, Failure> {
         let document = json(text)?;
-        let list = document.root().as_array().ok_or_else(|| bad("a list that is none"))?;
+        let list = document.root().as_array().ok_or_else(|| bad("not a list"))?;
         if list.len() > MOST_PACKAGES {
             return Err(bad("more manifests than there can be"));
         }
@@ -180,7 +180,7 @@ fn is_file_name(name: &[u8]) -> bool {
 
 fn json(text: Vec<u8>) -> Result<Document, Failure> {
     parse_json(text).map_err(|error| match error {
-        FileError::Unusable(_) => bad("no JSON"),
+        FileError::Unusable(_) => bad("not JSON"),
         FileError::OutOfMemory => Failure::OutOfMemory,
     })
 }

@@ -35,7 +35,7 @@ fn lsv_34_an_answer_is_for_the_request() {
     ] {
         assert_eq!(with(other), "the answer to another request");
     }
-    assert_eq!(problem(packet_for(b"VKLS", asked())), "a packet that is none");
+    assert_eq!(problem(packet_for(b"VKLS", asked())), "an invalid packet");
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn lsv_34_a_list_has_manifests() {
     assert_eq!(found[0].library.sum[..4], *b"0f0f");
     assert_eq!((found[0].library.c_library(), found[0].needs().count()), (&b""[..], 0));
     assert_eq!(listed("[]").unwrap().count(), 0);
-    assert_eq!(problem(listed("{}")), "a list that is none");
+    assert_eq!(problem(listed("{}")), "not a list");
     let many = format!("[{}0]", "0,".repeat(64));
     assert_eq!(problem(listed(&many)), "more manifests than there can be");
     for name in [

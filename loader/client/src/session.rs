@@ -85,7 +85,7 @@ impl Session {
     /// The reason why there is no library.
     pub(crate) fn get(&mut self, key: &Text, sum: &Sum) -> Result<File, Failure> {
         if !wire::is_key(key) {
-            return Err(ServiceReason::BadReply("a key that is none").into());
+            return Err(ServiceReason::BadReply("an invalid key").into());
         }
         let reply = self.ask(Operation::Get, &request_for(key)?)?;
         let object = reply.document.root().as_object();

@@ -437,7 +437,7 @@ fn lsv_39_a_path_in_a_published_manifest_is_never_opened() {
             assert_eq!(names(vk), ["here"]);
             assert_eq!(server.requests(), 1);
         });
-        outcome.ok().logged_with("ERROR | DRIVER", "a key that is none");
+        outcome.ok().logged_with("ERROR | DRIVER", "an invalid key");
         assert_eq!(loads(&outcome, "a"), 0);
     });
 }

@@ -199,26 +199,17 @@ fn lsv_63_malformed_answers() {
                 },
                 "the answer to another request",
             ),
-            (|reply| reply.last = |packet| packet[0] = b'X', "a packet that is none"),
-            (|reply| reply.last = |packet| packet[4] = 2, "a packet that is none"),
-            (
-                |reply| reply.last = |packet| packet.truncate(15),
-                "a packet that is none",
-            ),
-            (
-                |reply| reply.last = |packet| packet.truncate(17),
-                "a packet that is none",
-            ),
+            (|reply| reply.last = |packet| packet[0] = b'X', "an invalid packet"),
+            (|reply| reply.last = |packet| packet[4] = 2, "an invalid packet"),
+            (|reply| reply.last = |packet| packet.truncate(15), "an invalid packet"),
+            (|reply| reply.last = |packet| packet.truncate(17), "an invalid packet"),
             (
                 |reply| reply.payload = vec![b' '; 65536 + 1],
                 "a packet that is too long",
             ),
-            (|reply| reply.payload = b"{".to_vec(), "no JSON"),
-            (|reply| reply.payload = b"[]".to_vec(), "no object"),
-            (
-                |reply| reply.files = vec![memory("x", b"{}", SEALS)],
-                "a list that is none",
-            ),
+            (|reply| reply.payload = b"{".to_vec(), "not JSON"),
+            (|reply| reply.payload = b"[]".to_vec(), "not an object"),
+            (|reply| reply.files = vec![memory("x", b"{}", SEALS)], "not a list"),
             (
                 |reply| reply.files = vec![memory("x", br#"[{"name":"../x.json","contents":"{}"},0]"#, SEALS)],
                 "a manifest without a name",

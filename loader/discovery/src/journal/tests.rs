@@ -76,7 +76,7 @@ fn exact_messages_about_a_service() {
         ("LSV-42", TimedOut.into(), warn | driver, "The driver service gave no answer in time. Going on without NAME"),
         ("LSV-42", Lost.into(), warn | driver, "The driver service ended the connection. Going on without NAME"),
         ("LSV-46", Refused("busy".into()).into(), warn | driver, "The driver service answered \"busy\". Going on without NAME"),
-        ("LSV-34", BadReply("no JSON").into(), error | driver, "The driver service gave a wrong answer (no JSON). Going on without NAME"),
+        ("LSV-34", BadReply("not JSON").into(), error | driver, "The driver service gave a wrong answer (not JSON). Going on without NAME"),
         ("LSV-3", NoLibrary.into(), warn | driver, "The driver service does not have the library. Going on without NAME"),
         ("LSV-47", Descriptors("no file").into(), error | driver, "The driver service sent no file. Going on without NAME"),
         ("LSV-47", FileNotTrusted.into(), error | driver, "The driver service sent a file that others can change. Going on without NAME"),
