@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Makes archives and packages of this commit twice. The second time differs in the names and depths of folders, time, language, time zone,
-# home, file mode and number of jobs. As root, the user and the name of the machine differ too. All files must be equal, byte for byte;
-# diffoscope shows the differences. Neither installed files nor their debugging symbols may contain a path of the machine.
+# home, file mode and number of jobs. As root, the user and the name of the machine differ too. All files must be equal, byte for byte. If
+# they differ, diffoscope prints the differences. Neither installed files nor their debugging symbols may contain a path of the machine.
 # RPM=1 includes Fedora's packages, which builds everything two more times. KEEP=1 compares the results of an earlier run.
 . "$(dirname "$0")/../make/common.sh"
 
 GROUP=reproducible
 HERE=$TARGET/reproducible
 FIRST=$HERE/one
-# A blank in the name of the folder detects missing quotes.
+# The name of this folder has a blank, which detects missing quotes.
 SECOND="$HERE/another folder/deeper"
 wanted=(dist deb)
 need dpkg-deb dpkg
@@ -22,7 +22,7 @@ fi
 [ -z "$lacking" ] || die 2 "missing:$lacking"
 commit=$(git rev-parse HEAD 2>/dev/null) || die 2 "this is no git repository: what is packed is a commit"
 
-# pack FOLDER MASK COMMAND...: packs the clone in the folder under this umask. COMMAND runs make, which follows as its argument.
+# pack FOLDER MASK COMMAND...: packs the clone in the folder with this umask. The make command is appended to COMMAND as arguments.
 pack() {
     local folder=$1 mask=$2
     shift 2
@@ -35,8 +35,8 @@ clone() {
     git -C "$1" checkout --quiet --detach "$commit"
 }
 
-# other_language: sets the language to Turkish, with files in a folder for LOCPATH. Turkish has another small I, and its own order and
-# numbers. The files for Turkish are in Debian's package `locales`.
+# other_language: sets the language to Turkish, with files in a folder for LOCPATH. In Turkish, the lower case of I, the sort order and the
+# form of numbers differ. The files for Turkish are in Debian's package `locales`.
 other_language() {
     local name=tr_TR.UTF-8
     localedef -i tr_TR -f UTF-8 "$HERE/locales/$name" 2>/dev/null || [ -f "$HERE/locales/$name/LC_CTYPE" ] || return 0
@@ -44,7 +44,7 @@ other_language() {
     varied+=(language)
 }
 
-# Fills `around` with a command that runs a program in an environment that is as different as this machine allows. Fills `varied` with the
+# Sets `around` to a command that runs a program in an environment which differs as much as this machine allows. Sets `varied` to the
 # differences.
 otherwise() {
     around=(env "HOME=$HERE/home" "CARGO_HOME=$HERE/home/crates" "RUSTUP_HOME=${RUSTUP_HOME:-${HOME:-}/.rustup}" TZ=Pacific/Kiritimati
@@ -52,8 +52,8 @@ otherwise() {
     varied=(folder home "file mode" "time zone" jobs)
     mkdir -p "$HERE/home" "$HERE/locales"
     other_language
-    # A wrong date has more effects than a difference of minutes. No server's certificate is valid on that date, so crates are fetched
-    # first.
+    # The date is far from the real one, because a difference of minutes has fewer effects. The crates must be downloaded before, because no
+    # server's certificate is valid on that date.
     (cd "$SECOND" && CARGO_HOME=$HERE/home/crates $CARGO fetch --quiet --locked)
     if command -v faketime >/dev/null; then
         around+=(faketime -m -f "+400d")
@@ -88,7 +88,7 @@ same() {
     cmp "$FIRST/target/$1" "$SECOND/target/$1" ||
         { command -v diffoscope >/dev/null && diffoscope "$FIRST/target/$1" "$SECOND/target/$1"; }
 }
-# Checks that installed files, compressed or not, contain no path of the machine.
+# Checks that installed files, compressed or not, contain no path of this machine.
 pathless() {
     local unpacked=$HERE/unpacked file
     rm -rf "$unpacked"

@@ -1,6 +1,7 @@
-# Sourced by scripts that test something in roots of other systems. Makes these roots at first use, and describes them to bubblewrap.
+# Functions for scripts that run tests in roots of other systems. They make these roots at first use, and print the arguments of bubblewrap
+# for them.
 
-# Folder of the roots, which are kept, and the packages in each.
+# Folder of the roots, which are kept between runs, and the packages in each.
 ROOTS=${ROOTS:-$TARGET/roots}
 PACKAGES=libc6,libgcc-s1,dash,libvulkan1,mesa-vulkan-drivers
 
@@ -15,8 +16,8 @@ unpack() {
         ${MIRROR:+"$MIRROR"} >"$root.log" 2>&1 || die 2 "cannot make $root: $(tail -n 1 "$root.log")"
     mv "$root.new" "$root"
 }
-# links ROOT: prints arguments of bubblewrap for the folders beside /usr. These are links if /usr is merged, or would be merged after the
-# packages are configured.
+# links ROOT: prints arguments of bubblewrap for the folders beside /usr, for example /bin. They are links if /usr is merged, or would be
+# merged when the packages are configured.
 links() {
     local name
     for name in bin sbin lib lib64; do

@@ -1,11 +1,11 @@
-"""Runs the test programs of the workspace, several side by side.
+"""Runs the test programs of the workspace, several at the same time.
 
-    run.py [--alone] [-p PACKAGE]... [--test PROGRAM]... [-- WORD...]
+run.py [--alone] [-p PACKAGE]... [--test PROGRAM]... [-- WORD...]
 
 One call of cargo builds all programs of the workspace, so that each crate is compiled once. `--alone` builds only the named packages, which
-is quicker after a change in one of them. The words after `--` go to each program, as with `cargo test`. CASE names a single case to run.
-Prints the output of cargo test, but only the number of passed cases, and the reasons of skipped ones. Without a package, the script builds
-all programs and runs none.
+is faster after a change in one of them. The script passes the words after `--` to each program, as `cargo test` does. The variable CASE
+names a single case to run. The output is that of cargo test, but with only the number of passed cases, and the reasons of skipped ones.
+Without a package, the script builds all programs and runs none.
 """
 
 import argparse
@@ -21,12 +21,12 @@ from pathlib import Path
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 CARGO = os.environ.get("CARGO", "cargo").split()
-# Lines to print from the output of a program that passed.
+# Pattern of the lines to print from the output of a program that passed.
 TELLING = re.compile(r"SKIPPED: |  skip  |test result: |test \S+ \.\.\. ignored")
 
 
 def built(packages, names, alone):
-    """Builds the workspace, or the packages alone; returns the test programs of the packages, each with the folder of its manifest."""
+    """Builds the workspace, or only the packages. Returns the test programs of the packages, each with the folder of its manifest."""
     selection = [word for package in packages for word in ("-p", package)] if alone else ["--workspace"]
     command = [*CARGO, "build", "--locked", *selection, "--lib", "--bins", "--tests", "--message-format=json-render-diagnostics"]
     cargo = subprocess.run(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
@@ -42,17 +42,17 @@ def built(packages, names, alone):
         name = message["target"]["name"]
         if package in packages and (not names or name in names):
             programs.append((package, name, message["executable"], Path(message["manifest_path"]).parent))
-    # The largest programs have the most cases, so they start first.
+    # Large programs have many cases, so the largest programs start first.
     return sorted(programs, key=lambda each: -os.stat(each[2]).st_size)
 
 
 def run(program, words):
-    """Runs one program; returns its title, output, exit status and seconds."""
+    """Runs one program, and returns its title, output, exit status and seconds."""
     package, name, executable, folder = program
     begin = time.monotonic()
     threads = os.environ.get("RUST_TEST_THREADS", str(CORES + 1))
     variables = {**os.environ, "RUST_TEST_THREADS": threads, "CARGO_MANIFEST_DIR": str(folder)}
-    # Writes to a file. With a pipe, this would wait until the last process that a test leaves running closes the pipe.
+    # The output goes to a file, because a pipe would stay open until the last process that a test leaves running ends.
     with tempfile.TemporaryFile() as output:
         done = subprocess.run([executable, *words], cwd=folder, env=variables, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
         seconds = time.monotonic() - begin

@@ -1,9 +1,9 @@
-"""Mutants of the loader: each changes one line, is built, and should be killed by a test.
+"""Tries mutants of the loader. A mutant changes one line, and a test should fail on it.
 
-Arguments: COUNT SEED FIRST JOBS [WORD...]. COUNT is the number of mutants to try that can be built, SEED decides their order, and FIRST is
-the place of the first one. JOBS is the number of mutants that are tried at a time; 0 only lists them. WORDs limit the mutated files to those
-whose paths contain one of them. All work is done in copies of the tree. A mutant is tried on the tests that reach its function (coverage.py).
-It is killed only by a test that distinguishes it from the unchanged tree (runs.py).
+Arguments: COUNT SEED FIRST JOBS [WORD...]. COUNT is the number of mutants to try that can be built, SEED determines their order, and FIRST
+is the place of the first one. JOBS is the number of mutants that are tried at a time; 0 only lists them. With WORDs, only files whose paths
+contain one of them are mutated. All work is done in copies of the tree. The tests that reach the function of a mutant run on it
+(coverage.py). Only a test that distinguishes the mutant from the unchanged tree kills it (runs.py).
 """
 
 import atexit
@@ -33,7 +33,7 @@ MORE_CASES = 200
 
 
 class Worker:
-    """A copy of the tree in which one mutant after another is tried."""
+    """Copy of the tree in which one mutant after another is tried."""
 
     def __init__(self, copy, kept, map_, flakes):
         self.copy = copy
@@ -64,7 +64,8 @@ class Worker:
             self.copy.write(mutant.file, content)
 
     def _killer(self, tests):
-        """Returns the first test that notices the mutant: behaviour cases, the most specific first, then unit tests, then other cases."""
+        """Returns the first test that fails on the mutant. Behaviour cases run first, from the most specific one, then unit tests, and
+        then other cases."""
         behaviour = [test for test in tests if test.program in self.kept.behaviour]
         units = [test for test in tests if test.program not in self.kept.behaviour]
         mutated = runs.Programs(self.kept.behaviour, {"VKL_LIBRARY": str(self.copy.library)})
@@ -87,12 +88,12 @@ class Worker:
 
 
 def texts(mutant):
-    """Returns the form of a mutant in equivalent.txt: file, line, and line of the mutant."""
+    """Returns a mutant in the form of equivalent.txt: the file, the line, and the changed line."""
     return mutant.file, mutant.old.strip(), mutant.new.strip()
 
 
 def equivalents(mutants):
-    """Returns the mutants that equivalent.txt lists; each row must match one of these mutants."""
+    """Returns the mutants that equivalent.txt lists. Each row must match one of these mutants."""
     lines = [line for line in (HERE / "equivalent.txt").read_text().splitlines() if line and not line.startswith("#")]
     found = set()
     for file, old, new, reason in zip(*[iter(lines)] * 4, strict=True):
@@ -106,11 +107,11 @@ def equivalents(mutants):
 
 
 class Hunt:
-    """The mutants that remain, and the verdicts on the others."""
+    """Mutants that have not been tried, and the verdicts on the others."""
 
     def __init__(self, mutants, first, wanted, known):
         self.mutants = mutants
-        # Place of the next mutant in the list, from 0, and the places of those that are being tried.
+        # Place of the next mutant in the list, from 0, and the places of the mutants that are being tried.
         self.next = first - 1
         self.running = set()
         self.wanted = wanted
@@ -121,11 +122,11 @@ class Hunt:
         self.flakes = runs.Flakes()
 
     def decided(self):
-        """Returns the number of mutants with a verdict that build and change the library."""
+        """Returns the number of mutants with a verdict that could be built and changed the library."""
         return self.counts["killed"] + self.counts["survived"]
 
     def take(self):
-        """Returns the number of the next mutant; None after the requested number of verdicts."""
+        """Returns the number of the next mutant, or None after the requested number of verdicts."""
         while True:
             with self.lock:
                 if self.decided() >= self.wanted or self.next == len(self.mutants):
@@ -167,7 +168,8 @@ class Hunt:
 
 
 def shuffled(mutants, seed):
-    """Returns the mutants in an order that the seed determines. It depends on each mutant's text only, so other lines of the loader may change."""
+    """Returns the mutants in an order that the seed determines. The order depends only on each mutant's text, so that changes to other
+    lines do not affect it."""
 
     def key(mutant):
         return hashlib.sha256(f"{seed}\n{mutant.file}\n{mutant.old}\n{mutant.new}".encode()).digest()
@@ -204,7 +206,7 @@ def main():
             for each in running:
                 each.result()
         except BaseException as error:
-            # Runs that have not ended do not count. Their processes are ended first.
+            # Mutants without a verdict do not count. Their processes are ended first.
             hunt.summary()
             if not isinstance(error, SystemExit):
                 traceback.print_exc()
@@ -221,7 +223,7 @@ def show(mutants, first, known):
 
 
 def refuse(reason):
-    """Ends the program with the status of a wrong argument."""
+    """Ends the program with the status for an invalid argument."""
     print(f"mutants: {reason}", file=sys.stderr)
     sys.exit(3)
 

@@ -1,9 +1,9 @@
-"""Records which test reaches which function of the loader.
+"""Records the functions of the loader that each test reaches.
 
-Functions of an instrumented copy of the tree begin with a call of `probe.rs`. Each behaviour case and unit test runs once on this copy,
-alone in a process, and leaves a byte for each function that it reached. The map is kept. If a file of cases changes, its rows are recorded
-again. If a unit test changes, the rows of all unit tests are recorded again. Any other change renews the whole map. Beside the map, this
-module keeps the unchanged library and unit tests, on which a failed test runs again.
+In an instrumented copy of the tree, each function begins with a call of `probe.rs`. Each behaviour case and unit test runs once on this
+copy, alone in a process, and writes a byte for each function that it reached. The map is stored between runs. If a file of cases changes,
+its rows are recorded again. If a unit test changes, the rows of all unit tests are recorded again. Any other change renews the whole map.
+This module also stores the unchanged library and unit tests, on which a failed test runs again.
 """
 
 import hashlib
@@ -30,17 +30,17 @@ KEPT = FOLDER / "map.json"
 SOURCES = re.compile(r"Cargo\.(lock|toml)$|(generated|loader|tests)/.*\.(rs|toml)$")
 OTHERS = re.compile(r"loader/(service|vkloader|pages)/|tests/(ash_client|browser|clients|differential|fuzz|structure|targets)/")
 CASE_FILE = re.compile(r"tests/tests/(\w+)/(\w+)\.rs$")
-# Time limit for one test in seconds. The limit is long, because no other test may run meanwhile.
+# Time limit for one test in seconds. The limit is long enough for a busy machine.
 LIMIT = 300
-# Upper bound on tests that fail without a mutant. If more fail, the machine or the tree is at fault.
+# Upper bound on tests that fail without a mutant. If more tests fail, the machine or the tree is at fault.
 BROKEN = 20
-# Number of tests after which the rows are written.
+# Number of tests after which the rows are saved.
 AT_ONCE = 64
 
 
 def digests():
-    """Returns checksums of the sources: one for each file of cases, under the beginning of the names of its cases, one for the unit tests,
-    and one for everything else."""
+    """Returns checksums of the sources: one for each file of cases, one for the unit tests, and one for all other sources. The key of a
+    file of cases is the prefix of its cases' names."""
     files, units, others = {}, hashlib.sha256(), hashlib.sha256()
     mutated = set(mutate.files(SOURCE))
     folders = tuple(f"{crate.sources}/" for crate in crates())
@@ -69,10 +69,10 @@ def without_tests(text):
 
 
 class Map:
-    """The functions that tests may reach, and for each test those that it reached."""
+    """Functions that tests may reach, and for each test the functions that it reached."""
 
     def __init__(self, kept):
-        # Functions of each file, with their numbers; None if calls of the function cannot be recorded.
+        # Functions of each file, with their numbers, or None for a function whose calls cannot be recorded.
         self.numbers = {}
         number = 0
         for file in mutate.files(SOURCE):
@@ -103,8 +103,8 @@ class Map:
         return None if place is None else rows[place][1]
 
     def tests_for(self, mutant):
-        """Returns the tests that can notice the mutant, the most specific first: those that reach its function. If the function is unknown,
-        returns all tests, and those that reach another function of the file come first."""
+        """Returns the tests that reach the mutant's function, from the most specific one. If the function is unknown, returns all tests,
+        and first those that reach another function of the file."""
         number = self._number(mutant)
         if number is not None:
             return self._specific_first(self.reaching.get(number, ()))
@@ -113,7 +113,7 @@ class Map:
 
 
 def instrument(tree, map_):
-    """Inserts the calls into the copy."""
+    """Inserts the calls of `probe.rs` into the copy."""
     for file, rows in map_.numbers.items():
         text = (SOURCE / file).read_text()
         for function, number in reversed(rows):
@@ -124,13 +124,14 @@ def instrument(tree, map_):
     for crate in crates():
         tree.write(f"{crate.sources}/vkl_probe.rs", probe.encode())
         root = tree.root / crate.sources / "lib.rs"
-        # Some crates forbid code that the probe needs.
+        # Some crates forbid unsafe code, which the probe needs.
         text = root.read_text().replace("#![forbid(unsafe_code)]", "") + "\n/// Notes what tests reach.\npub mod vkl_probe;\n"
         tree.write(f"{crate.sources}/lib.rs", text.encode())
 
 
 class Kept:
-    """Files that later runs use: the programs of the behaviour cases, the unchanged library with its unit tests, and the rows of the map."""
+    """Files that are stored for later runs: the programs of the behaviour cases, the unchanged library with its unit tests, and the rows
+    of the map."""
 
     def __init__(self, kept):
         self.behaviour, self.units, self.rows = kept["behaviour"], kept["units"], kept["rows"]
@@ -138,8 +139,8 @@ class Kept:
 
 
 def kept(tree, jobs):
-    """Returns the kept files as far as they belong to these sources. Missing files are built in this tree, which is restored afterwards.
-    `jobs` tests run at a time."""
+    """Returns the stored files that belong to the present sources. Builds missing files in this copy of the tree, and restores the copy
+    afterwards. Runs `jobs` tests at a time."""
     old = json.loads(KEPT.read_text()) if KEPT.is_file() else {}
     now = {"digests": digests(), "whole": False, "rows": []}
     if old.get("whole") and old["digests"] == now["digests"]:
@@ -159,7 +160,7 @@ def kept(tree, jobs):
 
 
 def record(now, jobs):
-    """Adds missing rows and saves them from time to time, so that an interrupted run continues there."""
+    """Adds missing rows, and saves them from time to time, so that the next run continues after an interruption."""
     programs = Programs({**now["behaviour"], **now["probed"]}, {"VKL_LIBRARY": str(PROBED / LIBRARY)})
     recording = Recording(programs, Kept(now).plain, Map([]).count)
     for rows in recording.run({(row[0], row[1]) for row in now["rows"]}, jobs):
@@ -173,13 +174,13 @@ def record(now, jobs):
 
 
 def keep_probed(tree):
-    """Keeps the library with probes; returns the paths of its unit test programs."""
+    """Builds and stores the library with probes. Returns the paths of its unit test programs."""
     instrument(tree, Map([]))
     return keep(tree, PROBED)
 
 
 def keep(tree, folder):
-    """Builds the library and its unit test programs and keeps them in a folder; returns the paths of the programs."""
+    """Builds the library and its unit test programs, and stores them in a folder. Returns the paths of the programs."""
     units = tree.build_units() if tree.build_library() else None
     if units is None:
         raise SystemExit(f"the loader cannot be built without a mutant: {tree.root}")
@@ -197,7 +198,7 @@ def names_of(programs, program):
 
 
 class Recording:
-    """The only run of all tests on the instrumented library."""
+    """Run of all tests on the instrumented library."""
 
     def __init__(self, programs, plain, count):
         self.programs = programs
@@ -206,11 +207,11 @@ class Recording:
         self.broken = []
 
     def run(self, known, jobs):
-        """Runs all tests except the known ones, `jobs` at a time, and yields rows with the functions that each test reached. Tests that
-        also fail on the unchanged tree have no row."""
+        """Runs all tests except the known ones, `jobs` at a time. Yields a row for each test, with the functions that it reached. Tests
+        that also fail on the unchanged tree have no row."""
         shutil.rmtree(NOTES, ignore_errors=True)
         NOTES.mkdir(parents=True)
-        # A test about privileges has children that run as another user.
+        # Children of tests about privileges run as another user, and must be able to write here.
         NOTES.chmod(0o777)
         listed = ((program, name) for program in self.programs.places for name in names_of(self.programs, program))
         tests = [Test(*row, 0) for row in listed if row not in known]

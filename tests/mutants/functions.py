@@ -3,20 +3,21 @@
 import re
 from dataclasses import dataclass
 
-# Comments, strings and characters, in which braces do not count. A lifetime is not a character.
+# Pattern of comments, strings and character literals, whose braces do not count. A lifetime is not a character literal.
 TEXTS = re.compile(
     r'//[^\n]*|/\*.*?\*/|b?c?r(?P<hashes>#*)".*?"(?P=hashes)|b?c?"(?:\\.|[^"\\])*"|b?\'(?:\\(?:u\{\w+\}|x\w\w|.)|[^\'\\\n])\'',
     re.S,
 )
 NAMED = re.compile(r"\bfn\s+\$?\w+")
-# Words before a function that is evaluated at compile time, or that consists of machine code.
+# Words before a function that is evaluated at compile time, or that consists of machine code, so that no call can be
+# inserted.
 NO_CALLS = re.compile(r"\bconst\b|\bnaked\b")
 PAIRS = {"(": 1, "[": 1, ")": -1, "]": -1}
 
 
 @dataclass(frozen=True)
 class Function:
-    """A function with a body: its first and last line, counted from 1, and the offset after its opening brace."""
+    """Function with a body: its first and last line, counted from 1, and the offset after its opening brace."""
 
     first: int
     last: int
@@ -26,7 +27,7 @@ class Function:
 
 
 def blank(text):
-    """Returns the text with blanks instead of comments, strings and characters; line numbers stay the same."""
+    """Returns the text with blanks in place of comments, strings and characters. Line numbers stay the same."""
     return TEXTS.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
 
 
@@ -54,7 +55,7 @@ def end_of_item(text, offset):
 
 
 def _body(plain, offset):
-    """Returns the offset at which the body of a declaration opens; None without a body."""
+    """Returns the offset of the opening brace of a declaration's body, or None without a body."""
     depth = 0
     for at in range(offset, len(plain)):
         depth += PAIRS.get(plain[at], 0)
@@ -74,6 +75,6 @@ def _closing(plain, begin):
 
 
 def innermost(functions, line):
-    """Returns the index of the innermost function that contains the line; None outside of all."""
+    """Returns the index of the innermost function that contains the line, or None outside of all functions."""
     holding = [place for place, each in enumerate(functions) if each.first <= line <= each.last]
     return max(holding, key=lambda place: functions[place].first, default=None)

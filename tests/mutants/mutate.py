@@ -7,15 +7,16 @@ from pathlib import Path
 import functions
 import tree
 
-# Paths of code that is not shipped: tests, and their helpers.
+# Pattern of paths whose code is not shipped: tests, and their helpers.
 CASES = re.compile(r"(^|/)(tests|testing|\w+_tests|scratch)(/|\.rs$)")
-# Attributes before a module, function or declaration that exists only in tests.
+# Attribute of a module, function or declaration that exists only in tests.
 OF_TESTS = re.compile(r"#\[cfg\((?:all\()?test\b.*\]")
-# Beginnings of lines that are not mutated. Assertions and hints for the compiler change nothing as long as they hold.
+# Beginnings of lines that are not mutated. Assertions and hints for the compiler have no effect if their conditions
+# hold.
 UNSEEN = ("use ", "#", "//", "assert", "debug_assert", "core::hint::")
 # Parts of lines that are not mutated, in addition to comments and texts.
 ATTRIBUTE = re.compile(r"#!?\[.*\]")
-# The line of a function that opens its body, with the type that it returns.
+# Pattern of the line that opens the body of a function, with the type that the function returns.
 BODY = re.compile(r"^\s*(?:pub(?:\(.*?\))? )?(?:const )?(?:unsafe )?(?:extern \"\w+\" )?fn .*?(?:-> (?P<type>.+?) )?\{$")
 DEFAULTS = (
     (re.compile(r"bool$"), ("true", "false")),
@@ -24,9 +25,9 @@ DEFAULTS = (
     (re.compile(r"(?:usize|isize|[ui]\d+)$"), ("0",)),
     (re.compile(r"VkResult$"), ("VkResult::VK_SUCCESS", "VkResult::VK_ERROR_INITIALIZATION_FAILED")),
 )
-# Code that reserves space. No test can notice space for one more element.
+# Pattern of code that reserves space. No test can detect space for one more element.
 ROOM = re.compile(r"\.try_(?:exact_)?room\(.*\)|try_(?:with_capacity|reserve|reserve_exact)\(.*\)|^const USUAL_\w+: usize = \d+;")
-# A call or assignment on its own line. Lines that begin with these words are of another kind.
+# Pattern of a call or assignment on its own line. Lines that begin with these words are of other kinds.
 STATEMENT = re.compile(r"^\s+(?!let |return|break|continue|use |pub |const |static |type |else|fn )[\w*&(].*;$")
 SWAPS = {
     "comparison": {" == ": " != ", " != ": " == ", " < ": " <= ", " <= ": " < ", " > ": " >= ", " >= ": " > "},
@@ -37,7 +38,7 @@ SWAPS = {
 
 @dataclass(frozen=True)
 class Mutant:
-    """A changed line of a file, counted from 1, with its new text."""
+    """Changed line of a file, with its number, counted from 1, and its new text."""
 
     file: str
     line: int
@@ -50,7 +51,8 @@ class Mutant:
 
 
 def changes(line, plain):
-    """Returns all changes of one line, each with its kind and the new line. `plain` has blanks where nothing may change."""
+    """Returns all changes of one line, each with its kind and the new line. `plain` is the line with blanks in the parts that must not
+    change."""
     for kind, swaps in SWAPS.items():
         for old, new in swaps.items():
             for at in _positions(plain, old):

@@ -1,19 +1,19 @@
-//! Notes the functions of the loader that a test reaches. The module is part of an instrumented copy of the tree, in which every function
+//! Records the functions of the loader that a test reaches. The module is part of an instrumented copy of the tree, in which every function
 //! begins with a call of [`reached`].
 //!
-//! The arguments `--exact NAME` of a process identify the test, also in the processes that it starts. The notes are bytes of a file in
-//! shared memory. So they outlast a process that aborts, and a forked process writes to the same file. Every function here calls the system
-//! directly, because tests replace functions of the C library.
+//! The arguments `--exact NAME` of a process identify the test, also in the processes that it starts. The record consists of bytes in a
+//! file that is mapped into shared memory. It therefore remains if a process aborts, and a forked process writes to the same file. Every
+//! function here calls the system directly, because tests replace functions of the C library.
 
 use core::ffi::{c_int, c_long, c_void};
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
-/// The folder of the files. Each test has a file with a byte for each function.
+/// Folder of the records. Each test has a file with a byte for each function.
 const FOLDER: &[u8] = b"@FOLDER@/";
 const FUNCTIONS: usize = @FUNCTIONS@;
 
-// Not every crate has the bindings of the C library.
+// This declaration replaces the bindings of the C library, which not every crate has.
 unsafe extern "C" {
     fn syscall(number: c_long, ...) -> c_long;
     fn __errno_location() -> *mut c_int;
@@ -23,7 +23,7 @@ const CALLS: [c_long; 4] = if cfg!(target_arch = "x86_64") { [257, 0, 3, 9] } el
 const HERE: c_int = -100;
 const READING: c_int = 0;
 const READING_AND_WRITING: c_int = 2;
-/// Access for reading and writing, and memory that is shared.
+/// Flags for reading and writing, and for shared memory.
 const ACCESS: c_int = 1 | 2;
 const SHARED: c_int = 1;
 
@@ -32,10 +32,10 @@ const OPENING: u8 = 1;
 const KNOWN: u8 = 2;
 
 static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
-/// The notes, or null in a process that does not run a test by its name.
+/// Address of the record, or null in a process that does not run a test by its name.
 static NOTES: AtomicPtr<u8> = AtomicPtr::new(null_mut());
 
-/// Notes that the function with this number was reached.
+/// Records that the function with this number was reached.
 pub fn reached(number: usize) {
     if STATE.load(Ordering::Acquire) != KNOWN {
         open();

@@ -9,16 +9,17 @@ from dataclasses import dataclass
 
 import cases
 
-# Upper bound on address space, which ends a mutant that allocates for ever. Sanitizers and lavapipe need less than these 16 GiB.
+# Upper bound on the address space of a test, which ends a mutant that allocates without end. Sanitizers and lavapipe need less than these
+# 16 GiB.
 SPACE = 16 << 30
 RESULT = re.compile(r"^test (\S+).* \.\.\. (ok|FAILED|ignored)")
-# Shortest time limit for one test, in seconds. A test that takes longer hangs.
+# Shortest time limit for one test, in seconds. A test that runs longer counts as hanging.
 SHORTEST_LIMIT = 15
 
 
 @dataclass(frozen=True)
 class Test:
-    """One test of one program, and the seconds that it took on the unchanged tree."""
+    """Test of a program, and the seconds that it needs on the unchanged tree."""
 
     program: str
     name: str
@@ -40,8 +41,8 @@ class Programs:
         self.variables = {**os.environ, **variables}
 
     def run(self, program, names, limit, seen):
-        """Runs these tests of a program until one fails. Calls `seen` with the name of each that passes. Returns the name of the failed
-        test, "" if the process ended otherwise or too late, or None if all tests passed."""
+        """Runs these tests of a program until one fails. Calls `seen` with the name of each test that passes. Returns the name of the
+        failed test, "" if the process ended in another way or too late, or None if all tests passed."""
         path, folder = self.places[program]
         process = cases.start(
             [path, "--exact", *names],
@@ -69,12 +70,12 @@ class Programs:
         return "" if late.is_set() or process.returncode else None
 
     def passes(self, test):
-        """Returns whether this test passes when it runs alone in a process."""
+        """Returns True if this test passes when it runs alone in a process."""
         return self.run(test.program, [test.name], test.limit(), lambda _: None) is None
 
     def first_failure(self, tests):
-        """Returns the first test that fails. The tests of each program run in one process. They run one by one only if that process ends
-        without the name of a failed test."""
+        """Returns the first test that fails. The tests of each program run in one process. If this process ends without the name of a
+        failed test, the tests run one by one."""
         for program in dict.fromkeys(test.program for test in tests):
             waiting = {test.name: test for test in tests if test.program == program}
             limit = SHORTEST_LIMIT + 5 * sum(test.seconds for test in waiting.values())
@@ -90,20 +91,20 @@ class Programs:
 
 
 def limited():
-    """Limits a child process, so that it does not use all resources of the machine."""
+    """Limits the resources of a child process."""
     resource.setrlimit(resource.RLIMIT_AS, (SPACE, SPACE))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 class Flakes:
-    """Tests that failed once without a cause and are unreliable."""
+    """Record of unreliable tests, which failed once without a cause."""
 
     def __init__(self):
         self.lock = threading.Lock()
         self.told = {}
 
     def add(self, test, reason):
-        """Records a failure that did not repeat, or that occurs without a mutant too."""
+        """Records a failure that did not repeat, or that also occurs without a mutant."""
         with self.lock:
             self.told.setdefault((str(test), reason), []).append(1)
         print(f"     flaky: {test} {reason}", flush=True)
@@ -115,8 +116,8 @@ class Flakes:
 
 
 def killer(tests, mutated, plain, flakes):
-    """Returns the first test that fails on the mutant, passes on the unchanged tree, and fails on the mutant again. Returns None if there
-    is none."""
+    """Returns the first test that fails on the mutant, passes on the unchanged tree, and fails on the mutant again. Returns None if no
+    test does so."""
     tests = list(tests)
     while tests:
         test = mutated.first_failure(tests)

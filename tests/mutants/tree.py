@@ -1,4 +1,4 @@
-"""Copies of the tree, and the results of building them with cargo."""
+"""Copies of the tree, and their builds with cargo."""
 
 import hashlib
 import json
@@ -13,11 +13,11 @@ import cases
 
 CARGO = os.environ.get("CARGO", "cargo")
 FOLDER = Path(os.environ["VKL_MUTANTS"])
-# Copy of the tree from the beginning of the run. A run takes long, and people keep changing the tree.
+# Copy of the tree from the beginning of the run, because a run takes long and developers change the tree meanwhile.
 SOURCE = FOLDER / "source"
 LIBRARY = "vulkan-loader"
 MOCKS = ("mock_driver", "mock_layer", "sample_driver", "sample_layer")
-# Time limit for a build with a mutant, in seconds, because the compiler may never end. A normal build takes far less, even on a busy
+# Time limit for a build with a mutant, in seconds, because the compiler may never end. A normal build is much faster, even on a busy
 # machine.
 BUILD_LIMIT = 3600
 
@@ -30,12 +30,13 @@ def take_source():
 
 
 def source():
-    """Returns the names of its files in order."""
+    """Returns the names of the files in SOURCE, sorted."""
     return sorted(str(path.relative_to(SOURCE)) for path in SOURCE.rglob("*") if path.is_file())
 
 
 def copy(files, folder):
-    """Makes a folder contain exactly these files. Unchanged files keep their times, so nothing is built again for them."""
+    """Changes a folder so that it contains exactly these files. Unchanged files keep their times, so that cargo does not build them
+    again."""
     for name, content in files.items():
         write(folder / name, content)
     for path in folder.rglob("*"):
@@ -51,7 +52,7 @@ def write(path, content):
 
 
 def built(arguments, folder, variables, limit=None):
-    """Returns cargo's message about each built artifact; None if the build fails. Cargo's errors are shown if there is no limit."""
+    """Returns cargo's message about each built artifact, or None if the build fails. Without a time limit, prints cargo's errors."""
     command = [CARGO, *arguments, "--locked", "--quiet", "--message-format=json"]
     errors = subprocess.DEVNULL if limit else None
     process = cases.start(command, cwd=folder, env=variables, stdout=subprocess.PIPE, stderr=errors)
@@ -98,7 +99,7 @@ def behaviour_programs():
 
 @dataclass(frozen=True)
 class Crate:
-    """A crate of the library: its name and its source folder."""
+    """Crate of the library: its name and its source folder."""
 
     name: str
     sources: str
@@ -121,13 +122,13 @@ def crates():
 
 
 class Tree:
-    """A copy of the tree with a separate build folder."""
+    """Copy of the tree with a separate build folder."""
 
     def __init__(self, number):
         self.root = FOLDER / f"tree-{number}"
         self.target = FOLDER / f"target-{number}"
-        # A build without debugging information takes a quarter less time. In addition, a mutant that compiles to the same code gives the
-        # same library.
+        # A build without debugging information needs a quarter less time. In addition, the library is then identical for mutants that
+        # compile to the same code.
         self.variables = {**os.environ, "CARGO_TARGET_DIR": str(self.target), "CARGO_PROFILE_DEV_DEBUG": "0"}
         self.library = self.target / "debug/libvulkan.so"
         self.restore()
@@ -141,17 +142,17 @@ class Tree:
         write(self.root / name, content)
 
     def build_library(self, limit=None):
-        """Builds the library for debugging; returns whether the build succeeded."""
+        """Builds the library for debugging. Returns True if the build succeeded."""
         return built(["build", "-p", LIBRARY], self.root, self.variables, limit) is not None
 
     def build_units(self, limit=None):
-        """Builds the unit test programs; None if the build fails."""
+        """Builds the unit test programs. Returns them, or None if the build fails."""
         packages = (word for crate in crates() for word in ("-p", crate.name))
         artifacts = built(["test", "--no-run", *packages], self.root, self.variables, limit)
         return artifacts and unit_programs(artifacts)
 
     def has_compiled(self, name):
-        """Returns whether the last built library contains this file."""
+        """Returns True if the last built library was compiled from this file."""
         return f" {self.root / name}" in self.library.with_suffix(".d").read_text()
 
     def digest(self):

@@ -1,5 +1,5 @@
-/* Lists devices as often as standard input asks: for each line, this program makes an instance, lists its devices, and destroys the
- * instance. The program prints `devices N`, or `none RESULT`, and a line for each device. */
+/* Lists devices repeatedly: for each line on standard input, this program creates an instance, lists its devices, and
+ * destroys the instance. The program prints `devices N` or `none RESULT`, and a line for each device. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <vulkan/vulkan.h>

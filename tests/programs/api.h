@@ -54,14 +54,14 @@
 
 #define MEMBER(name) PFN_##name name;
 
-/* A pointer for each command. */
+/* A function pointer for each command. */
 struct api {
     GLOBAL_COMMANDS(MEMBER)
     INSTANCE_COMMANDS(MEMBER)
     DEVICE_COMMANDS(MEMBER)
 };
 
-/* Fills in the commands of an instance. Returns the first command that the loader does not offer, or NULL. */
+/* Looks up the commands of an instance. Returns the name of the first missing command, or NULL. */
 typedef const char *(*load_instance)(struct api *api, VkInstance instance);
 
 #endif

@@ -1,6 +1,6 @@
-/* Opens the library at run time and gets every command through vkGetInstanceProcAddr, as game engines do. Arguments: with `device`, the
- * commands of a device come from vkGetDeviceProcAddr and use no trampoline. With `again`, the program repeats everything after the library
- * has left the process. `mock` says that the devices execute nothing. */
+/* Opens the library at run time and looks up every command through vkGetInstanceProcAddr, as game engines do. With the
+ * argument `device`, the commands of a device come from vkGetDeviceProcAddr and use no trampoline. With `again`, the
+ * program unloads the library and repeats all steps. `mock` says that the devices execute nothing. */
 #include "tour.h"
 #include <dlfcn.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 static PFN_vkGetInstanceProcAddr get_instance_proc_addr;
 
-/* Gets one command. If the loader does not offer the command, the enclosing function returns its name. */
+/* Looks up one command. If the command is missing, the enclosing function returns its name. */
 #define FETCH(name, from)                                                                                              \
     if (!(api->name = (PFN_##name)(from)))                                                                             \
         return #name;

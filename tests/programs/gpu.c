@@ -1,5 +1,6 @@
-/* Runs a compute shader and draws without a window on every device: the first squares numbers, the second draws a triangle into an image.
- * Prints a line for each device. The exit status is 0 if there was a device and all results were right. */
+/* Computes and draws without a window on every device. A compute shader squares numbers, and a graphics pipeline draws
+ * a triangle into an image. Prints a line for each device. The exit status is 0 if there was a device and all results
+ * were right. */
 #include "gpu_shaders.h"
 #include <stdbool.h>
 #include <stdio.h>
@@ -156,7 +157,7 @@ static VkPipelineShaderStageCreateInfo shader(
     return made;
 }
 
-/* Returns how many of the numbers differ from those that the compute shader should write. */
+/* Returns the number of values that differ from those that the compute shader should write. */
 static uint32_t compute(const struct gpu *gpu) {
     const VkDescriptorSetLayoutBinding binding = {
         .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,

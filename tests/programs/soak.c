@@ -1,8 +1,10 @@
-/* soak THREADS ROUNDS [devices]: each of THREADS threads makes and destroys an instance ROUNDS times. With `devices`, each thread also
- * lists the physical devices, then makes and destroys a device on the first. All threads begin at once.
+/* soak THREADS ROUNDS [devices]: each of THREADS threads creates and destroys an instance ROUNDS times. With `devices`,
+ * each thread also lists the physical devices, and creates and destroys a logical device on the first. All threads
+ * begin at the same time.
  *
- * Without `devices`, an instance that the loader refuses for want of a driver counts as made, because the loader looked for layers and
- * drivers all the same. The exit status is 0 on success, 1 if a call failed, which standard error then names, and 2 for wrong arguments. */
+ * Without `devices`, VK_ERROR_INCOMPATIBLE_DRIVER counts as a success, because the loader has searched for layers and
+ * drivers before it. The exit status is 0 on success, 1 if a call failed, which standard error then names, and 2 for
+ * wrong arguments. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>

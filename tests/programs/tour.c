@@ -12,7 +12,8 @@ struct manifests {
     char path[MOST_DRIVERS][256];
 };
 
-/* Collects the paths of driver manifests from messages of the loader. Vulkan has no other way to ask for drivers without devices. */
+/* Collects the paths of driver manifests from messages of the loader. Vulkan has no query for drivers without
+ * devices. */
 static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
                                                  VkDebugUtilsMessageTypeFlagsEXT types,
                                                  const VkDebugUtilsMessengerCallbackDataEXT *data, void *user) {
@@ -67,7 +68,7 @@ static void print_layers(const struct api *api) {
         printf("    %-34s %-9s %s\n", layers[i].layerName, version(layers[i].specVersion), layers[i].description);
 }
 
-/* Creates the instance with a messenger that listens during the creation. */
+/* Creates the instance with a messenger that receives messages during the creation. */
 static VkInstance create_instance(const struct api *api, struct manifests *manifests) {
     static const char *const extensions[] = {VK_EXT_DEBUG_UTILS_EXTENSION_NAME};
     const VkDebugUtilsMessengerCreateInfoEXT messenger = {

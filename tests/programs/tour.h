@@ -4,11 +4,11 @@
 
 #include "work.h"
 
-/* The functions by which a program gets its commands. */
+/* Functions with which a program looks up its commands. */
 struct loading {
     load_instance instance; /* required */
-    load_device device;     /* with NULL, the commands of the instance serve all devices */
-    bool mock;              /* `true` if the devices execute nothing, so that nothing is read back */
+    load_device device;     /* NULL if the commands of the instance serve all devices */
+    bool mock;              /* `true` if the devices execute nothing, so that nothing can be read back */
 };
 
 /* Prints the loader, its layers, drivers and devices, and works on each device. Returns 0 if there was a device and all devices worked,

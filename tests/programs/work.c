@@ -4,7 +4,7 @@
 enum { WORDS = 1 << 18, PATTERN = 0x5eed1234 };
 static const uint64_t TEN_SECONDS = 10000000000ull;
 
-/* The objects of the work: each member is null until the work has made the object. */
+/* Objects of the work. Each member is null until the work has created its object. */
 struct job {
     struct api *api; /* a copy, because the commands of one device must not be used on another */
     VkPhysicalDevice physical;
@@ -178,7 +178,7 @@ static bool read_back(struct job *job) {
     return true;
 }
 
-/* Destroys the objects that the work made, the last first. */
+/* Destroys the objects of the work, the last one first. */
 static void clean_up(const struct job *job) {
     const struct api *api = job->api;
     if (!job->device)

@@ -14,12 +14,12 @@ struct work {
     double milliseconds; /* time from the submission to the end of the wait */
 };
 
-/* Puts the device's own commands into the table. Returns the first command that the driver does not offer, or NULL. The pointer to this
- * function may be NULL. */
+/* Looks up the commands of a device and puts them into the table. Returns the name of the first missing command, or
+ * NULL. The pointer to a function of this type may be NULL. */
 typedef const char *(*load_device)(struct api *api, VkDevice device);
 
-/* Creates a device, works on it, and destroys it with everything that was made there. With a mock driver, `read_back` must be `false`:
- * such a driver executes nothing, so there is nothing to read back. */
+/* Creates a device, works on it, and destroys it with all its objects. With a mock driver, `read_back` must be `false`,
+ * because a mock driver executes nothing. */
 struct work work_on(const struct api *api, VkPhysicalDevice physical, load_device load, bool read_back);
 
 #endif

@@ -1,4 +1,4 @@
-"""Tests of `make build`: it keeps the flags of a packager, and puts its output where `make install` looks."""
+"""Tests of `make build`: it keeps the flags of a packager, and puts its output into the folder that `make install` reads."""
 
 import os
 
@@ -46,7 +46,7 @@ def project():
 
 
 def build(folder, cargo, **variables):
-    """Builds the project; returns the output of cargo."""
+    """Builds the project, and returns the output of cargo."""
     environment = {name: value for name, value in os.environ.items() if "RUSTFLAGS" not in name and not name.startswith("MAKE")}
     for inherited in ("VKL_LIBRARY", "SYSROOT", "CARGO_BUILD_TARGET", "CARGO_ENCODED_RUSTFLAGS"):
         environment.pop(inherited, None)
@@ -56,7 +56,7 @@ def build(folder, cargo, **variables):
 
 
 def flags():
-    """MAPPED=1 maps paths, and keeps the flags from each source that cargo reads."""
+    """MAPPED=1 replaces paths, and keeps the flags from each source that cargo reads."""
     folder, cargo = project()
     host = next(line.split()[1] for line in run([tool("rustc"), "-vV"], HANG).splitlines() if line.startswith("host:"))
     configuration = folder / ".cargo/config.toml"
@@ -83,7 +83,7 @@ def flags():
 
 
 def target():
-    """Output for a named target is in the target's folder, and is installed from there."""
+    """The output for a named target is in the target's folder, and `make install` takes it from there."""
     folder, cargo = project()
     host = next(line.split()[1] for line in run([tool("rustc"), "-vV"], HANG).splitlines() if line.startswith("host:"))
     build(folder, cargo, CARGO_BUILD_TARGET=host)

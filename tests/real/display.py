@@ -1,4 +1,4 @@
-"""Displays without a screen for X11 and Wayland, and pictures of the X11 display.
+"""Display servers without a screen for X11 and Wayland, and pictures of the X11 display.
 
 Xvfb keeps its picture in a file that can be read at any moment, so that a short run of a program leaves many pictures.
 """
@@ -16,7 +16,7 @@ WIDTH, HEIGHT = 640, 640
 
 
 class Display:
-    """A running Xvfb; to be used in a `with` statement."""
+    """Running Xvfb, for use in a `with` statement."""
 
     def __enter__(self):
         folder = scratch("display")
@@ -28,7 +28,8 @@ class Display:
                 [*arguments, "-fbdir", folder], pass_fds=[writer], stdout=log, stderr=log, stdin=subprocess.DEVNULL
             )
         os.close(writer)
-        # The number arrives when the display accepts connections. The end of the file means that Xvfb failed.
+        # Xvfb writes the number of its display when it accepts connections. If the pipe ends without a number, Xvfb
+        # failed.
         with os.fdopen(reader) as pipe:
             number = pipe.readline().strip()
         if not number:
@@ -47,7 +48,7 @@ class Display:
 
 
 class Compositor:
-    """A running Weston without a screen, for use in a `with` statement. It takes no pictures."""
+    """Running Weston without a screen, for use in a `with` statement. It has no pictures."""
 
     def __enter__(self):
         folder = scratch("wayland")
@@ -74,7 +75,7 @@ class Compositor:
 
 
 class Picture:
-    """The content of an X window dump of a screen with 32 bits a pixel."""
+    """Content of an X window dump of a screen with 32 bits for each pixel."""
 
     def __init__(self, dump):
         words = struct.unpack(">20I", dump[:80])

@@ -1,5 +1,6 @@
-/* A preloaded library that opens the files of the folder VKL_ELSEWHERE for paths in /vkl-elsewhere. The library redirects only functions
- * that open files and folders, so stat and access do not find such paths (APP-217, APP-218, LAY-25). */
+/* A preloaded library that opens the files of the folder VKL_ELSEWHERE for paths in /vkl-elsewhere. The library
+ * redirects only functions that open files and folders, so stat and access do not find these paths (APP-217, APP-218,
+ * LAY-25). */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -12,7 +13,7 @@
 
 static const char PREFIX[] = "/vkl-elsewhere/";
 
-/* Returns the path to open instead. `room` has the text of a redirected path. */
+/* Returns the path to open in place of `path`. `room` receives the text of a redirected path. */
 static const char *elsewhere(const char *path, char room[PATH_MAX]) {
     const char *root = getenv("VKL_ELSEWHERE");
     if (!path || !root || strncmp(path, PREFIX, sizeof PREFIX - 1) != 0)

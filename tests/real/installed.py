@@ -21,7 +21,7 @@ def version():
 
 
 def make(verb, status=0, **variables):
-    """Runs a verb of the project's Makefile; returns its output."""
+    """Runs a verb of the project's Makefile, and returns its output."""
     assignments = [f"{name}={value}" for name, value in variables.items()]
     environment = {**os.environ, "VKL_LIBRARY": str(loader.ours())}
     for inherited in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "DESTDIR", "PREFIX", "LIBDIR", "LIBMODE", "ZSHDIR", "LIBRARY_ONLY", "UNITS", "UNITDIR", "RULESDIR", "CATALOGUE", "CARGO_BUILD_TARGET"):
@@ -48,7 +48,7 @@ def tree(folder):
 
 
 def files():
-    """DESTDIR, PREFIX and LIBDIR determine the places of the files; uninstall removes all of them."""
+    """DESTDIR, PREFIX and LIBDIR determine the places of the files, and uninstall removes all files."""
     destination = scratch("destination")
     where = {"DESTDIR": destination, "PREFIX": "/opt/vulkan", "LIBDIR": "lib/multi-arch"}
     make("install", **where)
@@ -83,7 +83,7 @@ def files():
 
 
 def units():
-    """UNITS=no leaves out the units and the udev rule; UNITDIR and RULESDIR name other folders for them."""
+    """UNITS=no installs neither the units nor the udev rule. UNITDIR and RULESDIR name other folders for the units and the rule."""
     destination = scratch("units")
     where = {"DESTDIR": destination, "PREFIX": "/usr"}
     make("install", UNITS="no", **where)
@@ -98,7 +98,7 @@ def units():
 
 
 def library_only():
-    """LIBRARY_ONLY=yes installs a library of another architecture beside an installation; it changes and removes nothing else."""
+    """LIBRARY_ONLY=yes installs and removes the library of another architecture beside an installation, and changes no other file."""
     destination = scratch("both")
     first = {"DESTDIR": destination, "PREFIX": "/usr", "LIBDIR": "lib64"}
     second = {"DESTDIR": destination, "PREFIX": "/usr", "LIBDIR": "lib", "LIBRARY_ONLY": "yes"}
@@ -120,12 +120,12 @@ def library_only():
 
 # Maps each program to the section of its manual pages.
 PROGRAMS = {"vkloader": 1, "vk-loader-service": 8}
-# The pages that belong to no command.
+# Pages that belong to no program or command.
 OTHER_PAGES = "vk-loader-service.json.5", "vulkan-loader.7"
 
 
 def fake_build(triple):
-    """Creates a build folder as cargo does for this CARGO_BUILD_TARGET, with pages; other users cannot read it."""
+    """Creates a build folder as cargo does for this CARGO_BUILD_TARGET, with pages. Other users cannot read the folder."""
     target = scratch("target")
     release = target / triple / "release"
     for folder in ("man", "bash", "fish", "zsh"):
@@ -157,7 +157,7 @@ def expected_modes(folder, library):
 
 
 def modes():
-    """Files and pages for a named target are installed, readable for all users whatever the umask; uninstall removes them all."""
+    """Files and pages for a named target are installed, and all users can read them with any umask. Uninstall removes all of them."""
     target = fake_build("some-target")
     for variables, folder, library in [
         ({"LIBMODE": "755"}, "zsh/site-functions", 0o755),
@@ -200,7 +200,8 @@ def uninstall_spares_others():
 
 
 def apple():
-    """A macOS library is installed under its own names and as a framework (APP-1). The test library has only the first bytes of one."""
+    """A macOS library is installed under its own names and as a framework (APP-1). The test uses a file that has only the first bytes of
+    a library."""
     folder = scratch("apple")
     library = folder / "libvulkan.dylib"
     library.write_bytes(b"\xcf\xfa\xed\xfe" + bytes(28))
@@ -234,7 +235,7 @@ def apple():
 
 
 def run_consumer(program, library_folder):
-    """Runs a built program on the installed library, which the program finds by its soname."""
+    """Runs a built program on the installed library, which the program finds by the library's SONAME."""
     environment = loader.environment(loader.ours(), VK_DRIVER_FILES=loader.lavapipe())
     environment["LD_LIBRARY_PATH"] = str(library_folder)
     output = run([program], HANG, env=environment)
@@ -251,7 +252,7 @@ def pkg_config(prefix=None):
 
     expect(ask("--modversion").strip() == version(), f"version {ask('--modversion')}")
     program = scratch("consumer") / "hello"
-    # The flags are split like words of a shell. A blank in the name of a folder is escaped.
+    # The flags are split like the words of a shell, with a backslash before a blank in the name of a folder.
     flags = shlex.split(ask("--cflags", "--libs"))
     run([tool("cc"), *CFLAGS, *HELLO, "-o", program, *flags], HANG)
     run_consumer(program, prefix / "lib")
@@ -282,7 +283,7 @@ def signs():
     prefix = scratch("signs") / "R&D | it's (new)"
     make("install", PREFIX=prefix)
     pkg_config(prefix)
-    # The makefiles that CMake writes support fewer characters.
+    # The prefix has fewer special characters, because the makefiles of CMake support fewer.
     prefix = scratch("signs") / "R&D it's new"
     make("install", PREFIX=prefix)
     build, _ = configure(prefix, "VulkanLoader CONFIG", "Vulkan::Loader")

@@ -1,4 +1,4 @@
-"""Tests widely used layers, each alone and all together: vkcube and vulkaninfo behave as under the other loader."""
+"""Tests widely used layers, each alone and all together. vkcube and vulkaninfo must behave as with the other loader."""
 
 import re
 from dataclasses import dataclass, field
@@ -12,17 +12,17 @@ from cases import Skip, expect
 MANIFESTS = Path("/usr/share/vulkan")
 # Variable that disables Debian's implicit layer, which is otherwise active in every process.
 QUIET = {"NODEVICE_SELECT": "1"}
-# A part of vkcube's window in which vkcube itself draws nothing: left, top, right, bottom.
+# Part of vkcube's window in which vkcube itself draws nothing: left, top, right, bottom.
 CORNER = (vkcube.EDGE, vkcube.EDGE, vkcube.EDGE + 200, vkcube.EDGE + 40)
 # Upper bound on the colours of an area in which nothing was drawn, and the number of further runs.
 FEW, TRIES = 10, 3
-# Handles and addresses, which differ from run to run.
+# Pattern of handles and addresses, which differ between runs.
 ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 
 
 @dataclass(frozen=True)
 class Layer:
-    """A real layer: its name, manifest and library, and the variables that make a program load it."""
+    """Real layer: its name, manifest and library, and the variables with which a program loads it."""
 
     name: str
     manifest: str
@@ -34,12 +34,13 @@ class Layer:
     variables: dict = field(default_factory=dict)
 
     def require(self):
-        """Skips the case when the layer is not installed."""
+        """Skips the case if the layer is not installed."""
         if not (MANIFESTS / self.manifest).exists():
             raise Skip(f"{self.manifest} is not installed ({self.source})")
 
 
-# VK_LAYER_INTEL_nullhw is missing here. Debian has it too, but it is for Intel's driver alone, and crashes on lavapipe under either loader.
+# The list does not have VK_LAYER_INTEL_nullhw, which Debian has too. That layer is only for Intel's driver, and crashes on lavapipe with
+# both loaders.
 LAYERS = (
     Layer(
         "VK_LAYER_KHRONOS_validation",
@@ -75,7 +76,7 @@ LAYERS = (
 
 
 def variables_of(layers):
-    """Returns the variables that make a program load only these layers."""
+    """Returns the variables with which a program loads only these layers."""
     asked = ":".join(layer.name for layer in layers if layer.explicit)
     merged = dict(QUIET, **({"VK_INSTANCE_LAYERS": asked} if asked else {}))
     for layer in layers:
@@ -99,7 +100,7 @@ def most_colours(run, library, variables):
 
 
 def on_vkcube(layers):
-    """Runs vkcube with these layers. They must be loaded and work, and the output must be the same as with the other loader."""
+    """Runs vkcube with these layers. The layers must be loaded and work, and the output must be the same as with the other loader."""
     variables = variables_of(layers)
     libraries = (loader.ours(), loader.peer())
     ours, theirs = (vkcube.Run(library, **variables) for library in libraries)
@@ -119,7 +120,7 @@ def on_vkcube(layers):
 
 
 def on_vulkaninfo(layers):
-    """With these layers, vulkaninfo prints the same as under the other loader, except for the listed lines."""
+    """With these layers, vulkaninfo prints the same as with the other loader, except for the listed lines."""
     ours, theirs = vulkaninfo.outputs(**variables_of(layers))
     expect("llvmpipe" in ours and len(ours.splitlines()) > 1000, ours[-2000:])
     vulkaninfo.compare(ours, theirs)
@@ -153,5 +154,5 @@ def stacked(check):
 PROGRAMS = {"vkcube": on_vkcube, "vulkaninfo": on_vulkaninfo}
 CASES = [(f"{layer.name} on {name}", alone(check, layer)) for layer in LAYERS for name, check in PROGRAMS.items()]
 CASES += [(f"all layers stacked on {name}", stacked(check)) for name, check in PROGRAMS.items()]
-# This test is the last one, because the tests above use rows of the list too.
+# This test is the last one, because the tests above use rows of the list.
 CASES += [("every listed difference of vulkaninfo occurs", vulkaninfo.list_is_alive)]

@@ -9,16 +9,16 @@ from cases import HANG, SCRATCH, expect, run, scratch, setting, tool
 from display import Display
 from layers import ADDRESS, LAYERS, variables_of
 
-# Values that a driver measures when it is asked; each is a part of a line of vulkaninfo.
+# Pattern of lines of vulkaninfo with values that a driver measures.
 MEASURED = re.compile(r"^\s*(budget|usage)\s*=.*$", re.MULTILINE)
-# Frames per second, and the process number in names of files, which layers write.
+# Pattern of frames per second and process numbers in the output of layers.
 COUNTED = re.compile(r"\b\d+(\.\d+)? ?(fps|FPS|ms)\b")
 
 _made = {}
 
 
 def environments():
-    """Returns the variables without and with the policy. Both have one catalogue of the installed drivers, which the first call makes."""
+    """Returns the variables without and with the policy. Both use one catalogue of the installed drivers, which the first call makes."""
     if not _made:
         plain = loader.environment(loader.ours(), XDG_CACHE_HOME=scratch("caches"), VK_LOADER_CATALOGUE="on", NODEVICE_SELECT="1")
         update = [setting("VKL_VKLOADER"), "catalogue", "update", "--user", "--library", loader.ours()]
@@ -28,7 +28,7 @@ def environments():
 
 
 def printed(command, environment, **variables):
-    """Returns the output of a program on a display of its own, without addresses and measured values."""
+    """Returns the output of a program on a separate display, without addresses and measured values."""
     with Display() as display:
         variables = {name: str(value) for name, value in variables.items()}
         output = run(command, HANG, env={**environment, **display.variables, **variables}, cwd=SCRATCH)
@@ -38,7 +38,7 @@ def printed(command, environment, **variables):
 
 
 def same(command, contains, **variables):
-    """Fails unless a program prints the same with and without the policy, and this text."""
+    """Fails unless a program prints the same text with and without the policy, and the text contains `contains`."""
     plain, lazy = (printed(command, environment, **variables) for environment in environments())
     expect(contains in plain, plain[-3000:])
     differing = [sign + line for sign, line in vulkaninfo.differences(plain.splitlines(), lazy.splitlines())]
@@ -61,13 +61,14 @@ def under(layer, name, *arguments, contains):
 
     def case():
         layer.require()
-        # The policy needs the variables that the update had, so the layer's variables are added to them.
+        # The policy works only with the variables that the update of the catalogue had, so that update gets the layer's
+        # variables too.
         same([tool(name), *arguments], contains, **variables_of([layer]))
 
     return case
 
 
-# Program that prints the names of all devices. `vulkaninfo --summary` does more: it also asks for the free memory.
+# Program that prints the names of all devices. `vulkaninfo --summary` also queries the free memory.
 LISTING = """
 import ctypes
 vulkan = ctypes.CDLL("libvulkan.so.1")

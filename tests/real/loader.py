@@ -1,4 +1,4 @@
-"""The two loaders, and environments in which a program finds one of them and no settings of the developer."""
+"""The two loaders, and environments in which a program finds one of them, without settings of the developer."""
 
 import os
 import re
@@ -7,7 +7,7 @@ from pathlib import Path
 from cases import Failure, Skip, scratch, setting
 
 DRIVERS = Path("/usr/share/vulkan/icd.d")
-# Variables of the environment that a program keeps. All others could change which libraries are loaded.
+# Variables of the environment that a program keeps. Other variables could change the loaded libraries.
 KEPT = ("PATH", "HOME", "TMPDIR", "LANG")
 
 
@@ -42,7 +42,7 @@ def lavapipe():
 
 
 def mapped(pid):
-    """Returns the files mapped into a process; empty after its end."""
+    """Returns the files that are mapped into a process. The result is empty after the end of the process."""
     try:
         maps = Path(f"/proc/{pid}/maps").read_text()
     except OSError:

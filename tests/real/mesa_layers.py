@@ -1,4 +1,4 @@
-"""Mesa's layers: overlay, which draws into the frames, and device-select, which is implicit."""
+"""Tests of Mesa's layers: overlay, which draws into the frames, and device-select, which is implicit."""
 
 from pathlib import Path
 
@@ -11,13 +11,14 @@ LAYERS = Path("/usr/share/vulkan")
 
 
 def require(manifest):
-    """Skips the case when the layer is not installed."""
+    """Skips the case if the layer is not installed."""
     if not any(LAYERS.glob(manifest)):
         raise Skip(f"{manifest} is not installed (make setup)")
 
 
 def overlay():
-    """The overlay writes its figures to a file, a line for each interval, so the layer saw the presented frames."""
+    """The overlay writes its figures to a file, with a line for each interval. The file shows that the presented frames passed through
+    the layer."""
     require("explicit_layer.d/VkLayer_MESA_overlay.json")
     figures = scratch("overlay") / "figures.csv"
     variables = {
@@ -48,7 +49,7 @@ def overlay_draws():
 
 
 def device_select():
-    """On request, the layer lists the devices under both loaders alike and ends the program."""
+    """On request, the layer lists the devices and ends the program. The output is the same with both loaders."""
     require("implicit_layer.d/VkLayer_MESA_device_select.json")
     lists = [
         run(

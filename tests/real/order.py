@@ -1,4 +1,4 @@
-"""MangoHud above and below vkBasalt: the order decides whether effects change the text of the overlay."""
+"""Tests MangoHud above and below vkBasalt. The order determines whether effects change the text of the overlay."""
 
 import os
 from pathlib import Path
@@ -11,12 +11,12 @@ from cases import Skip, expect, scratch
 OVERLAY, EFFECTS = "VK_LAYER_MANGOHUD_overlay", "VK_LAYER_VKBASALT_post_processing"
 MANIFEST = layers.MANIFESTS / "implicit_layer.d/vkBasalt.json"
 MANGOHUD = next(layer for layer in layers.LAYERS if layer.name == OVERLAY)
-# A table of colours that keeps only red.
+# Table of colours that keeps only red.
 RED = "LUT_3D_SIZE 2\n" + "".join(f"{red} 0 0\n" for _ in range(4) for red in (0, 1))
 
 
 def variables():
-    """Returns the variables with which both layers work. vkBasalt gets an effect that removes green and blue."""
+    """Returns the variables with which both layers work. vkBasalt has an effect that removes green and blue."""
     MANGOHUD.require()
     if not MANIFEST.exists():
         raise Skip(f"{MANIFEST.name} is not installed (apt-get install vkbasalt)")
@@ -28,7 +28,7 @@ def variables():
 
 
 def is_red(colour):
-    """Returns whether a colour contains only red."""
+    """Returns True if a colour contains only red."""
     return colour & 0xFFFF == 0
 
 
@@ -57,7 +57,8 @@ def drawn(order):
 
 
 def compared():
-    """If the overlay is drawn before the effects, it becomes red like everything else. If it is drawn after them, it keeps its colours."""
+    """An overlay that is drawn before the effects becomes red like the rest of the picture. One that is drawn after the effects keeps
+    its colours."""
     above, changed = drawn(f"{OVERLAY}>{EFFECTS}")
     below, kept = drawn(f"{EFFECTS}>{OVERLAY}")
     expect(above == [OVERLAY, EFFECTS] and below == [EFFECTS, OVERLAY], f"{above} {below}")

@@ -1,16 +1,16 @@
-"""The project's own Vulkan programs, each of which reaches the library in another way and does the same work."""
+"""Tests of the project's own Vulkan programs, which do the same work, and reach the library in different ways."""
 
 import re
 
 import loader
 from cases import HANG, ROOT, expect, run, setting
 
-# Beginnings of the validation layer's messages.
+# Pattern of the beginnings of the validation layer's messages.
 MESSAGE = re.compile(r"VUID|UNASSIGNED|Validation (Error|Warning|Performance)")
 
 
 def work(arguments, **variables):
-    """Runs a program on the library under test and returns its output."""
+    """Runs a program with the library under test, and returns its output."""
     program = setting("VKL_PROGRAMS") / arguments[0]
     return run([program, *arguments[1:]], HANG, env=loader.environment(loader.ours(), **variables))
 
@@ -21,7 +21,7 @@ def version():
 
 
 def on_lavapipe(*arguments, **variables):
-    """Returns a case: the results of the work on a real driver are right, and nothing else is printed."""
+    """Returns a case: the results of the work on a real driver are right, and the program prints nothing else."""
 
     def case():
         output = work(arguments, VK_DRIVER_FILES=loader.lavapipe(), **variables)
@@ -68,7 +68,7 @@ def no_driver():
 
 
 def shaders(**variables):
-    """Returns a case: the numbers of a compute shader are right, and so is a triangle that is drawn without a display."""
+    """Returns a case: the numbers of a compute shader and a triangle that is drawn without a display are right."""
 
     def case():
         output = work(["gpu"], VK_DRIVER_FILES=loader.lavapipe(), **variables)

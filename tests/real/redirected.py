@@ -1,5 +1,5 @@
-"""A preloaded library that redirects paths, as sandboxes use, shows the loader drivers and layers that it cannot stat
-(APP-217, APP-218)."""
+"""Tests with a preloaded library that redirects paths, as in some sandboxes. The loader must find drivers and layers for which stat
+fails (APP-217, APP-218)."""
 
 import json
 import shutil
@@ -13,7 +13,7 @@ LAYER = Path("/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json
 
 
 def library_of(path, manifest):
-    """Returns the file that a manifest's library path leads to. The system itself finds a bare name."""
+    """Returns the file of a manifest's library path. For a bare name, asks the system."""
     if "/" not in path:
         found = [folder / path for folder in Path("/usr/lib").glob("*-linux-gnu*")]
         path = next((file for file in found if file.exists()), path)
@@ -21,7 +21,7 @@ def library_of(path, manifest):
 
 
 def move(manifest, member, root, folder):
-    """Copies a manifest and its library into a folder of the other place, where the manifest names the copied library."""
+    """Copies a manifest and its library into a folder that the redirection shows. The copied manifest names the copied library."""
     content = json.loads(manifest.read_text())
     library = library_of(content[member]["library_path"], manifest)
     (root / "lib").mkdir(exist_ok=True)
@@ -32,7 +32,7 @@ def move(manifest, member, root, folder):
 
 
 def summary(root, preload):
-    """Returns the output of vulkaninfo about the driver and the layer in the other place."""
+    """Returns the output of vulkaninfo about the driver and the layer that are visible only through the redirection."""
     variables = {
         "LD_PRELOAD": preload,
         "VKL_ELSEWHERE": root,

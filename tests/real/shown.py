@@ -1,4 +1,4 @@
-"""Runs commands as README.md and docs/ show them. Commands that build run in a folder with special characters in its name."""
+"""Runs the commands in README.md and docs/. Commands that build run in a folder with special characters in its name."""
 
 import os
 import re
@@ -23,7 +23,7 @@ def shown(path, first, last):
 
 
 def without_installing(path):
-    """Returns a case: runs the lines of a document that use vulkaninfo with a library that was only built."""
+    """Returns a case: runs the lines of a document that use vulkaninfo with a library that is built but not installed."""
 
     def case():
         tool("vulkaninfo")
@@ -37,7 +37,7 @@ def without_installing(path):
     return case
 
 
-# Replaces cargo, because everything is already built, including the generator.
+# Program in place of cargo, because everything is already built, including the generator.
 CARGO = """#!/bin/sh
 [ "$1" != --version ] || echo "cargo 1.999.0"
 [ "$1" = run ] || exit 0
@@ -85,7 +85,7 @@ def copy():
 
 
 def make_run():
-    """`make run` builds a C program and runs it. Its output names `make generate`, which then finds nothing to change."""
+    """`make run` builds a C program and runs it. Its output mentions `make generate`, which then changes no file."""
     tree, environment = copy()
     output = run([tool("make"), "run"], HANG, env=environment, cwd=tree)
     expect(re.search(r"([1-9][0-9]*) of \1 devices worked", output), output)
@@ -102,7 +102,7 @@ def make_bench():
     expect("vkCmdDraw" in output, output)
 
 
-# Replaces cargo if everything is already built.
+# Program in place of cargo, if everything is already built.
 BUILT = """#!/bin/sh
 [ "$1" != --version ] || echo "cargo 1.999.0"
 """
@@ -131,7 +131,7 @@ def packager():
 
 
 def complete(folder):
-    """Fails unless the files of each part of the package are below a folder."""
+    """Fails unless the folder has the files of each part of the package."""
     found = installed.tree(folder)
     version = installed.version()
     for name in (
@@ -159,7 +159,7 @@ def arch():
 
 
 def nix():
-    """The flags of the derivation build and install the library into a folder of its own."""
+    """The flags of the derivation build the library, and install it into a separate folder."""
     out, text, environment = scratch("out"), recipe("nix"), packager()
     assignment = re.search(r'^  env\.(\w+) = "(.*)";$', text, re.MULTILINE)
     environment[assignment[1]] = assignment[2]

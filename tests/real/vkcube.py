@@ -15,12 +15,12 @@ from display import Compositor, Display
 FRAMES = 100
 # Distance of vkcube's window from the corner of the display, and width and height of the window, in pixels.
 EDGE, SIDE = 100, 500
-# Beginning of vkcube's line about the chosen driver; every other line is a message.
+# Beginning of vkcube's line about the chosen driver. Every other line is a message.
 EXPECTED = ("Selected GPU ",)
 
 
 class Run:
-    """The results of a run: its output, its pictures, and the mapped files."""
+    """Results of a run: its output, its pictures, and the mapped files."""
 
     def __init__(self, library, *arguments, program="vkcube", screen=Display, frames=FRAMES, status=0, **variables):
         with screen() as display:
@@ -52,7 +52,7 @@ def watch(process, display):
         mapped |= loader.mapped(process.pid)
         picture = display.picture()
         if picture and (not pictures or pictures[-1].pixels != picture.pixels):
-            # The first twenty and the latest forty pictures are kept.
+            # Only the first twenty and the last forty pictures stay in the list.
             pictures[20:] = pictures[21:] if len(pictures) > 60 else pictures[20:]
             pictures.append(picture)
         time.sleep(0.002)
@@ -60,7 +60,7 @@ def watch(process, display):
 
 
 def shows_cube(picture):
-    """Returns whether the window shows a textured body in the middle of a background of one colour."""
+    """Returns True if the window has a textured body in the middle of a background of one colour."""
     near, far, margin = EDGE, EDGE + SIDE, 20
     colours = picture.colours(near, near, far, far)
     background = next(picture.rows(near, near, near + 1, near + 1))[0]
@@ -76,7 +76,7 @@ def shows_cube(picture):
 
 
 def check_cube(run, name):
-    """Fails unless at least two pictures show the cube, each turned differently; keeps one of them for people."""
+    """Fails unless at least two pictures show the cube, with different rotations. Saves one of them for people."""
     cubes = [picture for picture in run.pictures if shows_cube(picture)]
     expect(len(cubes) > 1, f"{len(cubes)} of {len(run.pictures)} pictures show a cube")
     if "VKL_PICTURES" in os.environ:
@@ -94,7 +94,7 @@ def alone():
 
 
 def validated():
-    """vkcube draws 100 frames with the validation layer, which it requests itself; the layer reports nothing."""
+    """vkcube draws 100 frames with the validation layer, which vkcube itself requests. The layer reports no error."""
     run = Run(loader.ours(), "--validate")
     loader.check_mapped(run.mapped, loader.ours(), "libVkLayer_khronos_validation")
     expect(not run.messages(), "\n".join(run.messages()))
@@ -102,7 +102,7 @@ def validated():
 
 
 def validated_from_outside():
-    """The validation layer is requested by the environment only."""
+    """The validation layer works if only the environment requests it."""
     run = Run(loader.ours(), VK_INSTANCE_LAYERS="VK_LAYER_KHRONOS_validation")
     loader.check_mapped(run.mapped, loader.ours(), "libVkLayer_khronos_validation")
     expect(not run.messages(), "\n".join(run.messages()))
@@ -125,7 +125,8 @@ def on_wayland():
 
 
 def validation_speaks():
-    """The layer reports the errors that vkcube makes on request, so its silence in other cases means something."""
+    """The layer reports the errors that vkcube makes on request. The silence of the layer in the other cases therefore shows that they
+    have no errors."""
     run = Run(loader.ours(), "--validate", "--force_errors", frames=3, status=1)
     expect(any("VUID-VkFenceCreateInfo-sType-sType" in line for line in run.messages()), run.output[-2000:])
 

@@ -1,4 +1,4 @@
-"""vulkaninfo prints the same under the library and under the system's own loader, except for listed lines."""
+"""Tests that vulkaninfo prints the same with the library and with the system's own loader, except for listed lines."""
 
 import difflib
 import re
@@ -12,7 +12,7 @@ LIST = Path(__file__).with_name("vulkaninfo_differences.txt")
 
 
 class Allowed:
-    """A row of the list: a permitted difference, and its reason."""
+    """Row of the list: a permitted difference, and its reason."""
 
     def __init__(self, number, line):
         try:
@@ -24,7 +24,7 @@ class Allowed:
         self.used = False
 
     def matches(self, sign, line):
-        """Returns whether the row permits this difference."""
+        """Returns True if the row permits this difference."""
         return self.sign == sign and self.pattern.fullmatch(line.strip()) is not None
 
 
@@ -62,13 +62,13 @@ def compare(library_text, peer_text):
 
 
 def outputs(*arguments, **variables):
-    """Returns the output of vulkaninfo under the library and under the other loader, with a display for its windows."""
+    """Returns the output of vulkaninfo with the library and with the other loader, on a display for its windows."""
     texts = []
     with Display() as display:
         for library in (loader.ours(), loader.peer()):
             folder = scratch("vulkaninfo")
             environment = loader.environment(library, **display.variables, **variables)
-            # vulkaninfo prints paths in messages about Wayland, and these differ from run to run.
+            # This variable has the same value in each run, because vulkaninfo prints it in messages about Wayland.
             environment["XDG_RUNTIME_DIR"] = str(display.file.parent)
             text = run([tool("vulkaninfo"), *arguments], HANG, env=environment, cwd=folder)
             files = sorted(folder.iterdir())

@@ -1,29 +1,29 @@
-//! Choices of a test: the text file beside the library, with one `key value...` per line.
+//! Configuration of the driver, which is a text file beside the library. Each line is a key and its values.
 //!
 //! | key | meaning |
 //! |---|---|
 //! | `name N`, `ordinal N`, `journal PATH` | identity: first word of journal lines, top byte of handles, journal file |
-//! | `interface N` | highest driver interface version; negotiation gives the smaller one of N and the offered version |
-//! | `interface_forced N` | the value written by negotiation, whatever was offered |
-//! | `negotiate_result CODE` | what negotiation returns |
-//! | `api_version A.B.C` | answer of `vkEnumerateInstanceVersion`, and the bound for core commands |
-//! | `instance_extension NAME VERSION` | an instance extension; its commands become available |
-//! | `missing NAME` | no lookup function answers NAME |
-//! | `opaque NAME` | `vkGetDeviceProcAddr` answers NAME with the number [`Config::opaque_address`]; `*` for every name |
-//! | `answer NAME HEX` | every lookup function answers NAME with this address |
-//! | `gipa NAME`, `gpdpa NAME`, `gdpa NAME` | an unknown function, offered by that one lookup function |
+//! | `interface N` | highest interface version; negotiation returns the smaller of N and the offered version |
+//! | `interface_forced N` | version that negotiation returns for every offered version |
+//! | `negotiate_result CODE` | result of the negotiation |
+//! | `api_version A.B.C` | result of `vkEnumerateInstanceVersion`, and the upper bound for core commands |
+//! | `instance_extension NAME VERSION` | instance extension, whose commands become available |
+//! | `missing NAME` | every look-up function returns NULL for NAME |
+//! | `opaque NAME` | `vkGetDeviceProcAddr` returns the number [`Config::opaque_address`] for NAME; `*` stands for every name |
+//! | `answer NAME HEX` | every look-up function returns this address for NAME |
+//! | `gipa NAME`, `gpdpa NAME`, `gdpa NAME` | unknown function, which only that look-up function returns |
 //! | `fail NAME CODE FROM TO` | calls FROM to TO (counted from 1) of NAME return CODE |
 //! | `crash NAME` | the first call of NAME ends the process |
 //! | `exit NAME CODE` | the first call of NAME ends the process with this code, or with 0 |
 //! | `hang NAME` | the first call of NAME never returns |
-//! | `grow NAME N` | the second call of the two-call idiom reports N more elements than there is room for |
+//! | `grow NAME N` | the second call of the two-call idiom reports N more elements than the array has space for |
 //! | `null_result NAME` | NAME succeeds and writes a NULL handle |
 //! | `emit NAME TEXT` | a call of NAME sends TEXT to this driver's debug-utils messengers |
-//! | `flag WORD` | a switch: see the [`Config::flag`] callers |
-//! | `device NAME` | begins a physical device; the `device.*` lines that follow belong to it |
+//! | `flag WORD` | switch; the callers of [`Config::flag`] have the words |
+//! | `device NAME` | physical device, to which the next `device.*` lines belong |
 //! | `device.varies QUERY CAUSE` | one number in an answer about the device depends on the `version` of the instance, on its `extensions`, or on the number of `calls`: [`Device::varied`] |
 //! | `many_devices N` | N physical devices that differ in their names only |
-//! | `group NAME...` | a group of named devices; without any such line each device is a group of one |
+//! | `group NAME...` | group of devices by their names; without a line of this kind, each device is a group of one |
 
 use std::collections::{HashMap, HashSet};
 

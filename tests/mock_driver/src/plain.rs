@@ -1,4 +1,4 @@
-//! Device objects without content: each is a number that is created, recorded and destroyed. This module also has the commands that do
+//! Device objects without content, which are numbers that are created, recorded and destroyed. This module also has the commands that do
 //! nothing.
 
 use ash::vk::{self, Handle};
@@ -53,12 +53,13 @@ plain! {
     create_pipeline_layout, "vkCreatePipelineLayout", destroy_pipeline_layout, "vkDestroyPipelineLayout", "layout";
 }
 
-/// A command that succeeds without effect. The command fits any list of arguments, because the caller cleans the stack.
+/// Implements commands that succeed without effect. The function can be called with any arguments, because the caller removes them from the
+/// stack.
 pub(crate) extern "system" fn nothing() -> u64 {
     0
 }
 
-/// `vkGetBufferMemoryRequirements`, and the same query for images.
+/// Implements `vkGetBufferMemoryRequirements`, and the same query for images.
 pub(crate) unsafe extern "system" fn memory_requirements(
     device: vk::Device,
     _object: u64,

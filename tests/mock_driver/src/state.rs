@@ -1,4 +1,4 @@
-//! The only process-wide value: the configuration as last read, call counters, and the live objects.
+//! The process-wide state: the configuration as last read, call counters, and the live objects.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ pub(crate) struct State {
     seen: Option<(u64, u64)>,
     pub(crate) config: Arc<Config>,
     pub(crate) calls: HashMap<String, u32>,
-    /// Every live object: its handle and its kind.
+    /// Live objects, each with its handle and its kind.
     pub(crate) live: BTreeMap<u64, &'static str>,
     /// Physical devices by instance and name, and queues by device and index, so that a query returns the same object again.
     pub(crate) children: HashMap<(u64, String), u64>,
@@ -34,7 +34,7 @@ pub(crate) fn with<R>(body: impl FnOnce(&mut State) -> R) -> R {
     body(guard.get_or_insert_with(State::load))
 }
 
-/// Frees everything when the library is about to be unloaded, because nothing else would free it.
+/// Frees all data before the library is unloaded, because nothing else would free it.
 pub(crate) fn end() {
     drop(STATE.lock().unwrap_or_else(PoisonError::into_inner).take());
 }
@@ -57,7 +57,7 @@ impl State {
         state
     }
 
-    /// Reads the file again if it changed. If another process is writing the file, keeps the old text.
+    /// Reads the configuration again if it changed. If another process is writing the file, the old text stays in use.
     pub(crate) fn refresh(&mut self) {
         let seen = state_of(&self.path);
         if seen.is_some() && seen == self.seen {
@@ -65,7 +65,7 @@ impl State {
         }
         let text = match std::fs::read_to_string(&self.path) {
             Ok(text) => text,
-            // A library without its file is a driver without devices, which loaders must accept.
+            // A library without its file acts as a driver without devices, which loaders must accept.
             Err(_) => return,
         };
         self.seen = seen;

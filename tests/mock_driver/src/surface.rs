@@ -1,4 +1,5 @@
-//! Surfaces: creates them, reads the loader's own layout for surfaces that were not created here, and answers queries about them.
+//! Commands for surfaces. This module creates surfaces, reads the loader's structure for surfaces that this driver did not create, and
+//! answers queries.
 
 use std::ffi::c_void;
 
@@ -45,7 +46,7 @@ macro_rules! creator {
             allocator: *const vk::AllocationCallbacks<'static>,
             out: *mut vk::SurfaceKHR,
         ) -> vk::Result {
-            // SAFETY: the create info is valid for the time of the call.
+            // SAFETY: the create info is valid during the call.
             let $it = unsafe { &*info };
             // SAFETY: the caller passes a valid place for the surface.
             unsafe { make($name, instance, $details, $it.p_next, allocator, out) }
@@ -111,10 +112,11 @@ pub(crate) unsafe extern "system" fn destroy(
     object::release("vkDestroySurfaceKHR", "surface", surface.as_raw());
 }
 
-/// Size in bytes of the largest platform part, which is that of the display surface: 48 if its 64-bit handle begins at a multiple of 8.
+/// Size in bytes of the largest platform part, which is that of the display surface. It has 48 bytes if 64-bit handles are aligned to 8
+/// bytes.
 const UNION: usize = 32 + 2 * align_of::<u64>();
 
-/// The beginning of the loader's surface object (DRV-171), as a driver without its own surfaces reads it.
+/// Beginning of the loader's surface object (DRV-171), which a driver without its own surfaces reads.
 #[repr(C)]
 struct IcdSurface {
     platform: i32,
@@ -124,7 +126,7 @@ struct IcdSurface {
     sizes: [u32; 5],
 }
 
-/// Records the surface that a query is about. With `flag reads_surfaces`, reads the loader's structure.
+/// Records the surface of a query. With `flag reads_surfaces`, reads the loader's structure.
 pub(crate) fn note(call: &Call, surface: vk::SurfaceKHR) {
     if surface.is_null() {
         return call.note("surface=null");
@@ -310,7 +312,7 @@ pub(crate) unsafe extern "system" fn capabilities2_ext(
     call.result()
 }
 
-/// Defines a presentation-support query, which always answers yes.
+/// Defines a presentation-support query, which always reports support.
 macro_rules! presentation {
     ($function:ident, $name:literal $(, $arg:ident: $ty:ty)*) => {
         #[doc = concat!("`", $name, "`.")]

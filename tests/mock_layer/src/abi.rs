@@ -1,4 +1,4 @@
-//! The structures of `vk_layer.h`, through which a loader and a layer exchange functions (LAY-210, LAY-220 to LAY-222, LAY-271).
+//! Structures of `vk_layer.h`, through which a loader and a layer exchange functions (LAY-210, LAY-220 to LAY-222, LAY-271).
 
 use std::ffi::{c_char, c_void};
 
@@ -28,7 +28,7 @@ pub(crate) const CREATE_DEVICE_CALLBACK: i32 = 2;
 /// `VkLayerFunction::VK_LOADER_FEATURES`.
 pub(crate) const FEATURES: i32 = 3;
 
-/// `VkLayerInstanceLink`: an entry for each layer, with the functions of the next entity below.
+/// `VkLayerInstanceLink`, which each layer has. It contains the functions of the next layer, or of the loader below the last one.
 #[repr(C)]
 pub(crate) struct InstanceLink {
     pub(crate) next: *mut InstanceLink,
@@ -36,7 +36,7 @@ pub(crate) struct InstanceLink {
     pub(crate) get_physical_device_proc_addr: Option<GetPhysicalDeviceProcAddr>,
 }
 
-/// The two functions of `VK_LOADER_LAYER_CREATE_DEVICE_CALLBACK`.
+/// Two functions of `VK_LOADER_LAYER_CREATE_DEVICE_CALLBACK`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct DeviceCallbacks {
@@ -44,7 +44,7 @@ pub(crate) struct DeviceCallbacks {
     pub(crate) destroy: Option<LayerDestroyDevice>,
 }
 
-/// The union of `VkLayerInstanceCreateInfo`.
+/// Union of `VkLayerInstanceCreateInfo`.
 #[repr(C)]
 pub(crate) union InstanceContent {
     pub(crate) link: *mut InstanceLink,
@@ -70,7 +70,7 @@ pub(crate) struct DeviceLink {
     pub(crate) get_device_proc_addr: vk::PFN_vkGetDeviceProcAddr,
 }
 
-/// The union of `VkLayerDeviceCreateInfo`.
+/// Union of `VkLayerDeviceCreateInfo`.
 #[repr(C)]
 pub(crate) union DeviceContent {
     pub(crate) link: *mut DeviceLink,
@@ -108,7 +108,7 @@ pub(crate) type LayerDestroyDevice = unsafe extern "system" fn(
     destroy: vk::PFN_vkDestroyDevice,
 );
 
-/// A node of a pre-instance chain: `VkEnumerateInstance...Chain`. `F` is the signature of its function.
+/// Node of a pre-instance chain, `VkEnumerateInstance...Chain`. `F` is the signature of its function.
 #[repr(C)]
 pub(crate) struct Chain<F> {
     pub(crate) kind: u32,

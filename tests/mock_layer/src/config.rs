@@ -1,13 +1,14 @@
-//! Configuration of a layer: a text file beside the library with lines `key value`. The documentation of the crate describes them.
+//! Configuration of a layer, which is a text file beside the library with lines `key value`. The documentation of the crate describes the
+//! keys.
 
-/// The lines that configure one layer of the library.
+/// Lines that configure one layer of the library.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(crate) struct Config {
     lines: Vec<(String, String)>,
 }
 
 impl Config {
-    /// Reads the section of layer `identity`. Lines before the first `[n]` head belong to layer 0, and lines of `[all]` to every layer.
+    /// Reads the section of layer `identity`. Lines before the first heading `[n]` belong to layer 0, and lines of `[all]` to every layer.
     pub(crate) fn parse(text: &str, identity: usize) -> Self {
         let wanted = format!("[{identity}]");
         let mut ours = identity == 0;
@@ -41,7 +42,7 @@ impl Config {
         self.text(key).is_some()
     }
 
-    /// Returns the first value of this key as a number; `None` without such a line.
+    /// Returns the first value of this key as a number, or `None` if the key is missing.
     pub(crate) fn number(&self, key: &str) -> Option<i64> {
         self.text(key).and_then(|value| value.parse().ok())
     }

@@ -1,4 +1,4 @@
-//! `vkCreateDevice` and `vkDestroyDevice` of a layer, and the devices that the layer makes for itself (LAY-280 to LAY-294).
+//! `vkCreateDevice` and `vkDestroyDevice` of a layer, and the devices that the layer creates for itself (LAY-280 to LAY-294).
 
 use std::ffi::c_void;
 
@@ -11,10 +11,10 @@ use crate::layer::{DeviceRecord, InstanceRecord, Layer, dispatch_word, layer, ty
 use crate::lookup::get_instance_proc_addr;
 use crate::{inquire, reenter, wrap};
 
-/// The look-ups of the entity below.
+/// Look-up functions of the next layer, or of the loader below the last layer.
 type Link = (vk::PFN_vkGetInstanceProcAddr, vk::PFN_vkGetDeviceProcAddr);
 
-/// Content of the loader's nodes.
+/// Content of the loader's structures in the chain of a create info.
 #[derive(Default)]
 struct Nodes {
     seen: Vec<String>,
@@ -22,7 +22,7 @@ struct Nodes {
     set_loader_data: Option<SetDeviceLoaderData>,
 }
 
-/// Reads the loader's nodes.
+/// Reads the loader's structures in the chain of a create info.
 ///
 /// # Safety
 /// `next` is the `pNext` that the layer received.
@@ -54,7 +54,7 @@ unsafe fn read_nodes(mut next: *const c_void) -> Nodes {
     nodes
 }
 
-/// `vkCreateDevice` of layer `N`.
+/// Implements `vkCreateDevice` of layer `N`.
 ///
 /// # Safety
 /// The parameters are valid for this Vulkan command, and the chain has the nodes of the loader.
@@ -66,13 +66,13 @@ pub(crate) unsafe extern "system" fn create_device<const N: usize>(
 ) -> vk::Result {
     let layer = layer(N);
     let _exclusive = layer.exclusive("vkCreateDevice");
-    // SAFETY: the caller passes a valid create info and a readable handle.
+    // SAFETY: the caller passes a valid create info and a readable place for the handle.
     let (nodes, extensions) = unsafe {
         let info = &*info;
         let extensions = names(info.pp_enabled_extension_names, info.enabled_extension_count);
         (read_nodes(info.p_next), joined(&extensions))
     };
-    // SAFETY: the caller passes a readable handle.
+    // SAFETY: the caller passes a readable place for the handle.
     let handle = if unsafe { *device } == vk::Device::null() {
         "null"
     } else {
@@ -89,7 +89,7 @@ pub(crate) unsafe extern "system" fn create_device<const N: usize>(
         return vk::Result::from_raw(code as i32);
     }
     if let Some(wrong) = inquire::clobbered(&layer, "device") {
-        // SAFETY: the caller passes a handle that is writable.
+        // SAFETY: the caller passes a writable place for the handle.
         unsafe { *device = vk::Device::from_raw(wrong) };
     }
     let inner = vk::PhysicalDevice::from_raw(layer.inner(physical_device.as_raw() as usize) as u64);
@@ -97,7 +97,7 @@ pub(crate) unsafe extern "system" fn create_device<const N: usize>(
     let Some(link) = (unsafe { advance(&nodes) }) else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
-    // SAFETY: the caller passes a readable handle.
+    // SAFETY: the caller passes a readable place for the handle.
     let given = unsafe { *device };
     // SAFETY: the caller passes valid parameters, and the layer below returned the function.
     let mut result = unsafe { call_down(&layer, inner, &*info, allocator, device, link.0) };
@@ -118,7 +118,7 @@ pub(crate) unsafe extern "system" fn create_device<const N: usize>(
     unsafe { inquire::ask_device(&layer, *device, link.1) };
     inquire::stray_device(&layer, nodes.set_loader_data);
     if layer.wraps() {
-        // SAFETY: the handle is the one from below, and the callback belongs to its loader.
+        // SAFETY: the handle came from the call below, and the callback belongs to the same loader.
         unsafe { *device = wrap::device(&layer, *device, nodes.set_loader_data) };
     }
     match layer.config.number_of("fail-after", "vkCreateDevice") {
@@ -127,13 +127,13 @@ pub(crate) unsafe extern "system" fn create_device<const N: usize>(
     }
 }
 
-/// Returns the look-ups of the entity below. Afterwards, the shared node points to the link below that entity.
+/// Returns the look-up functions below this layer. Afterwards, the shared structure points to the link of the next layer.
 ///
 /// # Safety
 /// The link node is live.
 unsafe fn advance(nodes: &Nodes) -> Option<Link> {
     let node = nodes.link?;
-    // SAFETY: the node is live and its union holds a link.
+    // SAFETY: the node is live and its union has a link.
     unsafe {
         let link = (*node).content.link;
         (*node).content.link = (*link).next;
@@ -141,13 +141,13 @@ unsafe fn advance(nodes: &Nodes) -> Option<Link> {
     }
 }
 
-/// Reads the nodes again after the call below returned.
+/// Reads the loader's structures again after the call below returned.
 ///
 /// # Safety
 /// `info` is valid, and `nodes` are the nodes in its chain.
 unsafe fn keep_nodes(layer: &Layer, info: &vk::DeviceCreateInfo<'_>, nodes: &Nodes) {
     let Some(node) = nodes.link else { return };
-    // SAFETY: the caller's chain is live, and the union of a link node holds a link.
+    // SAFETY: the caller's chain is live, and the union of a link node has a link.
     unsafe {
         let again = read_nodes(info.p_next);
         let same = again.seen == nodes.seen && again.link == nodes.link;
@@ -155,11 +155,11 @@ unsafe fn keep_nodes(layer: &Layer, info: &vk::DeviceCreateInfo<'_>, nodes: &Nod
     }
 }
 
-/// Calls the next `vkCreateDevice` once more, after it returned `first`. If that was a success, destroys the first device before the second
+/// Calls the next `vkCreateDevice` again, after it returned `first`. If the first call succeeded, destroys its device before the second
 /// call.
 ///
 /// # Safety
-/// The parameters are those of `call_down`, and `given` is the handle that came from above.
+/// The parameters are those of `call_down`, and `given` is the value of the handle before the first call.
 unsafe fn call_down_again(
     layer: &Layer,
     (inner, info, allocator): (
@@ -186,7 +186,8 @@ unsafe fn call_down_again(
 /// Calls the next `vkCreateDevice`, with the changes of the configuration.
 ///
 /// # Safety
-/// All parameters except `next` are those that the layer received, one level down. `next` is the look-up of the entity below.
+/// All parameters except `next` are those that the layer received, with the handles below the layer. `next` is the look-up function below
+/// the layer.
 unsafe fn call_down(
     layer: &Layer,
     physical_device: vk::PhysicalDevice,
@@ -200,7 +201,7 @@ unsafe fn call_down(
         layer.journal("vkCreateDevice unknown-instance");
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
-    // SAFETY: the look-up came from the link, and the handle from below.
+    // SAFETY: the look-up came from the link, and the handle from the call below.
     let found = unsafe { typed::<vk::PFN_vkCreateDevice>(next(instance.handle, c"vkCreateDevice".as_ptr())) };
     let Some(create) = found else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
@@ -218,14 +219,14 @@ unsafe fn call_down(
     };
     copy.enabled_extension_count = extensions.len() as u32;
     copy.pp_enabled_extension_names = extensions.as_ptr();
-    // SAFETY: the chain is valid while the group's handles are one level down.
+    // SAFETY: the chain is valid while the group contains the handles below the layer.
     unsafe { wrap::with_group_unwrapped(layer, copy.p_next, || create(physical_device, &copy, allocator, device)) }
 }
 
-/// Keeps the layer's data about a device, and makes the extra devices that belong to it.
+/// Stores the layer's data about a device, and creates the extra devices of that device.
 ///
 /// # Safety
-/// `device` is the handle from below, and was created from `physical_device`.
+/// `device` came from the call below, and was created from `physical_device`.
 unsafe fn remember<const N: usize>(
     layer: &Layer,
     physical_device: vk::PhysicalDevice,
@@ -243,7 +244,7 @@ unsafe fn remember<const N: usize>(
     let mut extra_devices = Vec::new();
     if let (Some(count), Some(record)) = (layer.config.number("extra-devices"), layer.instance(instance)) {
         for _ in 0..count {
-            // SAFETY: the physical device is at the level that the layer sees.
+            // SAFETY: the physical device is a handle that the layer itself received.
             extra_devices.extend(unsafe { make_extra::<N>(layer, &record, physical_device) });
         }
     }
@@ -257,10 +258,10 @@ unsafe fn remember<const N: usize>(
     layer.state().devices.insert(key, record);
 }
 
-/// Makes a device below this layer, through the loader's callback (LAY-292), and uses it once.
+/// Creates a device below this layer, through the loader's callback (LAY-292), and uses it once.
 ///
 /// # Safety
-/// The physical device belongs to the record's instance, at the level that the layer sees.
+/// The physical device belongs to the record's instance, and is a handle that the layer itself received.
 unsafe fn make_extra<const N: usize>(
     layer: &Layer,
     record: &InstanceRecord,
@@ -279,7 +280,8 @@ unsafe fn make_extra<const N: usize>(
         ..Default::default()
     };
     let (mut device, mut next) = (vk::Device::null(), None);
-    // SAFETY: the create info is valid and the results are writable. The look-up is the one by which the loader knows the layer.
+    // SAFETY: the create info is valid and the results are writable. The look-up function is the one with which the loader identifies the
+    // layer.
     let result = unsafe {
         create(
             record.handle,
@@ -291,7 +293,7 @@ unsafe fn make_extra<const N: usize>(
             &mut next,
         )
     };
-    // SAFETY: the call succeeded, so the look-up belongs to the device.
+    // SAFETY: the call succeeded, so the look-up function belongs to the device.
     let queue_command = next.and_then(|next| unsafe { next(device, c"vkGetDeviceQueue".as_ptr()) });
     layer.journal(&format!(
         "extra-device result={} gdpa={} queue={}",
@@ -305,7 +307,7 @@ unsafe fn make_extra<const N: usize>(
     }
 }
 
-/// Makes `count` devices on the first physical device below, inside `vkCreateInstance`.
+/// Creates `count` devices on the first physical device below, inside `vkCreateInstance`.
 ///
 /// # Safety
 /// The record's instance is live.
@@ -314,7 +316,7 @@ pub(crate) unsafe fn make_for_instance<const N: usize>(layer: &Layer, record: &I
     let Some(device) = unsafe { devices_below(layer, record) }.first().copied() else {
         return;
     };
-    // SAFETY: the device is at the level that the layer sees.
+    // SAFETY: the physical device came from the call below the layer.
     let made: Vec<_> = (0..count)
         .filter_map(|_| unsafe { make_extra::<N>(layer, record, device) })
         .collect();
@@ -325,7 +327,7 @@ pub(crate) unsafe fn make_for_instance<const N: usize>(layer: &Layer, record: &I
     }
 }
 
-/// Destroys a device that [`make_extra`] made (LAY-293).
+/// Destroys a device that [`make_extra`] created (LAY-293).
 ///
 /// # Safety
 /// `callback` is the loader's callback, and `next` belongs to `device`.
@@ -335,7 +337,7 @@ pub(crate) unsafe fn destroy_extra(
     device: vk::Device,
     next: vk::PFN_vkGetDeviceProcAddr,
 ) {
-    // SAFETY: the look-up belongs to the device.
+    // SAFETY: the look-up function belongs to the device.
     let destroy = unsafe { typed::<vk::PFN_vkDestroyDevice>(next(device, c"vkDestroyDevice".as_ptr())) };
     layer.journal(&format!("extra-device destroy={}", destroy.is_some()));
     if let (Some(callback), Some(destroy)) = (callback, destroy) {
@@ -344,7 +346,7 @@ pub(crate) unsafe fn destroy_extra(
     }
 }
 
-/// `vkDestroyDevice` of layer `N`.
+/// Implements `vkDestroyDevice` of layer `N`.
 ///
 /// # Safety
 /// The parameters are valid for this Vulkan command.
@@ -366,16 +368,16 @@ pub(crate) unsafe extern "system" fn destroy_device<const N: usize>(
         .instance(record.instance)
         .and_then(|instance| instance.callbacks.destroy);
     for (extra, next) in &record.extra_devices {
-        // SAFETY: the devices were made through the loader's callback.
+        // SAFETY: the devices were created through the loader's callback.
         unsafe { destroy_extra(&layer, callback, *extra, *next) };
     }
-    // SAFETY: the look-up and the handle belong together.
+    // SAFETY: the look-up function belongs to the handle.
     let destroy =
         unsafe { typed::<vk::PFN_vkDestroyDevice>((record.next)(record.handle, c"vkDestroyDevice".as_ptr())) };
     layer.forget(key);
     wrap::drop_wrappers_of(&layer, key);
     if let Some(destroy) = destroy {
-        // SAFETY: the handle is the one from below.
+        // SAFETY: the handle came from the call below at creation.
         unsafe { destroy(record.handle, allocator) };
     }
 }

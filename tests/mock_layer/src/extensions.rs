@@ -1,4 +1,4 @@
-//! `vkEnumerateDeviceExtensionProperties` of a layer with device extensions of its own (LAY-324).
+//! `vkEnumerateDeviceExtensionProperties` of a layer with its own device extensions (LAY-324).
 
 use std::ffi::{CStr, c_char};
 
@@ -19,7 +19,7 @@ pub(crate) fn property(name: &str, revision: u32) -> vk::ExtensionProperties {
     made
 }
 
-/// Returns the extensions in the configuration, which has lines `key NAME REVISION`.
+/// Returns the extensions in the lines `key NAME REVISION` of the configuration.
 pub(crate) fn configured(layer: &Layer, key: &str) -> Vec<vk::ExtensionProperties> {
     let parse = |value: &str| {
         let (name, revision) = value.split_once(' ').unwrap_or((value, "1"));
@@ -28,7 +28,7 @@ pub(crate) fn configured(layer: &Layer, key: &str) -> Vec<vk::ExtensionPropertie
     layer.config.all(key).map(parse).collect()
 }
 
-/// Copies a list out by the rules of the two-call queries.
+/// Copies a list to the caller, by the rules of two-call queries.
 ///
 /// # Safety
 /// `count` is readable and writable, and `out` is NULL or an array of `*count` elements.
@@ -52,8 +52,9 @@ pub(crate) unsafe fn copy_out<T: Copy>(list: &[T], count: *mut u32, out: *mut T)
     }
 }
 
-/// `vkEnumerateDeviceExtensionProperties` of layer `N`. For the layer's own name, returns its own list. For other names, returns the list
-/// from below, and adds its own extensions if the layer advertises them.
+/// Implements `vkEnumerateDeviceExtensionProperties` of layer `N`. For the layer's own name, returns the layer's list.
+/// For other names, returns the
+/// list of the call below, with the layer's extensions added if the layer advertises them.
 ///
 /// # Safety
 /// The parameters are valid for this Vulkan command.
@@ -94,7 +95,7 @@ pub(crate) unsafe extern "system" fn of_device<const N: usize>(
         return unsafe { below(inner, name, count, out) };
     }
     let mut lower = 0;
-    // SAFETY: the first call only returns the count, and the array of the second call has that number of elements.
+    // SAFETY: the first call has no array, and the array of the second call has the counted number of elements.
     unsafe {
         let _ = below(inner, name, &mut lower, std::ptr::null_mut());
         let mut rest = vec![vk::ExtensionProperties::default(); lower as usize];

@@ -1,4 +1,4 @@
-//! Requests of a layer to the loader other than passing calls on, and mistakes with a device that the layer wrapped (APP-186).
+//! Requests of a layer to the loader, and mistakes with a device that the layer wrapped (APP-186).
 //!
 //! The requests are:
 //!
@@ -17,7 +17,7 @@ use crate::abi::{SetDeviceLoaderData, SetInstanceLoaderData};
 use crate::instance::GARBAGE;
 use crate::layer::{InstanceRecord, Layer, typed};
 
-/// Asks both look-ups below for each name of an `ask` line, first without an instance.
+/// Calls both look-up functions below the layer for each name of an `ask` line, first without an instance.
 ///
 /// # Safety
 /// The record's instance is live.
@@ -25,7 +25,7 @@ pub(crate) unsafe fn ask(layer: &Layer, record: &InstanceRecord) {
     for text in layer.config.all("ask") {
         let Ok(name) = CString::new(text) else { continue };
         let answers = [vk::Instance::null(), record.handle].map(|handle| {
-            // SAFETY: the look-ups came from the link, and the handle is null or the one from below.
+            // SAFETY: the look-up functions came from the link, and the handle is null or came from the call below.
             let plain = unsafe { (record.next)(handle, name.as_ptr()) };
             let physical = record
                 .next_physical
@@ -40,7 +40,7 @@ pub(crate) unsafe fn ask(layer: &Layer, record: &InstanceRecord) {
     }
 }
 
-/// Calls the three global queries that the next look-up returns without an instance. The list queries only return counts.
+/// Looks up the three global queries below the layer without an instance, and calls them. The list queries only return counts.
 ///
 /// # Safety
 /// The record's look-up must come from the link.
@@ -48,10 +48,10 @@ pub(crate) unsafe fn call_globals(layer: &Layer, record: &InstanceRecord) {
     if !layer.config.flag("call-globals") {
         return;
     }
-    // SAFETY: the look-up accepts a null instance.
+    // SAFETY: the look-up function accepts a null instance.
     let find = |name: &CStr| unsafe { (record.next)(vk::Instance::null(), name.as_ptr()) };
     let (mut version, mut layers, mut extensions) = (0, 0, 0);
-    // SAFETY: the look-up returns a function of the command's type, and null lists are allowed.
+    // SAFETY: the look-up function returned a function of the command's type, and null lists are allowed.
     let results = unsafe {
         [
             typed::<vk::PFN_vkEnumerateInstanceVersion>(find(c"vkEnumerateInstanceVersion"))
@@ -68,10 +68,11 @@ pub(crate) unsafe fn call_globals(layer: &Layer, record: &InstanceRecord) {
     ));
 }
 
-/// Asks the look-up below for each name of an `ask-device` line. Also asks the function that this look-up returns for its own name.
+/// Calls the device look-up function below the layer for each name of an `ask-device` line. Looks each name up a second time, with the
+/// function that the look-up returns for its own name.
 ///
 /// # Safety
-/// The device is live, and `next` is the look-up that belongs to it.
+/// The device is live, and `next` is its look-up function.
 pub(crate) unsafe fn ask_device(layer: &Layer, device: vk::Device, next: vk::PFN_vkGetDeviceProcAddr) {
     for text in layer.config.all("ask-device") {
         let Ok(name) = CString::new(text) else { continue };
@@ -91,7 +92,8 @@ pub(crate) unsafe fn ask_device(layer: &Layer, device: vk::Device, next: vk::PFN
     }
 }
 
-/// An object of the layer's own. Like a C++ object, it begins with the address of readable memory, which is not the table of a device.
+/// Object that the layer uses in place of a device. Like a C++ object, it begins with the address of readable memory, which is not the
+/// table of a device.
 static OWN_DEVICE: &[usize; 8] = &GARBAGE;
 
 /// Returns the object that the layer passes down in a call of `name`: the device `inner`, or the layer's own object.
@@ -103,8 +105,8 @@ pub(crate) fn handed_on(layer: &Layer, name: &str, inner: usize) -> usize {
     }
 }
 
-/// Calls the callback with an object whose parent is an instance that the loader never made. Records the result, and if the object is
-/// unchanged.
+/// Calls the callback with an object whose parent is an instance that the loader did not create. Records the result, and whether the object
+/// is unchanged.
 pub(crate) fn stray_instance(layer: &Layer, set: Option<SetInstanceLoaderData>) {
     let Some(set) = set.filter(|_| layer.config.flag("stray-parent")) else {
         return;
@@ -117,7 +119,8 @@ pub(crate) fn stray_instance(layer: &Layer, set: Option<SetInstanceLoaderData>) 
     layer.journal(&format!("stray instance result={} same={same}", result.as_raw()));
 }
 
-/// Like `stray_instance`, for a device.
+/// Calls the callback for devices with an object whose parent is a device that the loader did not create. Records the result, and whether
+/// the object is unchanged.
 pub(crate) fn stray_device(layer: &Layer, set: Option<SetDeviceLoaderData>) {
     let Some(set) = set.filter(|_| layer.config.flag("stray-parent")) else {
         return;
@@ -130,7 +133,7 @@ pub(crate) fn stray_device(layer: &Layer, set: Option<SetDeviceLoaderData>) {
     layer.journal(&format!("stray device result={} same={same}", result.as_raw()));
 }
 
-/// Returns the value that overwrites a handle before the call goes down, if the configuration asks for that (BI-47).
+/// Returns the value that overwrites a handle before the call below, if the configuration has one (BI-47).
 pub(crate) fn clobbered(layer: &Layer, kind: &str) -> Option<u64> {
     if layer.config.lists("clobber", kind) {
         return Some((&raw const GARBAGE).addr() as u64);
@@ -138,16 +141,16 @@ pub(crate) fn clobbered(layer: &Layer, kind: &str) -> Option<u64> {
     layer.config.lists("clobber", &format!("{kind}-null")).then_some(0)
 }
 
-/// Records three facts after the call below: if the nodes are still the `same`, the address of the shared node, and if the layers have used
-/// up its links (LAY-232).
+/// Records three facts after the call below: whether the structures are still the `same`, the address of the shared structure, and whether
+/// its list of links is used up (LAY-232).
 ///
 /// # Safety
-/// `link` is the content of the live link node at `node`.
+/// `link` is the content of the live link structure at `node`.
 pub(crate) unsafe fn kept<L>(layer: &Layer, kind: &str, same: bool, node: usize, link: *mut *mut L) {
     if !layer.config.flag("keep-nodes") {
         return;
     }
-    // SAFETY: the caller passes a live link node, into which this writes the value that it already has.
+    // SAFETY: the caller passes a live link structure, and this code writes only the value that the structure already has.
     let left = unsafe {
         let left = link.read_volatile();
         link.write_volatile(left);

@@ -12,19 +12,19 @@ use crate::abi::{
 use crate::layer::{InstanceRecord, Layer, dispatch_word, layer, typed};
 use crate::{device, inquire, reenter, wrap};
 
-/// The look-ups of the entity below.
+/// Look-up functions of the next layer, or of the loader below the last layer.
 type Link = (vk::PFN_vkGetInstanceProcAddr, Option<GetPhysicalDeviceProcAddr>);
 
-/// Content of the loader's nodes before the application's `pNext` chain.
+/// Content of the loader's structures, which precede the application's `pNext` chain.
 struct Nodes {
-    /// The order and content of the nodes, for the journal.
+    /// Order and content of the structures, for the journal.
     seen: Vec<String>,
     link: Option<*mut InstanceNode>,
     set_loader_data: Option<SetInstanceLoaderData>,
     callbacks: DeviceCallbacks,
 }
 
-/// Reads the loader's nodes.
+/// Reads the loader's structures in the chain of a create info.
 ///
 /// # Safety
 /// `next` is the `pNext` that the layer received.
@@ -93,8 +93,8 @@ pub(crate) unsafe fn joined(names: &[*const c_char]) -> String {
     texts.join(",")
 }
 
-/// Returns the list with the elements that the configuration adds, and without those that it removes. `owned` keeps the added strings
-/// alive.
+/// Returns the list with the elements that the configuration adds, and without the elements that the configuration removes. `owned` keeps
+/// the added strings alive.
 ///
 /// # Safety
 /// Each element is a C string.
@@ -117,10 +117,11 @@ pub(crate) unsafe fn changed(
     names
 }
 
-/// Memory that is neither an instance nor a device: the value of a handle that a layer overwrites too early (BI-47).
+/// Memory that is neither an instance nor a device. A layer overwrites a handle with the address of this memory before it calls down
+/// (BI-47).
 pub(crate) static GARBAGE: [usize; 8] = [0x5151_5151; 8];
 
-/// `vkCreateInstance` of layer `N`.
+/// Implements `vkCreateInstance` of layer `N`.
 ///
 /// # Safety
 /// The parameters are valid for this Vulkan command, and the chain has the nodes of the loader.
@@ -133,7 +134,7 @@ pub(crate) unsafe extern "system" fn create_instance<const N: usize>(
     let _exclusive = layer.exclusive("vkCreateInstance");
     // SAFETY: the caller passes a valid create info.
     let nodes = unsafe { read_nodes((*info).p_next) };
-    // SAFETY: the caller passes a valid create info, with valid lists, and a writable handle.
+    // SAFETY: the caller passes a valid create info with valid lists, and a writable place for the handle.
     unsafe { record_creation(&layer, &*info, &nodes, *instance) };
     if layer.config.lists("reenter", "vkCreateInstance") {
         reenter::enumerate(&layer);
@@ -147,7 +148,7 @@ pub(crate) unsafe extern "system" fn create_instance<const N: usize>(
         vk::Instance::null()
     };
     if let Some(wrong) = inquire::clobbered(&layer, "instance") {
-        // SAFETY: the caller passes a handle that is writable.
+        // SAFETY: the caller passes a writable place for the handle.
         unsafe { *instance = vk::Instance::from_raw(wrong) };
     }
     // SAFETY: the nodes are those of this call.
@@ -176,10 +177,10 @@ pub(crate) unsafe extern "system" fn create_instance<const N: usize>(
     }
 }
 
-/// Does the configured work inside a successful creation.
+/// Does the configured work after a successful creation, before the call returns.
 ///
 /// # Safety
-/// `instance` holds the instance from below, and `nodes` are those of this call.
+/// `instance` has the instance from the call below, and `nodes` are those of this call.
 unsafe fn work_inside<const N: usize>(
     layer: &Layer,
     info: &vk::InstanceCreateInfo<'_>,
@@ -188,7 +189,7 @@ unsafe fn work_inside<const N: usize>(
     link: Link,
     own_instance: vk::Instance,
 ) {
-    // SAFETY: the caller promises an instance that the layers below created, and the nodes of this call.
+    // SAFETY: the caller promises an instance from the call below, and the structures of this call.
     let record = unsafe {
         keep_nodes(layer, info, nodes);
         remember(layer, *instance, nodes, link, own_instance)
@@ -208,12 +209,12 @@ unsafe fn work_inside<const N: usize>(
         unsafe { device::make_for_instance::<N>(layer, &record, count) };
     }
     if layer.wraps() {
-        // SAFETY: the handle is the one from below, and the callback belongs to its loader.
+        // SAFETY: the handle came from the call below, and the callback belongs to the same loader.
         unsafe { *instance = wrap::instance(layer, record.handle, nodes.set_loader_data) };
     }
 }
 
-/// Writes the received create info to the journal.
+/// Writes the received create info into the journal.
 ///
 /// # Safety
 /// The lists of `info` are valid.
@@ -240,7 +241,7 @@ unsafe fn record_creation(layer: &Layer, info: &vk::InstanceCreateInfo<'_>, node
 /// Calls the next `vkCreateInstance`, with the changes of the configuration.
 ///
 /// # Safety
-/// `info` is valid, and `next` is the look-up of the entity below.
+/// `info` is valid, and `next` is the look-up function below the layer.
 unsafe fn call_down(
     layer: &Layer,
     info: &vk::InstanceCreateInfo<'_>,
@@ -248,7 +249,7 @@ unsafe fn call_down(
     instance: *mut vk::Instance,
     next: vk::PFN_vkGetInstanceProcAddr,
 ) -> vk::Result {
-    // SAFETY: the look-up came from the link.
+    // SAFETY: the look-up function came from the link.
     let found = unsafe { typed::<vk::PFN_vkCreateInstance>(next(vk::Instance::null(), c"vkCreateInstance".as_ptr())) };
     let Some(create) = found else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
@@ -282,8 +283,8 @@ unsafe fn call_down(
 /// Calls the next `vkCreateInstance` again with the original arguments, after the first call returned `first`.
 ///
 /// # Safety
-/// The parameters are those of `call_down`, and `given` is the handle that came from above. After a success, `instance` holds the instance
-/// from below.
+/// The parameters are those of `call_down`, and `given` is the value of the handle before the first call. After a success, `instance` has
+/// the instance from the call below.
 unsafe fn call_down_again(
     info: *const vk::InstanceCreateInfo<'_>,
     allocator: *const vk::AllocationCallbacks<'_>,
@@ -304,13 +305,13 @@ unsafe fn call_down_again(
     }
 }
 
-/// Returns the look-ups of the entity below. Afterwards, the shared node points to the link below that entity (LAY-232).
+/// Returns the look-up functions below this layer. Afterwards, the shared structure points to the link of the next layer (LAY-232).
 ///
 /// # Safety
 /// The link node is live.
 unsafe fn advance(nodes: &Nodes) -> Option<Link> {
     let node = nodes.link?;
-    // SAFETY: the node is live and its union holds a link.
+    // SAFETY: the node is live and its union has a link.
     unsafe {
         let link = (*node).content.link;
         (*node).content.link = (*link).next;
@@ -318,13 +319,13 @@ unsafe fn advance(nodes: &Nodes) -> Option<Link> {
     }
 }
 
-/// Reads the nodes again after the call below returned.
+/// Reads the loader's structures again after the call below returned.
 ///
 /// # Safety
 /// `info` is valid, and `nodes` are the nodes in its chain.
 unsafe fn keep_nodes(layer: &Layer, info: &vk::InstanceCreateInfo<'_>, nodes: &Nodes) {
     let Some(node) = nodes.link else { return };
-    // SAFETY: the caller's chain is live, and the union of a link node holds a link.
+    // SAFETY: the caller's chain is live, and the union of a link node has a link.
     unsafe {
         let again = read_nodes(info.p_next);
         let same = again.seen == nodes.seen && again.link == nodes.link;
@@ -332,7 +333,7 @@ unsafe fn keep_nodes(layer: &Layer, info: &vk::InstanceCreateInfo<'_>, nodes: &N
     }
 }
 
-/// Functions of the entity below that the layer's own functions call. These functions are looked up when the instance is created.
+/// Names of functions below the layer that the layer's own functions call. The layer looks them up when the instance is created.
 const USED_LATER: [&CStr; 5] = [
     c"vkDestroyInstance",
     c"vkEnumeratePhysicalDevices",
@@ -341,10 +342,10 @@ const USED_LATER: [&CStr; 5] = [
     c"vkEnumerateDeviceExtensionProperties",
 ];
 
-/// Keeps the layer's data of an instance.
+/// Stores the layer's data about an instance.
 ///
 /// # Safety
-/// `handle` is the instance from below.
+/// `handle` came from the call below.
 unsafe fn remember(
     layer: &Layer,
     handle: vk::Instance,
@@ -369,7 +370,7 @@ unsafe fn remember(
     record
 }
 
-/// Returns the physical devices that the entity below reports.
+/// Returns the physical devices that the call below reports.
 ///
 /// # Safety
 /// The record's instance is live.
@@ -397,8 +398,8 @@ pub(crate) unsafe fn devices_below(layer: &Layer, record: &InstanceRecord) -> Ve
     devices
 }
 
-/// Uses the instance below while `vkCreateInstance` still runs (LAY-239), and checks that its physical devices share
-/// its dispatch word (LAY-250).
+/// Uses the instance before `vkCreateInstance` returns (LAY-239), and checks that its physical devices have the same dispatch word
+/// (LAY-250).
 ///
 /// # Safety
 /// The record's instance is live.
@@ -435,7 +436,7 @@ unsafe fn probe(layer: &Layer, record: &InstanceRecord) {
     ));
 }
 
-/// `vkDestroyInstance` of layer `N`.
+/// Implements `vkDestroyInstance` of layer `N`.
 ///
 /// # Safety
 /// The parameters are valid for this Vulkan command.
@@ -455,14 +456,14 @@ pub(crate) unsafe extern "system" fn destroy_instance<const N: usize>(
     let key = unsafe { dispatch_word(inner) };
     let Some(record) = layer.instance(key) else { return };
     for (extra, next) in &record.extra_devices {
-        // SAFETY: the devices were made through the record's callback.
+        // SAFETY: the devices were created through the record's callback.
         unsafe { device::destroy_extra(&layer, record.callbacks.destroy, *extra, *next) };
     }
     let stays = layer.config.number_of("fail", "vkDestroyInstance").is_some();
     // SAFETY: the function of this name has this signature.
     let destroy = unsafe { typed::<vk::PFN_vkDestroyInstance>(layer.below(key, c"vkDestroyInstance")) };
     if let Some(destroy) = destroy.filter(|_| !stays) {
-        // SAFETY: the handle is the one from below.
+        // SAFETY: the handle came from the call below at creation.
         unsafe { destroy(record.handle, allocator) };
     }
     layer.forget(key);

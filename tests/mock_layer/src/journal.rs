@@ -1,4 +1,4 @@
-//! The record of the calls that a layer received: one line for each event, appended to the file that the configuration names.
+//! Journal of the calls that a layer received. Each event is a line, which is appended to the file that the configuration names.
 //!
 //! Layers and drivers of one process may share the file. Each line is one `write` to a file opened for appending, so the order of the lines
 //! is the order of the calls.
@@ -6,7 +6,7 @@
 use std::fs::OpenOptions;
 use std::io::Write;
 
-/// Appends `NAME EVENT` to the journal at `path`. Reports a journal that cannot be written on standard error, because a test would
+/// Appends `NAME EVENT` to the journal at `path`. If the file cannot be written, prints this on standard error, because a test would
 /// otherwise only see an empty file.
 pub(crate) fn append(path: &str, name: &str, event: &str) {
     let line = format!("{name} {event}\n");

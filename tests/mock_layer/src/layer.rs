@@ -1,4 +1,4 @@
-//! A layer of the library: its configuration, its knowledge of the objects above and below it, and its journal.
+//! Layers of the library: their configuration, their data about objects, and their journal.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
@@ -16,55 +16,55 @@ use crate::system::library_path;
 /// Number of layers in the library (LAY-216).
 pub(crate) const IDENTITIES: usize = 4;
 
-/// An instance as this layer sees it.
+/// Data of this layer about an instance.
 #[derive(Clone)]
 pub(crate) struct InstanceRecord {
-    /// The handle that came from below.
+    /// Handle that came from the call below.
     pub(crate) handle: vk::Instance,
     pub(crate) next: vk::PFN_vkGetInstanceProcAddr,
     pub(crate) next_physical: Option<GetPhysicalDeviceProcAddr>,
     pub(crate) callbacks: DeviceCallbacks,
-    /// Devices that the layer made through the callback, each with the look-up directly below the layer.
+    /// Devices that the layer created through the callback, each with the look-up function directly below the layer.
     pub(crate) extra_devices: Vec<(vk::Device, vk::PFN_vkGetDeviceProcAddr)>,
-    /// An instance that the layer made through the loader's own entry points.
+    /// Instance that the layer created through the loader's exported functions.
     pub(crate) own_instance: vk::Instance,
 }
 
-/// A device as this layer sees it.
+/// Data of this layer about a device.
 #[derive(Clone)]
 pub(crate) struct DeviceRecord {
-    /// The handle that came from below.
+    /// Handle that came from the call below.
     pub(crate) handle: vk::Device,
     pub(crate) next: vk::PFN_vkGetDeviceProcAddr,
-    /// The dispatch word of the instance that the device belongs to.
+    /// Dispatch word of the device's instance.
     pub(crate) instance: usize,
-    /// The callback that writes the dispatch word into an object of the device.
+    /// Callback that writes the dispatch word into an object of the device.
     pub(crate) set_loader_data: Option<SetDeviceLoaderData>,
-    /// The extra devices, which are destroyed with this device.
+    /// Extra devices, which are destroyed together with this device.
     pub(crate) extra_devices: Vec<(vk::Device, vk::PFN_vkGetDeviceProcAddr)>,
 }
 
-/// Objects that a layer knows. The first word of any object of an instance or device serves as the key (LAY-250).
+/// Data about the objects of a layer. The key is the first word of any object of an instance or device (LAY-250).
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) instances: BTreeMap<usize, InstanceRecord>,
     pub(crate) devices: BTreeMap<usize, DeviceRecord>,
-    /// Answers of the entity below, by dispatch word and name.
+    /// Functions below the layer that were looked up, by dispatch word and name.
     pub(crate) known: BTreeMap<(usize, CString), unsafe extern "system" fn()>,
-    /// Maps a wrapper to the inner handle and dispatch word. The word is kept here too, because the loader writes the wrapper's own word
-    /// without the lock.
+    /// Maps a wrapper to the inner handle and dispatch word. The map has its own copy of the word, because the loader writes the word of
+    /// the wrapper without the lock.
     pub(crate) wrappers: BTreeMap<usize, (usize, usize)>,
     /// Maps an inner handle to its wrapper.
     pub(crate) wrapped: BTreeMap<usize, usize>,
 }
 
-/// A layer of the library.
+/// Layer of the library.
 pub(crate) struct Layer {
     pub(crate) identity: usize,
     pub(crate) config: Config,
     name: String,
     state: Mutex<State>,
-    /// `true` while the layer makes an instance for itself, so that this call makes no further instance.
+    /// `true` while the layer creates an instance for itself, so that this creation does not create another instance.
     pub(crate) inside_own: AtomicBool,
 }
 
@@ -81,7 +81,7 @@ impl Layer {
         }
     }
 
-    /// Returns the objects that the layer knows. The lock must not be held during a call out of the library.
+    /// Returns the objects that the layer knows. The caller must release the lock before a call out of the library.
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -91,7 +91,7 @@ impl Layer {
         self.config.flag("wrap")
     }
 
-    /// Checks that no other thread is inside such a command, if the configuration asks for this check.
+    /// Checks that no other thread runs one of these commands, if the configuration requests this check.
     pub(crate) fn exclusive(&self, command: &str) -> Option<Exclusive> {
         self.config
             .flag("exclusive")
@@ -113,8 +113,8 @@ impl Layer {
         self.state().devices.get(&key).cloned()
     }
 
-    /// Returns the function below this layer for an object with dispatch word `key`. Keeps the first answer, as layers do, because a loader
-    /// may later return a function above the layer. With `late-lookup`, asks each time.
+    /// Returns the function below this layer for an object with dispatch word `key`. Stores the first result, as layers do, because a
+    /// loader may later return a function above the layer. With `late-lookup`, looks the function up each time.
     pub(crate) fn below(&self, key: usize, name: &CStr) -> vk::PFN_vkVoidFunction {
         let entry = (key, name.to_owned());
         if let Some(known) = self.state().known.get(&entry) {
@@ -127,19 +127,19 @@ impl Layer {
         Some(found)
     }
 
-    /// Asks the entity below.
+    /// Looks up a function below the layer.
     fn look_up(&self, key: usize, name: &CStr) -> vk::PFN_vkVoidFunction {
         if let Some(device) = self.device(key) {
             if self.config.lists("through-instance", &name.to_string_lossy()) {
                 let instance = self.instance(device.instance)?;
-                // SAFETY: the look-up came from the loader's instance link, and the handle from the call that it served.
+                // SAFETY: the look-up function came from the loader's instance link, and the handle from the call below.
                 return unsafe { (instance.next)(instance.handle, name.as_ptr()) };
             }
-            // SAFETY: the look-up came from the loader's device link, and the handle from the call that it served.
+            // SAFETY: the look-up function came from the loader's device link, and the handle from the call below.
             return unsafe { (device.next)(device.handle, name.as_ptr()) };
         }
         let instance = self.instance(key)?;
-        // SAFETY: the look-up came from the loader's instance link, and the handle from the call that it served.
+        // SAFETY: the look-up function came from the loader's instance link, and the handle from the call below.
         let found = unsafe { (instance.next)(instance.handle, name.as_ptr()) };
         match (found, instance.next_physical) {
             // SAFETY: the caller passes valid parameters, and the layer below returned the function.
@@ -159,7 +159,7 @@ impl Layer {
 
 static LAYERS: [RwLock<Option<Arc<Layer>>>; IDENTITIES] = [const { RwLock::new(None) }; IDENTITIES];
 
-/// Returns the layer with this number. The first call makes it from the configuration.
+/// Returns the layer with this number. The first call creates the layer from the configuration.
 pub(crate) fn layer(identity: usize) -> Arc<Layer> {
     let slot = &LAYERS[identity];
     if let Some(layer) = slot.read().unwrap_or_else(PoisonError::into_inner).as_ref() {
@@ -202,12 +202,12 @@ pub(crate) unsafe fn dispatch_word(object: usize) -> usize {
     unsafe { *(object as *const usize) }
 }
 
-/// Returns the answer of a look-up as a function of type `F`.
+/// Returns the result of a look-up as a function of type `F`.
 ///
 /// # Safety
 /// `F` is the function pointer type of the command that was looked up.
 pub(crate) unsafe fn typed<F: Copy>(found: vk::PFN_vkVoidFunction) -> Option<F> {
     const { assert!(size_of::<F>() == size_of::<usize>()) };
-    // SAFETY: both are function pointers of one size, and the caller knows the type.
+    // SAFETY: both types are function pointers of one size, and the caller promises that `F` is the type of the command.
     found.map(|function| unsafe { std::mem::transmute_copy(&function) })
 }

@@ -1,52 +1,52 @@
 //! A Vulkan layer whose behaviour is chosen at run time.
 //!
 //! A test copies the library under its own name and writes a manifest that points to the copy. Beside the copy, it writes a text file with
-//! the extension `.conf` that configures the layer. The library has four layers. Lines before the first `[n]` head are for layer 0, lines
-//! under `[1]` to `[3]` for the other layers, and lines under `[all]` for every layer. Layer 0 has the usual symbols, layer n has
+//! the extension `.conf` that configures the layer. The library has four layers. Lines before the first heading `[n]` are for layer 0,
+//! lines under `[1]` to `[3]` for the other layers, and lines under `[all]` for every layer. Layer 0 has the usual symbols, layer n has
 //! `layernNegotiate`, `layernGetInstanceProcAddr` and `layernGetDeviceProcAddr`, which a manifest names under `functions`.
 //!
 //! | line | effect |
 //! |---|---|
-//! | `name TEXT` | the name in the journal; the layer name it answers `vkEnumerateDeviceExtensionProperties` for |
-//! | `journal PATH` | where to record events, one line each: the name, then the event |
-//! | `lookups` | record every name asked of the three look-up functions |
-//! | `negotiate N` | the interface version to answer (default 2) |
-//! | `negotiate-result N` | the result of the negotiation |
+//! | `name TEXT` | name in the journal, and layer name for which `vkEnumerateDeviceExtensionProperties` returns the layer's extensions |
+//! | `journal PATH` | file for events, one line each: the name, then the event |
+//! | `lookups` | record every name that is passed to the three look-up functions |
+//! | `negotiate N` | interface version to return (default 2) |
+//! | `negotiate-result N` | result of the negotiation |
 //! | `negotiate-null P` | leave `gipa`, `gdpa` or `gpdpa` NULL |
-//! | `negotiate-identity N` | give the pointers of another layer of the library |
-//! | `late-lookup` | ask the entity below at every call, where a layer usually keeps its first answers |
-//! | `through-instance NAME` | find the way down for a device command in the next `vkGetInstanceProcAddr` |
-//! | `answer-null NAME` | answer NULL for a command |
+//! | `negotiate-identity N` | return the pointers of another layer of the library |
+//! | `late-lookup` | look up the next function at every call; without this line, the layer stores its first results |
+//! | `through-instance NAME` | look up the next function for a device command with the next `vkGetInstanceProcAddr` |
+//! | `answer-null NAME` | return NULL in the look-up of a command |
 //! | `intercept NAME` | record each call of a command |
 //! | `fail NAME N` | return a result without calling down; 0 for success |
 //! | `fail-after NAME N` | `vkCreateInstance`, `vkCreateDevice`: call down, then return a result |
-//! | `retry NAME` | `vkCreateInstance`, `vkCreateDevice`, for the lowest layer: call down once more, after a failure with what came from above, after a success when what came up was destroyed |
-//! | `retries N` | how often `retry vkCreateInstance` does so (default 1) |
+//! | `retry NAME` | `vkCreateInstance`, `vkCreateDevice`, in the lowest layer: call down again; destroy the object of a first success before |
+//! | `retries N` | number of repetitions of `retry vkCreateInstance` (default 1) |
 //! | `wrap` | wrap every dispatchable object |
-//! | `api-version N` | change the application's version on the way down |
-//! | `add-instance-extension NAME`, `add-device-extension NAME` | ask for one more on the way down |
-//! | `remove-instance-extension NAME`, `remove-device-extension NAME` | take one out on the way down |
-//! | `clobber instance`, `clobber device` | overwrite the handle before calling down; with `-null` after it, by NULL |
-//! | `ask NAME` | ask both look-ups below, with and without an instance, after `vkCreateInstance` succeeded |
-//! | `call-globals` | call the three global queries that the look-up below answers without an instance, and record what they say |
-//! | `ask-device NAME` | ask the look-up below for a command after `vkCreateDevice` succeeded, and through that look-up what it answers for itself |
-//! | `hand-on NAME` | pass a call of a device command on with an object of the layer's own in place of the device |
-//! | `keep-nodes` | use the loader's nodes again after the call below returned |
-//! | `stray-parent` | offer the data callbacks an object of an instance or device that does not exist |
-//! | `exclusive` | end the process when creation, destruction or enumeration runs on two threads at once |
-//! | `probe` | call down inside `vkCreateInstance` and `vkCreateDevice` after they succeeded |
-//! | `reenter NAME` | call the loader's exports inside a command |
-//! | `own-instance` | make an instance through the loader inside `vkCreateInstance` |
-//! | `extra-devices N`, `instance-devices N` | make devices by the callback, in `vkCreateDevice` or `vkCreateInstance` |
+//! | `api-version N` | change the application's version in the call below |
+//! | `add-instance-extension NAME`, `add-device-extension NAME` | add an extension in the call below |
+//! | `remove-instance-extension NAME`, `remove-device-extension NAME` | remove an extension in the call below |
+//! | `clobber instance`, `clobber device` | overwrite the handle before the call below; with `-null` appended, by NULL |
+//! | `ask NAME` | call both look-up functions below, with and without an instance, after a successful `vkCreateInstance` |
+//! | `call-globals` | call the three global queries that can be looked up below without an instance, and record the results |
+//! | `ask-device NAME` | look up a command below after a successful `vkCreateDevice`, directly and through the looked-up `vkGetDeviceProcAddr` |
+//! | `hand-on NAME` | pass a call of a device command on with an object of the layer in place of the device |
+//! | `keep-nodes` | use the loader's structures again after the call below has returned |
+//! | `stray-parent` | call the data callbacks with an object of an instance or device that does not exist |
+//! | `exclusive` | end the process if creation, destruction or enumeration runs on two threads at the same time |
+//! | `probe` | call down in `vkCreateInstance` and `vkCreateDevice` after the call below has succeeded |
+//! | `reenter NAME` | call the loader's exported functions in a command |
+//! | `own-instance` | create an instance through the loader in `vkCreateInstance` |
+//! | `extra-devices N`, `instance-devices N` | create devices through the callback, in `vkCreateDevice` or `vkCreateInstance` |
 //! | `devices reverse`, `devices drop-first` | change the list of physical devices |
-//! | `devices overstate` | claim the most that a number can say when devices or groups are only counted |
-//! | `devices late` | claim none when devices are counted for the first time |
+//! | `devices overstate` | report the largest possible number if a query asks only for the number of devices or groups |
+//! | `devices late` | report no devices in the first query for their number |
 //! | `device-extension NAME N` | report a device extension as the layer's own |
-//! | `advertise` | report the layer's device extensions in the general list too |
-//! | `own-instance-command NAME`, `own-physical-command NAME`, `own-device-command NAME` | implement a command; a `*` at the end matches any rest |
-//! | `own-device-only` | answer for own commands in `vkGetDeviceProcAddr` and `vk_layerGetPhysicalDeviceProcAddr` only |
-//! | `own-result N` | what such a command returns, plus its argument |
-//! | `pre-version N`, `pre-layer NAME`, `pre-extension NAME`, `pre-grow`, `pre-fail N` | what the pre-instance functions do |
+//! | `advertise` | report the layer's device extensions in the list without a layer name too |
+//! | `own-instance-command NAME`, `own-physical-command NAME`, `own-device-command NAME` | implement a command; `*` at the end matches any text |
+//! | `own-device-only` | return own commands only in `vkGetDeviceProcAddr` and `vk_layerGetPhysicalDeviceProcAddr` |
+//! | `own-result N` | result of an own command, to which its argument is added |
+//! | `pre-version N`, `pre-layer NAME`, `pre-extension NAME`, `pre-grow`, `pre-fail N` | results of the pre-instance functions |
 
 mod abi;
 mod config;

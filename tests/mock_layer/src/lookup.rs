@@ -1,4 +1,4 @@
-//! The look-up functions of a layer: its own functions, and those that it passes on.
+//! Look-up functions of a layer, which return its own functions and those that the layer passes on.
 
 use std::ffi::{CStr, c_char};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ macro_rules! erased {
 }
 pub(crate) use erased;
 
-/// Returns a command that the layer implements itself, if its configuration asks for it.
+/// Returns a command that the layer itself implements, if the configuration needs it.
 fn written<const N: usize>(layer: &Layer, name: &str) -> vk::PFN_vkVoidFunction {
     match name {
         "vkCreateInstance" => erased!(instance::create_instance::<N>, vk::PFN_vkCreateInstance),
@@ -41,7 +41,7 @@ fn written<const N: usize>(layer: &Layer, name: &str) -> vk::PFN_vkVoidFunction 
     }
 }
 
-/// Returns the written functions for device commands.
+/// Returns a device command that the layer itself implements.
 fn written_for_device<const N: usize>(layer: &Layer, name: &str) -> vk::PFN_vkVoidFunction {
     match name {
         "vkGetDeviceProcAddr" => erased!(get_device_proc_addr::<N>, vk::PFN_vkGetDeviceProcAddr),
@@ -51,8 +51,8 @@ fn written_for_device<const N: usize>(layer: &Layer, name: &str) -> vk::PFN_vkVo
     }
 }
 
-/// Returns a command that the layer passes on: unchanged, or through a thunk that records each call. `below` is the function of the next
-/// entity. Without such a function, the command cannot be intercepted.
+/// Returns a command that the layer passes on: unchanged, or through a thunk that records each call. `below` is the function below the
+/// layer. If it is missing, the command cannot be intercepted.
 fn passed_on(layer: &Layer, name: &str, below: vk::PFN_vkVoidFunction) -> vk::PFN_vkVoidFunction {
     let seen = layer.wraps()
         || layer.config.lists("intercept", name)
@@ -66,7 +66,7 @@ fn passed_on(layer: &Layer, name: &str, below: vk::PFN_vkVoidFunction) -> vk::PF
     }
 }
 
-/// Reads the name and records the look-up. Returns `None` if the configuration hides the command.
+/// Reads the name, and records the look-up. Returns `None` if the configuration hides the command.
 ///
 /// # Safety
 /// `name` is a C string.
@@ -80,7 +80,7 @@ unsafe fn asked<'a>(layer: &Arc<Layer>, function: &str, handle: usize, name: *co
     (!layer.config.lists("answer-null", name)).then_some(name)
 }
 
-/// `vkGetInstanceProcAddr` of layer `N`.
+/// Implements `vkGetInstanceProcAddr` of layer `N`.
 ///
 /// # Safety
 /// The parameters are valid for this Vulkan command.
@@ -107,7 +107,7 @@ pub(crate) unsafe extern "system" fn get_instance_proc_addr<const N: usize>(
     passed_on(&layer, text, below)
 }
 
-/// `vk_layerGetPhysicalDeviceProcAddr` of layer `N` (LAY-303).
+/// Implements `vk_layerGetPhysicalDeviceProcAddr` of layer `N` (LAY-303).
 ///
 /// # Safety
 /// `name` is a C string, and `handle` is a live instance or null.
@@ -127,14 +127,14 @@ pub(crate) unsafe extern "system" fn get_physical_device_proc_addr<const N: usiz
     let inner = layer.inner(handle.as_raw() as usize);
     // SAFETY: `handle` is a live instance or a wrapper of one.
     let record = layer.instance(unsafe { dispatch_word(inner) })?;
-    // SAFETY: the look-up came from the loader's link, with the handle from below.
+    // SAFETY: the look-up function came from the loader's link, and the handle from the call below.
     let below = record
         .next_physical
         .and_then(|next| unsafe { next(record.handle, name) });
     below.and_then(|below| written::<N>(&layer, text).or_else(|| passed_on(&layer, text, Some(below))))
 }
 
-/// `vkGetDeviceProcAddr` of layer `N`.
+/// Implements `vkGetDeviceProcAddr` of layer `N`.
 ///
 /// # Safety
 /// The parameters are valid for this Vulkan command.

@@ -1,4 +1,4 @@
-//! The exported symbols of each layer of the library, and the negotiation (LAY-210 to LAY-217).
+//! Exported symbols of each layer of the library, and the negotiation (LAY-210 to LAY-217).
 
 use std::ffi::{c_char, c_void};
 
@@ -8,14 +8,14 @@ use crate::abi::{GetPhysicalDeviceProcAddr, NegotiateInterface};
 use crate::layer::layer;
 use crate::lookup::{get_device_proc_addr, get_instance_proc_addr, get_physical_device_proc_addr};
 
-/// The three look-ups of one layer.
+/// Three look-up functions of one layer.
 type Pointers = (
     vk::PFN_vkGetInstanceProcAddr,
     vk::PFN_vkGetDeviceProcAddr,
     GetPhysicalDeviceProcAddr,
 );
 
-/// Returns the look-ups of layer `identity`.
+/// Returns the look-up functions of layer `identity`.
 fn pointers(identity: usize) -> Pointers {
     match identity {
         1 => (
@@ -67,10 +67,10 @@ fn negotiate(identity: usize, interface: &mut NegotiateInterface) -> vk::Result 
     vk::Result::from_raw(result as i32)
 }
 
-/// Defines the exports of one layer: the negotiation, and the look-ups under the given names.
+/// Defines the exports of one layer: the negotiation and the look-up functions, with the given names.
 macro_rules! exports {
     ($identity:literal, $negotiate:ident, $instance:ident, $device:ident, $physical:ident) => {
-        /// `vkNegotiateLoaderLayerInterfaceVersion`.
+        /// Implements `vkNegotiateLoaderLayerInterfaceVersion`.
         ///
         /// # Safety
         /// `interface` points to a writable structure.
@@ -80,7 +80,7 @@ macro_rules! exports {
             negotiate($identity, unsafe { &mut *interface })
         }
 
-        /// `vkGetInstanceProcAddr`.
+        /// Implements `vkGetInstanceProcAddr`.
         ///
         /// # Safety
         /// `name` is a C string.
@@ -91,7 +91,7 @@ macro_rules! exports {
             unsafe { get_instance_proc_addr::<$identity>(instance, name) }
         }
 
-        /// `vkGetDeviceProcAddr`.
+        /// Implements `vkGetDeviceProcAddr`.
         ///
         /// # Safety
         /// `device` is live, and `name` is a C string.
@@ -102,7 +102,7 @@ macro_rules! exports {
             unsafe { get_device_proc_addr::<$identity>(device, name) }
         }
 
-        /// `vk_layerGetPhysicalDeviceProcAddr` (LAY-303).
+        /// Implements `vk_layerGetPhysicalDeviceProcAddr` (LAY-303).
         ///
         /// # Safety
         /// `name` is a C string.
@@ -144,7 +144,7 @@ exports!(
     layer3GetPhysicalDeviceProcAddr
 );
 
-/// Defines an introspection export of interface 0. Current loaders never call it (LAY-217), so the function only records a call.
+/// Defines an introspection export of interface 0. Current loaders never call it (LAY-217), so the function only records its call.
 macro_rules! introspection {
     ($($name:ident),*) => {$(
         /// Records the call.

@@ -1,4 +1,4 @@
-//! The physical devices that a layer reports: wrapped, reordered, or fewer (LAY-253).
+//! Physical devices that a layer reports, which may be wrapped, reordered, or fewer (LAY-253).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -26,7 +26,7 @@ fn shown(layer: &Layer, key: usize, mut devices: Vec<vk::PhysicalDevice>) -> Vec
     devices
 }
 
-/// `vkEnumeratePhysicalDevices` of layer `N`.
+/// Implements `vkEnumeratePhysicalDevices` of layer `N`.
 ///
 /// # Safety
 /// The parameters are valid for this Vulkan command.
@@ -53,7 +53,7 @@ pub(crate) unsafe extern "system" fn devices<const N: usize>(
     }
 }
 
-/// Claims that there are no devices when they are counted for the first time, if the configuration asks for it.
+/// If the configuration requests this, reports no devices in the first query for their number.
 ///
 /// # Safety
 /// `count` is writable.
@@ -65,7 +65,7 @@ unsafe fn come_late(layer: &Layer, count: *mut u32, counts_only: bool) {
     }
 }
 
-/// Claims the largest possible count, if nothing was written and the configuration asks for it.
+/// If the configuration requests this, reports the largest possible number in a query for the number alone.
 ///
 /// # Safety
 /// `count` is writable.
@@ -76,7 +76,7 @@ unsafe fn overstate(layer: &Layer, count: *mut u32, counts_only: bool) {
     }
 }
 
-/// `vkEnumeratePhysicalDeviceGroups` of layer `N`, under the core name.
+/// Implements `vkEnumeratePhysicalDeviceGroups` of layer `N`.
 ///
 /// # Safety
 /// The parameters are valid for this Vulkan command.
@@ -89,7 +89,7 @@ pub(crate) unsafe extern "system" fn groups<const N: usize>(
     unsafe { groups_by_name::<N>(c"vkEnumeratePhysicalDeviceGroups", instance, count, out) }
 }
 
-/// `vkEnumeratePhysicalDeviceGroupsKHR`, the name of the same command in the extension.
+/// Implements `vkEnumeratePhysicalDeviceGroupsKHR` of layer `N`, which is the same command in the extension.
 ///
 /// # Safety
 /// The parameters are valid for this Vulkan command.
@@ -102,7 +102,7 @@ pub(crate) unsafe extern "system" fn groups_khr<const N: usize>(
     unsafe { groups_by_name::<N>(c"vkEnumeratePhysicalDeviceGroupsKHR", instance, count, out) }
 }
 
-/// Passes the call down and changes the handles of each group.
+/// Passes the call down, and changes the handles of each group.
 ///
 /// # Safety
 /// The parameters are valid for this Vulkan command.

@@ -1,4 +1,5 @@
-//! The pre-instance functions of an implicit layer (LAY-270 to LAY-277), exported as `mockEnumerateInstance...` for the manifest to name.
+//! Pre-instance functions of an implicit layer (LAY-270 to LAY-277). They are exported as `mockEnumerateInstance...`, which a manifest can
+//! name.
 
 use std::ffi::c_char;
 
@@ -8,16 +9,16 @@ use crate::abi::Chain;
 use crate::extensions::{configured, copy_out};
 use crate::layer::{Layer, layer};
 
-/// The next function of a version chain.
+/// Next function of a version chain.
 type Version = unsafe extern "system" fn(chain: *const VersionChain, version: *mut u32) -> vk::Result;
-/// The next function of an extension chain.
+/// Next function of an extension chain.
 type Extensions = unsafe extern "system" fn(
     chain: *const ExtensionChain,
     layer: *const c_char,
     count: *mut u32,
     out: *mut vk::ExtensionProperties,
 ) -> vk::Result;
-/// The next function of a layer chain.
+/// Next function of a layer chain.
 type Layers =
     unsafe extern "system" fn(chain: *const LayerChain, count: *mut u32, out: *mut vk::LayerProperties) -> vk::Result;
 
@@ -31,7 +32,7 @@ pub(crate) struct ExtensionChain(Chain<Extensions>);
 #[repr(transparent)]
 pub(crate) struct LayerChain(Chain<Layers>);
 
-/// Records the call and its node, and returns the failure that the configuration asks for.
+/// Records the call and its node, and returns the configured failure.
 fn begin<F>(layer: &Layer, function: &str, chain: &Chain<F>) -> Option<vk::Result> {
     let fits = chain.size as usize == size_of::<Chain<F>>();
     layer.journal(&format!(
@@ -44,7 +45,7 @@ fn begin<F>(layer: &Layer, function: &str, chain: &Chain<F>) -> Option<vk::Resul
         .map(|code| vk::Result::from_raw(code as i32))
 }
 
-/// Returns the number that `pre-grow` adds: one more at each call, so that the count differs between the two calls of a query (BI-52).
+/// Returns the number that `pre-grow` adds: one more at each call, so that the two calls of a query have different counts (BI-52).
 fn growth(layer: &Layer) -> usize {
     static CALLS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
     let calls = CALLS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -55,7 +56,7 @@ fn growth(layer: &Layer) -> usize {
     }
 }
 
-/// `vkEnumerateInstanceVersion` of the layer, which is called before the loader's.
+/// Pre-instance function of the layer for `vkEnumerateInstanceVersion`.
 ///
 /// # Safety
 /// `chain` is a node of the loader, and `version` is writable.
@@ -67,16 +68,16 @@ unsafe extern "system" fn mockEnumerateInstanceVersion(chain: *const VersionChai
     if let Some(result) = begin(&layer, "vkEnumerateInstanceVersion", chain) {
         return result;
     }
-    // SAFETY: the node has the function of the next link together with that link.
+    // SAFETY: the node has the function of the next link, which is called with that link.
     let result = unsafe { (chain.next_layer)(chain.next_link.cast(), version) };
     if let Some(wanted) = layer.config.number("pre-version") {
-        // SAFETY: the caller passes a writable number.
+        // SAFETY: the caller passes a writable place for the version.
         unsafe { *version = wanted as u32 };
     }
     result
 }
 
-/// `vkEnumerateInstanceExtensionProperties` of the layer, which is called before the loader's.
+/// Pre-instance function of the layer for `vkEnumerateInstanceExtensionProperties`.
 ///
 /// # Safety
 /// `chain` is a node of the loader, and the other parameters are valid for the command.
@@ -96,11 +97,11 @@ unsafe extern "system" fn mockEnumerateInstanceExtensionProperties(
     let added = configured(&layer, "pre-extension");
     let grown = vec![crate::extensions::property("VK_EXT_mock_grown", 1); growth(&layer)];
     if added.is_empty() && grown.is_empty() {
-        // SAFETY: the node has the function of the next link together with that link.
+        // SAFETY: the node has the function of the next link, which is called with that link.
         return unsafe { (chain.next_layer)(chain.next_link.cast(), name, count, out) };
     }
     let mut lower = 0;
-    // SAFETY: the first call only returns the count, and the array of the second call has that number of elements. The caller's array is
+    // SAFETY: the first call has no array, and the array of the second call has the counted number of elements. The caller's array is
     // valid.
     unsafe {
         let _ = (chain.next_layer)(chain.next_link.cast(), name, &mut lower, std::ptr::null_mut());
@@ -112,7 +113,7 @@ unsafe extern "system" fn mockEnumerateInstanceExtensionProperties(
     }
 }
 
-/// `vkEnumerateInstanceLayerProperties` of the layer, which is called before the loader's.
+/// Pre-instance function of the layer for `vkEnumerateInstanceLayerProperties`.
 ///
 /// # Safety
 /// `chain` is a node of the loader, and the other parameters are valid for the command.
@@ -140,11 +141,11 @@ unsafe extern "system" fn mockEnumerateInstanceLayerProperties(
     });
     let added: Vec<_> = named.collect();
     if added.is_empty() {
-        // SAFETY: the node has the function of the next link together with that link.
+        // SAFETY: the node has the function of the next link, which is called with that link.
         return unsafe { (chain.next_layer)(chain.next_link.cast(), count, out) };
     }
     let mut lower = 0;
-    // SAFETY: the first call only returns the count, and the array of the second call has that number of elements. The caller's array is
+    // SAFETY: the first call has no array, and the array of the second call has the counted number of elements. The caller's array is
     // valid.
     unsafe {
         let _ = (chain.next_layer)(chain.next_link.cast(), &mut lower, std::ptr::null_mut());

@@ -7,7 +7,7 @@ use ash::vk;
 
 use crate::layer::{Layer, typed};
 
-/// Returns a symbol of the loader that is already in the process.
+/// Returns the address of an exported function of the loader, whose library is already in the process.
 #[cfg(unix)]
 fn loader_symbol(name: &CStr) -> vk::PFN_vkVoidFunction {
     // SAFETY: the name is a C string. RTLD_NOLOAD only finds a library that is already loaded.
@@ -23,7 +23,7 @@ fn loader_symbol(name: &CStr) -> vk::PFN_vkVoidFunction {
     unsafe { std::mem::transmute::<*mut libc::c_void, vk::PFN_vkVoidFunction>(address) }
 }
 
-/// Returns a symbol of the loader that is already in the process.
+/// Returns the address of an exported function of the loader, whose library is already in the process.
 #[cfg(windows)]
 fn loader_symbol(name: &CStr) -> vk::PFN_vkVoidFunction {
     use windows_sys::Win32::System::LibraryLoader::{GetModuleHandleW, GetProcAddress};
@@ -33,10 +33,10 @@ fn loader_symbol(name: &CStr) -> vk::PFN_vkVoidFunction {
     unsafe { std::mem::transmute(address) }
 }
 
-/// Asks the loader for its extensions, layers and version, and records the answers.
+/// Queries the loader's extensions, layers and version, and records the results.
 pub(crate) fn enumerate(layer: &Layer) {
     let (mut extensions, mut layers, mut version) = (0, 0, 0);
-    // SAFETY: the symbols have the signatures of the commands they are named after, and count queries pass no array.
+    // SAFETY: each symbol has the signature of the command with its name, and the count queries pass no array.
     let results = unsafe {
         [
             typed::<vk::PFN_vkEnumerateInstanceExtensionProperties>(loader_symbol(
@@ -55,14 +55,14 @@ pub(crate) fn enumerate(layer: &Layer) {
     ));
 }
 
-/// Makes an instance through the loader's `vkCreateInstance`, as an application would. Returns null after a failure, and if the call comes
-/// from the creation of such an instance.
+/// Creates an instance through the loader's `vkCreateInstance`, as an application would. Returns null after a failure, or if the layer is
+/// already creating an instance in this way.
 pub(crate) fn own_instance(layer: &Layer) -> vk::Instance {
     let mut instance = vk::Instance::null();
     if layer.inside_own.swap(true, Ordering::Relaxed) {
         return instance;
     }
-    // SAFETY: the symbol has the signature of the command of its name.
+    // SAFETY: the symbol has the signature of the command with its name.
     let create = unsafe { typed::<vk::PFN_vkCreateInstance>(loader_symbol(c"vkCreateInstance")) };
     let info = vk::InstanceCreateInfo::default();
     // SAFETY: the create info is valid, there is no allocator, and the handle is writable.
@@ -80,7 +80,7 @@ pub(crate) fn own_instance(layer: &Layer) -> vk::Instance {
 fn count_devices(instance: vk::Instance) -> u32 {
     let mut count = 0;
     if instance != vk::Instance::null() {
-        // SAFETY: the symbol has the signature of the command of its name.
+        // SAFETY: the symbol has the signature of the command with its name.
         let enumerate =
             unsafe { typed::<vk::PFN_vkEnumeratePhysicalDevices>(loader_symbol(c"vkEnumeratePhysicalDevices")) };
         if let Some(enumerate) = enumerate {
@@ -91,12 +91,12 @@ fn count_devices(instance: vk::Instance) -> u32 {
     count
 }
 
-/// Destroys an instance that [`own_instance`] made.
+/// Destroys an instance that [`own_instance`] created.
 pub(crate) fn destroy_own(instance: vk::Instance) {
     if instance == vk::Instance::null() {
         return;
     }
-    // SAFETY: the symbol has the signature of the command of its name.
+    // SAFETY: the symbol has the signature of the command with its name.
     if let Some(destroy) = unsafe { typed::<vk::PFN_vkDestroyInstance>(loader_symbol(c"vkDestroyInstance")) } {
         // SAFETY: the instance is live, and none of its objects is in use.
         unsafe { destroy(instance, std::ptr::null()) };

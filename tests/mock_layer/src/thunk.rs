@@ -1,8 +1,8 @@
 //! Interception of commands whose signature the layer does not know.
 //!
-//! A numbered piece of machine code for each intercepted name saves the argument registers and calls [`route`]. Then it restores the
-//! registers and jumps to the address that [`route`] returned. [`route`] sees the first argument, a dispatchable handle, and may replace it
-//! by the handle that the layer wrapped.
+//! Each intercepted name has a thunk, which is a numbered piece of machine code. The thunk saves the argument registers and calls
+//! [`route`]. Then it restores the registers and jumps to the address that [`route`] returned. [`route`] reads the first argument, a
+//! dispatchable handle, and may replace it by the handle that the layer wrapped.
 
 #[cfg(target_arch = "arm")]
 mod arm;
@@ -18,7 +18,7 @@ use ash::vk;
 
 use crate::layer::{dispatch_word, layer};
 
-/// Upper bound on the names that one library can intercept; Vulkan has fewer commands.
+/// Upper bound on the names that one library can intercept. Vulkan has fewer commands.
 const SLOTS: usize = 1536;
 
 static NAMES: RwLock<Vec<(usize, CString)>> = RwLock::new(Vec::new());
@@ -37,7 +37,7 @@ pub(crate) fn intercept(identity: usize, name: &str) -> vk::PFN_vkVoidFunction {
             })
         })?;
     let address = (&raw const mock_layer_thunks).addr() + slot * THUNK_SIZE;
-    // SAFETY: the address is the start of a thunk, which is code that follows the C convention.
+    // SAFETY: the address is the start of a thunk, which is code with the calling convention of C.
     Some(unsafe { std::mem::transmute::<usize, unsafe extern "system" fn()>(address) })
 }
 
@@ -46,10 +46,10 @@ pub(crate) fn forget() {
     *NAMES.write().unwrap_or_else(PoisonError::into_inner) = Vec::new();
 }
 
-/// Returns the address at which a thunk continues. `thunk` is an address inside it, and `first` is the saved first argument.
+/// Returns the address at which a thunk continues. `thunk` is an address inside the thunk, and `first` points to the saved first argument.
 ///
 /// # Safety
-/// Only a thunk may call this. `first` is the saved register, which holds a live dispatchable handle.
+/// Only a thunk may call this function. `first` points to the saved register, which contains a live dispatchable handle.
 unsafe extern "C" fn route(thunk: usize, first: *mut usize) -> *const c_void {
     let slot = (thunk - (&raw const mock_layer_thunks).addr()) / THUNK_SIZE;
     let (identity, name) = NAMES.read().unwrap_or_else(PoisonError::into_inner)[slot].clone();
@@ -161,7 +161,8 @@ std::arch::global_asm!(
     route = sym route,
 );
 
-// This system passes arguments in four registers of each kind. The called function needs stack space for the first four.
+// The calling convention of Windows passes arguments in four registers of each kind. The called function needs stack space for the first
+// four.
 #[cfg(all(target_arch = "x86_64", windows))]
 std::arch::global_asm!(
     ".section .text$mock_layer_thunks,\"xr\"",

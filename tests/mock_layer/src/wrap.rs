@@ -13,7 +13,7 @@ use crate::abi::{SetDeviceLoaderData, SetInstanceLoaderData};
 use crate::layer::{Layer, dispatch_word, layer, typed};
 use crate::lookup::erased;
 
-/// A wrapper: the object that the application's handle points to.
+/// Wrapper, which is the object that the application's handle points to.
 #[repr(C)]
 struct Wrapper {
     dispatch: usize,
@@ -33,7 +33,7 @@ fn wrapper_with(layer: &Layer, inner: usize, key: usize, dispatch: usize) -> usi
     made
 }
 
-/// Returns the wrapper of an object with dispatch word `key`. The wrapper gets the same dispatch word.
+/// Returns the wrapper of an object with dispatch word `key`. The wrapper has the same dispatch word.
 pub(crate) fn wrapper(layer: &Layer, inner: usize, key: usize) -> usize {
     wrapper_with(layer, inner, key, key)
 }
@@ -50,7 +50,7 @@ unsafe fn bare_wrapper(layer: &Layer, inner: usize) -> usize {
 /// Wraps an instance. The loader's callback writes the dispatch word (LAY-251).
 ///
 /// # Safety
-/// `handle` is the instance from below, and `set` is the loader's callback for it.
+/// `handle` is the instance from the call below, and `set` is the loader's callback for instances.
 pub(crate) unsafe fn instance(layer: &Layer, handle: vk::Instance, set: Option<SetInstanceLoaderData>) -> vk::Instance {
     // SAFETY: the caller passes a live handle.
     let wrapper = unsafe { bare_wrapper(layer, handle.as_raw() as usize) };
@@ -68,7 +68,7 @@ pub(crate) unsafe fn instance(layer: &Layer, handle: vk::Instance, set: Option<S
 /// Wraps a device. The loader's callback writes the dispatch word.
 ///
 /// # Safety
-/// `handle` is the device from below, and `set` is the loader's callback for it.
+/// `handle` is the device from the call below, and `set` is the loader's callback for devices.
 pub(crate) unsafe fn device(layer: &Layer, handle: vk::Device, set: Option<SetDeviceLoaderData>) -> vk::Device {
     // SAFETY: the caller passes a live handle.
     let wrapper = unsafe { bare_wrapper(layer, handle.as_raw() as usize) };
@@ -102,7 +102,7 @@ fn free(state: &mut crate::layer::State, at: usize) {
     }
 }
 
-/// Calls `call` while a `VkDeviceGroupDeviceCreateInfo` in the chain has the physical devices below the layer.
+/// Calls `call`. Meanwhile, a `VkDeviceGroupDeviceCreateInfo` in the chain has the handles below the layer.
 ///
 /// # Safety
 /// `next` is a valid chain.
@@ -144,7 +144,7 @@ unsafe fn listed<T: Copy>(array: *const T, count: u32) -> Vec<T> {
     unsafe { std::slice::from_raw_parts(array, count as usize) }.to_vec()
 }
 
-/// Returns the handles below the layer for the handles of an array.
+/// Returns the handles below the layer for those of an array.
 ///
 /// # Safety
 /// `handles` points to `count` elements, or is NULL.
@@ -185,8 +185,8 @@ macro_rules! below {
     }};
 }
 
-/// Wraps a queue or command buffer that came from below; 0 stays 0. The object below gets its dispatch word too, because the layers further
-/// down need it, and the application side only sees the wrapper.
+/// Wraps a queue or command buffer that came from the call below, and leaves 0 unchanged. Also sets the dispatch word of the wrapped
+/// object, because lower layers need it, and the loader sets only that of the wrapper.
 ///
 /// # Safety
 /// `inner` is an object of `device`, whose dispatch word is `key`.
@@ -197,7 +197,7 @@ unsafe fn wrap_object(layer: &Layer, device: vk::Device, key: usize, inner: u64)
     let made = wrapper(layer, inner as usize, key);
     if let Some(set) = layer.device(key).and_then(|record| record.set_loader_data) {
         for object in [inner as usize, made] {
-            // SAFETY: the object starts with a writable dispatch word, and the device is the one from below.
+            // SAFETY: the object starts with a writable dispatch word, and the device came from the call below.
             let _ = unsafe { set(device, object as *mut c_void) };
         }
     }
@@ -209,7 +209,7 @@ unsafe extern "system" fn get_queue<const N: usize>(device: vk::Device, family: 
     let layer = layer(N);
     let (inner, key, next) = below!(layer, device, vk::Device, vk::PFN_vkGetDeviceQueue, c"vkGetDeviceQueue");
     if let Some(next) = next {
-        // SAFETY: the caller passes valid arguments, and the handle is the one below the layer. The call then writes the queue.
+        // SAFETY: the caller passes valid arguments, and the handle is the one below the layer. The call writes the queue.
         unsafe {
             next(inner, family, index, out);
             *out = vk::Queue::from_raw(wrap_object(&layer, inner, key, (*out).as_raw()));
@@ -232,7 +232,7 @@ unsafe extern "system" fn get_queue_2<const N: usize>(
         c"vkGetDeviceQueue2"
     );
     if let Some(next) = next {
-        // SAFETY: the arguments are the caller's, and the handle is the one below the layer. The call then writes the queue.
+        // SAFETY: the arguments are the caller's, and the handle is the one below the layer. The call writes the queue.
         unsafe {
             next(inner, info, out);
             *out = vk::Queue::from_raw(wrap_object(&layer, inner, key, (*out).as_raw()));
@@ -260,7 +260,7 @@ unsafe extern "system" fn allocate<const N: usize>(
     // SAFETY: the arguments are the caller's, and the handles are those below the layer.
     let result = unsafe { next(inner, info, out) };
     if result == vk::Result::SUCCESS {
-        // SAFETY: the command wrote as many handles as the create info says.
+        // SAFETY: the command wrote the number of handles in the create info.
         for buffer in unsafe { std::slice::from_raw_parts_mut(out, (*info).command_buffer_count as usize) } {
             // SAFETY: the buffer belongs to the device.
             *buffer = vk::CommandBuffer::from_raw(unsafe { wrap_object(&layer, inner, key, buffer.as_raw()) });
@@ -322,7 +322,7 @@ unsafe extern "system" fn submit<const N: usize>(
     unsafe { next(inner, count, copies.as_ptr(), fence) }
 }
 
-/// Runs `vkQueueSubmit2`, or the alias `name`.
+/// Implements `vkQueueSubmit2` and its alias; `name` is the called one.
 unsafe fn submit_2_by_name<const N: usize>(
     name: &std::ffi::CStr,
     queue: vk::Queue,

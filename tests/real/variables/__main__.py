@@ -1,12 +1,12 @@
 """Finds out which variables change the content of a driver catalogue, and writes the table of loader/catalogue.
 
-    python3 tests/real/variables VKLOADER LIBRARY [ROOT...]
+python3 tests/real/variables VKLOADER LIBRARY [ROOT...]
 
 Each ROOT is a folder with a whole system, by default this one, and bubblewrap starts programs in it. Candidates are all variables that the
-drivers read while `vkloader catalogue update` asks them, and all names in the library of a driver with a device. Each candidate gets
-several values. The script first sets all candidates at once. If this changes the catalogue, the script tries halves of the candidates,
-until it has found single variables. A variable counts as harmless only if a driver with a device reads it, because a driver may use other
-variables only with a device. The script keeps its results in target/variables.json, and an interrupted run continues with the next value.
+drivers read during `vkloader catalogue update`, and all names in the library of a driver with a device. Each candidate gets several values.
+The script first sets all candidates at the same time. If the catalogue changes, the script tries halves of the candidates, until it has
+found single variables. A variable counts as harmless only if a driver with a device reads it, because a driver may use other variables only
+with a device. The script stores its results in target/variables.json, and continues an interrupted run with the next value.
 """
 
 import json
@@ -23,16 +23,16 @@ ROOT = Path(__file__).resolve().parent.parent.parent.parent
 TABLE = ROOT / "loader/catalogue/src/variables.txt"
 KEPT = ROOT / "target/variables.json"
 VALUES = ("", "0", "1", "true", "no", "all", "1.1", "-1", "/nowhere/at/all")
-# Matches names of variables in a library, but not other names of Mesa in the same form.
+# Pattern of variables in a library. It does not match other names of Mesa in the same form.
 WORDS = re.compile(rb"(?<=\0)(?:MESA|LP|GALLIUM|NIR|DRI|MDA)_(?!PRIM_|SHADER_(?!CACHE))[A-Z0-9_]{2,}(?=\0)")
-# Variables that all programs read, and that belong to no driver.
+# Pattern of variables that all programs read, and that belong to no driver.
 COMMON = re.compile(
     r"(HOME|PATH|USER|LOGNAME|PWD|TERM|TMPDIR|TMP|TEMP|TEMPDIR|SHELL|LANG|LANGUAGE|DISPLAY|XAUTHORITY|XDG_\w+|LC_\w+|WAYLAND_\w+|XCB_\w+|"
     r"VK_\w+|VKL_\w+|LD_\w+|RUST\w*|DBUS_\w+|MALLOC_\w+|GCONV_PATH|LOCPATH|NLSPATH|TZ|TZDIR|ICU_\w+|POSIXLY_CORRECT|GLIBC_TUNABLES|NO_COLOR|"
     r"COLUMNS|TERMINFO\w*|XLOCALEDIR|XKB_\w+|GETCONF_DIR|SUDO_\w+|PKEXEC_UID|CLICOLOR\w*)$"
 )
-# Variables that vendors document for drivers which are not available here. Layers and programs read them, and their effects are not part of a
-# catalogue.
+# Variables that vendors document for drivers which were not available for measurements. Layers and programs read these variables, whose
+# effects are not part of a catalogue.
 DOCUMENTED = {
     "DRI_PRIME": ("unknown", "unset"),
     "DZN_DEBUG": ("unknown", "counts"),
@@ -80,7 +80,7 @@ class System:
         return "unknown"
 
     def ask(self, **variables):
-        """Returns the content of a catalogue with these variables: for each driver a part of its entry."""
+        """Returns the content of a catalogue with these variables: a part of the entry of each driver."""
         home = self.scratch / "home"
         shutil.rmtree(home, ignore_errors=True)
         home.mkdir()
@@ -105,7 +105,7 @@ class System:
         return found
 
     def names(self):
-        """Returns variables that drivers may read, each with whether a driver with a device reads it."""
+        """Returns the variables that drivers may read. The value is True if a driver with a device reads the variable."""
         notes = self.scratch / "notes"
         known = self.ask(LD_PRELOAD=str(self.scratch / "names.so"), VKL_NAMES=str(notes))
         with_device = {name.split("_icd")[0] for name, driver in known.items() if driver["devices"]}
@@ -138,7 +138,7 @@ def look(system, kept):
     if system.ask() != before:
         raise SystemExit("the drivers do not answer twice the same")
     names = system.names()
-    # A variable that changes something is not combined with others, because it would hide their changes.
+    # A variable with an effect is not combined with others, because its changes would hide theirs.
     tried = kept.setdefault("tried", {}).setdefault(system.version, {})
     found = {}
     for value in VALUES:

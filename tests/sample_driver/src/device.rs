@@ -1,4 +1,4 @@
-//! The logical device and its queue.
+//! Logical device of the driver, and its queue.
 
 use std::ffi::c_char;
 
@@ -7,22 +7,22 @@ use ash::vk::Handle;
 
 use crate::instance::{LOADER_MAGIC, none};
 
-/// A queue.
+/// Queue of a device.
 #[repr(C)]
 struct Queue {
-    /// The word that belongs to the loader.
+    /// Word that belongs to the loader.
     loader: usize,
 }
 
-/// A device, which owns its queue.
+/// Logical device, which owns its queue.
 #[repr(C)]
 struct Device {
-    /// The word that belongs to the loader.
+    /// Word that belongs to the loader.
     loader: usize,
     queue: Queue,
 }
 
-/// `vkEnumerateDeviceExtensionProperties`: the device has no extension.
+/// Implements `vkEnumerateDeviceExtensionProperties`. The device has no extension.
 pub(crate) unsafe extern "system" fn extensions(
     _: vk::PhysicalDevice,
     _: *const c_char,
@@ -57,12 +57,12 @@ pub(crate) unsafe extern "system" fn create(
 pub(crate) unsafe extern "system" fn destroy(device: vk::Device, _: *const vk::AllocationCallbacks<'_>) {
     let device = device.as_raw() as *mut Device;
     if !device.is_null() {
-        // SAFETY: the handle came from `create`, and its owner gives it up.
+        // SAFETY: the handle came from `create`, and the caller does not use it after this call.
         drop(unsafe { Box::from_raw(device) });
     }
 }
 
-/// `vkGetDeviceQueue`: the one queue.
+/// Implements `vkGetDeviceQueue`. The device has only one queue.
 pub(crate) unsafe extern "system" fn queue(device: vk::Device, _: u32, _: u32, out: *mut vk::Queue) {
     let device = device.as_raw() as *mut Device;
     // SAFETY: the handle came from `create` and is alive.
@@ -71,12 +71,12 @@ pub(crate) unsafe extern "system" fn queue(device: vk::Device, _: u32, _: u32, o
     unsafe { *out = vk::Queue::from_raw(queue as u64) };
 }
 
-/// `vkDeviceWaitIdle`: the device never works.
+/// Implements `vkDeviceWaitIdle`. The device never has work.
 pub(crate) unsafe extern "system" fn wait(_: vk::Device) -> vk::Result {
     vk::Result::SUCCESS
 }
 
-/// `vkQueueWaitIdle`: the queue never works.
+/// Implements `vkQueueWaitIdle`. The queue never has work.
 pub(crate) unsafe extern "system" fn wait_for_queue(_: vk::Queue) -> vk::Result {
     vk::Result::SUCCESS
 }

@@ -1,4 +1,4 @@
-//! The instance, and its one physical device with the properties that every driver must report.
+//! Instance of the driver, and its only physical device, with the properties that every driver must report.
 
 use std::ffi::c_char;
 
@@ -9,32 +9,32 @@ use ash::vk::Handle;
 /// buffers.
 pub(crate) const LOADER_MAGIC: usize = 0x01CD_C0DE;
 
-/// A physical device.
+/// Physical device of the driver.
 #[repr(C)]
 struct PhysicalDevice {
-    /// The word that belongs to the loader.
+    /// Word that belongs to the loader.
     loader: usize,
 }
 
-/// An instance, which owns its physical device.
+/// Instance, which owns its physical device.
 #[repr(C)]
 struct Instance {
-    /// The word that belongs to the loader.
+    /// Word that belongs to the loader.
     loader: usize,
     device: PhysicalDevice,
 }
 
 /// Version of the API that the driver implements, which is also in the manifest.
 const API: u32 = vk::API_VERSION_1_0;
-/// The name of the device.
+/// Name of the device.
 const NAME: &std::ffi::CStr = c"Sample device";
-/// Bytes of the device's memory.
+/// Size of the device's memory, in bytes.
 const MEMORY: u64 = 1 << 20;
 
-/// Writes a count of zero, for lists that are empty.
+/// Answers a query for an empty list with a count of zero.
 ///
 /// # Safety
-/// `count` may be written.
+/// `count` is valid for writes.
 pub(crate) unsafe fn none(count: *mut u32) -> vk::Result {
     // SAFETY: the caller promises a writable `count`.
     unsafe { *count = 0 };
@@ -44,7 +44,7 @@ pub(crate) unsafe fn none(count: *mut u32) -> vk::Result {
 /// Answers a query for a list with one element. Returns the count if `out` is null, otherwise the element if there is space for it.
 ///
 /// # Safety
-/// `count` may be read and written. `out` is null, or has space for `*count` elements.
+/// `count` is valid for reads and writes. `out` is null, or has space for `*count` elements.
 unsafe fn one<T>(element: T, count: *mut u32, out: *mut T) -> vk::Result {
     // SAFETY: the caller promises a writable `count`.
     let room = unsafe { *count };
@@ -60,7 +60,7 @@ unsafe fn one<T>(element: T, count: *mut u32, out: *mut T) -> vk::Result {
     vk::Result::SUCCESS
 }
 
-/// `vkEnumerateInstanceExtensionProperties`: the driver has no instance extension.
+/// Implements `vkEnumerateInstanceExtensionProperties`. The driver has no instance extension.
 pub(crate) unsafe extern "system" fn extensions(
     _: *const c_char,
     count: *mut u32,
@@ -93,7 +93,7 @@ pub(crate) unsafe extern "system" fn create(
 pub(crate) unsafe extern "system" fn destroy(instance: vk::Instance, _: *const vk::AllocationCallbacks<'_>) {
     let instance = instance.as_raw() as *mut Instance;
     if !instance.is_null() {
-        // SAFETY: the handle came from `create`, and its owner gives it up.
+        // SAFETY: the handle came from `create`, and the caller does not use it after this call.
         drop(unsafe { Box::from_raw(instance) });
     }
 }
@@ -124,13 +124,13 @@ pub(crate) unsafe extern "system" fn properties(_: vk::PhysicalDevice, out: *mut
     unsafe { out.write(properties) };
 }
 
-/// `vkGetPhysicalDeviceFeatures`: the device has no optional feature.
+/// Implements `vkGetPhysicalDeviceFeatures`. The device has no optional feature.
 pub(crate) unsafe extern "system" fn features(_: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceFeatures) {
     // SAFETY: the caller of the command passes a place for the structure.
     unsafe { out.write(vk::PhysicalDeviceFeatures::default()) };
 }
 
-/// `vkGetPhysicalDeviceFormatProperties`: no format can be used.
+/// Implements `vkGetPhysicalDeviceFormatProperties`. The device supports no format.
 pub(crate) unsafe extern "system" fn format_properties(
     _: vk::PhysicalDevice,
     _: vk::Format,
@@ -140,7 +140,7 @@ pub(crate) unsafe extern "system" fn format_properties(
     unsafe { out.write(vk::FormatProperties::default()) };
 }
 
-/// `vkGetPhysicalDeviceImageFormatProperties`: no format can be used.
+/// Implements `vkGetPhysicalDeviceImageFormatProperties`. The device supports no format.
 pub(crate) unsafe extern "system" fn image_format_properties(
     _: vk::PhysicalDevice,
     _: vk::Format,
@@ -153,7 +153,7 @@ pub(crate) unsafe extern "system" fn image_format_properties(
     vk::Result::ERROR_FORMAT_NOT_SUPPORTED
 }
 
-/// `vkGetPhysicalDeviceSparseImageFormatProperties`: no format can be used.
+/// Implements `vkGetPhysicalDeviceSparseImageFormatProperties`. The device supports no format.
 pub(crate) unsafe extern "system" fn sparse_properties(
     _: vk::PhysicalDevice,
     _: vk::Format,
@@ -168,7 +168,7 @@ pub(crate) unsafe extern "system" fn sparse_properties(
     unsafe { *count = 0 };
 }
 
-/// `vkGetPhysicalDeviceQueueFamilyProperties`: one family with one queue.
+/// Implements `vkGetPhysicalDeviceQueueFamilyProperties`. The device has one family with one queue.
 pub(crate) unsafe extern "system" fn queue_families(
     _: vk::PhysicalDevice,
     count: *mut u32,
@@ -181,7 +181,7 @@ pub(crate) unsafe extern "system" fn queue_families(
     let _no_result = unsafe { one(family, count, out) };
 }
 
-/// `vkGetPhysicalDeviceMemoryProperties`: one heap with one type of memory.
+/// Implements `vkGetPhysicalDeviceMemoryProperties`. The device has one heap with one type of memory.
 pub(crate) unsafe extern "system" fn memory_properties(
     _: vk::PhysicalDevice,
     out: *mut vk::PhysicalDeviceMemoryProperties,

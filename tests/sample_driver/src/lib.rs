@@ -10,15 +10,15 @@ use std::ffi::{CStr, c_char};
 
 use ash::vk;
 
-/// The oldest interface version that the driver accepts: version 5 is the first that passes any API version.
+/// Oldest interface version that the driver accepts. Version 5 is the first in which the loader passes any API version to the driver.
 const OLDEST_INTERFACE: u32 = 5;
-/// The newest interface version that the driver knows.
+/// Newest interface version that the driver knows.
 const NEWEST_INTERFACE: u32 = 7;
 
-/// The first call of a loader: agrees on the interface version.
+/// Negotiates the interface version. A loader calls this function first.
 ///
 /// # Safety
-/// `version` points to the newest version of the loader, and may be written.
+/// `version` points to the newest version of the loader, and is valid for writes.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn vk_icdNegotiateLoaderICDInterfaceVersion(version: *mut u32) -> vk::Result {
     // SAFETY: the caller passes a valid pointer.
@@ -30,11 +30,11 @@ unsafe extern "system" fn vk_icdNegotiateLoaderICDInterfaceVersion(version: *mut
     vk::Result::SUCCESS
 }
 
-/// Returns a function in the form that look-ups return. The compiler compares it with the type of the command.
+/// Returns a function in the form that look-ups return. The compiler compares the function with the type of the command.
 macro_rules! entry {
     ($function:path as $kind:ident) => {{
         let function: vk::$kind = $function;
-        // SAFETY: both are function pointers, and the caller of the look-up calls the function with the type of the name.
+        // SAFETY: both types are function pointers, and the caller of the look-up converts the result to the type of the command.
         Some(unsafe { std::mem::transmute::<vk::$kind, unsafe extern "system" fn()>(function) })
     }};
 }
@@ -46,10 +46,10 @@ fn global_entry(name: &[u8]) -> vk::PFN_vkVoidFunction {
         b"vkEnumerateInstanceExtensionProperties" => {
             entry!(instance::extensions as PFN_vkEnumerateInstanceExtensionProperties)
         }
-        // Interface version 7 asks for these by name instead of looking for exports.
+        // With interface version 7, the loader looks these functions up, and does not use the exports.
         b"vk_icdNegotiateLoaderICDInterfaceVersion" => {
             let function: unsafe extern "system" fn(*mut u32) -> vk::Result = vk_icdNegotiateLoaderICDInterfaceVersion;
-            // SAFETY: both are function pointers, and the loader calls the function with its own type.
+            // SAFETY: both types are function pointers, and the loader converts the result to the type of this function.
             Some(unsafe {
                 std::mem::transmute::<unsafe extern "system" fn(*mut u32) -> vk::Result, unsafe extern "system" fn()>(
                     function,
@@ -111,7 +111,7 @@ fn device_entry(name: &[u8]) -> vk::PFN_vkVoidFunction {
     }
 }
 
-/// Finds every function except those of devices.
+/// Returns the function of any command except device commands.
 ///
 /// # Safety
 /// `name` is a C string.
@@ -131,7 +131,8 @@ unsafe extern "system" fn vk_icdGetInstanceProcAddr(
         .or_else(|| device_entry(name))
 }
 
-/// Finds functions whose first parameter is a physical device. The loader uses this function for commands that it does not know.
+/// Returns the function of a command whose first parameter is a physical device. The loader calls this function for commands that it does
+/// not know.
 ///
 /// # Safety
 /// `name` is a C string.
@@ -144,7 +145,7 @@ unsafe extern "system" fn vk_icdGetPhysicalDeviceProcAddr(
     physical_device_entry(unsafe { CStr::from_ptr(name) }.to_bytes())
 }
 
-/// Finds functions of devices and queues.
+/// Returns the function of a device or queue command.
 ///
 /// # Safety
 /// `name` is a C string.

@@ -1,7 +1,8 @@
 //! Data that loader and layer exchange, and the layer's data about each instance and device.
 //!
 //! The structures are those of `vk_layer.h`. A layer never stores anything in an object itself. The first word of every dispatchable object
-//! points to data of the loader, which is the same for a device, its queues and its command buffers. This word serves as the key of a map.
+//! points to data of the loader, which is the same for a device, its queues and its command buffers. This word is the key of the layer's
+//! maps.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_void};
@@ -25,7 +26,7 @@ pub(crate) struct NegotiateInterface {
     pub(crate) get_physical_device_proc_addr: Option<GetPhysicalDeviceProcAddr>,
 }
 
-/// `VK_LAYER_LINK_INFO`: the node that leads to the entity below.
+/// `VK_LAYER_LINK_INFO`: kind of the structure with the functions of the next layer.
 const LINK_INFO: i32 = 0;
 
 /// `VkLayerInstanceLink`.
@@ -53,10 +54,11 @@ pub(crate) struct LinkNode<L> {
     pub(crate) link: *mut L,
 }
 
-/// Returns the loader's link node in a `pNext` chain. All layers share the node: a layer advances the link before it calls down.
+/// Returns the loader's link structure in a `pNext` chain. All layers share the structure, so a layer advances its link before it calls
+/// down.
 ///
 /// # Safety
-/// `next` is a valid chain, and the links of nodes of type `kind` are of type `L`.
+/// `next` is a valid chain, and the links in structures of type `kind` have the type `L`.
 pub(crate) unsafe fn link_node<'n, L>(mut next: *const c_void, kind: vk::StructureType) -> Option<&'n mut LinkNode<L>> {
     while !next.is_null() {
         let node = next.cast_mut().cast::<LinkNode<L>>();
@@ -71,18 +73,18 @@ pub(crate) unsafe fn link_node<'n, L>(mut next: *const c_void, kind: vk::Structu
     None
 }
 
-/// The layer's data about an instance.
+/// Data of the layer about an instance.
 #[derive(Clone, Copy)]
 pub(crate) struct Instance {
     pub(crate) handle: vk::Instance,
     pub(crate) get_instance_proc_addr: vk::PFN_vkGetInstanceProcAddr,
     pub(crate) destroy: vk::PFN_vkDestroyInstance,
-    /// The next function for a command of physical devices. The layer finds it when the instance is created, because a later look-up may
+    /// Next function for a command of physical devices. The layer looks it up when the instance is created, because a later look-up may
     /// return a function above the layer.
     pub(crate) device_extension_properties: vk::PFN_vkEnumerateDeviceExtensionProperties,
 }
 
-/// The layer's data about a device: the next function of each command that the layer intercepts.
+/// Data of the layer about a device: the next function of each command that the layer intercepts.
 #[derive(Clone, Copy)]
 pub(crate) struct Device {
     pub(crate) get_device_proc_addr: vk::PFN_vkGetDeviceProcAddr,
@@ -97,7 +99,7 @@ pub(crate) struct Device {
 static INSTANCES: Mutex<BTreeMap<usize, Instance>> = Mutex::new(BTreeMap::new());
 static DEVICES: Mutex<BTreeMap<usize, Device>> = Mutex::new(BTreeMap::new());
 
-/// Returns the key of an object: its first word.
+/// Returns the first word of an object, which is its key, or `None` for a null handle.
 fn key(object: impl Handle) -> Option<usize> {
     let object = object.as_raw() as *const usize;
     // SAFETY: a dispatchable handle that is not null points to an object that begins with a pointer of the loader.
@@ -122,7 +124,7 @@ pub(crate) fn device(object: impl Handle) -> Option<Device> {
         .copied()
 }
 
-/// Keeps the data about an instance.
+/// Stores the data about an instance.
 pub(crate) fn keep_instance(handle: vk::Instance, instance: Instance) {
     if let Some(key) = key(handle) {
         INSTANCES
@@ -132,7 +134,7 @@ pub(crate) fn keep_instance(handle: vk::Instance, instance: Instance) {
     }
 }
 
-/// Keeps the data about a device.
+/// Stores the data about a device.
 pub(crate) fn keep_device(handle: vk::Device, device: Device) {
     if let Some(key) = key(handle) {
         DEVICES
@@ -142,7 +144,7 @@ pub(crate) fn keep_device(handle: vk::Device, device: Device) {
     }
 }
 
-/// Removes an instance, and returns the kept data.
+/// Removes and returns the data about an instance.
 pub(crate) fn take_instance(handle: vk::Instance) -> Option<Instance> {
     INSTANCES
         .lock()
@@ -150,7 +152,7 @@ pub(crate) fn take_instance(handle: vk::Instance) -> Option<Instance> {
         .remove(&key(handle)?)
 }
 
-/// Removes a device, and returns the kept data.
+/// Removes and returns the data about a device.
 pub(crate) fn take_device(handle: vk::Device) -> Option<Device> {
     DEVICES
         .lock()
@@ -158,13 +160,13 @@ pub(crate) fn take_device(handle: vk::Device) -> Option<Device> {
         .remove(&key(handle)?)
 }
 
-/// Returns the answer of a look-up as a function of type `F`.
+/// Returns the result of a look-up as a function of type `F`.
 ///
 /// # Safety
 /// `F` is the function pointer type of the command that was looked up.
 pub(crate) unsafe fn typed<F: Copy>(found: vk::PFN_vkVoidFunction) -> Option<F> {
     const { assert!(size_of::<F>() == size_of::<usize>()) };
-    // SAFETY: both are function pointers of one size, and the caller knows the type.
+    // SAFETY: both types are function pointers of one size, and the caller promises that `F` is the type of the command.
     found.map(|function| unsafe { std::mem::transmute_copy(&function) })
 }
 

@@ -1,4 +1,4 @@
-//! Purpose of the layer: it counts the draws, instances and vertices of each command buffer.
+//! The purpose of the layer: it counts the draws, instances and vertices of each command buffer.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
@@ -40,12 +40,12 @@ impl Display for Counts {
 
 static COUNTS: Mutex<BTreeMap<u64, Counts>> = Mutex::new(BTreeMap::new());
 
-/// Calls `work` with all counts.
+/// Calls `work` with the counts of all command buffers.
 fn counts<R>(work: impl FnOnce(&mut BTreeMap<u64, Counts>) -> R) -> R {
     work(&mut COUNTS.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// `vkBeginCommandBuffer`: the counts start again.
+/// Implements `vkBeginCommandBuffer`, and resets the counts.
 ///
 /// # Safety
 /// The parameters are valid for this Vulkan command.
@@ -61,7 +61,7 @@ pub(crate) unsafe extern "system" fn begin_command_buffer(
     unsafe { (below.begin_command_buffer)(buffer, info) }
 }
 
-/// `vkCmdDraw`.
+/// Implements `vkCmdDraw`, and counts the draw.
 ///
 /// # Safety
 /// The parameters are valid for this Vulkan command.
@@ -78,7 +78,7 @@ pub(crate) unsafe extern "system" fn cmd_draw(
     unsafe { (below.cmd_draw)(buffer, vertices, instances, first_vertex, first_instance) }
 }
 
-/// `vkCmdDrawIndexed`: each index counts as a vertex.
+/// Implements `vkCmdDrawIndexed`, and counts each index as a vertex.
 ///
 /// # Safety
 /// The parameters are valid for this Vulkan command.
@@ -96,7 +96,7 @@ pub(crate) unsafe extern "system" fn cmd_draw_indexed(
     unsafe { (below.cmd_draw_indexed)(buffer, indices, instances, first_index, vertex_offset, first_instance) }
 }
 
-/// `vkEndCommandBuffer`: the counts are printed.
+/// Implements `vkEndCommandBuffer`, and prints the counts.
 ///
 /// # Safety
 /// The parameters are valid for this Vulkan command.
@@ -106,7 +106,7 @@ pub(crate) unsafe extern "system" fn end_command_buffer(buffer: vk::CommandBuffe
     };
     let counted = counts(|all| all.get(&buffer.as_raw()).copied().unwrap_or_default());
     let line = format!("Command buffer {:#x} ended with {counted}\n", buffer.as_raw());
-    // An application without a standard output must keep running.
+    // If the application has no standard output, it must still keep running, so an error is ignored.
     let _ = std::io::stdout().write_all(line.as_bytes());
     // SAFETY: the caller passes a valid parameter of this command.
     unsafe { (below.end_command_buffer)(buffer) }

@@ -1,7 +1,7 @@
-//! Requests of a mock to the operating system: the library's path, the current thread, the moments of loading and unloading, and changes to
-//! a file.
+//! Requests of a mock to the operating system: the library's path, the current thread, functions that run at loading and unloading, and
+//! changes to a file.
 //!
-//! The mock layer has this module too.
+//! The mock layer uses this module too.
 
 #[cfg(unix)]
 mod unix;

@@ -1,4 +1,4 @@
-//! Requests through the dynamic loader and the threads of a Unix system.
+//! Requests to the dynamic linker and the threads of a Unix system.
 
 use std::ffi::{CStr, OsStr, c_void};
 use std::mem::MaybeUninit;
@@ -10,12 +10,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// unmapped.
 macro_rules! at_load_and_unload {
     ($load:path, $unload:path) => {
-        // SAFETY: the section is the list of functions that the dynamic loader calls after it mapped the library.
+        // SAFETY: the section is the list of functions that the dynamic linker calls after it has mapped the library.
         #[used]
         #[unsafe(link_section = ".init_array")]
         static LOADED: extern "C" fn() = $load;
 
-        // SAFETY: the section is the list of functions that the dynamic loader calls before it unmaps the library.
+        // SAFETY: the section is the list of functions that the dynamic linker calls before it unmaps the library.
         #[used]
         #[unsafe(link_section = ".fini_array")]
         static UNLOADED: extern "C" fn() = $unload;
@@ -37,7 +37,7 @@ pub(crate) fn library_path() -> PathBuf {
     if found == 0 || info.dli_fname.is_null() {
         return PathBuf::new();
     }
-    // SAFETY: dladdr succeeded, so the name is a terminated string that lives as long as this library is loaded.
+    // SAFETY: `dladdr` succeeded, so the name is a terminated string that lives as long as this library is loaded.
     let name = unsafe { CStr::from_ptr(info.dli_fname) };
     let path = Path::new(OsStr::from_bytes(name.to_bytes()));
     if path.starts_with("/proc/self/fd") {
@@ -47,7 +47,7 @@ pub(crate) fn library_path() -> PathBuf {
     }
 }
 
-/// Returns the file that a descriptor refers to. For a copy in memory, returns the file that was copied.
+/// Returns the file to which a descriptor refers. For a copy in memory, returns the file that was copied.
 fn behind(descriptor: &Path) -> PathBuf {
     let Ok(link) = std::fs::read_link(descriptor) else {
         return PathBuf::new();
@@ -58,15 +58,14 @@ fn behind(descriptor: &Path) -> PathBuf {
     name.map(PathBuf::from).unwrap_or(link)
 }
 
-/// Returns the number of this thread. Does not use the standard library's number, because that leaves a value in the thread with a
-/// destructor in this library.
+/// Returns the number of this thread. The standard library's number would leave a thread-local value whose destructor is in this library.
 pub(crate) fn current_thread() -> usize {
-    // SAFETY: `pthread_self` takes nothing and never fails.
+    // SAFETY: `pthread_self` has no parameters, and never fails.
     unsafe { libc::pthread_self() as usize }
 }
 
-/// Returns the time of the last change and the size of a file. Returns `None` for a file that changed a moment ago, because a second change
-/// within one tick of the system's clock leaves the same time.
+/// Returns the time of the last change and the size of a file. Returns `None` for a file that has just changed, because a second change
+/// within one tick of the system's clock has the same time.
 #[allow(dead_code, reason = "the layer reads its file once")]
 pub(crate) fn state_of(path: &Path) -> Option<(u64, u64)> {
     let state = std::fs::metadata(path).ok()?;

@@ -46,15 +46,14 @@ pub(crate) fn library_path() -> PathBuf {
     OsString::from_wide(&room[..length as usize]).into()
 }
 
-/// Returns the number of this thread. Does not use the standard library's number, because that leaves a value in the thread with a
-/// destructor in this library.
+/// Returns the number of this thread. The standard library's number would leave a thread-local value whose destructor is in this library.
 pub(crate) fn current_thread() -> usize {
-    // SAFETY: `GetCurrentThreadId` takes nothing and never fails.
+    // SAFETY: `GetCurrentThreadId` has no parameters, and never fails.
     unsafe { GetCurrentThreadId() as usize }
 }
 
-/// Returns the time of the last change to a file and its size, without opening the file. Under Wine, this makes a driver a hundred times
-/// faster if it is asked for hundreds of names.
+/// Returns the time of the last change to a file and its size, without opening the file. Under Wine, a driver with hundreds of look-ups is
+/// a hundred times faster in this way.
 #[allow(dead_code, reason = "the layer reads its file once")]
 pub(crate) fn state_of(path: &Path) -> Option<(u64, u64)> {
     let name: Vec<u16> = path.as_os_str().encode_wide().chain([0]).collect();

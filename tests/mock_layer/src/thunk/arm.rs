@@ -1,4 +1,4 @@
-//! The thunks for 32-bit Arm, in A32 code. Reading the program counter gives the address of the instruction after the next one, which is
+//! Thunks for 32-bit Arm, in A32 code. A read of the program counter returns the address of the instruction after the next one, which is
 //! inside the thunk.
 
 use super::{SLOTS, route};

@@ -1,4 +1,4 @@
-//! The thunks for 64-bit RISC-V.
+//! Thunks for 64-bit RISC-V.
 
 use super::{SLOTS, route};
 

@@ -1,4 +1,4 @@
-//! The thunks for 32-bit x86. All arguments are on the stack, so the first can be replaced in place.
+//! Thunks for 32-bit x86. All arguments are on the stack, so the first can be replaced there.
 
 use super::{SLOTS, route};
 
@@ -16,7 +16,7 @@ macro_rules! begin {
     };
 }
 
-/// Text after the thunks.
+/// Text after the thunks, which is empty on this system.
 #[cfg(windows)]
 macro_rules! end {
     () => {
@@ -34,7 +34,7 @@ std::arch::global_asm!(
     begin!(),
     ".rept {slots}",
     ".p2align 4",
-    // Leaves an address inside the thunk on the stack.
+    // This call pushes an address inside the thunk onto the stack.
     "call 2f",
     ".endr",
     ".p2align 4",
