@@ -12,7 +12,7 @@ use crate::text::scratch::Scratch;
 /// A folder with implicit and explicit layers, and the environment in which it is searched.
 #[derive(Debug)]
 pub struct World {
-    /// Folder that contains both.
+    /// Folder that contains the folders of the layers.
     pub scratch: Scratch,
     /// Lines that were logged.
     pub lines: Lines,

@@ -1,6 +1,6 @@
 //! The sections of a command's page that follow the options: exit status, environment, files, examples.
 
-/// For each page, its name and these sections.
+/// Names of pages, each with its sections after the options.
 const TABLE: [(&str, &str); 15] = [
     ("vkloader", include_str!("../sections/vkloader.roff")),
     ("vkloader-explain", include_str!("../sections/vkloader-explain.roff")),

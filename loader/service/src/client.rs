@@ -43,9 +43,9 @@ pub enum Attachment {
     None,
     /// The attachment is a library.
     Library(Rc<Handed<Library>>),
-    /// A text that the service sends to several clients.
+    /// The attachment is a text that the service sends to several clients.
     Shared(Rc<Text>),
-    /// A text that the service sends only to this client.
+    /// The attachment is a text that the service sends only to this client.
     Text(Vec<u8>),
 }
 

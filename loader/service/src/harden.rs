@@ -13,8 +13,8 @@ use rustix::thread::{CapabilitySet, CapabilitySets};
 use std::io;
 use tracing::warn;
 
-/// Upper bound on the descriptors that the process has open or has sent and clients have not received yet. The bound suffices for 512
-/// clients with about 96 unread replies each.
+/// Upper bound on the descriptors that are open in this process, or were sent and not yet received. The bound suffices for 512 clients with
+/// about 96 unread replies each.
 const DESCRIPTORS: u64 = 65536;
 
 /// Gives up the privileges that threads inherit. Changes the user to `user`, unless `user` is root or the process does not run as root.

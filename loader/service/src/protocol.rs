@@ -92,7 +92,7 @@ pub enum Reply {
         /// Bits of `wire::Features`.
         features: u64,
     },
-    /// A library, whose descriptor comes with the packet.
+    /// The answer about a library, whose descriptor comes with the packet.
     Library {
         /// Status, always `wire::status::OK`.
         status: &'static str,
@@ -101,7 +101,7 @@ pub enum Reply {
         /// Hash of the bytes, in hexadecimal digits.
         sha256: String,
     },
-    /// The number of the manifests, which are in the memory file that comes with the packet.
+    /// The answer about the manifests, which are in the memory file that comes with the packet.
     Manifests {
         /// Number of the manifests in the memory file.
         count: usize,

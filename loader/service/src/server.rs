@@ -98,7 +98,7 @@ pub struct Server {
     sweep_at: Option<Instant>,
     rates: Rates,
     held: Vec<Held>,
-    /// The list of manifests for each class, as last sent.
+    /// The current list of manifests for each class.
     lists: BTreeMap<Option<Class>, List>,
     /// Generation of the published list in the last notification of watching clients.
     told: u64,

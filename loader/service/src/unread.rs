@@ -2,7 +2,7 @@
 //!
 //! A descriptor on its way to a client is part of this process's limit until the client reads it or closes the client's end. Closing the
 //! service's end does not remove the descriptor from the count. Therefore, the service shuts down a connection with unread replies in both
-//! directions, but keeps the socket open. The connection counts as a connection of its user until the client has read the replies or has
+//! directions, but keeps the socket open. The connection is one of its user's connections until the client has read the replies or has
 //! closed its end.
 
 use crate::limits::Closed;

@@ -1,5 +1,5 @@
-//! The thread that reads packages, so that reading a library of a gigabyte delays no reply. The thread sends reports through a channel, and
-//! wakes up the loop.
+//! The thread that reads packages, so that reading a library of a gigabyte does not delay replies. The thread sends reports through a
+//! channel, and wakes up the loop.
 
 use crate::drivers::{Job, Outcome};
 use crate::library::Library;

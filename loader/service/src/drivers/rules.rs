@@ -32,7 +32,7 @@ impl Rule {
     }
 }
 
-/// The whole list, and the driver for a machine on which no device has one.
+/// The rules for all devices, and for the software driver, which is used if no device has another driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// The rules. The first rule that matches a device takes precedence.
