@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Tests the single file of `make single` in systems with different C libraries. These are roots of Debian and Ubuntu with Mesa's software
-# driver, a root with musl and a driver in C, and a sandbox that sees only /usr. Arguments select systems of the list SYSTEMS; without
-# arguments, all are used.
-# Roots are made at first use and then kept. UBUNTU names a mirror of Ubuntu with the options of its line in sources.list, such as
-# "[signed-by=/usr/share/keyrings/ubuntu-archive-keyring.gpg] MIRROR". Without it, Ubuntu is skipped.
+# Tests the single file of `make single` in systems with different C libraries. The systems are roots of Debian and Ubuntu with Mesa's
+# software driver, a root with musl and a driver in C, and a sandbox that contains only /usr. Arguments select systems from the list
+# SYSTEMS. The default is all systems.
+# The script makes each root once and then uses it again. UBUNTU names a mirror of Ubuntu with the options of a line in sources.list, such
+# as "[signed-by=/usr/share/keyrings/ubuntu-archive-keyring.gpg] MIRROR". Without this variable, the script skips Ubuntu.
 . "$(dirname "$0")/../make/common.sh"
 . tests/roots.sh
 
@@ -18,7 +18,7 @@ need musl-gcc musl-tools
 [ -x "$FILE" ] || die 2 "there is no $FILE: make single"
 mkdir -p "$HERE" "$ROOTS"
 
-# Makes a root with the C library, a shell, this loader, and a driver that is built for that C library.
+# Makes a root with the C library, a shell, this loader and a driver. The driver is built for that C library.
 unpack_musl() {
     local root=$ROOTS/musl
     [ -d "$root" ] && return
@@ -37,8 +37,8 @@ musl_library() {
     realpath /lib/ld-musl-x86_64.so.1
 }
 
-# explained WORDS...: runs the file in a sandbox that these words of bubblewrap describe. A device must be usable. The run must leave no
-# file and no process.
+# explained WORDS...: runs the file in a sandbox that these words of bubblewrap describe. A device must be usable. No file and no process
+# may remain after the run.
 explained() {
     local status=0 left=$HERE/tmp
     rm -rf "$left" && mkdir -p "$left"

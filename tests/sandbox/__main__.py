@@ -1,4 +1,4 @@
-"""Programs in sandboxes that contain only the given files."""
+"""Tests programs in sandboxes that contain only the given files."""
 
 import sys
 from pathlib import Path

@@ -1,28 +1,28 @@
-"""A library of a bundle steps aside for the system's, if that is not older (APP-300)."""
+"""Tests that the library of a bundle passes all calls to the system's library if that library is not older (APP-300)."""
 
 import shutil
 
 from bubble import PROGRAM, sandboxed
 from cases import HANG, expect, run, scratch, setting
 
-# A folder of the system, which each test fills in its own way, and the folder of the bundle.
+# Folder of the system, whose contents every test chooses, and folder of the bundle.
 SYSTEM, BUNDLE = "/usr/local/lib", "/opt/bundle"
 # Output of the program if its device worked.
 WORKED = "1 of 1 devices worked"
 
 
 def bundle():
-    """Returns the library of a bundle."""
+    """Returns the path of the bundle's library."""
     return setting("VKL_PROGRAMS") / "aside/libvulkan.so.1"
 
 
 def peer():
-    """Returns an older library of another loader."""
+    """Returns the path of an older library of another loader."""
     return setting("VKL_PEER_LIBRARY").resolve()
 
 
 def options(*placed, library=None, variables=()):
-    """Returns options for a sandbox with this machine's folders, and with files placed in those of the system: (file, path)."""
+    """Returns options for a sandbox that contains the folders of this machine and the given files. Each file is a pair of file and path."""
     mock = setting("VKL_PROGRAMS") / "mock"
     made = ["--ro-bind", "/usr", "/usr", "--tmpfs", SYSTEM]
     made += [word for name in ("bin", "lib", "lib64") for word in ("--symlink", f"usr/{name}", f"/{name}")]
@@ -39,12 +39,12 @@ def options(*placed, library=None, variables=()):
 def told(*placed, status=0, **more):
     """Returns the output of the program and the loaders."""
     made = options(*placed, **more)
-    # The loaders write their lines to standard error.
+    # The loaders write their messages to standard error.
     return sandboxed(made, ["/bin/sh", "-c", f"{PROGRAM} mock 2>&1"], status=status)
 
 
 def versions(output):
-    """Returns the versions of the opened loaders, in order."""
+    """Returns the versions of the opened loaders in the order of the output."""
     return [line.rpartition(" ")[2] for line in output.splitlines() if "Vulkan Loader Version" in line]
 
 
@@ -57,7 +57,7 @@ def older():
 
 
 def newer():
-    """If the file name of the system's library has a newer version, all calls go to that library, here of another loader."""
+    """If the file name of the system's library has a newer version, all calls go to this library. Here the library is another loader."""
     folder = scratch("newer")
     shutil.copy(peer(), folder / "libvulkan.so.1.9.0")
     (folder / "libvulkan.so.1").symlink_to("libvulkan.so.1.9.0")
@@ -68,7 +68,7 @@ def newer():
 
 
 def asked():
-    """If a library's file name has no version, the library itself is asked."""
+    """If a library's file name has no version, the bundle's library asks the other library for its version."""
     library = setting("VKL_LIBRARY").resolve()
     output = told((library, f"{SYSTEM}/libvulkan.so.1"))
     expect("Stepping aside" in output and WORKED in output and len(versions(output)) == 2, output)
@@ -77,7 +77,7 @@ def asked():
 
 
 def itself():
-    """The system's library may be this library under another path."""
+    """The system's library can be the bundle's library under another path."""
     folder = scratch("itself")
     shutil.copy(bundle(), folder / "libvulkan.so.1.9.0")
     (folder / "libvulkan.so.1").symlink_to("libvulkan.so.1.9.0")
@@ -98,7 +98,8 @@ def spoilt():
 
 
 def beside():
-    """A driver of a bare name, which the bundle's folders hide, is found beside its manifest (DRV-56a)."""
+    """The loader finds a driver with a bare file name next to the driver's manifest, although the bundle's folders hide the driver
+    (DRV-56a)."""
     folder = scratch("beside")
     shutil.copytree(setting("VKL_PROGRAMS") / "mock", folder / "lib")
     (folder / "libmock_driver.so").write_text("no library")
@@ -119,7 +120,7 @@ def beside():
 
 
 def jumps():
-    """Checks that an exported function is one jump."""
+    """Checks that an exported function consists of one jump."""
     code = run(["objdump", "-d", "--no-show-raw-insn", "--disassemble=vkQueueSubmit", bundle()], HANG)
     lines = [line.split("\t")[1].split()[0] for line in code.splitlines() if "\t" in line]
     expect(lines[:2] == ["endbr64", "jmp"] or lines[:4] == ["bti", "adrp", "ldr", "br"], code)

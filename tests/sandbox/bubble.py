@@ -1,4 +1,4 @@
-"""Sandboxes of bubblewrap, and the files that every case puts into them: a program and the library under test."""
+"""Makes sandboxes with bubblewrap. Every sandbox contains a program and the library under test."""
 
 import functools
 import shlex
@@ -8,9 +8,10 @@ from cases import HANG, Skip, expect, run, setting, tool
 
 # Paths of the program and of the library's folder in a sandbox.
 PROGRAM, LIBRARIES = "/program", "/opt/loader"
-# Number of words that follow each used option of bubblewrap.
+# Number of words that follow each option of bubblewrap. Only options that the tests use are in the list.
 WORDS = {"--proc": 1, "--dev": 1, "--tmpfs": 1, "--dir": 1, "--setenv": 2, "--symlink": 2, "--ro-bind": 2, "--ro-bind-try": 2, "--dev-bind": 2}
-# The sandbox shares nothing, ends with this process, and gets no variable from outside.
+# The sandbox shares nothing with the system, ends with this process, and has none of this process's environment
+# variables.
 ALONE = ["--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]
 
 
@@ -25,7 +26,7 @@ def bubblewrap():
 
 
 def inside(program, library=None):
-    """Returns options for a program of the tests, and for the library under test under the name that programs open."""
+    """Returns options that mount a program of the tests, and the library under test under the name that programs open."""
     library = library or setting("VKL_LIBRARY")
     return [
         "--ro-bind", setting("VKL_PROGRAMS") / program, PROGRAM,
@@ -35,19 +36,20 @@ def inside(program, library=None):
 
 
 def sandboxed(options, command, status=0):
-    """Returns the output of a command in a sandbox with these options. Its status must be the given one; `None` permits any."""
+    """Returns the output of a command in a sandbox with these options. The exit status must be `status`, and `None` permits every
+    status."""
     return run([bubblewrap(), *ALONE, *options, "--", *command], HANG, status=status)
 
 
 def pasted(text, options, command, status=0):
-    """Returns the output of a command in a sandbox whose options are a text that a shell reads, as in `$(...)`."""
+    """Returns the output of a command in a sandbox. A shell reads the options from a text, as in `$(...)`."""
     words = " ".join(shlex.quote(str(word)) for word in [*ALONE, *options])
     line = f"exec {bubblewrap()} {words} {text.rstrip()} -- {shlex.join(command)}"
     return run(["bash", "-c", line], HANG, status=status)
 
 
 def grouped(text):
-    """Returns the options in a text, each with its words."""
+    """Returns the options in a text. Each option is a list of words."""
     words, options = shlex.split(text), []
     while words:
         count = WORDS.get(words[0])
@@ -58,5 +60,5 @@ def grouped(text):
 
 
 def flat(options):
-    """Returns options as one list of words."""
+    """Returns all words of the options as one list."""
     return [word for option in options for word in option]

@@ -1,4 +1,4 @@
-"""The list of `vkloader files` suffices for a driver in a sandbox, and the driver needs every library in it."""
+"""Tests that a driver in a sandbox needs every library that `vkloader files` lists, and no other file."""
 
 import functools
 import json
@@ -10,9 +10,9 @@ from bubble import PROGRAM, bubblewrap, flat, grouped, inside, pasted, sandboxed
 from cases import HANG, Skip, expect, run, scratch, setting
 
 DRIVERS = Path("/usr/share/vulkan/icd.d")
-# Output of the compute program if all numbers are right.
+# Output of the compute program if all results are correct.
 WORKS = "0 wrong; triangle of"
-# Beginnings of the names of the C library's files, which every container has itself.
+# Beginnings of the file names of the C library. Every container has its own C library.
 C_LIBRARY = ("ld-linux", "ld-musl", "libc.so", "libm.so", "libdl.so", "libpthread.so", "librt.so")
 
 
@@ -22,13 +22,13 @@ def vkloader(*arguments, status=0, **variables):
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
     environment = kept | {name: str(value) for name, value in variables.items()}
     words = " ".join(f'"{word}"' for word in (program, "files", "--library", setting("VKL_LIBRARY"), *arguments))
-    # Remarks about the list are on standard error.
+    # The program writes remarks about the list to standard error.
     return run(["sh", "-c", f"{words} 2>/dev/null"], HANG, status=status, env=environment)
 
 
 @functools.cache
 def of_lavapipe(form):
-    """Returns the output for lavapipe."""
+    """Returns the output of `vkloader files` for lavapipe."""
     if not list(DRIVERS.glob("lvp_icd*.json")):
         raise Skip("lavapipe is not installed (make setup)")
     bubblewrap()
@@ -56,7 +56,7 @@ def without(paths):
 
 
 def tight():
-    """Without any one of the libraries, the program does not work."""
+    """The program fails if any one of the libraries is missing."""
     kinds = {file["path"]: file["kind"] for file in listed() if file["because"] in ("chosen", "needed")}
     names = [path for path, kind in kinds.items() if kind in ("library", "linker", "link")]
     needless = [name for name in names if WORKS in without([name])]
@@ -67,14 +67,14 @@ def tight():
 
 
 def manifest():
-    """Without the manifest, the program finds no driver."""
+    """The program finds no driver if the manifest is missing."""
     manifests = [file["path"] for file in listed() if file["kind"] == "manifest"]
     output = without(manifests)
     expect(WORKS not in output and len(manifests) == 1, output)
 
 
 def optional():
-    """The program works without files that are only known from similar drivers, and without `/sys`."""
+    """The program works without `/sys`, and without files that are only known from similar drivers."""
     paths = [file["path"] for file in listed() if file["because"] in ("known", "asked")]
     output = without(paths)
     expect(paths and WORKS in output, output)
@@ -82,20 +82,20 @@ def optional():
 
 
 def c_library():
-    """Returns the options that mount only the C library of this system, and the links to its folders."""
+    """Returns the options that mount only the C library of this system and the links to the C library's folders."""
     base = [option for option in grouped(of_lavapipe("bwrap")) if option[-1] in ("/lib", "/lib64", "/proc", "/dev")]
     own = [file["path"] for file in listed() if Path(file["path"]).name.startswith(C_LIBRARY)]
     return flat(base) + flat(["--ro-bind", os.path.realpath(path), path] for path in own)
 
 
 def container():
-    """The mounts and libraries of the container specification suffice if the container has only the C library."""
+    """The mounts and libraries of the container specification suffice for a container that has only the C library."""
     specification = json.loads(of_lavapipe("cdi"))
     device = next(device for device in specification["devices"] if device["name"] == "all")
     options = c_library()
     edits = [specification["containerEdits"], device["containerEdits"]]
     mounts = [mount for edit in edits for mount in edit.get("mounts", [])]
-    # These mounts replace the hook, which needs the mounts of a container runtime.
+    # These mounts replace the hook. The hook needs the mounts of a container runtime.
     hook = device["containerEdits"]["hooks"][0]
     mounts += [{"hostPath": os.path.realpath(path), "containerPath": path} for path in hook["args"][2:]]
     for mount in mounts:
@@ -108,7 +108,7 @@ def container():
 
 
 def strange_names():
-    """A driver in a folder with unusual characters, reached by a link, is found through the variable that comes with the list."""
+    """The loader finds a driver in a folder with unusual characters, through a link and the variable that comes with the list."""
     bubblewrap()
     folder = scratch("strange") / "it's a \"folder\" $HOME & more"
     shutil.copytree(setting("VKL_PROGRAMS") / "mock", folder)

@@ -1,4 +1,5 @@
-"""Programs in sandboxes without a driver of their own get those of the driver service, and go on when it comes, goes or dies."""
+"""Tests that programs in sandboxes without their own driver receive the drivers of the driver service. The programs continue when the
+service starts, ends or crashes."""
 
 import contextlib
 import difflib
@@ -23,16 +24,16 @@ SOCKET = "/run/vulkan-loader/service.sock"
 NEEDED = "/opt/needed"
 # Device names of the two drivers.
 FIRST, SECOND = "llvmpipe", "for any target"
-# Lines of vulkaninfo that differ outside the sandbox, because they depend on the folders of layers and drivers.
+# Lines of vulkaninfo that are different outside the sandbox, because they depend on the folders of layers and drivers.
 DIFFERS = re.compile(r"^VK_LAYER_|^Instance Layers: count = |^'DISPLAY'|^-+$|^$")
-# A user without privileges.
+# Number of a user without privileges.
 USER = 1000
 # Seconds that a loader waits for the service's answer.
 UNANSWERED = 6
 
 
 def closure(program):
-    """Returns the options that mount the libraries of a program of this machine in a separate folder."""
+    """Returns the options that mount the libraries of a program in a separate folder. The program belongs to this machine."""
     found = dict(re.findall(r"^\s*(\S+) => (/\S+) \(0x", run(["ldd", program], HANG), re.M))
     options = [word for name, path in found.items() if "libvulkan" not in name for word in ("--ro-bind", os.path.realpath(path), f"{NEEDED}/{name}")]
     return [*options, "--setenv", "LD_LIBRARY_PATH", f"{LIBRARIES}:{NEEDED}"]
@@ -46,7 +47,8 @@ def beneath():
 
 
 class Service:
-    """A service with its own folders and the given packages. Each package belongs to one device, or is the fallback."""
+    """A driver service with separate folders and the given packages. Each package belongs to one device, or is the fallback for all
+    devices."""
 
     def __init__(self, *packages, fallback=None):
         if os.geteuid() != 0:
@@ -68,7 +70,7 @@ class Service:
             self.package(fallback)
 
     def package(self, name):
-        """Packages a driver: the installed lavapipe or, for the name `second`, the small driver in C."""
+        """Makes a package of a driver. The driver is the installed lavapipe, or the small driver in C for the name `second`."""
         library, manifest = lavapipe() if name != "second" else small()
         run([self.program, "package", library, manifest, self.folder / "packages" / name], HANG)
 
@@ -90,7 +92,7 @@ class Service:
         self.stop()
 
     def begin(self):
-        """Starts the service, and waits until the service is ready."""
+        """Starts the service, and waits until it is ready."""
         places = [word for name in ("sys", "dri", "run") for word in (f"--{name}", self.folder / name)]
         options = ["--config", self.folder / "service.json", "--socket", self.socket, "--root", self.folder / "packages", "--no-udev"]
         self.log = (self.folder / "log").open("ab")
@@ -102,7 +104,7 @@ class Service:
         self.is_hardened()
 
     def is_hardened(self):
-        """Checks that the service restricts itself as the unit file demands, also without the unit."""
+        """Checks that the service restricts itself in the same way as the unit file, although no unit starts the service here."""
         deadline = time.monotonic() + HANG
         while True:
             status = Path(f"/proc/{self.process.pid}/status").read_text()
@@ -130,7 +132,7 @@ def lavapipe():
 
 
 def small():
-    """Builds a driver in C with one device, which needs no other files. Returns its library and manifest."""
+    """Builds a driver in C that has one device and needs no other files. Returns the library and the manifest."""
     folder = scratch("small")
     run([tool("cc"), "-O1", "-fPIC", "-shared", ROOT / "tests/targets/driver.c", "-o", folder / "libsmall.so"], HANG)
     manifest = '{"file_format_version": "1.0.0", "ICD": {"library_path": "libsmall.so", "api_version": "1.0.0"}}'
@@ -139,7 +141,8 @@ def small():
 
 
 class Looking:
-    """A running program that lists devices each time it is asked, in a sandbox with lavapipe's dependencies."""
+    """A program that continues to run, and lists devices each time the test asks. The program's sandbox has the dependencies of
+    lavapipe."""
 
     def __init__(self, service):
         command = [bubblewrap(), *ALONE, *beneath(), *inside("again"), *service.brought(), "--", PROGRAM]
@@ -152,7 +155,7 @@ class Looking:
         end(self.process)
 
     def look(self, limit=HANG):
-        """Asks the program, and returns the names of the devices that it finds."""
+        """Asks the program for devices, and returns the names."""
         self.ask()
         return self.answer(limit)
 
@@ -162,7 +165,7 @@ class Looking:
         self.process.stdin.flush()
 
     def answer(self, limit=HANG):
-        """Returns the next answer of the program, which must come within `limit` seconds."""
+        """Returns the next answer of the program. The answer must come within `limit` seconds."""
         timer = threading.Timer(limit, self.process.kill)
         timer.start()
         try:
@@ -175,7 +178,7 @@ class Looking:
             timer.cancel()
 
     def until(self, wanted):
-        """Asks the program until it finds exactly these devices. A new device counts only after a while."""
+        """Asks the program until it finds exactly these devices, because the loader finds a new device only after some time."""
         deadline = time.monotonic() + HANG
         while not same(found := self.look(), wanted):
             expect(time.monotonic() < deadline, f"{found} instead of {wanted}")
@@ -188,7 +191,7 @@ def same(found, wanted):
 
 
 def computes():
-    """LSV-37 LSV-39: the compute program works, without a driver or manifest in the sandbox."""
+    """LSV-37, LSV-39: the compute program works in a sandbox without a driver or manifest."""
     with Service(fallback="lavapipe") as service:
         output = sandboxed([*beneath(), *inside("gpu"), *service.brought()], [PROGRAM])
         expect(FIRST in output and WORKS in output, output)
@@ -197,7 +200,7 @@ def computes():
 
 
 def brought_along():
-    """LSV-66: the driver brings the libraries that it needs to a sandbox that has only the C library."""
+    """LSV-66: the service passes the libraries that the driver needs to a sandbox that has only the C library."""
     with Service(fallback="lavapipe") as service:
         output = sandboxed([*c_library(), *inside("gpu"), *service.brought()], [PROGRAM])
         expect(FIRST in output and WORKS in output, output)
@@ -215,8 +218,8 @@ def brought_along():
 
 
 def for_a_user():
-    """LSV-47: a user without privileges makes the sandbox, which has no root user. The test mounts only the socket, or the socket's folder.
-    """
+    """LSV-47: a user without privileges makes the sandbox, and the sandbox has no root user. The test mounts only the socket, or the
+    folder of the socket."""
     user = [tool("setpriv"), "--reuid", str(USER), "--regid", str(USER), "--clear-groups", "--"]
     begin = [*user, bubblewrap(), *ALONE]
     tried = subprocess.run([*begin, "--ro-bind", "/", "/", "true"], capture_output=True, text=True, timeout=HANG, check=False)
@@ -224,7 +227,7 @@ def for_a_user():
         raise Skip(f"no user namespaces for a user without privileges: {tried.stderr.strip()}")
     service = Service(fallback="lavapipe")
     with tempfile.TemporaryDirectory(prefix="service-") as name:
-        # A folder that the other user can reach.
+        # The other user has access to this folder.
         place = Path(name)
         place.chmod(0o755)
         service.socket = place / "run/service.sock"
@@ -244,7 +247,7 @@ def for_a_user():
 
 
 def the_same_information():
-    """vulkaninfo prints the same as outside, except for lines about the folders of layers."""
+    """The output of vulkaninfo is the same as outside the sandbox. Only lines about the folders of layers are different."""
     program = tool("vulkaninfo")
     folder = scratch("outside")
     for name in ("libvulkan.so", "libvulkan.so.1"):
@@ -263,13 +266,13 @@ def the_same_information():
 
 
 def two_drivers():
-    """LSV-11: each device has its driver, and both come."""
+    """LSV-11: the service serves a separate driver for each of two devices, and the program finds both devices."""
     with Service("first", "second") as service, Looking(service) as looking:
         looking.until([FIRST, SECOND])
 
 
 def many_programs():
-    """LSV-42 LSV-46: forty programs of one user get the driver, and all of them keep running."""
+    """LSV-42, LSV-46: forty programs of one user receive the driver, and all of them continue to run."""
     with Service("second") as service, contextlib.ExitStack() as stack:
         with Looking(service) as first:
             first.until([SECOND])
@@ -279,7 +282,7 @@ def many_programs():
 
 
 def a_driver_comes():
-    """LSV-31 LSV-38: the next query of a running program finds a new driver, and no longer finds a removed one."""
+    """LSV-31, LSV-38: a running program finds a new driver with its next query, and no longer finds a removed driver."""
     with Service("first") as service, Looking(service) as looking:
         looking.until([FIRST])
         service.add("second")
@@ -289,8 +292,8 @@ def a_driver_comes():
 
 
 def restarted():
-    """LSV-42: the next query asks a service that ended and started again. Meanwhile the program finds no driver and continues. The sandbox
-    mounts the socket's folder, in which the new socket appears."""
+    """LSV-42: a program's next query works after the service ended and started again. Between the end and the start, the program finds
+    no driver and continues. The sandbox mounts the socket's folder, because the service makes a new socket."""
     service = Service("first")
     service.brought = lambda: ["--ro-bind", service.socket.parent, str(Path(SOCKET).parent)]
     with service, Looking(service) as looking:
@@ -302,7 +305,7 @@ def restarted():
 
 
 def killed_in_a_request():
-    """LSV-42: if the service dies or stops in the middle of a request, the program loses the service's drivers, but continues."""
+    """LSV-42: if the service crashes or stops during a request, the program loses the service's drivers, but continues."""
     with Service("first") as service, Looking(service) as looking:
         looking.until([FIRST])
         os.kill(service.process.pid, signal.SIGSTOP)
@@ -321,7 +324,8 @@ def killed_in_a_request():
 
 
 def explained():
-    """`vkloader explain` says that a driver came from the service, and `vkloader service` shows its state."""
+    """The output of `vkloader explain` names the service as the source of a driver, and `vkloader service` shows the state of the
+    service."""
     with Service("first", "second") as service:
         program = setting("VKL_VKLOADER")
         environment = {"VK_LOADER_SERVICE_SOCKET": str(service.socket), "XDG_DATA_DIRS": "/nowhere", "PATH": os.environ["PATH"]}

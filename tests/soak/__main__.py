@@ -1,7 +1,9 @@
-"""Thousands of short processes, two at a time, in which threads make and destroy instances and devices with the layers
-that people install. Each must end by itself, with success.
+"""Runs thousands of short processes, two at a time. In each process, threads create and destroy instances and devices with the layers that
+people install. Every process must end without help and report success.
 
-Arguments: the minutes, then words; only settings whose text has all of them are run."""
+The first argument is the number of minutes. Other arguments are words, and the test uses only settings whose text contains all of these
+words.
+"""
 
 import atexit
 import itertools
@@ -24,16 +26,17 @@ import loader  # noqa: E402
 import settings  # noqa: E402
 
 AT_ONCE = 2
-# Words before each command, as for the behaviour tests. With such words, a process may run thirty times longer.
+# Words before each command, the same as for the behaviour tests. With these words, a process may run thirty times as
+# long.
 WRAP = os.environ.get("VKL_WRAP", "").split()
 # Time limit in seconds. The slowest process takes one second on a busy machine.
 LIMIT = 60 * (30 if WRAP else 1)
-# Failures of a process, with their plurals.
+# Kinds of failures of a process, each with its plural.
 OUTCOMES = {"crash": "crashes", "hang": "hangs", "failure": "failures"}
 
 
 class Soak:
-    """The processes that remain to be run, and the results of the others."""
+    """The processes that the test has yet to run, and the results of the other processes."""
 
     def __init__(self, matrix, minutes):
         self.end = time.monotonic() + 60 * minutes
@@ -44,14 +47,14 @@ class Soak:
 
     @staticmethod
     def _turns(matrix):
-        """Returns all settings in a new order in each round."""
+        """Yields all settings without end, in a different order in each round."""
         shuffle = random.Random(0)
         for turn in itertools.count():
             for setting, variables in shuffle.sample(matrix, len(matrix)):
                 yield setting, variables, settings.ROUNDS[turn % len(settings.ROUNDS)]
 
     def work(self):
-        """Runs one process after another until the time is over."""
+        """Runs one process after another until the time is over. Two threads execute this method at the same time."""
         while time.monotonic() < self.end:
             with self.lock:
                 setting, variables, rounds = next(self.turns)
@@ -64,7 +67,7 @@ class Soak:
 
     @staticmethod
     def run(command, variables):
-        """Runs a process; returns the kind of its failure, if any, and details."""
+        """Runs a process. Returns the kind of failure or None, and details."""
         process = cases.start(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=variables
         )
@@ -85,7 +88,7 @@ class Soak:
         print(f"  {outcome}: {setting}, {rounds} rounds: {text.rstrip()}", flush=True)
 
     def table(self):
-        """Prints a row for each set of layers and number of threads."""
+        """Prints a row for each set of layers and each number of threads."""
         print(f"\n{'layers':<24}{'threads':>8}{'processes':>11}" + "".join(f"{word:>10}" for word in OUTCOMES.values()))
         rows = {key[:2]: None for key in self.counts}
         for stack, threads in sorted(rows):
@@ -94,7 +97,7 @@ class Soak:
 
     @staticmethod
     def row(stack, threads, count):
-        """Prints one line of the table."""
+        """Prints one row of the table."""
         print(f"{stack:<24}{threads:>8}{count('processes'):>11}" + "".join(f"{count(word):>10}" for word in OUTCOMES))
 
     def total(self, kind):

@@ -1,4 +1,4 @@
-"""The settings of a process of the soak test: number of threads, layers, driver, and use of devices."""
+"""Defines the settings of a process of the soak test: the number of threads, the layers, the driver, and the use of devices."""
 
 import os
 from dataclasses import dataclass
@@ -8,13 +8,14 @@ import loader
 from cases import Skip, setting
 
 THREADS = (1, 2, 4, 8)
-# Numbers of rounds, used in turn. In a single round, every thread creates an instance for the first time.
+# Numbers of rounds, which the processes use alternately. In a process with one round, every thread creates an instance
+# for the first time.
 ROUNDS = (1, 5)
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Properties of processes whose results are counted together."""
+    """Properties of a process. The test adds up the results of processes whose properties are equal."""
 
     threads: int
     stack: str
@@ -27,12 +28,13 @@ class Setting:
         )
 
     def arguments(self, rounds):
-        """Returns the arguments of the program."""
+        """Returns the command-line arguments of the program."""
         return [str(self.threads), str(rounds)] + ["devices"] * self.devices
 
 
 def stacks(skipped):
-    """Returns the layers to load by name: none, each installed layer alone, and all of them. Prints those that are not installed."""
+    """Returns the sets of layers by name: none, each installed layer alone, and all installed layers. Prints the layers that are not
+    installed."""
     found = {"no layer": ()}
     for layer in layers.LAYERS:
         try:
@@ -46,7 +48,7 @@ def stacks(skipped):
 
 
 def drivers(skipped):
-    """Returns the manifests to read by name, and whether devices can be created there."""
+    """Returns the drivers by name: the manifests to read, and True if the program can create devices."""
     found = {"no driver": ("/nonexistent.json", False), "mock driver": (_mock(), True)}
     try:
         found["lavapipe"] = (loader.lavapipe(), True)
@@ -60,7 +62,7 @@ def _mock():
 
 
 def matrix(words, skipped):
-    """Returns all settings with their variables whose text contains each of the words."""
+    """Returns all settings whose text contains each of the words, with their environment variables."""
     base = {**loader.environment(loader.ours()), **kept()}
     found = []
     for stack, members in stacks(skipped).items():
@@ -75,6 +77,6 @@ def matrix(words, skipped):
 
 
 def kept():
-    """Returns a home folder without a user's settings of a layer, and the options of a memory checker."""
+    """Returns the variables for a home folder without a user's settings of layers, and the options of a memory checker."""
     home = {"HOME": str(loader.scratch("home"))}
     return {**home, **{name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}}

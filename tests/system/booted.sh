@@ -1,5 +1,6 @@
 #!/bin/sh
-# Run by systemd in the booted root. Checks that the units behave as the pages describe, with a driver that hangs.
+# Runs in the booted root, where systemd starts this script. Checks that the units behave as the manual pages describe,
+# with a driver that hangs.
 set -eu
 catalogue=/var/cache/vulkan-loader/catalogue-x86_64.bin
 
@@ -15,7 +16,7 @@ until_true() {
     systemctl --no-pager status 'vulkan-loader-*' || true
     exit 1
 }
-# not COMMAND...: fails unless the command fails. After a plain `!`, the shell would continue.
+# not COMMAND...: succeeds only if the command fails. With `!` instead, the shell would continue in both cases.
 not() {
     ! "$@"
 }

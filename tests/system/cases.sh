@@ -1,8 +1,8 @@
-# Sourced by run.sh: tests of our packages with packages of drivers, in bare roots, in a boot, and with accidents.
+# Defines tests of our packages with packages of drivers, in bare roots, in a boot, and after interruptions. run.sh sources this file.
 
 CATALOGUE=var/cache/vulkan-loader/catalogue-x86_64.bin
 
-# Lists all installed files and all files that were made, except for the data of other packages.
+# Lists all files in the root, except for the data of other packages.
 files() {
     (cd "$COPY" && find etc usr var lib* bin sbin opt srv -xdev \( -path var/lib/dpkg -o -path var/lib/apt -o -path var/log -o -path 'var/cache/*/*' -o \
         -path var/tmp -o -path 'var/lib/systemd/catalog*' -o -path var/lib/systemd/linger -o -path var/lib/systemd/timers -o -path 'var/lib/dbus/*' -o \
@@ -13,12 +13,12 @@ forgotten() {
     [ -s "$COPY/$CATALOGUE" ]
     not grep -q "$1" "$COPY/$CATALOGUE"
 }
-# Lists our packages of which dpkg still has data.
+# Lists the packages of ours that dpkg still knows.
 known() {
     inside dpkg-query -W -f '${binary:Package} ${db:Status-Abbrev}\n' | awk '/^(libvulkan1-rs|vkloader|vk-loader-service|bad-drivers)/'
 }
 
-# Makes a package with two drivers: one ends its process, and the other never answers.
+# Makes a package with two drivers. One driver ends its process, and the other driver never answers.
 bad_drivers() {
     local folder=$HERE/bad how
     rm -rf "$folder"
@@ -33,13 +33,13 @@ bad_drivers() {
     dpkg-deb --root-owner-group -b "$folder" "$COPY/root/bad/bad-drivers.deb" >/dev/null
 }
 
-# Tests that the catalogue follows changes of drivers' packages, and that programs use the catalogue.
+# Tests that the catalogue changes with the packages of drivers, and that programs use the catalogue.
 drivers_come_and_go() {
     local shown
     shown=$(inside vkloader catalogue show)
     grep -q lvp_icd <<<"$shown"
     inside dpkg --purge mesa-vulkan-drivers
-    # The catalogue file itself no longer names the driver.
+    # The test reads the catalogue file itself, which must no longer contain the driver.
     forgotten lvp_icd
     inside sh -c 'dpkg -i /root/debian/mesa-vulkan-drivers_*_amd64.deb'
     inside vkloader catalogue show
@@ -50,7 +50,7 @@ drivers_come_and_go() {
     grep -q 'Not opening driver' <<<"$shown"
     grep -q llvmpipe <<<"$shown"
 }
-# Tests that bad drivers delay the installation only by seconds, and that none of their processes remains.
+# Tests that broken drivers delay the installation only by seconds, and that all of their processes end.
 bad_drivers_come_and_go() {
     local since=$SECONDS shown
     inside sh -c 'dpkg -i /root/bad/bad-drivers.deb && ! pgrep -x vkloader'
@@ -66,11 +66,11 @@ bad_drivers_come_and_go() {
     inside dpkg --purge bad-drivers
     forgotten bad_
 }
-# Tests the installation in an image that has fewer devices and files than a machine.
+# Tests the installation in an image that has fewer devices and files than a usual system.
 bare() {
     around 'mount -t tmpfs tmpfs "$root/dev"' sh -c 'dpkg -i /root/ours/*.deb'
     consistent
-    # /proc gives a process its own path. Without /proc, no driver is asked, and nothing fails.
+    # A process reads its own path from /proc. Without /proc, the program asks no driver, and nothing fails.
     inside vkloader catalogue update
 }
 read_only() {
@@ -79,8 +79,8 @@ read_only() {
     inside sh -c 'dpkg -i /root/ours/vkloader_*.deb'
     consistent
 }
-# dpkg may fill a root without entering it. The scripts of packages then run on this machine, and only DPKG_ROOT names the root. However,
-# debhelper's own lines reload systemd and start the units that they have enabled.
+# dpkg can install packages in a root without entering the root. The scripts of packages then run on this machine, and only DPKG_ROOT names
+# the root. However, debhelper's lines reload systemd, and start the units that they enabled.
 from_outside() {
     inside env DPKG_ROOT=/tmp/elsewhere sh -euc '
         mkdir -p /run/systemd/system /tmp/instead /tmp/elsewhere/var/cache/vulkan-loader /tmp/elsewhere/etc/systemd/system
@@ -135,7 +135,7 @@ boots() {
     [ -s "$COPY/root/system/booted.end" ]
 }
 
-# Tests that dpkg refuses Debian's package, because our package conflicts with it. Only apt replaces one by the other.
+# Tests that dpkg refuses Debian's package, because our package conflicts with it. Only apt replaces one package with the other.
 refused() {
     not inside sh -c 'dpkg -i /root/debian/libvulkan1_*_amd64.deb'
     inside dpkg --purge libvulkan1
@@ -154,7 +154,7 @@ multiarch() {
     }
     package=$(compgen -G "$DEBS/libvulkan1-rs_*.deb")
     repack "$package" "$COPY/root/i386/libvulkan1-rs.deb"
-    # Debian's library for 32-bit programs stays when our package replaces the 64-bit one.
+    # Debian's library for 32-bit programs remains when our package replaces the 64-bit library.
     inside sh -c 'dpkg -i /root/debian/*_i386.deb'
     consistent
     [ "$(found | sort)" = "$(printf '%s\n' "$debians" "libvulkan.so.$VERSION" | sort)" ]
@@ -164,14 +164,14 @@ multiarch() {
     [ "$(inside ldconfig -p | grep -c 'libvulkan.so.1 ')" = 2 ]
     cc -m32 -o "$COPY/root/i386/version" tests/system/version.c -ldl
     say "figure for 32 bits: $(inside /root/i386/version)"
-    # dpkg upgrades both packages together, but refuses one of them alone.
+    # dpkg upgrades both packages together, but refuses to upgrade only one of them.
     not inside sh -c 'dpkg -i /root/next/*.deb'
     inside sh -c 'dpkg --purge --force-remove-protected libvulkan1-rs:i386 libc6:i386 libgcc-s1:i386 gcc-12-base:i386'
     inside sh -c 'dpkg -i /root/ours/libvulkan1-rs_*.deb'
     consistent
 }
 
-# Kills dpkg later and later. After each time, a program must find a library, and the installation must be able to continue.
+# Interrupts dpkg after longer and longer times. After each interruption, a program must find a library, and dpkg must be able to continue.
 cut_off() {
     local after cut=0 whole=0
     for after in 0.05 0.1 0.2 0.3 0.5 0.8 1.3; do
@@ -181,7 +181,7 @@ cut_off() {
             cut=$((cut + 1))
         fi
         inside vulkaninfo --summary >/dev/null
-        # This also runs interrupted triggers of other packages.
+        # This command also completes interrupted triggers of other packages.
         inside sh -c 'dpkg -i /root/ours/*.deb || true; dpkg --configure -a && dpkg -i /root/ours/*.deb'
         consistent
         shows "libvulkan.so.$VERSION"

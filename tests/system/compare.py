@@ -1,18 +1,23 @@
-"""Compares the output of programs on the distribution's loader and on ours: `compare.py BEFORE AFTER`, folders that programs.sh filled."""
+"""Compares the output of programs on the distribution's loader with the output on our loader.
+
+compare.py BEFORE AFTER
+
+programs.sh filled both folders.
+"""
 
 import difflib
 import re
 import sys
 from pathlib import Path
 
-# Lines of vulkaninfo that differ between these two loaders, each with its reason.
+# Lines of vulkaninfo that are different between these two loaders, each with its reason.
 KNOWN = Path(__file__).resolve().parent.parent / "real" / "vulkaninfo_differences.txt"
-# Text that differs between runs: addresses, and figures of speed.
+# Text that is different between runs: addresses, and measured speeds.
 VARYING = [(r"0x[0-9a-f]{7,}", "ADDRESS"), (r"FPS: .*|FrameTime: .*|glmark2 Score: .*", "SPEED")]
 
 
 def known():
-    """Returns the expressions of the list by their sign."""
+    """Returns the expressions in the list by their signs."""
     for line in KNOWN.read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
             sign, expression, _ = re.split(r"\s{2,}", line, maxsplit=2)
@@ -31,7 +36,7 @@ def differences(before, after, allowed):
         if line.startswith(("---", "+++", "@@")):
             continue
         text = line[1:].strip()
-        # A line of = or - below a heading has the length of the heading, so such lines are ignored.
+        # A line of = or - below a heading is as long as the heading, so the comparison ignores these lines.
         if text.strip("=-") and not any(sign == line[0] and rule.fullmatch(text) for sign, rule in allowed):
             yield line
 
@@ -46,7 +51,7 @@ def main():
             wrong = ["was run under one loader only"]
         else:
             wrong = list(differences(before / name, after / name, allowed if name.startswith("vulkaninfo") else []))
-            # A program that failed under both loaders shows no difference, so the failure itself is an error.
+            # If a program failed under both loaders, the outputs are equal. The failure itself is therefore an error.
             if lines(after / name)[-1] not in ("ended with 0", "ended with 2" if name == "zink-eglinfo" else ""):
                 wrong.append(lines(after / name)[-1])
         if wrong:

@@ -1,4 +1,4 @@
-/* A driver that runs END as soon as the loader calls it. The compiler's command line defines END. */
+/* A driver that executes END as soon as the loader calls it. The compiler's command line defines END. */
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Runs inside the root. Runs each program on the installed loader, and keeps its output. The argument is the folder for the output, with one
-# file per program. The last line of a file says how the program ended.
+# Runs inside the root. Runs each program on the installed loader, and stores the output. The argument is the folder for the output, which
+# contains one file for each program. The last line of a file describes the end of the program.
 out=$1
 mkdir -p "$out"
 cd "$(mktemp -d)" || exit 2
-# Xvfb writes to descriptor 3 when it accepts connections. With -noreset, Xvfb keeps running after the last client ends.
+# Xvfb writes to descriptor 3 when it accepts connections. With -noreset, Xvfb continues to run after the last client ends.
 Xvfb :7 -noreset -screen 0 640x480x24 -nolisten tcp -displayfd 3 3>display >/dev/null 2>&1 &
 server=$!
 export DISPLAY=:7
@@ -13,7 +13,7 @@ for _ in $(seq 60); do
     sleep 0.5
 done
 
-# program NAME COMMAND...: runs a command, and writes its output and its end to the file NAME.
+# program NAME COMMAND...: runs a command, and writes its output and the kind of its end to the file NAME.
 program() {
     name=$1
     shift
@@ -34,7 +34,7 @@ program vulkaninfo vulkaninfo
 program vulkaninfo-validation env VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation vulkaninfo
 program vkcube vkcube --c 20
 program vkcube-validation env VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation vkcube --c 5 --validate
-# shellcheck disable=SC2086 -- $ff holds a command and its arguments
+# shellcheck disable=SC2086 -- $ff contains a command and its arguments
 {
     program ffmpeg-blur $ff -vf format=rgba,hwupload,avgblur_vulkan,hwdownload,format=rgba -f framemd5 -
     program ffmpeg-scale $ff -vf format=rgba,hwupload,scale_vulkan=80:60,hwdownload,format=rgba -f framemd5 -

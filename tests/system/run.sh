@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Tests the packages in a whole Debian 12. Debian's programs run on Debian's loader and then on ours, and must give the same results.
-# Drivers are installed and removed, hang and crash, and the root boots. Then our next version is installed. In the end, Debian's loader is
-# back, and nothing of ours is left. The root is made at first use and kept; each run uses a copy. I386_LIBRARY names a library for 32 bits,
-# which is packed and installed too.
+# Tests the packages in a complete Debian 12. Debian's programs run on Debian's loader and then on our loader, and the results must be the
+# same. The test installs and removes drivers, and the drivers hang and crash. The root boots, and the test installs our next version. At
+# the end, Debian's loader is installed again, and no file of ours remains. The script makes the root once, and every run uses a copy of the
+# root. I386_LIBRARY names a library for 32 bits, which the script packs and installs too.
 . "$(dirname "$0")/../../make/common.sh"
 
 HERE=$TARGET/system
 GROUP=system
 PACKAGES="libvulkan1 vulkan-tools mesa-vulkan-drivers libgl1-mesa-dri mesa-utils mpv ffmpeg gstreamer1.0-tools gstreamer1.0-plugins-base
 gstreamer1.0-plugins-bad vulkan-validationlayers xvfb glmark2-x11 systemd udev dbus man-db bash-completion zsh fish procps"
-# Packages that are kept as files: Debian's loader for the return to it, its development package, and a driver that is installed and
-# removed. KEPT_I386 is for 32-bit programs, if the processor has such packages.
+# Packages whose files the script stores: Debian's loader for the end of the test, its development package, and a driver that the test
+# installs and removes. KEPT_I386 is for 32-bit programs, if packages for 32-bit programs exist for the processor.
 KEPT="libvulkan1 libvulkan-dev mesa-vulkan-drivers"
 KEPT_I386="libc6:i386 libgcc-s1:i386 gcc-12-base:i386 libvulkan1:i386"
 CONTENT="$PACKAGES $KEPT $KEPT_I386"
@@ -28,14 +28,14 @@ if [ "$(cat "$BASE/packages" 2>/dev/null)" != "$CONTENT" ]; then
     rm -rf "$BASE" "$BASE.new"
     keep="mkdir /root/debian && cd /root/debian && apt-get download $KEPT && dpkg --add-architecture i386"
     keep+=" && { apt-get -o Acquire::Check-Valid-Until=false update; apt-get download $KEPT_I386 || true; }"
-    # A mirror may be older than the date until which its index is valid, and still be good.
+    # The index of a mirror can be older than the date until which it is valid. The index is usable nevertheless.
     mmdebstrap --variant=apt --aptopt='Acquire::Check-Valid-Until "false"' --include="$(echo $PACKAGES | tr ' ' ,)" \
         --customize-hook="chroot \"\$1\" sh -c '$keep'" \
         bookworm "$BASE.new" >"$HERE/root.log" 2>&1 || die 2 "cannot make the root: $(tail -n 3 "$HERE/root.log") (see $HERE/root.log)"
     say "$CONTENT" >"$BASE.new/packages"
     mv "$BASE.new" "$BASE"
 fi
-# Folder with the packages to test. By default, packages of this commit are made.
+# Folder with the packages to test. The default is packages of this commit.
 DEBS=${DEBS:-}
 if [ -z "$DEBS" ]; then
     make/package.sh deb >"$HERE/deb.log" 2>&1 || die 1 "no packages: $(tail -n 5 "$HERE/deb.log") (see $HERE/deb.log)"
@@ -46,7 +46,7 @@ rm -rf "$COPY"
 cp -a --reflink=auto "$BASE" "$COPY"
 trap 'rm -rf "$COPY"' EXIT
 
-# Commands that mount the files of a usual program below "$root".
+# Commands that mount the usual file systems of a program at "$root".
 USUAL='mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" && mount --rbind /sys "$root/sys"'
 MOUNTS=$USUAL
 # inside COMMAND...: runs a command in the root, without a network. The commands in MOUNTS mount further files. Mounts and processes end
@@ -63,14 +63,14 @@ inside() {
 }
 # apt runs as root, because only root can read the folder of the package.
 APT="apt-get -y -o APT::Sandbox::User=root install"
-# around MOUNTS COMMAND...: does the same with other mounts.
+# around MOUNTS COMMAND...: does the same as `inside`, with other mounts.
 around() {
     local MOUNTS=$1
     shift
     inside "$@"
 }
 
-# repack NAME FROM OUT: makes a copy of a package. The function `change` changes it, and runs in its unpacked folder.
+# repack NAME FROM OUT: copies a package. The function `change` runs in the unpacked folder and changes the copy.
 repack() {
     local folder=$HERE/repack
     rm -rf "$folder"
@@ -93,7 +93,7 @@ next_version() {
 installed() {
     inside dpkg-query -W -f '${binary:Package} ${db:Status-Status}\n' | awk '$2 == "installed" { print $1 }' | sort
 }
-# Prints the files that programs get as libvulkan.so.1.
+# Prints the paths of libvulkan.so.1 that programs load.
 found() {
     inside ldconfig -p | awk '$1 == "libvulkan.so.1" { print $NF }' | while read -r file; do
         basename "$(readlink "$COPY$file")"
@@ -115,7 +115,7 @@ before() {
 replaced() {
     inside sh -c 'dpkg -i /root/ours/*.deb'
     installed >"$HERE/after.list"
-    # Only libvulkan1, which our package replaces, may have been removed.
+    # Only libvulkan1 may be missing, because our package replaces it.
     local gone came
     gone=$(comm -23 "$HERE/before.list" "$HERE/after.list" | tr '\n' ' ')
     came=$(comm -13 "$HERE/before.list" "$HERE/after.list" | tr '\n' ' ')
@@ -142,7 +142,7 @@ same() {
 }
 explains() {
     inside vkloader --version
-    # lavapipe is installed, so explain finds a device.
+    # lavapipe is installed, so `vkloader explain` finds a device.
     inside vkloader explain >/dev/null
     inside vk-loader-service --version
     inside sh /root/system/pages.sh
@@ -150,10 +150,10 @@ explains() {
 upgraded() {
     rm "$COPY/$CATALOGUE"
     inside sh -c 'dpkg -i /root/next/*.deb'
-    # Installing a package with a new library renews the catalogue.
+    # When a package installs a new library, the catalogue is written again.
     [ -s "$COPY/$CATALOGUE" ]
     shows "libvulkan.so.$NEXT"
-    # No file of the earlier version is left.
+    # No file of the earlier version may remain.
     [ -z "$(compgen -G "$COPY/usr/lib/*/libvulkan.so.$VERSION")" ]
     inside vulkaninfo --summary
 }
@@ -177,7 +177,7 @@ back() {
     inside dpkg --purge libvulkan1-rs
     [ -z "$(compgen -G "$COPY/usr/lib/*/libvulkan.so.1.4.*")" ]
     [ -d "$COPY/etc/vulkan/icd.d" ]
-    # Files that an administrator put into the folders must stay.
+    # Files that an administrator put into the folders must remain.
     echo '{}' >"$COPY/etc/vulkan/icd.d/own.json"
     inside sh -c 'dpkg --purge vkloader vk-loader-service'
     rm "$COPY/etc/vulkan/icd.d/own.json"
@@ -209,7 +209,7 @@ check "programs do the same on ours" same after
 check "the programs and their pages" explains
 check "packages of drivers renew the catalogue" drivers_come_and_go
 check "a driver that crashes, and one that hangs" bad_drivers_come_and_go
-# The previous test may have failed, so the package may be installed or not.
+# The previous test can have failed, so the package can be installed or not.
 inside sh -c '! dpkg-query -W bad-drivers || dpkg --purge bad-drivers' >/dev/null 2>&1
 check "a root without devices and processes" bare
 check "a cache that cannot be written to" read_only

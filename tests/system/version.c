@@ -1,4 +1,4 @@
-/* Prints the version of the loader that a program of this word size gets. */
+/* Prints the version of the loader that a program of this word size loads. */
 #include <dlfcn.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* A function of glibc that Debian's build of LLVM's unwinder needs, for programs with musl. */
+/* The only function of glibc that Debian's build of LLVM's unwinder needs. Programs with musl lack this function. */
 #include <stdarg.h>
 #include <stdio.h>
 

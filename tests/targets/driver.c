@@ -1,4 +1,5 @@
-/* A driver for any processor and C library. The driver has one physical device, and its commands check the numbers that they get. */
+/* A driver for every processor and C library. The driver has one physical device, and its commands check the numbers
+ * that they receive. */
 #include "numbers.h"
 #include <stddef.h>
 #include <string.h>

@@ -1,9 +1,9 @@
-"""Counts the instructions of single calls inside the library, with an emulator that executes them one by one.
+"""Counts the instructions inside the library for single calls. An emulator executes one instruction after another.
 
-    instructions.py LIBRARY PROGRAM EMULATOR ARGUMENT...
+instructions.py LIBRARY PROGRAM EMULATOR ARGUMENT...
 
-PROGRAM is program.c, built for the emulator's processor. The script counts the instructions that ran as often as the calls, or a multiple
-of that. Instructions of the C library and of the driver do not count.
+PROGRAM is program.c, built for the emulator's processor. The script counts an instruction if its number of executions is a multiple of the
+number of calls. Instructions of the C library and of the driver are excluded.
 """
 
 import re
@@ -15,7 +15,7 @@ from collections import Counter
 from pathlib import Path
 
 CALLS = 1000
-# Type of those parts of an ELF file that are mapped.
+# Type of the parts of an ELF file that the system maps into memory.
 LOAD = 1
 STEP = re.compile(r"^Trace \d+: \S+ \[[0-9a-f]+/([0-9a-f]+)/", re.MULTILINE)
 KINDS = {
@@ -27,7 +27,7 @@ KINDS = {
 
 
 def mapped(library):
-    """Returns the size of a library in memory. Addresses after it belong to other files."""
+    """Returns the size of a library in memory. Higher addresses belong to other files."""
     data = Path(library).read_bytes()
     order, wide = {1: "<", 2: ">"}[data[5]], data[4] == 2
     start, at, size, count = (("Q", 32, 54, 56) if wide else ("I", 28, 42, 44))
@@ -42,7 +42,7 @@ def mapped(library):
 
 
 def counted(library, program, emulator, kind):
-    """Returns the instructions of one call."""
+    """Returns the number of instructions for one call."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
         steps = ["-singlestep", "-d", "exec,nochain", "-D", log]

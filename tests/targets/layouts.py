@@ -1,9 +1,10 @@
-"""Lists sizes, alignments and offsets of the emitted structures as a target's C compiler computes them, as rows for the Rust compiler.
+"""Lists the sizes, alignments and offsets that a target's C compiler computes for the emitted structures. The output consists of rows for
+the Rust compiler.
 
-    layouts.py FILE CC ARGUMENT...     writes FILE; VKL_LAYOUTS=FILE lets a build of the loader assert its rows
+layouts.py FILE CC ARGUMENT...     writes FILE; VKL_LAYOUTS=FILE lets a build of the loader assert its rows
 
-The emitted rows are those of targets of 64 bits. The script asks the C compiler for the same structures and members, as far as the
-installed headers contain them.
+The emitted rows are for targets of 64 bits. The script asks the C compiler for the same structures and members, as far as the installed
+headers contain them.
 """
 
 import re
@@ -35,12 +36,12 @@ def asked():
 
 
 def answers(rows, compiler):
-    """Returns the compiler's answer for each row: its size, its alignment and the offsets."""
+    """Returns the compiler's answer for each row: the size, the alignment and the offsets of the structure."""
     expressions = []
     for name, _, members in rows:
         expressions += [f"sizeof({name})", f"_Alignof({name})"]
         expressions += [f"offsetof({name}, {headers.c_name(member)})" for member in members]
-    # Constants that appear only in the text of the assembly, so that nothing has to run.
+    # The constants appear only in the assembly, so the script does not have to run a program.
     lines = [f'    __asm__ volatile("\\nanswer %0" : : "i"({expression}));' for expression in expressions]
     source = "\n".join([f'#include "{headers.PREAMBLE}"', "void answers(void) {", *lines, "}", ""])
     command = [*compiler, "-std=gnu11", "-S", "-xc", "-o", "-", "-"]

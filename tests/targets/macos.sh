@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Links libvulkan.1.dylib for macOS, for arm64 and x86-64. LLVM's linker replaces Apple's, and lists of functions replace the system's
-# libraries. Checks exports, imports, load commands and the signature of each library, and of the file that contains both. No library is
-# run.
+# Links libvulkan.1.dylib for macOS, for arm64 and x86-64. LLVM's linker replaces Apple's linker, and lists of functions replace the
+# system's libraries. Checks exports, imports, load commands and the signature of each library, and of the file that contains both. The
+# script runs none of the libraries.
 . "$(dirname "$0")/../../make/common.sh"
 
 GROUP=macos
-# The newest LLVM that has all needed programs.
+# The newest LLVM that contains all needed programs.
 LLVM=
 for folder in $(printf '%s\n' /usr/lib/llvm-*/bin | sort --version-sort); do
     if [ -x "$folder/ld64.lld" ] && [ -x "$folder/clang" ] && [ -x "$folder/llvm-lipo" ] && [ -x "$folder/llvm-objcopy" ]; then
@@ -20,7 +20,7 @@ need /usr/bin/cargo cargo-web
 [ -z "$lacking" ] || die 3 "missing; apt-get install --no-install-recommends$lacking"
 
 SDK=$TARGET/macos/sdk
-# sdk: writes the system's libraries in the form that a linker reads, with the functions in tests/targets/macos.txt.
+# sdk: writes the system's libraries in the form that a linker reads. tests/targets/macos.txt lists the functions.
 sdk() {
     rm -rf "$SDK"
     mkdir -p "$SDK/usr/lib" "$SDK/System/Library/Frameworks/CoreFoundation.framework"
@@ -50,8 +50,8 @@ exports:
     symbols: [ $(awk -v library="$1" '$1 == library { printf "%s\047%s\047", sep, $2; sep = ", " }' tests/targets/macos.txt) ]
 ..."
 }
-# build TRIPLE FOLDER: builds the library. The compiler strips files with a program that Debian's Rust lacks, so LLVM's program gets the
-# same name.
+# build TRIPLE FOLDER: builds the library. The compiler uses a program for stripping files that Debian's Rust does not contain. LLVM's
+# program gets the same name.
 build() {
     mkdir -p "$TARGET/macos/bin"
     ln -sf "$LLVM/llvm-objcopy" "$TARGET/macos/bin/rust-objcopy"

@@ -1,6 +1,6 @@
-"""Checks the file of a libvulkan.dylib: its exports, imports, load commands, and signature.
+"""Checks the exports, imports, load commands and signature of a libvulkan.dylib.
 
-    python3 tests/targets/macos_library.py CHECK FILE
+python3 tests/targets/macos_library.py CHECK FILE
 
 CHECK is one of CHECKS below. FILE is for one processor or for several. Prints the differences, and ends with status 1 if there are any.
 """
@@ -19,7 +19,7 @@ LIBRARIES = {
     "System": "/usr/lib/libSystem.B.dylib",
     "CoreFoundation": "/System/Library/Frameworks/CoreFoundation.framework/Versions/A/CoreFoundation",
 }
-# Oldest macOS that the compiler's targets support, by the number of the processor: x86-64 and arm64.
+# Oldest version of macOS that the compiler's targets support, by the number of the processor. The processors are x86-64 and arm64.
 OLDEST = {0x0100_0007: (10, 12), 0x0100_000C: (11, 0)}
 PROCESSORS = {0x0100_0007: "x86_64", 0x0100_000C: "arm64"}
 FAT, SINGLE = 0xCAFE_BABE, 0xFEED_FACF
@@ -27,9 +27,9 @@ LIBRARY, TWO_LEVELS, NO_UNDEFINED = 6, 0x80, 0x1
 # Kinds of load commands.
 SYMBOLS, LOAD, OWN_NAME, SIGNATURE, VERSION_OLD, BUILD = 0x2, 0xC, 0xD, 0x1D, 0x24, 0x32
 MACOS = 1
-# Bits of symbols: the kind, external, the kind of undefined ones, and private.
+# Bits of symbols: the kind, the mark of external symbols, the kind of undefined symbols, and the mark of private symbols.
 KIND, EXTERNAL, UNDEFINED, PRIVATE = 0x0E, 0x01, 0x0, 0x10
-# Parts of signatures: the whole, and the part about the code. Then the flag of a signature without an identity, and a kind of hashes.
+# Parts of signatures: the whole signature, and the part about the code. Then a flag of signatures without an identity, and a kind of hash.
 WHOLE, CODE, AD_HOC, SHA256 = 0xFADE_0CC0, 0xFADE_0C02, 0x2, 2
 
 
@@ -48,7 +48,7 @@ class Image:
         self.commands, place = [], 32
         for _ in range(count):
             kind, size = struct.unpack_from("<2I", data, place)
-            # The highest bit means that the system must know the command.
+            # If the highest bit is set, the system must know the command.
             self.commands.append((kind & 0x7FFF_FFFF, place))
             place += size
 
@@ -59,13 +59,13 @@ class Image:
         return struct.unpack_from("<I", self.data, place)[0]
 
     def library(self, place):
-        """Returns the name in a command about a library, and its own and its oldest compatible version."""
+        """Returns the name in a command about a library, the library's version, and its oldest compatible version."""
         offset, _, current, compatible = struct.unpack_from("<4I", self.data, place + 8)
         return text(self.data, place + offset), version(current), version(compatible)
 
     def symbols(self):
-        """Yields the external symbols: pairs of the name and the number of the library that has the symbol. The library's own symbols have
-        no number."""
+        """Yields the external symbols: pairs of the name and the number of the library that has the symbol. Symbols of the file itself
+        have no number."""
         (place,) = self.all(SYMBOLS)
         table, count, strings, _ = struct.unpack_from("<4I", self.data, place + 8)
         for index in range(count):

@@ -1,9 +1,11 @@
-/* A program for any processor and C library. The program opens the library that its argument names, and uses the driver (driver.c) with
- * everything in which word sizes could cause errors: handles and sizes of 64 bits, and functions that no loader knows.
+/* A program for every processor and C library. The program opens the library that its argument names, and uses the
+ * driver (driver.c) with everything in which word sizes could cause errors: handles and sizes of 64 bits, and functions
+ * that no loader knows.
  *
  *     program LIBRARY [WHAT NUMBER]
  *
- * repeats one operation NUMBER times, so that another program can count its instructions. `instance` and `device` are look-ups by name.
+ * repeats one operation NUMBER times, so that another program can count its instructions. `instance` and `device` are
+ * look-ups by name.
  * `draw` calls a command of a device, and `query` a command of a physical device. */
 #define _GNU_SOURCE
 #include "numbers.h"

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Builds the library for other processors, word sizes and C libraries of Linux. The library then runs on this machine if possible, and under
-# qemu-user otherwise. Arguments: groups from the list TARGETS below; without arguments, all groups run. CASES="wrapping unknown" runs only
+# qemu-user otherwise. Arguments select groups from the list TARGETS below. The default is all groups. CASES="wrapping unknown" runs only
 # behaviour cases with one of these words in their paths, CASES=all runs all cases, and CASES=none runs no cases. SUITES="layers" selects
 # some of the three test programs. LIMIT is the maximum time for the cases of a group, in seconds.
 #
-# The standard library for these targets is built from its source, which Debian has beside its second Rust (rustc-web). The cases that
-# cannot pass on a target are in tests/targets.txt, with the reason.
+# The standard library for these targets is built from its source, which Debian's second package of Rust (rustc-web) provides. The file
+# tests/targets.txt lists the cases that cannot pass on a target, each with the reason.
 . "$(dirname "$0")/../../make/common.sh"
 
 TARGETS="i686 arm64 armhf riscv64 musl loongarch64 others"
@@ -14,7 +14,7 @@ SUITES=${SUITES:-app drivers layers}
 # Debian has no unwinder for musl. LLVM's unwinder needs only one function of glibc, which tests/targets/checked.c contains.
 UNWINDER=$(printf '%s\n' /usr/lib/llvm-*/lib/libunwind.a | sort --version-sort | tail -n 1)
 [ -f "$UNWINDER" ] || UNWINDER=
-# Modules of cases that run under an emulator by default: those that depend on a processor's machine code, layouts and word size.
+# Modules of cases that run under an emulator by default. These cases depend on a processor's machine code, layouts and word size.
 EMULATED="trampolines:: handles:: lookup unknown device_functions:: negotiation:: surfaces:: swapchains:: instance_chain:: \
     device_chain:: wrapping:: device_table:: messengers:: groups::"
 
@@ -41,7 +41,7 @@ done
 
 OUT=$TARGET/targets
 mkdir -p "$OUT/include"
-# Only the Vulkan headers are copied. The other headers of this system would hide those of the target.
+# The script copies only the Vulkan headers, because the other headers of this system would hide the headers of the target.
 cp -r /usr/include/vulkan /usr/include/vk_video "$OUT/include"
 
 
@@ -55,7 +55,7 @@ with_std() {
         ${FLAGS:+"CARGO_TARGET_${upper}_RUSTFLAGS=$FLAGS"} "$@"
 }
 
-# Sets the variables for the steps below: the group, its triple, its C compiler, and the emulator for its programs.
+# Sets the variables for the steps below: the group, its target triple, its C compiler, and the emulator for its programs.
 begin() {
     GROUP=$1 TRIPLE=$2 HERE=$OUT/$1
     read -r -a CC <<<"$3"
@@ -70,7 +70,7 @@ finish() {
     seen "$GROUP" "$([ "$failed" -eq 0 ] || say "failures; ")the library and a C program${ran:+; $ran}"
 }
 
-# Builds the release library. The library uses only core and alloc of the standard library. Checks its structures against those of the
+# Builds the release library, which uses only core and alloc of the standard library. Compares its structures with the structures of the
 # target's C compiler.
 library() {
     local rows=$HERE/layouts.rs
@@ -82,7 +82,7 @@ library() {
     echo "figure stripped: $(stat -c %s "$HERE/stripped.so") bytes"
 }
 
-# Compiles the library to machine code without linking, for targets whose linker is missing.
+# Compiles the library to machine code without linking. Targets without a linker on this machine use this function.
 assembled() {
     with_std cargo rustc --locked --release -Zbuild-std=core,alloc --target "$TRIPLE" -p vulkan-loader \
         --lib --crate-type rlib "$@"
@@ -101,7 +101,7 @@ c_part() {
 }
 
 # program LIBRARY FOLDER...: runs the C program of the first folder, which finds the drivers of all folders in one search. Standard error
-# must be empty, except for lines that a user asks for.
+# must be empty, except for lines that a user requests.
 program() {
     local library=$1 own=$2 data=$HERE/data folder
     shift
@@ -109,14 +109,14 @@ program() {
     for folder; do
         cp "$folder/driver.json" "$data/vulkan/icd.d/$(basename "$(dirname "$folder")")-$(basename "$folder").json"
     done
-    # shellcheck disable=SC2086 -- $RUNNER holds a command and its arguments
+    # shellcheck disable=SC2086 -- $RUNNER contains a command and its arguments
     env -i XDG_DATA_HOME="$data" XDG_DATA_DIRS="$HERE/none" XDG_CONFIG_DIRS="$HERE/none" VK_LOADER_SERVICE_SOCKET= VK_LOADER_DEBUG=error,warn \
         timeout 60 $RUNNER "$own/program" "$library" 2>"$HERE/errors" >"$HERE/output" || { cat "$HERE/output" "$HERE/errors"; return 1; }
     cat "$HERE/output"
     [ ! -s "$HERE/errors" ] || { cat "$HERE/errors"; return 1; }
 }
 
-# Runs the behaviour cases. Cases that tests/targets.txt lists for the group must fail. A row that matches no case is an error.
+# Runs the behaviour cases. Cases that tests/targets.txt lists for the group must fail. A row without a matching case is an error.
 cases() {
     local words=() log=$HERE/cases.log status=0 row suites
     read -r -a suites <<<"$SUITES"
@@ -127,7 +127,7 @@ cases() {
     *) ran="cases of $CASES" ;;
     esac
     [ "${CASES:-}" = all ] || read -r -d '' -a words <<<"${CASES:-${RUNNER:+$EMULATED}}" || true
-    # With a wrapper, each child may take as long as on a busy machine.
+    # With a wrapper, each child has the time limit of a busy machine.
     with_std VKL_TARGET="$GROUP" VKL_LIBRARY="$SHARED" VKL_WRAP="${RUNNER:-env}" timeout --kill-after=10 "$LIMIT" \
         cargo test --locked --no-fail-fast -Zbuild-std=std,panic_unwind,test --target "$TRIPLE" -p loader-tests \
         "${suites[@]/#/--test=}" -- "${words[@]}" >"$log" 2>&1 || status=$?
@@ -142,7 +142,7 @@ cases() {
     say "  ok    $GROUP: behaviour cases, $(rows | wc -l) of them known not to pass"
     [ ${#words[@]} -eq 0 ] && [ ${#suites[@]} -eq 3 ] || return 0
     rows | while read -r row; do
-        # The row names a whole module, or one case.
+        # The row contains the name of a module or of a case.
         case $row in
         *::\*) row=${row%\*}[a-z0-9_]+ ;;
         esac
@@ -156,12 +156,13 @@ rows() {
         here && /^[^#]/ { sub(/: .*/, ""); print }' tests/targets.txt
 }
 
-# Builds the library of a bundle, which steps aside. This build comes first, because the plain library has the same path.
+# Builds the library of a bundle, which passes calls to a library of the system. This build comes first, because both builds write to the
+# same path.
 bundle() {
     with_std cargo build --locked --release -Zbuild-std=core,alloc --target "$TRIPLE" -p vulkan-loader --features steps-aside
     cp "$SHARED" "$HERE/bundle.so"
 }
-# Runs the program on the library of a bundle, in a sandbox that has the plain library as the system's.
+# Runs the program on the library of a bundle, in a sandbox whose system contains the plain library.
 steps_aside() {
     local system=/usr/local/lib
     bwrap --dev-bind / / --tmpfs "$system" --ro-bind "$SHARED" "$system/libvulkan.so.1" --die-with-parent \
@@ -181,7 +182,7 @@ usual() {
 
 # Prints the cost of single calls on the target.
 costs() {
-    # shellcheck disable=SC2086 -- $RUNNER holds a command and its arguments
+    # shellcheck disable=SC2086 -- $RUNNER contains a command and its arguments
     env XDG_DATA_HOME="$HERE/data" XDG_DATA_DIRS="$HERE/none" XDG_CONFIG_DIRS="$HERE/none" \
         python3 tests/targets/instructions.py "$SHARED" "$HERE/c/program" $RUNNER
 }
@@ -218,9 +219,9 @@ riscv64() {
     cases
     finish
 }
-# Tests the C library of Alpine and other systems (musl), on this processor. The programs of the cases unwind, so they get an unwinder under
-# the name that the standard library requests. The shipped library needs no unwinder. Unlike Debian's gcc and the compilers of Alpine,
-# Debian's musl-gcc does not ask the linker for a build ID.
+# Tests the C library of Alpine and other systems (musl), on this processor. The programs of the cases unwind, so the script provides an
+# unwinder under the name that the standard library requests. The shipped library needs no unwinder. Unlike Debian's gcc and the compilers
+# of Alpine, Debian's musl-gcc does not ask the linker for a build ID.
 musl() {
     begin musl x86_64-unknown-linux-musl musl-gcc "" musl-gcc "-Ctarget-feature=-crt-static -Clink-self-contained=no -Clink-arg=-Wl,--build-id"
     usual
@@ -240,7 +241,7 @@ unwinder() {
 needs_only_libc() {
     [ "$(readelf -d "$SHARED" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')" = libc.so ]
 }
-# foreign FOLDER: builds the driver for any other target with an installed compiler, and writes its manifest.
+# foreign FOLDER: builds the driver for another target that an installed compiler supports, and writes the driver's manifest.
 foreign() {
     local compiler words
     for compiler in "gcc-12 -m32" aarch64-linux-gnu-gcc arm-linux-gnueabihf-gcc riscv64-linux-gnu-gcc; do
@@ -252,14 +253,15 @@ foreign() {
     done
     return 1
 }
-# This machine has no linker for the target, so the machine code of the stubs is only assembled.
+# This machine has no linker for the target, so the script only assembles the machine code of the stubs.
 loongarch64() {
     begin loongarch64 loongarch64-unknown-linux-gnu gcc
     check "the library is assembled" assembled
     check "a library that steps aside is assembled" assembled --features steps-aside
     finish
 }
-# Tests a processor without stubs in machine code. The library is compiled, and does not find unknown functions there (DRV-230).
+# Tests a processor without stubs in machine code. The script compiles the library, which does not find unknown functions on this processor
+# (DRV-230).
 others() {
     begin others powerpc64le-unknown-linux-gnu gcc
     check "the library is assembled without stubs of its own" assembled

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Compiles the library, including its assembly, for systems that no test machine has. Links and runs nothing. Prints a line for each target,
-# and fails if one does not compile. Arguments select targets; without arguments, all are compiled.
+# Compiles the library, including its assembly, for systems that no test machine has. The script does not link or run the library. It prints
+# a line for each target, and fails if a target does not compile. Arguments select targets. The default is all targets.
 #
-# The parts of the standard library that the library needs are built from source, which Debian has beside its second Rust (rustc-web).
+# The parts of the standard library that the library needs are built from source, which Debian's second package of Rust (rustc-web)
+# provides.
 . "$(dirname "$0")/../../make/common.sh"
 
-# Each row: the target, the features of the package `vulkan-loader`, and the exports. These are a list of generated/exports/, or the
-# functions that both lists have together with the named functions.
+# Each row contains the target, the features of the package `vulkan-loader`, and the exports. The exports are a list in generated/exports/,
+# or the functions that both lists contain and the named functions.
 SYSTEMS="
 aarch64-apple-darwin      -               macos.txt
 x86_64-apple-darwin       -               macos.txt

@@ -1,7 +1,7 @@
-# Scripts that need the library for Windows x86-64 source this file after common.sh. The functions build the shipped library with mingw. The
-# library contains no path and no time of this machine.
+# Defines functions that build the shipped library for Windows x86-64 with mingw. Scripts that need this library source this file after
+# common.sh. The library contains no path and no time of this machine.
 #
-# The standard library for Windows is built from its source, which Debian has beside its second Rust (rustc-web).
+# The standard library for Windows is built from its source, which Debian's second package of Rust (rustc-web) provides.
 TRIPLE=x86_64-pc-windows-gnu
 WINDOWS=$TARGET/windows
 DLL=$WINDOWS/vulkan-1.dll

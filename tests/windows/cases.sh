@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Runs the behaviour cases on vulkan-1.dll under Wine, each in its own process and its own part of the registry. Skips the cases listed in
-# tests/windows/left_out.txt. With `quick`, as in make/test.sh, only the modules below run. CASE names one case. The script also compiles
-# the loader for 32 bits with Microsoft's tools, and for 64 bits if all cases run.
+# Runs the behaviour cases on vulkan-1.dll under Wine, each in a separate process with a separate part of the registry. Skips the cases
+# listed in tests/windows/left_out.txt. With `quick`, as in make/test.sh, only the modules below run. CASE selects one case. The script also
+# compiles the loader for 32 bits with Microsoft's tools, and for 64 bits if all cases run.
 #
-# `i686` runs tests/windows/sources.c and some modules of the cases as programs of 32 bits. For these, the first run makes a root of Debian
-# 12 that has Wine for both word sizes. Only the superuser can make and enter this root. For other users, the script prints that the step is
-# skipped.
+# `i686` runs tests/windows/sources.c and some modules of the cases as programs of 32 bits. The first run makes a root of Debian 12 that has
+# Wine for both word sizes. Only the superuser can make and enter this root. For other users, the script skips this step and prints a
+# message.
 #
-# All programs are built for debugging, which is quicker. tests/windows/release.sh tests the release build.
+# All programs are debug builds, because these builds take less time. tests/windows/release.sh tests the release build.
 . "$(dirname "$0")/../../make/common.sh"
 
 WINDOWS=$TARGET/windows
@@ -20,12 +20,13 @@ esac
 BUILT=$WINDOWS/cases/$TRIPLE/debug
 ROOT32=$WINDOWS/root32
 GROUP=windows
-# Number of cases that run side by side. A process of Wine waits most of the time for the server that all processes share.
+# Number of cases that run at the same time. A process of Wine waits most of the time for the server that all processes share.
 THREADS=$(($(nproc) + 1))
-# Modules of the quick run: those about special features of Windows, and one of each other kind.
+# Modules of the quick run: the modules about special features of Windows, and one module of each other kind.
 QUICK="windows:: discovery:: manifest:: opening:: elevated:: paths:: manifest_text:: surfaces:: surface_queries:: negotiation:: unknown_device:: library::"
-# Modules of the group `app` for 32 bits. The list leaves out modules that need adapters, which Wine lists only with OpenGL. The list also
-# leaves out modules that call functions of the mocks which have no arguments: on x86, a function removes its arguments from the stack.
+# Modules of the group `app` for 32 bits. The list does not contain modules that need adapters, because Wine lists adapters only with
+# OpenGL. The list also does not contain modules that call functions of the mocks without arguments. On x86, a function removes its
+# arguments from the stack.
 I686="allocation:: callbacks:: chains:: device_lookup:: elevated:: handles:: logging:: lookup:: lookup_table:: messages:: messengers:: settings:: \
 settings_drivers:: threads:: waiting:: windows::"
 
@@ -49,7 +50,7 @@ if [ -n "$lacking" ]; then
 fi
 
 # of_debian FOLDER WORD ARGUMENT...: runs cargo with the compiler that has the source of the standard library. The standard library is built
-# without backtraces, which would take a sixth of the time and name nothing in stripped programs.
+# without backtraces. They would take a sixth of the time, and show no names in stripped programs.
 of_debian() {
     local folder=$1 word=$2
     shift 2
@@ -66,18 +67,19 @@ startup() {
             "/usr/lib/rustlib/src/rust/library/rtstartup/$name.rs"
     done
 }
-# Builds the programs of the cases, under cargo's names, and the library under the name that programs ask for.
+# Builds the programs of the cases under cargo's names, and the library under the name that programs open.
 build() {
     [ "$MODE" != i686 ] || startup
-    # One call builds both, so that cargo compiles shared crates once.
+    # One command builds both, so that cargo compiles shared crates only once.
     of_debian cases build -Zbuild-std=std,panic_unwind,test --target "$TRIPLE" -p vulkan-loader -p loader-tests --lib \
         "${SUITES[@]/#/--test=}" --message-format=json-render-diagnostics | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' >"$OUT/programs"
     cp "$BUILT/vulkan.dll" "$OUT/vulkan-1.dll"
     local programs
     mapfile -t programs <"$OUT/programs"
-    # Each child maps its program and each case copies its drivers, so small files save time.
+    # Each child maps its program, and each case copies its drivers. Small files therefore save time.
     "$COMPILER-strip" "$OUT/vulkan-1.dll" "$BUILT"/deps/{mock_driver,mock_layer,sample_layer}.dll "${programs[@]}"
-    # Wine 8 lacks bcryptprimitives.dll, so this builds a replacement. Newer versions of Wine have the library, with the same function.
+    # Wine 8 lacks bcryptprimitives.dll, so this command builds a replacement. Newer versions of Wine contain the library with the same
+    # function.
     "$COMPILER-gcc" -O1 -Wall -Wextra -Werror -shared tests/windows/bcryptprimitives.c -o "$BUILT/deps/bcryptprimitives.dll" -ladvapi32 \
         -Wl,--kill-at
 }
@@ -85,7 +87,7 @@ build() {
 export WINEPREFIX=$OUT/prefix WINEDEBUG=-all WINEDLLOVERRIDES="winedbg.exe=d;mscoree=d;mshtml=d"
 # Number of rounds of the case in reentry.rs with two threads. The number is small, because system calls take ten times as long under Wine.
 export LAYER_ROUNDS=${LAYER_ROUNDS:-10}
-# where PROGRAM ARGUMENT...: runs a program of Wine. Programs of 32 bits run in the root, which contains the project, its output and the
+# where PROGRAM ARGUMENT...: runs a program under Wine. Programs of 32 bits run in the root, which contains the project, its output and the
 # temporary files.
 where() {
     if [ "$MODE" != i686 ]; then
@@ -100,8 +102,8 @@ where() {
         exec chroot "$root" /usr/bin/env -C "$here" HOME="$TARGET" "$@"' where "$ROOT32" "$PWD" "$@"
 }
 export ROOT TARGET
-# Makes the root with Wine for both word sizes. The root has no updates of the distribution, because their lists for the two processors may
-# differ in age.
+# Makes the root with Wine for both word sizes. The root has no updates of the distribution, because the lists of updates for the two
+# processors can have different ages.
 root32() {
     local mirror
     [ ! -d "$ROOT32" ] || return 0
@@ -119,7 +121,7 @@ root32() {
 end_of_wine() {
     where wineserver -k || true
 }
-# cases PROGRAM WORD...: runs a program of the cases. Prints the counts, the failed cases and the cases that were left out.
+# cases PROGRAM WORD...: runs a program of the cases. Prints the counts, the failed cases and the skipped cases.
 cases() {
     local program=$1 name log=$OUT/cases.log status=0
     shift
@@ -131,7 +133,7 @@ cases() {
         /^test result: / { pass += $4; fail += $6; ended = 1 }
         END {
             if (!ended) { print "  FAIL  windows: " name " did not end: status " status; exit }
-            # The test program counts a left-out case as a success.
+            # The test program counts a skipped case as a success.
             line = name ": " pass - skip " passed, " fail " failed"
             print line
             print line >>counts
@@ -142,8 +144,8 @@ cases() {
         tr -d '\r' <"$log" | awk '/^failures:$/ { on = 1 } on && !/^test result/ && count++ < 400'
     fi
 }
-# compiles TRIPLE...: checks that the loader compiles for these targets. The build folder is that of the cases, because both builds run the
-# same programs while they compile.
+# compiles TRIPLE...: checks that the loader compiles for these targets. The build folder is the same as for the cases, because both builds
+# run the same programs while they compile.
 compiles() {
     of_debian cases check -Zbuild-std=core,alloc,std,panic_abort "${@/#/--target=}" -p vulkan-loader >"$WINDOWS/checks.log" 2>&1
 }
@@ -156,7 +158,7 @@ compiled() {
         failed=1
     fi
 }
-# Runs the tests of sources.c. Some of them concern only 32 bits: the keys of WOW6432Node, and values with their own names.
+# Runs the tests of sources.c. Some tests are only for 32 bits, with keys of WOW6432Node and values with their own names.
 sources() {
     make --silent -C tests/windows OUT="$OUT/sources" CC="$COMPILER-gcc" DLLTOOL="$COMPILER-dlltool" DLL="$OUT/vulkan-1.dll" &&
         (cd "$OUT/sources" && cp "$BUILT/deps/bcryptprimitives.dll" . && where timeout --kill-after=10 600 wine sources.exe scratch)
@@ -166,13 +168,13 @@ mkdir -p "$OUT"
 triples=()
 case $MODE in
 "") triples=(i686-pc-windows-msvc x86_64-pc-windows-msvc) ;;
-# One target covers both the word size and the tools, because no line of the loader depends on only one of the two.
+# One target checks both the word size and the tools, because no line of the loader depends on the combination.
 quick) triples=(i686-pc-windows-msvc) ;;
 i686) root32 ;;
 esac
 trap end_of_wine EXIT
-# Starts a server that keeps running, because otherwise each program starts a new one. If a server already runs, this call fails. Without
-# its folder, no server runs.
+# Starts a server that continues to run, because otherwise each program starts a new server. If a server already runs, this call fails. If
+# the server's folder is missing, no server runs.
 mkdir -p "$WINEPREFIX"
 where wineserver --persistent || true
 where wineboot --init >"$OUT/wine.log" 2>&1 &

@@ -1,5 +1,5 @@
-/* A program for Windows that is linked with vulkan-1. The program lists all devices, creates a logical device on the first one, and
- * submits nothing to its queue. */
+/* A program for Windows that is linked with vulkan-1. The program lists all devices and creates a logical device on the
+ * first device. It submits nothing to a queue. */
 #include <stdio.h>
 #include <vulkan/vulkan.h>
 

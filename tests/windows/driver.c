@@ -1,4 +1,5 @@
-/* A driver and a layer for tests/windows/sources.c. Their answers come from the variable `said`, which the program fills. */
+/* A driver and a layer for tests/windows/sources.c. The variable `said` contains the answers, and the program sets
+ * this variable. */
 #include <string.h>
 #include <vulkan/vulkan.h>
 #include <vulkan/vk_layer.h>
@@ -9,7 +10,7 @@
 
 EXPORT struct said said = {.devices = 3};
 
-/* The devices 0, 1, ... of this driver. The loader replaces the first word of each with its own value. */
+/* Devices 0, 1, ... of this driver. The loader replaces the first word of each device with a different value. */
 static struct { uintptr_t magic; } instance = {MAGIC}, devices[MOST_DEVICES];
 
 static int number_of(VkPhysicalDevice device) { return (int)((char *)device - (char *)devices) / (int)sizeof devices[0]; }
@@ -40,7 +41,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL enumerate(VkInstance of, uint32_t *count, 
 
 static VKAPI_ATTR VkResult VKAPI_CALL groups(VkInstance of, uint32_t *count, VkPhysicalDeviceGroupProperties *out) {
     (void)of;
-    /* One group has device 0, and the second group has the others. */
+    /* The first group contains device 0, and the second group contains the other devices. */
     if (!out) {
         *count = 2;
         return VK_SUCCESS;
@@ -124,7 +125,7 @@ EXPORT VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vk_icdGetInstanceProcAddr(VkInst
     return last == '2' || (last >= 'A' && last <= 'Z') || !strncmp(name, "vk_", 3) ? NULL : (PFN_vkVoidFunction)nothing;
 }
 
-/* These functions serve programs that pass the driver to the loader directly. */
+/* These functions are for programs that pass the driver directly to the loader. */
 static VKAPI_ATTR VkResult VKAPI_CALL negotiate_7(uint32_t *version) {
     *version = 7;
     return VK_SUCCESS;

@@ -1,10 +1,10 @@
-/* Tests of tests/windows/sources.c with drivers of its own: which drivers count, the order of their devices, and how the loader finds and
- * opens their libraries. */
+/* Tests drivers for tests/windows/sources.c: which drivers the loader uses, the order of their devices, and how the
+ * loader finds and opens their libraries. */
 #pragma once
 #include "driver.h"
 #include "scene.h"
 
-/* End of the names that manifests of known vendors have. */
+/* End of the names of known vendors' manifests. */
 #ifdef _WIN64
 #define BITS L"64"
 #else
@@ -17,8 +17,8 @@ static struct said *said_by(const wchar_t *library) {
 
 static wchar_t own[512];
 
-/* Returns the answers of a driver with this name, which the program can then change. The driver is a copy of driver.dll, and its library
- * stays loaded. */
+/* Returns the answers of a driver with this name, and the program can change these answers. The driver is a copy of
+ * driver.dll, and its library remains loaded. */
 static struct said *loaded(const wchar_t *name, const char *devices_named) {
     const wchar_t *at = path(L"drivers\\%ls.dll", name);
     if (!GetModuleHandleW(at)) {
@@ -66,7 +66,7 @@ static void vendors(void) {
     says("so nothing from registry", "DRV-40 and why is told");
 }
 
-/* Tests names that only resemble those of known vendors, and names in capitals. */
+/* Tests names that are similar to the names of known vendors, and names in capitals. */
 static void vendor_names(void) {
     static const struct { const wchar_t *name; const char *found, *what; } rows[] = {
         {L"igvk" BITS L".json", "create -9", "DRV-40 a known vendor without an adapter"},
@@ -144,8 +144,8 @@ static void features(void) {
     SetEnvironmentVariableW(L"VK_DRIVER_FILES", NULL);
 }
 
-/* Tests a driver that the program passes to the loader directly. A message shows its address in the form that the system's C library
- * prints. */
+/* Tests a driver that the program passes directly to the loader. A message contains the driver's address in the format
+ * of the system's C library. */
 static void direct(void) {
     fresh();
     const char *extension = VK_LUNARG_DIRECT_DRIVER_LOADING_EXTENSION_NAME;
@@ -166,14 +166,14 @@ static void direct(void) {
     says(text, "APP-232a DRV-85 an address as the C library of the system prints it");
 }
 
-/* Tests whether the loader finds the library that the manifest of a driver names. */
+/* Tests that the loader finds the library in a driver's manifest only if the test expects it. */
 static void library(const char *named, const char *expected, const char *what) {
     fresh();
     listed(HKEY_LOCAL_MACHINE, L"Drivers", manifest(L"l\\l.json", named));
     is(devices(0), expected, what);
 }
 
-/* Tests bare names in two folders of Wine's prefix, which are not in PATH. */
+/* Tests bare file names in two folders of Wine's prefix that are not in PATH. */
 static void in_windows(void) {
     static const wchar_t *const folders[] = {L"", L"\\System"};
     wchar_t windows[MAX_PATH], system[MAX_PATH], beside[MAX_PATH + 32], at[2 * MAX_PATH], before[4096];
@@ -187,7 +187,7 @@ static void in_windows(void) {
         CreateDirectoryW(system, NULL);
         swprintf(at, 2 * MAX_PATH, L"%ls\\in-windows.dll", system);
         copy(own, at);
-        /* The loader must not find the files in folders that it would search later. */
+        /* The loader must not find these files, because they are in folders that it would search later. */
         file(later[folder], "not a library");
         library("in-windows.dll", "0 1 2 ", folder ? "DRV-57 a bare name in the folder of 16-bit Windows" : "DRV-57 a bare name in the folder of Windows");
         library("in-windows", "0 1 2 ", "DRV-57 and without its ending");
@@ -238,7 +238,7 @@ static void libraries(void) {
     copy(helper, path(L"n\\helper.dll"));
     library("..\\\\n\\\\needing.dll", found, "DRV-57 LAY-200 what a library needs may lie beside it");
 
-    /* The file gets the number of another processor in its header. */
+    /* The header of the file gets the number of another processor. */
     copy(own, path(L"l\\other.dll"));
     HANDLE other = CreateFileW(path(L"l\\other.dll"), GENERIC_READ | GENERIC_WRITE, 0, NULL, OPEN_EXISTING, 0, NULL);
     DWORD at, moved;

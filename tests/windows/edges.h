@@ -1,9 +1,10 @@
-/* Tests of tests/windows/sources.c for extreme answers of the system. Some values, lists and adapters change between two queries or never
- * end, and some queries fail. Names and paths have the greatest length, and errors have many numbers. */
+/* Tests extreme answers of the system for tests/windows/sources.c. Some values, lists and adapters change between two
+ * queries or never end, and some queries fail. Names and paths have the greatest length, and errors have many numbers. */
 #pragma once
 #include "drivers.h"
 
-/* Tests that names of up to 2,047 units count (LAY-48), and that a longer name ends the list. Wine keeps values sorted by name. */
+/* Tests that the loader reads values whose names have up to 2,047 units (LAY-48), and that a longer name ends the
+ * list. Wine sorts values by name. */
 static void long_names(void) {
     static wchar_t name[2100];
     const wchar_t *last = layer(L"z\\last.json", "last");
@@ -42,7 +43,7 @@ static void changing_values(void) {
     registry.growing = registry.told = 0;
 }
 
-/* Tests answers of the configuration manager that change or fail. 13 is CR_NO_SUCH_DEVNODE. */
+/* Tests a configuration manager whose answers change or fail. 13 is CR_NO_SUCH_DEVNODE. */
 static void changing_devices(void) {
     static const struct { int small, lists, unnamed, unclassed, unlocated; const char *found, *what; } rows[] = {
         {2, 0, 0, 0, 0, "device3 device4 ", "LAY-49 a device that comes between two questions"},
@@ -125,7 +126,7 @@ static void failing_packages(void) {
     package_fails = 0;
 }
 
-/* Tests which error numbers mean that there is no file, and which that there is no memory. */
+/* Tests which error numbers mean that there is no file, and which error numbers mean that there is no memory. */
 static void numbers(void) {
     static const struct { DWORD number; const char *found; } rows[] = {
         {ERROR_FILE_NOT_FOUND, "in_settings "}, {ERROR_PATH_NOT_FOUND, "in_settings "}, {ERROR_BAD_NETPATH, "in_settings "},
@@ -154,7 +155,7 @@ static void numbers(void) {
     is(devices(0), "create -1", "LAY-203 APP-176 error 14 is want of memory");
 }
 
-/* Returns a path of the given length that ends with the name. The test makes its folders later. */
+/* Returns a path of the given length that ends with the name. The test makes the folders of the path later. */
 static const wchar_t *of_length(int units, const wchar_t *name) {
     static wchar_t out[600];
     int length = swprintf(out, 600, L"%ls\\long\\", root);
@@ -165,7 +166,7 @@ static const wchar_t *of_length(int units, const wchar_t *name) {
     return out;
 }
 
-/* Tests paths near the limit: Windows opens a plain path of up to 259 units. */
+/* Tests paths near the limit. Windows opens a plain path only if it has at most 259 units. */
 static void lengths(void) {
     for (int units = 258; units < 263; units++) {
         char what[64];
@@ -188,8 +189,8 @@ static void lengths(void) {
     short_paths = 0;
 }
 
-/* Tests that the search ends when Windows finds a file which is no library. Tests also that the search omits the folder of Windows when
- * its path cannot be determined. */
+/* Tests that the search ends when Windows finds a file that is not a library. Also tests that the search skips the
+ * folder of Windows if its path is unknown. */
 static void bare_names(void) {
     wchar_t before[4096];
     GetEnvironmentVariableW(L"PATH", before, 4096);
@@ -211,7 +212,7 @@ static void bare_names(void) {
     SetEnvironmentVariableW(L"PATH", before);
 }
 
-/* Tests variables with text beyond ASCII, and one that is not valid Unicode. */
+/* Tests variables with text beyond ASCII, and a variable that is not valid Unicode. */
 static void texts(void) {
     fresh();
     elevated = 0;
@@ -231,7 +232,8 @@ static void texts(void) {
     check(!strcmp(kernel.name, "VulkanExplicitLayers"), "LAY-49 a process whose kind cannot be told is none of 32 bits on 64");
 }
 
-/* Tests the trace of a second process: the loader appends the trace to an existing file, and writes nothing if the path is a folder. */
+/* Tests the trace of a second process. The loader appends the trace to an existing file, and writes nothing if the
+ * path is a folder. */
 static void traces(void) {
     static char text[1 << 16];
     fresh();
@@ -265,8 +267,8 @@ static void missing_libraries(void) {
     check(!system_libraries.unopened, "LAY-49 is not closed");
 }
 
-/* Tests that each word size has its own view of the keys and its own values of adapters. On a system of 64 bits, the keys of programs with
- * 32 bits are below WOW6432Node. */
+/* Tests that each word size has a separate view of the keys and separate values of adapters. On a system of 64 bits,
+ * the keys of 32-bit programs are below WOW6432Node. */
 static void views(void) {
     const REGSAM own_view = sizeof(void *) == 8 ? KEY_WOW64_64KEY : KEY_WOW64_32KEY;
     const REGSAM other_view = own_view == KEY_WOW64_64KEY ? KEY_WOW64_32KEY : KEY_WOW64_64KEY;

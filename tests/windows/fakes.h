@@ -1,5 +1,5 @@
-/* Replacements for functions of Windows in tests/windows/sources.c. The loader's imports are redirected to these functions, and the
- * variables next to each function determine its answers. */
+/* Replacements for functions of Windows in tests/windows/sources.c. The test redirects the loader's imports to these
+ * functions. The variables next to each function control its results. */
 #pragma once
 #include <windows.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 static HMODULE loader;
 
-/* Redirects the loader's calls of an imported function, and returns the function that the loader called before. */
+/* Redirects the loader's calls of an imported function. Returns the function that the loader called before. */
 static void *import(const char *name, void *replacement) {
     unsigned char *base = (unsigned char *)loader;
     const IMAGE_NT_HEADERS *headers = (void *)(base + ((IMAGE_DOS_HEADER *)base)->e_lfanew);
@@ -29,8 +29,8 @@ static void *import(const char *name, void *replacement) {
     return before;
 }
 
-/* The level of the process: high, unless `elevated` is zero or `level` has another one. `no_token` and `no_level` make the two queries for
- * it fail. */
+/* The level of the process. The level is high, unless `elevated` is zero or `level` contains another level. `no_token`
+ * and `no_level` make the two queries for the level fail. */
 static int elevated = 1, no_token, no_level;
 static DWORD level;
 static BOOL WINAPI open_token(HANDLE process, DWORD access, HANDLE *out) {
@@ -45,14 +45,14 @@ static BOOL WINAPI token(HANDLE handle, TOKEN_INFORMATION_CLASS class, void *out
     return no_level ? SetLastError(ERROR_ACCESS_DENIED), FALSE : told;
 }
 
-/* 1 if the process counts as one of 32 bits on a system of 64, 2 if the query fails, and -1 for the real answer. */
+/* 1 if the process is a 32-bit process on a 64-bit system, 2 if the query fails, and -1 for the real answer. */
 static int wow64;
 static BOOL WINAPI is_wow64(HANDLE process, BOOL *out) {
     return wow64 < 0 ? IsWow64Process(process, out) : (*out = wow64 != 0, wow64 != 2);
 }
 
-/* Counters of the system's libraries that the loader opened, of those not limited to the system's folder, and of closed null pointers.
- * `missing` names a library that does not load. */
+/* Numbers of the system's libraries that the loader opened, of libraries outside the system's folder, and of closed
+ * null pointers. `missing` contains the name of a library that cannot be loaded. */
 static struct { int opened, elsewhere, unopened; char names[1024]; const char *missing; } system_libraries;
 static HMODULE WINAPI load_system(const char *name, HANDLE file, DWORD flags) {
     if (system_libraries.missing && !strcmp(name, system_libraries.missing))
@@ -61,8 +61,8 @@ static HMODULE WINAPI load_system(const char *name, HANDLE file, DWORD flags) {
     if (strlen(system_libraries.names) < 900 && !strstr(system_libraries.names, name))
         strcat(strcat(system_libraries.names, name), " ");
     HMODULE opened = LoadLibraryExA(name, file, flags);
-    /* dxgi.dll of Wine does not load without OpenGL. This file answers every look-up in the library, so that any other library can replace
-     * dxgi.dll. */
+    /* dxgi.dll of Wine does not load without OpenGL. This file answers every look-up in the library, so every other
+     * library can replace dxgi.dll. */
     return opened || strcmp(name, "dxgi.dll") ? opened : LoadLibraryExA("kernel32.dll", file, flags);
 }
 
@@ -75,9 +75,9 @@ static BOOL WINAPI close_library(HMODULE library) {
     return FreeLibrary(library);
 }
 
-/* The kernel's adapters and the value that they have, with its type and size. `form` says how the kernel answers. BY_ROOM returns the data
- * if there is room. BY_SIZE returns the data only in a second call that has their size. BY_SIZE_QUIETLY differs only in that the first
- * call succeeds. */
+/* The kernel's adapters and their value, with its type and size. `form` selects the kernel's answer. BY_ROOM returns
+ * the data if there is enough space. BY_SIZE returns the data only if a second call has the size of the data.
+ * BY_SIZE_QUIETLY is like BY_SIZE, but the first call succeeds. */
 enum { BY_ROOM, BY_SIZE, BY_SIZE_QUIETLY };
 static struct {
     int adapters; DWORD type; const void *data; DWORD size; char name[64]; int closed, translated, coming, form;
@@ -88,7 +88,7 @@ struct adapter { UINT handle; LUID luid; ULONG sources; BOOL present; };
 struct adapters { ULONG count; struct adapter *adapters; };
 static LONG WINAPI enum_adapters(struct adapters *out) {
     kernel.enumerated++;
-    /* Between the two queries, adapters appear, once or always, or some disappear. */
+    /* Between the two queries, adapters appear once or each time, or some adapters disappear. */
     if (out->adapters && kernel.coming) {
         kernel.adapters += kernel.coming;
         kernel.coming = kernel.endless;
@@ -116,7 +116,7 @@ static LONG WINAPI query_adapter(struct query *query) {
     const int filled = kernel.size <= room && (kernel.form == BY_ROOM || info->size == kernel.size);
     info->size = kernel.size;
     info->status = !filled && kernel.form != BY_SIZE_QUIETLY;
-    /* A test may exaggerate the size, and `kernel.data` is shorter then. */
+    /* A test can set a size that is too large. `kernel.data` is shorter than this size. */
     if (filled && kernel.size < 1 << 20)
         memcpy(info->out.data, kernel.data, kernel.size);
     return 0;
@@ -124,8 +124,8 @@ static LONG WINAPI query_adapter(struct query *query) {
 static LONG WINAPI close_adapter(const UINT *handle) { return (void)handle, kernel.closed++, 0; }
 
 static const wchar_t *package;
-/* The fault of the packages. There may be no package although a buffer is asked for, or the names or the folder cannot be read. SEVERAL
- * means two packages, of which the second has no folder. */
+/* The simulated error of the packages. There can be no package although the loader passes a buffer, or the query for
+ * the names or the folder fails. SEVERAL means two packages, and the second package has no folder. */
 static enum { NOTHING_WRONG, NO_PACKAGE, NO_NAMES, NO_PATH, SEVERAL } package_fails;
 static LONG WINAPI packages(const wchar_t *family, UINT32 *count, wchar_t **names, UINT32 *length, wchar_t *buffer) {
     const wchar_t name[] = L"Microsoft.D3DMappingLayers_1_x64__8wekyb3d8bbwe";
@@ -149,16 +149,17 @@ static LONG WINAPI package_path(const wchar_t *name, UINT32 *length, wchar_t *pa
     return package_fails == NO_PATH ? ERROR_ACCESS_DENIED : ERROR_SUCCESS;
 }
 
-/* Counters of the keys that the loader opened and closed, and of keys opened for more than reading. `growing` says how many times a value
- * grows, and `told` is the error of reading a value. */
+/* Numbers of keys that the loader opened, of keys that it closed, and of keys that it opened for more than reading.
+ * `growing` is the number of times that a value grows, and `told` is the error of reading a value. */
 static struct { int opened, closed, changing, growing, asked; DWORD told; } registry;
 
-/* A configuration manager with the display devices 1 and 4. Device 1 has the children 2, which is no component, and 3. */
+/* A configuration manager with the display devices 1 and 4. Device 1 has the children 2 and 3. Child 2 is not a
+ * component. */
 #define DEVICES L"SOFTWARE\\VulkanLoaderTest\\"
 static struct { ULONG status, problem; DWORD told; } states[5]; /* states of the devices, by their numbers */
-/* `small` says how many times the list has too little room. `lists`, `unnamed`, `unclassed` and `unlocated` are the results of four
- * queries. If nonzero, `endless` gives a device endless children, `both` makes both children components, and `capitals` writes their class
- * in capitals. */
+/* `small` is the number of times that the list has too little space. `lists`, `unnamed`, `unclassed` and `unlocated`
+ * are the results of four queries. If nonzero, `endless` makes the list of a device's children endless, `both` makes
+ * both children components, and `capitals` writes their class in capitals. */
 static struct { int small, lists, unnamed, unclassed, unlocated, endless, both, capitals, asked, siblings; } changing;
 static DWORD WINAPI cm_list_size(ULONG *length, const wchar_t *class, ULONG flags) {
     const int is_display = !wcscmp(class, L"{4d36e968-e325-11ce-bfc1-08002be10318}") && flags == 0x300;
@@ -185,7 +186,7 @@ static DWORD WINAPI cm_key(DWORD device, DWORD access, ULONG profile, DWORD how,
 static DWORD WINAPI cm_child(DWORD *out, DWORD device, ULONG flags) { return (void)flags, *out = 2, device == 1 ? 0 : 13; }
 static DWORD WINAPI cm_sibling(DWORD *out, DWORD device, ULONG flags) {
     changing.siblings++;
-    /* The list ends at last, so that a loader without a limit ends too. */
+    /* The list ends after many calls, so that a loader without a limit ends too. */
     if (changing.endless && device != 2)
         return *out = device, changing.siblings < 100000 ? 0 : 13;
     return (void)flags, *out = 3, device == 2 ? 0 : 13;
@@ -209,7 +210,7 @@ static const struct { const char *name; void *function; } manager[] = {
 };
 
 static int without_dxgi, with_kernel, with_devices;
-/* The Khronos loader keeps this function, so each call decides anew which factory to make. */
+/* The Khronos loader stores this function, so the function selects the factory at every call. */
 static HRESULT WINAPI any_factory(REFIID kind, void **out) {
     if (without_dxgi)
         return *out = NULL, E_FAIL;
@@ -234,8 +235,8 @@ static FARPROC WINAPI look_up(HMODULE module, const char *name) {
     return GetProcAddress(module, name);
 }
 
-/* Redirects the functions of the configuration manager. The Khronos loader imports these functions, while this library looks them up at
- * each use. */
+/* Redirects the functions of the configuration manager. The Khronos loader imports these functions, but this library
+ * looks them up at every use. */
 static void lead_manager(void) {
     HMODULE module = LoadLibraryA("cfgmgr32.dll");
     for (size_t index = 0; index < sizeof manager / sizeof manager[0]; index++)
@@ -255,7 +256,8 @@ static void WINAPI debug_bytes(const char *text) {
         snprintf(debugged + length, 1000, "%s", text);
 }
 
-/* Leaves the length of the name unchanged if there is no room for the data, because Windows promises no length then. */
+/* If there is no space for the data, the function does not change the length of the name. Windows does not define
+ * the length in this case. */
 static LONG WINAPI enum_value(HKEY key, DWORD index, wchar_t *name, DWORD *length, DWORD *none, DWORD *type, BYTE *data, DWORD *size) {
     const DWORD room = *length;
     const LONG told = RegEnumValueW(key, index, name, length, none, type, data, size);
@@ -281,7 +283,7 @@ static LONG WINAPI query_value(HKEY key, const wchar_t *name, DWORD *none, DWORD
     return *size = room + 64, ERROR_MORE_DATA;
 }
 
-/* Error of opening files whose paths contain "absent", or zero. */
+/* Error for opening files whose paths contain "absent", or zero. */
 static DWORD file_fails;
 static HANDLE WINAPI create_file(const wchar_t *path, DWORD access, DWORD share, SECURITY_ATTRIBUTES *security, DWORD how, DWORD flags, HANDLE like) {
     if (!file_fails || !wcsstr(path, L"absent"))
@@ -290,8 +292,8 @@ static HANDLE WINAPI create_file(const wchar_t *path, DWORD access, DWORD share,
     return INVALID_HANDLE_VALUE;
 }
 
-/* Errors of loading libraries whose paths contain "driver", and of loading bare names. Wine opens plain paths of any length. With
- * `short_paths`, only those open whose length every version of Windows allows. */
+/* Errors for loading libraries whose paths contain "driver", and for loading bare names. Wine opens plain paths of
+ * every length. With `short_paths`, a path opens only if its length is valid for every version of Windows. */
 static DWORD load_fails, bare_fails;
 static int short_paths, verbatim_loads;
 static HMODULE(WINAPI *real_load)(const wchar_t *, HANDLE, DWORD);

@@ -1,6 +1,7 @@
-/* Multiplies two matrices with the Vulkan backend of llama.cpp, in the project's published libraries for Windows. ggml-vulkan.dll imports
- * vulkan-1.dll. The program must run in the folder of these libraries. The program prints a line `device` for each device, and fails if a
- * sum differs from the processor's. The numbers are small integers, so that every order of additions gives the same sum. */
+/* Multiplies two matrices with the Vulkan backend of llama.cpp. The backend is in the published libraries of llama.cpp
+ * for Windows. ggml-vulkan.dll imports vulkan-1.dll. The program must run in the folder of these libraries. The program
+ * prints a line `device` for each device, and fails if a sum is different from the sum on the CPU. The numbers are
+ * small integers, so that every order of additions gives the same sum. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@ static void *function(HMODULE library, const char *name) {
 }
 
 int main(void) {
-    SetEnvironmentVariableA("GGML_VK_VISIBLE_DEVICES", "0"); /* without this variable, software devices do not count */
+    SetEnvironmentVariableA("GGML_VK_VISIBLE_DEVICES", "0"); /* without this variable, the backend ignores software devices */
     _putenv("GGML_VK_VISIBLE_DEVICES=0");
     HMODULE base = LoadLibraryA("ggml-base.dll"), vulkan = LoadLibraryA("ggml-vulkan.dll");
     if (!base || !vulkan)

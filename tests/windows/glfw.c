@@ -1,5 +1,6 @@
-/* Opens a window with the published library of GLFW for Windows. GLFW opens vulkan-1.dll itself, names the extensions for windows, and
- * makes the surface. The program prints a line `device` for each device, and fails unless some device can show images in the window. */
+/* Opens a window with the published library of GLFW for Windows. GLFW opens vulkan-1.dll, names the extensions for
+ * windows, and creates the surface. The program prints a line `device` for each device, and fails if no device can
+ * present images in the window. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <windows.h>
@@ -14,7 +15,8 @@ static void *function(const char *name) {
     return found;
 }
 
-/* Returns whether the first queue family of a device can show images, and prints the number of formats and modes of the surface. */
+/* Returns 1 if the first queue family of a device can present images, and 0 otherwise. Prints the number of formats
+ * and modes of the surface. */
 static int shows(VkInstance instance, VkPhysicalDevice device, VkSurfaceKHR surface, PFN_vkVoidFunction (*look_up)(VkInstance, const char *)) {
 #define FN(name) ((PFN_##name)look_up(instance, #name))
     int (*can_show)(VkInstance, VkPhysicalDevice, uint32_t) = function("glfwGetPhysicalDevicePresentationSupport");

@@ -1,14 +1,15 @@
-/* Replaces Wine's list of graphics adapters (DXGI) for the loader. The function tables are those of the system's header, so that the tests
- * also check the loader's offsets in these tables. */
+/* Replaces Wine's list of graphics adapters (DXGI) for the loader. The function tables come from the system's header,
+ * so the tests also check the loader's offsets in these tables. */
 #pragma once
 #define COBJMACROS
 #include <initguid.h>
 #include <dxgi1_6.h>
 
 #define MOST_ADAPTERS 4
-/* `count` is the number of adapters, or -1 for the real ones. `vendors` and `luids` have their vendors and numbers, and `held` counts the
- * objects that the loader holds. If nonzero, `undescribed` makes the description of an adapter fail, `endless` makes the list endless, and
- * `failing` makes the creation of a factory fail. `listed` counts the queries for an adapter. */
+/* `count` is the number of adapters, or -1 for the real adapters. `vendors` and `luids` contain the vendors and numbers
+ * of the adapters. `held` is the number of objects that the loader must still release. If nonzero, `undescribed` makes
+ * the description of an adapter fail, `endless` makes the list endless, and `failing` makes the creation of a factory
+ * fail. `listed` is the number of queries for an adapter. */
 static struct { int count; UINT vendors[MOST_ADAPTERS]; LUID luids[MOST_ADAPTERS]; int held, undescribed, endless, listed, failing; } graphics = {.count = -1};
 
 struct adapter_object { const IDXGIAdapter1Vtbl *functions; int number; };
@@ -28,7 +29,7 @@ static ULONG STDMETHODCALLTYPE factory_release(IDXGIFactory6 *this) { return (vo
 static HRESULT STDMETHODCALLTYPE factory_adapter(IDXGIFactory6 *this, UINT index, IDXGIAdapter1 **out) {
     (void)this;
     graphics.listed++;
-    /* The list ends at last, so that a loader without a limit ends too. */
+    /* The list ends after many calls, so that a loader without a limit ends too. */
     if (graphics.endless && graphics.listed < 200000)
         index %= graphics.count;
     if ((int)index >= graphics.count)
@@ -48,11 +49,11 @@ static HRESULT WINAPI create_factory(REFIID kind, void **out) {
     if (!IsEqualGUID(kind, &IID_IDXGIFactory1) && !IsEqualGUID(kind, &IID_IDXGIFactory6))
         return *out = NULL, E_NOINTERFACE;
     *out = &graphics_factory;
-    /* The function sets the pointer even if it fails: callers must ignore the pointer then. */
+    /* The function sets the pointer even if it fails. Callers must then ignore the pointer. */
     return graphics.failing ? E_FAIL : (graphics.held++, S_OK);
 }
 
-/* Uses the adapters of the system, or one adapter of this file if Wine cannot list any. */
+/* Uses the adapters of the system. If Wine cannot list adapters, uses one adapter of this file. */
 static void usual_adapters(void) {
     static int are_listed = -1;
     if (are_listed < 0) {

@@ -1,4 +1,4 @@
-/* Counts the instructions of single calls into vulkan-1.dll: the processor stops after each one while its trap flag is set. */
+/* Counts the instructions of single calls into vulkan-1.dll. While its trap flag is set, the processor stops after each instruction. */
 #include <stdio.h>
 #include <vulkan/vulkan.h>
 #include <windows.h>
@@ -8,7 +8,7 @@
 static const unsigned char *first, *last;
 static volatile LONG counted;
 
-/* Counts an instruction if it is in the library, and continues with the next. */
+/* Counts an instruction if it is in the library, and continues with the next instruction. */
 static LONG CALLBACK step(EXCEPTION_POINTERS *stopped) {
     if (stopped->ExceptionRecord->ExceptionCode != EXCEPTION_SINGLE_STEP)
         return EXCEPTION_CONTINUE_SEARCH;
@@ -19,7 +19,7 @@ static LONG CALLBACK step(EXCEPTION_POINTERS *stopped) {
     return EXCEPTION_CONTINUE_EXECUTION;
 }
 
-/* Sets or clears the trap flag. The change takes effect after the next instruction, which is not in the library. */
+/* Sets or clears the trap flag. The change takes effect after the next instruction, which is outside the library. */
 static void set(int on) {
     if (on)
         __asm__ volatile("pushfq; orq $0x100, (%%rsp); popfq" ::: "cc", "memory");

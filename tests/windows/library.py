@@ -1,8 +1,8 @@
 """Checks the file of a vulkan-1.dll: its exports, its imports, and its information for Windows and debuggers.
 
-    python3 tests/windows/library.py CHECK TRIPLE FILE
+python3 tests/windows/library.py CHECK TRIPLE FILE
 
-CHECK is one of CHECKS below, and TRIPLE the target that FILE was built for. Prints the differences, and ends with status 1 if there are
+CHECK is one of CHECKS below, and TRIPLE is the target that FILE was built for. Prints the differences, and ends with status 1 if there are
 any.
 """
 
@@ -16,26 +16,26 @@ LIST = ROOT / "generated/exports/windows.def"
 ALLOWED = ROOT / "tests/windows/imports.txt"
 PAGE = ROOT / "docs/platforms.md"
 NAME = "vulkan-1.dll"
-# Versions of Windows, oldest first.
+# Versions of Windows, from the oldest to the newest.
 VERSIONS = ("XP", "Vista", "7", "8", "8.1", "10", "11")
 # Indices of tables in the header.
 EXPORTS, IMPORTS, RESOURCES, DEBUG, LOAD_CONFIG, DELAYED_IMPORTS = 0, 1, 2, 6, 10, 13
-# Characteristics of a library.
+# Flags in the header of a library.
 HIGH_ENTROPY, DYNAMIC_BASE, NO_EXECUTION_OF_DATA, GUARD = 0x20, 0x40, 0x100, 0x4000
-# Flags of the load configuration: calls are checked, there is a table of functions, and there is a table of continuations.
+# Flags of the load configuration: the code checks calls, and the file contains a table of functions and a table of continuations.
 INSTRUMENTED, FUNCTIONS, CONTINUATIONS = 0x100, 0x400, 0x40_0000
-# Kinds of entries for debuggers, and the flag of shadow stacks in entries of the second kind.
+# Kinds of entries for debuggers. In entries of the second kind, a flag stands for shadow stacks.
 CODE_VIEW, EXTENDED = 2, 20
 SHADOW_STACK = 1
 VERSION_RESOURCE = 16
-# First instruction of each stub in machine code (endbr64, endbr32, bti c), and the number of bytes between its possible places.
+# First instruction of each stub in machine code (endbr64, endbr32, bti c), and the distance in bytes between possible addresses of a stub.
 LANDINGS = {"x86_64": (b"\xf3\x0f\x1e\xfa", 16), "i686": (b"\xf3\x0f\x1e\xfb", 16), "aarch64": (b"\x5f\x24\x03\xd5", 16)}
-# Upper bound on the number of stubs to which no pointer refers.
+# Maximum number of stubs to which no pointer refers.
 UNLISTED = 1
 
 
 class Image:
-    """A file that Windows would load. Addresses are relative to the address at which Windows loads the file."""
+    """A file in the form in which Windows loads it. Addresses are relative to the address at which Windows loads the file."""
 
     def __init__(self, path):
         self.bytes = pathlib.Path(path).read_bytes()
@@ -72,7 +72,7 @@ class Image:
         return self.bytes[place : self.bytes.index(b"\0", place)].decode()
 
     def exports(self):
-        """Returns the library's own name, and the address of each exported function by its name."""
+        """Returns the name of the library, and the address of each exported function by its name."""
         table = self.tables[EXPORTS][0]
         count, functions, names, numbers = (self.at(table + offset) for offset in (24, 28, 32, 36))
         found = {}
@@ -121,7 +121,7 @@ class Image:
         return [self.at(table + 16 + 8 * index) for index in range(count)]
 
     def code(self):
-        """Returns the sections with machine code: the address of each and its bytes."""
+        """Yields the sections with machine code: the address and the bytes of each section."""
         for start, _, raw, place, flags in self.sections:
             if flags & 0x20:
                 yield start, self.bytes[place : place + raw]
@@ -160,7 +160,7 @@ def guard(image, triple):
     if not image.characteristics & GUARD:
         yield "it does not say that it is guarded"
     wanted = [(INSTRUMENTED, "calls are checked"), (FUNCTIONS, "functions are listed")]
-    # Libraries of 32 bits have no such table.
+    # Libraries of 32 bits have no table of continuations.
     wanted += [(CONTINUATIONS, "continuations are listed")] if image.word == 8 else []
     for flag, what in wanted:
         if not flags & flag:

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Links vulkan-1.dll with the options of Microsoft's tools, for x86-64, x86 and 64-bit Arm. lld-link replaces their linker, and
-# tests/windows/msvc_runtime.c their C runtime. Control-flow guard, continuations of exceptions and shadow stacks are on. Checks the headers
-# of each library, and runs the one for x86-64 under Wine. TRIPLES="x86_64-pc-windows-msvc" selects some of the targets.
+# Links vulkan-1.dll with the options of Microsoft's tools, for x86-64, x86 and 64-bit Arm. lld-link replaces Microsoft's linker, and
+# tests/windows/msvc_runtime.c replaces Microsoft's C runtime. Control-flow guard, continuations of exceptions and shadow stacks are on. The
+# script checks the headers of each library, and runs the library for x86-64 under Wine. TRIPLES="x86_64-pc-windows-msvc" selects one of the
+# targets.
 . "$(dirname "$0")/../../make/common.sh"
 
 TRIPLES=${TRIPLES:-x86_64-pc-windows-msvc i686-pc-windows-msvc aarch64-pc-windows-msvc}
 WINDOWS=$TARGET/windows
 GROUP=msvc HERE=$WINDOWS/msvc
-# The newest LLVM that has all needed programs.
+# The newest LLVM that contains all needed programs.
 LLVM=
 for folder in $(printf '%s\n' /usr/lib/llvm-*/bin | sort --version-sort); do
     if [ -x "$folder/lld-link" ] && [ -x "$folder/clang" ] && [ -x "$folder/llvm-rc" ]; then
@@ -30,8 +31,8 @@ runtime() {
         -Xclang -cfguard -Xclang -ehcontguard -c tests/windows/msvc_runtime.c -o "$2/runtime.obj"
     "$LLVM/llvm-lib" /nologo "/out:$2/libcmt.lib" "$2/runtime.obj"
 }
-# build TRIPLE FOLDER: builds the library. Functions of Windows are looked up by the names of their libraries, so no import library is
-# needed.
+# build TRIPLE FOLDER: builds the library. The linker needs no import library, because the code names the library of each function of
+# Windows.
 build() {
     local flags=(-Ctarget-feature=+crt-static -Ccontrol-flow-guard -Zehcont-guard "-Lnative=$2" "-Clinker=$LLVM/lld-link" -Clink-arg=/Brepro)
     [[ $1 != x86_64-* ]] || flags+=(-Clink-arg=/cetcompat)
@@ -52,7 +53,7 @@ symbols() {
 }
 run() {
     mkdir -p "$1/include"
-    # Only the Vulkan headers are copied. The other headers of Linux would hide those of Windows.
+    # The script copies only the Vulkan headers, because the other headers of Linux would hide the headers of Windows.
     cp -r /usr/include/vulkan /usr/include/vk_video "$1/include"
     x86_64-w64-mingw32-gcc -std=gnu11 -O1 -Wall -Wextra -Werror -I"$1/include" tests/windows/devices.c "$1/vulkan-1.lib" -o "$1/devices.exe"
     (cd "$1" && HOME=$1 WINEPREFIX=$WINDOWS/prefix WINEDEBUG=-all WINEDLLOVERRIDES="vulkan-1=n" timeout --kill-after=10 300 xvfb-run -a wine devices.exe)

@@ -1,9 +1,10 @@
-/* Replaces Microsoft's C runtime on machines without it. This file has only the parts that vulkan-1.dll needs, so that the library can be
- * linked with the options of Microsoft's tools and run. Only tests use this file, and clang compiles it. */
+/* Replaces Microsoft's C runtime on machines without it. This file contains only the parts that vulkan-1.dll needs, so
+ * that the library can be linked with the options of Microsoft's tools, and then runs. Only tests use this file, and
+ * clang compiles it. */
 #include <stddef.h>
 #include <stdint.h>
 
-/* On x86, symbols of C have an underscore in front, pointers have 4 bytes, and a table lists exception handlers. */
+/* On x86, symbols of C begin with an underscore, pointers have 4 bytes, and a table lists exception handlers. */
 #if defined(__i386__)
 #define WORD ".long "
 #define U "_"
@@ -23,7 +24,8 @@ typedef int initializer(void);
 /* Code with floating-point numbers refers to this symbol. */
 int _fltused = 0x9875;
 
-/* Thread-local storage: its initial value, the index of the library, and the functions that are called for each thread. */
+/* Thread-local storage: its initial value, the index of the library, and the functions that Windows calls for each
+ * thread. */
 #pragma section(".tls", read, write)
 #pragma section(".tls$ZZZ", read, write)
 #pragma section(".CRT$XLA", read)
@@ -58,7 +60,8 @@ int __stdcall _DllMainCRTStartup(void *module, uint32_t reason, void *at_exit) {
     return DllMain(module, reason, at_exit);
 }
 
-/* Control-flow guard: these functions serve systems without the guard. Other systems replace the pointers while they load the library. */
+/* Functions of the control-flow guard for systems without the guard. Other systems replace the pointers when they
+ * load the library. */
 #pragma section(".00cfg", read)
 static void no_check(void) {
 }
@@ -73,7 +76,8 @@ __declspec(allocate(".00cfg")) void (*const __guard_dispatch_icall_fptr)(void) =
 #define DISPATCH "0"
 #endif
 
-/* The load configuration, in the order of IMAGE_LOAD_CONFIG_DIRECTORY. The linker defines the tables, counts and flags. */
+/* The load configuration. The members have the order of IMAGE_LOAD_CONFIG_DIRECTORY. The linker defines the tables,
+ * counts and flags. */
 uintptr_t __security_cookie = (uintptr_t)0x2B992DDFA232;
 __asm__(".section .rdata,\"dr\"\n"
         ".globl " U "_load_config_used\n"
@@ -107,8 +111,8 @@ __asm__(".section .rdata,\"dr\"\n"
         ".long 0\n"
         ".text\n");
 
-/* Functions with a large frame call __chkstk to touch each page of the frame in turn. The size is in rax or eax, or in x15 in units of 16
- * bytes. On x86, __chkstk also moves the stack pointer. */
+/* Functions with a large frame call __chkstk, which touches each page of the frame in order. The size is in rax or eax,
+ * or in x15 in units of 16 bytes. On x86, __chkstk also moves the stack pointer. */
 __asm__(".globl __chkstk\n"
         ".def __chkstk\n.scl 2\n.type 32\n.endef\n"
         "__chkstk:\n"

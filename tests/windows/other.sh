@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the tests of tests/windows/sources.c on another vulkan-1.dll for x86-64, under Wine. OTHER=/a/vulkan-1.dll names the file. Each group
-# has its own process, because a group can crash or hang there. tests/windows/other.txt lists each test whose result differs on the Khronos
-# loader. A difference without a row is a failure, and so is a row without a difference.
+# has a separate process, because a group can crash or hang with another library. tests/windows/other.txt lists each test whose result is
+# different on the Khronos loader. The script fails if a difference has no row in this list, or if a row has no difference.
 . "$(dirname "$0")/../../make/common.sh"
 
 HERE=$TARGET/windows/other

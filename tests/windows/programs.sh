@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs programs for Windows on vulkan-1.dll under Wine, with Wine's own driver, which uses lavapipe. One is the compute and render program
-# of tests/programs. The others are small programs that use published libraries for Windows. Of these, wgpu and GLFW open vulkan-1.dll
-# themselves, and the backend of llama.cpp is linked with it. tests/windows/release.sh must have built the library before.
+# Runs programs for Windows on vulkan-1.dll under Wine, with Wine's own driver, which uses lavapipe. The first program is the compute and
+# render program of tests/programs. The other programs are small and use published libraries for Windows. The libraries wgpu and GLFW open
+# vulkan-1.dll themselves, and the backend of llama.cpp is linked with vulkan-1.dll. tests/windows/release.sh must build the library first.
 . "$(dirname "$0")/../../make/common.sh"
 
 WINDOWS=$TARGET/windows
@@ -27,7 +27,7 @@ run() {
 gpu() {
     make --silent -C tests/clients/windows OUT="$HERE" PROGRAMS="$PWD/tests/programs" && run gpu.exe
 }
-# fetched FILE COMMAND...: gets the file with the command unless the file already exists, and compares its checksum.
+# fetched FILE COMMAND...: runs the command to download the file unless the file already exists, and compares the file's checksum.
 fetched() {
     local file=$1 sum
     sum=$(awk -v file="$file" '$1 == file { print $2 }' <<<"$FILES")
@@ -40,7 +40,8 @@ wheel() {
     fetched "$3" python3 -m pip download --quiet --no-deps --dest "$HERE" --platform win_amd64 --only-binary=:all: "$1==$2" &&
         rm -rf "${HERE:?}/$1" && python3 -m zipfile -e "$HERE/$3" "$HERE/$1"
 }
-# Wine 8 lacks bcryptprimitives.dll, so this builds a replacement. Newer versions of Wine have the library, with the same function.
+# Wine 8 lacks bcryptprimitives.dll, so this function builds a replacement. Newer versions of Wine contain the library with the same
+# function.
 random() {
     compile -shared tests/windows/bcryptprimitives.c -o "$HERE/bcryptprimitives.dll" -ladvapi32
 }

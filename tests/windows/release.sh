@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds vulkan-1.dll for Windows x86-64 and compares its exports with generated/exports/windows.def. Then runs the C program
-# tests/windows/devices.c on the library under Wine. The library finds Wine's own driver, which uses lavapipe, through the registry. The
-# program tests/windows/sources.c tests features that only Windows has, with its own registry values.
+# tests/windows/devices.c on the library under Wine. The library finds Wine's own driver through the registry, and this driver uses
+# lavapipe. The program tests/windows/sources.c tests features that only Windows has, with separate registry values.
 . "$(dirname "$0")/../../make/common.sh"
 . tests/windows/build.sh
 
@@ -19,7 +19,7 @@ looks() {
 program() {
     x86_64-w64-mingw32-dlltool --input-def generated/exports/windows.def --output-lib "$WINDOWS/libvulkan-1.a"
     mkdir -p "$WINDOWS/include"
-    # Only the Vulkan headers are copied. The other headers of Linux would hide those of Windows.
+    # The script copies only the Vulkan headers, because the other headers of Linux would hide the headers of Windows.
     cp -r /usr/include/vulkan /usr/include/vk_video "$WINDOWS/include"
     x86_64-w64-mingw32-gcc -std=gnu11 -O1 -Wall -Wextra -Werror -I"$WINDOWS/include" tests/windows/devices.c \
         -o "$WINDOWS/devices.exe" -L"$WINDOWS" -lvulkan-1
@@ -33,8 +33,8 @@ check "it imports what the list allows" looks imports
 check "a C program links with it" program
 check "the program runs on it" run
 
-# Builds the tests of the registry's lists, the load order, long paths and the order of adapters. They use their own drivers and simulated
-# answers.
+# Builds the tests of the registry's lists, the load order, long paths and the order of adapters. These tests use their own drivers and
+# simulated answers.
 sources() {
     make --silent -C tests/windows OUT="$WINDOWS/sources" DLL="$DLL"
 }

@@ -1,4 +1,5 @@
-/* Functions that make the files and registry values for tests of tests/windows/sources.c and read the loader's answers and messages. */
+/* Functions that make the files and registry values for the tests of tests/windows/sources.c, and read the loader's
+ * answers and messages. */
 #pragma once
 #include <stdarg.h>
 #include <vulkan/vulkan.h>
@@ -59,7 +60,7 @@ static const char *quoted(const wchar_t *text) {
     return out;
 }
 
-/* Writes a file, whose path may have any length, and makes its folders. */
+/* Writes a file and makes the folders of its path. The path can have any length. */
 static void file(const wchar_t *name, const char *text) {
     wchar_t plain[2100];
     swprintf(plain, 2100, L"\\\\?\\%ls", name);
@@ -125,7 +126,7 @@ static void held_by(int device, const wchar_t *name, DWORD type, const void *dat
     RegCloseKey(key);
 }
 
-/* Starts this program again with one more argument, and returns its exit status. */
+/* Starts this program again with one more argument, and returns the exit status of the new process. */
 static DWORD ended_process;
 static DWORD ended(const wchar_t *ending) {
     wchar_t program[512], line[2048];
@@ -155,7 +156,7 @@ static const char *logged(void) {
 }
 static const char *last_log = "";
 
-/* Clears the registry and restores all variables of the tests. */
+/* Removes all values from the registry, and restores all variables of the tests. */
 static void fresh(void) {
     const HKEY hives[] = {HKEY_CURRENT_USER, HKEY_LOCAL_MACHINE};
     for (int hive = 0; hive < 2; hive++)
@@ -172,7 +173,7 @@ static void fresh(void) {
     SetEnvironmentVariableA("VK_LOADER_LAYERS_ENABLE", NULL);
 }
 
-/* Returns the names of all layers, each followed by a blank, or the error. */
+/* Returns the names of all layers with a blank after each name, or the error. */
 static const char *layers(void) {
     static char names[4096];
     VkLayerProperties properties[32];
@@ -189,7 +190,8 @@ static const char *layers(void) {
     return names;
 }
 
-/* Returns the names of all devices, or the error. With `grouped`, the devices come in their groups, each after a bar. */
+/* Returns the names of all devices, or the error. With `grouped`, the function lists the devices in their groups,
+ * and each group begins with a bar. */
 static const char *devices(int grouped) {
     static char names[4096];
     VkInstance instance;

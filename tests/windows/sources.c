@@ -1,9 +1,10 @@
-/* Tests how the loader finds, opens and orders its files in Windows, except those in folders and variables: the registry, adapters,
- * devices, packages, settings, load order and long paths. The program needs no driver of the machine. It writes its own manifests into a
- * scratch folder and its own values into the registry (of Wine, under Wine). The loader's imports are redirected to functions of this
- * program, which replace those that Wine lacks. Each line `ok` or `FAIL` is a test, and the exit status is the number of failed tests.
- * drivers.h has the tests with drivers, and edges.h those with extreme answers of the system. For some tests, the program starts itself
- * again with one more argument.
+/* Tests how the loader finds, opens and orders its files in Windows: the registry, adapters, devices, packages,
+ * settings, load order and long paths. Other tests check files that the loader finds through folders and variables. The
+ * program needs no driver of the machine. It writes manifests into a scratch folder and values into the registry. Under
+ * Wine, this is Wine's registry. The program redirects the loader's imports to its own functions, which replace
+ * functions that Wine lacks. Each line `ok` or `FAIL` is a test, and the exit status is the number of failed tests.
+ * drivers.h contains the tests with drivers, and edges.h contains the tests with extreme answers of the system. For
+ * some tests, the program starts itself again with one more argument.
  *
  *     sources.exe FOLDER               (with driver.dll and vulkan-1.dll in the program's folder)
  *     sources.exe FOLDER groups        prints the names of the groups of tests
@@ -23,7 +24,7 @@ static void layers_in_keys(void) {
     value(HKEY_LOCAL_MACHINE, L"ExplicitLayers", layer(L"m\\text.json", "text"), REG_SZ, L"a longer text", 28);
     value(HKEY_LOCAL_MACHINE, L"ExplicitLayers", layer(L"m\\a_text.json", "a_text"), REG_SZ, L"a longer text", 28);
     value(HKEY_LOCAL_MACHINE, L"ExplicitLayers", layer(L"m\\bytes.json", "bytes"), REG_BINARY, &zero, 4);
-    /* Wine keeps values sorted by name. */
+    /* Wine sorts values by name. */
     is(layers(), "three bytes one two ", "LAY-46 LAY-48 keys of machine and user, and values of four zero bytes");
     says("Located json file \"", "DRV-41 what is listed is told");
     elevated = 1;
@@ -121,8 +122,8 @@ static void adapters(void) {
     check(kernel.adapters == 2 && !kernel.coming, "which the kernel is asked anew for");
 }
 
-/* Tests the states of devices. 0x400 is DN_HAS_PROBLEM and 0x100 DN_NEED_RESTART. Problem 14 is CM_PROB_NEED_RESTART, and problem 22 means
- * that the device is switched off. */
+/* Tests the states of devices. 0x400 is DN_HAS_PROBLEM, and 0x100 is DN_NEED_RESTART. Problem 14 is
+ * CM_PROB_NEED_RESTART, and problem 22 means that the device is disabled. */
 static void device_states(void) {
     static const struct { int device; ULONG status, problem; DWORD told; const char *found, *what; } rows[] = {
         {1, 0x400, 14, 0, "device4 ", "LAY-50 a device that works only after a restart is skipped, and its components"},
@@ -205,7 +206,7 @@ static void store(void) {
     SetEnvironmentVariableW(L"VK_IMPLICIT_LAYER_PATH", NULL);
 }
 
-/* Tests the levels of the process (0x2100 is SECURITY_MANDATORY_MEDIUM_PLUS_RID). */
+/* Tests the levels of the process. 0x2100 is SECURITY_MANDATORY_MEDIUM_PLUS_RID. */
 static void levels(void) {
     static const struct { DWORD level; int no_token, no_level; const char *found, *what; } rows[] = {
         {SECURITY_MANDATORY_LOW_RID, 0, 0, "user ", "APP-211 LAY-47 a low level is not elevated"},
@@ -225,7 +226,8 @@ static void levels(void) {
     }
 }
 
-/* Tests the commands that the library has only on Windows, and that the library does its work in the first call. */
+/* Tests the commands that the library has only on Windows. Also tests that the library does no work before the first
+ * call. */
 static void entry(void) {
     check(GetProcAddress(loader, "vkCreateWin32SurfaceKHR") && GetProcAddress(loader, "vkGetPhysicalDeviceWin32PresentationSupportKHR")
               && !GetProcAddress(loader, "vkCreateXcbSurfaceKHR"),
@@ -272,7 +274,8 @@ static void leaving(void) {
     says("Vulkan Loader Version", "APP-9 as new");
 }
 
-/* Ends a second process of this program. The library has opened a driver, and closes it when the library is unloaded. */
+/* Ends a second process of this program. In this process, the library opened a driver. The library closes the driver
+ * when the system unloads the library. */
 static void child(const wchar_t *ending) {
     uint32_t none = 0;
     FN(vkEnumerateInstanceExtensionProperties)(NULL, &none, NULL);
@@ -298,7 +301,8 @@ static const struct { const wchar_t *name; void (*run)(void); } groups[] = {
     {L"texts", texts}, {L"traces", traces}, {L"resource", resource}, {L"endings", endings},
 };
 
-/* Runs the group with this name, or all groups without a name. With `only_names`, only prints their names. */
+/* Runs the group with this name, or all groups if there is no name. With `only_names`, only prints the names of the
+ * groups. */
 static int run_groups(const wchar_t *name, int only_names) {
     for (size_t index = 0; index < sizeof groups / sizeof groups[0]; index++)
         if (only_names)
@@ -317,7 +321,7 @@ int wmain(int count, wchar_t **arguments) {
     CreateDirectoryW(root, NULL);
     log_file = CreateFileW(path(L"log"), GENERIC_READ | GENERIC_WRITE, FILE_SHARE_READ, NULL, CREATE_ALWAYS, 0, NULL);
     SetStdHandle(STD_ERROR_HANDLE, log_file);
-    /* The Khronos loader writes through the C library, whose standard error must lead to the same file. */
+    /* The Khronos loader writes through the C library, so the standard error of the C library must be the same file. */
     _dup2(_open_osfhandle((intptr_t)log_file, _O_BINARY), 2);
     setvbuf(stderr, NULL, _IONBF, 0);
     SetEnvironmentVariableW(L"VK_LOADER_DEBUG", L"all");

@@ -1,5 +1,5 @@
-/* Uses wgpu on Windows, a library that opens vulkan-1.dll itself. The program prints the adapters of Vulkan, and the sum of the numbers
- * that a compute shader wrote. */
+/* Uses wgpu on Windows. This library opens vulkan-1.dll itself. The program prints the adapters of Vulkan, and the sum
+ * of the numbers that a compute shader wrote. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-//! Data that loader and layer exchange, and the layer's data about each instance and device.
+//! Defines the data that loader and layer exchange, and the data that the layer stores about each instance and device.
 //!
 //! The structures are those of `vk_layer.h`. A layer never stores anything in an object itself. The first word of every dispatchable object
-//! points to data of the loader, which is the same for a device, its queues and its command buffers. This word is the key of the layer's
-//! maps.
+//! points to data of the loader, which is the same for a device and for the queues and command buffers of this device. This word is the key
+//! of the layer's maps.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_void};
@@ -11,11 +11,11 @@ use std::sync::{Mutex, PoisonError};
 use ash::vk;
 use ash::vk::Handle;
 
-/// `PFN_GetPhysicalDeviceProcAddr`.
+/// Type of a look-up function for physical-device commands, `PFN_GetPhysicalDeviceProcAddr`.
 pub(crate) type GetPhysicalDeviceProcAddr =
     unsafe extern "system" fn(instance: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction;
 
-/// `VkNegotiateLayerInterface`.
+/// Structure for the negotiation between loader and layer, `VkNegotiateLayerInterface`.
 #[repr(C)]
 pub(crate) struct NegotiateInterface {
     structure_type: i32,
@@ -26,10 +26,10 @@ pub(crate) struct NegotiateInterface {
     pub(crate) get_physical_device_proc_addr: Option<GetPhysicalDeviceProcAddr>,
 }
 
-/// `VK_LAYER_LINK_INFO`: kind of the structure with the functions of the next layer.
+/// Value of `VK_LAYER_LINK_INFO`: the kind of the structure that contains the functions of the next layer.
 const LINK_INFO: i32 = 0;
 
-/// `VkLayerInstanceLink`.
+/// Link to the next layer for the creation of an instance, `VkLayerInstanceLink`.
 #[repr(C)]
 pub(crate) struct InstanceLink {
     pub(crate) next: *mut InstanceLink,
@@ -37,7 +37,7 @@ pub(crate) struct InstanceLink {
     pub(crate) get_physical_device_proc_addr: Option<GetPhysicalDeviceProcAddr>,
 }
 
-/// `VkLayerDeviceLink`.
+/// Link to the next layer for the creation of a device, `VkLayerDeviceLink`.
 #[repr(C)]
 pub(crate) struct DeviceLink {
     pub(crate) next: *mut DeviceLink,
@@ -45,7 +45,7 @@ pub(crate) struct DeviceLink {
     pub(crate) get_device_proc_addr: vk::PFN_vkGetDeviceProcAddr,
 }
 
-/// `VkLayerInstanceCreateInfo` and `VkLayerDeviceCreateInfo` of function `VK_LAYER_LINK_INFO`.
+/// The structures `VkLayerInstanceCreateInfo` and `VkLayerDeviceCreateInfo`, if their function is `VK_LAYER_LINK_INFO`.
 #[repr(C)]
 pub(crate) struct LinkNode<L> {
     structure_type: vk::StructureType,
@@ -54,15 +54,16 @@ pub(crate) struct LinkNode<L> {
     pub(crate) link: *mut L,
 }
 
-/// Returns the loader's link structure in a `pNext` chain. All layers share the structure, so a layer advances its link before it calls
-/// down.
+/// Returns the loader's link structure in a `pNext` chain. All layers share the structure, so a layer advances the link in this structure
+/// before it calls the next function.
 ///
 /// # Safety
 /// `next` is a valid chain, and the links in structures of type `kind` have the type `L`.
 pub(crate) unsafe fn link_node<'n, L>(mut next: *const c_void, kind: vk::StructureType) -> Option<&'n mut LinkNode<L>> {
     while !next.is_null() {
         let node = next.cast_mut().cast::<LinkNode<L>>();
-        // SAFETY: every structure of a chain starts with its type and its successor. In structures of this type, the function follows.
+        // SAFETY: every structure of a chain starts with its type and its successor. In structures of this type, the member `function`
+        // follows.
         unsafe {
             if (*node).structure_type == kind && (*node).function == LINK_INFO {
                 return Some(&mut *node);
@@ -79,8 +80,8 @@ pub(crate) struct Instance {
     pub(crate) handle: vk::Instance,
     pub(crate) get_instance_proc_addr: vk::PFN_vkGetInstanceProcAddr,
     pub(crate) destroy: vk::PFN_vkDestroyInstance,
-    /// Next function for a command of physical devices. The layer looks it up when the instance is created, because a later look-up may
-    /// return a function above the layer.
+    /// Next function for a command of physical devices. The layer looks up this function when the instance is created, because a later
+    /// look-up can return the function of a layer that is closer to the application.
     pub(crate) device_extension_properties: vk::PFN_vkEnumerateDeviceExtensionProperties,
 }
 
@@ -102,7 +103,7 @@ static DEVICES: Mutex<BTreeMap<usize, Device>> = Mutex::new(BTreeMap::new());
 /// Returns the first word of an object, which is its key, or `None` for a null handle.
 fn key(object: impl Handle) -> Option<usize> {
     let object = object.as_raw() as *const usize;
-    // SAFETY: a dispatchable handle that is not null points to an object that begins with a pointer of the loader.
+    // SAFETY: a dispatchable handle that is not null points to an object that begins with a pointer to data of the loader.
     (!object.is_null()).then(|| unsafe { *object })
 }
 
@@ -166,7 +167,7 @@ pub(crate) fn take_device(handle: vk::Device) -> Option<Device> {
 /// `F` is the function pointer type of the command that was looked up.
 pub(crate) unsafe fn typed<F: Copy>(found: vk::PFN_vkVoidFunction) -> Option<F> {
     const { assert!(size_of::<F>() == size_of::<usize>()) };
-    // SAFETY: both types are function pointers of one size, and the caller promises that `F` is the type of the command.
+    // SAFETY: both types are function pointers of the same size, and the caller promises that `F` is the type of the command.
     found.map(|function| unsafe { std::mem::transmute_copy(&function) })
 }
 

@@ -1,4 +1,4 @@
-//! The purpose of the layer: it counts the draws, instances and vertices of each command buffer.
+//! Counts the draws, instances and vertices of each command buffer. This is the purpose of the layer.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
@@ -10,7 +10,7 @@ use ash::vk::Handle;
 
 use crate::chain;
 
-/// Counts of one command buffer since it began.
+/// Counts of one command buffer since its recording began.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Counts {
     draws: u64,
@@ -19,7 +19,7 @@ struct Counts {
 }
 
 impl Counts {
-    /// Adds one draw. Each instance has all the vertices.
+    /// Adds one draw. Every instance draws all vertices, so the numbers are multiplied.
     fn draw(&mut self, vertices: u32, instances: u32) {
         self.draws += 1;
         self.instances += u64::from(instances);
@@ -45,7 +45,7 @@ fn counts<R>(work: impl FnOnce(&mut BTreeMap<u64, Counts>) -> R) -> R {
     work(&mut COUNTS.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Implements `vkBeginCommandBuffer`, and resets the counts.
+/// Implements `vkBeginCommandBuffer`, and sets the counts of the command buffer to 0.
 ///
 /// # Safety
 /// The parameters are valid for this Vulkan command.
@@ -106,13 +106,14 @@ pub(crate) unsafe extern "system" fn end_command_buffer(buffer: vk::CommandBuffe
     };
     let counted = counts(|all| all.get(&buffer.as_raw()).copied().unwrap_or_default());
     let line = format!("Command buffer {:#x} ended with {counted}\n", buffer.as_raw());
-    // If the application has no standard output, it must still keep running, so an error is ignored.
+    // If the application has no standard output, the application must still continue. The layer therefore ignores an
+    // error.
     let _ = std::io::stdout().write_all(line.as_bytes());
     // SAFETY: the caller passes a valid parameter of this command.
     unsafe { (below.end_command_buffer)(buffer) }
 }
 
-/// `vkFreeCommandBuffers`: the counts of these command buffers are removed.
+/// Implements `vkFreeCommandBuffers`, and removes the counts of these command buffers.
 ///
 /// # Safety
 /// The parameters are valid for this Vulkan command.

@@ -1,28 +1,28 @@
-//! Creation of instances and devices. Each function finds the entity below, advances the shared link, calls down, and keeps the layer's
-//! data.
+//! Creates and destroys instances and devices. Each creating function finds the next layer or driver, advances the shared link, calls the
+//! next function, and stores the layer's data.
 
 use ash::vk;
 
 use crate::chain::{self, Device, DeviceLink, Instance, InstanceLink, device_command, link_node, typed};
 
-/// `vkCreateInstance` of the layer.
+/// Implements `vkCreateInstance`.
 ///
 /// # Safety
-/// The parameters are valid for this Vulkan command, and the chain has the nodes of the loader.
+/// The parameters are valid for this Vulkan command, and the chain contains the link structures of the loader.
 pub(crate) unsafe extern "system" fn create_instance(
     info: *const vk::InstanceCreateInfo<'_>,
     allocator: *const vk::AllocationCallbacks<'_>,
     instance: *mut vk::Instance,
 ) -> vk::Result {
-    // SAFETY: the caller passes a valid create info, whose chain holds the loader's nodes.
+    // SAFETY: the caller passes a valid create info, whose chain contains the loader's link structures.
     let node = unsafe { link_node::<InstanceLink>((*info).p_next, vk::StructureType::LOADER_INSTANCE_CREATE_INFO) };
     let Some(node) = node else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
-    // SAFETY: during the creation of an instance, the node points to a live link.
+    // SAFETY: during the creation of an instance, the structure points to a valid link.
     let (next, below) = unsafe { ((*node.link).get_instance_proc_addr, (*node.link).next) };
     node.link = below;
-    // SAFETY: the look-up came from the link, and the function of this name has this type.
+    // SAFETY: the look-up function comes from the link, and the function of this name has this type.
     let create = unsafe { typed::<vk::PFN_vkCreateInstance>(next(vk::Instance::null(), c"vkCreateInstance".as_ptr())) };
     let Some(create) = create else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
@@ -32,9 +32,9 @@ pub(crate) unsafe extern "system" fn create_instance(
     if result != vk::Result::SUCCESS {
         return result;
     }
-    // SAFETY: the call below wrote the handle.
+    // SAFETY: the next function wrote the handle.
     let handle = unsafe { *instance };
-    // SAFETY: the look-up belongs to the instance, and the function of this name has this type.
+    // SAFETY: the look-up function belongs to the instance, and the function of this name has this type.
     let destroy = unsafe { typed::<vk::PFN_vkDestroyInstance>(next(handle, c"vkDestroyInstance".as_ptr())) };
     let name = c"vkEnumerateDeviceExtensionProperties";
     // SAFETY: the name is nul-terminated, and the look-up function returns a function of this command's type.
@@ -55,7 +55,7 @@ pub(crate) unsafe extern "system" fn create_instance(
     result
 }
 
-/// `vkDestroyInstance` of the layer.
+/// Implements `vkDestroyInstance`.
 ///
 /// # Safety
 /// The parameters are valid for this Vulkan command.
@@ -64,31 +64,32 @@ pub(crate) unsafe extern "system" fn destroy_instance(
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
     if let Some(kept) = chain::take_instance(instance) {
-        // SAFETY: the arguments are the caller's, and the function was looked up for this instance.
+        // SAFETY: the caller passes valid arguments, and the function was looked up for this instance.
         unsafe { (kept.destroy)(instance, allocator) };
     }
 }
 
-/// `vkCreateDevice` of the layer.
+/// Implements `vkCreateDevice`.
 ///
 /// # Safety
-/// The parameters are valid for this Vulkan command, and the chain has the nodes of the loader.
+/// The parameters are valid for this Vulkan command, and the chain contains the link structures of the loader.
 pub(crate) unsafe extern "system" fn create_device(
     physical_device: vk::PhysicalDevice,
     info: *const vk::DeviceCreateInfo<'_>,
     allocator: *const vk::AllocationCallbacks<'_>,
     device: *mut vk::Device,
 ) -> vk::Result {
-    // SAFETY: the caller passes a valid create info, whose chain holds the loader's nodes.
+    // SAFETY: the caller passes a valid create info, whose chain contains the loader's link structures.
     let node = unsafe { link_node::<DeviceLink>((*info).p_next, vk::StructureType::LOADER_DEVICE_CREATE_INFO) };
     let (Some(node), Some(instance)) = (node, chain::instance(physical_device)) else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
-    // SAFETY: during the creation of a device, the node points to a live link.
+    // SAFETY: during the creation of a device, the structure points to a valid link.
     let link = unsafe { &*node.link };
     let (find, next) = (link.get_instance_proc_addr, link.get_device_proc_addr);
     node.link = link.next;
-    // SAFETY: the look-up came from the link, for the instance of the physical device. The function of this name has this type.
+    // SAFETY: the look-up function comes from the link, and gets the instance of the physical device. The function of this name has this
+    // type.
     let create = unsafe { typed::<vk::PFN_vkCreateDevice>(find(instance.handle, c"vkCreateDevice".as_ptr())) };
     let Some(create) = create else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
@@ -98,7 +99,7 @@ pub(crate) unsafe extern "system" fn create_device(
     if result != vk::Result::SUCCESS {
         return result;
     }
-    // SAFETY: the call below wrote the handle, and the look-up belongs to that device.
+    // SAFETY: the next function wrote the handle, and the look-up function belongs to this device.
     let kept = unsafe { functions_below(next, *device) };
     let Some(kept) = kept else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
@@ -113,7 +114,7 @@ pub(crate) unsafe extern "system" fn create_device(
 /// # Safety
 /// `next` belongs to `device`.
 unsafe fn functions_below(next: vk::PFN_vkGetDeviceProcAddr, device: vk::Device) -> Option<Device> {
-    // SAFETY: the look-up belongs to the device, and each field has the type of its command.
+    // SAFETY: the look-up function belongs to the device, and each field has the type of its command.
     unsafe {
         Some(Device {
             get_device_proc_addr: next,
@@ -127,13 +128,13 @@ unsafe fn functions_below(next: vk::PFN_vkGetDeviceProcAddr, device: vk::Device)
     }
 }
 
-/// `vkDestroyDevice` of the layer.
+/// Implements `vkDestroyDevice`.
 ///
 /// # Safety
 /// The parameters are valid for this Vulkan command.
 pub(crate) unsafe extern "system" fn destroy_device(device: vk::Device, allocator: *const vk::AllocationCallbacks<'_>) {
     if let Some(kept) = chain::take_device(device) {
-        // SAFETY: the arguments are the caller's, and the function was looked up for this device.
+        // SAFETY: the caller passes valid arguments, and the function was looked up for this device.
         unsafe { (kept.destroy)(device, allocator) };
     }
 }

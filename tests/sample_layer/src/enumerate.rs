@@ -1,4 +1,4 @@
-//! Answers queries for layers and their extensions: the layer lists itself, and has no extensions.
+//! Answers queries for layers and for the extensions of layers: the layer lists itself, and has no extensions.
 
 use std::ffi::{CStr, c_char};
 
@@ -6,12 +6,12 @@ use ash::vk;
 
 use crate::chain;
 
-/// The layer's name, as in its manifests.
+/// Name of the layer, the same as in the manifests.
 pub(crate) const NAME: &CStr = c"VK_LAYER_SAMPLE_SampleLayer";
-/// The layer's description, as in its manifests.
+/// Description of the layer, the same as in the manifests.
 const DESCRIPTION: &CStr = c"Prints the draws, instances and vertices of each command buffer at its end";
 
-/// `vkEnumerateInstanceLayerProperties`: lists the layer itself.
+/// Implements `vkEnumerateInstanceLayerProperties`: lists only this layer.
 ///
 /// # Safety
 /// The arguments must be valid for the Vulkan command.
@@ -31,7 +31,7 @@ pub(crate) unsafe extern "system" fn instance_layer_properties(
     unsafe { answer(&[own], count, properties) }
 }
 
-/// `vkEnumerateDeviceLayerProperties`: lists the layer itself.
+/// Implements `vkEnumerateDeviceLayerProperties`: lists only this layer.
 ///
 /// # Safety
 /// The arguments must be valid for the Vulkan command.
@@ -45,7 +45,7 @@ pub(crate) unsafe extern "system" fn device_layer_properties(
     unsafe { instance_layer_properties(count, properties) }
 }
 
-/// `vkEnumerateInstanceExtensionProperties`: answers only for this layer's name.
+/// Implements `vkEnumerateInstanceExtensionProperties` for the name of this layer. Every other name is an error.
 ///
 /// # Safety
 /// The arguments must be valid for the Vulkan command.
@@ -63,7 +63,8 @@ pub(crate) unsafe extern "system" fn instance_extension_properties(
     unsafe { answer(&[], count, properties) }
 }
 
-/// `vkEnumerateDeviceExtensionProperties`: answers for this layer's name, and passes other queries to the next function.
+/// Implements `vkEnumerateDeviceExtensionProperties`: answers a query for this layer's name, and passes other queries
+/// to the next function.
 ///
 /// # Safety
 /// The arguments must be valid for the Vulkan command.
@@ -95,7 +96,8 @@ unsafe fn is_own(layer: *const c_char) -> bool {
     !layer.is_null() && unsafe { CStr::from_ptr(layer) } == NAME
 }
 
-/// Answers a query that takes two calls: the first returns the number of elements, the second as many as fit.
+/// Answers a query with two calls: the first call returns the number of elements, and the second call returns as many
+/// elements as fit.
 ///
 /// # Safety
 /// `count` must point to a number. `out` must be null or have space for that number of elements.
@@ -108,7 +110,7 @@ unsafe fn answer<T: Copy>(all: &[T], count: *mut u32, out: *mut T) -> vk::Result
         all.len().min(*count as usize)
     };
     if !out.is_null() {
-        // SAFETY: `out` has space for the caller's `count` of elements, and `room` is not larger.
+        // SAFETY: the caller guarantees space for `count` elements at `out`, and `room` is at most `count`.
         unsafe { std::ptr::copy_nonoverlapping(all.as_ptr(), out, room) };
     }
     *count = room as u32;
@@ -119,7 +121,7 @@ unsafe fn answer<T: Copy>(all: &[T], count: *mut u32, out: *mut T) -> vk::Result
     }
 }
 
-/// Writes a text and the zeros after it.
+/// Copies a text into the array, and fills the rest of the array with zeros.
 fn copy_text(text: &CStr, room: &mut [c_char]) {
     for (place, byte) in room.iter_mut().zip(text.to_bytes()) {
         *place = *byte as c_char;

@@ -40,11 +40,11 @@ pub(crate) unsafe extern "system" fn vkNegotiateLoaderLayerInterfaceVersion(
     vk::Result::SUCCESS
 }
 
-/// Returns a function of the layer in the form that look-ups return. The compiler compares it with the type of the command.
+/// Returns a function of the layer as the type that look-ups return. The compiler checks that the function has the type of the command.
 macro_rules! entry {
     ($function:path as $kind:ty) => {{
         let function: $kind = $function;
-        // SAFETY: the value stays a function pointer. The caller of the look-up calls it with the type of the name.
+        // SAFETY: only the type of the function pointer changes. The caller of the look-up calls the function with the type of the name.
         Some(unsafe { std::mem::transmute::<$kind, unsafe extern "system" fn()>(function) })
     }};
 }
@@ -86,10 +86,10 @@ fn device_entry(name: &[u8]) -> vk::PFN_vkVoidFunction {
     }
 }
 
-/// `vkGetInstanceProcAddr` of the layer.
+/// Implements `vkGetInstanceProcAddr`.
 ///
 /// # Safety
-/// `instance` is live or null, and `name` is a C string.
+/// `instance` is valid or null, and `name` is a C string.
 #[unsafe(export_name = "SampleLayer_GetInstanceProcAddr")]
 unsafe extern "system" fn get_instance_proc_addr(
     instance: vk::Instance,
@@ -101,14 +101,14 @@ unsafe extern "system" fn get_instance_proc_addr(
         return Some(own);
     }
     let below = chain::instance(instance)?;
-    // SAFETY: the next layer or the loader returned this look-up for the instance.
+    // SAFETY: the next layer or the loader returned this look-up function for the instance.
     unsafe { (below.get_instance_proc_addr)(instance, name) }
 }
 
-/// `vkGetDeviceProcAddr` of the layer.
+/// Implements `vkGetDeviceProcAddr`.
 ///
 /// # Safety
-/// `device` is live, and `name` is a C string.
+/// `device` is valid, and `name` is a C string.
 #[unsafe(export_name = "SampleLayer_GetDeviceProcAddr")]
 unsafe extern "system" fn get_device_proc_addr(device: vk::Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
     // SAFETY: the caller passes a C string.
@@ -116,6 +116,6 @@ unsafe extern "system" fn get_device_proc_addr(device: vk::Device, name: *const 
         return Some(own);
     }
     let below = chain::device(device)?;
-    // SAFETY: the look-up is that of the entity below, for the device that this entity made.
+    // SAFETY: the look-up function comes from the next layer or the loader, and the device comes from there too.
     unsafe { (below.get_device_proc_addr)(device, name) }
 }

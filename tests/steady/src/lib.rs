@@ -1,4 +1,4 @@
-//! Helpers that keep tests reliable on a busy machine, for any user and with any umask.
+//! Provides functions that make tests reliable on a busy machine, for any user and with any umask.
 //!
 //! See section "Rules for cases" in `tests/README.md`.
 
@@ -13,13 +13,13 @@ mod system;
 
 pub use system::{is_superuser, retried, usual_umask};
 
-/// Time after which something counts as hanging. The limit must never make a slow machine look like a wrong result.
+/// Time after which a test reports that something hangs. The limit is long, so that a slow machine never causes this report.
 pub const HANG: Duration = Duration::from_secs(60);
 
 /// Creates a folder in the folder for temporary files. The caller removes the folder.
 ///
-/// The name is short, because the path of a socket has space for about a hundred bytes. A name that exists is skipped, because an earlier
-/// process with the same number may have been killed before it removed the folder.
+/// The name is short, because the path of a socket has space for about a hundred bytes. The function skips a name that exists, because an
+/// earlier process with the same number can have been killed before it removed the folder.
 ///
 /// # Panics
 /// Panics if the folder cannot be created.
@@ -70,9 +70,9 @@ pub fn ending(child: &mut Child) -> ExitStatus {
     }
 }
 
-/// Repeats a step that a busy machine can spoil, until one attempt shows the expected fact.
+/// Repeats a step that can fail on a busy machine, until one attempt shows the expected fact.
 ///
-/// Use this only for facts that are impossible without the feature, because repeated attempts hide rare failures of anything else.
+/// Use this only for facts that are impossible without the feature, because repeated attempts hide other failures that are rare.
 ///
 /// # Panics
 /// Panics if 20 attempts do not show the fact.
@@ -83,15 +83,15 @@ pub fn once_in_some_attempts(what: &str, mut shows: impl FnMut() -> bool) {
 
 /// Reports a skipped test on its own line. `make test` counts and repeats these lines.
 pub fn skip(reason: &str) {
-    // Written directly to standard error, because the test runner hides the output of passing tests. The line break comes first,
-    // because a runner with one thread has already begun a line.
+    // The function writes directly to standard error, because the test runner hides the output of passing tests. The text begins with a
+    // line break, because a runner with one thread has already begun a line.
     let _ = io::stderr().write_all(format!("\nSKIPPED: {reason}\n").as_bytes());
 }
 
-/// Copies a program with these permissions, so that it can be executed.
+/// Copies a program, and sets the permissions of the copy. The test can then execute the copy.
 ///
-/// A process with threads must not write such a file itself. A child that another thread starts meanwhile inherits the open file,
-/// and the system refuses to execute a file that is open for writing ("Text file busy").
+/// A process with threads must not write an executable file itself. If another thread starts a child at the same time, the child inherits
+/// the open file. The system refuses to execute a file that is open for writing ("Text file busy").
 ///
 /// # Panics
 /// Panics if the copy cannot be made.
@@ -101,7 +101,7 @@ pub fn copy_program(from: &Path, to: &Path, mode: u32) {
     system::set_mode(to, mode);
 }
 
-/// Writes a script that can be executed. Another process writes the file, for the same reason as in [`copy_program`].
+/// Writes an executable script. Another process writes the file, for the same reason as in [`copy_program`].
 ///
 /// # Panics
 /// Panics if the file cannot be written.

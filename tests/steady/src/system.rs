@@ -12,7 +12,7 @@ mod unix {
 
     /// Returns `true` if the tests run as the superuser.
     pub fn is_superuser() -> bool {
-        // SAFETY: `geteuid` takes nothing and cannot fail.
+        // SAFETY: `geteuid` has no parameters and cannot fail.
         unsafe { libc::geteuid() == 0 }
     }
 

@@ -1,5 +1,5 @@
-//! Uses of other modules by each module of a crate: imports, paths in items and bodies, and paths in the tokens of macros, which the parser
-//! does not read.
+//! Finds the uses of other modules in each module of a crate: imports, paths in items and bodies, and paths in the tokens of macros. The
+//! parser does not read these tokens.
 
 use crate::scope::{Scopes, leaves};
 use crate::source::{Module, attributes, is_test};
@@ -9,20 +9,21 @@ use std::path::PathBuf;
 use syn::visit::{self, Visit};
 use syn::{Attribute, ImplItem, Item, ItemMod, ItemUse, Local, Macro, PatIdent, Path, VisRestricted, Visibility};
 
-/// Macros whose tokens belong to another program, which these macros write.
+/// Macros that quote the code of another program. The check ignores paths in their tokens.
 const QUOTING: [&str; 2] = ["quote", "quote_spanned"];
 
-/// Uses of one module by one file.
+/// Uses of one module by another module.
 #[derive(Debug, Default)]
 pub struct Arrow {
-    /// The files that use items of the other module, each with the names of these items.
+    /// Files that use items of the other module, each with the names of these items.
     pub files: BTreeMap<PathBuf, BTreeSet<String>>,
 }
 
-/// Arrows by the modules at their ends.
+/// Uses by pairs of modules: the using module, and the used module.
 pub type Arrows = BTreeMap<(String, String), Arrow>;
 
-/// Returns the arrows of a crate. `node` returns the node for a module: the module itself, one that contains it, or `None`.
+/// Returns the uses between the modules of a crate. `node` returns the node for a module: the module itself, a module that contains it, or
+/// `None`.
 pub fn arrows(modules: &[Module], node: &dyn Fn(&[String]) -> Option<String>) -> Arrows {
     let scopes = Scopes::new(modules);
     let mut arrows = Arrows::new();
@@ -50,19 +51,19 @@ pub fn arrows(modules: &[Module], node: &dyn Fn(&[String]) -> Option<String>) ->
     arrows
 }
 
-/// Reads one module.
+/// Reads the uses in one module.
 struct Reader<'a> {
     scopes: &'a Scopes,
     module: &'a [String],
-    /// Number of modules without a file that contain the current place.
+    /// Number of modules without a separate file that contain the current place.
     depth: usize,
-    /// Names of variables, which may be equal to names of functions that the module re-exports.
+    /// Names of variables. A variable can have the same name as a function that the module re-exports.
     bound: BTreeSet<String>,
     taken: BTreeSet<(Vec<String>, String)>,
 }
 
 impl Reader<'_> {
-    /// Returns a path as it would be written at the top of the file; `None` if the path leads to a place within the file.
+    /// Returns the same path as from the top of the file, or `None` if the path leads to a place within the file.
     fn as_in_file<'p>(&self, path: &'p [String]) -> Option<&'p [String]> {
         match path.iter().take_while(|part| *part == "super").count() {
             0 => Some(path),
@@ -70,7 +71,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Adds the target of a path. If the parser did not recognise the path, an unknown name at the root is ignored.
+    /// Adds the target of a path. If the parser did not recognise the path, the function ignores an unknown name at the root.
     fn take(&mut self, path: &[String], parsed: bool) {
         let homes = self.scopes.resolve(self.module, path);
         if homes.is_empty() {
@@ -81,7 +82,7 @@ impl Reader<'_> {
         self.taken.extend(homes);
     }
 
-    /// Adds a single name. An import was already counted at its place, unless it is a re-export.
+    /// Adds a single name. Unless an import is a re-export, the reader already added its target.
     fn take_name(&mut self, name: &str) {
         let imports = self.scopes.imports(self.module);
         let is_passed_on = imports.iter().any(|import| import.passed_on && import.name == name);
@@ -103,7 +104,7 @@ impl Reader<'_> {
         words.clear();
     }
 
-    /// Adds the paths among tokens: words with two colons between them.
+    /// Adds the paths in a list of tokens. A path is a list of words with two colons between them.
     fn take_tokens(&mut self, tokens: TokenStream) {
         let mut words: Vec<String> = Vec::new();
         let mut colons = 0;
@@ -129,7 +130,7 @@ impl Reader<'_> {
         self.take_words(&mut words);
     }
 
-    /// Records the target of an import. A module as a whole counts where one of its items is used.
+    /// Records the target of an import. If the target is a whole module, the reader adds the items where they are used.
     fn take_import(&mut self, name: &str, target: &[String]) {
         match self.scopes.module(self.module, target) {
             Some(module) if name == "*" => {
@@ -169,7 +170,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     }
 
     fn visit_item_use(&mut self, item: &'ast ItemUse) {
-        // A re-exported item counts at the place of its use.
+        // If an import is a re-export, the reader adds the item where it is used.
         if matches!(item.vis, Visibility::Inherited) {
             for import in leaves(&item.tree, false) {
                 if let Some(target) = self.as_in_file(&import.target) {

@@ -1,18 +1,19 @@
-//! Circles of a directed graph: its strongly connected components with more than one node.
+//! Finds the cycles of a directed graph: the strongly connected components with more than one node.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Nodes to which each node leads.
+/// The direct successors of each node.
 pub type Graph = BTreeMap<String, BTreeSet<String>>;
 
-/// Returns the circles, each sorted, in the order of their first nodes.
+/// Returns the cycles in the order of their first nodes. Each cycle is sorted.
 ///
-/// Two nodes are in one circle if each can be reached from the other. For some hundred nodes, checking each pair is fast enough.
+/// Two nodes belong to the same cycle if each node can be reached from the other. For some hundred nodes, checking each pair is fast
+/// enough.
 pub fn circles(graph: &Graph) -> Vec<BTreeSet<String>> {
     let reached: BTreeMap<&String, BTreeSet<&String>> = graph.keys().map(|node| (node, reach(graph, node))).collect();
     let mut found: Vec<BTreeSet<String>> = Vec::new();
     for (node, beyond) in &reached {
-        // The node is already part of a circle that was found.
+        // The node already belongs to a known cycle.
         if !beyond.contains(*node) || found.iter().any(|circle| circle.contains(*node)) {
             continue;
         }
@@ -22,7 +23,7 @@ pub fn circles(graph: &Graph) -> Vec<BTreeSet<String>> {
     found
 }
 
-/// Returns every node that one or more arrows in a row reach from `start`.
+/// Returns every node that can be reached from `start` with one or more steps.
 fn reach<'a>(graph: &'a Graph, start: &String) -> BTreeSet<&'a String> {
     let mut seen = BTreeSet::new();
     let mut pending: Vec<&String> = graph.get(start).into_iter().flatten().collect();

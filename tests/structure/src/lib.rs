@@ -1,8 +1,9 @@
-//! Finds modules that import each other, directly or through others. Such a group can only be read, tested and changed as a whole.
+//! Finds modules that import each other, directly or through other modules. A person can read, test and change such a group only as a
+//! whole.
 //!
-//! [`source`] reads a crate from its root along `mod` declarations, and [`scope`] resolves the names in a module. [`arrows`] finds the uses
-//! of other modules, and [`graph`] the circles among these uses. [`list`] compares the circles with the known ones, each of which has a
-//! reason. Code that exists only in tests is left out.
+//! [`source`] reads a crate from its root and follows `mod` declarations, and [`scope`] resolves the names in a module. [`arrows`] finds
+//! the uses of other modules, and [`graph`] finds the cycles of these uses. [`list`] compares the cycles with the allowed cycles, each of
+//! which has a reason. The check ignores code that exists only in tests.
 #![forbid(unsafe_code)]
 
 pub mod arrows;

@@ -1,4 +1,4 @@
-//! The list of known circles, and its differences from the sources.
+//! Compares the list of allowed cycles with the sources.
 
 use crate::arrows::{Arrows, arrows};
 use crate::graph::{Graph, circles};
@@ -7,14 +7,14 @@ use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The whole file.
+/// The contents of `cycles.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct List {
-    /// The crates to check.
+    /// Crates to check.
     #[serde(rename = "crate")]
     crates: Vec<Crate>,
-    /// Cycles of imports that are allowed.
+    /// Allowed cycles of imports.
     #[serde(default, rename = "cycle")]
     cycles: Vec<Cycle>,
 }
@@ -24,25 +24,25 @@ pub struct List {
 #[serde(deny_unknown_fields)]
 struct Crate {
     name: String,
-    /// Root of the crate, below the root of the repository.
+    /// Root file of the crate, relative to the root of the repository.
     root: String,
     modules: Modules,
-    /// Modules that take part in no circle, with everything below them.
+    /// Modules that the check ignores, with all modules that they contain.
     #[serde(default)]
     outside: Vec<String>,
 }
 
-/// Meaning of a module.
+/// Definition of a node.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Modules {
     /// Each file is a node.
     File,
-    /// A declaration of the root, with everything below it.
+    /// Each declaration of the root is a node, with all modules that this declaration contains.
     Top,
 }
 
-/// A circle that is known.
+/// An allowed cycle.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Cycle {
@@ -52,7 +52,7 @@ struct Cycle {
     reason: String,
 }
 
-/// Compares the list `text` with the sources that `read` gives, and returns a line for each difference.
+/// Compares the list `text` with the sources that `read` returns. Returns a line for each difference.
 ///
 /// # Errors
 /// Returns a message if the list or a source cannot be read.
@@ -109,7 +109,7 @@ pub fn differences(text: &str, read: &dyn Fn(&Path) -> Option<String>) -> Result
 }
 
 impl Crate {
-    /// Returns the name of the node to which a path belongs; `None` if the path is outside.
+    /// Returns the name of the node to which a path belongs, or `None` if the check ignores the path.
     fn node(&self, path: &[String]) -> Option<String> {
         let length = match self.modules {
             Modules::File => path.len(),
@@ -131,7 +131,7 @@ fn graph(arrows: &Arrows) -> Graph {
     graph
 }
 
-/// Returns the arrows within a circle as text: the files, and the names that each file uses from each module.
+/// Returns the uses within a cycle as text: the files, and the names that each file uses from each module.
 fn ties(arrows: &Arrows, circle: &BTreeSet<String>) -> String {
     let inside = arrows
         .iter()

@@ -1,22 +1,22 @@
-//! Meaning of the names in the modules of a crate.
+//! Resolves the names in the modules of a crate.
 
 use crate::source::{Module, name};
 use std::collections::{BTreeMap, BTreeSet};
 use syn::visit::Visit;
 use syn::{Item, ItemMod, ItemUse, UseTree, Visibility};
 
-/// An import of a module.
+/// An import in a module.
 #[derive(Debug)]
 pub struct Import {
-    /// The name of the imported item in this module; `*` if everything is imported.
+    /// Name of the imported item in this module, or `*` if the module imports everything.
     pub name: String,
-    /// The path as written.
+    /// Path in the source.
     pub target: Vec<String>,
     /// `true` if other modules can import the item from this module.
     pub passed_on: bool,
 }
 
-/// Declarations of a module.
+/// Declarations in a module.
 #[derive(Default)]
 struct Scope {
     imports: Vec<Import>,
@@ -28,10 +28,10 @@ pub struct Scopes {
     scopes: BTreeMap<Vec<String>, Scope>,
 }
 
-/// Target of a path: the module that declares it, and its name there.
+/// Target of a path: the module that declares the item, and the item's name there.
 pub type Home = (Vec<String>, String);
 
-/// Result of following a path.
+/// Result of a search along a path.
 #[derive(Default)]
 struct Search {
     seen: BTreeSet<(Vec<String>, Vec<String>)>,
@@ -39,11 +39,11 @@ struct Search {
 }
 
 impl Scopes {
-    /// Takes the declarations of a crate.
+    /// Collects the declarations of a crate.
     pub fn new(modules: &[Module]) -> Self {
         let mut scopes: BTreeMap<Vec<String>, Scope> = BTreeMap::new();
         for module in modules {
-            // A build uses only one of two files for a module, but here both count.
+            // A build uses only one of two files for a module, but the check uses both.
             let scope = scopes.entry(module.path.clone()).or_default();
             for item in &module.items {
                 scope.take(item);
@@ -78,12 +78,12 @@ impl Scopes {
         }
     }
 
-    /// Follows a path down from a module: through child modules first, and then to an item that the last one declares or re-exports.
+    /// Follows a path from a module: first through child modules, and then to an item that the last module declares or re-exports.
     fn descend(&self, module: &[String], path: &[String], search: &mut Search) {
         let (Some(scope), Some(first)) = (self.scopes.get(module), path.first()) else {
             return;
         };
-        // Modules may import everything from each other.
+        // Two modules can each import everything from the other.
         if !search.seen.insert((module.to_owned(), path.to_owned())) {
             return;
         }
@@ -112,14 +112,15 @@ impl Scopes {
         }
     }
 
-    /// Follows a path through modules as far as possible; returns the module and the next name. Declarations by macros are not visible.
+    /// Follows a path through modules as far as possible. Returns the last module and the next name. The search does not find names that
+    /// macros declare.
     pub fn deepest(&self, module: &[String], path: &[String]) -> Option<Home> {
         let known = |length: &usize| self.module(module, &path[..*length]).is_some();
         let length = (1..path.len()).rev().find(known)?;
         Some((self.module(module, &path[..length])?, path[length].clone()))
     }
 
-    /// Returns the module to which a path in `module` leads, if it leads to one.
+    /// Returns the module to which a path in `module` leads, or `None` if the path leads to an item.
     pub fn module(&self, module: &[String], path: &[String]) -> Option<Vec<String>> {
         let depth = path.iter().take_while(|part| *part == "super").count();
         let (base, rest) = match path.first().map(String::as_str) {
@@ -143,7 +144,7 @@ impl Scope {
             Item::Trait(item) => &item.ident,
             Item::Type(item) => &item.ident,
             Item::Union(item) => &item.ident,
-            // The items of a module without a file belong to the file.
+            // The items of a module without a separate file belong to the file.
             Item::Mod(module) if module.content.is_some() => {
                 self.items.insert(name(module));
                 return;
@@ -165,11 +166,11 @@ impl<'ast> Visit<'ast> for Scope {
         self.imports.extend(leaves(&item.tree, passed_on));
     }
 
-    /// Skips modules without a file, whose names are not visible here.
+    /// Skips modules without a separate file. Their names are not visible in the file's module.
     fn visit_item_mod(&mut self, _: &'ast ItemMod) {}
 }
 
-/// Returns the single imports of a `use` item.
+/// Returns each import of a `use` item separately.
 pub(crate) fn leaves(tree: &UseTree, passed_on: bool) -> Vec<Import> {
     let mut found = Vec::new();
     walk(tree, &mut Vec::new(), passed_on, &mut found);

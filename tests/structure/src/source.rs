@@ -1,22 +1,22 @@
-//! The modules of a crate, from its root along `mod` declarations.
+//! Reads the modules of a crate from its root, and follows `mod` declarations.
 
 use std::path::{Component, Path, PathBuf};
 use syn::{Attribute, Expr, Item, ItemMod, Lit, Meta};
 
 /// A file of a crate.
 pub struct Module {
-    /// Path of the module in the crate; empty for the root.
+    /// Path of the module in the crate. The path of the root is empty.
     pub path: Vec<String>,
     /// Path of the file.
     pub file: PathBuf,
-    /// Items of the file, without those that exist only in tests.
+    /// Items of the file, without items that exist only in tests.
     pub items: Vec<Item>,
 }
 
-/// Reads a crate whose root is `root`; `read` returns the text of a file, if it exists.
+/// Reads the crate with the root file `root`. `read` returns the text of a file, or `None` if the file does not exist.
 ///
 /// # Errors
-/// A declared file is missing or is not Rust.
+/// Returns a message if a declared file is missing or is not Rust.
 pub fn modules(root: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Result<Vec<Module>, String> {
     let mut found = Vec::new();
     let mut pending = vec![(Vec::new(), root.to_owned(), root.with_file_name(""))];
@@ -44,7 +44,7 @@ pub fn modules(root: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Result<Ve
     Ok(found)
 }
 
-/// Returns the name of a module, without the mark of a raw identifier.
+/// Returns the name of a module, without the `r#` of a raw identifier.
 pub(crate) fn name(module: &ItemMod) -> String {
     module.ident.to_string().trim_start_matches("r#").to_owned()
 }
@@ -98,7 +98,7 @@ fn path_attribute(attribute: &Attribute) -> Option<String> {
     }
 }
 
-/// Returns `true` if an item exists only in tests: its attribute is `cfg(test)`, or `cfg(all(...))` with `test` in the list.
+/// Returns `true` if an item exists only in tests. Such an item has the attribute `cfg(test)`, or `cfg(all(...))` with `test` in the list.
 pub(crate) fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         Meta::List(list) if list.path.is_ident("cfg") => list.parse_args::<Meta>().is_ok_and(|meta| needs_test(&meta)),

@@ -1,9 +1,9 @@
-//! Tests of the check itself, on trees of a few lines.
+//! Tests the check itself on small trees.
 
 use std::path::Path;
 use structure::list::differences;
 
-/// Checks a crate whose files are given by name. The first file is its root.
+/// Checks a crate that consists of the named files. The first file is the root.
 fn look(files: &[(&str, &str)], list: &str) -> Vec<String> {
     let list = format!("[[crate]]\nname = \"c\"\nroot = \"lib.rs\"\n{list}");
     let read = |path: &Path| {
@@ -70,7 +70,7 @@ fn imports_are_followed_to_where_a_thing_is_declared() {
         matches!(found.as_slice(), [one] if one.starts_with("c: a circle that the list lacks: b, folder::a\n")),
         "{found:?}"
     );
-    // Another item of the folder makes no circle, although the parent re-exports both items.
+    // Another item of the folder causes no cycle, although the parent re-exports both items.
     assert!(with("pub fn g() {\n    crate::folder::other();\n}\n").is_empty());
 }
 

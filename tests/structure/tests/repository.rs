@@ -1,4 +1,4 @@
-//! Tests that the crates of this repository have no circles of modules except those in `cycles.toml`.
+//! Tests that the crates of this repository have no cycles of modules except the cycles in `cycles.toml`.
 
 use std::path::Path;
 use structure::list::differences;

@@ -1,4 +1,4 @@
-//! The behaviour tests, each with the code that it uses.
+//! Reads the behaviour tests and the code that each test uses.
 
 use crate::rust::{Source, Tokens, is_test};
 use crate::tree::Tree;
@@ -12,16 +12,16 @@ use syn::{Attribute, Item};
 
 /// A test function.
 pub struct Case {
-    /// Group, file and function, with two colons between them.
+    /// Names of the group, the file and the function, with two colons between them.
     pub name: String,
-    /// Text of the function, without its helpers.
+    /// Text of the function, without the functions that it calls.
     pub own: String,
-    /// Names and texts in the case and its helpers.
+    /// Names and texts in the case and in the functions that it calls.
     parts: Vec<Rc<Tokens>>,
 }
 
 impl Case {
-    /// Creates a test of which only the name is known.
+    /// Creates a test with only a name.
     pub fn named(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -30,7 +30,7 @@ impl Case {
         }
     }
 
-    /// Iterates over the names and texts in the case and its helpers.
+    /// Iterates over the names and texts in the case and in the functions that it calls.
     pub fn parts(&self) -> impl Iterator<Item = &Tokens> {
         self.parts.iter().map(Rc::as_ref)
     }
@@ -43,10 +43,10 @@ struct Part {
     is_case: bool,
 }
 
-/// Returns all cases, each with the helpers of its file that it uses, directly or through others.
+/// Returns all cases, each with the functions of its file that it calls directly or through other functions.
 ///
 /// # Errors
-/// A file of cases cannot be read.
+/// Returns a message if a file of cases cannot be read.
 pub fn cases(tree: &Tree) -> Result<Vec<Case>, String> {
     let mut found = Vec::new();
     for path in tree.files("tests/tests") {
@@ -66,7 +66,7 @@ pub fn cases(tree: &Tree) -> Result<Vec<Case>, String> {
     Ok(found)
 }
 
-/// Returns the part with this name and everything that it uses, except other tests.
+/// Returns the part with this name and all parts that it uses, except other tests.
 fn used(parts: &BTreeMap<String, Part>, name: &str) -> Vec<Rc<Tokens>> {
     let mut seen = BTreeSet::from([name]);
     let mut waiting = vec![name];
@@ -83,7 +83,7 @@ fn used(parts: &BTreeMap<String, Part>, name: &str) -> Vec<Rc<Tokens>> {
     found
 }
 
-/// Returns the functions, constants and structures of a file, and the cases in its tables.
+/// Returns the functions, constants and structures of a file, and the cases in the file's tables.
 fn parts(source: &Source) -> BTreeMap<String, Part> {
     let mut found = BTreeMap::new();
     for item in &source.file.items {
@@ -109,7 +109,8 @@ fn parts(source: &Source) -> BTreeMap<String, Part> {
     found
 }
 
-/// Returns the tests in a table inside a macro, each with the comment before it. An entry is a name that begins with a number, and a colon.
+/// Returns the tests in a table inside a macro, each with the comment before the test. An entry consists of a name that begins with a
+/// number, and a colon.
 fn table(source: &Source, stream: &TokenStream) -> Vec<(String, Part)> {
     let all: Vec<TokenTree> = stream.clone().into_iter().collect();
     let is_head = |at: usize| match (&all[at], all.get(at + 1)) {
@@ -137,7 +138,7 @@ fn table(source: &Source, stream: &TokenStream) -> Vec<(String, Part)> {
     found.collect()
 }
 
-/// Returns the start of the comment before a place. In tokens, each line of a comment is an attribute: a sign and a group in brackets.
+/// Returns the start of the comment before a place. Among tokens, each line of a comment is an attribute: a `#` and a group in brackets.
 fn with_comment(all: &[TokenTree], mut place: usize) -> usize {
     while let Some([TokenTree::Punct(mark), TokenTree::Group(_)]) = place.checked_sub(2).map(|first| &all[first..place])
         && mark.as_char() == '#'
@@ -147,7 +148,7 @@ fn with_comment(all: &[TokenTree], mut place: usize) -> usize {
     place
 }
 
-/// Returns `true` if a name begins with the number of an entry: letters, a mark, digits, perhaps a letter, and a mark.
+/// Returns `true` if a name begins with the number of an entry: letters, an underscore, digits, an optional letter, and an underscore.
 fn has_number(name: &str) -> bool {
     let Some((kind, rest)) = name.split_once('_') else {
         return false;

@@ -1,5 +1,5 @@
-//! Claims of documents about all code that the sources can show: the length of files and functions, and the modules that alone may use a
-//! name. `claims.toml` has the bounds and the exceptions.
+//! Checks claims of documents about all code: the length of files and functions, and the only modules that can use a name. `claims.toml`
+//! contains the limits and the exceptions.
 
 use crate::rust::{Source, attributes, is_for_tests};
 use crate::tree::Tree;
@@ -9,53 +9,53 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Block, ImplItemFn, Item, ItemFn, ItemUse, Macro, Path, Signature, TraitItemFn, UseTree};
 
-/// Path of the claims.
+/// Path of the file with the claims.
 const FILE: &str = "tests/xtask/claims.toml";
 
-/// The claims.
+/// Contents of `claims.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claims {
-    /// Folders whose crates are examined, without code that only tests have.
+    /// Folders of the crates to examine. Code that exists only in tests is excluded.
     within: Vec<String>,
-    /// Upper bounds on the lines of a function, and of a file.
+    /// Maximum number of lines of a function. `file_lines` is the maximum for a file.
     function_lines: usize,
     file_lines: usize,
-    /// Longer functions: the end of a file's path without `src`, two colons, and the name.
+    /// Longer functions. An entry consists of the end of a file's path without `src`, two colons, and the function's name.
     long_functions: BTreeSet<String>,
-    /// Longer files: the end of a path.
+    /// Longer files, by the ends of their paths.
     long_files: BTreeSet<String>,
     #[serde(default)]
     only: Vec<Only>,
 }
 
-/// A name that only a few files may contain.
+/// A claim that only a few files contain a name.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Only {
     /// Text of the claim.
     claim: String,
-    /// Beginnings of the restricted paths, and names of restricted macros.
+    /// Beginnings of the paths, and names of the macros, that the claim restricts.
     names: Vec<String>,
-    /// Files that may use the names: the ends of their paths, or the beginnings of folders.
+    /// Files that can use the names: the ends of their paths, or the beginnings of folders.
     files: BTreeSet<String>,
-    /// Folder whose files are examined.
+    /// Folder of the files to examine.
     within: String,
 }
 
-/// Facts about a file that claims need.
+/// Facts about a file that the claims need.
 #[derive(Default)]
 struct Facts {
-    /// Name and lines of each function.
+    /// Name and number of lines of each function.
     functions: Vec<(String, usize)>,
-    /// Paths that the file names.
+    /// Paths that the code in the file contains.
     paths: BTreeSet<String>,
 }
 
 /// Returns a line for each false claim, and for each unused exception.
 ///
 /// # Errors
-/// The claims or a source cannot be read.
+/// Returns a message if the claims or a source cannot be read.
 pub fn problems(tree: &Tree) -> Result<Vec<String>, String> {
     let claims: Claims = toml::from_str(&tree.read(FILE)?).map_err(|error| format!("{FILE}: {error}"))?;
     let mut files = Vec::new();

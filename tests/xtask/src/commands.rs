@@ -1,24 +1,24 @@
 //! Checks the commands that documents show.
 //!
-//! Every command has a row in `commands.toml`. The row names a test file that runs the command, and the words in that file that do so.
-//! Otherwise it gives the reason why no test runs the command. Errors are a command without a row, a row that no document needs, and a row
-//! whose words are gone.
+//! Every command has a row in `commands.toml`. The row names a test file that runs the command, and the words in that file that run it. For
+//! a command that no test runs, the row gives the reason. The check reports a command without a row, a row that no document needs, and a
+//! row whose words are not in the test file.
 
 use crate::tree::Tree;
 use crate::words::line;
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
-/// Path of the rows.
+/// Path of the file with the rows.
 const FILE: &str = "tests/xtask/commands.toml";
-/// Words after the fence of blocks for a shell.
+/// Words after the fence of a code block that contains shell commands.
 const SHELLS: [&str; 4] = ["", "sh", "bash", "console"];
 
-/// The rows.
+/// Contents of `commands.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rows {
-    /// Programs with which a command may begin, after assignments of variables, in addition to scripts.
+    /// Programs with which a command can begin, after assignments of variables. Scripts of the project are programs too.
     programs: Vec<String>,
     /// Names of programs and files that prose mentions.
     names: BTreeSet<String>,
@@ -47,7 +47,7 @@ impl Rows {
     /// Reads the rows of the project.
     ///
     /// # Errors
-    /// The file cannot be read, or a reason is empty.
+    /// Returns a message if the file cannot be read, or if a reason is empty.
     pub fn read(tree: &Tree) -> Result<Self, String> {
         let rows: Self = toml::from_str(&tree.read(FILE)?).map_err(|error| format!("{FILE}: {error}"))?;
         match rows.not_run.iter().find(|row| row.why.trim().is_empty()) {
@@ -56,7 +56,7 @@ impl Rows {
         }
     }
 
-    /// Returns the commands of a document, each with its line: in indented and fenced lines, and in code within prose.
+    /// Returns the commands of a document, each with its line. The commands are in indented and fenced lines, and in code within prose.
     pub fn shown(&self, text: &str) -> Vec<(usize, String)> {
         let (mut found, mut prose) = (Vec::new(), String::new());
         let mut fence: Option<String> = None;
@@ -70,7 +70,7 @@ impl Rows {
             } else if fence.is_some() || whole.starts_with("    ") {
                 if fence.as_deref().is_none_or(|kind| SHELLS.contains(&kind)) {
                     let code = whole.trim();
-                    // Three blanks divide columns, and each column may hold a command.
+                    // Three blanks separate columns, and each column can contain a command.
                     let parts = code.strip_prefix("$ ").unwrap_or(code).split("   ");
                     found.extend(
                         parts
@@ -93,7 +93,7 @@ impl Rows {
         found
     }
 
-    /// Returns the commands in a piece of code. A comment is removed, and `&&` divides two commands.
+    /// Returns the commands in a piece of code, without the comment. `&&` separates two commands.
     fn single(&self, code: &str) -> Vec<String> {
         let code = code.trim();
         let code = if code.starts_with('#') { "" } else { code };
@@ -113,7 +113,7 @@ impl Rows {
             return false;
         };
         match first {
-            // Prose also mentions this program without meaning a command.
+            // Prose also mentions this program without a command.
             "vkloader" | "target/release/vkloader" => words.next().is_some(),
             first if first.starts_with("make/") => first.len() > 5,
             first if first.starts_with("registry/") || first.starts_with("tests/") => first.ends_with(".sh"),
@@ -121,7 +121,7 @@ impl Rows {
         }
     }
 
-    /// Returns a line for each command without a row, and for each row that is wrong. `read` returns the text of a file.
+    /// Returns a line for each command without a row, and for each incorrect row. `read` returns the text of a file.
     pub fn problems(&self, documents: &[(String, String)], read: impl Fn(&str) -> Option<String>) -> Vec<String> {
         let rows: Vec<&str> = self
             .run
@@ -159,7 +159,7 @@ impl Rows {
     }
 }
 
-/// Returns `true` if a word sets a variable.
+/// Returns `true` if a word assigns a value to a variable.
 fn is_setting(word: &str) -> bool {
     let name = word
         .split_once('=')
@@ -168,7 +168,7 @@ fn is_setting(word: &str) -> bool {
     !name.is_empty() && name.bytes().all(|it| it.is_ascii_uppercase() || it == b'_')
 }
 
-/// Returns the code within prose, with its place. The code may continue on the next line of its paragraph.
+/// Returns the code within prose, each piece with its place. The code can continue on the next line of its paragraph.
 fn code_of(prose: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     let mut begin = 0;

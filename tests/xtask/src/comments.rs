@@ -1,13 +1,13 @@
-//! Finds comments of sources with a small lexer, because the parser drops plain comments.
+//! Finds the comments in sources. The module contains a small lexer, because the parser removes plain comments.
 
-/// A comment, or several line comments of one kind that follow each other.
+/// A comment, or consecutive line comments of the same kind.
 #[derive(Debug, PartialEq)]
 pub struct Comment {
-    /// Line on which the comment begins, from 1.
+    /// Line on which the comment begins. The first line has the number 1.
     pub line: usize,
     /// `true` for documentation of an item or module, `false` for a plain comment.
     pub documents: bool,
-    /// The text without the marks, with the same lines as the source.
+    /// Text without the comment marks, with the same lines as in the source.
     pub text: String,
 }
 
@@ -28,14 +28,14 @@ pub fn of_rust(text: &str) -> Vec<Comment> {
             add(&mut found, text, place, "/*", body.trim());
             length
         } else {
-            // Skips a whole name, because its last letter may look like the prefix of a string.
+            // The lexer skips a whole name, because the last letter of a name can look like the prefix of a string.
             literal(rest).unwrap_or_else(|| name(rest).max(rest.chars().next().map_or(1, char::len_utf8)))
         };
     }
     found
 }
 
-/// Returns the comments of a script: the lines that begin with `#`.
+/// Returns the comments of a script, which are the lines that begin with `#`.
 pub fn of_script(text: &str) -> Vec<Comment> {
     let mut found = Vec::new();
     let mut place = 0;
@@ -49,7 +49,7 @@ pub fn of_script(text: &str) -> Vec<Comment> {
     found
 }
 
-/// Returns the comments of a Python source: the lines that begin with `#`, and the documentation of modules, classes and functions.
+/// Returns the comments of a Python source: the lines that begin with `#`, and the docstrings of modules, classes and functions.
 pub fn of_python(text: &str) -> Vec<Comment> {
     const MARK: &str = "\"\"\"";
     let mut found = of_script(text);
@@ -68,7 +68,7 @@ pub fn of_python(text: &str) -> Vec<Comment> {
     found
 }
 
-/// Adds a comment, or continues the one on the line before it.
+/// Adds a comment. If the line before contains a comment of the same kind, the function appends the text to that comment.
 fn add(found: &mut Vec<Comment>, text: &str, place: usize, mark: &str, body: &str) {
     let line = crate::words::line(text, place);
     let documents = mark.len() == 3;
@@ -93,7 +93,7 @@ fn is_documentation(rest: &str) -> bool {
     rest.starts_with("//!") || (rest.starts_with("///") && !rest.starts_with("////"))
 }
 
-/// Returns the length of a block comment, in which other comments may be nested.
+/// Returns the length of a block comment. The comment can contain other block comments.
 fn block(rest: &str) -> usize {
     let mut depth = 0;
     let mut place = 0;
@@ -132,13 +132,13 @@ fn literal(rest: &str) -> Option<usize> {
     }
     let mark = rest.strip_prefix('b').unwrap_or(rest);
     let inside = mark.strip_prefix('\'')?;
-    // A lifetime has no second quotation mark after its first character.
+    // After a lifetime's first character, there is no second quotation mark.
     let first = inside.chars().next()?;
     let is_character = first == '\\' || inside[first.len_utf8()..].starts_with('\'');
     is_character.then(|| rest.len() - mark.len() + quoted(mark, '\''))
 }
 
-/// Returns the length of a string that begins and ends with `mark`. In the string, a backslash protects the next character.
+/// Returns the length of a string that begins and ends with `mark`. A mark after a backslash does not end the string.
 fn quoted(rest: &str, mark: char) -> usize {
     let mut protected = false;
     for (place, character) in rest.char_indices().skip(1) {

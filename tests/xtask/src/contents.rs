@@ -1,6 +1,7 @@
-//! List of the library's contents, from `Cargo.lock` and the pin, as SPDX 2.3. The same lock file gives the same list.
+//! Lists the library's contents as SPDX 2.3, from `Cargo.lock` and the pinned version of the registry. The same lock file always results in
+//! the same list.
 //!
-//! Other programs for such lists add the time and a random name, and do not know the registry from which code is generated.
+//! Other programs for SPDX add the time and a random name, and do not know the registry from which the code is generated.
 
 use crate::metadata::{Metadata, Package};
 use crate::tree::Tree;
@@ -9,9 +10,9 @@ use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// Packages that are installed on systems. The crates in these packages run on users' machines.
+/// Packages that are installed on systems. Programs of users contain the crates of these packages.
 const SHIPPED: [&str; 3] = ["vulkan-loader", "vkloader", "vk-loader-service"];
-/// Copyright line of the registry's XML.
+/// Copyright line of the Vulkan registry's XML file.
 const REGISTRY: &str = "Copyright 2015-2026 The Khronos Group Inc.";
 const NAME: &str = "vulkan-loader-rs";
 const LICENCE: &str = "Apache-2.0 OR MIT";
@@ -20,7 +21,7 @@ const UNKNOWN: &str = "NOASSERTION";
 /// Prints the list with the time `epoch`, in seconds since 1970.
 ///
 /// # Errors
-/// The time is not a number, cargo fails, or a file cannot be read.
+/// Returns a message if the time is not a number, cargo fails, or a file cannot be read.
 pub fn print(tree: &Tree, epoch: &str) -> Result<(), String> {
     let epoch: u64 = epoch
         .parse()
@@ -72,7 +73,7 @@ fn contents(tree: &Tree, known: &Metadata, epoch: u64) -> Result<Value, String> 
     for package in &known.packages {
         let own = identifier(&package.name, &package.version);
         if !shipped.contains(package.id.as_str()) {
-            // The generator and the tests are in the source archive, but in nothing that is installed.
+            // The generator and the tests are in the source archive, but no package installs them.
             relate(&own, "DEV_TOOL_OF", &whole);
         }
         rows.insert(own, row(package, &checksums));
@@ -132,7 +133,7 @@ fn checksums(lock: &toml::Table) -> BTreeMap<(String, String), String> {
         .collect()
 }
 
-/// Returns a crate as a package of the list.
+/// Returns a crate in the form of a package in the list.
 fn row(package: &Package, checksums: &BTreeMap<(String, String), String>) -> Value {
     let mut entry = json!({
         "SPDXID": identifier(&package.name, &package.version),
@@ -155,7 +156,7 @@ fn row(package: &Package, checksums: &BTreeMap<(String, String), String>) -> Val
     entry
 }
 
-/// Returns the XML files from which `generated/` and the snapshot were made, as packages of another project.
+/// Returns the XML files from which `generated/` and the snapshot were generated. The files have the form of a package of another project.
 fn registry(tree: &Tree) -> Result<Vec<Value>, String> {
     let (pin, header) = (tree.toml("registry/pin.toml")?, tree.header()?);
     let sums = pin
@@ -179,10 +180,10 @@ fn registry(tree: &Tree) -> Result<Vec<Value>, String> {
     Ok(rows.collect())
 }
 
-/// Returns a time in the form of the list: a date of the Gregorian calendar, and a time of day in Greenwich.
+/// Returns a time in the format of the list: a date of the Gregorian calendar, and a time of day in UTC.
 fn time(epoch: u64) -> String {
     let (days, seconds) = (epoch / 86_400, epoch % 86_400);
-    // In this calculation, years begin in March, so that a leap day is the last day of a year. An era has 400 years.
+    // In this calculation, years begin in March, so that a leap day is the last day of a year. 400 years form an era.
     let days = days + 719_468;
     let (era, day) = (days / 146_097, days % 146_097);
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;

@@ -1,14 +1,14 @@
-//! Checks counts of tests in documents: of all tests, and of passed ones.
+//! Checks numbers of tests in documents: the number of all tests, and the number of passed tests.
 //!
-//! Each added test makes such counts stale, so prose must not contain them. Counts are allowed in the tables that `make documents` writes,
-//! and in a paragraph that names the commit of the run.
+//! Every new test makes these numbers wrong, so prose must not contain them. The check permits numbers in the tables that `make documents`
+//! writes, and in a paragraph that names the commit of the run.
 
 use crate::words::{is_word, line, without_tables};
 
 const NOUNS: [&str; 5] = ["cases", "tests", "statements", "scenes", "mutants"];
 const GROUPS: [&str; 6] = ["applications", "drivers", "layers", "`app`", "`drivers`", "`layers`"];
 
-/// Returns a line for each count in a document without the commit of its run.
+/// Returns a line for each number of tests in a document without the commit of the run.
 pub fn problems(path: &str, text: &str) -> Vec<String> {
     let plain = without_tables(text);
     let mut wrong = Vec::new();
@@ -35,7 +35,7 @@ fn is_blank(line: &str) -> bool {
     line.trim().is_empty()
 }
 
-/// Returns the counts in a paragraph, with their places.
+/// Returns the numbers of tests in a paragraph, with their places.
 fn counts(text: &str) -> Vec<(usize, &str)> {
     let mut found: Vec<(usize, &str)> = Vec::new();
     for (place, _) in text.match_indices(|it: char| it.is_ascii_digit()) {
@@ -48,8 +48,8 @@ fn counts(text: &str) -> Vec<(usize, &str)> {
     found
 }
 
-/// Returns the length of the count at the start of a text. A count is a number, perhaps `of` another number, up to two words, and a counted
-/// noun; or a number out of a group of tests.
+/// Returns the length of the number of tests at the start of a text, or `None`. This is a number with an optional `of` and another number,
+/// up to two words, and a noun for tests. The other form is a number out of a group of tests.
 fn count(text: &str) -> Option<usize> {
     let first = number(text)?;
     let second = first
@@ -63,7 +63,7 @@ fn count(text: &str) -> Option<usize> {
         .map(|rest| text.len() - rest.len())
 }
 
-/// Returns the text after a number, which may contain commas.
+/// Returns the text after a number. The number can contain commas.
 fn number(text: &str) -> Option<&str> {
     let rest = text.trim_start_matches(|it: char| it.is_ascii_digit() || it == ',');
     (rest.len() < text.len() && text.starts_with(|it: char| it.is_ascii_digit())).then_some(rest)
@@ -94,7 +94,7 @@ fn one_of<'a>(words: &[&str], text: &'a str) -> Option<&'a str> {
         .find_map(|word| text.strip_prefix(word).filter(|rest| !rest.starts_with(is_word)))
 }
 
-/// Returns `true` if a text names a commit: a word of digits and letters from a to f, with at least one of each.
+/// Returns `true` if a text names a commit. A commit is a word of digits and letters from a to f, with at least one digit and one letter.
 fn has_commit(text: &str) -> bool {
     text.split(|it| !is_word(it)).any(|word| {
         let is_hexadecimal = word

@@ -1,4 +1,4 @@
-//! Parts of documents that come from the sources, and checks of their statements.
+//! Writes the parts of documents that come from the sources, and checks the statements of documents.
 
 use crate::cases::cases;
 use crate::matrix::matrix;
@@ -8,12 +8,12 @@ use crate::{claims, commands, counts, headers, links, prose, reference};
 use std::collections::BTreeMap;
 use std::fs;
 
-/// Path of the matrix, which is not committed.
+/// Path of the matrix. The repository does not contain this file.
 const MATRIX: &str = "target/MATRIX.md";
 
-/// Documents and matrix, made from the sources.
+/// Documents and matrix that were written from the sources.
 struct Made {
-    /// The expected text of each document.
+    /// Expected text of each document.
     documents: BTreeMap<String, String>,
     matrix: String,
 }
@@ -23,7 +23,7 @@ type Errors = Vec<String>;
 /// Writes the documents and the matrix.
 ///
 /// # Errors
-/// A statement in a document is wrong.
+/// Returns messages if a statement in a document is wrong.
 pub fn write(tree: &Tree) -> Result<(), Errors> {
     let made = made(tree)?;
     let put = |path: &str, text: &str| {
@@ -42,7 +42,7 @@ pub fn write(tree: &Tree) -> Result<(), Errors> {
 /// Compares every document with its sources. Writes nothing.
 ///
 /// # Errors
-/// A document differs from its sources, or a statement in it is wrong.
+/// Returns messages if a document differs from its sources, or if a statement in a document is wrong.
 pub fn check(tree: &Tree) -> Result<(), Errors> {
     let mut wrong = Vec::new();
     for (path, text) in made(tree)?.documents {
@@ -59,7 +59,7 @@ fn one(error: String) -> Errors {
     vec![error]
 }
 
-/// Makes all documents and runs all checks. Each check reports all of its findings.
+/// Writes all documents in memory and runs all checks. Each check reports all findings.
 fn made(tree: &Tree) -> Result<Made, Errors> {
     let cases = cases(tree).map_err(one)?;
     let named: Vec<(String, String)> = cases.iter().map(|case| (case.name.clone(), case.own.clone())).collect();
@@ -81,9 +81,10 @@ fn made(tree: &Tree) -> Result<Made, Errors> {
     }
 }
 
-/// Returns a line for each wrong statement in the documents (commands, counts, links, claims about all code), and for each text to rewrite.
+/// Returns a line for each wrong statement in the documents, and for each text to rewrite. The statements are commands, numbers of tests,
+/// links, and claims about all code.
 fn said(tree: &Tree, paths: &[String]) -> Result<Errors, String> {
-    // The reference quotes messages and names of the registry, but shows no commands.
+    // The reference quotes messages and names of the registry, but contains no commands.
     let texts = paths.iter().filter(|path| !path.starts_with(reference::FOLDER));
     let texts: Result<Vec<_>, String> = texts
         .map(|path| Ok((path.clone(), tree.read(path)?.to_string())))
@@ -99,7 +100,7 @@ fn said(tree: &Tree, paths: &[String]) -> Result<Errors, String> {
     Ok(wrong)
 }
 
-/// Returns a document with its tables, the header, and the targets of its numbers.
+/// Returns a document with its tables, the Vulkan header's version, and the targets of its numbers.
 fn made_document(tree: &Tree, path: &str, entries: &[reference::Entry], wrong: &mut Errors) -> Result<String, String> {
     let mut text = tree.read(path)?.to_string();
     for (_, name, lines) in TABLES.iter().filter(|(document, ..)| *document == path) {
@@ -109,7 +110,7 @@ fn made_document(tree: &Tree, path: &str, entries: &[reference::Entry], wrong: &
         Ok(with_header) => text = with_header,
         Err(error) => wrong.push(error),
     }
-    // The pages of the reference name the page in each link, because their numbers refer to each other.
+    // The pages of the reference contain the name of the page in each link, because their numbers refer to each other.
     if !path.starts_with(reference::FOLDER) {
         let (with_places, bad) = reference::with_places(path, &text, entries);
         text = with_places;

@@ -1,19 +1,19 @@
-//! The header that documents name.
+//! Writes the version of the Vulkan header into documents.
 
 use crate::words::version;
 
-/// Places where a document names the current header. Each has the document, `true` if the text is at the start of a line, the text before
-/// the number, and the text after it.
+/// Places where a document names the version of the current Vulkan header. Each row contains the document, `true` if the text is at the
+/// start of a line, the text before the number, and the text after the number.
 const NAMED: [(&str, bool, &str, &str); 3] = [
     ("README.md", true, "Header ", "."),
     ("docs/packaging.md", true, "| `libvulkan.so.", "`"),
     ("docs/using.md", false, "Vulkan Loader Version ", ""),
 ];
 
-/// Returns a document's text with the pinned header in each place that names the current header.
+/// Returns a document's text with the pinned version of the Vulkan header in each place that names the current version.
 ///
 /// # Errors
-/// The header is named in another place, or is missing where it must be.
+/// Returns a message if the version is in another place, or is missing in a place of the list.
 pub fn with_header(path: &str, text: &str, header: &str) -> Result<String, String> {
     let places: Vec<_> = NAMED.iter().filter(|row| row.0 == path).collect();
     let mut counts = vec![0; places.len()];
@@ -56,7 +56,7 @@ pub fn with_header(path: &str, text: &str, header: &str) -> Result<String, Strin
     }
 }
 
-/// Returns `true` if a line names the header, and not a longer number that contains it.
+/// Returns `true` if a line contains the version, and not only as part of a longer number.
 fn names(line: &str, header: &str) -> bool {
     line.match_indices(header).any(|(place, _)| {
         let after = line[place + header.len()..].trim_start_matches('.');

@@ -1,7 +1,7 @@
 //! Checks the binary interface of a built library.
 //!
-//! The exported names must be those of `generated/exports` and of the last release, without symbol versions. The library must not need a
-//! newer libc than `docs/packaging.md` states.
+//! The exported names must be the names in `generated/exports` and in the last release, without symbol versions. The library must not need
+//! a newer libc than `docs/packaging.md` states.
 
 use crate::tree::Tree;
 use crate::words::digits;
@@ -11,10 +11,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::process::ExitCode;
 
-/// The oldest glibc that has everything the library needs. Another compiler or linker may need an older version, but never a newer one.
+/// The oldest glibc that contains everything that the library needs. With another compiler or linker, the library can need an older
+/// version, but never a newer version.
 const GLIBC: [u32; 2] = [2, 34];
 const EXPORTS: &str = "generated/exports/linux.txt";
-/// List by which Debian programs that were built with the library depend on it.
+/// List of symbols from which Debian derives the dependencies of programs that were built with the library.
 const RELEASED: &str = "packaging/debian/libvulkan1-rs.symbols";
 
 type Names = BTreeSet<String>;
@@ -23,13 +24,13 @@ type Names = BTreeSet<String>;
 #[derive(Default)]
 struct Interface {
     exported: Names,
-    /// Exported names that have a version.
+    /// Exported names with a symbol version.
     versioned: Names,
-    /// Versions of the C library that the dynamic linker looks for, each with its symbols.
+    /// Versions of the C library that the library requires, each with the symbols of this version.
     libc: BTreeMap<String, Names>,
 }
 
-/// Prints each promise, and says if the library keeps it.
+/// Prints each promise, with the result of the check.
 pub fn run(tree: &Tree, library: &str) -> ExitCode {
     let found = fs::read(library)
         .map_err(|error| format!("{library}: {error}"))
@@ -159,7 +160,7 @@ fn judged(tree: &Tree, interface: &Interface) -> Result<Vec<(String, Names)>, St
     ])
 }
 
-/// Returns the parts of a version for comparison. A version without a number counts as newer than all known versions.
+/// Returns the numbers of a version for comparison. A version without a number is newer than all known versions.
 fn number(version: &str) -> Vec<u32> {
     let parts = version
         .trim_start_matches("GLIBC_")
@@ -181,7 +182,7 @@ fn listed(tree: &Tree) -> Result<Names, String> {
         .collect())
 }
 
-/// Returns the names of the last release.
+/// Returns the names that the last release exports.
 fn released(tree: &Tree) -> Result<Names, String> {
     let text = tree.read(RELEASED)?;
     let names = text
@@ -190,11 +191,11 @@ fn released(tree: &Tree) -> Result<Names, String> {
     Ok(names.map(|(name, _)| format!("vk{name}")).collect())
 }
 
-/// Adds the names of a new header to the list of released names. The header's version is the first one from which programs may ask for
-/// these names. Removed names stay in the list, because programs may still ask for them.
+/// Adds the names of a new header to the list of released names. The header's version is the first version in which programs can use these
+/// names. Removed names remain in the list, because programs can still use them.
 ///
 /// # Errors
-/// A list cannot be read or written.
+/// Returns a message if a list cannot be read or written.
 pub fn add_symbols(tree: &Tree) -> Result<(), String> {
     let header = tree.header()?;
     let text = tree.read(RELEASED)?;

@@ -1,13 +1,14 @@
-//! Documents and tables that follow from the sources of the project, and checks of documents.
+//! Writes documents and tables from the sources of the project, and checks documents.
 //!
 //! [`tree`] reads the project, [`rust`] parses its Rust, and [`words`] reads its prose. [`documents`] combines the other modules:
 //!
-//! - [`mod@reference`] has the numbers of `docs/reference/`, [`cases`] the behaviour cases, and [`matrix`] the cases that show each promise.
-//! - [`tables`] writes the tables of documents, and [`headers`] the header that they name.
+//! - [`mod@reference`] reads the numbers of `docs/reference/`. [`cases`] reads the behaviour cases, and [`matrix`] lists the cases that
+//!   test each promise.
+//! - [`tables`] writes the tables of documents, and [`headers`] writes the version of the Vulkan header.
 //! - [`links`], [`commands`], [`counts`] and [`claims`] check links, commands, counts, and claims about all code.
-//! - [`prose`] judges the English of pages and of [`comments`].
+//! - [`prose`] checks the English of pages and of [`comments`].
 //!
-//! [`interface`], [`contents`] and [`licences`] are about built and packed files.
+//! [`interface`], [`contents`] and [`licences`] examine built and packed files.
 #![forbid(unsafe_code)]
 
 pub mod cases;

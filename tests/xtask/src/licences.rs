@@ -1,8 +1,8 @@
-//! The crates of an unpacked source archive as paragraphs of `debian/copyright`.
+//! Writes paragraphs of `debian/copyright` for the crates of an unpacked source archive.
 //!
-//! If a licence of this project satisfies the choice that a crate offers, the paragraph names only such licences. Every archive may be
-//! passed on under the licences of this project. For other licences, the texts come from the crates that have them. All crates of the lock
-//! file are included, even those that no feature uses. A licence that `deny.toml` does not allow is an error.
+//! If a licence of this project satisfies the choice that a crate offers, the paragraph names only such licences. Everybody can distribute
+//! the archive under the licences of this project. For other licences, the texts come from the crates that contain them. The output
+//! contains all crates of the lock file, also crates that no feature uses. A licence that `deny.toml` does not allow is an error.
 
 use crate::metadata::{Metadata, Package};
 use crate::tree::Tree;
@@ -10,17 +10,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The licences of the project, and Debian's names for them.
+/// Licences of the project, and Debian's names for them.
 const COMMON: [(&str, &str); 2] = [("Apache-2.0", "Apache-2.0"), ("MIT", "Expat")];
 
-/// The licence of crates that no feature uses and that cargo-deny does not see. The archive contains them, because it contains all of
-/// `Cargo.lock`.
+/// Licence of crates that no feature uses. cargo-deny does not check these crates. The archive contains them, because it contains all
+/// crates of `Cargo.lock`.
 const ARCHIVED: &str = "MIT-0";
 
 /// Prints the paragraphs.
 ///
 /// # Errors
-/// A licence is not allowed, cargo fails, or a file cannot be read.
+/// Returns a message if a licence is not allowed, cargo fails, or a file cannot be read.
 pub fn print(tree: &Tree) -> Result<(), String> {
     let rules = tree.toml("deny.toml")?;
     let (mut groups, mut texts) = (BTreeMap::new(), BTreeMap::new());
@@ -70,7 +70,7 @@ fn authors(package: &Package) -> String {
     }
 }
 
-/// Returns the first file of a crate with the text of a licence.
+/// Returns the first file of a crate that contains the text of a licence.
 fn licence_file(folder: &Path, of_several: bool) -> Option<PathBuf> {
     let begin = if of_several { "LICENSE-UNICODE" } else { "LICENSE" };
     let names = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
@@ -82,7 +82,7 @@ fn licence_file(folder: &Path, of_several: bool) -> Option<PathBuf> {
         .min()
 }
 
-/// Returns the licences that `deny.toml` allows a crate.
+/// Returns the licences that `deny.toml` allows for a crate.
 fn allowed(rules: &toml::Table, name: &str) -> BTreeSet<String> {
     let list = |value: Option<&toml::Value>| {
         value
@@ -105,7 +105,8 @@ fn allowed(rules: &toml::Table, name: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Returns a licence expression in Debian's form: the project's own licences if they suffice, otherwise the whole expression.
+/// Returns a licence expression in Debian's form. If the project's own licences satisfy the expression, the result contains only these
+/// licences.
 fn chosen(expression: &str) -> String {
     let will_do = COMMON
         .iter()
@@ -127,7 +128,7 @@ fn chosen(expression: &str) -> String {
         .filter(|word| !["AND", "OR"].contains(word));
     match words.collect::<Vec<_>>().as_slice() {
         [one] => debian(one),
-        // One licence of each choice, with all licences that AND joins to it.
+        // The result contains one licence of each choice, with all licences that AND joins to it.
         _ => {
             let parts = expression.split(" AND ").map(|part| {
                 part.split(" OR ")
@@ -140,7 +141,7 @@ fn chosen(expression: &str) -> String {
     }
 }
 
-/// Returns the lines of a licence in the form of a field.
+/// Returns the lines of a licence in the format of a field of `debian/copyright`.
 fn paragraph(text: &str) -> String {
     let lines: Vec<&str> = text.trim_matches('\n').lines().map(str::trim_end).collect();
     let indents = lines

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 /// Returns a line for each link of the documents to a file or heading that does not exist.
 ///
 /// # Errors
-/// A document cannot be read.
+/// Returns a message if a document cannot be read.
 pub fn problems(tree: &Tree, documents: &[String]) -> Result<Vec<String>, String> {
     let mut wrong = Vec::new();
     for path in documents {
@@ -35,7 +35,7 @@ pub fn problems(tree: &Tree, documents: &[String]) -> Result<Vec<String>, String
     Ok(wrong)
 }
 
-/// Returns the possible anchors of a page: its headings, and the anchors that it defines itself.
+/// Returns the anchors of a page: the anchors of its headings, and the anchors that the page defines explicitly.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut fenced = false;
@@ -54,7 +54,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// Returns a heading in the form that links use.
+/// Returns the anchor of a heading.
 fn slug(heading: &str) -> String {
     let kept = heading
         .chars()
@@ -62,7 +62,7 @@ fn slug(heading: &str) -> String {
     kept.collect::<String>().trim().to_lowercase().replace(' ', "-")
 }
 
-/// Returns the path that a link of a document leads to.
+/// Returns the path to which a link in a document refers.
 fn joined(document: &str, link: &str) -> String {
     let mut parts: Vec<&str> = document.split('/').collect();
     parts.pop();
@@ -76,7 +76,7 @@ fn joined(document: &str, link: &str) -> String {
     parts.join("/")
 }
 
-/// Returns the path of a folder in the form that a link of the document has.
+/// Returns the path of a folder relative to a document.
 pub fn relative(document: &str, folder: &str) -> String {
     let from: Vec<&str> = document
         .rsplit_once('/')

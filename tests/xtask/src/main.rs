@@ -1,4 +1,4 @@
-//! `xtask VERB`: commands that the scripts of `make/` run on the sources.
+//! Runs `xtask VERB`. The scripts of `make/` use these commands to examine the sources.
 
 use std::process::ExitCode;
 use xtask::tree::Tree;

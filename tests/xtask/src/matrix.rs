@@ -1,8 +1,8 @@
-//! Promises of the library, row by row, and the tests that show them.
+//! Lists the promises of the library in rows, with the tests that show each promise.
 //!
 //! The rows come from their definitions: the exported symbols, the table of variables, the members of JSON files that the parsers read, the
-//! interface versions, and the numbers of `docs/reference/`. A test belongs to a row if the test, or a helper of its file, mentions the
-//! row's subject or has the number. A row without a test is an error, except for numbers whose entry gives a reason.
+//! interface versions, and the numbers of `docs/reference/`. A test belongs to a row if the test, or a function that it calls in its file,
+//! mentions the row's subject or number. A row without a test is an error, except for numbers whose entry gives a reason.
 
 use crate::cases::Case;
 use crate::reference::{self, Entry, FOLDER, Shown};
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 use syn::visit::{self, Visit};
 use syn::{Expr, ExprCall, ExprLit, ExprMethodCall, Item, Lit};
 
-/// Upper bound on the tests that a row names. Tests that show the fewest other rows come first.
+/// Maximum number of tests that a row names. The row names first the tests that show the fewest other rows.
 const NAMED: usize = 3;
 
 const HEAD: &str = "\
@@ -33,13 +33,13 @@ called in `app::trampolines::app_159_every_trampoline_reaches_its_function`. Lay
 
 /// Form in which a test mentions the subject of a row.
 enum Mention {
-    /// A name, or a word of a text.
+    /// A name, or a word in a text.
     Word(String),
     /// A string, or a part of a string between quotes.
     Quoted(String),
-    /// Part of a name.
+    /// A part of a name.
     Part(&'static str),
-    /// Sequences of tokens; the test must have all of them.
+    /// Sequences of tokens. The test must contain all of them.
     Rows(Vec<Vec<String>>),
 }
 
@@ -58,12 +58,12 @@ impl Mention {
     }
 }
 
-/// A promise.
+/// A promise of the library.
 struct Row {
     title: String,
-    /// Mentions by which a test belongs to the row. One of them suffices.
+    /// Mentions of the row's subject. A test with one of these mentions belongs to the row.
     mentions: Vec<Mention>,
-    /// The numbers of the row's tests.
+    /// Indices of the row's tests.
     cases: Vec<usize>,
     /// Reason why no test shows the row.
     reason: Option<String>,
@@ -84,17 +84,17 @@ impl Row {
 struct Section {
     title: String,
     prose: String,
-    /// Prefixes of the names of the section's tests.
+    /// Beginnings of the names of the section's tests.
     within: &'static [&'static str],
     rows: Vec<Row>,
-    /// `true` if tables of tests show the rows, which no single test shows.
+    /// `true` if a test checks all rows of the section together, with a table.
     by_table: bool,
 }
 
-/// Returns the text of the matrix, and the rows that no test shows.
+/// Returns the text of the matrix, and the rows without tests.
 ///
 /// # Errors
-/// A source cannot be read.
+/// Returns a message if a source cannot be read.
 pub fn matrix(
     tree: &Tree,
     found: Vec<Case>,
@@ -108,7 +108,7 @@ pub fn matrix(
     Ok(written(&sections, &found))
 }
 
-/// Finds the tests of each row. Examines each shared helper only once for a row.
+/// Finds the tests of each row. For a row, the function examines each shared function only once.
 fn connect(sections: &mut [Section], found: &[Case]) {
     let mut places: HashMap<*const Tokens, usize> = HashMap::new();
     let mut parts: Vec<&Tokens> = Vec::new();
@@ -149,7 +149,7 @@ fn sections(tree: &Tree) -> Result<Vec<Section>, String> {
         by_table: title == "Exported symbols",
     };
     let layer = ["file", "one", "functions", "extensions"].map(|name| format!("manifest/layer/{name}.rs"));
-    // The loader accepts and ignores this member (APP-245), so it never asks for it.
+    // The loader never requests this member, because it accepts and ignores the member (APP-245).
     let settings = [
         members(
             tree,
@@ -166,7 +166,7 @@ fn sections(tree: &Tree) -> Result<Vec<Section>, String> {
             ALL,
             variables(),
         ),
-        // The loader reads some members only to detect a manifest of the other kind.
+        // The loader reads some members only to find out that a manifest has the other kind.
         section(
             "Members of driver manifests",
             "",
@@ -215,7 +215,7 @@ fn variables() -> Vec<Row> {
         .collect()
 }
 
-/// Returns the row for a member of a JSON file. Tests mention its name in quotes, or in the form that their builders use.
+/// Returns the row for a member of a JSON file. Tests contain the member's name in quotes, or in the form that their builders use.
 fn member(name: &str) -> Row {
     let mut mentions = vec![Mention::Quoted(name.to_owned())];
     mentions.extend(match name {
@@ -231,7 +231,8 @@ fn member(name: &str) -> Row {
     Row::new(name, mentions)
 }
 
-/// Returns the members that the parsers in these modules of the loader ask for, in their order, without those in `except`.
+/// Returns the members that the parsers in these modules of the loader request, in the order of the sources. The members in `except` are
+/// excluded.
 fn members(tree: &Tree, modules: &[String], except: &[&str]) -> Result<Vec<Row>, String> {
     let mut names = Asked(Vec::new());
     for module in modules {
@@ -269,7 +270,7 @@ impl<'ast> Visit<'ast> for Asked {
     }
 
     fn visit_expr_method_call(&mut self, call: &'ast ExprMethodCall) {
-        // In the source text, the receiver of a call comes first.
+        // In the source, the receiver of a call comes before the arguments.
         self.visit_expr(&call.receiver);
         if ["get", "text", "object", "array", "all"]
             .iter()
@@ -296,8 +297,8 @@ impl<'ast> Visit<'ast> for Asked {
     }
 }
 
-/// Returns the rows for the driver interface versions. Interface 0 is a library without any function of the interface. The newest version
-/// is the default of the mock drivers.
+/// Returns the rows for the driver interface versions. A library with interface 0 has none of the interface's functions. The mock drivers
+/// use the newest version by default.
 fn driver_interfaces() -> Vec<Row> {
     let latest = promises::DRIVER_INTERFACE;
     let rows = (0..=latest).map(|version| {
@@ -322,8 +323,7 @@ fn driver_interfaces() -> Vec<Row> {
     rows.collect()
 }
 
-/// Returns the rows for the layer interface versions. Interface 0 is a library without a negotiation function, or one that negotiates
-/// version 0.
+/// Returns the rows for the layer interface versions. A library with interface 0 has no negotiation function, or negotiates version 0.
 fn layer_interfaces() -> Vec<Row> {
     let rows = (0..=promises::LAYER_INTERFACE).map(|version| {
         let mut mentions = vec![
@@ -345,7 +345,7 @@ fn layer_interfaces() -> Vec<Row> {
     rows.collect()
 }
 
-/// Returns a section for each page of the reference: its numbers, and the tests that show each.
+/// Returns a section for each page of the reference, with the page's numbers and the tests for each number.
 fn numbers(tree: &Tree, found: &mut Vec<Case>, entries: &[Entry], shown: &Shown) -> Result<Vec<Section>, String> {
     let mut known: BTreeMap<String, usize> = found
         .iter()
@@ -394,7 +394,7 @@ fn numbers(tree: &Tree, found: &mut Vec<Case>, entries: &[Entry], shown: &Shown)
     Ok(sections.into_iter().map(|(_, section)| section).collect())
 }
 
-/// Returns the text, and the rows that no test shows.
+/// Returns the text, and the rows without tests.
 fn written(sections: &[Section], found: &[Case]) -> (String, Vec<String>) {
     let mut counts = vec![0_usize; found.len()];
     for index in sections

@@ -1,11 +1,11 @@
-//! Cargo's data about the packages of the lock file.
+//! Reads Cargo's data about the packages of the lock file.
 
 use crate::tree::Tree;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-/// The used parts of the output of `cargo metadata`.
+/// Used parts of the output of `cargo metadata`.
 #[derive(Debug, Deserialize)]
 pub struct Metadata {
     /// All packages.
@@ -16,16 +16,16 @@ pub struct Metadata {
 /// A package.
 #[derive(Debug, Deserialize)]
 pub struct Package {
-    /// Identifier by which other packages refer to this one.
+    /// Identifier by which other packages refer to this package.
     pub id: String,
     /// Name of the package.
     pub name: String,
     /// Version of the package.
     pub version: String,
-    /// Origin of the package; `None` for packages of this project.
+    /// Origin of the package, or `None` for packages of this project.
     pub source: Option<String>,
     license: Option<String>,
-    /// The file that describes the package.
+    /// Path of the package's `Cargo.toml`.
     pub manifest_path: String,
     /// Authors of the package.
     pub authors: Vec<String>,
@@ -54,7 +54,7 @@ struct Kind {
 }
 
 impl Package {
-    /// Returns the licence's expression. A slash is the older form of `OR`.
+    /// Returns the licence expression of the package. A slash is the older form of `OR`.
     pub fn licence(&self) -> String {
         self.license.as_deref().unwrap_or("NOASSERTION").replace('/', " OR ")
     }
@@ -64,7 +64,7 @@ impl Metadata {
     /// Runs `cargo metadata`, without a network if possible.
     ///
     /// # Errors
-    /// Cargo fails.
+    /// Returns a message if cargo fails.
     pub fn ask(tree: &Tree) -> Result<Self, String> {
         let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
         let ask = |more: &[&str]| {
@@ -92,7 +92,7 @@ impl Metadata {
         serde_json::from_slice(&done.stdout).map_err(|error| format!("{cargo} metadata: {error}"))
     }
 
-    /// Returns the packages that the package with this identifier depends on, directly or through others. Excludes packages that only its
+    /// Returns the packages that the package with this identifier needs, directly or through other packages. Excludes packages that only
     /// tests need.
     pub fn closure<'a>(&'a self, start: &'a str) -> BTreeSet<&'a str> {
         let nodes: BTreeMap<&str, &Node> = self.resolve.nodes.iter().map(|node| (node.id.as_str(), node)).collect();

@@ -1,5 +1,5 @@
-//! Checks the English of comments and pages: forbidden beginnings and words, and long sentences. `prose.toml` has the rules, the limit of
-//! each folder, and the exceptions.
+//! Checks the English of comments and pages: forbidden beginnings and words, and long sentences. `prose.toml` contains the rules, the limit
+//! of each folder, and the exceptions.
 
 use crate::comments::{self, Comment};
 use crate::tree::Tree;
@@ -7,27 +7,27 @@ use crate::words::without_tables;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Path of the rules.
+/// Path of the file with the rules.
 pub const FILE: &str = "tests/xtask/prose.toml";
 
-/// The rules.
+/// Contents of `prose.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Rules {
-    /// Beginnings of paths that are not read.
+    /// Beginnings of the paths that the check skips.
     skipped: Vec<String>,
-    /// First words that are forbidden in documentation.
+    /// Forbidden first words of documentation.
     beginnings: BTreeSet<String>,
-    /// First words that are forbidden in all comments of sources and scripts.
+    /// Forbidden first words of all comments in sources and scripts.
     anywhere: BTreeSet<String>,
-    /// Upper bound on the words of a sentence.
+    /// Maximum number of words in a sentence.
     sentence: usize,
     safety: Safety,
     #[serde(rename = "word")]
     words: Vec<Word>,
     #[serde(default, rename = "exception")]
     exceptions: Vec<Exception>,
-    /// Limits by folder. The longest path at the start of a file's path counts.
+    /// Limits by folder. The limit for a file comes from the longest folder that contains it.
     limits: BTreeMap<String, Counts>,
 }
 
@@ -35,9 +35,9 @@ struct Rules {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Safety {
-    /// Lower bound on the words of a reason.
+    /// Minimum number of words in a reason.
     words: usize,
-    /// Phrases that give no reason.
+    /// Phrases that are not reasons.
     phrases: Vec<String>,
 }
 
@@ -46,27 +46,27 @@ struct Safety {
 #[serde(deny_unknown_fields)]
 struct Word {
     find: Vec<String>,
-    /// Advice that the message repeats.
+    /// Advice in the message.
     write: String,
-    /// Words before or after the phrase that make it acceptable.
+    /// Words that make the phrase acceptable if they are next to it.
     #[serde(default)]
     unless: BTreeSet<String>,
-    /// Beginnings of paths in which the word is a term.
+    /// Beginnings of paths where the word is a technical term.
     #[serde(default)]
     not_in: Vec<String>,
 }
 
-/// Text that may stay.
+/// Text that breaks a rule and is permitted.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Exception {
     file: String,
-    /// Part of the text that the rule finds.
+    /// Part of the text to which the exception applies.
     text: String,
     reason: String,
 }
 
-/// Counts of findings, one for each kind of rule.
+/// Numbers of findings, one for each kind of rule.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 struct Counts {
@@ -85,10 +85,10 @@ enum Kind {
     Safety,
 }
 
-/// A place that breaks a rule.
+/// Text that breaks a rule.
 struct Finding {
     kind: Kind,
-    /// Text that an exception may name.
+    /// Text to which an exception can apply.
     text: String,
     message: String,
 }
@@ -115,10 +115,10 @@ impl Counts {
     }
 }
 
-/// Returns a line for each finding in a folder that is over its limit, and for each unused exception.
+/// Returns a line for each finding in a folder with too many findings, and for each unused exception.
 ///
 /// # Errors
-/// The rules or a file cannot be read.
+/// Returns a message if the rules or a file cannot be read.
 pub fn problems(tree: &Tree) -> Result<Vec<String>, String> {
     let rules = Rules::read(tree)?;
     let (found, mut wrong) = rules.found(tree)?;
@@ -139,10 +139,10 @@ pub fn problems(tree: &Tree) -> Result<Vec<String>, String> {
     Ok(wrong)
 }
 
-/// Returns the rules with lower limits where there are fewer findings.
+/// Returns the rules with lower limits for the folders that have fewer findings.
 ///
 /// # Errors
-/// The rules or a file cannot be read.
+/// Returns a message if the rules or a file cannot be read.
 pub fn lowered(tree: &Tree) -> Result<String, String> {
     let rules = Rules::read(tree)?;
     let (found, _) = rules.found(tree)?;
@@ -210,7 +210,7 @@ impl Rules {
         Ok((found, unused.collect()))
     }
 
-    /// Returns the folder whose limits count for a file.
+    /// Returns the folder whose limit applies to a file.
     fn folder(&self, path: &str) -> String {
         let folders = self.limits.keys().filter(|folder| path.starts_with(folder.as_str()));
         folders.max_by_key(|folder| folder.len()).cloned().unwrap_or_default()
@@ -298,7 +298,7 @@ impl Rules {
 }
 
 impl Word {
-    /// Returns `true` if the words contain the phrase without one of its exceptions beside it.
+    /// Returns `true` if the words contain the phrase, and none of the phrase's exceptions is next to it.
     fn is_in(&self, phrase: &str, words: &[String]) -> bool {
         let phrase: Vec<&str> = phrase.split(' ').collect();
         let is_allowed = |place: Option<usize>| {
@@ -311,7 +311,7 @@ impl Word {
     }
 }
 
-/// Returns the text of a comment without the labels before it: numbers of promises, `SAFETY`, or the name and parameters of a script's
+/// Returns the text of a comment without labels. A label is a number of the reference, `SAFETY`, or the name and parameters of a script's
 /// function.
 fn subject(text: &str) -> &str {
     let mut rest = text.trim_start();
@@ -356,7 +356,7 @@ fn capitalised(word: &str) -> String {
     first.into_iter().chain(letters).collect()
 }
 
-/// Returns the function that finds the prose of a file, by the end of its path.
+/// Returns the function that finds the prose of a file. The end of the file's path selects the function.
 fn reader(path: &str) -> Option<fn(&str) -> Vec<Comment>> {
     match path.rsplit(['.', '/']).next()? {
         "rs" => Some(comments::of_rust),
@@ -375,7 +375,7 @@ fn page(text: &str) -> Vec<Comment> {
     for (place, line) in plain.lines().enumerate() {
         let is_fence = line.trim_start().starts_with("```");
         fenced ^= is_fence;
-        // Four blanks begin code only after an empty line, and not within a paragraph or item.
+        // A line with four blanks is code only after an empty line, and not within a paragraph or item.
         let is_code = fenced
             || is_fence
             || (line.starts_with("    ") && found.last().is_none_or(|it: &Comment| it.text.is_empty()));
@@ -432,7 +432,7 @@ fn sentences(text: &str) -> Vec<String> {
     found.iter().flat_map(|part| split(&without_spans(part))).collect()
 }
 
-/// Returns the sentences of a paragraph. A sentence ends at a mark that is followed by blanks and not by a small letter.
+/// Returns the sentences of a paragraph. A sentence ends at a full stop or similar mark, if blanks and no small letter follow.
 fn split(paragraph: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut begin = 0;
@@ -463,7 +463,7 @@ fn without_spans(text: &str) -> String {
     joined
 }
 
-/// Returns the words of a sentence without the marks around them. All words are in lower case, except names in capitals.
+/// Returns the words of a sentence without punctuation. All words are in lower case, except names in capitals.
 fn words(sentence: &str) -> Vec<String> {
     let parts = sentence.split_whitespace();
     let bare = parts.map(|part| part.trim_matches(|it: char| !it.is_alphanumeric()));

@@ -1,19 +1,19 @@
-//! The numbers of `docs/reference/`: the definition of each, the places that cite it, and the tests that show it.
+//! Checks the numbers of `docs/reference/`: the definition of each number, the places that cite it, and the tests that show it.
 //!
-//! A page defines a number with an anchor. Code, tests and documents cite numbers. Errors are a cited number without a definition, a number
-//! with neither a test nor a reason in its entry, and a number with both.
+//! A page defines a number with an anchor. Code, tests and documents cite numbers. The check reports a cited number without a definition, a
+//! number with neither a test nor a reason in its entry, and a number with both.
 
 use crate::tree::Tree;
 use crate::words::{digits, is_word, line, links, without_code};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The folder of the pages.
+/// Folder of the pages.
 pub const FOLDER: &str = "docs/reference";
-/// Comment that starts the part of a document with the targets of its numbers.
+/// Comment that marks the start of the link targets in a document.
 const BEGIN: &str = "<!-- written by make documents: numbers -->";
 const END: &str = "<!-- end -->";
 const KINDS: [&str; 6] = ["APP", "DRV", "LAY", "BI", "GEN", "LSV"];
-/// Files that may cite a number: files of these kinds, below these folders and at the root.
+/// Files that can cite a number are in these folders or at the root, and have these endings.
 const FOLDERS: [&str; 8] = [
     "docs",
     "generated",
@@ -25,7 +25,7 @@ const FOLDERS: [&str; 8] = [
     "tests",
 ];
 const KINDS_OF_FILES: [&str; 11] = ["c", "h", "html", "in", "json", "md", "py", "rs", "sh", "toml", "txt"];
-/// Files that do not count: they were fetched, recorded or generated, or are about numbers themselves.
+/// Files that the check skips, because they were downloaded, recorded or generated, or because they describe numbers themselves.
 const BESIDE: [&str; 4] = [
     "registry/snapshot/",
     "tests/bench-runs/",
@@ -36,29 +36,29 @@ const BESIDE: [&str; 4] = [
 /// A number in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found<'a> {
-    /// Start of the citation.
+    /// Place in the text where the citation starts.
     pub place: usize,
-    /// Text of the citation.
+    /// Citation as text.
     pub text: &'a str,
     kind: usize,
     value: u32,
 }
 
-/// A number as its page defines it.
+/// An entry of the reference, which defines a number.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// The number.
+    /// Number that the entry defines.
     pub number: String,
-    /// The name of the page that defines the number.
+    /// Name of the page that contains the entry.
     pub page: String,
-    /// The line at which the entry begins.
+    /// Line at which the entry begins.
     pub line: usize,
     /// Reason why no test shows the number, if the page gives one.
     pub reason: Option<String>,
     anchor: String,
 }
 
-/// The names of tests, by the numbers that they show.
+/// Names of the tests for each number.
 pub type Shown = BTreeMap<String, Vec<String>>;
 
 /// Returns the numbers that a text contains, such as APP-1.
@@ -120,7 +120,7 @@ pub fn cited(text: &str, defined: &BTreeSet<String>) -> BTreeSet<String> {
     found
 }
 
-/// Returns the pages of the reference.
+/// Returns the paths of the reference's pages.
 pub fn pages(tree: &Tree) -> Vec<String> {
     tree.files(FOLDER)
         .into_iter()
@@ -131,7 +131,7 @@ pub fn pages(tree: &Tree) -> Vec<String> {
 /// Returns the entries of the pages, in their order.
 ///
 /// # Errors
-/// A page cannot be read.
+/// Returns a message if a page cannot be read.
 pub fn entries(tree: &Tree) -> Result<Vec<Entry>, String> {
     let mut found = Vec::new();
     for path in pages(tree) {
@@ -143,7 +143,7 @@ pub fn entries(tree: &Tree) -> Result<Vec<Entry>, String> {
             let is_row = text[..begin].rsplit('\n').next().unwrap_or_default().starts_with('|')
                 || text[begin..].starts_with('|');
             let part = &text[end..next];
-            // An entry ends at a heading, an empty line or, in a table, with its row.
+            // An entry ends at a heading or an empty line. In a table, the entry ends with its row.
             let part = if is_row {
                 part.split('\n').next().unwrap_or_default().trim_end_matches([' ', '|'])
             } else {
@@ -162,7 +162,7 @@ pub fn entries(tree: &Tree) -> Result<Vec<Entry>, String> {
     Ok(found)
 }
 
-/// Iterates over the definitions in a page, each as begin, end, anchor and number.
+/// Iterates over the definitions in a page. Each definition consists of begin, end, anchor and number.
 fn definitions(text: &str) -> impl Iterator<Item = (usize, usize, &str, &str)> {
     text.match_indices("<a id=\"").filter_map(|(begin, mark)| {
         let (anchor, rest) = text[begin + mark.len()..].split_once('"')?;
@@ -172,7 +172,7 @@ fn definitions(text: &str) -> impl Iterator<Item = (usize, usize, &str, &str)> {
     })
 }
 
-/// Returns the reason why no test shows an entry: the text in parentheses at the end of one of its lines.
+/// Returns the reason why no test shows an entry, or `None`. The reason is the text in parentheses at the end of a line.
 fn reason(part: &str) -> Option<String> {
     const MARK: &str = " (no case: ";
     part.match_indices(MARK).find_map(|(place, _)| {
@@ -181,7 +181,7 @@ fn reason(part: &str) -> Option<String> {
     })
 }
 
-/// Returns the files that may cite numbers.
+/// Returns the files that can cite numbers.
 pub fn citing(tree: &Tree) -> Vec<String> {
     let mut found: Vec<String> = FOLDERS.iter().flat_map(|folder| tree.files(folder)).collect();
     found.extend(tree.root_documents());
@@ -196,7 +196,7 @@ pub fn citing(tree: &Tree) -> Vec<String> {
 /// Returns for each number the names of the tests that show it: behaviour tests first, then tests of parts and scripts.
 ///
 /// # Errors
-/// A file with tests cannot be read.
+/// Returns a message if a file with tests cannot be read.
 pub fn shown(tree: &Tree, cases: &[(String, String)], defined: &BTreeSet<String>) -> Result<Shown, String> {
     let mut found = Shown::new();
     let mut add = |name: &str, text: &str| {
@@ -225,7 +225,7 @@ pub fn shown(tree: &Tree, cases: &[(String, String)], defined: &BTreeSet<String>
     Ok(found)
 }
 
-/// Returns a text with its numbers in brackets, so that they are links.
+/// Returns a text with its numbers in brackets, which makes the numbers links.
 pub fn bracketed(text: &str) -> String {
     let mut out = String::new();
     let mut rest = 0;
@@ -237,7 +237,7 @@ pub fn bracketed(text: &str) -> String {
     out + &text[rest..]
 }
 
-/// Returns the text of a document, with link targets at its end for the numbers that it cites. The list has an error for each citation
+/// Returns the text of a document, with link targets at its end for the numbers that it cites. The list contains an error for each citation
 /// without a link.
 pub fn with_places(path: &str, text: &str, entries: &[Entry]) -> (String, Vec<String>) {
     let mut text = match text.split_once(&format!("\n{BEGIN}\n")) {
@@ -295,7 +295,7 @@ pub fn with_places(path: &str, text: &str, entries: &[Entry]) -> (String, Vec<St
 /// test.
 ///
 /// # Errors
-/// A file cannot be read.
+/// Returns a message if a file cannot be read.
 pub fn problems(tree: &Tree, cases: &[(String, String)]) -> Result<(Shown, Vec<String>), String> {
     let entries = entries(tree)?;
     let mut wrong = Vec::new();
@@ -355,7 +355,7 @@ pub fn problems(tree: &Tree, cases: &[(String, String)]) -> Result<(Shown, Vec<S
     Ok((shown, wrong))
 }
 
-/// Returns a line for each link between pages of the reference whose number is not defined.
+/// Returns a line for each link between pages of the reference whose number has no definition.
 fn bad_links(tree: &Tree, entries: &[Entry]) -> Result<Vec<String>, String> {
     let mut wrong = Vec::new();
     for path in pages(tree) {

@@ -1,4 +1,4 @@
-//! Rust sources, parsed.
+//! Parses Rust sources and finds their tests.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use std::collections::HashSet;
@@ -15,11 +15,11 @@ pub struct Source {
     lines: Vec<String>,
 }
 
-/// A function that is a test.
+/// A test function.
 pub struct Test {
-    /// The function's name.
+    /// Name of the function.
     pub name: String,
-    /// The text of the function, with the comment before it.
+    /// Text of the function, with the comment before it.
     pub text: String,
 }
 
@@ -27,7 +27,7 @@ impl Source {
     /// Parses a file with this text.
     ///
     /// # Errors
-    /// The text is not Rust.
+    /// Returns a message if the text is not Rust.
     pub fn new(path: &str, text: &str) -> Result<Self, String> {
         let file = syn::parse_file(text).map_err(|error| format!("{path}:{}: {error}", error.span().start().line))?;
         Ok(Self {
@@ -48,7 +48,7 @@ impl Source {
         self.text(starts.fold(span.start().line, usize::min), span.end().line)
     }
 
-    /// Returns the tests of the file, at any depth.
+    /// Returns the tests of the file, including tests in nested modules.
     pub fn tests(&self) -> Vec<Test> {
         let mut tests = Tests {
             source: self,
@@ -127,12 +127,12 @@ pub fn comment(attributes: &[Attribute]) -> String {
     lines.collect::<Vec<_>>().join(" ")
 }
 
-/// A piece of code as a list of tokens, which can be searched for names.
+/// Tokens of a piece of code, for searches.
 #[derive(Default)]
 pub struct Tokens {
-    /// The tokens in their order. A string literal has quotes around it.
+    /// Tokens in the order of the code. A string literal has quotes around it.
     row: Vec<String>,
-    /// Names, and the words of strings.
+    /// Names, and words of strings.
     pub words: HashSet<String>,
     /// Strings, and parts of strings between quotes.
     pub quoted: HashSet<String>,
@@ -146,7 +146,7 @@ impl Tokens {
         tokens
     }
 
-    /// Returns the tokens of a piece of Rust without its brackets.
+    /// Returns the tokens of a text that contains Rust code, without brackets.
     pub fn of(text: &str) -> Vec<String> {
         text.split_whitespace().map(str::to_owned).collect()
     }
@@ -198,12 +198,12 @@ impl Tokens {
         self.quoted.insert(text);
     }
 
-    /// Returns `true` if the list has these tokens one after the other.
+    /// Returns `true` if the list contains these tokens one after the other.
     pub fn has_row(&self, wanted: &[String]) -> bool {
         self.row.windows(wanted.len()).any(|row| row == wanted)
     }
 
-    /// Returns `true` if a name has this part.
+    /// Returns `true` if a name contains this part.
     pub fn has_part(&self, part: &str) -> bool {
         self.words.iter().any(|word| word.contains(part))
     }

@@ -1,4 +1,4 @@
-//! The tables of documents that are written from data and sources.
+//! Writes the tables of documents from data and sources.
 
 use crate::reference::bracketed;
 use crate::rust::comment;
@@ -11,7 +11,7 @@ use syn::Item;
 /// Function that writes the lines of a table.
 type Write = fn(&Tree) -> Result<Vec<String>, String>;
 
-/// The document of each table, the name in its comments, and the function that writes its lines.
+/// Document of each table, the name in the table's comments, and the function that writes the table's lines.
 pub const TABLES: [(&str, &str, Write); 9] = [
     ("docs/codes.md", "codes", codes),
     ("docs/settings.md", "variables", variables),
@@ -24,13 +24,13 @@ pub const TABLES: [(&str, &str, Write); 9] = [
     ("docs/reference/drivers.md", "closed", closed),
 ];
 
-/// Types of statics that never change after the library is loaded, and therefore are not state.
+/// Types of statics that never change after the library is loaded. These statics are not state.
 const CONSTANT: [&str; 4] = ["u8", "ProcessHeap", "[Row;ROW_COUNT]", "[(Gate,DeviceGate);MOST_GATES]"];
 
-/// Returns the text of a document in which the lines between the two comments of a table are replaced.
+/// Returns the text of a document with new lines between the two comments of a table.
 ///
 /// # Errors
-/// The document has no such table.
+/// Returns a message if the document does not contain the table.
 pub fn with_table(text: &str, name: &str, lines: &[String]) -> Result<String, String> {
     let begin = format!("<!-- written by make documents: {name} -->\n");
     let (before, rest) = text.split_once(&begin).ok_or_else(|| format!("no table {name}"))?;
@@ -93,7 +93,7 @@ fn layer_rules(_: &Tree) -> Result<Vec<String>, String> {
     Ok(table("| order | disadvantage | source |", rows))
 }
 
-/// Returns the table of reasons why something is left out, for users.
+/// Returns the table of reasons why the loader omits something, for users.
 fn codes(_: &Tree) -> Result<Vec<String>, String> {
     let rows = reasons::TABLE
         .iter()
@@ -123,13 +123,13 @@ fn seen(tree: &Tree) -> Result<Vec<String>, String> {
     ))
 }
 
-/// Returns the table of the newest kept run of `make bench`, with the lines that describe the measured files.
+/// Returns the table of the newest recorded run of `make bench`, with the lines that describe the measured files.
 fn bench(tree: &Tree) -> Result<Vec<String>, String> {
     let pages = tree
         .files("tests/bench-runs")
         .into_iter()
         .filter(|path| path.ends_with("/summary.md"));
-    // The folders are named after days.
+    // The names of the folders are dates.
     let newest = pages.max().ok_or("no run of make bench was kept")?;
     let text = tree.read(&newest)?;
     let about = text
@@ -147,8 +147,8 @@ fn bench(tree: &Tree) -> Result<Vec<String>, String> {
     Ok(lines)
 }
 
-/// Returns the table of a closed driver's commands. The loader's table names the commands that are answered or kept. All others open the
-/// driver.
+/// Returns the table of a closed driver's commands. The loader's table contains the commands that the loader answers or stores. All other
+/// commands open the driver.
 fn closed(tree: &Tree) -> Result<Vec<String>, String> {
     let named = tree.read("loader/src/unopened/lazy/table.rs")?;
     let all = tree.read("generated/dispatch/driver.rs")?;
@@ -161,7 +161,7 @@ fn closed(tree: &Tree) -> Result<Vec<String>, String> {
             None => "opens",
         }
     };
-    // A long name has its type on the next line.
+    // The type of a long name is on the next line.
     let names = all.lines().filter_map(|line| line.trim().split_once(':'));
     let names = names.map(|(name, _)| name);
     let names: Vec<&str> = names.filter(|name| name.starts_with("vk")).collect();

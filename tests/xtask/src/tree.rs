@@ -1,4 +1,4 @@
-//! The files of the project.
+//! Reads the files of the project.
 
 use crate::rust::Source;
 use std::cell::RefCell;
@@ -7,21 +7,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// Folders that contain nothing of the project itself, in addition to those that git ignores.
+/// Folders that contain no files of the project, in addition to folders that git ignores.
 const BESIDE: [&str; 3] = ["vendor", ".git", "__pycache__"];
 
 /// A checkout or an unpacked archive.
 pub struct Tree {
     root: PathBuf,
-    /// Folders that were built or fetched.
+    /// Folders with built or downloaded files.
     ignored: Vec<String>,
-    /// Texts that were read, kept because several checks use them.
+    /// Texts of files, stored because several checks use them.
     texts: RefCell<BTreeMap<String, Rc<str>>>,
     sources: RefCell<BTreeMap<String, Rc<Source>>>,
 }
 
 impl Tree {
-    /// Creates the tree below `root`.
+    /// Creates the tree with the root folder `root`.
     pub fn new(root: &Path) -> Self {
         let ignored = fs::read_to_string(root.join(".gitignore")).unwrap_or_default();
         let ignored = ignored
@@ -36,10 +36,10 @@ impl Tree {
         }
     }
 
-    /// Returns the tree that contains a folder: the nearest one with a pin of the registry.
+    /// Returns the tree that contains a folder. The root of the tree is the nearest folder with a pinned version of the registry.
     ///
     /// # Errors
-    /// The folder is in no tree.
+    /// Returns a message if the folder is in no tree.
     pub fn around(folder: &Path) -> Result<Self, String> {
         let found = folder.ancestors().find(|root| root.join("registry/pin.toml").is_file());
         found
@@ -47,12 +47,12 @@ impl Tree {
             .ok_or_else(|| format!("{}: not in the project", folder.display()))
     }
 
-    /// Returns the folder of the tree.
+    /// Returns the root folder of the tree.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Returns `true` if there is such a file or folder.
+    /// Returns `true` if the tree contains this file or folder.
     pub fn has(&self, path: &str) -> bool {
         self.root.join(path).exists()
     }
@@ -60,7 +60,7 @@ impl Tree {
     /// Returns the text of a file. The path is relative to the tree.
     ///
     /// # Errors
-    /// The file cannot be read.
+    /// Returns a message if the file cannot be read.
     pub fn read(&self, path: &str) -> Result<Rc<str>, String> {
         if let Some(text) = self.texts.borrow().get(path) {
             return Ok(Rc::clone(text));
@@ -74,7 +74,7 @@ impl Tree {
     /// Parses a file as Rust.
     ///
     /// # Errors
-    /// The file cannot be read, or is not Rust.
+    /// Returns a message if the file cannot be read, or is not Rust.
     pub fn source(&self, path: &str) -> Result<Rc<Source>, String> {
         if let Some(source) = self.sources.borrow().get(path) {
             return Ok(Rc::clone(source));
@@ -84,7 +84,7 @@ impl Tree {
         Ok(source)
     }
 
-    /// Returns the files below a folder, sorted by path, without built or fetched files.
+    /// Returns the files in a folder and its subfolders, sorted by path. Built and downloaded files are excluded.
     pub fn files(&self, folder: &str) -> Vec<String> {
         let mut found = Vec::new();
         self.walk(folder, &mut found);
@@ -112,7 +112,7 @@ impl Tree {
         }
     }
 
-    /// Returns the documents: those of the root that users read, and the pages of `docs/`.
+    /// Returns the documents: the root documents for users, and the pages of `docs/`.
     pub fn documents(&self) -> Vec<String> {
         let mut found = vec!["README.md".to_owned(), "CONTRIBUTING.md".to_owned()];
         found.retain(|path| self.has(path));
@@ -120,7 +120,7 @@ impl Tree {
         found
     }
 
-    /// Returns the documents beside the manifest.
+    /// Returns the documents in the folder of the root manifest.
     pub fn root_documents(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.root).into_iter().flatten().flatten();
         let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
@@ -130,7 +130,7 @@ impl Tree {
     /// Parses a file as TOML.
     ///
     /// # Errors
-    /// The file cannot be read, or holds something else.
+    /// Returns a message if the file cannot be read, or is not TOML.
     pub fn toml(&self, path: &str) -> Result<toml::Table, String> {
         self.read(path)?.parse().map_err(|error| format!("{path}: {error}"))
     }
@@ -138,7 +138,7 @@ impl Tree {
     /// Returns the folders of the crates of the workspace.
     ///
     /// # Errors
-    /// The manifest cannot be read.
+    /// Returns a message if the manifest cannot be read.
     pub fn crates(&self) -> Result<Vec<String>, String> {
         let manifest = self.toml("Cargo.toml")?;
         let members = manifest
@@ -156,7 +156,7 @@ impl Tree {
     /// Returns the Rust files of the crates whose folders begin with `folder`, sorted.
     ///
     /// # Errors
-    /// The manifest cannot be read.
+    /// Returns a message if the manifest cannot be read.
     pub fn rust(&self, folder: &str) -> Result<Vec<String>, String> {
         let crates = self.crates()?;
         let wanted = crates.iter().filter(|path| format!("{path}/").starts_with(folder));
@@ -169,10 +169,11 @@ impl Tree {
         Ok(found)
     }
 
-    /// Returns the file of a module, by the end of its path without `src`. For example, `manifest/driver.rs` may be part of any crate.
+    /// Returns the file of a module. `end` is the end of the file's path without `src`. For example, `manifest/driver.rs` can be in any
+    /// crate.
     ///
     /// # Errors
-    /// There is no such module below the folder, or more than one.
+    /// Returns a message if the folder contains no module with this path, or more than one.
     pub fn module(&self, folder: &str, end: &str) -> Result<String, String> {
         let files = self.rust(folder)?;
         let fits = |path: &&String| format!("/{}", path.replace("/src/", "/")).ends_with(&format!("/{end}"));
@@ -183,10 +184,10 @@ impl Tree {
         }
     }
 
-    /// Returns the header that is pinned.
+    /// Returns the pinned version of the Vulkan header.
     ///
     /// # Errors
-    /// There is no pin.
+    /// Returns a message if no version is pinned.
     pub fn header(&self) -> Result<String, String> {
         let pin = self.toml("registry/pin.toml")?;
         let header = pin.get("header").and_then(toml::Value::as_str);

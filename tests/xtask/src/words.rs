@@ -1,11 +1,11 @@
-//! Prose: words, lines and code in documents.
+//! Finds words, lines and code in documents.
 
 /// Returns `true` if a character is part of a word.
 pub fn is_word(character: char) -> bool {
     character.is_ascii_alphanumeric() || character == '_'
 }
 
-/// Returns the line number of a place in a text, from 1.
+/// Returns the line number of a place in a text. The first line has the number 1.
 pub fn line(text: &str, place: usize) -> usize {
     text[..place].matches('\n').count() + 1
 }
@@ -16,7 +16,7 @@ pub fn has_word(text: &str, word: &str) -> bool {
         .any(|(place, _)| !text[..place].ends_with(is_word) && !text[place + word.len()..].starts_with(is_word))
 }
 
-/// Returns the digits at the start of a text, and the rest.
+/// Returns the digits at the start of a text, and the remaining text.
 pub fn digits(text: &str) -> Option<(&str, &str)> {
     let end = text
         .find(|character: char| !character.is_ascii_digit())
@@ -24,7 +24,8 @@ pub fn digits(text: &str) -> Option<(&str, &str)> {
     (end > 0).then(|| text.split_at(end))
 }
 
-/// Returns the version at the start of a text (three numbers with dots between them), and the rest.
+/// Returns the version at the start of a text, and the remaining text. A version consists of three numbers with dots
+/// between them.
 pub fn version(text: &str) -> Option<(&str, &str)> {
     let mut rest = digits(text)?.1;
     for _ in 0..2 {
@@ -33,7 +34,7 @@ pub fn version(text: &str) -> Option<(&str, &str)> {
     Some(text.split_at(text.len() - rest.len()))
 }
 
-/// Returns the text with blanks instead of code, in blocks and within lines. All places stay the same.
+/// Returns the text with blanks instead of code, in blocks and within lines. All places remain the same.
 pub fn without_code(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut fenced = false;
@@ -73,11 +74,11 @@ pub fn without_tables(text: &str) -> String {
     plain + rest
 }
 
-/// Returns one or more spaces that are as long as the character.
+/// Returns one or more spaces with the same length as the character.
 fn blank(character: char) -> char {
     match character {
         '\n' => '\n',
-        // Places count bytes, and blanked text rarely contains characters of several bytes.
+        // Places count bytes. The text that the function replaces rarely contains characters of several bytes.
         _ if character.len_utf8() == 1 => ' ',
         other => other,
     }

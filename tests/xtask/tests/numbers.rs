@@ -1,11 +1,12 @@
-//! Tests of the numbers of the reference: each number is defined once and has a test or a reason, and every cited number is defined.
+//! Tests the checks of the reference's numbers. Each number must have one definition, and a test or a reason, and every cited number must
+//! have a definition.
 
 use std::fs;
 use std::path::Path;
 use xtask::reference::{entries, problems, with_places};
 use xtask::tree::Tree;
 
-/// A valid page: an entry with a test, an entry of two lines with a reason, and a row.
+/// A valid page with three entries: an entry with a test, an entry of two lines with a reason, and a row of a table.
 const ENTRIES: &str = "\
 # What is seen
 
@@ -44,7 +45,7 @@ fn all(page: &str, code: &str, cases: &[(String, String)]) -> Vec<String> {
         .1
 }
 
-/// Checks that exactly one message is printed, with these words.
+/// Checks that the check prints exactly one message, and that the message contains these words.
 fn said(words: &str, page: &str, code: &str) {
     let lines = all(page, code, &[]);
     assert!(lines.len() == 1 && lines[0].contains(words), "{words}: {lines:?}");
@@ -53,7 +54,7 @@ fn said(words: &str, page: &str, code: &str) {
 #[test]
 fn what_is_right_is_passed_over() {
     assert_eq!(all(ENTRIES, CODE, &[]), [""; 0]);
-    // A range covers all numbers between its ends. The blank before the parenthesis and the end of the entry are part of the form.
+    // A range includes all numbers between its ends. The blank before the parenthesis and the end of the entry are part of the syntax.
     assert_eq!(
         all(ENTRIES, &CODE.replace("/// APP-3a", "/// APP-3a to APP-3a"), &[]),
         [""; 0]
@@ -72,7 +73,7 @@ fn a_number_that_no_page_defines_is_told_with_its_place() {
         ENTRIES,
         &format!("{CODE}// As BI-4 and ABI-5 say.\n"),
     );
-    // The number may be in the name of a test, with zeros before it.
+    // The name of a test can contain the number with zeros before it.
     let code = CODE.replace("app_001_a_thing", "app_001_a_thing_and_app_005_another");
     said("cites APP-5, which no page", ENTRIES, &code);
     said(
@@ -107,7 +108,7 @@ fn a_number_is_defined_once_under_its_own_anchor_and_links_lead_to_one() {
 fn a_number_has_a_case_or_a_reason_and_not_both() {
     let bare = CODE.replace("/// APP-3a\n", "");
     said("application.md:9: no case shows APP-3a", ENTRIES, &bare);
-    // Documentation of a module, or of a function that is not a test, shows nothing.
+    // A number in the documentation of a module, or of a function that is not a test, does not name a test.
     said(
         "no case shows APP-3a",
         ENTRIES,

@@ -1,4 +1,4 @@
-//! Tests that a command in a document needs a row, and that a row needs a document and a test.
+//! Tests that every command in a document needs a row, and that every row needs a document and a test.
 
 use std::path::Path;
 use xtask::commands::Rows;
@@ -9,8 +9,8 @@ fn rows() -> Rows {
     Rows::read(&tree).expect("rows")
 }
 
-/// Returns the messages about a document with this text. Messages about the rows are removed, because the text shows no commands of rows,
-/// and no tests are read.
+/// Returns the messages about a document with this text. Messages about rows are excluded, because the text contains no commands of the
+/// rows, and the test reads no test files.
 fn found(text: &str) -> Vec<String> {
     let mut lines = rows().problems(&[("a.md".to_owned(), text.to_owned())], |_| None);
     lines.retain(|line| line.starts_with("a.md"));
