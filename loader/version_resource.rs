@@ -68,7 +68,7 @@ fn first_that_runs(variable: &str, usual: &[&str], arguments: impl Fn(&mut Comma
 
 /// Returns the source text of the resource. The resource's language is American English, in UTF-16.
 fn text(version: &str) -> String {
-    // The resource can contain only numbers, so this removes a suffix that a packager added.
+    // The resource can contain only numbers, so this line removes a suffix that a packager added to the version.
     let numbers = version.split(['-', '+']).next().unwrap_or(version).replace('.', ",");
     format!(
         r#"1 VERSIONINFO

@@ -89,8 +89,8 @@ fn notes<'a>(head: &'a [u8], row: &[u8]) -> Option<&'a [u8]> {
     (full(row, 0)? == NOTES).then(|| head.get(offset..end)).flatten()
 }
 
-/// Finds the build ID among notes. A note consists of two lengths, a type, an owner and a content; owner and content are padded to multiples of four
-/// bytes.
+/// Finds the build ID among notes. A note consists of two lengths, a type, an owner and a content. Owner and content are padded to
+/// multiples of four bytes.
 fn find(mut notes: &[u8]) -> Option<BuildId<'_>> {
     const HEADER: usize = 12;
     loop {

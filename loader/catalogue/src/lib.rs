@@ -1,12 +1,13 @@
 //! The driver catalogue: a file with the answers of installed drivers, so that a program opens only the drivers that it needs.
 //!
-//! `vkloader catalogue update` opens each installed driver in a separate process, without layers, and writes the driver's answer or its crash to one
-//! file, which is read in place ([`Packed`]). The system's file is in [`SYSTEM_FOLDER`], the user's in the folder for caches. `vkloader` replaces the
-//! file as a whole. The library reads it once in a process, and only if it is a regular file of root or of the user that nobody else may write to.
+//! `vkloader catalogue update` opens each installed driver in a separate process, without layers, and writes the driver's answer or its
+//! crash to one file, which is read in place ([`Packed`]). The system's file is in [`SYSTEM_FOLDER`], and the user's file is in the folder
+//! for caches. `vkloader` replaces the file as a whole. The library reads the file once in a process, and only if it is a regular file of
+//! root or of the user that nobody else may write to.
 //!
-//! Answers come from drivers and from the kernel's lists of devices. [`hardware`] lists the drivers whose missing hardware is visible in these lists.
-//! [`variables`] lists the variables that affect answers. Sizes are limited: [`MOST_BYTES`] of text, [`MOST_ENTRIES`] drivers,
-//! [`MOST_EXTENSIONS`] and [`MOST_DEVICES`] of each driver, and [`MOST_FILES`].
+//! The answers come from drivers and from the kernel's lists of devices. [`hardware`] lists the drivers whose missing hardware is visible
+//! in these lists. [`variables`] lists the variables that affect answers. Sizes are limited: [`MOST_BYTES`] of text, [`MOST_ENTRIES`]
+//! drivers, [`MOST_EXTENSIONS`] and [`MOST_DEVICES`] of each driver, and [`MOST_FILES`].
 //!
 //! An entry is valid under these conditions; otherwise the driver is opened as if there were no catalogue:
 //!

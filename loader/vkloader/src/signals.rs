@@ -39,8 +39,8 @@ pub(crate) fn note_requests_to_end() {
     }
 }
 
-/// Ignores the signals that a terminal sends for keys, because this process must print a report after the program has ended. The program
-/// has the default handlers.
+/// Ignores the signals that a terminal sends for keys such as Ctrl-C, because this process must print a report after the program has ended.
+/// The program has the default handlers.
 pub(crate) fn leave_those_of_the_terminal() {
     for signal in [libc::SIGINT, libc::SIGQUIT] {
         let handler = leave as extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void);

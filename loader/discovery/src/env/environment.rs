@@ -68,7 +68,8 @@ impl<'a> Environment<'a> {
         self.get(variable).is_some()
     }
 
-    /// Passes the non-empty items of a variable to `take`, in order. Returns the length of the value in bytes; `None` if the variable is not set.
+    /// Passes the non-empty items of a variable to `take`, in order. Returns the length of the value in bytes; `None` if the variable is
+    /// not set.
     pub fn each_item(&self, variable: Variable, take: impl FnMut(&[u8])) -> Option<usize> {
         let value = self.get(variable)?;
         split(&value, variable.row().separator).for_each(take);

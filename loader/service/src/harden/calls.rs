@@ -1,4 +1,4 @@
-//! The filter of system calls, for the processors that support one.
+//! The filter of system calls, for the processors for which a filter can be built.
 
 use libc::c_long;
 use seccompiler::{

@@ -111,14 +111,14 @@ mod tests {
         for (bytes, expected) in [
             // The instruction is: call rel32
             ([0, 0, 0xE8, 1, 2, 3, 4], true),
-            // The instructions are: call *%rax, call *8(%rax), call *(%rax), call *x(%rip), call *8(%rsp), call *x(%rsp)
+            // These instructions end in a call: call *%rax, call *8(%rax), call *(%rax), call *x(%rip), call *8(%rsp), call *x(%rsp)
             ([0x90, 0x90, 0x90, 0x90, 0x90, 0xFF, 0xD0], true),
             ([0x90, 0x90, 0x90, 0x90, 0xFF, 0x50, 8], true),
             ([0x90, 0x90, 0x90, 0x90, 0x90, 0xFF, 0x10], true),
             ([0x90, 0xFF, 0x15, 1, 2, 3, 4], true),
             ([0x90, 0x90, 0x90, 0xFF, 0x54, 0x24, 8], true),
             ([0xFF, 0x94, 0x24, 1, 2, 3, 4], true),
-            // The bytes are: jmp *%rax, push, zeros
+            // These bytes do not end in a call: jmp *%rax, push, zeros
             ([0x90, 0x90, 0x90, 0x90, 0x90, 0xFF, 0xE0], false),
             ([0x90, 0x90, 0x90, 0x90, 0x90, 0xFF, 0x30], false),
             ([0; 7], false),

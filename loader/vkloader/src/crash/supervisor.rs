@@ -424,7 +424,7 @@ impl Watch {
         self.crashes.extend(crash.map(|crash| Crash { is_first, ..crash }));
     }
 
-    /// Records the state of an ending thread as for a signal that stopped the thread.
+    /// Records the state of a thread that a signal ended without a stop, unless a state for this signal is already recorded.
     fn note_ending(&mut self, thread: Pid, signal: i32) {
         let mut information = [0; 12];
         information[..4].copy_from_slice(&signal.to_ne_bytes());

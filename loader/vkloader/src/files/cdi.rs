@@ -127,8 +127,8 @@ fn variables(files: &Files) -> Vec<String> {
     if named.is_empty() { Vec::new() } else { vec![variable] }
 }
 
-/// Returns the path at which the container's loaders find a manifest. Returns `None` if loaders do not search the manifest's folder, and the
-/// manifest names its library relative to that folder.
+/// Returns the path at which the container's loaders find a manifest. Returns `None` if loaders do not search the manifest's folder, and
+/// the manifest names its library relative to that folder.
 fn place_of(manifest: &Path) -> Option<PathBuf> {
     let (folder, name) = (manifest.parent()?, manifest.file_name()?);
     if SEARCHED.iter().any(|searched| folder == Path::new(searched)) {

@@ -21,7 +21,7 @@ pub(super) enum Kind {
     Data,
 }
 
-/// Reason for an entry. The strongest reason comes first.
+/// Reason why an entry is in the list, from the strongest reason to the weakest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Because {

@@ -1,4 +1,4 @@
-//! The library's decisions about devices and drivers in the trace, below all layers.
+//! Reads from a trace what the library decided about devices and drivers, below all layers.
 
 use crate::events::{Event, Record, Source, Step};
 use crate::manifests;

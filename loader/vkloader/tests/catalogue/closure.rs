@@ -64,8 +64,7 @@ pub(crate) fn used(machine: &Machine, variables: &[(&str, &Path)]) -> String {
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).expect("a record"));
     let mut about = records.filter(|record| record["event"] == "catalogue");
-    // The first record is relevant. When the loader opens the driver later, the mock finds its settings by the path that was used to open
-    // it.
+    // Reads the first record. When the loader opens the driver later, the mock finds its settings by the path that was used to open it.
     let first = about.next().unwrap_or_else(|| panic!("{text}"));
     first["doubt"].as_str().unwrap_or_default().into()
 }
