@@ -36,7 +36,7 @@ pub struct Reader {
     pub owner: Owner,
     /// Method by which the service hands out libraries.
     pub hand_out: HandOut,
-    /// Memory that counts the size of library copies.
+    /// The total size of library copies, which the reader updates.
     pub memory: Memory,
 }
 

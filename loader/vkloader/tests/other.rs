@@ -222,7 +222,7 @@ fn files_are_listed_with_the_library_beside_the_program() {
     let listed = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(listed.contains("libraries/libmock_card.so"), "{listed}");
-    // The list must not contain a loader, because a sandbox has its own one.
+    // The list must not contain a loader, because a sandbox has its own loader.
     assert!(!listed.contains("build/"), "{listed}");
 }
 

@@ -79,8 +79,8 @@ pub struct ChosenLayer {
 pub struct Activation {
     /// Layers, including meta-layers.
     pub app: Vec<ChosenLayer>,
-    /// Layers without meta-layers. With a settings file, a name can occur twice; the loader uses the first of the two whose library opens
-    /// (LAY-157).
+    /// Layers without meta-layers. With a settings file, a name can occur twice. The loader uses the layer that is nearest to the driver,
+    /// or the other one if that layer's library does not open (LAY-157).
     pub chain: Vec<ChosenLayer>,
 }
 

@@ -43,7 +43,7 @@ pub enum Source {
     Registry,
     /// The bundle of the application.
     Bundle,
-    /// The driver service.
+    /// A service that supplies drivers: the driver service, or a service of the operating system.
     Service,
     /// The override paths of the override layer.
     OverrideLayer,

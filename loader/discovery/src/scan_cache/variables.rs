@@ -125,7 +125,7 @@ mod tests {
         let recorder = VariableRecorder::default();
         recorder.note(NAME, Trust::Secure, None);
         recorder.note(NAME, Trust::Plain, Some(b"x"));
-        // The record has the value of the first reading. A reading now has another result.
+        // The variable is unset now. The first reading still has the same result, but the second one does not.
         assert!(!recorder.into_values().hold());
     }
 

@@ -39,7 +39,7 @@ struct Item {
     source: Source,
 }
 
-/// Expected number of paths, for the initial allocation.
+/// Expected number of paths, and of bytes in all paths, for the initial allocation.
 const USUAL_PATHS: usize = 16;
 const USUAL_BYTES: usize = 512;
 

@@ -25,7 +25,7 @@ mod number {
     pub(super) const LISTEN: c_int = 0x4208;
 }
 
-/// Events at which a thread stops, without signals.
+/// Events at which a thread stops although it received no signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event {
     /// The thread started a process or thread.

@@ -207,7 +207,7 @@ fn a_driver_that_crashes_does_not_hide_others() {
     let good = machine.driver("good", "device one");
     let bad = machine.driver("bad", "crash vkCreateInstance");
     let deadly = compile(&machine, "vkltdeadly", &on_open("abort();"), &["-lpthread"]);
-    // The loader finds this driver before the others.
+    // The loader finds this driver before the other drivers.
     let deadly = machine.manifest("a_deadly", &deadly, "");
     let found = files(&machine, &[]);
     assert_eq!(found.code(), 0, "{}", found.said());

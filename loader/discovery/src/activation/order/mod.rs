@@ -21,8 +21,8 @@ use promises::limits::MAX_ORDERED_LAYERS;
 /// Author of a declaration, the strongest first.
 #[derive(Clone, Copy, Debug)]
 enum By<'a> {
-    /// The order of equal names: if a settings file lists a name twice, the loader first tries the library of the entry that is nearest to
-    /// the application (LAY-157).
+    /// The order of equal names: if a settings file lists a name twice, the loader first tries the library of the layer that is nearest to
+    /// the driver (LAY-157).
     EqualNames,
     /// The application, by the order of `ppEnabledLayerNames`.
     Application,
