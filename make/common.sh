@@ -117,7 +117,7 @@ build_tools() {
     $CARGO "${CARGO_OPTIONS[@]}" build --locked --profile tools "${packages[@]}"
     mkdir -p "$RELEASE"
     for name; do
-        # The file stays if it is the same already, because another process may run it.
+        # The script does not replace a file with the same contents, because another process can be running the file.
         [ ! "$RELEASE/$name" -ef "$BUILT/tools/$name" ] || continue
         rm -f "$RELEASE/$name"
         ln "$BUILT/tools/$name" "$RELEASE/$name" 2>/dev/null || cp -p "$BUILT/tools/$name" "$RELEASE/$name"
@@ -227,7 +227,7 @@ build_programs() {
     return $status
 }
 
-# Ends the script if PEER names a file that is not a loader. Scripts that build something for the comparison call this first.
+# Ends the script if PEER names a file that is not a loader. Scripts that build files for the comparison call this function first.
 check_peer() {
     case ${PEER:-} in
     "" | sid) return 0 ;;

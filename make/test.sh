@@ -4,15 +4,15 @@
 # without their slow parts. `test.sh check` runs the stages that need neither root nor network, for packagers. `test.sh list` lists the
 # stages.
 #
-# Time limits only detect hangs. A stage that runs longer than an hour counts as hanging. With CI=true, all stages together have 80 minutes,
-# so that the summary is printed before CI's own limit.
+# Time limits only detect hangs. A stage that runs longer than an hour is treated as hanging. With CI=true, all stages together have 80
+# minutes, so that the summary is printed before CI's own limit.
 . "$(dirname "$0")/common.sh"
 
 HANG=3600
 BUDGET=0
 [ "${CI:-}" != true ] || BUDGET=4800
-# One compilation takes a third less time without records for incremental builds, and without line numbers for backtraces. These records
-# stay on if `quick` has left some in the folder, because cargo would otherwise compile everything again.
+# One compilation takes a third less time without records for incremental builds, and without line numbers for backtraces. If the folder
+# contains records of an earlier `quick`, the build uses records too, because cargo would otherwise compile everything again.
 if [ "${CI:-}" = true ] || { [ "${1:-}" != quick ] && [ ! -d "$TARGET/debug/incremental" ]; }; then
     export CARGO_INCREMENTAL=${CARGO_INCREMENTAL:-0} CARGO_PROFILE_DEV_DEBUG=${CARGO_PROFILE_DEV_DEBUG:-0}
 fi

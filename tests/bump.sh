@@ -37,7 +37,7 @@ state() {
     (
         cd "$1"
         for print in '-printf %p\040%T@\n' '-exec sha256sum {} +'; do
-            # shellcheck disable=SC2086 -- $print holds several arguments of find
+            # shellcheck disable=SC2086 -- $print contains several arguments of find
             find . \( -path ./.git -o -path ./target \) -prune -o -type f $print
         done | sort
     )

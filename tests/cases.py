@@ -16,11 +16,11 @@ import time
 import traceback
 from pathlib import Path
 
-# Programs of other users must be able to read the files of a test, whatever umask the user has.
+# Programs of other users must be able to read the files of a test, also if the user's umask would prevent this.
 os.umask(0o022)
 ROOT = Path(__file__).resolve().parent.parent
 SCRATCH = Path(tempfile.mkdtemp(prefix="vkl-cases-"))
-# Time in seconds after which a program counts as hanging. The limit is long, so that a slow machine does not fail a test.
+# Time in seconds after which a program is treated as hanging. The limit is long, so that a slow machine does not fail a test.
 HANG = 300
 # Processes that this program has started and that may still run. They are ended when this program ends for any reason.
 _running = set()

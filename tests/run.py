@@ -4,8 +4,8 @@ run.py [--alone] [-p PACKAGE]... [--test PROGRAM]... [-- WORD...]
 
 One call of cargo builds all programs of the workspace, so that each crate is compiled once. `--alone` builds only the named packages, which
 is faster after a change in one of them. The script passes the words after `--` to each program, as `cargo test` does. The variable CASE
-names a single case to run. The output is that of cargo test, but with only the number of passed cases, and the reasons of skipped ones.
-Without a package, the script builds all programs and runs none.
+names a single case to run. The output is the same as for cargo test, but contains only the number of passed cases, and the reasons of
+skipped cases. Without a package, the script builds all programs and runs none.
 """
 
 import argparse
@@ -52,7 +52,7 @@ def run(program, words):
     begin = time.monotonic()
     threads = os.environ.get("RUST_TEST_THREADS", str(CORES + 1))
     variables = {**os.environ, "RUST_TEST_THREADS": threads, "CARGO_MANIFEST_DIR": str(folder)}
-    # The output goes to a file, because a pipe would stay open until the last process that a test leaves running ends.
+    # The output goes to a file, because a pipe would remain open until the last process of the test ends.
     with tempfile.TemporaryFile() as output:
         done = subprocess.run([executable, *words], cwd=folder, env=variables, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
         seconds = time.monotonic() - begin

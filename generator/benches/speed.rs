@@ -1,8 +1,7 @@
 //! Measures the time and memory of the verbs on the complete registry (GEN-97).
 //!
-//! `cargo bench -p vkgen --bench speed` runs the release program as a maintainer does, prints a line per verb, and fails if a limit is
-//! exceeded. The
-//! XML must have been fetched.
+//! `cargo bench -p vkgen --bench speed` runs the release program like a maintainer, prints a line for each verb, and fails if a limit is
+//! exceeded. The XML must have been fetched.
 #![forbid(unsafe_code)]
 
 use std::path::{Path, PathBuf};

@@ -289,8 +289,8 @@ impl Source {
     }
 }
 
-/// Returns the closest folder with the policy: the current folder or one above it. The path is empty for the current folder, and if there
-/// is no such folder.
+/// Returns the closest folder with the policy: the current folder or one above it. The path is empty for the current folder, and if no
+/// folder contains the policy.
 fn root() -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
     let holds_policy = |folder: &&Path| folder.join("generator/policy.toml").is_file();

@@ -13,7 +13,7 @@ const KEYWORDS: [&str; 52] = [
     "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct", "super", "trait", "true",
     "try", "type", "typeof", "union", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
 ];
-/// Keywords that cannot be raw identifiers. An underscore is appended to these.
+/// Keywords that cannot be raw identifiers. The generator appends an underscore to these keywords.
 const NEVER_RAW: [&str; 3] = ["crate", "self", "super"];
 
 /// Returns an identifier with the given C name, as a raw identifier if the name is a keyword.

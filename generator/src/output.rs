@@ -18,7 +18,8 @@ pub struct Wanted<'a> {
 /// File extension of output files that are not complete yet.
 const TEMPORARY: &str = "vkgen-tmp";
 
-/// Writes the files that differ, and removes files that an earlier run wrote and this one does not. Returns the number of changed files.
+/// Writes the files that differ, and removes files that an earlier run wrote and this run does not write. Returns the number of changed
+/// files.
 ///
 /// `written` returns `true` for a file of the folder that an earlier run wrote. Any other file stops the run before it changes anything,
 /// because the caller probably named the wrong folder. The last file of `wanted` is renamed last.
@@ -66,7 +67,7 @@ fn remove(folder: &Path, name: &str) -> Result<(), Error> {
     fs::remove_file(&path).map_err(|error| Error::file(&path, &error))?;
     let above = path.ancestors().skip(1).take_while(|above| *above != folder);
     for above in above {
-        // A folder that is not empty stays.
+        // A folder that is not empty remains.
         if fs::remove_dir(above).is_err() {
             break;
         }
@@ -103,7 +104,7 @@ pub fn text(folder: &Path, name: &str) -> String {
     text.unwrap_or_default()
 }
 
-/// Returns `true` for a file, or a link to a file. A folder, a pipe, a device, or a link to one of these does not count.
+/// Returns `true` for a file, or a link to a file. Returns `false` for a folder, a pipe, a device, or a link to one of these.
 fn is_file(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|data| data.is_file())
 }
@@ -143,7 +144,7 @@ impl Pending {
 impl Drop for Pending {
     fn drop(&mut self) {
         for (temporary, _) in &self.renames {
-            // The run has failed already. If a temporary file stays, the next `check` reports it.
+            // The run has failed already. If a temporary file remains, the next `check` reports it.
             let _ = fs::remove_file(temporary);
         }
     }
@@ -178,7 +179,7 @@ fn collect(folder: &Path, prefix: &str, judge: Judge<'_>, found: &mut BTreeSet<S
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-        // A link to a folder does not count as a folder, so the walk stays within the folder.
+        // A link to a folder is not treated as a folder, so the walk stays within the folder.
         if entry.file_type().map_err(fail)?.is_dir() {
             collect(&entry.path(), &format!("{name}/"), judge, found)?;
         } else {

@@ -39,7 +39,7 @@ fn import(options: &Options) -> Result<(), Error> {
 fn emit(options: &Options) -> Result<(), Error> {
     let (registry, inputs) = source(options)?;
     let files = generate(options, &registry, inputs)?;
-    // If the manifest is missing, no file in the folder counts as the generator's own.
+    // If the manifest is missing, the generator does not regard any file in the folder as its own.
     let manifest = output::text(&options.generated, emit::MANIFEST);
     let listed = emit::listed(&manifest);
     let changed = output::write(&options.generated, &wanted(&files), |name| listed.contains(name))?;

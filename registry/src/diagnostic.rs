@@ -34,7 +34,7 @@ codes! {
     BadEncoding = "bad-encoding",
     /// The text is not well-formed XML, or has a document type declaration.
     NotWellFormed = "not-well-formed",
-    /// A size, a depth of nesting or a number of attributes is far above that of any registry (GEN-85).
+    /// A size, a depth of nesting or a number of attributes is far larger than in any registry (GEN-85).
     InputLimit = "input-limit",
     /// An element is not in any list of known elements (GEN-80).
     UnknownElement = "unknown-element",
@@ -196,7 +196,7 @@ pub(crate) struct Reporter<'a> {
     document: &'a Document<'a>,
     origins: Origins<'a>,
     found: Vec<Diagnostic>,
-    /// `true` if any mistake was reported. `found` does not show this, because its length is limited.
+    /// `true` if the parser reported a mistake. `found` may not contain the mistake, because its length is limited.
     is_broken: bool,
     /// Unknown constructs so far, by path and text, or `None` if each one is reported.
     kinds: Option<HashSet<String>>,

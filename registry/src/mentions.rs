@@ -22,7 +22,7 @@ pub struct Mention {
 
 /// Finds all elements with `name` as name, alias, parent, condition or other attribute, in file order.
 ///
-/// Uses of a type in parameters and members do not count, because some handles have thousands of them.
+/// The search skips uses of a type in parameters and members, because some handles have thousands of uses.
 ///
 /// # Errors
 /// Returns a diagnostic if the text is not well-formed. Unknown constructs are searched too, and cause no error.

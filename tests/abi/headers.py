@@ -151,7 +151,7 @@ def functions():
 
 
 def is_known(function):
-    """Returns whether the headers contain a function and all its types. A function that was renamed later counts as unknown."""
+    """Returns whether the headers contain a function and all its types. A function that was renamed later is treated as unknown."""
     name, parameters, result = function
     return all(word in known() for word in re.findall(r"\b(?:Vk|PFN_)\w+", " ".join([name, *parameters, result])))
 

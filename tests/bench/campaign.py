@@ -8,18 +8,19 @@ from collections import defaultdict
 from catalogue import CALLS, CLOCK, FIRST, INSTRUCTIONS, LATER, OPEN
 
 OURS, PEER = SIDES = ("ours", "peer")
-# Name of the build of this library without the reader of a driver catalogue. Its instructions are counted, but its time is not measured.
+# Name of the build of this library without the reader of a driver catalogue. The bench counts its instructions, but does not measure its
+# time.
 PLAIN = "plain"
 # Number of processes for each measurement. The number is odd, so that a median is one of the measurements.
 PROCESSES = 15
-# Number of measurements of a step when instructions are counted. The first and the second may differ, and the third represents all later
-# ones.
+# Number of measurements of a step when instructions are counted. The first and the second measurement can be different, and the third
+# represents all later measurements.
 COUNTED_REPEAT = 3
 
 
 def instructions(cost, label):
-    """Returns the counted instructions of a measurement. For opening the library, these include the dynamic linker. For other steps,
-    they are those of the loader."""
+    """Returns the counted instructions of a measurement. For the step that opens the library, the result includes the dynamic linker.
+    For other steps, the result includes only the loader."""
     return cost.everything() if label == OPEN.label else cost.total()
 
 

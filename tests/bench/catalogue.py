@@ -43,7 +43,7 @@ def extensions(scene):
 
 
 def layers(scene):
-    """Returns a visit that queries the instance layers, which are those of the manifests."""
+    """Returns a visit that queries the instance layers. These layers come from the manifests."""
     return Visit(scene, (f"layers={scene.shown_manifests}",))
 
 

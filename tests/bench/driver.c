@@ -99,8 +99,8 @@ static VkResult command_buffers(VkDevice device, const VkCommandBufferAllocateIn
     return VK_SUCCESS;
 }
 
-/* Returns true if a name counts as unknown. This check precedes any search in a table, so that a failed look-up needs
- * as little time as hashing the name. */
+/* Returns true if a name is treated as unknown. This check precedes any search in a table, so that a failed look-up
+ * needs as little time as hashing the name. */
 static bool missed(const char *name) {
     size_t length = 0;
     while (name[length])

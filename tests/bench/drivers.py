@@ -179,7 +179,7 @@ class Machine:
         self.caches.mkdir()
 
     def make_catalogue(self, program):
-        """Makes a catalogue. Returns the file, and the output of `vkloader` about entries that do not count."""
+        """Makes a catalogue. Returns the file, and the output of `vkloader` about entries that the loader ignores."""
         environment = {**self.bench.stage.environment(Scene(installed=True)), "XDG_CACHE_HOME": str(self.caches)}
 
         def run(*words):

@@ -110,7 +110,7 @@ def size():
 
 
 def instance_times(library, scratch):
-    """Returns the microseconds of the first vkCreateInstance in one process, and the median of the later ones."""
+    """Returns the microseconds of the first vkCreateInstance in a process, and the median of later calls."""
     folder = scratch / "lib"
     folder.mkdir(exist_ok=True)
     (folder / "libvulkan.so.1").unlink(missing_ok=True)

@@ -62,7 +62,7 @@ void *exported(const struct run *run, const char *name) {
     return symbol;
 }
 
-/* Returns the lines of a file, with NULL after the last one. */
+/* Returns the lines of a file. NULL follows the last line. */
 static char **lines(const char *path) {
     FILE *file = fopen(path, "r");
     demand(file, path);

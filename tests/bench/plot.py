@@ -12,7 +12,7 @@ WIDTH, HEIGHT, TITLE, LEFT, GAP, TOP = 300, 120, 34, 62, 26, 62
 
 
 def _panel(left, top, lines, points, title):
-    """Returns one diagram; `lines` maps a side to its values."""
+    """Returns one diagram. `lines` maps a side to its values."""
     inner, floor = WIDTH - LEFT - GAP, top + HEIGHT
     high = max((value for values in lines.values() for value in values), default=0) or 1
     span = points[-1] - points[0]

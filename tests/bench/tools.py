@@ -144,7 +144,7 @@ def read_callgrind(path, loader):
             elif line[:1].isdigit():
                 place, count = (at["ob"], at["fn"]), int(line.split()[1])
                 if calling:
-                    # If a callee has no object in the dump, its object is that of the caller.
+                    # If the dump has no object for a callee, the callee belongs to the object of the caller.
                     cost.calls[place, (at.pop("cob", at["ob"]), at.pop("cfn"))] += count
                 else:
                     cost.own[place] += count
@@ -170,7 +170,7 @@ def count_calls(text):
 
 
 def command_names(snapshot):
-    """Returns lines `LEVEL NAME` for the commands of this system: those without a platform, and those of Linux's platforms."""
+    """Returns lines `LEVEL NAME` for the commands of this system: commands without a platform, and commands of Linux's platforms."""
     here = {"xcb", "xlib", "xlib_xrandr", "wayland", "provisional"}
     lines = []
     for block in re.split(r"^command ", Path(snapshot).read_text(), flags=re.MULTILINE)[1:]:

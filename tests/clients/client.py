@@ -13,7 +13,7 @@ from cases import Failure, end, expect, run, scratch, start
 from display import Display
 from install import places
 
-# Time in seconds for which a picture must not change to count as still. The time is long enough for a busy machine.
+# Seconds for which a picture must not change before the test uses it as a still picture. The time is long enough for a busy machine.
 STILL = 2.0
 # Numbers of pictures. A window moves if it shows MOVES different pictures. For a window with the same frames in each run, FRAMES pictures
 # are examined, and two runs must have COMMON of them in common. The test does not see every frame, and sees some half drawn.
@@ -25,15 +25,15 @@ class Client:
     """Real program, with its requirements, its steps, and the compared results."""
 
     name: str
-    # Packages that the client needs. The first one is the client itself.
+    # Packages that the client needs. The first package is the client itself.
     needs: list
     command: list
     # Text for the table about the work of the client.
     does: str
     # Text that the output must contain with both loaders. It shows that the client worked, and used lavapipe.
     proof: str = ""
-    # Kind of window: `still` has a last picture that stays, `frames` has the same pictures in every run, and `moving` has changing
-    # pictures. The test ends the client after enough pictures.
+    # Kind of window: `still` has a last picture that remains on the screen, `frames` has the same pictures in every run, and `moving` has
+    # changing pictures. The test ends the client after enough pictures.
     window: str = ""
     # `True` if the client needs a display but shows no picture to examine.
     display: bool = False

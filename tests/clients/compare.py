@@ -46,7 +46,7 @@ def _lines(path):
 
 
 def compare_text(ours, theirs, rows):
-    """Fails on differing lines that are not listed. Returns the number of listed ones."""
+    """Fails if a differing line is not listed. Returns the number of listed lines that differ."""
     surprising, listed = [], 0
     for sign, line in differences(theirs.splitlines(), ours.splitlines()):
         fitting = [row for row in rows if row.sign == sign and row.pattern.fullmatch(line.strip())]

@@ -145,7 +145,7 @@ impl Player<'_> {
         }
     }
 
-    /// Returns the callbacks that a word `alloc=A` or `alloc=B` names, or NULL without such a word.
+    /// Returns the callbacks that a word `alloc=A` or `alloc=B` names, or NULL if there is no such word.
     pub(crate) fn callbacks(&self, words: &[&str]) -> *const vk::AllocationCallbacks<'static> {
         let named = words.iter().find_map(|word| word.strip_prefix("alloc="));
         named.map_or(ptr::null(), |name| {
@@ -253,7 +253,7 @@ impl Player<'_> {
         self.noted("groups", list.map(|list| list.iter().map(names).collect::<Vec<_>>()));
     }
 
-    /// Returns the physical device of this name, or the first one.
+    /// Returns the physical device with this name, or the first physical device if there is no name.
     fn physical(&self, words: &[&str]) -> Option<vk::PhysicalDevice> {
         let named = self
             .physical

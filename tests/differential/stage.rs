@@ -53,7 +53,7 @@ fn lavapipe() -> String {
     hit.expect("lavapipe is installed (mesa-vulkan-drivers)")
 }
 
-/// Builds `driver NAME usual|plain`, with lines for the driver below it.
+/// Builds `driver NAME usual|plain`. The indented lines after it configure the driver.
 fn driver(scene: &mut Scene, head: &str, lines: &[String]) {
     let (name, kind) = head.split_once(' ').unwrap_or((head, "usual"));
     let driver = match kind {

@@ -18,7 +18,7 @@ TRIPLE=$(rustc -vV | sed -n 's/^host: //p')
 FLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 -Cllvm-args=-sanitizer-coverage-trace-compares -Cllvm-args=-simplifycfg-branch-fold-threshold=0"
-# The sanitizer's runtime is part of rustup's toolchains, including stable ones, and of few others.
+# The sanitizer's runtime is part of rustup's toolchains, including stable toolchains, and of few other toolchains.
 if compgen -G "$(rustc --print sysroot)/lib/rustlib/$TRIPLE/lib/librustc*_rt.asan.a" >/dev/null; then
     FLAGS="-Zsanitizer=address $FLAGS"
 else
@@ -31,7 +31,7 @@ if [ -n "${FUZZ_LINT:-}" ]; then
     export RUSTC_WORKSPACE_WRAPPER CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
 fi
 
-# The option for a sanitizer counts as unstable, although every toolchain has it.
+# The compiler's option for a sanitizer is treated as unstable, although every toolchain has it.
 build() {
     RUSTC_BOOTSTRAP=1 RUSTFLAGS=$FLAGS CARGO_TARGET_DIR=$FUZZ $CARGO build \
         --locked --quiet --profile "$PROFILE" --manifest-path tests/fuzz/Cargo.toml --target "$TRIPLE" --bins
@@ -42,8 +42,8 @@ run() {
     local target=$1 log=$FUZZ/$1.log status=0 folder
     mkdir -p "$FUZZ/corpus/$target" "$FUZZ/finds/$target"
     folder=$(mktemp -d "$scratch/XXXXXX")
-    # Inputs have at most 4 KiB, because behaviour tests cover large files. An input that needs five seconds counts as a hang. The command
-    # stays in the foreground, so that it ends together with its stage.
+    # Inputs have at most 4 KiB, because behaviour tests cover large files. An input that needs five seconds is treated as a hang. The
+    # command stays in the foreground, so that it ends together with its stage.
     TMPDIR=$folder timeout --foreground --kill-after=10 $((seconds + 60)) \
         "$FUZZ/$TRIPLE/$PROFILE/$target" "$FUZZ/corpus/$target" "$ROOT/tests/fuzz/seeds/$target" \
         -max_total_time="$seconds" -max_len=4096 -timeout=5 -rss_limit_mb=2048 -print_final_stats=1 \

@@ -1,4 +1,4 @@
-"""Tests that verbs refuse invalid arguments at once with a helpful line, and that the documents agree with their sources."""
+"""Tests that verbs refuse invalid arguments immediately with a helpful message, and that the documents agree with their sources."""
 
 import os
 import shutil
@@ -46,7 +46,7 @@ def documents(tree, *arguments, status=0):
     """Writes or checks the documents of a tree."""
     built = os.environ.get("XTASK")
     if not built:
-        # The program is built in this tree, and runs in the other one.
+        # The program is built in this tree, but runs in the other tree.
         target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
         run([*os.environ.get("CARGO", "cargo").split(), "build", "--locked", "--quiet", "-p", "xtask"], HANG, cwd=ROOT)
         built = (ROOT / target).resolve() / "debug/xtask"

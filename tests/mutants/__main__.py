@@ -33,7 +33,7 @@ MORE_CASES = 200
 
 
 class Worker:
-    """Copy of the tree in which one mutant after another is tried."""
+    """Copy of the tree in which the script tries mutants one after another."""
 
     def __init__(self, copy, kept, map_, flakes):
         self.copy = copy
@@ -206,7 +206,7 @@ def main():
             for each in running:
                 each.result()
         except BaseException as error:
-            # Mutants without a verdict do not count. Their processes are ended first.
+            # Mutants without a result are not in the summary. Their processes are ended first.
             hunt.summary()
             if not isinstance(error, SystemExit):
                 traceback.print_exc()

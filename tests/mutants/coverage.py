@@ -207,8 +207,8 @@ class Recording:
         self.broken = []
 
     def run(self, known, jobs):
-        """Runs all tests except the known ones, `jobs` at a time. Yields a row for each test, with the functions that it reached. Tests
-        that also fail on the unchanged tree have no row."""
+        """Runs all tests except the known tests, `jobs` at a time. Yields a row for each test, with the functions that the test reached.
+        Tests that also fail on the unchanged tree have no row."""
         shutil.rmtree(NOTES, ignore_errors=True)
         NOTES.mkdir(parents=True)
         # Children of tests about privileges run as another user, and must be able to write here.

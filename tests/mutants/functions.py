@@ -3,7 +3,8 @@
 import re
 from dataclasses import dataclass
 
-# Pattern of comments, strings and character literals, whose braces do not count. A lifetime is not a character literal.
+# Pattern of comments, strings and character literals. The search ignores braces in them. A lifetime is not a character
+# literal.
 TEXTS = re.compile(
     r'//[^\n]*|/\*.*?\*/|b?c?r(?P<hashes>#*)".*?"(?P=hashes)|b?c?"(?:\\.|[^"\\])*"|b?\'(?:\\(?:u\{\w+\}|x\w\w|.)|[^\'\\\n])\'',
     re.S,

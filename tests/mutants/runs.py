@@ -13,7 +13,7 @@ import cases
 # 16 GiB.
 SPACE = 16 << 30
 RESULT = re.compile(r"^test (\S+).* \.\.\. (ok|FAILED|ignored)")
-# Shortest time limit for one test, in seconds. A test that runs longer counts as hanging.
+# Shortest time limit for one test, in seconds. A test that runs longer is treated as hanging.
 SHORTEST_LIMIT = 15
 
 
@@ -29,7 +29,7 @@ class Test:
         return f"{self.program} {self.name}"
 
     def limit(self):
-        """Returns the seconds after which the test counts as hanging."""
+        """Returns the seconds after which the test is treated as hanging."""
         return max(SHORTEST_LIMIT, 10 * self.seconds)
 
 

@@ -78,7 +78,7 @@ def unit_programs(artifacts):
 
 
 def behaviour_programs():
-    """Builds the behaviour cases. Returns the name, path and working folder of each program. The paths are those of copies, which later
+    """Builds the behaviour cases. Returns the name, path and working folder of each program. The paths refer to copies, which later
     builds of the developer do not change."""
     artifacts = built(["test", "--no-run", "-p", "loader-tests"], cases.ROOT, os.environ)
     if artifacts is None:

@@ -2,9 +2,9 @@
  * each thread also lists the physical devices, and creates and destroys a logical device on the first. All threads
  * begin at the same time.
  *
- * Without `devices`, VK_ERROR_INCOMPATIBLE_DRIVER counts as a success, because the loader has searched for layers and
- * drivers before it. The exit status is 0 on success, 1 if a call failed, which standard error then names, and 2 for
- * wrong arguments. */
+ * Without `devices`, VK_ERROR_INCOMPATIBLE_DRIVER is treated as a success, because the loader has searched for layers
+ * and drivers before it. The exit status is 0 on success, 1 if a call failed, which standard error then names, and 2
+ * for wrong arguments. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>

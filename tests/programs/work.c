@@ -178,7 +178,7 @@ static bool read_back(struct job *job) {
     return true;
 }
 
-/* Destroys the objects of the work, the last one first. */
+/* Destroys the objects of the work in reverse order. */
 static void clean_up(const struct job *job) {
     const struct api *api = job->api;
     if (!job->device)

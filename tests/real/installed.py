@@ -125,7 +125,7 @@ OTHER_PAGES = "vk-loader-service.json.5", "vulkan-loader.7"
 
 
 def fake_build(triple):
-    """Creates a build folder as cargo does for this CARGO_BUILD_TARGET, with pages. Other users cannot read the folder."""
+    """Creates a build folder with pages, at the path that cargo uses for this CARGO_BUILD_TARGET. Other users cannot read the folder."""
     target = scratch("target")
     release = target / triple / "release"
     for folder in ("man", "bash", "fish", "zsh"):

@@ -154,5 +154,5 @@ def stacked(check):
 PROGRAMS = {"vkcube": on_vkcube, "vulkaninfo": on_vulkaninfo}
 CASES = [(f"{layer.name} on {name}", alone(check, layer)) for layer in LAYERS for name, check in PROGRAMS.items()]
 CASES += [(f"all layers stacked on {name}", stacked(check)) for name, check in PROGRAMS.items()]
-# This test is the last one, because the tests above use rows of the list.
+# This test comes last, because the tests above use rows of the list.
 CASES += [("every listed difference of vulkaninfo occurs", vulkaninfo.list_is_alive)]

@@ -1,4 +1,5 @@
-"""Tests that real programs print the same with the policy `lazy`, under which drivers stay closed until they are used, as without it."""
+"""Tests that real programs print the same text with and without the policy `lazy`. With this policy, drivers remain closed until a
+program uses them."""
 
 import re
 import sys
@@ -61,8 +62,8 @@ def under(layer, name, *arguments, contains):
 
     def case():
         layer.require()
-        # The policy works only with the variables that the update of the catalogue had, so that update gets the layer's
-        # variables too.
+        # The policy works only with the variables that were set when the catalogue was updated. The update therefore
+        # also has the layer's variables.
         same([tool(name), *arguments], contains, **variables_of([layer]))
 
     return case

@@ -7,7 +7,7 @@ from pathlib import Path
 from cases import Failure, Skip, scratch, setting
 
 DRIVERS = Path("/usr/share/vulkan/icd.d")
-# Variables of the environment that a program keeps. Other variables could change the loaded libraries.
+# Environment variables that a program receives from this process. Other variables could change the loaded libraries.
 KEPT = ("PATH", "HOME", "TMPDIR", "LANG")
 
 

@@ -21,7 +21,7 @@ def version():
 
 
 def on_lavapipe(*arguments, **variables):
-    """Returns a case: the results of the work on a real driver are right, and the program prints nothing else."""
+    """Returns a case: the results of the work on a real driver are correct, and the program prints no other text."""
 
     def case():
         output = work(arguments, VK_DRIVER_FILES=loader.lavapipe(), **variables)

@@ -60,7 +60,7 @@ def watch(process, display):
 
 
 def shows_cube(picture):
-    """Returns True if the window has a textured body in the middle of a background of one colour."""
+    """Returns True if the window has a textured body in the middle of a background with a single colour."""
     near, far, margin = EDGE, EDGE + SIDE, 20
     colours = picture.colours(near, near, far, far)
     background = next(picture.rows(near, near, near + 1, near + 1))[0]

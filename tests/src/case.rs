@@ -9,7 +9,8 @@ use crate::{Scene, left_out, library, peer, skip, skipped, target};
 /// Runs a test. The function takes the test's name from the path of its caller, so the caller must be the test itself and not a helper.
 ///
 /// On a Khronos loader (`VKL_PEER=1`), a test that `tests/peer.txt` lists for the loader's version must fail. A test that
-/// `tests/targets.txt` lists for the target (`VKL_TARGET`) must fail too. A listed test that passes is an error, so the lists stay true.
+/// `tests/targets.txt` lists for the target (`VKL_TARGET`) must fail too. A listed test that passes is an error, so the lists remain
+/// correct.
 pub fn case<F: FnOnce(&mut Scene)>(body: F) {
     let path = path_of::<F>();
     if left_out::reason(&path).is_some() {

@@ -59,7 +59,7 @@ fn list() -> List<'static, Mode> {
     List::parse("catalogue.txt", include_str!("../catalogue.txt"), Mode::parse)
 }
 
-/// Variables of a scene by name; `None` removes a variable.
+/// Variables of a scene by name. `None` removes a variable.
 pub(crate) type Variables = BTreeMap<OsString, Option<OsString>>;
 
 /// Parts of a test's scene that `vkloader` examines.
@@ -91,7 +91,8 @@ fn wanted(is_lazy: bool) -> Option<Mode> {
     if is_lazy { Some(Mode::Lazy) } else { mode() }
 }
 
-/// Returns the program that makes catalogues, if it exists: the one in `VKL_VKLOADER`, or the one built beside this program.
+/// Returns the program that makes catalogues, if it exists. This is the program in `VKL_VKLOADER`, or the program that was built beside the
+/// test program.
 pub(crate) fn maker() -> Option<PathBuf> {
     let built = || library::built_here().parent().map(|folder| folder.join("vkloader"));
     let program = env::var_os("VKL_VKLOADER").map(PathBuf::from).or_else(built)?;
@@ -187,8 +188,8 @@ fn know(entry: &mut Value) {
     }
 }
 
-/// Makes an entry wrong. The entry gets two other extensions, of which programs see the first. It also gets no device, as if the kernel
-/// reported no hardware.
+/// Makes an entry wrong. The new entry contains two other extensions, and programs see the first of them. The new entry has no device, as
+/// if the kernel reported no hardware.
 fn lie(entry: &mut Value) {
     for (name, value) in [
         ("outcome", json!("answered")),

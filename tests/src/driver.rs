@@ -109,7 +109,7 @@ impl Driver {
         self.line("fail", format_args!("{command} {code}"))
     }
 
-    /// Makes calls `from` to `to` (counted from 1) of `command` return `code`.
+    /// Makes the calls of `command` with the numbers `from` to `to` return `code`. The first call has the number 1.
     pub fn fail_calls(&mut self, command: &str, code: i32, from: u32, to: u32) -> &mut Self {
         self.line("fail", format_args!("{command} {code} {from} {to}"))
     }

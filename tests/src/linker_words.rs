@@ -13,5 +13,5 @@ pub const TOO_SHORT: &str = if MUSL { "Exec format error" } else { "file too sho
 /// Error text for a library of another word size.
 pub const OTHER_CLASS: &str = if MUSL { "Exec format error" } else { "wrong ELF class" };
 
-/// `true` if the C library is musl, for example on Alpine. Otherwise, the error texts are those of glibc.
+/// `true` if the C library is musl, for example on Alpine. Otherwise, the error texts come from glibc.
 const MUSL: bool = cfg!(target_env = "musl");

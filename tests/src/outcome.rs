@@ -7,7 +7,7 @@ use crate::library::log_column;
 use crate::process::Ended;
 use crate::system::{ABORTED, is_crash, settle};
 
-/// Outcome of one run of a child.
+/// Result of a child's run.
 pub struct Outcome {
     ending: String,
     stdout: String,

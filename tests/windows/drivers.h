@@ -238,7 +238,7 @@ static void libraries(void) {
     copy(helper, path(L"n\\helper.dll"));
     library("..\\\\n\\\\needing.dll", found, "DRV-57 LAY-200 what a library needs may lie beside it");
 
-    /* The header of the file gets the number of another processor. */
+    /* Writes the number of another processor into the header of the file. */
     copy(own, path(L"l\\other.dll"));
     HANDLE other = CreateFileW(path(L"l\\other.dll"), GENERIC_READ | GENERIC_WRITE, 0, NULL, OPEN_EXISTING, 0, NULL);
     DWORD at, moved;

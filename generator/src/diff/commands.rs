@@ -1,4 +1,4 @@
-//! Compares commands: added, removed, changed, promoted and aliased ones.
+//! Compares commands: added, removed, changed, promoted and aliased commands.
 
 use super::notes;
 use super::report::{Change, Entry, Section, Severity};

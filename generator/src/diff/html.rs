@@ -3,7 +3,7 @@
 use super::report::{Count, Entry, Report, Section, Severity};
 use std::fmt::Write;
 
-/// HTML around the report; `{{name}}` marks a place for text.
+/// HTML around the report. `{{name}}` marks a place for text.
 const PAGE: &str = include_str!("templates/page.html");
 
 /// Returns the whole report as a self-contained page.
@@ -21,7 +21,7 @@ pub fn html(report: &Report) -> String {
     ];
     let mut page = String::with_capacity(PAGE.len() * 2);
     let mut rest = PAGE;
-    // A mark inside inserted text stays as it is.
+    // A mark inside inserted text remains unchanged.
     while let Some(start) = rest.find("{{") {
         page.push_str(&rest[..start]);
         rest = &rest[start..];

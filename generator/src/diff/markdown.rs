@@ -3,7 +3,8 @@
 use super::report::{Entry, Report, Section, Severity};
 use std::fmt::Write;
 
-/// Upper bound on the length of the text. Hosts refuse comments of more than 65,536 characters, so further entries are only counted.
+/// Maximum length of the text. Hosts refuse comments of more than 65,536 characters, so the report shows only the number of further
+/// entries.
 const LIMIT: usize = 60_000;
 
 /// Returns the report, shortened to the length limit of a comment.

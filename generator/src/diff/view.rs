@@ -50,7 +50,8 @@ impl<'a> View<'a> {
     }
 }
 
-/// Two maps in comparison: the elements only of the new map, only of the old map, and of both.
+/// Comparison of two maps: elements that only the new map contains, elements that only the old map contains, and
+/// elements of both maps.
 pub(super) struct Sides<'a, T> {
     pub(super) added: Vec<(&'a str, &'a T)>,
     pub(super) removed: Vec<(&'a str, &'a T)>,

@@ -1,5 +1,5 @@
-//! `terminator/`: the functions at the end of the instance chain, and those at the end of the device chain that a few
-//! commands have.
+//! `terminator/`: the functions at the end of the instance chain, and the functions at the end of the device chain of a
+//! few commands.
 
 use super::file::File;
 use super::signature::{arguments, doc, lowered_arguments, params, returned};

@@ -134,7 +134,7 @@ fn nested(tokens: &[Token], depth: usize, beside: usize, out: &mut String) {
     out.push(')');
 }
 
-/// Prints a `fn`. If the signature does not fit on a line, each parameter gets its own line.
+/// Prints a `fn`. If the signature does not fit on a line, each parameter is on a separate line.
 fn function(tokens: &[Token], depth: usize, out: &mut String) {
     let (body, signature) = match tokens.split_last() {
         Some((Token::Group('{', body), signature)) => (Some(body.as_slice()), signature),
@@ -211,7 +211,7 @@ fn structure(tokens: &[Token], depth: usize, out: &mut String) {
     out.push('}');
 }
 
-/// Prints a member with its docs. A type that does not fit gets its own line.
+/// Prints a member with its docs. A type that does not fit is on a separate line.
 fn member_line(member: &[Token], depth: usize, out: &mut String) {
     let docs = member.iter().take_while(|token| matches!(token, Token::Doc(_))).count();
     for token in &member[..docs] {
@@ -292,8 +292,8 @@ fn alias(tokens: &[Token], depth: usize, out: &mut String) {
     out.push(';');
 }
 
-/// Prints a function-pointer type whose name is too long for its line, as rustfmt does. Returns `false`, and prints nothing, for any other
-/// item. rustfmt measures the return type from the column after the opening parenthesis, and finds no space for it there.
+/// Prints a function-pointer type whose name is too long for its line, in the same way as rustfmt. Returns `false`, and prints nothing, for
+/// any other item. rustfmt measures the return type from the column after the opening parenthesis, and finds no space for it there.
 fn long_function(left: &[Token], right: &[Token], depth: usize, out: &mut String) -> bool {
     let parameters = right.iter().position(|token| token.group('(').is_some());
     let (Some(at), [function @ .., _semicolon]) = (parameters, right) else {

@@ -3,7 +3,7 @@
 use super::page::pad;
 use super::tokens::Token;
 
-/// Returns the parts between commas. Commas inside angle brackets do not count.
+/// Returns the parts between commas. Commas inside angle brackets do not separate parts.
 pub(super) fn elements(content: &[Token]) -> impl Iterator<Item = &[Token]> {
     let mut angles = 0usize;
     content

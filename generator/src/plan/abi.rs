@@ -6,13 +6,13 @@ use crate::policy::Policy;
 use vk_registry::model::{CType, Registry};
 
 const POINTER: &str = "pointer";
-/// Upper bound on the length of a chain of typedefs; a longer chain is a cycle.
+/// Maximum length of a chain of typedefs. A longer chain is a cycle.
 const TYPEDEF_LIMIT: u32 = 16;
 
 /// Returns the name of the class of a parameter or return type, by the table of GEN-40.
 ///
-/// Calls pass two types of one class in the same way. All pointers are of one class. A dispatchable handle has its own class, because it
-/// determines which function is called.
+/// Calls pass two types of the same class in the same way. All pointers belong to the same class. A dispatchable handle has its own class,
+/// because it determines which function is called.
 pub fn class(registry: &Registry, policy: &Policy, ty: &CType) -> String {
     if !ty.pointers.is_empty() || !ty.array.is_empty() {
         return POINTER.to_owned();

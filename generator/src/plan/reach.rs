@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use vk_registry::model::{CType, Member, Registry, Struct};
 
-/// Upper bound on the length of a chain of typedefs; a longer chain is a cycle.
+/// Maximum length of a chain of typedefs. A longer chain is a cycle.
 const TYPEDEF_LIMIT: usize = 16;
 /// Name of the member that points to the next structure of a chain.
 const CHAIN: &str = "pNext";

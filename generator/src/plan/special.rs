@@ -141,7 +141,7 @@ impl<'a> Predicates<'a> {
         params.iter().map(step).chain(returned).collect()
     }
 
-    /// Returns the parameters after the one on which the command is dispatched.
+    /// Returns the parameters after the parameter on which the command is dispatched.
     fn behind_dispatch(command: &Command) -> &[Param] {
         let skipped = usize::from(command.level != Level::Global).min(command.params.len());
         &command.params[skipped..]

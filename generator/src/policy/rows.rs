@@ -180,7 +180,7 @@ pub struct Treatment {
     /// `true` if a call of the command does nothing when its target is missing (GEN-51).
     #[serde(default)]
     pub null_tolerant: bool,
-    /// Extensions of which one must be enabled before the look-up of a device returns the terminator (APP-45).
+    /// The look-up of a device returns the terminator only if one of these extensions is enabled (APP-45).
     #[serde(default)]
     pub needs: Vec<String>,
     /// Reviewed reasons why the commands are special, and steps by which they lead to handles (GEN-74).
@@ -239,7 +239,7 @@ pub struct SlotException {
 pub struct GateException {
     /// Commands with this condition.
     pub commands: Vec<String>,
-    /// Instance extensions of which one must be enabled.
+    /// Instance extensions. At least one of them must be enabled.
     pub extensions: Vec<String>,
     /// Reason for the row.
     pub reason: String,

@@ -116,7 +116,7 @@ fn gen_65_a_first_parameter_of_an_unlisted_kind_is_refused() {
     );
     let text = complaint("queue = \"VkQueue\"\n", "queue = \"VkQueue\"\nsword = \"VkQueue\"\n");
     assert!(text.contains("error[stale-policy]: sword"), "{text}");
-    // The name of a checked parameter gets another handle type. Its trampoline would then check the wrong type.
+    // The parameter with a checked name now has another handle type. Its trampoline would then check the wrong type.
     command_of(&mut registry, "vkQueueSubmit").params[0].name = "device".to_owned();
     let found = problems(&registry, &committed_policy());
     assert!(
@@ -333,7 +333,7 @@ fn gen_74_what_was_reviewed_and_is_gone_is_stale() {
         text.contains("error[stale-policy]: ") && text.contains("has `pSwords -> VkSword`; remove it"),
         "{text}"
     );
-    // A structure that was renamed still counts as reviewed under its old name.
+    // A renamed structure is still reviewed under its old name.
     let mut registry = committed_registry();
     add_structure(&mut registry, "VkSamplerCreateInfo", "VkSwordCreateInfo");
     registry.structs.remove("VkSamplerCreateInfo");

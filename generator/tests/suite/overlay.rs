@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Two commands, of which one is special because it has a surface as a parameter.
+/// Two commands. One of them is special, because it has a surface as a parameter.
 const PRIVATE: &str = r#"<registry>
   <commands>
     <command>

@@ -50,7 +50,7 @@ pub(super) fn apis<'a>(
     ApiList(list)
 }
 
-/// Reads an attribute, and reports a missing one.
+/// Reads an attribute, and reports an error if the attribute is missing.
 pub(super) fn required<'a>(node: Element<'a>, attribute: &str, report: &mut Reporter<'_>) -> Option<&'a str> {
     let value = node.attribute(attribute);
     if value.is_none() {

@@ -40,7 +40,7 @@ pub(crate) enum RawValue<'a> {
     Reference,
     Literal(&'a str),
     BitPosition(u32),
-    /// The element has a number in the range of an extension: of the one that contains the element, or of extension
+    /// The element has a number in the range of an extension. The extension contains the element, or has the number
     /// `number` (GEN-69).
     Offset {
         offset: u32,

@@ -40,7 +40,8 @@ pub(super) fn build(raw: &Raw<'_>, scope: &Scope<'_>, report: &mut Reporter<'_>)
     found
 }
 
-/// Returns a constant, or `None` for an enumerant without a C type. The version and the name of an extension are among these.
+/// Returns a constant, or `None` for an enumerant without a C type. The version and the name of an extension are enumerants without a C
+/// type.
 fn constant(name: &str, target: &RawEnumerant<'_>, report: &mut Reporter<'_>) -> Option<Constant> {
     match (target.ty, target.value) {
         (Some(ty), RawValue::Literal(value)) => Some(Constant {

@@ -163,7 +163,7 @@ pub(super) fn aliases(table: &TypeTable<'_>) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Returns the flags types. The width of a flags type is that of the type in its typedef. Its name does not matter (GEN-41).
+/// Returns the flags types. The width of a flags type is the width of the type in its typedef. Its name does not matter (GEN-41).
 pub(super) fn bitmasks(table: &TypeTable<'_>, report: &mut Reporter<'_>) -> BTreeMap<String, Bitmask> {
     let mut found = BTreeMap::new();
     for raw in table.kept() {

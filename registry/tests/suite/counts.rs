@@ -1,4 +1,4 @@
-//! Tests of the counts in the pin: those of the snapshot, and those of the plain XML text.
+//! Tests the counts in the pin: the counts of the snapshot, and the counts of the plain XML text.
 
 use crate::common::{crate_root, read, registry_folder, skip, snapshot_files};
 use std::collections::{BTreeMap, BTreeSet};

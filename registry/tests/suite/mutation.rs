@@ -63,8 +63,8 @@ impl Scope {
             Some("enum" | "command") if path.contains("/require/") => {
                 self.required_once.contains(name) && self.known.contains(name)
             }
-            // A type stays in the model if no provider requires it, as plain C types do. The type disappears only if another API requires
-            // it.
+            // A type remains in the model if no provider requires it. Plain C types are an example. The type disappears only if another API
+            // requires it.
             Some("type") if path.contains("/require/") => false,
             // A block without a command does not affect entry points, and the condition of the block does not either.
             Some("require") => node.children().any(|it| it.has_tag_name("command")),

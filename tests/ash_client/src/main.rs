@@ -1,7 +1,7 @@
 //! Does the same work as the C programs, with the crate `ash`: fills a buffer on every device and reads it back.
 //!
-//! With the argument `mock`, the devices execute nothing, so the program reads nothing back. `ash` opens `libvulkan.so.1`. The crate gets
-//! instance commands through `vkGetInstanceProcAddr` when an instance is created, and device commands through `vkGetDeviceProcAddr` when a
+//! With the argument `mock`, the devices execute nothing, so the program reads nothing back. `ash` opens `libvulkan.so.1`. The crate looks
+//! up instance commands with `vkGetInstanceProcAddr` when an instance is created, and device commands with `vkGetDeviceProcAddr` when a
 //! device is created.
 
 mod work;
@@ -25,7 +25,7 @@ fn main() -> ExitCode {
 fn tour() -> Result<bool, Box<dyn Error>> {
     // SAFETY: the library with this name is a Vulkan loader, whose initialisation has no preconditions.
     let entry = unsafe { Entry::load() }?;
-    // SAFETY: the entry points were loaded above.
+    // SAFETY: the entry points are loaded.
     let version = unsafe { entry.try_enumerate_instance_version() }?.unwrap_or(vk::API_VERSION_1_0);
     println!("Vulkan loader {}", packed(version));
     let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_1);
@@ -34,13 +34,13 @@ fn tour() -> Result<bool, Box<dyn Error>> {
     let instance = unsafe { entry.create_instance(&info, None) }?;
     let mock = std::env::args().any(|argument| argument == "mock");
     let result = work_on_all(&instance, mock);
-    // SAFETY: all objects of the instance were destroyed by the line above.
+    // SAFETY: the line before destroyed all objects of the instance.
     unsafe { instance.destroy_instance(None) };
     result
 }
 
 fn work_on_all(instance: &Instance, mock: bool) -> Result<bool, Box<dyn Error>> {
-    // SAFETY: the instance is alive during this call.
+    // SAFETY: the instance is valid during this call.
     let devices = unsafe { instance.enumerate_physical_devices() }?;
     println!("\nDevices: {}", devices.len());
     let mut worked = 0;

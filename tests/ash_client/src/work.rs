@@ -39,7 +39,7 @@ impl From<vk::Result> for Failure {
 /// read.
 pub(crate) fn work_on(instance: &Instance, physical: vk::PhysicalDevice, back: bool) -> Result<Option<usize>, Failure> {
     let family = family(instance, physical).ok_or(Failure::Lacking("queue family that can fill buffers"))?;
-    // SAFETY: the handle comes from this instance, which is alive.
+    // SAFETY: the handle comes from this instance, which is valid.
     let memory = unsafe { instance.get_physical_device_memory_properties(physical) };
     let queue = [vk::DeviceQueueCreateInfo::default()
         .queue_family_index(family)
@@ -48,7 +48,7 @@ pub(crate) fn work_on(instance: &Instance, physical: vk::PhysicalDevice, back: b
     // SAFETY: the handle comes from this instance, and the pointers in the structure refer to locals that outlive the call.
     let device = unsafe { instance.create_device(physical, &info, None) }?;
     let outcome = on_device(&device, family, &memory, back);
-    // SAFETY: all objects of the device were destroyed by the line above.
+    // SAFETY: the line before destroyed all objects of the device.
     unsafe { device.destroy_device(None) };
     outcome
 }
@@ -56,7 +56,7 @@ pub(crate) fn work_on(instance: &Instance, physical: vk::PhysicalDevice, back: b
 /// Returns the first queue family that can fill buffers. Graphics and compute families can, because they imply transfer.
 fn family(instance: &Instance, physical: vk::PhysicalDevice) -> Option<u32> {
     let able = vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE | vk::QueueFlags::TRANSFER;
-    // SAFETY: the handle comes from this instance, which is alive.
+    // SAFETY: the handle comes from this instance, which is valid.
     let families = unsafe { instance.get_physical_device_queue_family_properties(physical) };
     let fits = |family: &vk::QueueFamilyProperties| family.queue_count > 0 && family.queue_flags.intersects(able);
     families.iter().position(fits).map(|index| index as u32)
@@ -71,7 +71,7 @@ fn on_device(
     let info = vk::BufferCreateInfo::default()
         .size((WORDS * size_of::<u32>()) as u64)
         .usage(vk::BufferUsageFlags::TRANSFER_DST);
-    // SAFETY: the device is alive during this call.
+    // SAFETY: the device is valid during this call.
     let buffer = unsafe { device.create_buffer(&info, None) }?;
     let outcome = allocate(device, memory, buffer).and_then(|block| {
         let outcome = with_memory(device, family, buffer, block, back);
@@ -102,7 +102,7 @@ fn allocate(
     let info = vk::MemoryAllocateInfo::default()
         .allocation_size(needs.size)
         .memory_type_index(index as u32);
-    // SAFETY: the device is alive during this call.
+    // SAFETY: the device is valid during this call.
     Ok(unsafe { device.allocate_memory(&info, None) }?)
 }
 
@@ -122,7 +122,7 @@ fn with_memory(
 /// Records and submits a command buffer, and waits until it has been executed.
 fn submit(device: &Device, family: u32, buffer: vk::Buffer) -> Result<(), Failure> {
     let info = vk::CommandPoolCreateInfo::default().queue_family_index(family);
-    // SAFETY: the device is alive during this call.
+    // SAFETY: the device is valid during this call.
     let pool = unsafe { device.create_command_pool(&info, None) }?;
     let result = record(device, pool, buffer).and_then(|commands| run(device, family, commands));
     // SAFETY: `run` waited for the queue, and destroying the pool frees its command buffers.

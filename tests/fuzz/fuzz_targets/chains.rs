@@ -8,7 +8,7 @@
 
 libfuzzer_sys::fuzz_target!(
     init: {
-        // These variables keep the drivers and layers of the machine out of the run.
+        // These variables exclude the drivers and layers of the machine from the run.
         for name in ["VK_DRIVER_FILES", "VK_LAYER_PATH", "VK_IMPLICIT_LAYER_PATH"] {
             // SAFETY: no other thread is running.
             unsafe { std::env::set_var(name, "") };

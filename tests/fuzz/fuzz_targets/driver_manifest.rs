@@ -64,7 +64,7 @@ fuzz_target!(|text: &[u8]| {
         assert!(std::str::from_utf8(library).is_ok());
         assert_eq!(driver.api_version.variant(), 0);
     }
-    // A scan without portability drivers keeps all other drivers.
+    // A scan without portability drivers contains all other drivers.
     let strict = scan(false);
     let ordinary = all.drivers.iter().filter(|driver| !driver.is_portability_driver);
     assert!(ordinary.eq(&strict.drivers));

@@ -119,7 +119,7 @@ fn check_numbers(value: &[u8], name: &[u8]) {
             decimal(value),
         )
     });
-    // The kept list has a bounded length, and contains each of the first items.
+    // The stored list has a limited length, and contains each of the first items.
     let select = DeviceWords::select(value);
     let items = value
         .split(|&byte| byte == b',')

@@ -1,4 +1,4 @@
-//! The folder for the files of one target.
+//! Creates the folder for the files of one fuzz target.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;

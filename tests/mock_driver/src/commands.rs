@@ -270,8 +270,8 @@ pub(crate) fn find(config: &Config, name: &str, wanted: impl Fn(Level) -> bool) 
     }
 }
 
-/// Returns the function of `name` for a device, as `find` does. Commands of device extensions need an extension that is
-/// enabled on the device.
+/// Returns the function of `name` for a device, in the same way as `find`. For commands of device extensions, the
+/// extension must be enabled on the device.
 pub(crate) fn find_for_device(config: &Config, name: &str, enabled: &[String]) -> *const c_void {
     let Some(command) = COMMANDS.iter().find(|command| command.2 == name) else {
         return nothing(name);

@@ -26,7 +26,7 @@ pub(crate) fn end() {
     ));
 }
 
-/// Sends the text configured for `name` to every messenger, from inside the call, as drivers do.
+/// Sends the text configured for `name` to every messenger during the call. Real drivers also send messages during a call.
 pub(crate) fn emit(config: &Config, name: &str) {
     let Some(text) = config.emit.get(name) else { return };
     let Ok(text) = CString::new(text.as_str()) else { return };

@@ -41,7 +41,7 @@ fn plane_of(physical: vk::PhysicalDevice) -> vk::DisplayPlanePropertiesKHR {
     }
 }
 
-/// Defines both versions of a two-call query: the older one, and the newer one with chains in its elements.
+/// Defines both versions of a two-call query: the older version, and the newer version with chains in its elements.
 macro_rules! query {
     ($function:ident, $name:literal, $ty:ty, ($physical:ident $(, $arg:ident: $argty:ty)*), $item:expr) => {
         #[doc = concat!("`", $name, "`.")]

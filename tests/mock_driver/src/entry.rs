@@ -48,7 +48,7 @@ impl Call {
         call
     }
 
-    /// Begins a call as `enter` does, but without a journal line, for calls that write one later.
+    /// Begins a call like `enter`, but without a journal line, for calls that write a line later.
     pub(crate) fn quiet(name: &'static str) -> Self {
         let (config, number) = state::with(|state| {
             state.refresh();
@@ -66,7 +66,7 @@ impl Call {
         }
     }
 
-    /// Returns the result of a call that does nothing else.
+    /// Returns the result of a call that has no other effect.
     pub(crate) fn result(&self) -> vk::Result {
         self.failure.unwrap_or(vk::Result::SUCCESS)
     }

@@ -15,7 +15,7 @@ const DISPATCHABLE: [&str; 5] = ["instance", "physical_device", "device", "queue
 #[repr(C)]
 pub(crate) struct Object {
     loader_word: usize,
-    /// Handle of the object from which this one was created.
+    /// Handle of the object from which this object was created.
     pub(crate) parent: u64,
     /// Name of the configured device of the object, empty for an instance.
     pub(crate) device: String,

@@ -116,7 +116,7 @@ unsafe fn groups(
     }
     // SAFETY: the caller passes a valid count.
     let room = unsafe { *count } as usize;
-    // With many devices, the look-up of each one would take too long.
+    // With many devices, a look-up for every device would take too long.
     let varies = call.config.devices.iter().any(|device| !device.varies.is_empty());
     for (index, members) in groups.iter().take(room).enumerate() {
         // SAFETY: the caller passes space for `*count` elements, and the index is below that.

@@ -57,7 +57,8 @@ impl State {
         state
     }
 
-    /// Reads the configuration again if it changed. If another process is writing the file, the old text stays in use.
+    /// Reads the configuration again if it changed. If another process is writing the file at this time, the driver continues to use the
+    /// old text.
     pub(crate) fn refresh(&mut self) {
         let seen = state_of(&self.path);
         if seen.is_some() && seen == self.seen {

@@ -112,8 +112,8 @@ pub(crate) unsafe extern "system" fn destroy(
     object::release("vkDestroySurfaceKHR", "surface", surface.as_raw());
 }
 
-/// Size in bytes of the largest platform part, which is that of the display surface. It has 48 bytes if 64-bit handles are aligned to 8
-/// bytes.
+/// Size in bytes of the largest platform part, which belongs to the display surface. The part has 48 bytes if 64-bit handles are aligned to
+/// 8 bytes.
 const UNION: usize = 32 + 2 * align_of::<u64>();
 
 /// Beginning of the loader's surface object (DRV-171), which a driver without its own surfaces reads.

@@ -28,7 +28,8 @@ pub(crate) const CREATE_DEVICE_CALLBACK: i32 = 2;
 /// `VkLayerFunction::VK_LOADER_FEATURES`.
 pub(crate) const FEATURES: i32 = 3;
 
-/// `VkLayerInstanceLink`, which each layer has. It contains the functions of the next layer, or of the loader below the last one.
+/// Value of `VkLayerInstanceLink`, which each layer has. It contains the functions of the next layer. For the last layer, it contains the
+/// functions of the loader.
 #[repr(C)]
 pub(crate) struct InstanceLink {
     pub(crate) next: *mut InstanceLink,

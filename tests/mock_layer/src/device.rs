@@ -57,7 +57,7 @@ unsafe fn read_nodes(mut next: *const c_void) -> Nodes {
 /// Implements `vkCreateDevice` of layer `N`.
 ///
 /// # Safety
-/// The parameters are valid for this Vulkan command, and the chain has the nodes of the loader.
+/// The parameters are valid for this Vulkan command, and the chain contains the link structures of the loader.
 pub(crate) unsafe extern "system" fn create_device<const N: usize>(
     physical_device: vk::PhysicalDevice,
     info: *const vk::DeviceCreateInfo<'_>,
@@ -93,23 +93,23 @@ pub(crate) unsafe extern "system" fn create_device<const N: usize>(
         unsafe { *device = vk::Device::from_raw(wrong) };
     }
     let inner = vk::PhysicalDevice::from_raw(layer.inner(physical_device.as_raw() as usize) as u64);
-    // SAFETY: the nodes belong to this call.
+    // SAFETY: the structures belong to this call's chain, which the caller passed.
     let Some(link) = (unsafe { advance(&nodes) }) else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
     // SAFETY: the caller passes a readable place for the handle.
     let given = unsafe { *device };
-    // SAFETY: the caller passes valid parameters, and the layer below returned the function.
+    // SAFETY: the caller passes valid parameters, and the next layer returned the function.
     let mut result = unsafe { call_down(&layer, inner, &*info, allocator, device, link.0) };
     if layer.config.lists("retry", "vkCreateDevice") {
         layer.journal(&format!("vkCreateDevice retried after {}", result.as_raw()));
-        // SAFETY: the caller passes valid parameters, and the layer below returned the function.
+        // SAFETY: the caller passes valid parameters, and the next layer returned the function.
         result = unsafe { call_down_again(&layer, (inner, info, allocator), device, given, link, result) };
     }
     if result != vk::Result::SUCCESS {
         return result;
     }
-    // SAFETY: the layers below have created the device from this physical device, and the nodes live until this call returns.
+    // SAFETY: the next layers have created the device from this physical device, and the structures are valid until this call returns.
     unsafe {
         keep_nodes(&layer, &*info, &nodes);
         remember::<N>(&layer, inner, *device, &nodes, link.1);
@@ -118,7 +118,7 @@ pub(crate) unsafe extern "system" fn create_device<const N: usize>(
     unsafe { inquire::ask_device(&layer, *device, link.1) };
     inquire::stray_device(&layer, nodes.set_loader_data);
     if layer.wraps() {
-        // SAFETY: the handle came from the call below, and the callback belongs to the same loader.
+        // SAFETY: the next layer created the device, and the callback belongs to the same loader.
         unsafe { *device = wrap::device(&layer, *device, nodes.set_loader_data) };
     }
     match layer.config.number_of("fail-after", "vkCreateDevice") {
@@ -127,13 +127,13 @@ pub(crate) unsafe extern "system" fn create_device<const N: usize>(
     }
 }
 
-/// Returns the look-up functions below this layer. Afterwards, the shared structure points to the link of the next layer.
+/// Returns the look-up functions of the next layer. Afterwards, the shared structure points to the link of the next layer.
 ///
 /// # Safety
-/// The link node is live.
+/// The link structure is valid.
 unsafe fn advance(nodes: &Nodes) -> Option<Link> {
     let node = nodes.link?;
-    // SAFETY: the node is live and its union has a link.
+    // SAFETY: the structure is valid, and its union contains a link.
     unsafe {
         let link = (*node).content.link;
         (*node).content.link = (*link).next;
@@ -141,13 +141,13 @@ unsafe fn advance(nodes: &Nodes) -> Option<Link> {
     }
 }
 
-/// Reads the loader's structures again after the call below returned.
+/// Reads the loader's structures again after the next layer's function returned.
 ///
 /// # Safety
-/// `info` is valid, and `nodes` are the nodes in its chain.
+/// `info` is valid, and `nodes` contains the loader's structures in its chain.
 unsafe fn keep_nodes(layer: &Layer, info: &vk::DeviceCreateInfo<'_>, nodes: &Nodes) {
     let Some(node) = nodes.link else { return };
-    // SAFETY: the caller's chain is live, and the union of a link node has a link.
+    // SAFETY: the caller's chain is valid, and the union of a link structure contains a link.
     unsafe {
         let again = read_nodes(info.p_next);
         let same = again.seen == nodes.seen && again.link == nodes.link;
@@ -155,11 +155,11 @@ unsafe fn keep_nodes(layer: &Layer, info: &vk::DeviceCreateInfo<'_>, nodes: &Nod
     }
 }
 
-/// Calls the next `vkCreateDevice` again, after it returned `first`. If the first call succeeded, destroys its device before the second
-/// call.
+/// Calls the next `vkCreateDevice` again, after it returned `first`. If the first call succeeded, the function destroys the first device
+/// before the second call.
 ///
 /// # Safety
-/// The parameters are those of `call_down`, and `given` is the value of the handle before the first call.
+/// The parameters are the same as for `call_down`, and `given` is the value of the handle before the first call.
 unsafe fn call_down_again(
     layer: &Layer,
     (inner, info, allocator): (
@@ -186,8 +186,8 @@ unsafe fn call_down_again(
 /// Calls the next `vkCreateDevice`, with the changes of the configuration.
 ///
 /// # Safety
-/// All parameters except `next` are those that the layer received, with the handles below the layer. `next` is the look-up function below
-/// the layer.
+/// All parameters except `next` are the layer's own parameters, with handles of the next layer. `next` is the look-up function of the next
+/// layer.
 unsafe fn call_down(
     layer: &Layer,
     physical_device: vk::PhysicalDevice,
@@ -201,7 +201,7 @@ unsafe fn call_down(
         layer.journal("vkCreateDevice unknown-instance");
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
-    // SAFETY: the look-up came from the link, and the handle from the call below.
+    // SAFETY: the look-up function comes from the link, and the next layer created the instance.
     let found = unsafe { typed::<vk::PFN_vkCreateDevice>(next(instance.handle, c"vkCreateDevice".as_ptr())) };
     let Some(create) = found else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
@@ -226,7 +226,7 @@ unsafe fn call_down(
 /// Stores the layer's data about a device, and creates the extra devices of that device.
 ///
 /// # Safety
-/// `device` came from the call below, and was created from `physical_device`.
+/// The next layer created `device` from `physical_device`.
 unsafe fn remember<const N: usize>(
     layer: &Layer,
     physical_device: vk::PhysicalDevice,
@@ -280,8 +280,7 @@ unsafe fn make_extra<const N: usize>(
         ..Default::default()
     };
     let (mut device, mut next) = (vk::Device::null(), None);
-    // SAFETY: the create info is valid and the results are writable. The look-up function is the one with which the loader identifies the
-    // layer.
+    // SAFETY: the create info is valid and the results are writable. The loader identifies the layer by this look-up function.
     let result = unsafe {
         create(
             record.handle,
@@ -316,7 +315,7 @@ pub(crate) unsafe fn make_for_instance<const N: usize>(layer: &Layer, record: &I
     let Some(device) = unsafe { devices_below(layer, record) }.first().copied() else {
         return;
     };
-    // SAFETY: the physical device came from the call below the layer.
+    // SAFETY: the next layer returned the physical device.
     let made: Vec<_> = (0..count)
         .filter_map(|_| unsafe { make_extra::<N>(layer, record, device) })
         .collect();
@@ -341,7 +340,7 @@ pub(crate) unsafe fn destroy_extra(
     let destroy = unsafe { typed::<vk::PFN_vkDestroyDevice>(next(device, c"vkDestroyDevice".as_ptr())) };
     layer.journal(&format!("extra-device destroy={}", destroy.is_some()));
     if let (Some(callback), Some(destroy)) = (callback, destroy) {
-        // SAFETY: the device is live and idle.
+        // SAFETY: the device is valid, and no other thread uses it.
         unsafe { callback(device, std::ptr::null(), destroy) };
     }
 }
@@ -377,7 +376,7 @@ pub(crate) unsafe extern "system" fn destroy_device<const N: usize>(
     layer.forget(key);
     wrap::drop_wrappers_of(&layer, key);
     if let Some(destroy) = destroy {
-        // SAFETY: the handle came from the call below at creation.
+        // SAFETY: the next layer created the device.
         unsafe { destroy(record.handle, allocator) };
     }
 }

@@ -53,8 +53,7 @@ pub(crate) unsafe fn copy_out<T: Copy>(list: &[T], count: *mut u32, out: *mut T)
 }
 
 /// Implements `vkEnumerateDeviceExtensionProperties` of layer `N`. For the layer's own name, returns the layer's list.
-/// For other names, returns the
-/// list of the call below, with the layer's extensions added if the layer advertises them.
+/// For other names, returns the list of the next layer, with the layer's extensions added if the layer advertises them.
 ///
 /// # Safety
 /// The parameters are valid for this Vulkan command.
@@ -91,7 +90,7 @@ pub(crate) unsafe extern "system" fn of_device<const N: usize>(
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
     if asked.is_some() || !layer.config.flag("advertise") {
-        // SAFETY: the arguments are the caller's, and the handle is the one below the layer.
+        // SAFETY: the caller passes valid arguments, and the handle belongs to the next layer or driver.
         return unsafe { below(inner, name, count, out) };
     }
     let mut lower = 0;

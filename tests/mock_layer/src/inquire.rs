@@ -2,9 +2,9 @@
 //!
 //! The requests are:
 //!
-//! - the look-ups below, with and without an instance (LAY-240, LAY-241);
+//! - the look-up of the next layer's functions, with and without an instance (LAY-240, LAY-241);
 //! - the look-up of a device for its own name (APP-49);
-//! - the loader's nodes until the call returns (LAY-232);
+//! - the loader's structures until the call returns (LAY-232);
 //! - the data callbacks with a foreign parent (LAY-251).
 
 use std::ffi::{CStr, CString, c_void};
@@ -25,11 +25,11 @@ pub(crate) unsafe fn ask(layer: &Layer, record: &InstanceRecord) {
     for text in layer.config.all("ask") {
         let Ok(name) = CString::new(text) else { continue };
         let answers = [vk::Instance::null(), record.handle].map(|handle| {
-            // SAFETY: the look-up functions came from the link, and the handle is null or came from the call below.
+            // SAFETY: the look-up functions come from the link, and the handle is null or was created by the next layer.
             let plain = unsafe { (record.next)(handle, name.as_ptr()) };
             let physical = record
                 .next_physical
-                // SAFETY: the caller passes valid parameters, and the layer below returned the function.
+                // SAFETY: the caller passes valid parameters, and the next layer returned the function.
                 .and_then(|next| unsafe { next(handle, name.as_ptr()) });
             (plain.is_some(), physical.is_some())
         });
@@ -68,11 +68,11 @@ pub(crate) unsafe fn call_globals(layer: &Layer, record: &InstanceRecord) {
     ));
 }
 
-/// Calls the device look-up function below the layer for each name of an `ask-device` line. Looks each name up a second time, with the
+/// Calls the next layer's device look-up function for each name in an `ask-device` line. Looks each name up a second time, with the
 /// function that the look-up returns for its own name.
 ///
 /// # Safety
-/// The device is live, and `next` is its look-up function.
+/// The device is valid, and `next` is its look-up function.
 pub(crate) unsafe fn ask_device(layer: &Layer, device: vk::Device, next: vk::PFN_vkGetDeviceProcAddr) {
     for text in layer.config.all("ask-device") {
         let Ok(name) = CString::new(text) else { continue };
@@ -133,7 +133,7 @@ pub(crate) fn stray_device(layer: &Layer, set: Option<SetDeviceLoaderData>) {
     layer.journal(&format!("stray device result={} same={same}", result.as_raw()));
 }
 
-/// Returns the value that overwrites a handle before the call below, if the configuration has one (BI-47).
+/// Returns the value that overwrites a handle before the layer calls the next function, if the configuration contains this value (BI-47).
 pub(crate) fn clobbered(layer: &Layer, kind: &str) -> Option<u64> {
     if layer.config.lists("clobber", kind) {
         return Some((&raw const GARBAGE).addr() as u64);
@@ -141,11 +141,11 @@ pub(crate) fn clobbered(layer: &Layer, kind: &str) -> Option<u64> {
     layer.config.lists("clobber", &format!("{kind}-null")).then_some(0)
 }
 
-/// Records three facts after the call below: whether the structures are still the `same`, the address of the shared structure, and whether
-/// its list of links is used up (LAY-232).
+/// Records three facts after the next function returned (LAY-232). `same` is `true` if the structures are unchanged. `node` is the address
+/// of the shared structure, and `used-up` is `true` if no link is left in it.
 ///
 /// # Safety
-/// `link` is the content of the live link structure at `node`.
+/// `link` is the content of the valid link structure at `node`.
 pub(crate) unsafe fn kept<L>(layer: &Layer, kind: &str, same: bool, node: usize, link: *mut *mut L) {
     if !layer.config.flag("keep-nodes") {
         return;

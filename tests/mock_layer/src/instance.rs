@@ -93,8 +93,8 @@ pub(crate) unsafe fn joined(names: &[*const c_char]) -> String {
     texts.join(",")
 }
 
-/// Returns the list with the elements that the configuration adds, and without the elements that the configuration removes. `owned` keeps
-/// the added strings alive.
+/// Returns the list with the elements that the configuration adds, and without the elements that the configuration removes. `owned`
+/// contains the added strings, to which the list refers.
 ///
 /// # Safety
 /// Each element is a C string.
@@ -117,14 +117,14 @@ pub(crate) unsafe fn changed(
     names
 }
 
-/// Memory that is neither an instance nor a device. A layer overwrites a handle with the address of this memory before it calls down
-/// (BI-47).
+/// Memory that is neither an instance nor a device. A layer overwrites a handle with the address of this memory before it calls the next
+/// function (BI-47).
 pub(crate) static GARBAGE: [usize; 8] = [0x5151_5151; 8];
 
 /// Implements `vkCreateInstance` of layer `N`.
 ///
 /// # Safety
-/// The parameters are valid for this Vulkan command, and the chain has the nodes of the loader.
+/// The parameters are valid for this Vulkan command, and the chain contains the link structures of the loader.
 pub(crate) unsafe extern "system" fn create_instance<const N: usize>(
     info: *const vk::InstanceCreateInfo<'_>,
     allocator: *const vk::AllocationCallbacks<'_>,
@@ -151,25 +151,25 @@ pub(crate) unsafe extern "system" fn create_instance<const N: usize>(
         // SAFETY: the caller passes a writable place for the handle.
         unsafe { *instance = vk::Instance::from_raw(wrong) };
     }
-    // SAFETY: the nodes are those of this call.
+    // SAFETY: the structures belong to this call's chain, which the caller passed.
     let Some(link) = (unsafe { advance(&nodes) }) else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
-    // SAFETY: the caller passes valid parameters, and the layer below returned the function.
+    // SAFETY: the caller passes valid parameters, and the next layer returned the function.
     let given = unsafe { *instance };
-    // SAFETY: the caller passes valid parameters, and the layer below returned the function.
+    // SAFETY: the caller passes valid parameters, and the next layer returned the function.
     let mut result = unsafe { call_down(&layer, &*info, allocator, instance, link.0) };
     let retries = layer.config.lists("retry", "vkCreateInstance");
     for _ in 0..usize::from(retries) * layer.config.number("retries").unwrap_or(1) as usize {
         layer.journal(&format!("vkCreateInstance retried after {}", result.as_raw()));
-        // SAFETY: the caller passes valid parameters, and the layer below returned the function.
+        // SAFETY: the caller passes valid parameters, and the next layer returned the function.
         result = unsafe { call_down_again(info, allocator, instance, given, link.0, result) };
     }
     if result != vk::Result::SUCCESS {
         reenter::destroy_own(own_instance);
         return result;
     }
-    // SAFETY: the layers below have created the instance, and the nodes live until this call returns.
+    // SAFETY: the next layers have created the instance, and the structures are valid until this call returns.
     unsafe { work_inside::<N>(&layer, &*info, &nodes, instance, link, own_instance) };
     match layer.config.number_of("fail-after", "vkCreateInstance") {
         Some(code) => vk::Result::from_raw(code as i32),
@@ -180,7 +180,7 @@ pub(crate) unsafe extern "system" fn create_instance<const N: usize>(
 /// Does the configured work after a successful creation, before the call returns.
 ///
 /// # Safety
-/// `instance` has the instance from the call below, and `nodes` are those of this call.
+/// `instance` contains the instance that the next layer created, and `nodes` contains the structures of this call's chain.
 unsafe fn work_inside<const N: usize>(
     layer: &Layer,
     info: &vk::InstanceCreateInfo<'_>,
@@ -189,27 +189,27 @@ unsafe fn work_inside<const N: usize>(
     link: Link,
     own_instance: vk::Instance,
 ) {
-    // SAFETY: the caller promises an instance from the call below, and the structures of this call.
+    // SAFETY: the caller guarantees an instance that the next layer created, and the structures of this call.
     let record = unsafe {
         keep_nodes(layer, info, nodes);
         remember(layer, *instance, nodes, link, own_instance)
     };
     if layer.config.flag("probe") {
-        // SAFETY: the caller passes valid parameters, and the layer below returned the function.
+        // SAFETY: the caller passes valid parameters, and the next layer returned the function.
         unsafe { probe(layer, &record) };
     }
-    // SAFETY: the caller passes valid parameters, and the layer below returned the function.
+    // SAFETY: the caller passes valid parameters, and the next layer returned the function.
     unsafe {
         inquire::ask(layer, &record);
         inquire::call_globals(layer, &record);
     }
     inquire::stray_instance(layer, nodes.set_loader_data);
     if let Some(count) = layer.config.number("instance-devices") {
-        // SAFETY: the caller passes valid parameters, and the layer below returned the function.
+        // SAFETY: the caller passes valid parameters, and the next layer returned the function.
         unsafe { device::make_for_instance::<N>(layer, &record, count) };
     }
     if layer.wraps() {
-        // SAFETY: the handle came from the call below, and the callback belongs to the same loader.
+        // SAFETY: the next layer created the instance, and the callback belongs to the same loader.
         unsafe { *instance = wrap::instance(layer, record.handle, nodes.set_loader_data) };
     }
 }
@@ -241,7 +241,7 @@ unsafe fn record_creation(layer: &Layer, info: &vk::InstanceCreateInfo<'_>, node
 /// Calls the next `vkCreateInstance`, with the changes of the configuration.
 ///
 /// # Safety
-/// `info` is valid, and `next` is the look-up function below the layer.
+/// `info` is valid, and `next` is the look-up function of the next layer.
 unsafe fn call_down(
     layer: &Layer,
     info: &vk::InstanceCreateInfo<'_>,
@@ -283,8 +283,8 @@ unsafe fn call_down(
 /// Calls the next `vkCreateInstance` again with the original arguments, after the first call returned `first`.
 ///
 /// # Safety
-/// The parameters are those of `call_down`, and `given` is the value of the handle before the first call. After a success, `instance` has
-/// the instance from the call below.
+/// The parameters are the same as for `call_down`, and `given` is the value of the handle before the first call. After a success,
+/// `instance` contains the instance that the next layer created.
 unsafe fn call_down_again(
     info: *const vk::InstanceCreateInfo<'_>,
     allocator: *const vk::AllocationCallbacks<'_>,
@@ -305,13 +305,13 @@ unsafe fn call_down_again(
     }
 }
 
-/// Returns the look-up functions below this layer. Afterwards, the shared structure points to the link of the next layer (LAY-232).
+/// Returns the look-up functions of the next layer. Afterwards, the shared structure points to the link of the next layer (LAY-232).
 ///
 /// # Safety
-/// The link node is live.
+/// The link structure is valid.
 unsafe fn advance(nodes: &Nodes) -> Option<Link> {
     let node = nodes.link?;
-    // SAFETY: the node is live and its union has a link.
+    // SAFETY: the structure is valid, and its union contains a link.
     unsafe {
         let link = (*node).content.link;
         (*node).content.link = (*link).next;
@@ -319,13 +319,13 @@ unsafe fn advance(nodes: &Nodes) -> Option<Link> {
     }
 }
 
-/// Reads the loader's structures again after the call below returned.
+/// Reads the loader's structures again after the next layer's function returned.
 ///
 /// # Safety
-/// `info` is valid, and `nodes` are the nodes in its chain.
+/// `info` is valid, and `nodes` contains the loader's structures in its chain.
 unsafe fn keep_nodes(layer: &Layer, info: &vk::InstanceCreateInfo<'_>, nodes: &Nodes) {
     let Some(node) = nodes.link else { return };
-    // SAFETY: the caller's chain is live, and the union of a link node has a link.
+    // SAFETY: the caller's chain is valid, and the union of a link structure contains a link.
     unsafe {
         let again = read_nodes(info.p_next);
         let same = again.seen == nodes.seen && again.link == nodes.link;
@@ -345,7 +345,7 @@ const USED_LATER: [&CStr; 5] = [
 /// Stores the layer's data about an instance.
 ///
 /// # Safety
-/// `handle` came from the call below.
+/// The next layer created the instance `handle`.
 unsafe fn remember(
     layer: &Layer,
     handle: vk::Instance,
@@ -370,10 +370,10 @@ unsafe fn remember(
     record
 }
 
-/// Returns the physical devices that the call below reports.
+/// Returns the physical devices that the next layer reports.
 ///
 /// # Safety
-/// The record's instance is live.
+/// The record's instance is valid.
 pub(crate) unsafe fn devices_below(layer: &Layer, record: &InstanceRecord) -> Vec<vk::PhysicalDevice> {
     // SAFETY: the instance is live, and the function of this name has this signature.
     let found = unsafe {
@@ -463,7 +463,7 @@ pub(crate) unsafe extern "system" fn destroy_instance<const N: usize>(
     // SAFETY: the function of this name has this signature.
     let destroy = unsafe { typed::<vk::PFN_vkDestroyInstance>(layer.below(key, c"vkDestroyInstance")) };
     if let Some(destroy) = destroy.filter(|_| !stays) {
-        // SAFETY: the handle came from the call below at creation.
+        // SAFETY: the next layer created the instance.
         unsafe { destroy(record.handle, allocator) };
     }
     layer.forget(key);

@@ -19,7 +19,7 @@ pub(crate) const IDENTITIES: usize = 4;
 /// Data of this layer about an instance.
 #[derive(Clone)]
 pub(crate) struct InstanceRecord {
-    /// Handle that came from the call below.
+    /// Handle that the next layer or the loader created.
     pub(crate) handle: vk::Instance,
     pub(crate) next: vk::PFN_vkGetInstanceProcAddr,
     pub(crate) next_physical: Option<GetPhysicalDeviceProcAddr>,
@@ -33,7 +33,7 @@ pub(crate) struct InstanceRecord {
 /// Data of this layer about a device.
 #[derive(Clone)]
 pub(crate) struct DeviceRecord {
-    /// Handle that came from the call below.
+    /// Handle that the next layer or the loader created.
     pub(crate) handle: vk::Device,
     pub(crate) next: vk::PFN_vkGetDeviceProcAddr,
     /// Dispatch word of the device's instance.
@@ -98,7 +98,7 @@ impl Layer {
             .then(|| Exclusive::enter(self.name(), command))
     }
 
-    /// Returns the handle below this layer for a handle from above.
+    /// Returns the next layer's handle for a handle that this layer returned to the application or to a layer before it.
     pub(crate) fn inner(&self, handle: usize) -> usize {
         self.state().wrappers.get(&handle).map_or(handle, |(inner, _)| *inner)
     }
@@ -127,22 +127,22 @@ impl Layer {
         Some(found)
     }
 
-    /// Looks up a function below the layer.
+    /// Looks up a function of the next layer.
     fn look_up(&self, key: usize, name: &CStr) -> vk::PFN_vkVoidFunction {
         if let Some(device) = self.device(key) {
             if self.config.lists("through-instance", &name.to_string_lossy()) {
                 let instance = self.instance(device.instance)?;
-                // SAFETY: the look-up function came from the loader's instance link, and the handle from the call below.
+                // SAFETY: the look-up function comes from the loader's instance link, and the next layer created the instance.
                 return unsafe { (instance.next)(instance.handle, name.as_ptr()) };
             }
-            // SAFETY: the look-up function came from the loader's device link, and the handle from the call below.
+            // SAFETY: the look-up function comes from the loader's device link, and the next layer created the device.
             return unsafe { (device.next)(device.handle, name.as_ptr()) };
         }
         let instance = self.instance(key)?;
-        // SAFETY: the look-up function came from the loader's instance link, and the handle from the call below.
+        // SAFETY: the look-up function comes from the loader's instance link, and the next layer created the instance.
         let found = unsafe { (instance.next)(instance.handle, name.as_ptr()) };
         match (found, instance.next_physical) {
-            // SAFETY: the caller passes valid parameters, and the layer below returned the function.
+            // SAFETY: the caller passes valid parameters, and the next layer returned the function.
             (None, Some(physical)) => unsafe { physical(instance.handle, name.as_ptr()) },
             _ => found,
         }

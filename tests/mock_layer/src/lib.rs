@@ -18,23 +18,23 @@
 //! | `through-instance NAME` | look up the next function for a device command with the next `vkGetInstanceProcAddr` |
 //! | `answer-null NAME` | return NULL in the look-up of a command |
 //! | `intercept NAME` | record each call of a command |
-//! | `fail NAME N` | return a result without calling down; 0 for success |
-//! | `fail-after NAME N` | `vkCreateInstance`, `vkCreateDevice`: call down, then return a result |
-//! | `retry NAME` | `vkCreateInstance`, `vkCreateDevice`, in the lowest layer: call down again; destroy the object of a first success before |
+//! | `fail NAME N` | return a result without a call of the next function; 0 for success |
+//! | `fail-after NAME N` | `vkCreateInstance`, `vkCreateDevice`: call the next function, then return a result |
+//! | `retry NAME` | `vkCreateInstance`, `vkCreateDevice`, in the last layer: call the next function again; if the first call succeeded, destroy its object before |
 //! | `retries N` | number of repetitions of `retry vkCreateInstance` (default 1) |
 //! | `wrap` | wrap every dispatchable object |
-//! | `api-version N` | change the application's version in the call below |
-//! | `add-instance-extension NAME`, `add-device-extension NAME` | add an extension in the call below |
-//! | `remove-instance-extension NAME`, `remove-device-extension NAME` | remove an extension in the call below |
-//! | `clobber instance`, `clobber device` | overwrite the handle before the call below; with `-null` appended, by NULL |
-//! | `ask NAME` | call both look-up functions below, with and without an instance, after a successful `vkCreateInstance` |
-//! | `call-globals` | call the three global queries that can be looked up below without an instance, and record the results |
-//! | `ask-device NAME` | look up a command below after a successful `vkCreateDevice`, directly and through the looked-up `vkGetDeviceProcAddr` |
+//! | `api-version N` | pass another application version to the next function |
+//! | `add-instance-extension NAME`, `add-device-extension NAME` | add an extension for the next function |
+//! | `remove-instance-extension NAME`, `remove-device-extension NAME` | remove an extension for the next function |
+//! | `clobber instance`, `clobber device` | overwrite the handle before the next function is called; with `-null` appended, the value is NULL |
+//! | `ask NAME` | call both look-up functions of the next layer, with and without an instance, after a successful `vkCreateInstance` |
+//! | `call-globals` | look up the three global queries in the next layer without an instance, call them, and record the results |
+//! | `ask-device NAME` | look up a command of the next layer after a successful `vkCreateDevice`, directly and through the looked-up `vkGetDeviceProcAddr` |
 //! | `hand-on NAME` | pass a call of a device command on with an object of the layer in place of the device |
-//! | `keep-nodes` | use the loader's structures again after the call below has returned |
+//! | `keep-nodes` | use the loader's structures again after the next function has returned |
 //! | `stray-parent` | call the data callbacks with an object of an instance or device that does not exist |
 //! | `exclusive` | end the process if creation, destruction or enumeration runs on two threads at the same time |
-//! | `probe` | call down in `vkCreateInstance` and `vkCreateDevice` after the call below has succeeded |
+//! | `probe` | use the new object in `vkCreateInstance` and `vkCreateDevice` after the next function has succeeded |
 //! | `reenter NAME` | call the loader's exported functions in a command |
 //! | `own-instance` | create an instance through the loader in `vkCreateInstance` |
 //! | `extra-devices N`, `instance-devices N` | create devices through the callback, in `vkCreateDevice` or `vkCreateInstance` |

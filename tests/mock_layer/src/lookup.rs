@@ -1,4 +1,4 @@
-//! Look-up functions of a layer, which return its own functions and those that the layer passes on.
+//! Look-up functions of a layer. They return functions of the layer, and functions that the layer passes on.
 
 use std::ffi::{CStr, c_char};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::{device, extensions, instance, own, physical, thunk, wrap};
 macro_rules! erased {
     ($function:expr, $kind:ty) => {{
         let function: $kind = $function;
-        // SAFETY: the value stays a function pointer. The caller converts it to the type that belongs to the name.
+        // SAFETY: only the type of the function pointer changes. The caller converts the result to the type that belongs to the name.
         Some(unsafe { std::mem::transmute::<$kind, unsafe extern "system" fn()>(function) })
     }};
 }
@@ -51,8 +51,8 @@ fn written_for_device<const N: usize>(layer: &Layer, name: &str) -> vk::PFN_vkVo
     }
 }
 
-/// Returns a command that the layer passes on: unchanged, or through a thunk that records each call. `below` is the function below the
-/// layer. If it is missing, the command cannot be intercepted.
+/// Returns a command that the layer passes on: unchanged, or through a thunk that records each call. `below` is the next layer's function.
+/// If this function is missing, the layer cannot intercept the command.
 fn passed_on(layer: &Layer, name: &str, below: vk::PFN_vkVoidFunction) -> vk::PFN_vkVoidFunction {
     let seen = layer.wraps()
         || layer.config.lists("intercept", name)
@@ -102,7 +102,7 @@ pub(crate) unsafe extern "system" fn get_instance_proc_addr<const N: usize>(
         return None;
     }
     let inner = layer.inner(handle.as_raw() as usize);
-    // SAFETY: `handle` is a live instance or a wrapper of one, and the name is a C string.
+    // SAFETY: `handle` is a valid instance or the wrapper of an instance, and the name is a C string.
     let below = unsafe { layer.below(dispatch_word(inner), CStr::from_ptr(name)) };
     passed_on(&layer, text, below)
 }
@@ -125,9 +125,9 @@ pub(crate) unsafe extern "system" fn get_physical_device_proc_addr<const N: usiz
         return None;
     }
     let inner = layer.inner(handle.as_raw() as usize);
-    // SAFETY: `handle` is a live instance or a wrapper of one.
+    // SAFETY: `handle` is a valid instance or the wrapper of an instance.
     let record = layer.instance(unsafe { dispatch_word(inner) })?;
-    // SAFETY: the look-up function came from the loader's link, and the handle from the call below.
+    // SAFETY: the look-up function comes from the loader's link, and the next layer created the instance.
     let below = record
         .next_physical
         .and_then(|next| unsafe { next(record.handle, name) });
@@ -152,7 +152,7 @@ pub(crate) unsafe extern "system" fn get_device_proc_addr<const N: usize>(
         return None;
     }
     let inner = layer.inner(handle.as_raw() as usize);
-    // SAFETY: `handle` is a live device or a wrapper of one, and the name is a C string.
+    // SAFETY: `handle` is a valid device or the wrapper of a device, and the name is a C string.
     let below = unsafe { layer.below(dispatch_word(inner), CStr::from_ptr(name)) }?;
     written_for_device::<N>(&layer, text).or_else(|| passed_on(&layer, text, Some(below)))
 }

@@ -37,7 +37,7 @@ pub(crate) unsafe extern "system" fn devices<const N: usize>(
 ) -> vk::Result {
     let layer = layer(N);
     let _exclusive = layer.exclusive("vkEnumeratePhysicalDevices");
-    // SAFETY: the handle is a live instance, or a wrapper of one.
+    // SAFETY: the handle is a valid instance, or the wrapper of an instance.
     let key = unsafe { dispatch_word(layer.inner(instance.as_raw() as usize)) };
     let Some(record) = layer.instance(key) else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
@@ -53,7 +53,7 @@ pub(crate) unsafe extern "system" fn devices<const N: usize>(
     }
 }
 
-/// If the configuration requests this, reports no devices in the first query for their number.
+/// If the configuration requests this, reports no devices in the first query for the number of devices.
 ///
 /// # Safety
 /// `count` is writable.
@@ -65,7 +65,7 @@ unsafe fn come_late(layer: &Layer, count: *mut u32, counts_only: bool) {
     }
 }
 
-/// If the configuration requests this, reports the largest possible number in a query for the number alone.
+/// If the configuration requests this, reports the largest possible number when a query asks only for the number.
 ///
 /// # Safety
 /// `count` is writable.
@@ -102,7 +102,7 @@ pub(crate) unsafe extern "system" fn groups_khr<const N: usize>(
     unsafe { groups_by_name::<N>(c"vkEnumeratePhysicalDeviceGroupsKHR", instance, count, out) }
 }
 
-/// Passes the call down, and changes the handles of each group.
+/// Calls the next function, and changes the handles of each group.
 ///
 /// # Safety
 /// The parameters are valid for this Vulkan command.
@@ -115,14 +115,14 @@ unsafe fn groups_by_name<const N: usize>(
     let layer = layer(N);
     let _exclusive = layer.exclusive("vkEnumeratePhysicalDeviceGroups");
     let inner = layer.inner(instance.as_raw() as usize);
-    // SAFETY: the handle is a live instance, or a wrapper of one.
+    // SAFETY: the handle is a valid instance, or the wrapper of an instance.
     let key = unsafe { dispatch_word(inner) };
     // SAFETY: the functions of both names have this signature.
     let below = unsafe { typed::<vk::PFN_vkEnumeratePhysicalDeviceGroups>(layer.below(key, name)) };
     let Some(below) = below else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
-    // SAFETY: the arguments are the caller's, and the handle is the one below the layer.
+    // SAFETY: the caller passes valid arguments, and the handle belongs to the next layer or driver.
     let result = unsafe { below(vk::Instance::from_raw(inner as u64), count, out) };
     if out.is_null() || result.as_raw() < 0 {
         // SAFETY: the caller passes a writable count.

@@ -32,7 +32,7 @@ pub(crate) struct ExtensionChain(Chain<Extensions>);
 #[repr(transparent)]
 pub(crate) struct LayerChain(Chain<Layers>);
 
-/// Records the call and its node, and returns the configured failure.
+/// Records the call and its chain structure, and returns the configured failure.
 fn begin<F>(layer: &Layer, function: &str, chain: &Chain<F>) -> Option<vk::Result> {
     let fits = chain.size as usize == size_of::<Chain<F>>();
     layer.journal(&format!(
@@ -59,16 +59,16 @@ fn growth(layer: &Layer) -> usize {
 /// Pre-instance function of the layer for `vkEnumerateInstanceVersion`.
 ///
 /// # Safety
-/// `chain` is a node of the loader, and `version` is writable.
+/// `chain` is a structure of the loader, and `version` is writable.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn mockEnumerateInstanceVersion(chain: *const VersionChain, version: *mut u32) -> vk::Result {
     let layer = layer(0);
-    // SAFETY: the loader keeps the node alive during the call.
+    // SAFETY: the loader's structure is valid during the call.
     let chain = unsafe { &(*chain).0 };
     if let Some(result) = begin(&layer, "vkEnumerateInstanceVersion", chain) {
         return result;
     }
-    // SAFETY: the node has the function of the next link, which is called with that link.
+    // SAFETY: the structure contains the function of the next link, and the layer calls the function with that link.
     let result = unsafe { (chain.next_layer)(chain.next_link.cast(), version) };
     if let Some(wanted) = layer.config.number("pre-version") {
         // SAFETY: the caller passes a writable place for the version.
@@ -80,7 +80,7 @@ unsafe extern "system" fn mockEnumerateInstanceVersion(chain: *const VersionChai
 /// Pre-instance function of the layer for `vkEnumerateInstanceExtensionProperties`.
 ///
 /// # Safety
-/// `chain` is a node of the loader, and the other parameters are valid for the command.
+/// `chain` is a structure of the loader, and the other parameters are valid for the command.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn mockEnumerateInstanceExtensionProperties(
     chain: *const ExtensionChain,
@@ -89,7 +89,7 @@ unsafe extern "system" fn mockEnumerateInstanceExtensionProperties(
     out: *mut vk::ExtensionProperties,
 ) -> vk::Result {
     let layer = layer(0);
-    // SAFETY: the loader keeps the node alive during the call.
+    // SAFETY: the loader's structure is valid during the call.
     let chain = unsafe { &(*chain).0 };
     if let Some(result) = begin(&layer, "vkEnumerateInstanceExtensionProperties", chain) {
         return result;
@@ -97,7 +97,7 @@ unsafe extern "system" fn mockEnumerateInstanceExtensionProperties(
     let added = configured(&layer, "pre-extension");
     let grown = vec![crate::extensions::property("VK_EXT_mock_grown", 1); growth(&layer)];
     if added.is_empty() && grown.is_empty() {
-        // SAFETY: the node has the function of the next link, which is called with that link.
+        // SAFETY: the structure contains the function of the next link, and the layer calls the function with that link.
         return unsafe { (chain.next_layer)(chain.next_link.cast(), name, count, out) };
     }
     let mut lower = 0;
@@ -116,7 +116,7 @@ unsafe extern "system" fn mockEnumerateInstanceExtensionProperties(
 /// Pre-instance function of the layer for `vkEnumerateInstanceLayerProperties`.
 ///
 /// # Safety
-/// `chain` is a node of the loader, and the other parameters are valid for the command.
+/// `chain` is a structure of the loader, and the other parameters are valid for the command.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn mockEnumerateInstanceLayerProperties(
     chain: *const LayerChain,
@@ -124,7 +124,7 @@ unsafe extern "system" fn mockEnumerateInstanceLayerProperties(
     out: *mut vk::LayerProperties,
 ) -> vk::Result {
     let layer = layer(0);
-    // SAFETY: the loader keeps the node alive during the call.
+    // SAFETY: the loader's structure is valid during the call.
     let chain = unsafe { &(*chain).0 };
     if let Some(result) = begin(&layer, "vkEnumerateInstanceLayerProperties", chain) {
         return result;
@@ -141,7 +141,7 @@ unsafe extern "system" fn mockEnumerateInstanceLayerProperties(
     });
     let added: Vec<_> = named.collect();
     if added.is_empty() {
-        // SAFETY: the node has the function of the next link, which is called with that link.
+        // SAFETY: the structure contains the function of the next link, and the layer calls the function with that link.
         return unsafe { (chain.next_layer)(chain.next_link.cast(), count, out) };
     }
     let mut lower = 0;

@@ -17,7 +17,7 @@ fn loader_symbol(name: &CStr) -> vk::PFN_vkVoidFunction {
     }
     // SAFETY: `dlopen` just returned the handle, and the name is a C string.
     let address = unsafe { libc::dlsym(library, name.as_ptr()) };
-    // SAFETY: the handle came from `dlopen`. The library stays loaded, because the application has opened it too.
+    // SAFETY: the handle came from `dlopen`. The library remains loaded, because the application has opened it too.
     unsafe { libc::dlclose(library) };
     // SAFETY: an exported `vk` symbol of the loader is a function, and null becomes `None`.
     unsafe { std::mem::transmute::<*mut libc::c_void, vk::PFN_vkVoidFunction>(address) }
@@ -27,9 +27,9 @@ fn loader_symbol(name: &CStr) -> vk::PFN_vkVoidFunction {
 #[cfg(windows)]
 fn loader_symbol(name: &CStr) -> vk::PFN_vkVoidFunction {
     use windows_sys::Win32::System::LibraryLoader::{GetModuleHandleW, GetProcAddress};
-    // SAFETY: the names are terminated. The library stays loaded, because the application has opened it.
+    // SAFETY: the names are terminated. The library remains loaded, because the application has opened it.
     let address = unsafe { GetProcAddress(GetModuleHandleW(windows_sys::w!("vulkan-1.dll")), name.as_ptr().cast()) };
-    // SAFETY: an exported `vk` symbol of the loader is a function of some type, and a missing one becomes `None`.
+    // SAFETY: an exported `vk` symbol of the loader is a function, and a missing symbol becomes `None`.
     unsafe { std::mem::transmute(address) }
 }
 

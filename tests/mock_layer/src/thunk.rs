@@ -23,7 +23,7 @@ const SLOTS: usize = 1536;
 
 static NAMES: RwLock<Vec<(usize, CString)>> = RwLock::new(Vec::new());
 
-/// Returns the thunk for `name` in layer `identity`. The same name always gets the same thunk.
+/// Returns the thunk for `name` in layer `identity`. The same name always has the same thunk.
 pub(crate) fn intercept(identity: usize, name: &str) -> vk::PFN_vkVoidFunction {
     let mut names = NAMES.write().unwrap_or_else(PoisonError::into_inner);
     let wanted = CString::new(name).ok()?;
@@ -57,7 +57,7 @@ unsafe extern "C" fn route(thunk: usize, first: *mut usize) -> *const c_void {
     let text = name.to_string_lossy();
     // SAFETY: the caller passes the saved register.
     let inner = layer.inner(unsafe { *first });
-    // SAFETY: the caller passes valid parameters, and the layer below returned the function.
+    // SAFETY: the caller passes valid parameters, and the next layer returned the function.
     unsafe { *first = crate::inquire::handed_on(&layer, &text, inner) };
     if layer.config.lists("intercept", &text) {
         layer.journal(&text);
@@ -68,7 +68,7 @@ unsafe extern "C" fn route(thunk: usize, first: *mut usize) -> *const c_void {
     if let Some(code) = layer.config.number_of("fail", &text) {
         return failing(code);
     }
-    // SAFETY: the first argument of every command except the global ones is a live dispatchable handle.
+    // SAFETY: the first argument of every command except the global commands is a valid dispatchable handle.
     match layer.below(unsafe { dispatch_word(inner) }, &name) {
         Some(function) => function as *const c_void,
         None => {
@@ -78,7 +78,7 @@ unsafe extern "C" fn route(thunk: usize, first: *mut usize) -> *const c_void {
     }
 }
 
-/// Returns a function that returns `code`, whatever its arguments are.
+/// Returns a function that returns `code` for all arguments.
 fn failing(code: i64) -> *const c_void {
     extern "C" fn success() -> i32 {
         vk::Result::SUCCESS.as_raw()

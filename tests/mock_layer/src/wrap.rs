@@ -50,7 +50,7 @@ unsafe fn bare_wrapper(layer: &Layer, inner: usize) -> usize {
 /// Wraps an instance. The loader's callback writes the dispatch word (LAY-251).
 ///
 /// # Safety
-/// `handle` is the instance from the call below, and `set` is the loader's callback for instances.
+/// The next layer created the instance `handle`, and `set` is the loader's callback for instances.
 pub(crate) unsafe fn instance(layer: &Layer, handle: vk::Instance, set: Option<SetInstanceLoaderData>) -> vk::Instance {
     // SAFETY: the caller passes a live handle.
     let wrapper = unsafe { bare_wrapper(layer, handle.as_raw() as usize) };
@@ -68,7 +68,7 @@ pub(crate) unsafe fn instance(layer: &Layer, handle: vk::Instance, set: Option<S
 /// Wraps a device. The loader's callback writes the dispatch word.
 ///
 /// # Safety
-/// `handle` is the device from the call below, and `set` is the loader's callback for devices.
+/// The next layer created the device `handle`, and `set` is the loader's callback for devices.
 pub(crate) unsafe fn device(layer: &Layer, handle: vk::Device, set: Option<SetDeviceLoaderData>) -> vk::Device {
     // SAFETY: the caller passes a live handle.
     let wrapper = unsafe { bare_wrapper(layer, handle.as_raw() as usize) };
@@ -172,7 +172,7 @@ pub(crate) fn command<const N: usize>(name: &str) -> vk::PFN_vkVoidFunction {
     }
 }
 
-/// Returns the handle below `outer`, its dispatch word, and the next implementation of the command `$name`.
+/// Returns the next layer's handle for `outer`, its dispatch word, and the next implementation of the command `$name`.
 macro_rules! below {
     ($layer:ident, $outer:expr, $kind:ty, $command:ty, $name:expr) => {{
         let inner = $layer.inner($outer.as_raw() as usize);
@@ -185,8 +185,8 @@ macro_rules! below {
     }};
 }
 
-/// Wraps a queue or command buffer that came from the call below, and leaves 0 unchanged. Also sets the dispatch word of the wrapped
-/// object, because lower layers need it, and the loader sets only that of the wrapper.
+/// Wraps a queue or command buffer of the next layer, and does not change 0. Also sets the dispatch word of the wrapped object, because the
+/// next layers need this word, and the loader sets only the dispatch word of the wrapper.
 ///
 /// # Safety
 /// `inner` is an object of `device`, whose dispatch word is `key`.
@@ -197,7 +197,7 @@ unsafe fn wrap_object(layer: &Layer, device: vk::Device, key: usize, inner: u64)
     let made = wrapper(layer, inner as usize, key);
     if let Some(set) = layer.device(key).and_then(|record| record.set_loader_data) {
         for object in [inner as usize, made] {
-            // SAFETY: the object starts with a writable dispatch word, and the device came from the call below.
+            // SAFETY: the object starts with a writable dispatch word, and the next layer created the device.
             let _ = unsafe { set(device, object as *mut c_void) };
         }
     }
@@ -209,7 +209,7 @@ unsafe extern "system" fn get_queue<const N: usize>(device: vk::Device, family: 
     let layer = layer(N);
     let (inner, key, next) = below!(layer, device, vk::Device, vk::PFN_vkGetDeviceQueue, c"vkGetDeviceQueue");
     if let Some(next) = next {
-        // SAFETY: the caller passes valid arguments, and the handle is the one below the layer. The call writes the queue.
+        // SAFETY: the caller passes valid arguments, and the handle belongs to the next layer or driver. The call writes the queue.
         unsafe {
             next(inner, family, index, out);
             *out = vk::Queue::from_raw(wrap_object(&layer, inner, key, (*out).as_raw()));
@@ -232,7 +232,7 @@ unsafe extern "system" fn get_queue_2<const N: usize>(
         c"vkGetDeviceQueue2"
     );
     if let Some(next) = next {
-        // SAFETY: the arguments are the caller's, and the handle is the one below the layer. The call writes the queue.
+        // SAFETY: the caller passes valid arguments, and the handle belongs to the next layer or driver. The call writes the queue.
         unsafe {
             next(inner, info, out);
             *out = vk::Queue::from_raw(wrap_object(&layer, inner, key, (*out).as_raw()));
@@ -318,11 +318,11 @@ unsafe extern "system" fn submit<const N: usize>(
     for (copy, list) in copies.iter_mut().zip(&lists) {
         copy.p_command_buffers = list.as_ptr();
     }
-    // SAFETY: the copies outlive the call.
+    // SAFETY: the copies are valid until the call returns.
     unsafe { next(inner, count, copies.as_ptr(), fence) }
 }
 
-/// Implements `vkQueueSubmit2` and its alias; `name` is the called one.
+/// Implements `vkQueueSubmit2` and its alias. `name` is the name of the called command.
 unsafe fn submit_2_by_name<const N: usize>(
     name: &std::ffi::CStr,
     queue: vk::Queue,
@@ -349,7 +349,7 @@ unsafe fn submit_2_by_name<const N: usize>(
     for (copy, list) in copies.iter_mut().zip(&lists) {
         copy.p_command_buffer_infos = list.as_ptr();
     }
-    // SAFETY: the copies outlive the call.
+    // SAFETY: the copies are valid until the call returns.
     unsafe { next(inner, count, copies.as_ptr(), fence) }
 }
 

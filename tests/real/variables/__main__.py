@@ -5,8 +5,8 @@ python3 tests/real/variables VKLOADER LIBRARY [ROOT...]
 Each ROOT is a folder with a whole system, by default this one, and bubblewrap starts programs in it. Candidates are all variables that the
 drivers read during `vkloader catalogue update`, and all names in the library of a driver with a device. Each candidate gets several values.
 The script first sets all candidates at the same time. If the catalogue changes, the script tries halves of the candidates, until it has
-found single variables. A variable counts as harmless only if a driver with a device reads it, because a driver may use other variables only
-with a device. The script stores its results in target/variables.json, and continues an interrupted run with the next value.
+found single variables. A variable is treated as harmless only if a driver with a device reads it, because a driver may use other variables
+only with a device. The script stores its results in target/variables.json, and continues an interrupted run with the next value.
 """
 
 import json

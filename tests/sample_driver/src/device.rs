@@ -65,7 +65,7 @@ pub(crate) unsafe extern "system" fn destroy(device: vk::Device, _: *const vk::A
 /// Implements `vkGetDeviceQueue`. The device has only one queue.
 pub(crate) unsafe extern "system" fn queue(device: vk::Device, _: u32, _: u32, out: *mut vk::Queue) {
     let device = device.as_raw() as *mut Device;
-    // SAFETY: the handle came from `create` and is alive.
+    // SAFETY: the handle came from `create`, and the object is not destroyed.
     let queue = unsafe { &raw mut (*device).queue };
     // SAFETY: the caller of the command passes a place for the handle.
     unsafe { *out = vk::Queue::from_raw(queue as u64) };

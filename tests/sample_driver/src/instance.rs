@@ -105,7 +105,7 @@ pub(crate) unsafe extern "system" fn devices(
     out: *mut vk::PhysicalDevice,
 ) -> vk::Result {
     let instance = instance.as_raw() as *mut Instance;
-    // SAFETY: the handle came from `create` and is alive.
+    // SAFETY: the handle came from `create`, and the object is not destroyed.
     let device = unsafe { &raw mut (*instance).device };
     // SAFETY: the caller of the command passes a count and an array of that length.
     unsafe { one(vk::PhysicalDevice::from_raw(device as u64), count, out) }

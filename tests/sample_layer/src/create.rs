@@ -88,8 +88,8 @@ pub(crate) unsafe extern "system" fn create_device(
     let link = unsafe { &*node.link };
     let (find, next) = (link.get_instance_proc_addr, link.get_device_proc_addr);
     node.link = link.next;
-    // SAFETY: the look-up function comes from the link, and gets the instance of the physical device. The function of this name has this
-    // type.
+    // SAFETY: the look-up function comes from the link, and the instance is the instance of the physical device. The function of this name
+    // has this type.
     let create = unsafe { typed::<vk::PFN_vkCreateDevice>(find(instance.handle, c"vkCreateDevice".as_ptr())) };
     let Some(create) = create else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;

@@ -35,7 +35,7 @@ pub(crate) unsafe extern "system" fn vkNegotiateLoaderLayerInterfaceVersion(
     interface.version = INTERFACE_VERSION;
     interface.get_instance_proc_addr = Some(get_instance_proc_addr);
     interface.get_device_proc_addr = Some(get_device_proc_addr);
-    // The layer adds no physical-device command and wraps no instance, so it needs no such function.
+    // The layer adds no physical-device command and wraps no instance, so it does not need this function.
     interface.get_physical_device_proc_addr = None;
     vk::Result::SUCCESS
 }

@@ -58,7 +58,7 @@ unsafe extern "system" fn create(kind: *const GUID, out: *mut *mut c_void) -> HR
 
 /// Replacement for the library's `GetProcAddress`.
 pub(super) unsafe extern "system" fn look_up(module: HMODULE, name: *const c_char) -> FARPROC {
-    // SAFETY: the library passes valid arguments; a number below 65536 may replace the name.
+    // SAFETY: the library passes valid arguments. A number below 65536 can replace the name.
     let found = unsafe { GetProcAddress(module, name.cast()) };
     // SAFETY: the name is not a number, so it is a terminated string.
     if found.is_none() || name.addr() < 1 << 16 || unsafe { CStr::from_ptr(name) } != c"CreateDXGIFactory1" {

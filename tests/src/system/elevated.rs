@@ -1,4 +1,4 @@
-//! Starts a child with elevated privileges (APP-211), as a real system does.
+//! Starts a child with elevated privileges (APP-211), in the same way as a real system.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

@@ -1,8 +1,9 @@
 //! Chooses the privileges that the library under test finds in its process (APP-211).
 //!
 //! Wine reports every process as elevated, and the process that runs the tests may be elevated too. This module therefore replaces the
-//! system's function in the library's table of imports. A child counts as an ordinary process, unless its test needs an elevated one. The
-//! library's own code handles the result.
+//! system's function in the library's table of imports. A child is an ordinary process for the library, unless its test needs an elevated
+//! process.
+//! The library's own code handles the result.
 
 use std::env;
 use std::ffi::{CStr, c_char, c_void};
@@ -68,7 +69,7 @@ fn import(library: usize, name: &CStr) -> Option<*mut usize> {
     unsafe {
         let word = |offset: usize| with_exposed_provenance_mut::<u32>(library + offset).read_unaligned() as usize;
         let header = word(0x3c);
-        // The directories come after a header whose length depends on the size of addresses. The second directory is that of the imports.
+        // The directories come after a header whose length depends on the size of addresses. The second directory describes the imports.
         let mut table = word(header + 24 + if cfg!(target_pointer_width = "64") { 112 } else { 96 } + 8);
         while word(table + 12) != 0 {
             let (names, addresses) = (word(table), word(table + 16));

@@ -110,7 +110,7 @@ pub(crate) fn list(name: &str, value: &OsStr) -> OsString {
     translated.into()
 }
 
-/// Returns a command that runs `program` in a process that counts as elevated for the library under test.
+/// Returns a command that runs `program` in a process that is elevated for the library under test.
 pub(crate) fn elevated(program: &Path, _: &Path) -> Command {
     Command::new(program)
 }

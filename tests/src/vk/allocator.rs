@@ -138,7 +138,7 @@ impl State {
             return ptr::null_mut();
         }
         let layout = Layout::from_size_align(size, align).expect("requests have a power of two as alignment");
-        // SAFETY: the layout has a size above zero.
+        // SAFETY: the size of the layout is not zero.
         let block = unsafe { alloc(layout) };
         // Fills new memory with bytes other than zero, because the loader must not rely on zeros. SAFETY: the block was just allocated with
         // this size.

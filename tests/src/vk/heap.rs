@@ -1,7 +1,6 @@
-//! The heap of the C library as the library under test sees it. The heap can refuse chosen requests.
-//!
-//! Replacements in the library's table of imports take the place of the functions that request memory from the C library. Requests of
-//! drivers, layers and the test itself are therefore neither counted nor refused.
+//! Controls the C library's heap for the library under test. The heap can refuse chosen requests. This module replaces the functions that
+//! request memory from the C library, in the table of imports of the library under test. Requests of drivers, layers and the test itself
+//! are therefore neither counted nor refused.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
@@ -25,7 +24,7 @@ static OPENINGS_BEFORE: AtomicUsize = AtomicUsize::new(0);
 /// Number of blocks that the library has allocated and not freed.
 static LIVE: AtomicIsize = AtomicIsize::new(0);
 
-/// Size in bytes of the library's emergency pool. A request above this size counts as large.
+/// Size in bytes of the library's emergency pool. A larger request is regarded as large.
 const POOL: usize = 1 << 18;
 
 /// Requests that the heap refuses.
@@ -47,7 +46,7 @@ pub enum Refusal {
 pub struct Heap(());
 
 impl Heap {
-    /// Installs the replacements in the library's imports. They stay until the library is unloaded.
+    /// Installs the replacements in the library's imports. The replacements remain until the library is unloaded.
     pub fn of(vk: &Vk) -> Self {
         let object = Object::around(vk.address("vkGetInstanceProcAddr"));
         let replaced = REPLACEMENTS
@@ -259,7 +258,7 @@ impl Object {
     /// Finds the object that contains an address.
     fn around(address: usize) -> Self {
         unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
-            // SAFETY: the C library passes its description of an object, and the pair from the call below.
+            // SAFETY: the C library passes its description of an object, and the pair that `dl_iterate_phdr` received.
             let (info, found) = unsafe { (&*info, &mut *found.cast::<(usize, Option<Object>)>()) };
             // SAFETY: the C library's description states the number of segments at this address.
             let segments = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
@@ -337,7 +336,7 @@ impl Object {
         let symbols = self.address(DT_SYMTAB).expect("an object has symbols");
         let names = self.address(DT_STRTAB).expect("symbols have names");
         let symbol: *const u32 = std::ptr::with_exposed_provenance(symbols + index * SYMBOL);
-        // SAFETY: the index is that of a symbol in the table, and its name is a string in the table of names.
+        // SAFETY: the index belongs to a symbol in the table, and the symbol's name is a string in the table of names.
         unsafe {
             let name: *const c_char = std::ptr::with_exposed_provenance(names + *symbol as usize);
             CStr::from_ptr(name).to_bytes()

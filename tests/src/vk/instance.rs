@@ -220,7 +220,7 @@ impl Commands for Instance<'_> {
 
 impl Drop for Instance<'_> {
     fn drop(&mut self) {
-        // If the test has failed, the objects stay, because another failure would hide the first.
+        // If the test has failed, the objects remain, because another failure would hide the first failure.
         if !std::thread::panicking() {
             let this: &Self = self;
             call!(this, PFN_vkDestroyInstance(self.raw, self.allocator));

@@ -14,7 +14,7 @@ pub struct Ending {
 }
 
 impl Ending {
-    /// Returns `true` if the copy called `abort` deliberately. A panic in a debug build aborts too, but does not count.
+    /// Returns `true` if the copy called `abort` deliberately. A panic in a debug build aborts too, but the result is then `false`.
     pub fn aborted(&self) -> bool {
         self.signal == libc::SIGABRT && !self.stderr.contains("panicked at")
     }
@@ -39,14 +39,14 @@ pub fn isolated(body: impl FnOnce()) -> Ending {
             libc::alarm(60);
         }
         body();
-        // SAFETY: `_exit` ends this copy of the process at once, without running exit handlers that belong to the original.
+        // SAFETY: `_exit` ends this copy of the process immediately, without exit handlers that belong to the original process.
         unsafe { libc::_exit(0) };
     }
     drop(writer);
     let mut bytes = Vec::new();
     reader.read_to_end(&mut bytes).expect("the pipe can be read");
     let mut status = 0;
-    // SAFETY: the number is that of a child of this process, and the place is valid.
+    // SAFETY: `copy` is the process ID of a child of this process, and `status` is writable.
     let waited = steady::retried(|| unsafe { libc::waitpid(copy, &mut status, 0) });
     assert_eq!(waited.expect("a child can be waited for"), copy);
     let signal = if libc::WIFSIGNALED(status) {

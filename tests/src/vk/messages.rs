@@ -15,7 +15,7 @@ pub struct Message {
     pub types: vk::DebugUtilsMessageTypeFlagsEXT,
     /// Text of the message.
     pub text: String,
-    /// `pMessageIdName`; empty if the pointer is NULL.
+    /// Value of `pMessageIdName`, or an empty text if the pointer is NULL.
     pub id_name: String,
     /// `messageIdNumber`.
     pub id_number: i32,
@@ -27,7 +27,7 @@ pub struct Message {
 
 type Hook = Box<dyn Fn(&Message)>;
 
-/// Recorder of debug-utils messages. The recorder stays at its address, because messengers point at it.
+/// Recorder of debug-utils messages. The recorder must remain at its address, because messengers contain pointers to it.
 pub struct Messages(Box<Recorder>);
 
 struct Recorder {
@@ -141,7 +141,7 @@ pub struct Report {
     pub text: String,
 }
 
-/// Recorder of report messages. The recorder stays at its address, because callbacks point at it.
+/// Recorder of report messages. The recorder must remain at its address, because callbacks contain pointers to it.
 #[derive(Default)]
 pub struct Reports(Box<Mutex<Vec<Report>>>);
 

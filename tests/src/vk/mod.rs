@@ -1,7 +1,7 @@
 //! The loaded library in a child process, with wrappers for the calls of an application.
 //!
 //! The wrappers have safe signatures, although the caller must obey Vulkan's rules. A mistake in a test or in the library only ends the
-//! child process, and the test detects this.
+//! child process, and the test detects the end.
 
 mod allocator;
 mod device;
@@ -75,7 +75,7 @@ macro_rules! call {
     };
     ($host:expr, $name:expr, $pfn:ident($($argument:expr),*)) => {{
         let command: $crate::ash::vk::$pfn = $crate::vk::Commands::typed(&$host, $name);
-        // SAFETY: the address is that of the named command, which has this type. The test is responsible for the arguments, and a mistake
+        // SAFETY: the address belongs to the named command, which has this type. The test is responsible for the arguments, and a mistake
         // ends only its own process.
         #[allow(unused_unsafe, clippy::macro_metavars_in_unsafe, reason = "an argument may hold a call of its own")]
         unsafe { command($($argument),*) }
@@ -271,7 +271,7 @@ impl Vk {
         assert!(address != 0, "the mock exports {symbol:?}");
         assert_eq!(size_of::<F>(), size_of::<usize>());
         std::mem::forget(library);
-        // SAFETY: the address is that of the function, and the caller names the function's type.
+        // SAFETY: the address belongs to the function, and the caller names the function's type.
         unsafe { std::mem::transmute_copy(&address) }
     }
 }

@@ -4,11 +4,11 @@
 #[derive(Clone, Copy)]
 pub struct Shared<T>(pub T);
 
-// SAFETY: the values are handles, or contain handles. The closures of a test pass them only to functions that any number of threads may
-// call at once.
+// SAFETY: the values are handles, or contain handles. The closures of a test pass them only to functions that any number of threads can
+// call at the same time.
 unsafe impl<T> Send for Shared<T> {}
-// SAFETY: the values are handles, or contain handles. The closures of a test pass them only to functions that any number of threads may
-// call at once.
+// SAFETY: the values are handles, or contain handles. The closures of a test pass them only to functions that any number of threads can
+// call at the same time.
 unsafe impl<T> Sync for Shared<T> {}
 
 impl<T> Shared<T> {

@@ -22,7 +22,7 @@ mod unix {
     /// that they start.
     pub fn usual_umask() {
         static SET: Once = Once::new();
-        // SAFETY: `umask` has no preconditions. A file that another thread creates at the same time gets either umask.
+        // SAFETY: `umask` has no preconditions. A file that another thread creates at the same time has either the old or the new umask.
         SET.call_once(|| unsafe {
             libc::umask(0o022);
         });

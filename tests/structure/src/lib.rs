@@ -1,5 +1,4 @@
-//! Finds modules that import each other, directly or through other modules. A person can read, test and change such a group only as a
-//! whole.
+//! Finds modules that import each other, directly or through other modules. A person can read, test and change these modules only together.
 //!
 //! [`source`] reads a crate from its root and follows `mod` declarations, and [`scope`] resolves the names in a module. [`arrows`] finds
 //! the uses of other modules, and [`graph`] finds the cycles of these uses. [`list`] compares the cycles with the allowed cycles, each of

@@ -58,8 +58,8 @@ impl Scopes {
         self.scopes.get(module).map_or(&[], |scope| scope.imports.as_slice())
     }
 
-    /// Returns the targets of a path that is written in `module`. A target is in another module or in this one. Items of other crates,
-    /// local names and whole modules have no target.
+    /// Returns the targets of a path that is written in `module`. A target can be in the same module. Items of other crates, local names
+    /// and whole modules have no target.
     pub fn resolve(&self, module: &[String], path: &[String]) -> Vec<Home> {
         let mut search = Search::default();
         self.follow(module, path, &mut search);

@@ -228,7 +228,8 @@ fn messenger(
     .result_with_success(handle)
 }
 
-/// APP-174, APP-179: creating messengers reports the lack of memory for each allocation, also while tables grow. Earlier messengers stay.
+/// APP-174, APP-179: creating messengers reports the lack of memory for each allocation, also while tables grow. Earlier messengers remain
+/// usable.
 #[test]
 fn app_179_every_allocation_of_messengers() {
     case(|scene| {

@@ -74,7 +74,8 @@ fn forgetting(scene: &mut Scene, place: usize) -> Outcome {
     outcome
 }
 
-/// DRV-188, APP-170: forgotten objects are destroyed with the callbacks of their own creation, if these have all five functions.
+/// DRV-188, APP-170: the loader destroys forgotten objects with the callbacks from their creation, if these callbacks have all five
+/// functions.
 #[test]
 fn drv_188_forgotten_objects_go_with_their_own_callbacks() {
     case(|scene| {
@@ -195,7 +196,7 @@ fn app_170_the_instances_callbacks_stand_in_for_callbacks_that_cannot_free() {
             let messages = Messages::default();
             let spec = vk.spec().extensions(&EXTENSIONS).allocator(&of_instance);
             let instance = spec.create().expect("vkCreateInstance");
-            // The instance keeps its tables of slots until its destruction.
+            // The instance stores its tables of slots until its destruction.
             instance.destroy_messenger(instance.messenger(&messages));
             let before = of_instance.live();
             let mut messenger = vk::DebugUtilsMessengerEXT::null();

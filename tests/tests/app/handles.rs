@@ -11,7 +11,7 @@ type Any = unsafe extern "system" fn(u64, u64, u64, u64, u64, u64, u64, u64, u64
 /// Calls the function with `handle` first and zero otherwise, in a forked copy of the process. Returns the last message of the copy.
 fn abort_text(address: usize, handle: u64) -> String {
     let ending = isolated(|| {
-        // SAFETY: the address is that of a trampoline. The handle check must come before any use of the other arguments.
+        // SAFETY: the address belongs to a trampoline. The handle check must come before any use of the other arguments.
         let function: Any = unsafe { std::mem::transmute(address) };
         // SAFETY: the function has this type, and a fault only ends a copy of the process.
         unsafe { function(handle, 0, 0, 0, 0, 0, 0, 0, 0, 0) };

@@ -115,7 +115,7 @@ fn app_009_the_library_can_be_unloaded() {
             }
         });
         let outcome = outcome.ok();
-        // APP-9: drivers that a query kept open are unloaded with the library.
+        // APP-9: when the library is unloaded, it also unloads drivers that a query left open.
         let end = outcome
             .journal()
             .iter()

@@ -183,7 +183,7 @@ fn app_230a_every_load_reads_the_variable() {
             let present = || is_loaded("libvulkan.so", "vulkan-1.dll");
             assert!(present());
             let mut other = vk.again();
-            // There are two handles. The library is unloaded only after both are closed.
+            // There are two handles, and the library is unloaded only after both handles are closed.
             vk.say("kept", present());
             other.reload(|| {});
         });

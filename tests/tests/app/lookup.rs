@@ -22,7 +22,8 @@ fn app_020_the_lookup_function_finds_itself() {
     });
 }
 
-/// APP-22, APP-284: the look-up finds global commands with an instance below 1.3, and not with a newer one.
+/// APP-22, APP-284: the look-up finds global commands with an instance of a version below 1.3, and does not find them
+/// with an instance of a newer version.
 #[test]
 fn app_022_global_commands_with_an_instance() {
     case(|scene| {
@@ -41,7 +42,7 @@ fn app_022_global_commands_with_an_instance() {
                     assert_eq!(vk.get(instance.raw, name) != 0, there, "{name} on {api}");
                 }
             }
-            // A handle that is not an instance counts as an instance of an old version.
+            // The loader treats a handle that is not an instance as an instance of an old version.
             let garbage = [0_u64; 4];
             assert_ne!(
                 vk.get(vk::Instance::from_raw(garbage.as_ptr() as u64), "vkCreateInstance"),

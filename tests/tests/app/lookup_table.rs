@@ -341,7 +341,7 @@ fn app_046_core_version_suppression() {
     });
 }
 
-/// APP-42, APP-46: vkGetDeviceQueue2 counts as a core command of 1.1.
+/// APP-42, APP-46: vkGetDeviceQueue2 is treated as a core command of 1.1.
 #[test]
 fn app_042_get_device_queue_2_is_suppressed_on_1_0() {
     case(|scene| {

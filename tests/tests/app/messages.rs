@@ -1,4 +1,5 @@
-//! Tests of messages: which messengers and callbacks receive each one, its form, and the order of the receivers (APP-190 to APP-200).
+//! Tests of messages: the messengers and callbacks that receive each message, the form of messages, and the order of the receivers (APP-190
+//! to APP-200).
 
 use std::ptr;
 
@@ -337,7 +338,7 @@ fn app_194_parameter_messages_are_validation() {
     });
 }
 
-/// APP-180, APP-115: a message about an aborted call is on standard error before a messenger gets it, because the messenger may end the
+/// APP-180, APP-115: a message about an aborted call is on standard error before a messenger receives it, because the messenger can end the
 /// process.
 #[test]
 fn app_180_the_line_comes_before_the_messengers() {

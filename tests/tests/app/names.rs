@@ -62,7 +62,8 @@ impl Command {
             .is_none_or(|platform| platform == "provisional" || built.contains(&platform))
     }
 
-    /// Returns the instance extensions of which one must be enabled (APP-27). The list is empty if none is needed.
+    /// Returns the instance extensions of the command (APP-27). At least one of them must be enabled. The list is empty if the command
+    /// needs no extension.
     pub(crate) fn gate(&self) -> Vec<&'static str> {
         const SURFACE: [&str; 9] = [
             "vkDestroySurfaceKHR",

@@ -93,7 +93,7 @@ fn app_234_the_file_replaces_the_variable() {
                 .logged("DRIVER", "Searching for driver manifest files")
                 .not_logged("LAYER:");
         }
-        // If the settings file has no known level, the variable stays in force.
+        // If the settings file has no known level, the variable still has an effect.
         write(
             scene,
             "xdg/config-home",

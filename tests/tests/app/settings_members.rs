@@ -27,7 +27,7 @@ fn app_245_log_locations_are_accepted_without_effect() {
                 assert_eq!(vk.instance().device_names(), ["one"]);
                 assert!(!vk.path("nowhere.log").exists());
             });
-            // The loader uses the other members as if this one were absent.
+            // The loader uses the other members as if this member were absent.
             outcome.ok().logged_with("INFO", "Using layer configurations found");
         }
         // A file with this member alone has no settings.
@@ -45,7 +45,7 @@ fn app_245_log_locations_are_accepted_without_effect() {
 }
 
 /// APP-258, APP-259, APP-262: the names of a device and of its driver appear in messages, and do not affect the selection. Names that are
-/// too long or not strings count as empty.
+/// too long or are not strings are treated as empty.
 #[test]
 fn app_258_names_of_devices_are_for_messages_only() {
     case(|scene| {

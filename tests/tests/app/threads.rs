@@ -91,7 +91,7 @@ fn app_273_lookups_on_one_instance_from_many_threads() {
     });
 }
 
-/// APP-270: all threads that enumerate the devices of one instance get the same handles.
+/// APP-270: all threads that enumerate the devices of one instance receive the same handles.
 #[test]
 fn app_270_enumeration_from_many_threads() {
     case(|scene| {

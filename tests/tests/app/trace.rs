@@ -185,7 +185,7 @@ fn trace_tells_the_variable_that_selected_others() {
     });
 }
 
-/// The trace has the duration of each call into a driver, including the last one.
+/// The trace contains the duration of each call into a driver, including the last call.
 #[test]
 fn trace_times_calls_of_drivers() {
     case(|scene| {

@@ -28,7 +28,7 @@ fn where_it_leads(function: usize, handle: u64) -> usize {
             action.sa_flags = libc::SA_SIGINFO;
             assert_eq!(libc::sigaction(libc::SIGSEGV, &action, std::ptr::null_mut()), 0);
         }
-        // SAFETY: the address is that of a trampoline, which passes its arguments on. The call ends in a fault, which ends only this forked
+        // SAFETY: the address belongs to a trampoline, which passes its arguments on. The call ends in a fault, which ends only this forked
         // copy of the process.
         unsafe { std::mem::transmute::<usize, Any>(function)(handle, 0, 0, 0, 0, 0, 0, 0, 0, 0) };
     });

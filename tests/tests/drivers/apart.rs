@@ -32,7 +32,7 @@ impl Apart {
         Some(Self { before: Some(before) })
     }
 
-    /// Puts a file or folder in place of another one, which must exist.
+    /// Replaces a file or folder, which must exist, with another file or folder.
     pub(crate) fn put(&self, own: impl AsRef<Path>, place: &str) {
         if self.before.is_some() {
             mount(Some(own.as_ref()), place.as_ref(), libc::MS_BIND | libc::MS_REC);

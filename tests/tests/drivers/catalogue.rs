@@ -60,7 +60,7 @@ fn extensions_of_known_drivers_are_listed_without_them() {
             "INFO | DRIVER",
             "libmock_one.so: its extensions are in the driver catalogue, of 2026-11-22",
         );
-        // A driver without an entry is opened, and keeps its place in the order.
+        // The loader opens a driver without an entry, at the driver's place in the order.
         file::write(scene, &both()[1..]);
         let outcome = scene.run(query);
         assert_eq!(outcome.ok().said("extensions"), [LISTED]);
@@ -129,7 +129,7 @@ fn other_drivers_and_other_machines_are_not_believed_to_have_no_device() {
         assert!(opens(scene, entry().hardware("absent").without_devices()));
         assert!(!opens(scene, entry().hardware("absent").without_devices().failed(-9)));
         assert!(opens(scene, entry().hardware("absent").without_devices().failed(-3)));
-        // A device node appeared or disappeared, a card has another kernel driver, or the kernel's version changed.
+        // A device file appeared or disappeared, a card has another kernel driver, or the kernel's version changed.
         let entries = [entry().hardware("absent"), Entry::new("one").devices(1)];
         file::write_with(scene, &entries, |known| {
             known["machine"]["fingerprint"] = "0123456789abcdef".into()
@@ -204,7 +204,7 @@ fn a_library_that_changed_is_opened() {
                 fs::copy(&library, &other).expect("a copy");
                 fs::rename(&other, &library).expect("a rename");
             }
-            // The file gets another time.
+            // Changes the modification time of the file.
             2 => {
                 let file = fs::File::options().write(true).open(&library).expect("a file");
                 file.set_modified(SystemTime::UNIX_EPOCH).expect("the owner may");

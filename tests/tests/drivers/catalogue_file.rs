@@ -1,4 +1,4 @@
-//! Writes catalogue files for scenes, and tests that the loader ignores invalid ones.
+//! Writes catalogue files for scenes, and tests that the loader ignores invalid catalogue files.
 
 use ::catalogue::{ARCHITECTURE, Fingerprint, Identity, Look, MOST_BYTES, SCHEMA, pack, unpack};
 use loader_tests::{Scene, case};

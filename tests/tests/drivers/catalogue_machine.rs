@@ -176,7 +176,7 @@ fn drv_286_elevated_processes_open_the_driver() {
     });
 }
 
-/// An elevated process reads only the system's catalogue, whatever the variables say.
+/// An elevated process reads only the system's catalogue, and ignores the variables.
 #[test]
 fn elevated_processes_read_the_catalogue_of_the_system_only() {
     case(|scene| {
@@ -212,7 +212,7 @@ fn elevated_processes_read_the_catalogue_of_the_system_only() {
     });
 }
 
-/// Folders that replace `/dev` and `/sys`, with one graphics card and its device node.
+/// Folders that replace `/dev` and `/sys`, with one graphics card and its device file.
 struct Devices {
     root: PathBuf,
 }
@@ -282,7 +282,7 @@ fn of_instance(scene: &mut Scene) -> Outcome {
     outcome
 }
 
-/// If a device comes, goes or gets another kernel driver, the loader also opens drivers that had no device.
+/// If a device appears, disappears or has another kernel driver, the loader also opens drivers that had no device.
 #[test]
 fn devices_that_come_and_go_are_seen() {
     case(|scene| {

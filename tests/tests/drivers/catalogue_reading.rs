@@ -170,8 +170,8 @@ fn what_held_when_drivers_were_asked_is_listed_once() {
     });
 }
 
-/// If the catalogue wrongly says that a driver has no device, the driver stays left out while another driver works. Only another update,
-/// other devices or another file change this.
+/// If the catalogue wrongly lists a driver as a driver without a device, the loader does not open this driver while another driver works.
+/// Only another update, other devices or another file change this.
 #[test]
 fn a_driver_that_is_left_out_is_not_asked() {
     case(|scene| {

@@ -35,15 +35,15 @@ fn drivers_that_were_left_out_take_the_place_of_those_that_fail() {
         // A driver without a device also creates an instance, which lists no device.
         scene.env("VK_LOADER_DRIVERS_DISABLE", "software.json");
         scene.run(|vk| drop(vk.instance())).ok();
-        // One open driver with a device is enough, and the others stay closed.
+        // One open driver with a device is enough, and the other drivers remain closed.
         scene.driver("bad").device("gpu");
         let outcome = scene.run(|vk| drop(vk.instance()));
         assert!(!outcome.ok().journal().contains(&"none load"));
     });
 }
 
-/// The superuser's catalogue may list a device that a user may not use. That user still gets the device of a driver that a policy would
-/// leave out (DRV-273).
+/// The superuser's catalogue can list a device that a user cannot use. This user still receives the device of a driver that the policy
+/// would omit (DRV-273).
 #[test]
 fn a_policy_leaves_no_program_without_a_device() {
     case(|scene| {

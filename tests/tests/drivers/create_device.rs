@@ -70,7 +70,7 @@ fn drv_191_device_layers_are_ignored() {
     });
 }
 
-/// DRV-195, APP-145, DRV-167: the driver also gets the features from the newer structure in the form that it knows.
+/// DRV-195, APP-145, DRV-167: the driver also receives the features from the newer structure, in the structure that it knows.
 #[test]
 fn drv_195_features2_on_a_driver_without_them() {
     const PROPERTIES2: &str = "VK_KHR_get_physical_device_properties2";
@@ -154,7 +154,7 @@ fn drv_196_the_device_is_logged_and_failures_name_the_driver() {
     });
 }
 
-/// DRV-264: a driver that succeeds with a NULL device counts as failed.
+/// DRV-264: the loader treats a driver that succeeds with a NULL device as failed.
 #[test]
 fn drv_196_a_null_device_counts_as_failure() {
     case(|scene| {
@@ -193,7 +193,8 @@ fn drv_196_only_success_makes_a_device() {
     });
 }
 
-/// DRV-199, DRV-200, DRV-209, APP-147, DRV-208: the loader writes the first word of the device, whatever value the driver wrote there.
+/// DRV-199, DRV-200, DRV-209, APP-147, DRV-208: the loader writes the first word of the device, and replaces every value that the driver
+/// wrote there.
 #[test]
 fn drv_199_the_device_leads_to_its_table() {
     case(|scene| {

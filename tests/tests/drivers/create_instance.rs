@@ -5,7 +5,7 @@ use loader_tests::vk::{Allocator, Instance};
 use loader_tests::vk::{CREATE_WINDOW_SURFACE, WINDOW_SURFACE};
 use loader_tests::{call, case};
 
-/// DRV-109, APP-95: each driver gets the requested extensions that it has, in the requested order.
+/// DRV-109, APP-95: each driver receives those requested extensions that it supports, in the requested order.
 #[test]
 fn drv_109_each_driver_gets_its_extensions_and_no_layers() {
     case(|scene| {
@@ -108,7 +108,9 @@ fn drv_110_the_extension_for_sorting_is_added() {
     });
 }
 
-/// DRV-110: the version in the manifest, and not the driver's own, decides whether the driver counts as one of version 1.0.
+/// DRV-110: the loader treats a driver as a driver of version 1.0 because of the version in its manifest, and not because of the version
+/// that the
+/// driver reports.
 #[test]
 fn drv_110_the_manifest_says_which_driver_is_old() {
     const EXTENSION: &str = "VK_KHR_get_physical_device_properties2";
@@ -206,7 +208,7 @@ fn drv_114_out_of_memory_undoes_everything() {
             let mut raw = vk::Instance::from_raw(0x1234);
             let result = vk.spec().allocator(&allocator).create_into(&mut raw);
             assert_eq!(result, vk::Result::ERROR_OUT_OF_HOST_MEMORY);
-            // APP-99: the handle keeps the value it had.
+            // APP-99: the handle remains unchanged.
             assert_eq!(raw.as_raw(), 0x1234);
             assert_eq!(allocator.live(), 0);
             vk.remove_lines("bad", &["fail"]);
@@ -217,7 +219,7 @@ fn drv_114_out_of_memory_undoes_everything() {
     });
 }
 
-/// DRV-259: a driver that succeeds with a NULL handle counts as failed.
+/// DRV-259: the loader treats a driver that succeeds with a NULL handle as failed.
 #[test]
 fn drv_111_a_null_instance_counts_as_failure() {
     case(|scene| {
@@ -289,7 +291,7 @@ fn drv_112_a_driver_without_a_destroy_function_is_dropped() {
     });
 }
 
-/// DRV-112: the loader asks drivers for every known instance and physical-device function, whatever is enabled.
+/// DRV-112: the loader asks drivers for every known instance and physical-device function, also if the function's extension is not enabled.
 #[test]
 fn drv_112_every_known_function_is_asked_for() {
     case(|scene| {

@@ -4,7 +4,7 @@ use loader_tests::ash::vk;
 use loader_tests::{call, case};
 use std::ptr;
 
-/// DRV-135, APP-131, APP-130: the query returns the driver's list. DRV-136: a short array gets a part of it.
+/// DRV-135, APP-131, APP-130: the query returns the driver's list. DRV-136: a short array receives a part of the list.
 #[test]
 fn drv_135_the_extensions_of_a_device() {
     case(|scene| {

@@ -197,7 +197,7 @@ fn drv_128_handles_are_stable() {
     });
 }
 
-/// DRV-128: a handle that was first returned in a short array stays the same.
+/// DRV-128: a handle that the loader first returned in a short array does not change.
 #[test]
 fn drv_128_handles_from_a_short_array_stay() {
     case(|scene| {
@@ -359,7 +359,8 @@ fn drv_131_a_driver_that_failed_is_released() {
     });
 }
 
-/// DRV-131, DRV-237: a failing enumeration does not release a driver whose device the application still holds, and the failure is returned.
+/// DRV-131, DRV-237: if an enumeration fails, the loader returns the failure, and does not release a driver whose device the application
+/// still uses.
 #[test]
 fn drv_131_a_driver_with_a_device_in_use_stays() {
     case(|scene| {
@@ -424,7 +425,7 @@ fn drv_120_an_incomplete_list_is_asked_for_anew() {
     });
 }
 
-/// APP-122: objects that were created in a released driver are destroyed first, and all others stay.
+/// APP-122: objects that were created in a released driver are destroyed first, and all other objects remain.
 #[test]
 fn app_122_objects_in_a_released_driver_are_destroyed_first() {
     case(|scene| {

@@ -122,7 +122,7 @@ fn drv_080_the_extension_without_the_structure_is_a_warning() {
     });
 }
 
-/// DRV-80, APP-103: the structure may be anywhere in the chain, and only the first one counts.
+/// DRV-80, APP-103: the structure can be anywhere in the chain, and only the first structure has an effect.
 #[test]
 fn drv_080_the_first_structure_of_the_chain_counts() {
     case(|scene| {
@@ -183,7 +183,8 @@ fn drv_082_an_empty_list_is_a_warning() {
     });
 }
 
-/// Runs with an invalid entry between two valid ones. Expects that the invalid entry is skipped with this message.
+/// Runs with an invalid entry between two valid entries. Expects that the loader skips the invalid entry and writes
+/// this message.
 #[track_caller]
 fn one_bad_entry(scene: &mut Scene, message: &str) -> Outcome {
     // The look-up of the invalid entries lacks required functions. This function is optional.

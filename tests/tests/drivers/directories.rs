@@ -1,4 +1,4 @@
-//! Tests of the folders on Linux, and of the files in them that count as manifests (DRV-21 to DRV-23).
+//! Tests of the folders on Linux, and of the files in these folders that the loader reads as manifests (DRV-21 to DRV-23).
 
 use loader_tests::symlink;
 use std::fs;
@@ -32,7 +32,7 @@ fn drv_021_the_base_directories_in_their_order() {
     });
 }
 
-/// DRV-21, DRV-22: without the two `*_HOME` variables the home folder is used. An empty variable counts as unset.
+/// DRV-21, DRV-22: without the two `*_HOME` variables the home folder is used. The loader treats an empty variable as unset.
 #[test]
 fn drv_021_home_stands_in_for_the_home_variables() {
     case(|scene| {
@@ -89,7 +89,7 @@ fn drv_021_the_lists_have_their_defaults() {
             .unset("VK_DRIVER_FILES")
             .unset("XDG_CONFIG_DIRS")
             .unset("XDG_DATA_DIRS")
-            // The search finds drivers of this machine in these folders, and the filter keeps the drivers closed.
+            // The search finds drivers of this machine in these folders, and the filter prevents the loader from opening them.
             .env("VK_LOADER_DRIVERS_DISABLE", "*")
             .env("VK_LOADER_LAYERS_DISABLE", "~all~");
         let outcome = scene.run(|vk| drop(vk.spec().create()));

@@ -72,7 +72,7 @@ fn drv_161_display_queries_pass_through() {
     });
 }
 
-/// DRV-161 table: the loader emulates the newer display queries with the older ones.
+/// DRV-161 table: the loader emulates the newer display queries with the older queries.
 #[test]
 fn drv_161_newer_display_queries_are_emulated() {
     case(|scene| {
@@ -250,7 +250,7 @@ fn drv_161_emulated_display_queries_and_small_rooms() {
                 let written = list.iter().filter(|one| one.display_properties.display != NONE).count();
                 (result, count, written)
             };
-            // The driver has one display. An array without space counts as too small (APP-61).
+            // The driver has one display. The loader treats an array without space as too small (APP-61).
             assert_eq!(fill(0), (vk::Result::INCOMPLETE, 0, 0));
             assert_eq!(fill(3), (vk::Result::SUCCESS, 1, 1));
             vk.add_lines("a", &format!("grow {OLDER} 50"));

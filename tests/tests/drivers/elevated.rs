@@ -97,7 +97,7 @@ fn drv_024_the_driver_filters_are_ignored() {
     });
 }
 
-/// DRV-31, DRV-30: direct drivers work, and variables that only order devices count. DRV-132: the ID filters do not count.
+/// DRV-31, DRV-30: direct drivers work, and variables that only order devices have an effect. DRV-132: the ID filters have no effect.
 #[test]
 fn drv_031_direct_drivers_and_the_order_of_devices() {
     case(|scene| {
@@ -131,7 +131,7 @@ fn drv_030_logging_can_be_asked_for() {
     });
 }
 
-/// APP-211: the same scene without privileges gives other results, so the tests above show the effect of privileges.
+/// APP-211: the same scene without privileges has other results, so the tests above show the effect of privileges.
 #[test]
 fn app_211_without_privileges_the_filters_count() {
     case(|scene| {

@@ -30,7 +30,7 @@ fn drv_159_which_function_is_called() {
                 "both vkGetPhysicalDeviceFeatures2KHR",
                 "khr vkGetPhysicalDeviceFeatures2KHR",
             ),
-            // An extension that only the loader enabled, for sorting, does not count as enabled.
+            // An extension that only the loader enabled, for sorting, is not in the list of enabled extensions.
             (
                 "1.0",
                 &[],

@@ -88,7 +88,7 @@ fn drv_149_which_function_is_asked() {
     });
 }
 
-/// DRV-149, APP-126: each device of a driver without groups is a group of one.
+/// DRV-149, APP-126: each device of a driver without groups forms a group with only this device.
 #[test]
 fn drv_149_groups_of_one_are_made_up() {
     case(|scene| {
@@ -190,7 +190,7 @@ fn app_125_a_null_count_is_an_error() {
     });
 }
 
-/// Makes a driver answer the second call with `code`. The application must get `expected`.
+/// Makes a driver answer the second call with `code`. The application must receive `expected`.
 fn failing_fill_call(scene: &mut Scene, code: i32, expected: vk::Result) {
     scene.driver("a").device("one");
     let outcome = scene.run(|vk| {

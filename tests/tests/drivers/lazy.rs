@@ -45,7 +45,7 @@ impl Question {
     pub(crate) fn of(vk: &Vk, instance: &Instance<'_>) -> Self {
         let address = vk.get(instance.raw, "vkGetPhysicalDeviceSparseImageFormatProperties");
         Self {
-            // SAFETY: the address is that of the named function, which has this type.
+            // SAFETY: the address belongs to the named function, which has this type.
             ask: unsafe { mem::transmute::<usize, vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties>(address) },
             device: instance.first(),
         }
@@ -63,7 +63,7 @@ impl Question {
     }
 }
 
-/// DRV-283: if several threads use a closed driver at the same time, the loader opens the driver once, and all threads get the driver's
+/// DRV-283: if several threads use a closed driver at the same time, the loader opens the driver once, and all threads receive the driver's
 /// answers.
 #[test]
 fn drv_283_threads_that_are_first_get_one_opening() {
@@ -260,7 +260,7 @@ struct Whole {
 }
 
 impl Whole {
-    /// Reads the record, and keeps a copy of the catalogue.
+    /// Reads the record, and stores a copy of the catalogue.
     fn of(scene: &Scene) -> Self {
         let (bytes, known) = (scene.path("record"), scene.path("known"));
         let folder = scene.path("catalogue/cache/vulkan-loader");

@@ -55,7 +55,7 @@ fn drv_283_callbacks_wait_for_the_driver() {
                 (calls(vk, DESTROY), calls(vk, "vkDestroyDebugReportCallbackEXT")),
                 (1, 1)
             );
-            // From now on, the driver receives each new messenger at once.
+            // From now on, the loader passes each new messenger to the driver immediately.
             let late = instance.messenger(&first);
             assert_eq!(calls(vk, CREATE), 2);
             instance.destroy_messenger(late);
@@ -131,7 +131,7 @@ fn drv_283_other_callbacks_open_the_driver() {
     });
 }
 
-/// DRV-283: if the record does not promise messengers, the call returns the driver's own result at once.
+/// DRV-283: if the record does not promise messengers, the loader opens the driver immediately, and the call returns the driver's result.
 #[test]
 fn drv_283_a_driver_that_refuses_messengers_is_asked() {
     case(|scene| {
@@ -199,7 +199,7 @@ fn drv_283_a_call_from_a_callback_does_not_open_the_driver_again() {
             let seen = Rc::new(Cell::new(None));
             let (noted, raw) = (seen.clone(), instance.raw);
             let address = vk.get(raw, "vkCreateDevice");
-            // SAFETY: the address is that of the named function, which has this type.
+            // SAFETY: the address belongs to the named function, which has this type.
             let create = unsafe { std::mem::transmute::<usize, vk::PFN_vkCreateDevice>(address) };
             let messages = Messages::with_hook(move |message| {
                 if message.text.contains("from the driver") && noted.get().is_none() {

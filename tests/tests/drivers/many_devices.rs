@@ -4,8 +4,8 @@ use loader_tests::ash::vk;
 use loader_tests::vk::Instance;
 use loader_tests::{Vk, case, processor_time};
 
-/// Returns the processor time, in seconds, of two enumerations of devices and groups: the first one in an instance, and
-/// a later one.
+/// Returns the processor time, in seconds, of two enumerations of devices and groups: the first enumeration in an
+/// instance, and a later enumeration.
 fn time(vk: &Vk, devices: u32) -> f64 {
     vk.configure("a", |text| {
         let others = text.lines().filter(|line| !line.starts_with("many_devices"));

@@ -37,7 +37,7 @@ fn drv_062_every_version_up_to_seven_works() {
     });
 }
 
-/// DRV-63: the first call in a driver is that of its exported negotiation function.
+/// DRV-63: the first call in a driver is the call of its exported negotiation function.
 #[test]
 fn drv_063_negotiation_comes_first() {
     case(|scene| {
@@ -141,7 +141,7 @@ fn drv_059_a_refused_driver_has_a_second_line() {
     });
 }
 
-/// DRV-64: a huge version counts as 7.
+/// DRV-64: the loader treats a huge version as 7.
 #[test]
 fn drv_064_a_huge_version_is_used() {
     case(|scene| {
@@ -153,7 +153,7 @@ fn drv_064_a_huge_version_is_used() {
     });
 }
 
-/// DRV-65: version 0 counts as version 1 if the look-up function is exported.
+/// DRV-65: the loader treats version 0 as version 1 if the look-up function is exported.
 #[test]
 fn drv_065_a_negotiated_zero_becomes_one() {
     case(|scene| {

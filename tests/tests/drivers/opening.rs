@@ -169,7 +169,7 @@ fn drv_232_a_failed_creation_closes_its_drivers() {
     });
 }
 
-/// DRV-233, APP-69, DRV-234: the extension query keeps the libraries open, and destroying an instance closes them.
+/// DRV-233, APP-69, DRV-234: the libraries remain open after the extension query, and are closed when an instance is destroyed.
 #[test]
 fn drv_233_the_extension_query_keeps_libraries_open() {
     case(|scene| {
@@ -194,7 +194,8 @@ fn drv_233_the_extension_query_keeps_libraries_open() {
     });
 }
 
-/// DRV-234: the destruction of every instance closes libraries that only a query kept open, and not only that of the last instance.
+/// DRV-234: the destruction of every instance closes libraries that only a query left open. This instance does not have to be the last
+/// instance.
 #[test]
 fn drv_234_every_destruction_lets_unused_libraries_go() {
     case(|scene| {
@@ -231,7 +232,7 @@ fn drv_234_unloading_the_loader_lets_libraries_go() {
             let mut other = vk.again();
             other.extensions().expect("the query succeeds");
             vk.mark("queried");
-            // The first handle keeps the library loaded, so no driver is unloaded.
+            // The first handle prevents the unloading of the library, so no driver is unloaded.
             other.reload(|| vk.mark("one handle less"));
             assert_eq!(names(vk), ["one"]);
         });
@@ -244,8 +245,8 @@ fn drv_234_unloading_the_loader_lets_libraries_go() {
     });
 }
 
-/// DRV-235, DRV-232, DRV-240: libraries close in the order in which they were opened. The order holds after an instance, after a failed
-/// creation, after a query that kept libraries open, and after the early close of one library.
+/// DRV-235, DRV-232, DRV-240: libraries close in the order in which they were opened. The order is the same after an instance, after a
+/// failed creation, after a query that kept libraries open, and after the early close of one library.
 #[test]
 fn drv_235_libraries_close_in_the_order_in_which_they_were_opened() {
     const NAMES: [&str; 5] = ["idle", "a", "b", "c", "d"];
@@ -288,7 +289,7 @@ fn drv_235_libraries_close_in_the_order_in_which_they_were_opened() {
     });
 }
 
-/// DRV-236, APP-112: a variable keeps driver libraries loaded.
+/// DRV-236, APP-112: with this variable, driver libraries remain loaded.
 #[test]
 fn drv_236_unloading_can_be_switched_off() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Tests of libraries that the extension query keeps open (DRV-233), and of drivers that are released before the instance.
+//! Tests of libraries that remain open after the extension query (DRV-233), and of drivers that are released before the instance.
 
 use loader_tests::case;
 

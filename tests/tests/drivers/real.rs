@@ -31,8 +31,8 @@ fn mixed(scene: &mut Scene) {
         .limit(60);
 }
 
-/// DRV-143, DRV-127: all devices are listed, and each driver gets its own handles. A mock driver ends the process if it receives another
-/// handle.
+/// DRV-143, DRV-127: all devices are listed, and each driver receives its own handles. A mock driver ends the process if it receives
+/// another handle.
 #[test]
 fn drv_127_mock_drivers_beside_lavapipe() {
     case(|scene| {

@@ -15,7 +15,7 @@ fn two_drivers(scene: &mut Scene) {
     scene.env("VK_LOADER_DISABLE_SELECT", "1");
 }
 
-/// DRV-11: if the variable names a folder and a file in it, the file counts once.
+/// DRV-11: if the variable names a folder and a file in it, the loader reads the file once.
 #[test]
 fn drv_011_a_file_of_a_listed_folder_is_one_driver() {
     case(|scene| {
@@ -42,7 +42,7 @@ fn drv_011_a_file_of_a_listed_folder_is_one_driver() {
     });
 }
 
-/// DRV-11, DRV-16: a file that is added and also found in a folder counts once.
+/// DRV-11, DRV-16: the loader reads a file once if the file is added and also found in a folder.
 #[test]
 fn drv_011_an_added_file_that_is_found_anyway_is_one_driver() {
     case(|scene| {
@@ -61,7 +61,7 @@ fn drv_011_an_added_file_that_is_found_anyway_is_one_driver() {
     });
 }
 
-/// DRV-11: the trace has the kept path and the skipped path, so that `vkloader explain` can report both.
+/// DRV-11: the trace contains the used path and the skipped path, so that `vkloader explain` can report both paths.
 #[test]
 fn drv_011_the_trace_tells_a_repeated_manifest() {
     case(|scene| {
@@ -107,7 +107,7 @@ fn drv_011_a_missing_file_is_told_once() {
     });
 }
 
-/// DRV-11, DRV-44: a driver in the settings file that is also found in a folder counts once.
+/// DRV-11, DRV-44: the loader uses a driver once if the settings file lists it and a folder contains it too.
 #[test]
 fn drv_011_a_driver_of_the_settings_that_is_found_anyway_is_one_driver() {
     case(|scene| {
@@ -141,7 +141,7 @@ mod links {
         });
     }
 
-    /// DRV-11: a link and its target count as one driver.
+    /// DRV-11: the loader treats a link and its target as one driver.
     #[test]
     fn drv_011_a_link_and_its_target_are_one_driver() {
         case(|scene| {
@@ -174,8 +174,8 @@ mod links {
         });
     }
 
-    /// DRV-11, DRV-52: a relative library path starts at the folder of the link, so the link names another library, and counts as another
-    /// driver.
+    /// DRV-11, DRV-52: a relative library path starts at the folder of the link. The link therefore names another library, and the loader
+    /// treats it as another driver.
     #[test]
     fn drv_011_a_link_that_leads_to_another_library_is_another_driver() {
         case(|scene| {

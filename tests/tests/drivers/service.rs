@@ -231,8 +231,8 @@ fn lsv_38_the_trace_tells_the_origin() {
     });
 }
 
-/// LSV-42, LSV-39: if the service gets another driver while the program runs, the next scan lists that driver, although the loader
-/// remembers scans of folders.
+/// LSV-42, LSV-39: if the service offers another driver while the program runs, the next scan lists this driver, although the loader stores
+/// the results of folder scans.
 #[test]
 fn lsv_42_a_driver_that_is_added_is_seen_at_the_next_scan() {
     case(|scene| {
@@ -256,7 +256,7 @@ fn lsv_42_a_driver_that_is_added_is_seen_at_the_next_scan() {
     });
 }
 
-/// LSV-42, LSV-40: the library connects to a restarted service. Old keys are invalid, and loaded libraries stay loaded.
+/// LSV-42, LSV-40: the library connects to a restarted service. Old keys are invalid, and loaded libraries remain loaded.
 #[test]
 fn lsv_42_a_service_that_is_restarted_is_connected_to_anew() {
     case(|scene| {
@@ -409,7 +409,7 @@ fn lsv_41_what_the_system_does_not_take_costs_one_driver() {
     });
 }
 
-/// LSV-34: keys may contain any characters except slashes and those that JSON escapes.
+/// LSV-34: keys can contain any characters except slashes and the characters that JSON escapes.
 #[test]
 fn lsv_34_odd_keys_are_asked_for_as_they_are() {
     case(|scene| {

@@ -89,7 +89,7 @@ fn lsv_47_files_that_others_can_change_are_refused() {
     });
 }
 
-/// LSV-47: a file that only the superuser may write counts as a sealed one.
+/// LSV-47: the library accepts a file that only the superuser can write, in place of a sealed file.
 #[test]
 fn lsv_47_a_file_of_the_superuser_is_trusted() {
     case(|scene| {
@@ -112,7 +112,8 @@ fn lsv_47_a_file_of_the_superuser_is_trusted() {
     });
 }
 
-/// LSV-62: a library that differs from the one in the list is not opened. If a file is not a library, only that driver is lost.
+/// LSV-62: the loader does not open a library that is different from the listed library. If a file is not a library, the loader loses only
+/// that driver.
 #[test]
 fn lsv_62_another_library_than_promised_is_refused() {
     case(|scene| {

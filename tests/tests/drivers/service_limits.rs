@@ -70,8 +70,8 @@ fn lsv_42_a_silent_service_has_a_limit() {
     });
 }
 
-/// LSV-42: if a service asks for more time, the next scan asks it again. If a service answers each time just before the limit, it delays a
-/// scan by twice the limit of one answer, and not by the limit for each driver.
+/// LSV-42: if a service asks for more time, the next scan sends a request again. If a service answers each request just before the limit,
+/// the scan takes at most twice the limit of one answer. The number of drivers does not matter.
 #[test]
 fn lsv_42_all_answers_of_a_slow_service_have_a_limit() {
     case(|scene| {
@@ -167,7 +167,7 @@ fn waiting_client(path: &std::path::Path) -> Option<OwnedFd> {
         ))
     };
     let length = size_of_val(&address) as libc::socklen_t;
-    // SAFETY: the pointer and the length are those of a valid address, and the descriptor is open.
+    // SAFETY: the pointer and the length describe a valid address, and the descriptor is open.
     let connected = retried(|| unsafe { libc::connect(made.as_raw_fd(), (&raw const address).cast(), length) });
     match connected {
         Ok(_) => Some(made),
@@ -188,7 +188,7 @@ fn lsv_42_a_service_that_dies_while_it_is_asked() {
     });
 }
 
-/// LSV-42: if the service ends a connection after a long wait to accept another one, the library connects again.
+/// LSV-42: if the service ends a connection that waited a long time, because it accepts another connection, the library connects again.
 #[test]
 fn lsv_42_a_connection_that_ends_late_is_made_anew() {
     case(|scene| {

@@ -171,7 +171,7 @@ fn lsv_67_a_driver_for_the_gnu_c_library_is_skipped() {
     });
 }
 
-/// LSV-42: if a connection ends before the answer with a library, another connection gets the rest.
+/// LSV-42: if a connection ends before the answer with a library, another connection receives the remaining answers.
 #[test]
 fn lsv_42_an_ended_connection_is_replaced() {
     case(|scene| {
@@ -190,7 +190,8 @@ fn lsv_42_an_ended_connection_is_replaced() {
     });
 }
 
-/// LSV-68: a device that an installed driver serves is not listed again, also not in groups. Other devices of the same driver stay.
+/// LSV-68: a device that an installed driver serves is not listed again, also not in groups. Other devices of the same driver remain in the
+/// lists.
 #[test]
 fn lsv_68_a_device_is_listed_once() {
     case(|scene| {

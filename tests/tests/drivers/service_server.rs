@@ -358,7 +358,7 @@ pub(crate) fn sealed(library: &Path) -> OwnedFd {
 pub(crate) fn copy_with(library: &Path, seals: i32) -> OwnedFd {
     let bytes = bytes_of(library);
     let file = memory(&library.display().to_string(), &bytes, seals);
-    // Opens the file for reading, as the service does, so that a client cannot write to it.
+    // Opens the file only for reading, like the service, so that a client cannot write to it.
     File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))
         .expect("an open file opens again")
         .into()
@@ -376,7 +376,7 @@ pub(crate) fn memory(name: &str, bytes: &[u8], seals: i32) -> OwnedFd {
     drop(writer);
     // The system refuses to seal a file during the migration of one of its pages.
     eventually("a memory file can be sealed", || {
-        // SAFETY: the descriptor is that of an open file.
+        // SAFETY: the descriptor belongs to an open file.
         let sealed = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) };
         let error = io::Error::last_os_error();
         assert!(sealed == 0 || error.raw_os_error() == Some(libc::EBUSY), "{error}");
@@ -404,7 +404,7 @@ pub(crate) fn bound(path: &Path) -> OwnedFd {
         *place = byte as std::ffi::c_char;
     }
     let length = size_of_val(&address) as libc::socklen_t;
-    // SAFETY: the pointer and the length are those of a valid address, and the descriptor is open.
+    // SAFETY: the pointer and the length describe a valid address, and the descriptor is open.
     let result = unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) };
     assert_eq!(result, 0, "{}: {}", path.display(), io::Error::last_os_error());
     socket

@@ -31,7 +31,7 @@ fn present(instance: &Instance<'_>, devices: &[vk::PhysicalDevice]) -> Result<()
     used
 }
 
-/// Uses drivers as a typical program does, with one allocator, until the first failure.
+/// Uses drivers like a typical program, with one allocator, until the first failure.
 fn program(vk: &Vk, allocator: &Allocator) -> Result<(), vk::Result> {
     let spec = vk.spec().api("1.3").extensions(&EXTENSIONS).allocator(allocator);
     let instance = spec.create()?;
@@ -52,8 +52,8 @@ fn program(vk: &Vk, allocator: &Allocator) -> Result<(), vk::Result> {
     Ok(())
 }
 
-/// DRV-4, DRV-114, APP-174: if any allocation is refused, the call reports this, and no object or memory of the instance and the drivers
-/// remains.
+/// DRV-4, DRV-114, APP-174: if any allocation is refused, the call returns an error, and no object or memory of the instance and the
+/// drivers remains.
 #[test]
 fn drv_004_each_allocation_of_a_program_refused_once() {
     case(|scene| {

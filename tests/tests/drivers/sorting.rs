@@ -54,7 +54,7 @@ fn drv_137_when_devices_are_sorted() {
     });
 }
 
-/// DRV-137, DRV-143, APP-119: if the extension is not available, a 1.0 application gets the drivers' order.
+/// DRV-137, DRV-143, APP-119: if the extension is not available, the loader does not sort the devices for an application of 1.0.
 #[test]
 fn drv_137_without_properties2_devices_are_not_sorted() {
     case(|scene| {

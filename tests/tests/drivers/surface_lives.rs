@@ -71,7 +71,7 @@ fn drv_174_the_allocator_of_the_creation_is_kept() {
     });
 }
 
-/// DRV-174: the create info is copied, so it need not outlive the call.
+/// DRV-174: the loader copies the create info, so the application can free it after the call.
 #[test]
 fn drv_174_the_create_info_is_copied() {
     case(|scene| {
@@ -163,8 +163,8 @@ fn drv_177_threads_share_a_drivers_surface() {
     });
 }
 
-/// DRV-177: if a thread uses a surface while the driver still creates its own surface for another thread, that thread waits and gets the
-/// same surface.
+/// DRV-177: if a thread uses a surface while the driver still creates its own surface for another thread, the first thread waits and
+/// receives the same surface.
 #[test]
 fn drv_177_the_second_thread_waits_for_the_drivers_surface() {
     const MAKING: &str = "vkCreateHeadlessSurfaceEXT";

@@ -256,8 +256,8 @@ fn drv_165_null_outputs_abort() {
     });
 }
 
-/// DRV-177, DRV-181: if a driver creates no surface, every query except the one for support returns the driver's error, and the driver's
-/// query is not called.
+/// DRV-177, DRV-181: if a driver creates no surface, every query except the query for support returns the driver's error. The loader does
+/// not call the driver's query.
 #[test]
 fn drv_177_queries_return_the_failure_of_the_creation() {
     const COUNTER: &str = "VK_EXT_display_surface_counter";

@@ -116,7 +116,7 @@ fn drv_226_device_lookup_of_unknown_names() {
     });
 }
 
-/// APP-32: unknown physical-device and device functions have separate lists, and a name stays in its list.
+/// APP-32: unknown physical-device functions and unknown device functions have separate lists, and a name remains in its list.
 #[test]
 fn app_032_the_two_kinds_do_not_share_slots() {
     case(|scene| {

@@ -10,7 +10,7 @@ pub(crate) type Ten = unsafe extern "system" fn(u64, u64, u64, u64, u64, u64, u6
 /// Calls an unknown function with ten arguments.
 pub(crate) fn call_ten(address: usize, handle: u64) -> u64 {
     assert_ne!(address, 0);
-    // SAFETY: the address is that of a stub, which jumps to the mock driver's function of this type.
+    // SAFETY: the address belongs to a stub, which jumps to the mock driver's function of this type.
     let function: Ten = unsafe { std::mem::transmute(address) };
     // SAFETY: the mock driver's function takes any numbers.
     unsafe { function(handle, 1, 2, 3, 4, 5, 6, 7, u64::MAX, 9) }
@@ -142,7 +142,7 @@ fn drv_217_the_first_use_is_logged() {
     });
 }
 
-/// DRV-70: the loader asks the driver with its own live instance. The mock driver ends the process if it receives another instance.
+/// DRV-70: the loader passes its own valid instance to the driver. The mock driver ends the process if it receives another instance.
 #[test]
 fn drv_070_the_driver_is_asked_with_its_own_instance() {
     case(|scene| {

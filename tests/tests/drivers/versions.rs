@@ -17,7 +17,7 @@ fn run(scene: &mut Scene, body: impl FnOnce(&Vk)) -> Outcome {
     outcome
 }
 
-/// DRV-88, DRV-89: a driver whose manifest says 1.0 counts as a driver of 1.0.
+/// DRV-88, DRV-89: the loader treats a driver whose manifest says 1.0 as a driver of 1.0.
 #[test]
 fn drv_089_an_old_manifest_makes_an_old_driver() {
     case(|scene| {
@@ -32,7 +32,7 @@ fn drv_089_an_old_manifest_makes_an_old_driver() {
     });
 }
 
-/// DRV-88, DRV-91: a driver of 1.1 or newer gets the application info unchanged.
+/// DRV-88, DRV-91: a driver of 1.1 or newer receives the application info unchanged.
 #[test]
 fn drv_091_a_newer_driver_gets_the_application_info_unchanged() {
     case(|scene| {
@@ -46,7 +46,7 @@ fn drv_091_a_newer_driver_gets_the_application_info_unchanged() {
     });
 }
 
-/// DRV-90: a driver of 1.0 gets a copy of the application info with its own version.
+/// DRV-90: a driver of 1.0 receives a copy of the application info. The copy contains the driver's version.
 #[test]
 fn drv_090_an_old_driver_gets_a_copy_with_its_own_version() {
     case(|scene| {
@@ -61,7 +61,7 @@ fn drv_090_an_old_driver_gets_a_copy_with_its_own_version() {
     });
 }
 
-/// DRV-90: the copy keeps the other members of the application's structure.
+/// DRV-90: the copy contains the other members of the application's structure.
 #[test]
 fn drv_090_the_copy_keeps_the_other_members() {
     case(|scene| {
@@ -87,7 +87,7 @@ fn drv_090_the_copy_keeps_the_other_members() {
     });
 }
 
-/// DRV-88: a driver without the version query counts as a driver of 1.0.
+/// DRV-88: the loader treats a driver without the version query as a driver of 1.0.
 #[test]
 fn drv_088_a_missing_version_function_makes_a_driver_1_0() {
     case(|scene| {
@@ -102,7 +102,7 @@ fn drv_088_a_missing_version_function_makes_a_driver_1_0() {
     });
 }
 
-/// DRV-88: a driver whose version query fails counts as a driver of 1.0.
+/// DRV-88: the loader treats a driver whose version query fails as a driver of 1.0.
 #[test]
 fn drv_088_a_failing_version_query_makes_a_driver_1_0() {
     case(|scene| {
@@ -132,7 +132,7 @@ fn drv_088_an_answer_of_1_0_is_warned_about() {
     });
 }
 
-/// DRV-90: the driver gets the patch number of its own version 1.0.
+/// DRV-90: the driver receives the patch number of its own version 1.0.
 #[test]
 fn drv_090_the_patch_of_an_answer_of_1_0_is_passed_on() {
     case(|scene| {
@@ -143,7 +143,7 @@ fn drv_090_the_patch_of_an_answer_of_1_0_is_passed_on() {
     });
 }
 
-/// DRV-88: a driver that reports version 2.0 does not count as a driver of 1.0.
+/// DRV-88: a driver that reports version 2.0 is not treated as a driver of 1.0.
 #[test]
 fn drv_088_an_answer_of_2_0_is_no_old_driver() {
     case(|scene| {
@@ -174,7 +174,7 @@ fn drv_092_every_later_version_is_accepted() {
     });
 }
 
-/// DRV-95, APP-63: the loader reports its own version, whatever versions the drivers have.
+/// DRV-95, APP-63: the loader reports its own version, which does not depend on the versions of the drivers.
 #[test]
 fn drv_095_the_version_is_the_loaders() {
     case(|scene| {

@@ -129,7 +129,8 @@ fn drv_143a_ten_thousand_words() {
     });
 }
 
-/// Layers see the same devices as the application. An ID filter, which works above the layers, applies too.
+/// Layers see the same devices as the application. An ID filter also has an effect, although it works between the application and the
+/// layers.
 #[test]
 fn drv_143a_hidden_below_the_filters() {
     case(|scene| {
@@ -208,7 +209,7 @@ fn drv_143a_a_later_change_of_the_variable_does_not_count() {
     });
 }
 
-/// An application for Vulkan 1.0 gets the same devices.
+/// An application for Vulkan 1.0 receives the same devices.
 #[test]
 fn drv_143a_an_instance_of_1_0() {
     case(|scene| {
@@ -239,7 +240,7 @@ fn drv_143a_hidden_devices_are_logged() {
     });
 }
 
-/// DRV-143a, DRV-168: threads that enumerate at the same time get the same devices and groups, also if all devices are hidden.
+/// DRV-143a, DRV-168: threads that enumerate at the same time receive the same devices and groups, also if all devices are hidden.
 #[test]
 fn drv_143a_threads_get_the_same_lists() {
     case(|scene| {

@@ -109,7 +109,7 @@ fn drv_143a_configured_devices_take_precedence() {
     });
 }
 
-/// The selected device is the first of the visible ones. Without sorting, the devices have the order of the words.
+/// The selected device is the first visible device. Without sorting, the order of the words determines the order of the devices.
 #[test]
 fn drv_143a_the_selected_device_is_the_first_of_the_visible_ones() {
     case(|scene| {

@@ -46,7 +46,7 @@ fn drv_039_values_of_zero_name_manifests() {
     });
 }
 
-/// DRV-39: drivers in the registry key of the user do not count.
+/// DRV-39: the loader ignores drivers in the registry key of the user.
 #[test]
 fn drv_039_the_user_lists_no_driver() {
     case(|scene| {
@@ -189,7 +189,7 @@ fn app_211_an_elevated_process_ignores_variables() {
     });
 }
 
-/// DRV-24, APP-211: the filters of drivers do not count either, and a message says so.
+/// DRV-24, APP-211: the filters of drivers have no effect either, and a message reports this.
 #[test]
 fn drv_024_an_elevated_process_ignores_filters() {
     case(|scene| {
@@ -240,7 +240,7 @@ fn made(instance: &Instance<'_>, info: &vk::Win32SurfaceCreateInfoKHR<'_>) -> (v
     (result, surface)
 }
 
-/// DRV-174: the create info is copied, so it need not outlive the call.
+/// DRV-174: the loader copies the create info, so the application can free it after the call.
 #[test]
 fn drv_174_the_create_info_of_a_window_is_copied() {
     case(|scene| {

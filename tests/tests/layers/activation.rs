@@ -168,7 +168,7 @@ fn bi_45_a_null_array_of_extensions_is_refused() {
     });
 }
 
-/// LAY-131: a layer is active whatever version the application asks for.
+/// LAY-131: a layer is active for every version that the application requests.
 #[test]
 fn lay_131_the_application_s_version_never_keeps_a_layer_out() {
     case(|scene| {
@@ -210,7 +210,7 @@ fn lay_132_a_layer_older_than_the_application_is_warned_of() {
     });
 }
 
-/// LAY-132, LAY-133: an application without a version counts as an application of 1.0.
+/// LAY-132, LAY-133: the loader treats an application without a version as an application of 1.0.
 #[test]
 fn lay_133_without_a_version_the_application_counts_as_1_0() {
     case(|scene| {
@@ -253,7 +253,7 @@ fn lay_133_a_layer_may_raise_the_version_for_the_driver() {
     });
 }
 
-/// DRV-94, DRV-159: if a layer changes the version, the new value counts as the application's version below that layer.
+/// DRV-94, DRV-159: if a layer changes the version, the new value is treated as the application's version below that layer.
 #[test]
 fn drv_094_the_version_of_a_layer_is_adopted() {
     let new = "vkGetPhysicalDeviceFeatures2";

@@ -176,8 +176,8 @@ fn lay_240_commands_of_instance_extensions_are_always_there() {
     });
 }
 
-/// LAY-240, LAY-314: if a layer calls down through a function from this look-up, the call reaches the driver, for known and unknown
-/// commands. The function works for devices of every driver, created before or after the look-up. It never calls the layer again.
+/// LAY-240, LAY-314: if a layer calls a function that this look-up returned, the call reaches the driver, for known and unknown commands.
+/// The function works for devices of every driver that were created before or after the look-up. It never calls the layer again.
 #[test]
 fn lay_240_a_device_command_from_the_instance_s_end_reaches_the_driver_of_any_device() {
     const NAMES: [&str; 2] = ["vkDeviceWaitIdle", "vkMockDevice"];
@@ -221,7 +221,7 @@ fn lay_240_a_device_command_from_the_instance_s_end_reaches_the_driver_of_any_de
     });
 }
 
-/// LAY-240, DRV-224: on a device whose driver lacks a command that another driver has, the layer gets an error.
+/// LAY-240, DRV-224: the layer receives an error on a device whose driver lacks a command that another driver has.
 #[test]
 fn lay_240_a_device_that_lacks_a_command_from_the_instance_s_end_says_so() {
     case(|scene| {
@@ -266,7 +266,8 @@ fn lay_240_the_end_of_the_chain_never_calls_back_into_it() {
     });
 }
 
-/// LAY-232: all layers share one structure of the loader. Each layer may read and write this structure after the call below has returned.
+/// LAY-232: all layers share one structure of the loader. Each layer can read and write this structure after the next function has
+/// returned.
 #[test]
 fn lay_232_nodes_and_links_live_until_the_outermost_call_returns() {
     case(|scene| {
@@ -341,7 +342,7 @@ fn lay_251_an_unknown_parent_gives_no_dispatch_pointer() {
     });
 }
 
-/// LAY-235, BI-47, DRV-115: a layer that sets the instance to NULL before it calls down aborts the process.
+/// LAY-235, BI-47, DRV-115: a layer that sets the instance to NULL before it calls the next function aborts the process.
 #[test]
 fn bi_47_an_instance_made_null_on_the_way_down_ends_the_process() {
     case(|scene| {
@@ -353,7 +354,7 @@ fn bi_47_an_instance_made_null_on_the_way_down_ends_the_process() {
     });
 }
 
-/// LAY-286, BI-47: a layer that sets the device to NULL before it calls down aborts the process.
+/// LAY-286, BI-47: a layer that sets the device to NULL before it calls the next function aborts the process.
 #[test]
 fn bi_47_a_device_made_null_on_the_way_down_ends_the_process() {
     case(|scene| {

@@ -105,7 +105,7 @@ fn lay_285_a_layer_without_create_device_fails_the_call() {
     });
 }
 
-/// LAY-286, BI-47: a layer that overwrites the device before it calls down aborts the process.
+/// LAY-286, BI-47: a layer that overwrites the device before it calls the next function aborts the process.
 #[test]
 fn bi_47_a_device_overwritten_on_the_way_down_ends_the_process() {
     case(|scene| {
@@ -128,7 +128,7 @@ fn bi_47_a_device_overwritten_on_the_way_down_ends_the_process() {
     });
 }
 
-/// LAY-287: layers and drivers get their own handles of a group's devices, and the application's list stays unchanged.
+/// LAY-287: layers and drivers receive their own handles of a group's devices, and the application's list remains unchanged.
 #[test]
 fn lay_287_the_devices_of_a_group_are_unwrapped_and_the_application_s_list_stays() {
     case(|scene| {

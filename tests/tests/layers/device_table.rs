@@ -111,7 +111,7 @@ fn lay_290_calling_the_trampoline_of_such_a_command_ends_the_process() {
             type Trim = unsafe extern "system" fn(vk::Device, vk::CommandPool, u32);
             let address = vk.get(instance.raw, "vkTrimCommandPoolKHR");
             assert_ne!(address, 0);
-            // SAFETY: the command has this type. The call ends the forked process, and the test expects this.
+            // SAFETY: the command has this type. The call ends the forked process, and the test expects this end.
             unsafe { std::mem::transmute::<usize, Trim>(address)(device.raw, vk::CommandPool::null(), 0) };
             vk.mark("returned");
         });

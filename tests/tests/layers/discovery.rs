@@ -155,7 +155,7 @@ fn lay_11_without_home_the_rows_that_need_it_vanish() {
     });
 }
 
-/// LAY-14: empty elements of a list are skipped, and relative ones are used.
+/// LAY-14: the loader skips empty elements of a list, and uses relative elements.
 #[test]
 fn lay_14_empty_segments_are_skipped_and_relative_ones_are_used() {
     case(|scene| {
@@ -220,7 +220,7 @@ fn lay_16_a_folder_given_twice_is_read_once() {
     });
 }
 
-/// LAY-16, LAY-31: two spellings of a path count as two folders.
+/// LAY-16, LAY-31: the loader treats two spellings of a path as two folders.
 #[test]
 fn lay_16_paths_are_compared_as_text() {
     case(|scene| {
@@ -342,7 +342,7 @@ fn lay_21_the_search_is_told() {
     });
 }
 
-/// LAY-22: implicit layers precede explicit ones in the list.
+/// LAY-22: implicit layers come before explicit layers in the list.
 #[test]
 fn lay_22_implicit_layers_come_before_explicit_ones() {
     case(|scene| {
@@ -378,7 +378,7 @@ fn lay_24_each_call_reads_the_folders_anew() {
     });
 }
 
-/// LAY-30, LAY-31, APP-73: the loader keeps the first of several layers with equal names.
+/// LAY-30, LAY-31, APP-73: if several layers have the same name, the loader uses the first of them.
 #[test]
 fn lay_31_the_first_of_equal_names_stays() {
     case(|scene| {

@@ -1,6 +1,6 @@
 //! Tests of layers in processes with elevated privileges: an unprivileged user starts a set-user-ID program (LAY-12, LAY-67).
 //!
-//! Only system folders count in such processes. Two of Mesa's layers represent the layers of a system: the implicit
+//! In these processes, the loader searches only system folders. Two of Mesa's layers represent the layers of a system: the implicit
 //! `VK_LAYER_MESA_device_select`, which `NODEVICE_SELECT` disables, and the explicit `VK_LAYER_MESA_overlay`.
 
 use loader_tests::ash::vk;

@@ -314,7 +314,7 @@ fn lay_324_a_null_count_is_incomplete() {
     });
 }
 
-/// LAY-325: the layers of a device are those of its instance, and the query does not reach the layers.
+/// LAY-325: the list of a device's layers contains the layers of its instance, and the query does not reach the layers.
 #[test]
 fn lay_325_device_layers_are_the_instance_s_and_layers_are_not_asked() {
     case(|scene| {

@@ -106,7 +106,7 @@ filters! {
         => ["one_implicit", "two_implicit"];
     /// LAY-122, BI-41: an unknown word between tildes is ignored.
     lay_122_an_unknown_word_is_ignored: VK_LOADER_LAYERS_DISABLE = "~x~,***,,," => ["one_implicit", "two_implicit"];
-    /// LAY-120: special words of the disable filter do not count toward the 16 patterns.
+    /// LAY-120: special words of the disable filter are not among the 16 permitted patterns.
     lay_120_special_words_do_not_count: VK_LOADER_LAYERS_DISABLE =
         format!("~explicit~,{}VK_LAYER_one_implicit,VK_LAYER_two_implicit", "x,".repeat(14)) => [];
     /// LAY-122: `~all~` matches every layer in the allow filter.
@@ -134,14 +134,14 @@ filters! {
     /// LAY-130, APP-224: the disable variable takes precedence over the enable filter.
     lay_130_a_disable_variable_beats_the_enable_filter:
         DISABLE_one_implicit = "1", VK_LOADER_LAYERS_ENABLE = "VK_LAYER_one_implicit" => ["two_implicit"];
-    /// LAY-140, LAY-141: the layers of `VK_INSTANCE_LAYERS` come below implicit ones.
+    /// LAY-140, LAY-141: the layers of `VK_INSTANCE_LAYERS` come after implicit layers in the chain.
     lay_140_instance_layers_come_below_implicit_ones:
         VK_INSTANCE_LAYERS = "VK_LAYER_two_explicit:VK_LAYER_one_explicit"
         => ["one_implicit", "two_implicit", "two_explicit", "one_explicit"];
     /// LAY-140, LAY-141: an implicit layer in `VK_INSTANCE_LAYERS` has its place in that list.
     lay_141_an_implicit_layer_moves_to_its_place_in_instance_layers:
         VK_INSTANCE_LAYERS = "VK_LAYER_one_explicit:VK_LAYER_one_implicit" => ["two_implicit", "one_explicit", "one_implicit"];
-    /// LAY-141: `VK_INSTANCE_LAYERS` activates an implicit layer, whatever the variables of the layer say.
+    /// LAY-141: `VK_INSTANCE_LAYERS` activates an implicit layer, also if the variables of the layer disable it.
     lay_141_instance_layers_enable_an_implicit_layer_whatever_its_variables_say:
         VK_INSTANCE_LAYERS = "VK_LAYER_one_implicit", DISABLE_one_implicit = "1" => ["two_implicit", "one_implicit"];
     /// LAY-141, APP-228: a layer is not listed if its name is only a part of a listed name.
@@ -171,7 +171,7 @@ fn bi_41_a_filter_of_a_megabyte_is_survived() {
     });
 }
 
-/// APP-221: a message names the variable whose patterns are dropped. The special words of the disable filter do not count as patterns.
+/// APP-221: a message names the variable whose patterns are ignored. The special words of the disable filter are not patterns.
 #[test]
 fn app_221_patterns_beyond_the_sixteenth_are_told() {
     case(|scene| {

@@ -109,8 +109,8 @@ fn drv_168_drivers_are_called_one_thread_at_a_time() {
     });
 }
 
-/// LAY-245, DRV-168: during such a call, a layer may call the loader again, through exported functions and through the functions of the
-/// layer below.
+/// LAY-245, DRV-168: during a call that the gate protects, a layer can call the loader again, through exported functions and through the
+/// functions of the next layer.
 #[test]
 fn lay_245_a_layer_comes_back_into_what_runs_one_thread_at_a_time() {
     case(|scene| {
@@ -261,7 +261,7 @@ fn drv_168_surfaces_are_made_one_thread_at_a_time() {
                     let mut surface = vk::SurfaceKHR::null();
                     let info = vk::HeadlessSurfaceCreateInfoEXT::default();
                     let create: vk::PFN_vkCreateHeadlessSurfaceEXT =
-                        // SAFETY: the address is that of the named command, which has this type.
+                        // SAFETY: the address belongs to the named command, which has this type.
                         unsafe { std::mem::transmute(vk.get(raw, "vkCreateHeadlessSurfaceEXT")) };
                     // SAFETY: the instance is live, and the structures are valid.
                     let result = unsafe { create(raw, &info, ptr::null(), &mut surface) };

@@ -20,7 +20,7 @@ fn instance_of(scene: &mut Scene, names: &'static [&'static str]) -> Outcome {
     outcome
 }
 
-/// LAY-230, LAY-221, APP-97: each layer calls the layer below it.
+/// LAY-230, LAY-221, APP-97: each layer calls the next layer.
 #[test]
 fn lay_230_each_layer_calls_the_one_below() {
     case(|scene| {
@@ -38,7 +38,7 @@ fn lay_230_each_layer_calls_the_one_below() {
     });
 }
 
-/// DRV-109: a driver gets neither the number of the layers nor their names.
+/// DRV-109: a driver receives neither the number nor the names of the layers.
 #[test]
 fn drv_109_a_driver_gets_no_layers() {
     case(|scene| {
@@ -191,7 +191,7 @@ fn bi_48_a_layer_without_create_instance_fails_the_call() {
     });
 }
 
-/// LAY-235: the result pointer holds the loader's instance when the first layer is called.
+/// LAY-235: the result pointer refers to the loader's instance when the loader calls the first layer.
 #[test]
 fn lay_235_layers_get_the_loader_s_instance_in_the_place_of_the_result() {
     case(|scene| {
@@ -203,7 +203,8 @@ fn lay_235_layers_get_the_loader_s_instance_in_the_place_of_the_result() {
     });
 }
 
-/// LAY-235, BI-47, DRV-115, APP-94: if a layer overwrites the instance before it calls down, the process ends.
+/// LAY-235, BI-47, DRV-115, APP-94: if a layer overwrites the instance before it calls the next function, the process
+/// ends.
 #[test]
 fn bi_47_an_instance_overwritten_on_the_way_down_ends_the_process() {
     case(|scene| {
@@ -264,7 +265,7 @@ fn lay_236_an_extension_that_a_layer_asks_for_reaches_the_driver() {
     });
 }
 
-/// LAY-237, LAY-252: the application gets the loader's instance, and a wrapping layer receives its own wrapper.
+/// LAY-237, LAY-252: the application receives the loader's instance, and a wrapping layer receives its own wrapper.
 #[test]
 fn lay_237_the_application_gets_the_loader_s_instance_and_layers_get_their_own() {
     case(|scene| {
@@ -333,7 +334,7 @@ fn lay_238_layers_may_ask_for_terminators_later() {
     });
 }
 
-/// LAY-242, BI-46: the application gets the error of a layer that fails before it calls down.
+/// LAY-242, BI-46: the application receives the error of a layer that fails before it calls the next function.
 #[test]
 fn bi_46_a_layer_s_error_before_it_calls_down_is_returned() {
     case(|scene| {

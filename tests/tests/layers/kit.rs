@@ -125,7 +125,7 @@ impl Layer {
 
     /// Adds a line to the mock's configuration.
     pub(crate) fn conf(mut self, key: &str, value: impl Display) -> Self {
-        // The first line of a key counts, so later lines are inserted before earlier ones.
+        // The driver uses the first line of a key, so later lines are inserted before earlier lines.
         self.lines.insert_str(0, &format!("{key} {value}\n"));
         self
     }
@@ -269,7 +269,7 @@ pub(crate) fn of_32_bits(library: &mut [u8]) {
     }
 }
 
-/// Returns the layers whose `vkCreateInstance` was called, from the one nearest to the application.
+/// Returns the layers whose `vkCreateInstance` was called. The order begins with the layer that is closest to the application.
 pub(crate) fn chain(outcome: &Outcome) -> Vec<&str> {
     creations(outcome, "vkCreateInstance")
 }
@@ -302,7 +302,8 @@ pub(crate) fn unloads(outcome: &Outcome) -> Vec<&str> {
     creations(outcome, "unloaded")
 }
 
-/// Defines tests, each of one manifest between valid ones. A test checks the layers that the loader finds, and the messages about the file.
+/// Defines tests, each with one manifest between valid manifests. A test checks the layers that the loader finds, and the messages about
+/// the file.
 ///
 /// A row is `name: explicit|implicit text => [names], "LEVEL" "text", not "text";`. `@FILE@` is the manifest's path.
 macro_rules! manifests {
@@ -343,7 +344,7 @@ impl Folder {
     }
 }
 
-/// Puts a manifest between two valid ones, and checks that the loader finds these layers in it.
+/// Puts a manifest between two valid manifests, and checks that the loader finds these layers in the manifest.
 pub(crate) fn found(scene: &mut Scene, folder: Folder, text: &str, expected: &[&str]) -> Outcome {
     place(scene, &[Layer::implicit("0"), Layer::explicit("z")]);
     Layer::explicit("m").put_library(scene);

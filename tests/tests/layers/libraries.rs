@@ -152,7 +152,7 @@ fn lay_200_symbols_of_a_layer_are_not_for_the_process() {
         place(scene, &[Layer::explicit("a")]);
         let outcome = scene.run(|vk| {
             let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
-            // SAFETY: `dlsym` gets a terminated name, and searches the libraries that are global in the process.
+            // SAFETY: the name is terminated. `dlsym` searches the libraries that are global in the process.
             let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"layer1GetInstanceProcAddr".as_ptr()) };
             assert!(found.is_null());
             drop(instance);
@@ -266,7 +266,7 @@ fn lay_201_libraries_leave_when_creation_fails() {
     });
 }
 
-/// LAY-201: a variable keeps the libraries of layers loaded.
+/// LAY-201: with this variable, the libraries of layers remain loaded.
 #[test]
 fn lay_201_the_unload_switch_keeps_libraries() {
     case(|scene| {
@@ -289,7 +289,7 @@ fn lay_201_the_unload_switch_keeps_libraries() {
     });
 }
 
-/// LAY-201: the variable that keeps libraries loaded counts only with the value 1.
+/// LAY-201: the variable for loaded libraries has an effect only with the value 1.
 #[test]
 fn lay_201_the_unload_switch_must_be_exactly_one() {
     case(|scene| {

@@ -20,7 +20,7 @@ fn configuration(device: u8, driver: u8) -> String {
     )
 }
 
-/// APP-121: a layer gets the devices in the file's order, and the application gets the list that the layer returns.
+/// APP-121: a layer receives the devices in the file's order, and the application receives the list that the layer returns.
 #[test]
 fn app_121_devices_are_chosen_below_the_layers() {
     case(|scene| {

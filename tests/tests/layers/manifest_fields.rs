@@ -108,19 +108,19 @@ manifests! {
     /// LAY-99: a component list of another type makes a meta-layer without components.
     lay_99_components_that_are_no_list_make_a_meta_layer_that_does_nothing:
         explicit Layer::meta("m", &[]).member("component_layers", "true").text() => ["VK_LAYER_m"];
-    /// LAY-99: the values of an object count as components.
+    /// LAY-99: the loader treats the values of an object as components.
     lay_99_components_in_an_object_count:
         explicit Layer::meta("m", &[]).member("component_layers", "{\"x\": \"VK_LAYER_none\"}").text() => [],
         "WARNING" "can't find component layer VK_LAYER_none at index 0";
     /// LAY-99, BI-22: a layer without a library and without components is skipped.
     lay_99_neither_library_nor_components_skips_the_layer: explicit without("library_path") => [],
         "WARNING" "Layer \"VK_LAYER_m\" is missing both library_path and component_layers fields.";
-    /// LAY-98: a library path that is not a string counts as missing.
+    /// LAY-98: the loader treats a library path that is not a string as missing.
     lay_98_a_library_path_that_is_no_string_counts_as_absent: explicit with("library_path", "5") => [],
         "WARNING" "is missing both library_path and component_layers fields.";
     /// LAY-99: an empty list of components makes a meta-layer without components.
     lay_99_no_components_make_a_meta_layer_that_does_nothing: explicit Layer::meta("m", &[]).text() => ["VK_LAYER_m"];
-    /// LAY-99: a list with an element that is not a string counts as missing.
+    /// LAY-99: the loader treats a list with an element that is not a string as missing.
     lay_99_components_that_are_no_strings_count_as_missing:
         explicit Layer::meta("m", &[]).member("component_layers", "[\"VK_LAYER_z\", 5]").text() => [], "WARNING" "VK_LAYER_m";
     /// LAY-101: a layer of another architecture is skipped.
@@ -207,10 +207,10 @@ fn lay_95_versions_are_read_part_by_part() {
 }
 
 manifests! {
-    /// LAY-95, LAY-96, BI-20: a negative version counts as a version with a variant.
+    /// LAY-95, LAY-96, BI-20: the loader treats a negative version as a version with a variant.
     lay_96_a_negative_version_has_a_variant: explicit with("api_version", "\"-1\"") => [], "INFO | LAYER"
         "Layer \"VK_LAYER_m\" has an 'api_version' field which contains a non-zero variant value of 7.  Skipping Layer.";
-    /// LAY-95, LAY-96, BI-20: a large major version counts as a version with a variant.
+    /// LAY-95, LAY-96, BI-20: the loader treats a large major version as a version with a variant.
     lay_96_a_large_major_version_has_a_variant: explicit with("api_version", "\"200.1.1\"") => [], "INFO | LAYER"
         "Layer \"VK_LAYER_m\" has an 'api_version' field which contains a non-zero variant value of 1.  Skipping Layer.";
     /// LAY-95, LAY-96, BI-20: the major version is read modulo 65536, and may have a variant.
@@ -291,7 +291,7 @@ fn lay_97_the_folder_of_a_linked_manifest_is_the_link_s() {
     });
 }
 
-/// LAY-104, LAY-321, BI-29, BI-30, BI-31: the extensions of a layer are read one by one, and invalid ones are skipped.
+/// LAY-104, LAY-321, BI-29, BI-30, BI-31: the loader reads the extensions of a layer separately, and skips invalid extensions.
 #[test]
 fn lay_104_extensions_of_a_layer_are_read_one_by_one() {
     let list = format!(
@@ -360,7 +360,7 @@ fn lay_107_only_the_first_member_of_an_environment_object_counts() {
     });
 }
 
-/// BI-7: bytes that are not UTF-8 stay in a name.
+/// BI-7: bytes that are not UTF-8 remain part of a name.
 #[test]
 fn bi_7_bytes_that_are_no_utf_8_are_kept() {
     case(|scene| {

@@ -23,7 +23,7 @@ fn with(text: &str) -> String {
 manifests! {
     /// LAY-70: a manifest may begin with a byte order mark.
     lay_70_a_byte_order_mark_is_skipped: explicit format!("\u{feff}{}", Layer::explicit("m").text()) => ["VK_LAYER_m"];
-    /// LAY-71: each control byte counts as white space.
+    /// LAY-71: the loader treats each control byte as white space.
     lay_71_any_control_byte_is_white_space:
         explicit Layer::explicit("m").text().replace(": ", ":\x01\x0b\x0c\r\n\t ") => ["VK_LAYER_m"];
     /// LAY-71: strings may contain control bytes.
@@ -117,10 +117,10 @@ manifests! {
     /// LAY-80: version 1.0.2 is unknown.
     lay_80_version_1_0_2_is_unknown: explicit Layer::explicit("m").format("1.0.2").text() => ["VK_LAYER_m"],
         "INFO | LAYER" "has unknown layer manifest file version 1.0.2.";
-    /// BI-12: an empty version counts as 0.0.0.
+    /// BI-12: the loader treats an empty version as 0.0.0.
     bi_12_an_empty_version_is_taken_as_zeros: explicit Layer::explicit("m").format("").text() => ["VK_LAYER_m"],
         "INFO | LAYER" "has unknown layer manifest file version 0.0.0.";
-    /// BI-12: missing parts of a version count as zero.
+    /// BI-12: the loader treats missing parts of a version as zero.
     bi_12_missing_parts_of_a_version_are_zero: explicit Layer::explicit("m").format("1.1").text() => ["VK_LAYER_m"],
         "INFO" "Found manifest file @FILE@ (file version 1.1)";
     /// BI-12: letters in a version do no harm.

@@ -385,8 +385,8 @@ fn bi_36_a_thousand_components_work() {
     });
 }
 
-/// LAY-166, LAY-165: a nested meta-layer without one of its components is not active. The outer meta-layer stays active, whichever of the
-/// two was found first.
+/// LAY-166, LAY-165: a nested meta-layer without one of its components is not active. The outer meta-layer remains active, and the order in
+/// which the loader finds both meta-layers does not matter.
 #[test]
 fn lay_166_a_nested_meta_layer_without_a_component_keeps_no_other_out() {
     case(|scene| {

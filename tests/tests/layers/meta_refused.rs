@@ -77,7 +77,7 @@ fn lay_161_a_component_of_the_same_name_is_the_meta_layer_itself() {
     });
 }
 
-/// LAY-164, LAY-324: the device extensions of a meta-layer are those of its components, each once.
+/// LAY-164, LAY-324: the device extensions of a meta-layer are the extensions of its components, without duplicates.
 #[test]
 fn lay_164_device_extensions_are_listed_once() {
     case(|scene| {

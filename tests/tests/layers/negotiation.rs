@@ -80,7 +80,7 @@ fn lay_204_a_missing_library_is_an_information_otherwise() {
     });
 }
 
-/// LAY-100, BI-23: an empty library path counts as a missing library.
+/// LAY-100, BI-23: the loader treats an empty library path as a missing library.
 #[test]
 fn bi_23_an_empty_library_path_is_a_missing_library() {
     case(|scene| {
@@ -89,7 +89,7 @@ fn bi_23_an_empty_library_path_is_a_missing_library() {
     });
 }
 
-/// LAY-204, BI-24: a folder counts as a missing library.
+/// LAY-204, BI-24: the loader treats a folder as a missing library.
 #[test]
 fn bi_24_a_folder_as_library_is_a_missing_library() {
     case(|scene| {
@@ -103,7 +103,7 @@ fn bi_24_a_folder_as_library_is_a_missing_library() {
     });
 }
 
-/// LAY-204, BI-24: a very long library path counts as a missing library.
+/// LAY-204, BI-24: the loader treats a very long library path as a missing library.
 #[test]
 fn bi_24_a_very_long_library_path_is_a_missing_library() {
     case(|scene| {
@@ -117,7 +117,7 @@ fn bi_24_a_very_long_library_path_is_a_missing_library() {
     });
 }
 
-/// LAY-204, BI-25: a text file counts as a missing library.
+/// LAY-204, BI-25: the loader treats a text file as a missing library.
 #[test]
 fn bi_25_a_text_file_as_library_is_a_missing_library() {
     case(|scene| {
@@ -274,7 +274,7 @@ negotiations! {
     lay_212_version_0_uses_the_exports: "negotiate" = 0 => "VK_LAYER_a";
     /// LAY-212, BI-28: after a failed negotiation, the loader uses the exported functions.
     lay_212_an_error_uses_the_exports: "negotiate-result" = -3 => "VK_LAYER_a";
-    /// LAY-212, BI-28: a negotiated version above 2 counts as 2.
+    /// LAY-212, BI-28: the loader treats a negotiated version above 2 as 2.
     lay_212_a_version_beyond_2_counts_as_2: "negotiate" = 1000 => "VK_LAYER_struct";
 }
 

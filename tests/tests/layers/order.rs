@@ -107,7 +107,7 @@ fn lay_332_the_settings_file_orders_layers() {
     });
 }
 
-/// LAY-332, LAY-334: layers in the settings file keep the file's order, except if the user declares another one.
+/// LAY-332, LAY-334: layers in the settings file keep the file's order, except if the user declares another order.
 #[test]
 fn lay_334_the_list_of_a_settings_file_is_stronger_than_manifests() {
     case(|scene| {

@@ -41,7 +41,7 @@ fn lay_11_the_folders_of_an_empty_environment() {
     });
 }
 
-/// LAY-11: an empty variable counts as unset, also if it is a list.
+/// LAY-11: the loader treats an empty variable as unset, also if it is a list.
 #[test]
 fn lay_11_empty_lists_fall_back() {
     case(|scene| {
@@ -73,7 +73,7 @@ fn lay_20_a_manifest_may_have_any_path_that_the_system_takes() {
     });
 }
 
-/// LAY-16: if the variable names a folder and a file in it, the file counts once.
+/// LAY-16: if the variable names a folder and a file in it, the loader reads the file once.
 #[test]
 fn lay_16_a_manifest_that_is_found_twice_is_read_once() {
     case(|scene| {

@@ -55,7 +55,7 @@ fn lay_270_a_layer_adds_layers_and_extensions() {
     });
 }
 
-/// LAY-271: each node of the pre-instance chain has its type, version and size.
+/// LAY-271: each structure of the pre-instance chain has its type, version and size.
 #[test]
 fn lay_271_the_nodes_carry_type_version_and_size() {
     case(|scene| {
@@ -275,7 +275,7 @@ fn lay_277_a_null_pointer_for_the_version_is_refused() {
     });
 }
 
-/// LAY-272: the application gets the error of a pre-instance function.
+/// LAY-272: the application receives the error of a pre-instance function.
 #[test]
 fn lay_272_a_layer_s_error_is_returned() {
     case(|scene| {

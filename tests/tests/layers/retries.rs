@@ -92,7 +92,7 @@ fn drv_114_a_layer_may_try_many_times() {
     }
 }
 
-/// LAY-286, DRV-203: if a layer creates two devices, the second one is used, and the list of devices stays intact.
+/// LAY-286, DRV-203: if a layer creates two devices, the loader uses the second device, and the list of devices remains correct.
 #[test]
 fn lay_286_a_layer_may_make_a_device_twice() {
     case(|scene| {
@@ -112,7 +112,7 @@ fn lay_286_a_layer_may_make_a_device_twice() {
     });
 }
 
-/// APP-96: if a driver keeps failing, the layer gets an error, and the next call works.
+/// APP-96: if every attempt of a driver fails, the layer receives an error, and the next call works.
 #[test]
 fn app_096_a_layer_that_tries_in_vain_gets_the_error_twice() {
     case(|scene| {

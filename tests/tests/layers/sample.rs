@@ -58,7 +58,7 @@ fn printed(output: &str) -> Vec<String> {
         .collect()
 }
 
-/// Records two command buffers, the first one twice.
+/// Records two command buffers, and records the first command buffer twice.
 fn record(vk: &Vk, layer: Option<&str>) {
     let spec = layer.iter().fold(vk.spec(), |spec, name| spec.layer(name));
     let instance = spec.create().expect("vkCreateInstance");

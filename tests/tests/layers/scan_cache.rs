@@ -140,7 +140,8 @@ fn drv_98_portability_drivers_are_remembered_and_left_out() {
     });
 }
 
-/// LAY-24: a change is noticed even if the size stays the same, and the file changes immediately after the loader read it.
+/// LAY-24: the loader notices a change of a file even if the size remains the same, and the file changes immediately after the loader read
+/// it.
 #[test]
 fn lay_24_a_manifest_rewritten_in_place_is_seen_at_once() {
     case(|scene| {
@@ -163,7 +164,7 @@ fn lay_24_a_manifest_rewritten_in_place_is_seen_at_once() {
     });
 }
 
-/// LAY-24: a change is noticed even if the size and the time of the content stay the same.
+/// LAY-24: the loader notices a change of a file even if the size and the modification time remain the same.
 #[test]
 fn lay_24_a_manifest_with_the_time_of_the_old_one_is_seen() {
     case(|scene| {

@@ -92,7 +92,7 @@ fn lay_150_an_empty_list_means_no_layers() {
     });
 }
 
-/// LAY-150: an unknown `control` counts as `auto`.
+/// LAY-150: the loader treats an unknown `control` as `auto`.
 #[test]
 fn lay_150_an_unknown_control_is_auto() {
     case(|scene| {
@@ -170,7 +170,8 @@ fn lay_151_each_part_of_an_entry_is_needed() {
     });
 }
 
-/// LAY-152, LAY-161: a meta-layer that the search finds needs components that the search finds too. Listed components do not count.
+/// LAY-152, LAY-161: a meta-layer that the search finds needs components that the search finds too. Components from the settings file are
+/// not enough.
 #[test]
 fn lay_152_meta_layers_that_are_found_see_no_listed_components() {
     case(|scene| {
@@ -373,7 +374,7 @@ fn lay_155_an_application_that_names_a_layer_that_is_off_fails() {
             let refused = vk.spec().layer("VK_LAYER_a").create().err();
             assert_eq!(refused, Some(vk::Result::ERROR_LAYER_NOT_PRESENT));
             assert_eq!(vk.layers().expect("layers"), ["VK_LAYER_b"]);
-            // A filter affects only the activation, so the application gets its instance without the layer.
+            // A filter affects only the activation, so the application creates an instance without the layer.
             drop(vk.spec().layer("VK_LAYER_b").create().expect("vkCreateInstance"));
         });
         assert!(chain(outcome.ok()).is_empty());

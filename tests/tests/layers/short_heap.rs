@@ -1,4 +1,4 @@
-//! Tests with a heap of the C library that refuses one request, or one request and all later ones (APP-174, APP-179a, LAY-75).
+//! Tests with a heap of the C library that refuses one request, or one request and all later requests (APP-174, APP-179a, LAY-75).
 //!
 //! Each request number is tried in a copy of the process. Every run tries the first numbers of each scene and a sample of the others, which
 //! differs from scene to scene. `LAYER_REFUSALS=all` tries all.
@@ -38,7 +38,7 @@ const QUERIES: [fn(&Vk) -> Answer; 3] = [
     },
 ];
 
-/// Uses the loader as a typical program does. Each call is independent of the others, so a failure does not end the program.
+/// Uses the loader like a typical program. Each call is independent of the others, so a failure does not end the program.
 fn program(vk: &Vk) -> Vec<Answer> {
     let mut answers = Vec::new();
     each_answer(vk, &mut |answer| answers.push(answer));
@@ -211,7 +211,7 @@ fn manifest(scene: &Scene, number: usize) {
 /// Builds a scene with `drivers` drivers, two layers that are used, and `manifests` further manifests.
 fn build(scene: &mut Scene, manifests: usize, drivers: usize) {
     scene.unset("VK_LOADER_DEBUG").limit(1800);
-    // A child gets only the variables of its scene.
+    // A child has only the variables of its scene.
     if let Ok(wanted) = env::var("LAYER_REFUSALS") {
         scene.env("LAYER_REFUSALS", wanted);
     }
@@ -386,29 +386,29 @@ macro_rules! sweeps {
 }
 
 sweeps! {
-    /// APP-174, APP-179a, LAY-75: each allocation fails in turn, with one driver.
+    /// APP-174, APP-179a, LAY-75: the loader reports the failure of each single allocation, with one driver.
     app_174_heap_without_further_manifests: 0, 1;
-    /// APP-174, APP-179a, LAY-75: each allocation fails in turn, with four drivers.
+    /// APP-174, APP-179a, LAY-75: the loader reports the failure of each single allocation, with four drivers.
     app_174_heap_with_four_drivers: 0, 4;
-    /// APP-174, APP-179a, LAY-75: each allocation fails in turn, with two further manifests.
+    /// APP-174, APP-179a, LAY-75: the loader reports the failure of each single allocation, with two further manifests.
     app_174_heap_with_two_manifests: 2, 1;
-    /// APP-174, APP-179a, LAY-75: each allocation fails in turn, with two further manifests and four drivers.
+    /// APP-174, APP-179a, LAY-75: the loader reports the failure of each single allocation, with two further manifests and four drivers.
     app_174_heap_with_two_manifests_and_four_drivers: 2, 4;
-    /// APP-174, APP-179a, LAY-75: each allocation fails in turn, with twenty further manifests.
+    /// APP-174, APP-179a, LAY-75: the loader reports the failure of each single allocation, with twenty further manifests.
     app_174_heap_with_twenty_manifests: 20, 1;
-    /// APP-174, APP-179a, LAY-75: each allocation fails in turn, with twenty further manifests and four drivers.
+    /// APP-174, APP-179a, LAY-75: the loader reports the failure of each single allocation, with twenty further manifests and four drivers.
     app_174_heap_with_twenty_manifests_and_four_drivers: 20, 4;
-    /// APP-174, APP-179a, LAY-75: each allocation fails in turn, with eighty further manifests.
+    /// APP-174, APP-179a, LAY-75: the loader reports the failure of each single allocation, with eighty further manifests.
     app_174_heap_with_eighty_manifests: 80, 1;
-    /// APP-174, APP-179a, LAY-75: each allocation fails in turn, with eighty further manifests and four drivers.
+    /// APP-174, APP-179a, LAY-75: the loader reports the failure of each single allocation, with eighty further manifests and four drivers.
     app_174_heap_with_eighty_manifests_and_four_drivers: 80, 4;
-    /// APP-174, APP-179a, APP-248: each allocation fails in turn, with a settings file.
+    /// APP-174, APP-179a, APP-248: the loader reports the failure of each single allocation, with a settings file.
     app_174_heap_with_a_settings_file: 20, 4, |scene| with_settings(scene);
-    /// APP-174, APP-179a, LAY-330: each allocation fails in turn, with a declared order of layers.
+    /// APP-174, APP-179a, LAY-330: the loader reports the failure of each single allocation, with a declared order of layers.
     app_174_heap_with_an_order_of_layers: 20, 1, |scene| {
         scene.env("VK_LOADER_LAYERS_ORDER", "explicit>VK_LAYER_n*>implicit,*>VK_LAYER_wanted");
     };
-    /// APP-174, APP-179a: each allocation fails in turn, with a settings file and all levels of the log.
+    /// APP-174, APP-179a: the loader reports the failure of each single allocation, with a settings file and all levels of the log.
     app_174_heap_with_a_log: 20, 4, |scene| {
         with_settings(scene);
         scene.env("VK_LOADER_DEBUG", "all");

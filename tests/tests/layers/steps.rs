@@ -1,4 +1,4 @@
-//! Tests of layers that fail at one step of a call: the error is returned, no memory stays allocated, and the next call works.
+//! Tests of layers that fail at one step of a call: the error is returned, no memory remains allocated, and the next call works.
 
 use std::ptr;
 
@@ -13,7 +13,7 @@ fn failing(command: &str) -> Layer {
     Layer::explicit("a").conf("fail", format!("{command} {}", vk::Result::ERROR_DEVICE_LOST.as_raw()))
 }
 
-/// LAY-242: the application gets each error of instance creation unchanged.
+/// LAY-242: the application receives each error of instance creation unchanged.
 #[test]
 fn lay_242_every_error_of_a_creation_comes_up_unchanged() {
     case(|scene| {
@@ -42,7 +42,7 @@ fn lay_242_every_error_of_a_creation_comes_up_unchanged() {
     });
 }
 
-/// LAY-253: the application gets a layer's error during device enumeration.
+/// LAY-253: the application receives a layer's error during device enumeration.
 #[test]
 fn lay_253_an_error_while_devices_are_listed_comes_up() {
     case(|scene| {
@@ -56,7 +56,7 @@ fn lay_253_an_error_while_devices_are_listed_comes_up() {
     });
 }
 
-/// LAY-253: the application gets a layer's error during group enumeration.
+/// LAY-253: the application receives a layer's error during group enumeration.
 #[test]
 fn lay_253_an_error_while_groups_are_listed_comes_up() {
     case(|scene| {
@@ -93,7 +93,7 @@ fn lay_289_an_error_while_device_extensions_are_listed_fails_the_device() {
     });
 }
 
-/// LAY-294: a layer that fails after the call below succeeded must destroy the device itself. The loader returns the layer's error.
+/// LAY-294: a layer that fails after the next function succeeded must destroy the device itself. The loader returns the layer's error.
 #[test]
 fn lay_294_an_error_after_the_driver_s_device_was_made_comes_up() {
     case(|scene| {
@@ -113,7 +113,7 @@ fn lay_294_an_error_after_the_driver_s_device_was_made_comes_up() {
     });
 }
 
-/// LAY-254: the application gets an error during the allocation of command buffers.
+/// LAY-254: the application receives an error during the allocation of command buffers.
 #[test]
 fn lay_254_an_error_while_command_buffers_are_allocated_comes_up() {
     case(|scene| {

@@ -188,7 +188,7 @@ fn lay_324_layers_that_were_not_asked_for_are_known_by_name() {
                 of(&instance, c"VK_LAYER_i").is_empty(),
                 "the explicit one is a duplicate"
             );
-            // Answers stay the same for the life of the instance.
+            // The answers remain the same until the instance is destroyed.
             vk.set_env("VK_LAYER_PATH", vk.path("later").to_str());
             assert_eq!(of(&instance, c"VK_LAYER_a"), ["VK_EXT_a"]);
             assert!(of(&instance, c"VK_LAYER_late").is_empty());
@@ -199,7 +199,7 @@ fn lay_324_layers_that_were_not_asked_for_are_known_by_name() {
     });
 }
 
-/// APP-174, LAY-324: each allocation of a query for device extensions fails in turn.
+/// APP-174, LAY-324: a query for device extensions reports the failure of each single allocation.
 #[test]
 fn app_174_asking_for_a_layer_that_was_not_looked_for() {
     case(|scene| {

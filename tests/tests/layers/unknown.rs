@@ -30,7 +30,7 @@ pub(crate) fn device_number(device: &Device<'_>, name: &str, argument: u32) -> u
     call_own(device.address(name), device.raw.as_raw(), argument)
 }
 
-/// LAY-301, LAY-302, LAY-303: an unknown physical-device command of a layer gets the layer's handle.
+/// LAY-301, LAY-302, LAY-303: an unknown physical-device command of a layer receives the layer's handle.
 #[test]
 fn lay_301_a_layer_s_physical_device_command_is_reached_with_the_layer_s_handle() {
     case(|scene| {
@@ -311,8 +311,8 @@ fn lay_314_layers_are_not_asked_again_from_below() {
 type LookUp =
     unsafe extern "system" fn(instance: vk::Instance, name: *const std::ffi::c_char) -> vk::PFN_vkVoidFunction;
 
-/// LAY-241, LAY-313: if a layer looks up a device command below it, the pointer works on devices created before and after the look-up. That
-/// holds even if nothing else ever looks up the command.
+/// LAY-241, LAY-313: if a layer looks up a device command below it, the pointer works on devices created before and after the look-up. The
+/// pointer works even if no other code looks up the command.
 #[test]
 fn lay_241_a_device_command_that_a_layer_asks_for_late_works_on_earlier_devices() {
     case(|scene| {

@@ -14,7 +14,8 @@ fn put(scene: &Scene, layer: &Layer, short: &str) -> String {
     scene.text_path(&file).replace('/', "\\")
 }
 
-/// LAY-45, LAY-46, LAY-48, LAY-51: the machine's layers come before the user's, and each path counts once.
+/// LAY-45, LAY-46, LAY-48, LAY-51: the machine's layers come before the user's layers, and the loader uses each path
+/// once.
 #[test]
 fn lay_046_layers_of_the_machine_come_before_those_of_the_user() {
     case(|scene| {
@@ -67,7 +68,7 @@ fn lay_047_the_user_is_not_asked_in_an_elevated_process() {
         let [a, b] = ["a", "b"].map(|short| put(scene, &Layer::implicit(short), short));
         scene.registry("machine", "ImplicitLayers", &a, &ZERO);
         scene.registry("user", "ImplicitLayers", &b, &ZERO);
-        // The driver's variable does not count either.
+        // The driver's variable has no effect either.
         let driver = scene.manifest("driver").display().to_string();
         scene.registry("machine", "Drivers", &driver, &ZERO);
         let outcome = scene.elevated().run(|vk| drop(vk.instance()));

@@ -68,7 +68,7 @@ fn lay_252_a_layer_may_wrap_every_dispatchable_object() {
     });
 }
 
-/// APP-148: the application gets the wrapper of the topmost wrapping layer, or the driver's own handle if no layer wraps it.
+/// APP-148: the application receives the wrapper of the topmost wrapping layer, or the driver's own handle if no layer wraps the device.
 #[test]
 fn app_148_the_device_is_what_the_topmost_layer_returned() {
     case(|scene| {
@@ -231,8 +231,8 @@ fn lay_253_a_layer_may_drop_physical_devices() {
     });
 }
 
-/// LAY-253, DRV-134: with filters, the loader queries the whole list again if the list grew after the loader counted the items. An empty
-/// list may grow too.
+/// LAY-253, DRV-134: with filters, the loader queries the whole list again if the list grew after the query for the number of items. An
+/// empty list can grow too.
 #[test]
 fn drv_134_a_layer_that_counts_before_there_are_devices() {
     case(|scene| {
@@ -377,13 +377,14 @@ fn hand_on_a_wrapper(scene: &mut Scene, commands: &'static [&'static str], text:
         ]);
         let instance = spec.create().expect("vkCreateInstance");
         let device = instance.device(instance.first(), &EXTENSIONS);
-        // Memory without an object. `vkSetDebugUtilsObjectNameEXT` and similar commands get a structure, which the trampoline reads first.
+        // Memory without an object. `vkSetDebugUtilsObjectNameEXT` and similar commands have a structure as a parameter, and the trampoline
+        // reads this structure first.
         let empty = [0_u64; 16];
         for &name in commands {
             let address = device.address(name);
             assert_ne!(address, 0, "{name}");
             let ending = isolated(|| {
-                // SAFETY: the address is that of a command of the device. The loader checks the handle before it reads anything except the
+                // SAFETY: the address belongs to a command of the device. The loader checks the handle before it reads anything except the
                 // structure.
                 let function: extern "system" fn(vk::Device, *const u64, usize, usize, usize) =
                     unsafe { std::mem::transmute(address) };

@@ -206,7 +206,7 @@ pub fn chains(bytes: &[u8]) {
     groups(instance, &mut input);
     create_device(&devices, &mut input);
     surface(instance, devices[1], &mut input);
-    // SAFETY: the instance is live, and so are the callbacks of its chain.
+    // SAFETY: the instance is valid, and the callbacks of its chain are valid too.
     unsafe { vk::vkDestroyInstance(instance, null()) };
     chain.check(false);
 }

@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Makes two functions of type `extern "C" fn()` run: the first one after the library was mapped, and the second one before the library is
-/// unmapped.
+/// Makes two functions of type `extern "C" fn()` run. The first function runs after the library was mapped, and the second function runs
+/// before the library is unmapped.
 macro_rules! at_load_and_unload {
     ($load:path, $unload:path) => {
         // SAFETY: the section is the list of functions that the dynamic linker calls after it has mapped the library.

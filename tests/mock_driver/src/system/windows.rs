@@ -12,8 +12,8 @@ use windows_sys::Win32::System::LibraryLoader::{
 };
 use windows_sys::Win32::System::Threading::GetCurrentThreadId;
 
-/// Makes two functions of type `extern "C" fn()` run: the first one after the library was mapped, and the second one before the library is
-/// unmapped. The end of the process unmaps the library too.
+/// Makes two functions of type `extern "C" fn()` run. The first function runs after the library was mapped, and the second function runs
+/// before the library is unmapped. The end of the process unmaps the library too.
 macro_rules! at_load_and_unload {
     ($load:path, $unload:path) => {
         /// Entry point that the C runtime calls.

@@ -115,13 +115,13 @@ fn trace_never_goes_into_another_file() {
         scene.env("VK_LOADER_TRACE", &trace).unset("VK_LOADER_DEBUG");
         let outcome = scene.run(|vk| {
             for number in 3..1024 {
-                // SAFETY: the only open descriptor above standard error is that of the trace, and no code of this process uses it after it
-                // is closed.
+                // SAFETY: the only open descriptor above standard error belongs to the trace, and no code of this process uses the
+                // descriptor after it is closed.
                 unsafe { libc::close(number) };
             }
             let own = fs::File::create(vk.path("own")).expect("a file");
             for number in own.as_raw_fd() + 1..1024 {
-                // SAFETY: the first descriptor is open, and the number was closed above.
+                // SAFETY: the first descriptor is open, and the second number was closed before.
                 unsafe { libc::dup2(own.as_raw_fd(), number) };
             }
             assert_eq!(vk.instance().device_names(), ["one"]);
@@ -153,7 +153,7 @@ fn trace_of_threads_and_forks_is_whole_lines() {
                     unsafe { libc::_exit(0) };
                 }
                 child => {
-                    // SAFETY: the number is that of the new child, and null discards the status.
+                    // SAFETY: the number is the process ID of the new child, and null discards the status.
                     let waited = retried(|| unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) });
                     assert_eq!(waited.expect("a child can be waited for"), child);
                 }
