@@ -61,7 +61,7 @@ own_git() {
 }
 
 # snapshot FOLDER START PARENT [PATH...]: makes a commit with the parent PARENT. The commit has the tree of START, with the content of
-# FOLDER at these paths, even if git ignores them. Without paths, it has everything in FOLDER that git does not ignore.
+# FOLDER at these paths, even if git ignores them. Without paths, the commit contains all files in FOLDER that git does not ignore.
 snapshot() (
     folder=$1 start=$2 parent=$3
     shift 3

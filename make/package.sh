@@ -26,7 +26,7 @@ dist() {
     git -c core.autocrlf=false -c core.eol=lf -c core.attributesFile=/dev/null archive --prefix="$NAME-$VERSION/" HEAD | tar -x -C "$scratch"
     tree=$scratch/$NAME-$VERSION
 
-    # Includes every crate in the lock file. Cargo refuses an archive that lacks one of them, even a crate for another system.
+    # Includes every crate in the lock file. Cargo refuses an archive that lacks one of these crates, even a crate for another system.
     (cd "$tree" && $CARGO vendor --quiet --locked --versioned-dirs vendor)
     mkdir "$tree/.cargo"
     cat >"$tree/.cargo/config.toml" <<'END'
@@ -82,7 +82,7 @@ deb() {
     need dh debhelper
     need dpkg-buildpackage dpkg-dev
     [ -z "$lacking" ] || die 2 "missing:$lacking"
-    # Debian's own cargo and rustc take precedence if they are installed, because Debian's build machines have no others.
+    # If Debian's packages of cargo and rustc are installed, the build uses them, because Debian's build machines have no other compilers.
     PATH=/usr/bin:$PATH
     export PATH
 
@@ -113,7 +113,7 @@ deb() {
         printf '%s\n' "$text" >"$tree/debian/${file%.in}"
     done
 
-    # If the user may create a network namespace, the build runs in an empty one.
+    # If the user can create a network namespace, the build runs in a namespace without networks.
     alone=()
     ! unshare --net true 2>/dev/null || alone=(unshare --net)
     arguments=(-us -uc)
@@ -148,7 +148,7 @@ rpm() {
     trap 'rm -rf "$here"' EXIT
     mkdir "$here"/{SOURCES,SPECS}
     install -m 644 -t "$here/SOURCES" "$TARGET/dist/$NAME-$VERSION.tar.xz"
-    # Sets the spec's condition for the catalogue, if this version has one.
+    # Sets the spec's condition for the catalogue, if this version has a catalogue.
     catalogue=0
     ! grep -q Catalogue loader/vkloader/src/commands.rs || catalogue=1
     spec=$(<packaging/rpm/$NAME.spec.in)

@@ -28,7 +28,7 @@ fetch() {
     python3 -m zipfile -e "$1"/*.whl "$1"
 }
 
-# problems VK VIDEO: prints a line for each of the two files whose checksum is not the pinned one.
+# problems VK VIDEO: prints a line for each of the two files with a checksum that is different from the pinned checksum.
 problems() {
     verify "$1" vk.xml || true
     verify "$2" video.xml || true

@@ -5,7 +5,7 @@
 
 need_rust
 
-# Succeeds if a driver is installed in the loader's folders, or if a variable names one.
+# Succeeds if a driver is installed in the loader's folders, or if a variable names a driver.
 driver_installed() {
     [ -z "${VK_DRIVER_FILES:-}${VK_ICD_FILENAMES:-}${VK_ADD_DRIVER_FILES:-}" ] || return 0
     local folders folder

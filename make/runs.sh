@@ -26,9 +26,10 @@ differential() {
 # Modules that take long with a catalogue, and modules about catalogues.
 SLOW="catalogue catalogue_file catalogue_image catalogue_machine catalogue_reading catalogue_verified many_devices real service service_hostile service_limits service_needs service_place service_server short_memory wrong_drivers"
 # Runs the behaviour tests with a driver catalogue, which `vkloader` makes for each test. Each test runs with a correct catalogue, and with
-# one that has only wrong entries. It also runs with recorded drivers, which stay closed. tests/catalogue.txt lists the tests with other
-# results, each with its reason. Arguments are groups of tests: app, drivers, layers. The default is all groups. `make test` runs `quick`,
-# which has the groups app and drivers without the modules in SLOW, and without records, which take long to make. CASE names one test.
+# a catalogue that has only wrong entries. Each test also runs with recorded drivers, which remain closed. tests/catalogue.txt lists the
+# tests with other results, each with its reason. Arguments are groups of tests: app, drivers, layers. The default is all groups. `make
+# test` runs `quick`, which has the groups app and drivers without the modules in SLOW, and without records, which take long to make. CASE
+# names one test.
 catalogue() {
     local name module mode modes=(current lying lazy) skipped=() groups=()
     if [ "${1:-}" = quick ]; then
@@ -44,7 +45,7 @@ catalogue() {
         esac
     done
     library_built
-    # Builds both programs, as make/build.sh does. For one program alone, cargo would compile shared crates again, with fewer features.
+    # Builds both programs, like make/build.sh. For one program alone, cargo would compile shared crates again, with fewer features.
     build_tools vkloader vk-loader-service
     for mode in "${modes[@]}"; do
         say "The cases of $* with a $mode driver catalogue"

@@ -12,7 +12,7 @@ if [ ! -d "$folder" ]; then
     rm -rf "$folder.new"
     mmdebstrap --variant=extract --include=libc6-dev,libgcc-s1 --aptopt='Acquire::Check-Valid-Until "false"' "$release" "$folder.new" \
         >"$folder.log" 2>&1 || die 2 "cannot get Debian's $release: $(tail -n 3 "$folder.log") (see $folder.log)"
-    # The targets of absolute links are paths inside the root, so the links are changed to relative ones.
+    # The targets of absolute links are paths inside the root, so the script changes these links to relative links.
     find "$folder.new" -type l -lname '/*' | while read -r link; do
         ln -sfn --relative "$folder.new$(readlink "$link")" "$link"
     done

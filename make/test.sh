@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# test.sh [STAGE[:CASE]...]: runs the stages of the tests, by default all of them. A failed stage does not stop the others. The summary
-# repeats each failure with the command that runs it alone: `make/test.sh behaviour:app::drv_1_the_case`. `test.sh quick` runs four stages
-# without their slow parts. `test.sh check` runs the stages that need neither root nor network, for packagers. `test.sh list` lists the
-# stages.
+# test.sh [STAGE[:CASE]...]: runs the stages of the tests, by default all of them. A failed stage does not stop the other stages. The
+# summary repeats each failure with the command that runs it alone: `make/test.sh behaviour:app::drv_1_the_case`. `test.sh quick` runs four
+# stages without their slow parts. `test.sh check` runs the stages that need neither root nor network, for packagers. `test.sh list` lists
+# the stages.
 #
 # Time limits only detect hangs. A stage that runs longer than an hour is treated as hanging. With CI=true, all stages together have 80
 # minutes, so that the summary is printed before CI's own limit.
@@ -49,7 +49,7 @@ documentation() {
     linter=$(rustc --print sysroot)/bin/clippy-driver
     # With clippy's compiler, cargo reuses the metadata of crates that the stage `lint` has written.
     [ ! -x "$linter" ] || local -x RUSTC_WORKSPACE_WRAPPER=$linter CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
-    # rustdoc checks the comments without writing pages. Every version has this option, but as an unstable one.
+    # rustdoc checks the comments without writing pages. Every version has the option for this, but the option is unstable.
     printf '#!/bin/sh\nRUSTC_BOOTSTRAP=1 exec rustdoc -Zunstable-options --check "$@"\n' >"$LOGS/rustdoc"
     chmod +x "$LOGS/rustdoc"
     RUSTDOC=$LOGS/rustdoc RUSTDOCFLAGS="-D warnings -A rustdoc::private-intra-doc-links" \
@@ -152,9 +152,9 @@ real         30  scripted real
 sandbox      20  scripted sandbox
 '
 
-# Stages that can run in parallel with the others on machines with several cores, because they share no build folder with them, or build
-# nothing. Each row begins with a stage that installs packages or builds programs for the others in the row. After it, the others run one
-# after another.
+# Stages that can run in parallel with all other stages on machines with several cores, because they share no build folder with other
+# stages, or build nothing. Each row begins with a stage that installs packages or builds programs for the other stages in the row.
+# Afterwards, the other stages run one after another.
 BESIDE='
 fixtures fuzz windows
 compile bump
@@ -372,7 +372,7 @@ check)
     shift
     ;;
 esac
-# Selects the stages to run, in the order of the table. Also selects the single test of a stage if an argument names one.
+# Selects the stages to run, in the order of the table. If an argument names a single test of a stage, also selects this test.
 mapfile -t all < <(awk 'NF { print $1 }' <<<"$STAGES")
 names=("${all[@]}")
 declare -A chosen=()
@@ -407,7 +407,7 @@ fi
 export GIT_CONFIG_GLOBAL=$LOGS/gitconfig
 trap interrupted INT TERM HUP
 
-# If all stages run and the machine has several cores, the stages in BESIDE run in parallel with the others.
+# If all stages run and the machine has several cores, the stages in BESIDE run in parallel with the other stages.
 beside=()
 if [ $# -eq 0 ] && [ "$(nproc)" -gt 1 ]; then
     for name in $(cut -s -d' ' -f2- <<<"$BESIDE"); do

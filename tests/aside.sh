@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Tests a library that steps aside, in roots of Debian. The library is in a tree like that of an AppImage. Each test has a system with a
-# different library. Mesa's software driver serves the program. The programs of the tree are linked with the C library of Debian 11.
-# Arguments select roots from the list SYSTEMS. The default is all of them.
+# Tests a library that passes all calls to a newer library of the system, in roots of Debian. The library is in a tree like the tree of an
+# AppImage. Each test has a system with a different library. Mesa's software driver serves the program. The programs of the tree are linked
+# with the C library of Debian 11. Arguments select roots from the list SYSTEMS. The default is all roots.
 . "$(dirname "$0")/../make/common.sh"
 . tests/roots.sh
 
@@ -21,7 +21,7 @@ need /usr/include/vulkan/vulkan.h libvulkan-dev
 [ -z "$lacking" ] || die 3 "missing; apt-get install --no-install-recommends$lacking"
 [ "$(uname -m)" = x86_64 ] || die 3 "the roots are those of x86-64"
 
-# build FILE VALUE: builds the library, and copies it to FILE. With VALUE 1, the library steps aside.
+# build FILE VALUE: builds the library, and copies it to FILE. With VALUE 1, the library passes its calls to a newer library of the system.
 build() {
     VKL_STEPS_ASIDE=$2 LIBRARY_ONLY=yes SYSROOT=$sysroot CARGO_TARGET_DIR=$HERE/cargo make/build.sh
     install -D "$HERE/cargo/release/libvulkan.so" "$1"
@@ -101,7 +101,7 @@ ours() {
     [ "$(grep -c "Vulkan Loader Version $VERSION" "$HERE/output")" = 2 ]
     says "1 of 1 devices worked"
 }
-# Tests a file in the tree with the bare name of a driver. A build that does not step aside opens this file, and finds no device.
+# Tests a file in the tree with the bare name of a driver. The plain library opens this file, and finds no device.
 hidden() {
     system "$1" hide_driver
     started "$TREE"

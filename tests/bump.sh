@@ -23,7 +23,7 @@ passed=0 failed=0
 PATCH=${VERSION##*.}
 NEXT=${VERSION%.*}.$((PATCH + 1))
 
-# header EDIT: makes an invented next header, which is the pinned one changed by a sed program.
+# header EDIT: writes an invented next header. A sed program changes the pinned header.
 header() {
     local folder=$clone/registry/input/$NEXT
     mkdir -p "$folder"

@@ -52,8 +52,8 @@ otherwise() {
     varied=(folder home "file mode" "time zone" jobs)
     mkdir -p "$HERE/home" "$HERE/locales"
     other_language
-    # The date is far from the real one, because a difference of minutes has fewer effects. The crates must be downloaded before, because no
-    # server's certificate is valid on that date.
+    # The date is far from the real date, because a difference of minutes has fewer effects. The crates must be downloaded before, because
+    # no server's certificate is valid on that date.
     (cd "$SECOND" && CARGO_HOME=$HERE/home/crates $CARGO fetch --quiet --locked)
     if command -v faketime >/dev/null; then
         around+=(faketime -m -f "+400d")
@@ -61,7 +61,7 @@ otherwise() {
     fi
     if [ "$(id -u)" = 0 ] && unshare --uts true 2>/dev/null; then
         chown -R 65534:65534 "${SECOND%/*}" "$HERE/home"
-        # Other users cannot run a cargo in root's home, but they can run Debian's cargo, which is the next one in PATH.
+        # Other users cannot run a cargo in root's home, but they can run Debian's cargo, which is the next cargo in PATH.
         if setpriv --reuid=65534 --regid=65534 --clear-groups "${around[@]}" "$CARGO" --version >/dev/null 2>&1; then
             varied+=(user)
             around=(setpriv --reuid=65534 --regid=65534 --clear-groups "${around[@]}")

@@ -90,7 +90,7 @@ fn print_diff(options: &Options, old: &Path, new: &Path) -> Result<(), Error> {
 
 fn print_explanation(options: &Options, name: &str) -> Result<(), Error> {
     let ((registry, _), rules) = (source(options)?, Rules::read(options)?);
-    // The draft also has the commands that make other verbs fail, because maintainers ask about these commands.
+    // The draft also contains the commands for which other verbs fail, because maintainers ask about these commands.
     let (plan, _) = Plan::draft(&registry, &rules.policy);
     print(&explain::explain(options, &plan, &rules.files, name)?)
 }

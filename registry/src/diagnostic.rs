@@ -82,7 +82,7 @@ codes! {
     UnknownExtensionType = "unknown-extension-type",
     /// The enumerant for an extension's version or name is missing or wrong.
     ExtensionConstants = "extension-constants",
-    /// Two supported extensions have one number, which would give their enumerants the same values (GEN-69).
+    /// Two supported extensions have the same number, so their enumerants would have the same values (GEN-69).
     ExtensionNumber = "extension-number",
     /// A handle has no `objtypeenum`, or its `objtypeenum` is not a `VkObjectType`.
     HandleObjectType = "handle-object-type",
@@ -198,7 +198,7 @@ pub(crate) struct Reporter<'a> {
     found: Vec<Diagnostic>,
     /// `true` if the parser reported a mistake. `found` may not contain the mistake, because its length is limited.
     is_broken: bool,
-    /// Unknown constructs so far, by path and text, or `None` if each one is reported.
+    /// Unknown constructs so far, by path and text, or `None` if the reporter reports each construct.
     kinds: Option<HashSet<String>>,
 }
 

@@ -19,7 +19,7 @@ pub fn load(vk: Source<'_>, video: Source<'_>) -> Result<Registry, Vec<Diagnosti
 
 /// Reads a registry as [`load`] does, but returns unknown constructs beside the model, for reports that must work on any registry.
 ///
-/// Each kind of construct is returned once, at its first place. Old headers may come without a video registry, which is then not checked.
+/// Each kind of construct is returned once, at its first place. Old headers can lack a video registry. The function then does not check it.
 pub fn load_tolerant<'a>(
     vk: Source<'_>,
     video: impl Into<Option<Source<'a>>>,

@@ -69,7 +69,7 @@ static const VkInstanceCreateInfo MODERN_INSTANCE = {
     .pApplicationInfo = &MODERN,
 };
 
-/* Makes the queries that programs make before they choose a device. */
+/* Calls the queries that programs call before they choose a device. */
 static void describe(const struct run *run, VkPhysicalDevice device) {
     static VkExtensionProperties extensions[1024];
     VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};

@@ -48,7 +48,7 @@ def run(client, library):
 
 def judge(client, peer, listed, entry):
     """Runs a client with both loaders alternately, and fails unless the results are equal."""
-    # The installation is in reverse order, because the first requirement may need the others.
+    # The installation is in reverse order, because the first requirement can need the other requirements.
     for need in reversed(client.needs):
         need.install()
     entry.version = client.needs[0].version()

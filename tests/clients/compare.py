@@ -106,7 +106,7 @@ def compare_windows(ours, theirs, client):
 
 
 def compare(ours, theirs, rows):
-    """Compares all results of two runs. Returns the kinds of results in words, and the number of listed differences."""
+    """Compares all results of two runs. Returns a text with the kinds of results, and the number of listed differences."""
     client = ours.client
     listed = compare_text(ours.text(), theirs.text(), rows)
     files = ours.files()

@@ -43,7 +43,7 @@ class Entry:
         self.theirs = min(run.seconds for run in theirs)
 
     def result(self):
-        """Returns the result in words."""
+        """Returns a text that describes the result."""
         if self.listed and self.word == "same":
             return f"same, but for {self.listed} listed line{'' if self.listed == 1 else 's'}"
         said = self.word.splitlines()[0] if self.word else "broke off"

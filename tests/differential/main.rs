@@ -1,7 +1,7 @@
 //! Plays scenes under two libraries, and compares everything that drivers, layers and the program can see.
 //!
-//! Arguments are words. Without arguments, all scenes are played, and otherwise those whose names contain one of the words. `VKL_LIBRARY`
-//! and `VKL_PEER_LIBRARY` name the libraries. `WHOLE=1` also prints all observations of each run. `tests/README.md` has the details.
+//! Arguments are words, which select the scenes whose names contain one of them. The default is all scenes. `VKL_LIBRARY` and
+//! `VKL_PEER_LIBRARY` name the libraries. `WHOLE=1` also prints all observations of each run. `tests/README.md` has the details.
 
 mod catalogue;
 mod explained;

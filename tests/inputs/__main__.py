@@ -107,7 +107,7 @@ def written():
 
 
 def unreachable():
-    """The script fails with a clear message if a package cannot be downloaded. An empty index takes the place of the network."""
+    """The script fails with a clear message if a package cannot be downloaded. An empty index replaces the network."""
     target = scratch("input")
     empty = scratch("index")
     output = fetch(target, 2, PIP_NO_INDEX="1", PIP_FIND_LINKS=empty, VK_XML="")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from cases import HANG, ROOT, Skip, expect, run, scratch
 
-# Environment in which a build fails. A script that reaches its build then ends with another status than one that
-# refuses an argument.
+# Environment in which a build fails. The exit status of a script that reaches its build is therefore different from the
+# status of a script that refuses an argument.
 STOPPED = {"CARGO": "false"}
 
 
@@ -54,7 +54,7 @@ def documents(tree, *arguments, status=0):
 
 
 def documents_agree():
-    """The writing command does not change a tree that passes the check, and makes any other tree pass it."""
+    """The writing command does not change a tree that passes the check, and corrects every other tree."""
     tree = tracked()
     before = content(tree)
     documents(tree)

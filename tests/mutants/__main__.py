@@ -107,7 +107,7 @@ def equivalents(mutants):
 
 
 class Hunt:
-    """Mutants that have not been tried, and the verdicts on the others."""
+    """Mutants that have not been tried, and the results of the other mutants."""
 
     def __init__(self, mutants, first, wanted, known):
         self.mutants = mutants

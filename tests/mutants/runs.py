@@ -116,8 +116,8 @@ class Flakes:
 
 
 def killer(tests, mutated, plain, flakes):
-    """Returns the first test that fails on the mutant, passes on the unchanged tree, and fails on the mutant again. Returns None if no
-    test does so."""
+    """Returns the first test that fails on the mutant, passes on the unchanged tree, and fails on the mutant again. Returns None if
+    there is no such test."""
     tests = list(tests)
     while tests:
         test = mutated.first_failure(tests)

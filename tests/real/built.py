@@ -83,7 +83,7 @@ def flags():
 
 
 def target():
-    """The output for a named target is in the target's folder, and `make install` takes it from there."""
+    """The output for a named target is in the target's folder, where `make install` finds the output."""
     folder, cargo = project()
     host = next(line.split()[1] for line in run([tool("rustc"), "-vV"], HANG).splitlines() if line.startswith("host:"))
     build(folder, cargo, CARGO_BUILD_TARGET=host)

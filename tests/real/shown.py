@@ -85,7 +85,7 @@ def copy():
 
 
 def make_run():
-    """`make run` builds a C program and runs it. Its output mentions `make generate`, which then changes no file."""
+    """`make run` builds a C program and runs it. The output mentions `make generate`, and this command then changes no file."""
     tree, environment = copy()
     output = run([tool("make"), "run"], HANG, env=environment, cwd=tree)
     expect(re.search(r"([1-9][0-9]*) of \1 devices worked", output), output)
@@ -95,7 +95,7 @@ def make_run():
 
 
 def make_bench():
-    """`make bench` finds everything that it needs, as one of its cases shows."""
+    """`make bench` finds all files that it needs, as one case shows."""
     tree, environment = copy()
     environment["PEER"] = str(loader.peer())
     output = run(["tests/bench/run.sh", "profile", "vkCmdDraw"], HANG, env=environment, cwd=tree)

@@ -108,7 +108,7 @@ def container():
 
 
 def strange_names():
-    """The loader finds a driver in a folder with unusual characters, through a link and the variable that comes with the list."""
+    """The loader finds a driver in a folder with unusual characters, through a link and the variable in the list."""
     bubblewrap()
     folder = scratch("strange") / "it's a \"folder\" $HOME & more"
     shutil.copytree(setting("VKL_PROGRAMS") / "mock", folder)

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use crate::known::Expected;
 use crate::{Scene, left_out, library, peer, skip, skipped, target};
 
-/// Runs a test. The function takes the test's name from the path of its caller, so the caller must be the test itself and not a helper.
+/// Runs a test. The function takes the test's name from the path of its caller, so only a test can call this function.
 ///
 /// On a Khronos loader (`VKL_PEER=1`), a test that `tests/peer.txt` lists for the loader's version must fail. A test that
 /// `tests/targets.txt` lists for the target (`VKL_TARGET`) must fail too. A listed test that passes is an error, so the lists remain

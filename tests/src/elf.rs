@@ -1,7 +1,7 @@
 //! Hides exports of an ELF library.
 
 /// Hides a symbol: changes the first letter of its name in the library's dynamic string table. The hash table still points to the symbol,
-/// but the name then differs from the requested one.
+/// but the name is then different from the requested name.
 pub(crate) fn hide(library: &mut [u8], name: &str) {
     let Some(table) = dynamic_strings(library) else {
         panic!("the library has no dynamic string table")

@@ -108,7 +108,7 @@ impl Outcome {
         self
     }
 
-    /// Returns the end of the child in words.
+    /// Returns a text that describes the end of the child.
     pub fn ending(&self) -> &str {
         &self.ending
     }

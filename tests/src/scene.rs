@@ -36,7 +36,7 @@ pub struct Scene {
     runs: usize,
     child_run: Option<usize>,
     built: usize,
-    /// Number of drivers at the time when the catalogue was made.
+    /// Number of drivers when the catalogue was written.
     #[cfg(target_os = "linux")]
     catalogued: Option<usize>,
     #[cfg(target_os = "linux")]
@@ -319,8 +319,8 @@ impl Scene {
         self.run(|_| unreachable!("the run with this number has a closure of its own"))
     }
 
-    /// Makes a driver catalogue for the next runs, if the tests run with catalogues. A catalogue is made before the first run, and after
-    /// drivers were added.
+    /// Writes a driver catalogue for the next runs, if the tests run with catalogues. The function runs before the first run of a scene,
+    /// and after drivers were added.
     #[cfg(target_os = "linux")]
     fn make_catalogue(&mut self) {
         if self.catalogued.replace(self.built) == Some(self.built) {

@@ -38,7 +38,7 @@ pub(super) fn sections(old: &View<'_>, new: &View<'_>) -> Vec<Section> {
     sections
 }
 
-/// Splits extensions into those whose names the other registry reserves, and the others.
+/// Splits extensions into two lists: extensions whose names the other registry reserves, and all other extensions.
 fn split(extensions: &[(&str, &Extension)], reserved: &BTreeSet<String>) -> (Vec<Entry>, Vec<Entry>) {
     let entry =
         |&(name, extension): &(&str, &Extension)| Entry::noted(name, Severity::Concerns, "about", summary(extension));

@@ -8,7 +8,7 @@ use std::process::Command;
 use vk_registry::model::HeaderVersion;
 
 /// Reads the registry that the user names: a folder with a snapshot or with `vk.xml`, an XML file, or a header version. A header version is
-/// fetched into `xml_folder` like the pinned one.
+/// fetched into `xml_folder`, like the pinned header.
 pub fn side(operand: impl AsRef<Path>, xml_folder: &Path) -> Result<Side, Error> {
     let path = operand.as_ref();
     let version = path.to_str().filter(|text| HeaderVersion::parse(text).is_some());

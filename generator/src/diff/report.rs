@@ -66,7 +66,7 @@ impl Change {
 pub struct Entry {
     /// Name of the object in the registry.
     pub name: String,
-    /// Importance of the entry: the highest one of its changes.
+    /// Importance of the entry: the highest importance of its changes.
     pub severity: Severity,
     /// Changes of the entry.
     pub changes: Vec<Change>,

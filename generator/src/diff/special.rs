@@ -34,7 +34,8 @@ pub(super) fn sections(old: &View<'_>, new: &View<'_>) -> Vec<Section> {
     ]
 }
 
-/// Returns the commands that are special in this registry and not in the other one. `emit` fails until the policy has a row for each.
+/// Returns the commands that are special in this registry and not in the other registry. `emit` fails until the policy has a row for each
+/// command.
 fn candidates(here: &View<'_>, there: &View<'_>) -> Vec<Entry> {
     let is_special_there = |name: &str| there.plan.command(name).is_some_and(|plan| !plan.special.is_empty());
     let entry = |plan: &CommandPlan<'_>| {

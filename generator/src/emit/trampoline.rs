@@ -108,8 +108,8 @@ fn function(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
     }
 }
 
-/// Returns the attribute that exports a function under its own name. In a library that steps aside, the names of Linux belong to the jumps
-/// in `exports/aside.rs`.
+/// Returns the attribute that exports a function under its own name. In a library that passes its calls to the system's library, the jumps
+/// in `exports/aside.rs` have these names on Linux.
 fn export(command: &CommandPlan<'_>) -> TokenStream {
     let cfg: Option<TokenStream> = match &command.export {
         Export::No => return TokenStream::new(),

@@ -33,7 +33,7 @@ impl Token {
     }
 }
 
-/// Returns the closing bracket of an opening one.
+/// Returns the closing bracket for an opening bracket.
 pub(super) fn closing(open: char) -> char {
     match open {
         '(' => ')',

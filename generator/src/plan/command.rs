@@ -80,7 +80,7 @@ impl CommandPlan<'_> {
         matches!(self.command.level, Level::Instance | Level::PhysicalDevice)
     }
 
-    /// Returns `true` if the command has a terminator, its own or a shared one.
+    /// Returns `true` if the command has a terminator. The terminator can belong to several commands.
     pub fn has_terminator(&self) -> bool {
         self.end != End::None
     }

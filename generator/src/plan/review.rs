@@ -20,7 +20,7 @@ fn words(plan: &CommandPlan<'_>) -> BTreeMap<String, Reason> {
     words
 }
 
-/// Checks that each row lists all reasons and steps of its commands, and no others.
+/// Checks that each row lists exactly the reasons and steps of its commands.
 pub(super) fn check(registry: &Registry, policy: &Policy, plans: &[CommandPlan<'_>], problems: &mut Problems) {
     let plan_of = |name: &String| plans.iter().find(|plan| plan.command.name == *name);
     for row in &policy.treatments {

@@ -16,7 +16,7 @@ pub enum Reason {
     InstanceLevel,
     /// GEN-71d: a parameter contains a wrapped handle.
     WrappedHandle,
-    /// GEN-71e: a parameter contains a raw 64-bit handle, whose object type another value gives.
+    /// GEN-71e: a parameter contains a raw 64-bit handle, and another parameter or member contains the handle's object type.
     RawHandle,
     /// GEN-71f: the command has more dispatchable handles after the first parameter.
     FurtherDispatchable,

@@ -5,8 +5,8 @@ use browser::{Page, Scheme};
 use std::fs;
 use vkgen::diff::{self, Side};
 
-/// Returns the page about the differences between the reduced registry and a changed one, which lacks a command, and has a changed command
-/// and a new extension.
+/// Returns the page about the differences between the reduced registry and a changed registry. The changed registry lacks a command, and
+/// has a changed command and a new extension.
 fn page() -> String {
     let old = registry(&reduced().join("snapshot"));
     let mut new = old.clone();

@@ -18,7 +18,7 @@ pub struct Extension {
     pub number: u32,
     /// Object on which the extension is enabled.
     pub kind: ExtensionKind,
-    /// Platform word, if the extension needs one.
+    /// Platform word, or `None` if the extension is for all platforms.
     pub platform: Option<String>,
     /// `true` if the extension is provisional.
     pub provisional: bool,

@@ -1,7 +1,7 @@
 //! Checks of the text before the XML crate reads it (GEN-85).
 //!
-//! The crate recurses over elements, and compares each attribute of an element with all others. This module therefore limits nesting and
-//! attribute counts first, in one pass without recursion.
+//! The crate recurses over elements, and compares each attribute of an element with all other attributes. This module therefore limits
+//! nesting and attribute counts first, in one pass without recursion.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{LineTable, Source};

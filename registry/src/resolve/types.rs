@@ -1,4 +1,4 @@
-//! The table of types after the API filter, and the resolution of the simpler kinds.
+//! Builds the table of types after the API filter, and resolves the simpler kinds of types.
 
 use super::aliases::{Step, follow};
 use super::scope::{Scope, unique};

@@ -1,4 +1,4 @@
-//! Tests of the places of a name, which explanations print.
+//! Tests of the search for the places of a name. Explanations print these places.
 
 use crate::common::VULKAN;
 use vk_registry::{Source, mentions};

@@ -260,7 +260,8 @@ fn nothing(name: &str) -> *const c_void {
     }
 }
 
-/// Returns the function of `name`, or NULL if the driver lacks it or its level is not wanted.
+/// Returns the function of `name`. Returns NULL if the driver lacks the function, or if `wanted` rejects the level of
+/// the command.
 pub(crate) fn find(config: &Config, name: &str, wanted: impl Fn(Level) -> bool) -> *const c_void {
     match COMMANDS.iter().find(|command| command.2 == name) {
         Some(command) if wanted(command.0) && available(config, command.1) => command.3,

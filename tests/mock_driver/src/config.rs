@@ -46,7 +46,7 @@ pub(crate) struct Device {
     pub(crate) varies: Vec<Variation>,
 }
 
-/// Answer of a device that is not always the same.
+/// Answer of a device that changes with the configured cause.
 #[derive(Clone)]
 pub(crate) struct Variation {
     /// Word for the query: `properties`, `features`, `memory`, `families`, `format`, `extensions`, `groups`, or `driver` for

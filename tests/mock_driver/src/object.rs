@@ -110,7 +110,7 @@ pub(crate) fn release(call: &'static str, kind: &'static str, handle: u64) {
     }
 }
 
-/// Returns the child of `parent` with `key`. The first call makes the child, and later calls return the same one.
+/// Returns the child of `parent` with `key`. The first call creates the child, and later calls return the same child.
 pub(crate) fn child(parent: u64, key: &str, make: impl FnOnce() -> u64) -> u64 {
     let place = (parent, String::from(key));
     if let Some(handle) = state::with(|state| state.children.get(&place).copied()) {
@@ -118,7 +118,7 @@ pub(crate) fn child(parent: u64, key: &str, make: impl FnOnce() -> u64) -> u64 {
     }
     let made = make();
     let kept = state::with(|state| *state.children.entry(place).or_insert(made));
-    // Another thread made the child first.
+    // Another thread created the child object first.
     if kept != made {
         destroy(made);
     }

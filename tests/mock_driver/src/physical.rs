@@ -14,7 +14,7 @@ fn handle(instance: u64, name: &str) -> vk::PhysicalDevice {
     vk::PhysicalDevice::from_raw(object::child(instance, name, make))
 }
 
-/// Returns the configured device of a handle, or a plain one if it was removed from the file.
+/// Returns the configured device of a handle. If the device was removed from the configuration, returns a device with default values.
 pub(crate) fn device(call: &'static str, physical: vk::PhysicalDevice) -> Device {
     let object = object::get(call, "physical_device", physical.as_raw());
     let mut device = configured(&object.device);
@@ -83,7 +83,7 @@ pub(crate) unsafe extern "system" fn enumerate_physical_devices(
         .devices
         .iter()
         .map(|device| match &*device.name {
-            // This element stands for one that a driver does not write, although it counts it.
+            // This element stands for an element that a driver counts but does not write.
             "NULL" => vk::PhysicalDevice::null(),
             name => handle(instance.as_raw(), name),
         })

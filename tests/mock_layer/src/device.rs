@@ -234,7 +234,7 @@ unsafe fn remember<const N: usize>(
     nodes: &Nodes,
     next: vk::PFN_vkGetDeviceProcAddr,
 ) {
-    // SAFETY: device and instance are both live here.
+    // SAFETY: device and instance are valid until this call returns.
     let (key, instance) = unsafe {
         (
             dispatch_word(device.as_raw() as usize),

@@ -40,7 +40,7 @@ pub(crate) unsafe fn ask(layer: &Layer, record: &InstanceRecord) {
     }
 }
 
-/// Looks up the three global queries below the layer without an instance, and calls them. The list queries only return counts.
+/// Looks up the next layer's three global queries without an instance, and calls them. The list queries only return counts.
 ///
 /// # Safety
 /// The record's look-up must come from the link.

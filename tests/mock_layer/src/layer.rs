@@ -74,7 +74,7 @@ impl Layer {
         &self.name
     }
 
-    /// Writes an event to the journal, if the configuration names one.
+    /// Writes an event to the journal. Does nothing if the configuration names no journal.
     pub(crate) fn journal(&self, event: &str) {
         if let Some(path) = self.config.text("journal") {
             journal::append(path, &self.name, event);

@@ -1,7 +1,7 @@
 //! A layer that wraps every dispatchable object (LAY-252). The first word of a wrapper is the loader's dispatch pointer, as in the wrapped
 //! object.
 //!
-//! Commands whose only handle is their first argument go through a thunk, which unwraps it. The commands in this module create dispatchable
+//! If the first argument is the only handle of a command, a thunk unwraps this argument. The commands in this module create dispatchable
 //! objects, or have them inside structures and arrays.
 
 use std::ffi::c_void;
@@ -20,8 +20,8 @@ struct Wrapper {
     inner: usize,
 }
 
-/// Returns the wrapper of `inner`, which is always the same one for the same handle. `key` is the dispatch word of `inner`. The wrapper
-/// begins with `dispatch` until the loader's callback writes the dispatch word.
+/// Returns the wrapper of `inner`. A handle always has the same wrapper. `key` is the dispatch word of `inner`. The wrapper begins with
+/// `dispatch` until the loader's callback writes the dispatch word.
 fn wrapper_with(layer: &Layer, inner: usize, key: usize, dispatch: usize) -> usize {
     let mut state = layer.state();
     if let Some(known) = state.wrapped.get(&inner) {
@@ -56,7 +56,7 @@ pub(crate) unsafe fn instance(layer: &Layer, handle: vk::Instance, set: Option<S
     let wrapper = unsafe { bare_wrapper(layer, handle.as_raw() as usize) };
     // SAFETY: the wrapper's first word is writable.
     let result = set.map(|set| unsafe { set(handle, wrapper as *mut c_void) });
-    // SAFETY: the wrapper and the object below it start with their dispatch words.
+    // SAFETY: the wrapper and the wrapped object start with their dispatch words.
     let same = unsafe { dispatch_word(wrapper) == dispatch_word(handle.as_raw() as usize) };
     layer.journal(&format!(
         "wrap instance result={:?} same={same}",
@@ -74,7 +74,7 @@ pub(crate) unsafe fn device(layer: &Layer, handle: vk::Device, set: Option<SetDe
     let wrapper = unsafe { bare_wrapper(layer, handle.as_raw() as usize) };
     // SAFETY: the wrapper's first word is writable.
     let result = set.map(|set| unsafe { set(handle, wrapper as *mut c_void) });
-    // SAFETY: the wrapper and the object below it start with their dispatch words.
+    // SAFETY: the wrapper and the wrapped object start with their dispatch words.
     let same = unsafe { dispatch_word(wrapper) == dispatch_word(handle.as_raw() as usize) };
     layer.journal(&format!(
         "wrap device result={:?} same={same}",

@@ -18,7 +18,7 @@ pub(crate) const OWN_LIBRARY: &str = "libvulkan.so";
 /// Text before and after the name of a built library.
 pub(crate) const LIBRARY_SUFFIXES: (&str, &str) = ("lib", ".so");
 
-/// Returns the end of a process in words.
+/// Returns a text that describes the end of a process.
 pub(crate) fn ending(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(0), _) => "success".into(),

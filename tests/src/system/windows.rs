@@ -29,7 +29,7 @@ pub(crate) const OWN_LIBRARY: &str = "vulkan-1.dll";
 /// Text before and after the name of a built library.
 pub(crate) const LIBRARY_SUFFIXES: (&str, &str) = ("", ".dll");
 
-/// Returns the end of a process in words.
+/// Returns a text that describes the end of a process.
 pub(crate) fn ending(status: ExitStatus) -> String {
     match status.code() {
         Some(0) => "success".into(),
@@ -85,8 +85,8 @@ pub(crate) fn settle(text: String) -> String {
     text
 }
 
-/// Returns the value of a variable. In a list of paths, file names then come after a backslash, and semicolons separate the paths. A colon
-/// after a single letter is part of a path.
+/// Returns the value of a variable. In a list of paths on Windows, a backslash precedes each file name, and semicolons separate the paths.
+/// A colon after a single letter is part of a path.
 pub(crate) fn list(name: &str, value: &OsStr) -> OsString {
     // Wine would end this process if it started a child with a longer variable.
     assert!(value.len() < 32_767, "{name} is longer than a variable can be");

@@ -116,7 +116,7 @@ impl Allocator {
 
 /// Returns the allocator's state, whose address is the user data of a callback.
 fn state<'a>(user: *mut c_void) -> std::sync::MutexGuard<'a, State> {
-    // SAFETY: the user data are the address of an allocator's state, which outlives the objects made with it.
+    // SAFETY: the user data are the address of an allocator's state. The state outlives the objects that were created with the allocator.
     unsafe { &*user.cast::<Mutex<State>>() }
         .lock()
         .unwrap_or_else(PoisonError::into_inner)

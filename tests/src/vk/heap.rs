@@ -13,7 +13,7 @@ static COUNT: AtomicUsize = AtomicUsize::new(0);
 static REFUSED: [AtomicUsize; 2] = [const { AtomicUsize::new(usize::MAX) }; 2];
 /// Upper bound on the size in bytes of a request that is not refused.
 static MOST: AtomicUsize = AtomicUsize::new(usize::MAX);
-/// Number of large requests so far, and the number of the refused one, or zero if none is refused.
+/// Number of large requests so far, and the number of the refused request. The second number is zero if no request is refused.
 static LARGE: AtomicUsize = AtomicUsize::new(0);
 static REFUSED_LARGE: AtomicUsize = AtomicUsize::new(0);
 /// Number of files and folders that the library opened or tried to open, and the number of the refused attempt, or zero if none is refused.
@@ -167,8 +167,8 @@ unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void {
     if is_refused(size) {
         return std::ptr::null_mut();
     }
-    // SAFETY: the library passes the arguments that the C library's function demands. The count of blocks stays the same, because the new
-    // block replaces the old one.
+    // SAFETY: the library passes the arguments that the C library's function demands. The number of blocks remains the same, because the
+    // new block replaces the old one.
     unsafe { libc::realloc(block, size) }
 }
 

@@ -27,7 +27,7 @@ pub fn isolated(body: impl FnOnce()) -> Ending {
     let mut ends = [0; 2];
     // SAFETY: the array has space for the two descriptors.
     assert_eq!(unsafe { libc::pipe(ends.as_mut_ptr()) }, 0, "a pipe can be made");
-    // SAFETY: the descriptors were just made and belong to this process alone.
+    // SAFETY: the descriptors are new and belong only to this process.
     let (mut reader, writer) = unsafe { (File::from_raw_fd(ends[0]), File::from_raw_fd(ends[1])) };
     // SAFETY: the copy acquires only locks that no other thread holds, and the C library makes its own heap usable in a copy.
     let copy = unsafe { libc::fork() };

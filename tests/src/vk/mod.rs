@@ -262,7 +262,7 @@ impl Vk {
         self.exported(&format!("libraries/libmock_{driver}.so"), c"vk_icdGetInstanceProcAddr")
     }
 
-    /// Returns an exported function of a library of the scene, as a function of the type `F`. The library stays loaded.
+    /// Returns an exported function of a library of the scene, as a function of the type `F`. The library remains loaded.
     pub fn exported<F: Copy>(&self, library: &str, symbol: &CStr) -> F {
         let path = self.root.join(library);
         // SAFETY: the library is a mock, whose constructors have no requirements.
@@ -350,7 +350,7 @@ pub fn text(array: &[c_char]) -> String {
 
 /// Returns the result of `vkEnumerateInstanceVersion` of a library.
 pub(crate) fn version_of(library: &Path) -> Version {
-    // SAFETY: the library is a loader, and every test runs its constructors.
+    // SAFETY: every test runs the constructors of this library, which is a Vulkan loader.
     let library = Some(unsafe { open_library(library) });
     let vk = Vk {
         root: PathBuf::new(),

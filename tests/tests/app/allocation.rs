@@ -370,7 +370,7 @@ fn app_173_no_reallocation_callback() {
     });
 }
 
-/// APP-178: a table has space for 32 entries, and the 33rd makes each table grow by one reallocation.
+/// APP-178: a table has space for 32 entries. The 33rd entry makes each table grow by one reallocation.
 #[test]
 fn app_178_tables_grow_at_thirty_three() {
     case(|scene| {
@@ -392,7 +392,7 @@ fn app_178_tables_grow_at_thirty_three() {
                 handles.push(messenger(&instance, &messages, own.callbacks()).expect("a messenger"));
                 counts.push(of_instance.count() - before);
             }
-            // The instance has a table, and each driver has one. The creator allocates the object itself.
+            // The instance has a table, and each driver has a table too. The creator allocates the object itself.
             let mut expected = vec![0; 65];
             (expected[0], expected[32], expected[64]) = (3, 3, 3);
             assert_eq!(counts, expected);

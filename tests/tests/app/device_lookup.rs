@@ -14,7 +14,7 @@ fn get(instance: &Instance<'_>, device: u64, name: Option<&CStr>) -> usize {
     found.map_or(0, |function| function as usize)
 }
 
-/// APP-40, APP-41: an invalid name or device gives NULL, except for the names that need no device.
+/// APP-40, APP-41: for an invalid name or device, the look-up returns NULL. Names that need no device are an exception.
 #[test]
 fn app_040_bad_names_and_bad_devices() {
     case(|scene| {

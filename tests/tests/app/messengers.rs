@@ -118,7 +118,8 @@ fn app_190_a_failing_driver_undoes_a_report_callback() {
     });
 }
 
-/// APP-191: indices are reused, tables grow, and destroying a messenger does not affect the others.
+/// APP-191: the loader uses indices again, tables grow, and the destruction of a messenger does not affect other
+/// messengers.
 #[test]
 fn app_191_many_messengers() {
     case(|scene| {

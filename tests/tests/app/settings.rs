@@ -105,7 +105,7 @@ fn app_234_the_file_replaces_the_variable() {
     });
 }
 
-/// APP-247: a file whose members have no valid value activates no settings, and the log says so.
+/// APP-247: a file whose members have no valid value activates no settings, and the log reports this.
 #[test]
 fn app_247_a_file_without_effect() {
     case(|scene| {

@@ -93,7 +93,7 @@ fn app_259_what_does_not_match() {
     });
 }
 
-/// APP-259: a configured device that does not exist gives a warning with its UUID.
+/// APP-259: if a configured device does not exist, the loader logs a warning with the device's UUID.
 #[test]
 fn app_259_a_missing_device_is_a_warning() {
     case(|scene| {

@@ -332,7 +332,7 @@ fn trace_tells_where_it_looked_and_what_it_is() {
     });
 }
 
-/// The trace has the rule that ordered devices: the chosen one, the type, or only the drivers' order.
+/// The trace contains the rule that ordered devices: the chosen device, the type, or only the drivers' order.
 #[test]
 fn trace_tells_what_ordered_devices() {
     case(|scene| {

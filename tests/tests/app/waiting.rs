@@ -139,7 +139,7 @@ fn app_178_tables_grow_while_another_thread_uses_them() {
     });
 }
 
-/// APP-196, APP-270: while an instance and a device are created and destroyed, another thread makes calls that never wait.
+/// APP-196, APP-270: while a thread creates and destroys an instance and a device, another thread calls functions that never wait.
 #[test]
 fn app_196_other_threads_get_on_while_memory_is_asked_for() {
     case(|scene| {

@@ -133,7 +133,7 @@ fn app_242_a_settings_file_that_is_missing() {
     });
 }
 
-/// APP-242: the settings file of the user comes before that of the machine.
+/// APP-242: the settings file of the user precedes the settings file of the machine.
 #[test]
 fn app_242_the_settings_file_of_the_user_comes_first() {
     case(|scene| {

@@ -338,7 +338,7 @@ fn a_lie_is_believed_until_the_driver_speaks() {
         let outcome = scene.run(body);
         assert_eq!(outcome.ok().said("lie"), ["false", "false"]);
         outcome.logged_with("WARNING | DRIVER", "has other instance extensions");
-        // The catalogue says that the driver has no device, but the driver has one.
+        // The catalogue says that the driver has no device, but the driver has a device.
         file::write(
             scene,
             &[Entry::new("one").offers(&["VK_KHR_surface"]).hardware("unknown")],
@@ -354,7 +354,7 @@ fn a_lie_is_believed_until_the_driver_speaks() {
     });
 }
 
-/// Filters have the same effect with a catalogue as without one.
+/// Filters have the same effect with and without a catalogue.
 #[test]
 fn what_is_found_is_found_as_before() {
     case(|scene| {
@@ -375,7 +375,7 @@ fn what_is_found_is_found_as_before() {
     });
 }
 
-/// With the policy `software-last`, software drivers are left out if another driver has a device.
+/// With the policy `software-last`, the loader does not open software drivers if another driver has a device.
 #[test]
 fn software_drivers_come_last_where_a_policy_wants_that() {
     case(|scene| {

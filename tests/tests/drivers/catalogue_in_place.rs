@@ -1,4 +1,4 @@
-//! A test that the driver catalogue exists when the other tests run with one (`make test-catalogue`).
+//! Tests that a driver catalogue exists when the other tests run with a catalogue (`make test-catalogue`).
 
 use super::catalogue::opened;
 use loader_tests::case;

@@ -1,4 +1,4 @@
-//! Tests of programs that read a driver catalogue during an update, a hostile catalogue, or an outdated one.
+//! Tests of programs that read a driver catalogue during an update, a hostile catalogue, or an outdated catalogue.
 
 use super::apart::Apart;
 use super::catalogue::{LISTED, both, opened, query, scene_of_two};

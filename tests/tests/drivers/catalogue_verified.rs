@@ -1,12 +1,12 @@
-//! Tests of a driver catalogue that differs from the drivers' answers: the drivers that replace a failing one, and the messages of
+//! Tests of a driver catalogue that differs from the drivers' answers: the drivers that replace a failing driver, and the messages of
 //! `VK_LOADER_CATALOGUE=verify` (docs/catalogue.md).
 
 use super::catalogue_file::{self as file, Entry};
 use loader_tests::{Scene, case};
 use serde_json::json;
 
-/// A driver may fail to create an instance, although the catalogue lists devices. If all open drivers fail, the drivers that were left out
-/// are opened.
+/// A driver can fail to create an instance, although the catalogue lists devices. If all open drivers fail, the loader opens the drivers
+/// that it omitted before.
 #[test]
 fn drivers_that_were_left_out_take_the_place_of_those_that_fail() {
     case(|scene| {

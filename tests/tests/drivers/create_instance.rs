@@ -162,7 +162,8 @@ fn drv_111_a_driver_that_fails_is_skipped() {
             vk.mark("gone");
         });
         let library = scene.library("bad").display().to_string();
-        // The library of the failed driver is closed together with the others, because drivers may not expect an earlier close.
+        // The loader closes the library of the failed driver together with the other libraries, because drivers may not expect an earlier
+        // close.
         let last = outcome.between("in use", "gone");
         let closed = last.iter().filter(|line| line.ends_with("unload live=[]"));
         assert_eq!(closed.count(), 3, "{last:?}");

@@ -38,7 +38,7 @@ fn drv_193_device_groups_are_unwrapped() {
     });
 }
 
-/// Memory that can be made read-only once it has its content.
+/// Memory that can become read-only after its content was written.
 struct Page(Pages);
 
 impl Page {

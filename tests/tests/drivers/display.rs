@@ -132,7 +132,7 @@ fn drv_161_newer_display_queries_are_emulated() {
     });
 }
 
-/// APP-61: an array without space gives `VK_INCOMPLETE` from a newer query, emulated or not.
+/// APP-61: if an array has no space, a newer query returns `VK_INCOMPLETE`, with and without emulation.
 #[test]
 fn app_061_an_array_without_room_is_incomplete() {
     case(|scene| {

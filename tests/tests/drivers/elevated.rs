@@ -5,7 +5,7 @@ use loader_tests::{Scene, Vk, case};
 
 const NONE: &str = "No valid vk_loader_settings.json file found, no loader settings will be active";
 
-/// Returns the device names of an instance whose only driver is a direct one.
+/// Returns the device names of an instance that has only a direct driver.
 fn direct(vk: &Vk, api: &str) -> Vec<String> {
     let infos = [vk::DirectDriverLoadingInfoLUNARG {
         pfn_get_instance_proc_addr: vk.direct_driver("direct"),

@@ -219,7 +219,7 @@ fn app_090_a_missing_array_and_a_repeated_name() {
     });
 }
 
-/// DRV-107: the extensions of a driver whose query fails are left out.
+/// DRV-107: the loader omits the extensions of a driver whose query fails.
 #[test]
 fn drv_107_a_driver_whose_query_fails_is_left_out() {
     case(|scene| {
@@ -238,7 +238,7 @@ fn drv_107_a_driver_whose_query_fails_is_left_out() {
     });
 }
 
-/// DRV-107: the extensions of a driver that fails in the fill call are left out too.
+/// DRV-107: the loader also omits the extensions of a driver that fails in the fill call.
 #[test]
 fn drv_107_a_driver_whose_second_query_fails_is_left_out() {
     case(|scene| {

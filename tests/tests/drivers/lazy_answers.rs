@@ -128,7 +128,7 @@ fn ask_last(vk: &Vk, (version, extensions): (&str, &[&str]), query: &str) -> [u3
     [found, ask(&instance, device, query)]
 }
 
-/// Checks that an answer which varies comes from the driver, and all others from the record.
+/// Checks that the driver gives an answer that varies, and that all other answers come from the record.
 fn varies_with(scene: &mut Scene, cause: &str) {
     varying(scene, cause);
     let outcome = scene.run(|vk| {
@@ -169,7 +169,7 @@ fn with_extension(device: Device<'_>, number: u8) -> Device<'_> {
 }
 
 /// Checks drivers whose properties or extensions vary. The loader queries properties and extensions when it lists devices, so it opens the
-/// driver. A device of this kind without UUIDs cannot be found again, so its driver has no record.
+/// driver. The loader cannot find a varying device without UUIDs again, so its driver has no record.
 fn asked_at_once(scene: &mut Scene, cause: &str) {
     let line = |query: &str| format!("{query} {cause}");
     scene

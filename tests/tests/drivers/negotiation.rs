@@ -11,7 +11,7 @@ fn names(vk: &Vk) -> Vec<String> {
     vk.instance().device_names()
 }
 
-/// Runs the scene's odd driver before a valid one. `used` is `true` if the loader must use the odd driver.
+/// Runs the scene's odd driver before a valid driver. `used` is `true` if the loader must use the odd driver.
 #[track_caller]
 fn run(scene: &mut Scene, used: bool) -> Outcome {
     scene.driver("good").device("good");

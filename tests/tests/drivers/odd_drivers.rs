@@ -115,7 +115,7 @@ fn drv_077_the_loaders_own_device_functions_are_refused() {
     });
 }
 
-/// DRV-231: a name that the loader knows never becomes an unknown one.
+/// DRV-231: the loader never treats a name that it knows as an unknown name.
 #[test]
 fn drv_231_known_names_are_not_unknown() {
     case(|scene| {

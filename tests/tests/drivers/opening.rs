@@ -94,7 +94,7 @@ fn drv_060_a_library_loaded_under_another_name_is_noted() {
         scene.driver("a").device("one");
         let (first, second) = (scene.library("a"), scene.path("libraries/other_name.so"));
         scene.driver("b").library_path(&second.display().to_string());
-        // The first run builds the scene, so the second name is made after it.
+        // The first run builds the scene, so the test creates the second name after this run.
         scene.run(|vk| assert_eq!(names(vk), ["one"])).ok();
         scene.on_disk(|| fs::hard_link(&first, &second).expect("a hard link can be made"));
         let outcome = scene.run(|vk| assert_eq!(names(vk), ["one", "one"]));

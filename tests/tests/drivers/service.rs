@@ -63,8 +63,8 @@ fn lsv_37_without_a_service_nothing_changes() {
     });
 }
 
-/// LSV-38, LSV-39, LSV-40: drivers of the service come after those of the folders. The libraries are sealed memory files, and messages name
-/// the drivers by their keys.
+/// LSV-38, LSV-39, LSV-40: drivers of the service come after drivers of the folders. The libraries are sealed memory files, and messages
+/// name the drivers by their keys.
 #[test]
 fn lsv_38_drivers_of_the_service_follow_those_of_folders() {
     case(|scene| {
@@ -389,7 +389,7 @@ fn lsv_42_a_copy_of_the_process_connects_itself() {
     });
 }
 
-/// LSV-39, DRV-58: if the system refuses a library, only that driver is missing, and the message has the system's words.
+/// LSV-39, DRV-58: if the system refuses a library, only that driver is missing, and the message contains the system's error text.
 #[test]
 fn lsv_41_what_the_system_does_not_take_costs_one_driver() {
     case(|scene| {

@@ -135,8 +135,8 @@ fn lsv_62_another_library_than_promised_is_refused() {
     });
 }
 
-/// LSV-47: exactly one descriptor comes with a library. With any other number of descriptors, one driver is lost, and no descriptor stays
-/// open.
+/// LSV-47: the service sends exactly one descriptor with a library. With any other number of descriptors, the loader loses one driver, and
+/// no descriptor remains open.
 #[test]
 fn lsv_47_one_descriptor_and_no_other_number() {
     case(|scene| {

@@ -292,7 +292,7 @@ fn lsv_42_memory_that_runs_out() {
             let count = heap.count();
             drop(server);
             assert_eq!(names(vk), ["here"]);
-            // Each forked copy of the process makes its own connection first.
+            // Each forked copy of the process first creates its own connection.
             let _server = Server::honest(&socket(vk), &[package(vk, 0, "a")]);
             for number in (1..=count).step_by(count.div_ceil(60)) {
                 for refusal in [Refusal::Only(number), Refusal::From(number)] {

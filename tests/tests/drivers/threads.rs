@@ -8,7 +8,8 @@ use loader_tests::{Vk, case};
 const EXTENSIONS: [&str; 3] = ["VK_KHR_surface", "VK_EXT_headless_surface", "VK_EXT_debug_utils"];
 const THREADS: usize = 6;
 
-/// Work of one of several threads that share an instance. The thread makes all queries of the instance, at the same time as the others.
+/// Work of a thread that shares an instance with other threads. The thread calls all queries of the instance at the same time as the other
+/// threads.
 fn guest(instance: &Instance<'_>, number: usize) {
     let devices = instance.devices().expect("devices");
     assert_eq!(devices.len(), 2);

@@ -12,7 +12,7 @@ pub(crate) fn call_ten(address: usize, handle: u64) -> u64 {
     assert_ne!(address, 0);
     // SAFETY: the address belongs to a stub, which jumps to the mock driver's function of this type.
     let function: Ten = unsafe { std::mem::transmute(address) };
-    // SAFETY: the mock driver's function takes any numbers.
+    // SAFETY: the mock driver's function accepts all numbers.
     unsafe { function(handle, 1, 2, 3, 4, 5, 6, 7, u64::MAX, 9) }
 }
 
@@ -161,7 +161,7 @@ fn drv_070_the_driver_is_asked_with_its_own_instance() {
     });
 }
 
-/// APP-35: unknown names of any bytes and any length give NULL.
+/// APP-35: for unknown names of any bytes and any length, the look-up returns NULL.
 #[test]
 fn app_035_odd_names() {
     case(|scene| {

@@ -15,7 +15,7 @@ fn settings(scene: &Scene, members: &str) {
     scene.file(FILE, text);
 }
 
-/// The settings file takes precedence over the variable, and a message says so. An element that is not a string matches no device.
+/// The settings file takes precedence over the variable, and a message reports this. An element that is not a string matches no device.
 #[test]
 fn drv_143a_the_settings_file_chooses() {
     case(|scene| {

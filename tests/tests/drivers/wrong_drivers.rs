@@ -191,7 +191,7 @@ fn tell(vk: &Vk) {
     let surface = instance.headless_surface();
     for physical in instance.devices().expect("devices") {
         let name = instance.name_of(physical);
-        // The answer of the faulty driver does not matter, but the query must reach this driver together with the others.
+        // The answer of the faulty driver does not matter, but the query must also reach this driver.
         let line = offer(&instance, &name, physical, surface);
         if !name.contains(BAD) {
             vk.say("offer", line);
@@ -231,7 +231,7 @@ fn compare(scene: &mut Scene, good: &[String; 3], wrongs: &[Wrong]) {
         let driver = scene.usual_driver(&name).unlisted();
         spoil(driver);
         let bad = scene.manifest(&name).display().to_string();
-        // The faulty driver is between the others, so there are drivers before and after it in every loop.
+        // The faulty driver is between the other drivers, so every loop has drivers before and after it.
         let files = [&good[0], &good[1], &bad, &good[2]].map(String::as_str);
         scene.env("VK_DRIVER_FILES", files.join(":"));
         let outcome = scene.run(tell);

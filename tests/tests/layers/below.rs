@@ -9,7 +9,8 @@ use loader_tests::{Outcome, Scene, call, case};
 use crate::kit::{EXPLICIT, Layer, place};
 use crate::unknown::device_number;
 
-/// Returns the answers of the two look-ups below layer `a` for these names, as `null own physical-null physical`.
+/// Returns the answers of the next layer's two look-up functions for these names. Layer `a` asks, and each answer has the form `null own
+/// physical-null physical`.
 fn answers(scene: &mut Scene, api: &'static str, extensions: &'static [&'static str], names: &[&str]) -> Outcome {
     let layer = names
         .iter()
@@ -120,8 +121,8 @@ fn lay_241_everything_else_needs_the_instance() {
     });
 }
 
-/// LAY-240, LAY-241: commands of instance extensions are found even if their extension is not enabled. The look-ups for commands that take
-/// the loader's own objects need an instance. Commands of platforms outside this build are not found.
+/// LAY-240, LAY-241: commands of instance extensions are found even if their extension is not enabled. The look-ups for commands with the
+/// loader's own objects as parameters need an instance. Commands of platforms outside this build are not found.
 #[test]
 fn lay_240_commands_of_instance_extensions_are_always_there() {
     const NAMES: [&str; 6] = [

@@ -75,7 +75,7 @@ fn lay_11_base_directories_come_in_their_order() {
             "three/vulkan/explicit_layer.d",
             "four/vulkan/explicit_layer.d",
         ];
-        // The names are in the opposite order of the folders, so sorting by name would give another result.
+        // The names are in the opposite order of the folders, so sorting by name would have another result.
         let names = ["f", "e", "d", "c", "b", "a"];
         let layers: Vec<_> = folders
             .iter()
@@ -424,7 +424,7 @@ fn lay_31_three_equal_names_leave_one() {
     });
 }
 
-/// LAY-32: an implicit layer takes precedence over an explicit one with the same name.
+/// LAY-32: an implicit layer takes precedence over an explicit layer with the same name.
 #[test]
 fn lay_32_an_implicit_layer_beats_an_explicit_one_of_its_name() {
     case(|scene| {

@@ -150,7 +150,7 @@ filters! {
     /// LAY-142, BI-42: repeated and empty names in `VK_INSTANCE_LAYERS` are ignored.
     bi_42_repeated_and_empty_names_are_ignored:
         VK_INSTANCE_LAYERS = "::VK_LAYER_one_explicit::VK_LAYER_one_explicit:" => ["one_implicit", "two_implicit", "one_explicit"];
-    /// LAY-140, APP-226: layers of the enable filter come below those of `VK_INSTANCE_LAYERS`.
+    /// LAY-140, APP-226: layers of the enable filter come after the layers of `VK_INSTANCE_LAYERS` in the chain.
     lay_140_the_enable_filter_comes_below_instance_layers:
         VK_INSTANCE_LAYERS = "VK_LAYER_two_explicit", VK_LOADER_LAYERS_ENABLE = "*explicit"
         => ["one_implicit", "two_implicit", "two_explicit", "one_explicit"];
@@ -298,7 +298,7 @@ fn lay_130_the_enable_filter_takes_the_place_of_the_enable_variable() {
     });
 }
 
-/// LAY-142, LAY-143, LAY-127: the warnings about layers that variables add come after the search for drivers, once for the list of
+/// LAY-142, LAY-143, LAY-127: the loader warns about layers that variables add after the search for drivers. It warns once for the list of
 /// extensions and once for the chain. A call that fails earlier logs only the first warning, or none.
 #[test]
 fn lay_142_what_variables_add_is_told_for_the_extensions_and_for_the_chain() {

@@ -275,8 +275,8 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// BI-54, LAY-171: application keys do not match a program with a very long path. All override layers stay in the list, so the first one is
-/// used.
+/// BI-54, LAY-171: application keys do not match a program with a very long path. All override layers remain in the list, so the loader
+/// uses the first of them.
 #[test]
 fn bi_54_no_key_matches_a_program_whose_path_is_too_long() {
     case(|scene| {

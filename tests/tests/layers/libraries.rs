@@ -59,7 +59,7 @@ fn lay_201_libraries_that_close_because_another_is_missing_are_told() {
     });
 }
 
-/// LAY-201, BI-27: a library without the required functions is closed, and the log says so.
+/// LAY-201, BI-27: the loader closes a library without the required functions, and the log reports this.
 #[test]
 fn bi_27_a_library_without_symbols_closes_again_and_is_told() {
     case(|scene| {

@@ -105,7 +105,7 @@ manifests! {
     /// LAY-98, BI-22: a layer with a library is skipped if its components are not strings.
     lay_98_a_library_beside_components_that_are_no_strings_skips_the_layer: explicit with("component_layers", "[\"VK_LAYER_z\", 5]")
         => [], "WARNING" "VK_LAYER_m";
-    /// LAY-99: a component list of another type makes a meta-layer without components.
+    /// LAY-99: with a component list of another type, a meta-layer has no components.
     lay_99_components_that_are_no_list_make_a_meta_layer_that_does_nothing:
         explicit Layer::meta("m", &[]).member("component_layers", "true").text() => ["VK_LAYER_m"];
     /// LAY-99: the loader treats the values of an object as components.
@@ -118,7 +118,7 @@ manifests! {
     /// LAY-98: the loader treats a library path that is not a string as missing.
     lay_98_a_library_path_that_is_no_string_counts_as_absent: explicit with("library_path", "5") => [],
         "WARNING" "is missing both library_path and component_layers fields.";
-    /// LAY-99: an empty list of components makes a meta-layer without components.
+    /// LAY-99: with an empty list of components, a meta-layer has no components.
     lay_99_no_components_make_a_meta_layer_that_does_nothing: explicit Layer::meta("m", &[]).text() => ["VK_LAYER_m"];
     /// LAY-99: the loader treats a list with an element that is not a string as missing.
     lay_99_components_that_are_no_strings_count_as_missing:

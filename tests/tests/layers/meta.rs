@@ -195,7 +195,7 @@ refused! {
         [Layer::explicit("a"), Layer::meta("m", &["VK_LAYER_a", "VK_LAYER_m"])] keeps ["VK_LAYER_a"]
         logs "WARNING" "verify_meta_layer_component_layers: Meta-layer VK_LAYER_m lists itself in its component layer list \
                         at index 1.  Skipping this layer.";
-    /// LAY-161, BI-34: if a nested meta-layer is removed, the outer one is removed too.
+    /// LAY-161, BI-34: if the loader removes a nested meta-layer, it also removes the outer meta-layer.
     lay_161_a_failing_nested_meta_layer_removes_the_outer_one:
         [Layer::explicit("a"), Layer::meta("inner", &["VK_LAYER_none"]), Layer::meta("outer", &["VK_LAYER_a", "VK_LAYER_inner"])]
         keeps ["VK_LAYER_a"] logs "DEBUG" "Removing meta-layer VK_LAYER_outer from instance layer list since it appears invalid.";

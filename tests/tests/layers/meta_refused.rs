@@ -5,7 +5,8 @@ use loader_tests::case;
 use crate::enumeration::{extensions, of_device};
 use crate::kit::{Layer, place};
 
-/// LAY-161, LAY-162: a meta-layer that fails because of a nested one is reported as removed. No message says that a component is missing.
+/// LAY-161, LAY-162: if a meta-layer fails because of a nested meta-layer, the loader reports it as removed. No message reports a missing
+/// component.
 #[test]
 fn lay_162_a_failing_nested_meta_layer_is_no_missing_one() {
     case(|scene| {
@@ -32,7 +33,7 @@ fn lay_162_a_failing_nested_meta_layer_is_no_missing_one() {
     });
 }
 
-/// LAY-161, LAY-164: the extensions of a component come from the first remaining layer of its name, not from a removed one.
+/// LAY-161, LAY-164: the extensions of a component come from the first remaining layer of its name, and not from a removed layer.
 #[test]
 fn lay_164_a_removed_component_adds_no_extensions() {
     case(|scene| {

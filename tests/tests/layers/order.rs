@@ -186,7 +186,7 @@ fn lay_334_layers_of_the_application_keep_their_order() {
     });
 }
 
-/// LAY-335: the log reports contradicting declarations, and the weakest one is ignored.
+/// LAY-335: the log reports contradicting declarations, and the loader ignores the weakest declaration.
 #[test]
 fn lay_335_a_cycle_is_reported_and_the_last_declaration_ignored() {
     case(|scene| {

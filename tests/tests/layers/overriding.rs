@@ -114,7 +114,7 @@ fn lay_170_an_explicit_manifest_of_that_name_overrides_nothing() {
     });
 }
 
-/// LAY-171, LAY-172, LAY-173: an override layer with a matching application key takes precedence over the global one.
+/// LAY-171, LAY-172, LAY-173: an override layer with a matching application key takes precedence over the global override layer.
 #[test]
 fn lay_172_a_matching_application_key_wins_over_the_global_one() {
     case(|scene| {

@@ -44,8 +44,8 @@ fn lay_176_a_removed_override_layer_turns_nothing_on() {
     });
 }
 
-/// LAY-172, LAY-176: the loader chooses one of several override layers before it checks their components. The others are discarded, even if
-/// the chosen one is removed afterwards.
+/// LAY-172, LAY-176: the loader chooses one of several override layers before it checks their components. The loader discards all other
+/// override layers, even if it later removes the chosen override layer.
 #[test]
 fn lay_172_behind_a_removed_override_layer_no_other_is_used() {
     case(|scene| {

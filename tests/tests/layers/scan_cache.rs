@@ -114,7 +114,8 @@ fn drv_7_large_lists_of_driver_manifests_are_read_again() {
     });
 }
 
-/// DRV-97, DRV-98, DRV-7: queries include portability drivers, and instances include them only on request, whichever call comes first.
+/// DRV-97, DRV-98, DRV-7: queries include portability drivers, and instances include them only on request. The order of the calls does not
+/// matter.
 #[test]
 fn drv_98_portability_drivers_are_remembered_and_left_out() {
     case(|scene| {

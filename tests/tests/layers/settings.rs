@@ -14,7 +14,7 @@ pub(crate) fn entry(short: &str, control: &str) -> String {
     format!(r#"{{"name": "VK_LAYER_{short}", "path": "@ROOT@/listed/{short}.json", "control": "{control}"}}"#)
 }
 
-/// Returns an entry whose manifest is read as an implicit one.
+/// Returns an entry whose manifest is read as the manifest of an implicit layer.
 pub(crate) fn implicit_entry(short: &str, control: &str) -> String {
     entry(short, control).replace('}', ", \"treat_as_implicit_manifest\": true}")
 }

@@ -1,7 +1,7 @@
 //! Tests with a heap of the C library that refuses one request, or one request and all later requests (APP-174, APP-179a, LAY-75).
 //!
-//! Each request number is tried in a copy of the process. Every run tries the first numbers of each scene and a sample of the others, which
-//! differs from scene to scene. `LAYER_REFUSALS=all` tries all.
+//! Each request number is tried in a copy of the process. Every run tries the first numbers of each scene and a sample of the other
+//! numbers, which is different for each scene. `LAYER_REFUSALS=all` tries all numbers.
 
 use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -38,7 +38,7 @@ const QUERIES: [fn(&Vk) -> Answer; 3] = [
     },
 ];
 
-/// Uses the loader like a typical program. Each call is independent of the others, so a failure does not end the program.
+/// Uses the loader like a typical program. Each call is independent of the other calls, so a failure does not end the program.
 fn program(vk: &Vk) -> Vec<Answer> {
     let mut answers = Vec::new();
     each_answer(vk, &mut |answer| answers.push(answer));
@@ -77,7 +77,7 @@ fn program_and_openings(vk: &Vk, heap: &Heap) -> (Vec<Answer>, usize) {
     (answers, opened.unwrap_or_default())
 }
 
-/// Checks that each answer is the usual one, or out of memory. Returns the number of failures.
+/// Checks that each answer is the usual answer, or reports out of memory. Returns the number of failures.
 fn compare(answers: &[Answer], usual: &[Answer]) -> usize {
     let differs = answers
         .iter()
@@ -263,7 +263,7 @@ fn app_174_large_requests_refused() {
     case(|scene| {
         build(scene, 2, 1);
         with_settings(scene);
-        // Together with the variable for added folders, these variables make lists of folders that use more and more memory.
+        // Together with the variable for added folders, these variables contain lists of folders that use more and more memory.
         for name in ["XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS"] {
             scene.env(name, format!("/{}", "x".repeat(100_000)));
         }

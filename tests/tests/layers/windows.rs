@@ -1,4 +1,4 @@
-//! Tests of features that only Windows has: layers that the registry lists, for all users and for one.
+//! Tests of features that only Windows has: layers in the registry, for all users and for one user.
 
 use loader_tests::{Scene, built, case};
 

@@ -114,7 +114,7 @@ fn block(rest: &str) -> usize {
     rest.len()
 }
 
-/// Returns the length of a string or character with its prefix, if `rest` begins with one.
+/// Returns the length of a string or character with its prefix, or `None` if `rest` begins with neither.
 fn literal(rest: &str) -> Option<usize> {
     let prefix = ["br", "cr", "r", "b", "c", ""].into_iter().find(|prefix| {
         rest.strip_prefix(prefix).is_some_and(|rest| {

@@ -1,5 +1,5 @@
-//! Thunks for 32-bit Arm, in A32 code. A read of the program counter returns the address of the instruction after the next one, which is
-//! inside the thunk.
+//! Thunks for 32-bit Arm, in A32 code. A read of the program counter returns the address of the second instruction after the current
+//! instruction. This address is inside the thunk.
 
 use super::{SLOTS, route};
 
