@@ -23,7 +23,7 @@ pub struct File<'a> {
     pub path: &'a [u8],
     /// Written form of the file's identity; empty if the path did not exist.
     pub identity: &'a [u8],
-    /// Written form of the file's build ID; empty if the identity suffices or the file has no build ID.
+    /// Written form of the file's build ID; empty if the file has none.
     pub build_id: &'a [u8],
     /// Names by which libraries request the file, separated by blanks.
     pub names: &'a [u8],
@@ -119,22 +119,24 @@ pub(crate) fn check(
             Err(Doubt::Library)
         };
     };
-    if !found.is_written(identity) {
+    let is_written = found.is_written(identity);
+    if !is_written && !found.is_linked_since(identity) {
         return Err(Doubt::Library);
     }
-    let mut same = None;
-    if found.proves() && is_open {
+    let proves = is_written && found.proves();
+    if proves && is_open {
         return Ok(());
     }
+    let mut same = None;
     let is_read = process.read(path, HEAD_BYTES, &mut |head| {
         let id = BuildId::in_head(head).filter(|_| same.is_none() && !build_id.is_empty());
         same = id.map(|id| id.is_written(build_id)).or(same);
     });
-    match (is_read, found.proves(), same) {
+    match (is_read, proves, same) {
         (false, ..) => Err(Doubt::Unreadable),
         (_, true, _) | (.., Some(true)) => Ok(()),
-        (.., Some(false)) => Err(Doubt::Library),
-        (.., None) => Err(Doubt::Times),
+        (.., None) if is_written => Err(Doubt::Times),
+        _ => Err(Doubt::Library),
     }
 }
 
@@ -221,9 +223,12 @@ pub fn doubt_all(files: &mut [Checked<'_>]) {
 }
 
 fn is_same(process: &impl Process, path: &[u8], file: File<'_>) -> bool {
-    process
-        .file(path)
-        .is_some_and(|(found, _)| found.is_written(file.identity))
+    process.file(path).is_some_and(|(found, _)| leads_to(found, file))
+}
+
+/// Returns `true` if a path leads to the recorded file. [`check`] tells whether the file's content is still the recorded one.
+fn leads_to(found: Identity, file: File<'_>) -> bool {
+    found.is_written(file.identity) || found.is_same_file(file.identity)
 }
 
 /// Passes each folder of an object's search path to `take`, and `None` for a folder with a variable such as `$LIB`, whose value only the
@@ -332,7 +337,7 @@ fn look_for<P: Process>(process: &P, (path, folder): (&[u8], &P::Folder), files:
             let Some((now, _)) = process.file_in(folder, name) else {
                 continue;
             };
-            let is_same = now.is_written(file.identity);
+            let is_same = leads_to(now, file);
             found += usize::from(is_same);
             // The linker skips a library of another architecture.
             if !is_same && !is_foreign(process, path, name) {

@@ -13,15 +13,15 @@ const DRIVER: &str = "/lib/libvulkan_radeon.so";
 
 /// An imitated file that the process under test sees.
 #[derive(Clone)]
-struct File {
+pub(crate) struct File {
     identity: Identity,
     is_open: bool,
-    content: Option<Vec<u8>>,
+    pub(crate) content: Option<Vec<u8>>,
 }
 
 /// An imitated process with these files, objects (path, name, folders of `DT_RPATH`) and symbols.
 #[derive(Clone, Default)]
-struct One {
+pub(crate) struct One {
     files: BTreeMap<String, File>,
     objects: Vec<(&'static str, &'static str, &'static str)>,
     symbol: Option<&'static CStr>,
@@ -34,7 +34,7 @@ struct One {
     version: &'static str,
 }
 
-fn inode(inode: u64) -> Identity {
+pub(crate) fn inode(inode: u64) -> Identity {
     Identity { inode, ..LIBRARY }
 }
 
@@ -44,14 +44,14 @@ fn text(bytes: &[u8]) -> &str {
 
 impl One {
     /// Returns the imitated process as it was when the driver was asked.
-    fn then() -> Self {
+    pub(crate) fn then() -> Self {
         Self::default()
             .with(DRIVER, LIBRARY)
             .with("/lib/libdrm.so.2", inode(20))
             .with("/lib/libz.so.1", inode(21))
     }
 
-    fn with(mut self, path: &str, identity: Identity) -> Self {
+    pub(crate) fn with(mut self, path: &str, identity: Identity) -> Self {
         let (is_open, content) = (true, Some(Vec::new()));
         self.files.insert(
             path.into(),
@@ -64,22 +64,22 @@ impl One {
         self
     }
 
-    fn change(mut self, path: &str, change: impl FnOnce(&mut File)) -> Self {
+    pub(crate) fn change(mut self, path: &str, change: impl FnOnce(&mut File)) -> Self {
         change(self.files.get_mut(path).unwrap());
         self
     }
 
-    fn object(mut self, path: &'static str, name: &'static str, search: &'static str) -> Self {
+    pub(crate) fn object(mut self, path: &'static str, name: &'static str, search: &'static str) -> Self {
         self.objects.push((path, name, search));
         self
     }
 
-    fn search(mut self, search: &'static str) -> Self {
+    pub(crate) fn search(mut self, search: &'static str) -> Self {
         self.search = search;
         self
     }
 
-    fn check(&self, document: &Value) -> Result<(), (Doubt, Option<u16>)> {
+    pub(crate) fn check(&self, document: &Value) -> Result<(), (Doubt, Option<u16>)> {
         let catalogue = read(document).unwrap();
         let mut files: Vec<Checked<'_>> = catalogue.files().map(Checked::from).collect();
         look(self, self.search.as_bytes(), &mut files);
@@ -170,7 +170,7 @@ impl Process for One {
 }
 
 /// Returns a catalogue in which a driver depends on two files.
-fn known() -> Value {
+pub(crate) fn known() -> Value {
     let mut known = document();
     known["files"] = json!([
         ["/lib/libdrm.so.2", inode(20).to_string(), "libdrm.so.2"],

@@ -311,8 +311,6 @@ pub struct Device<'a> {
     pub name: Option<&'a [u8]>,
     /// Word for the type of the device.
     pub kind: Option<&'a [u8]>,
-    /// Vendor ID.
-    pub vendor: Option<u64>,
     /// Device ID.
     pub device: Option<u64>,
     /// PCI address.
@@ -401,7 +399,6 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
             is(Device {
                 name: device.member_text("name"),
                 kind: device.member_text("type"),
-                vendor: device.member_count("vendor"),
                 device: device.member_count("device"),
                 pci: device.member_text("pci"),
                 uuid: device.member_text("uuid"),

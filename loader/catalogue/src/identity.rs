@@ -11,9 +11,13 @@ const SEED: u64 = 0xCBF2_9CE4_8422_2325;
 /// Odd factor that spreads the bits of each number.
 const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 
+/// Number of digits of each part of a written form.
+const DIGITS: usize = 16;
+
 /// A file and its state. Replacing or changing the file changes the identity.
 ///
-/// Programs can set the time of the last change of content; only the kernel sets the time of the last change of any kind.
+/// Programs can set the time of the last change of content; only the kernel sets the time of the last change of any kind. A new hard link
+/// changes that time too, without a change of content. So the number of hard links tells such a change from others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// Number of the file system.
@@ -26,36 +30,70 @@ pub struct Identity {
     pub modified: (i64, i64),
     /// Time of the last change of any kind.
     pub changed: (i64, i64),
+    /// Number of hard links.
+    pub links: u64,
 }
 
 impl Identity {
     /// Returns `true` if every change of the file changes the identity. Times of reproducible images do not show changes, because the next
-    /// version of a file may have the same times.
+    /// version of a file may have the same times. All times of such an image are one whole second.
     pub fn proves(&self) -> bool {
-        self.changed.0 > MEANINGLESS_SECONDS
+        let is_of_image = self.changed == self.modified && self.changed.1 == 0;
+        self.changed.0 > MEANINGLESS_SECONDS && !is_of_image
     }
 
-    /// Returns `true` if `text` is the written form of this identity.
+    /// Returns `true` if `text` is a written form of this identity.
     pub fn is_written(&self, text: &[u8]) -> bool {
-        is_hexadecimal(text, &self.sum().to_be_bytes())
+        let sum = text.get(..DIGITS).unwrap_or_default();
+        is_hexadecimal(sum, &self.sum().to_be_bytes())
     }
 
-    /// Returns a checksum of all members. A checksum suffices because identities are only compared for equality.
+    /// Returns `true` if `text` is the long form of the same file with another number of hard links, and nothing else shows a change of content.
+    /// The time of the last change of any kind then proves nothing.
+    pub fn is_linked_since(&self, text: &[u8]) -> bool {
+        let links = text.get(2 * DIGITS..).unwrap_or_default();
+        self.is_same_file(text) && !links.is_empty() && !is_hexadecimal(links, &self.links.to_be_bytes())
+    }
+
+    /// Returns `true` if `text` is the long form of the same file with the same content, as far as its size and the time of its last change
+    /// show.
+    pub fn is_same_file(&self, text: &[u8]) -> bool {
+        let sum = text.get(DIGITS..2 * DIGITS).unwrap_or_default();
+        is_hexadecimal(sum, &self.content_sum().to_be_bytes())
+    }
+
+    /// Returns a checksum of all members but the number of links. A checksum suffices because identities are only compared for equality.
     fn sum(&self) -> u64 {
-        let [modified, changed] = [self.modified, self.changed].map(|(seconds, rest)| [seconds as u64, rest as u64]);
-        let numbers = [self.device, self.inode, self.size].into_iter();
-        // Each step is reversible, so a change of one number always changes the result.
-        numbers.chain(modified).chain(changed).fold(SEED, |sum, number| {
-            let product = (sum ^ number).wrapping_mul(FACTOR);
-            product ^ (product >> 32)
-        })
+        add(self.content_sum(), self.changed)
+    }
+
+    /// Returns a checksum of the members that a new hard link does not change.
+    fn content_sum(&self) -> u64 {
+        let numbers = [self.device, self.inode, self.size];
+        add(numbers.into_iter().fold(SEED, mix), self.modified)
     }
 }
 
-/// Writes sixteen hexadecimal digits.
+/// Adds a time to a checksum.
+fn add(sum: u64, (seconds, rest): (i64, i64)) -> u64 {
+    mix(mix(sum, seconds as u64), rest as u64)
+}
+
+/// Adds a number to a checksum. The step is reversible, so a change of one number always changes the result.
+fn mix(sum: u64, number: u64) -> u64 {
+    let product = (sum ^ number).wrapping_mul(FACTOR);
+    product ^ (product >> 32)
+}
+
+/// Writes sixteen hexadecimal digits. The long form (`{:#}`) adds sixteen digits that a new hard link does not change, and the number of links. It
+/// is for files with a build ID, which then shows that the content has not changed.
 impl fmt::Display for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:016x}", self.sum())
+        write!(f, "{:016x}", self.sum())?;
+        if f.alternate() {
+            write!(f, "{:016x}{:016x}", self.content_sum(), self.links)?;
+        }
+        Ok(())
     }
 }
 
@@ -69,6 +107,7 @@ mod tests {
         size: 4096,
         modified: (1_700_000_000, 5),
         changed: (1_700_000_001, 999_999_999),
+        links: 1,
     };
 
     #[test]
@@ -106,11 +145,42 @@ mod tests {
         for text in [
             "",
             "fe01",
-            &format!("{text}0"),
             &text[1..],
             &text.to_uppercase().replace(char::is_numeric, "g"),
         ] {
             assert!(!FILE.is_written(text.as_bytes()), "{text}");
+        }
+    }
+
+    #[test]
+    fn another_number_of_links_is_no_other_file() {
+        let text = format!("{FILE:#}");
+        let is = |file: Identity| (file.is_written(text.as_bytes()), file.is_linked_since(text.as_bytes()));
+        assert_eq!((text.len(), is(FILE)), (48, (true, false)));
+        let changed = (1_700_000_009, 0);
+        let linked = Identity {
+            changed,
+            links: 2,
+            ..FILE
+        };
+        assert_eq!(is(linked), (false, true));
+        // A program wrote to the file and reset the time of its content.
+        assert_eq!(is(Identity { changed, ..FILE }), (false, false));
+        for other in [
+            Identity { size: 1, ..linked },
+            Identity { inode: 8, ..linked },
+            Identity { device: 1, ..linked },
+            Identity {
+                modified: changed,
+                ..linked
+            },
+        ] {
+            assert_eq!(is(other), (false, false), "{other:?}");
+        }
+        // A file without a build ID has the short form.
+        let short = format!("{FILE}");
+        for text in ["", &short, &text[..32], &text[..31]] {
+            assert!(!linked.is_linked_since(text.as_bytes()), "{text}");
         }
     }
 
@@ -125,6 +195,14 @@ mod tests {
         for changed in [(0, 0), (1, 0), (-1, 0)] {
             assert!(!Identity { changed, ..FILE }.proves(), "{changed:?}");
         }
+        let (built, later) = ((1_700_000_000, 0), (1_700_000_001, 0));
+        let image = |modified, changed| Identity {
+            modified,
+            changed,
+            ..FILE
+        };
+        assert!(!image(built, built).proves());
+        assert!(image(built, later).proves() && image(FILE.changed, FILE.changed).proves());
         // OSTree sets only the time of the last change of content.
         assert!(
             Identity {

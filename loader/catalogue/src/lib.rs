@@ -76,6 +76,8 @@ pub use promises::limits::{
 #[cfg(test)]
 mod closure_tests;
 #[cfg(test)]
+mod link_tests;
+#[cfg(test)]
 mod tests;
 
 /// Version of the form that this crate reads and `vkloader` writes. The version increases with each change that an older reader would

@@ -471,5 +471,6 @@ fn identity_of(stamp: &os::Stamp) -> Identity {
         size,
         modified,
         changed,
+        links: stamp.links(),
     }
 }

@@ -1,7 +1,7 @@
 //! Finds the files of a driver.
 
 use super::file::SharedFile;
-use super::identify;
+use super::{identify, reads, update};
 use crate::causes::elf::{self, Needs};
 use crate::probe::Seen;
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,8 +29,9 @@ impl Known {
     }
 }
 
-/// Returns the files that the dynamic linker maps for a driver, and the folders in which it searches for them. Excludes the driver's own
-/// library if the manifest names that library by a path. Returns `None` if one of the names cannot be written to a catalogue.
+/// Returns the files that the dynamic linker maps for a driver, the folders in which it searches for them, and the files that the driver is
+/// known to read. Excludes the driver's own library if the manifest names that library by a path. Returns `None` if one of the names cannot
+/// be written to a catalogue.
 pub(super) fn of(
     seen: Option<&Seen>,
     (named, path): (&str, &str),
@@ -81,6 +82,10 @@ pub(super) fn of(
     let folders: BTreeSet<String> = folders.iter().flat_map(|folder| with_kinds(folder)).collect();
     let others = folders.union(&unused);
     files.extend(others.map(|path| SharedFile::of(path, String::new())));
+    let known = [update::library_file(named, path), path].map(|library| reads::of(Path::new(library)));
+    let known: BTreeSet<_> = known.into_iter().flatten().collect();
+    let known = known.iter().filter_map(|path| path.to_str());
+    files.extend(known.map(|path| SharedFile::of(path, String::new())));
     (files.len() <= catalogue::MOST_FILES).then_some(files)
 }
 
@@ -192,16 +197,14 @@ fn needed(path: &str) -> Vec<String> {
 
 impl SharedFile {
     fn of(path: &str, names: String) -> Self {
+        let build_id = identify::build_id(Path::new(path));
         let found = identify::state(Path::new(path));
-        let proves = found.is_none_or(|found| found.proves());
         Self {
             path: path.into(),
-            identity: found.map(|found| found.to_string()).unwrap_or_default(),
-            build_id: if proves {
-                None
-            } else {
-                identify::build_id(Path::new(path))
-            },
+            identity: found
+                .map(|found| identify::written(found, build_id.is_some()))
+                .unwrap_or_default(),
+            build_id,
             names,
             is_searched: false,
         }

@@ -8,7 +8,23 @@ use std::path::Path;
 
 /// Returns the identity of the file at a path, in the form of the catalogue. Returns `None` if the file is not a regular file.
 pub(super) fn identity(path: &Path) -> Option<String> {
-    look(path).map(|identity| identity.to_string())
+    look(path).map(|identity| written(identity, build_id(path).is_some()))
+}
+
+/// Returns the written form of an identity. For a file with a build ID, the form also survives a new hard link.
+pub(super) fn written(identity: Identity, has_build_id: bool) -> String {
+    if has_build_id {
+        format!("{identity:#}")
+    } else {
+        identity.to_string()
+    }
+}
+
+/// Returns `true` if two written identities are of the same content, as far as times and sizes show. Hard links may have been added or removed.
+pub(super) fn agree(one: &str, other: &str) -> bool {
+    let parts = |text: &str| Some((text.get(16..32)?.to_owned(), text.get(32..)?.to_owned()));
+    let is_linked = |(one, other): ((String, String), (String, String))| one.0 == other.0 && one.1 != other.1;
+    one == other || parts(one).zip(parts(other)).is_some_and(is_linked)
 }
 
 /// Returns `true` if the file at a path still has the recorded identity. On file systems whose times may stay the same when a file changes,
@@ -31,14 +47,17 @@ pub(super) fn state(path: &Path) -> Option<Identity> {
         size: found.size(),
         modified: (found.mtime(), found.mtime_nsec()),
         changed: (found.ctime(), found.ctime_nsec()),
+        links: found.nlink(),
     })
 }
 
-/// Returns the build ID of a library in hexadecimal digits.
+/// Returns the build ID of a library in hexadecimal digits; `None` if the path leads to something else.
 pub(super) fn build_id(path: &Path) -> Option<String> {
     let mut head = Vec::new();
-    File::open(path)
-        .ok()?
+    // Opening a pipe would block.
+    Some(path)
+        .filter(|path| path.is_file())
+        .and_then(|path| File::open(path).ok())?
         .take(HEAD_BYTES as u64)
         .read_to_end(&mut head)
         .ok()?;

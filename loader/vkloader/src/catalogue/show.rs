@@ -1,9 +1,9 @@
 //! Prints catalogues in a readable form.
 
-use super::file::{self, Catalogue, Driver, Outcome};
+use super::file::{self, Catalogue, Driver, Library, Outcome, SharedFile};
 use super::here::{Judge, Seen};
 use super::machine::Machine;
-use super::{Place, mark};
+use super::{Place, identify, mark};
 use crate::show::plain;
 use catalogue::{Problem, Reader};
 use serde_json::Value;
@@ -223,7 +223,7 @@ pub(super) fn differences(known: &Catalogue, found: &Catalogue) -> Vec<String> {
             continue;
         };
         let differs = [
-            ("library", before.library != driver.library),
+            ("library", !is_same_library(&before.library, &driver.library)),
             ("manifest", before.manifest != driver.manifest),
             ("outcome", before.outcome != driver.outcome),
             ("interface version", before.interface != driver.interface),
@@ -233,7 +233,7 @@ pub(super) fn differences(known: &Catalogue, found: &Catalogue) -> Vec<String> {
             ),
             ("instance extensions", before.extensions != driver.extensions),
             ("hardware", before.hardware != driver.hardware),
-            ("files", known.files_of(before) != found.files_of(driver)),
+            ("files", !are_same_files(known.files_of(before), found.files_of(driver))),
             ("devices", before.devices != driver.devices && before.devices.is_some()),
         ];
         let words = differs.iter().filter(|(_, differs)| *differs).map(|(what, _)| *what);
@@ -245,6 +245,34 @@ pub(super) fn differences(known: &Catalogue, found: &Catalogue) -> Vec<String> {
     });
     all.extend(gone.map(|before| format!("{}: gone", before.manifest.path)));
     all
+}
+
+/// Returns `true` if two entries are of the same library with the same content, perhaps with another number of hard links.
+fn is_same_library(one: &Library, other: &Library) -> bool {
+    let identity = other.identity.clone();
+    *other
+        == Library {
+            identity,
+            ..one.clone()
+        }
+        && identify::agree(&one.identity, &other.identity)
+}
+
+/// Returns `true` if two lists are of the same files with the same content, perhaps with other numbers of hard links.
+fn are_same_files(one: Option<Vec<SharedFile>>, other: Option<Vec<SharedFile>>) -> bool {
+    let is_same = |(one, other): (&SharedFile, &SharedFile)| {
+        let identity = other.identity.clone();
+        *other
+            == SharedFile {
+                identity,
+                ..one.clone()
+            }
+            && identify::agree(&one.identity, &other.identity)
+    };
+    match (one, other) {
+        (Some(one), Some(other)) => one.len() == other.len() && one.iter().zip(&other).all(is_same),
+        (one, other) => one == other,
+    }
 }
 
 /// Prints the result of `vkloader catalogue verify`.

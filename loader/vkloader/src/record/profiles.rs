@@ -1,6 +1,6 @@
 //! The profiles of Mesa's drivers: files that change a driver's answers for programs with certain names.
 
-use crate::catalogue::identity_of;
+use crate::catalogue::{self, identity_of};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 /// Folder in which packages install profiles, and the administrator's file. The file of a driver that was built for other folders contains
 /// other paths.
 const USUAL: [&str; 2] = ["/usr/share/drirc.d", "/etc/drirc"];
-/// Ends of these paths, in the form that the file of a driver contains.
-const ENDS: [&[u8]; 2] = [b"/drirc.d\0", b"/drirc\0"];
+/// Node without which lavapipe has fewer extensions. A present node is among those that the driver opens.
+const BUFFERS: &str = "/dev/udmabuf";
 
 /// Attributes of a profile that select programs.
 const ATTRIBUTES: [&str; 4] = [
@@ -35,11 +35,8 @@ pub(super) struct Profiles {
 pub(super) fn read(function: usize) -> Option<Profiles> {
     let mut files: BTreeSet<PathBuf> = USUAL.into_iter().map(PathBuf::from).collect();
     let driver = library_at(function).and_then(|path| fs::read(path).ok());
-    files.extend(named_in(&driver.unwrap_or_default()));
-    for folder in files.clone() {
-        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-        files.extend(entries.map(|entry| entry.path()));
-    }
+    files.extend(catalogue::profiles(&driver.unwrap_or_default()));
+    let mut files = catalogue::with_entries(files);
     let mut names = Vec::new();
     for text in files.iter().filter(|path| path.is_file()).map(fs::read_to_string) {
         let text = text.ok()?;
@@ -52,6 +49,7 @@ pub(super) fn read(function: usize) -> Option<Profiles> {
     }
     names.sort();
     names.dedup();
+    files.extend(Some(BUFFERS.into()).filter(|path: &PathBuf| !path.exists()));
     let line = |path: &PathBuf| {
         let mut line = path.as_os_str().as_encoded_bytes().to_vec();
         line.push(0);
@@ -74,24 +72,6 @@ fn library_at(address: usize) -> Option<PathBuf> {
         let is_here = (number(first)?..number(end)?).contains(&address);
         is_here.then(|| rest.find('/').map(|at| PathBuf::from(&rest[at..])))?
     })
-}
-
-/// Returns the absolute paths of profiles that the file of a driver contains.
-fn named_in(driver: &[u8]) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for end in ENDS {
-        let places = driver.windows(end.len()).enumerate().filter(|(_, part)| *part == end);
-        for (place, _) in places {
-            let stop = place + end.len() - 1;
-            let is_text = |byte: &&u8| byte.is_ascii_graphic();
-            let length = driver[..stop].iter().rev().take_while(is_text).count();
-            let path = String::from_utf8_lossy(&driver[stop - length..stop]);
-            if path.starts_with('/') {
-                found.push(path.into_owned().into());
-            }
-        }
-    }
-    found
 }
 
 /// Returns `true` if a profile selects programs only by a checksum of their content.
@@ -170,11 +150,6 @@ mod tests {
         assert!(!needs_content(
             r#"<application name="a" executable="b" sha1="0123"/><a sha1="0"/>"#
         ));
-        let driver = b"x\0/opt/mesa/share/drirc.d\0%s/.drirc\0/opt/mesa/etc/drirc\0drirc.d\0more/drirc\0";
-        assert_eq!(
-            named_in(driver),
-            ["/opt/mesa/share/drirc.d", "/opt/mesa/etc/drirc"].map(PathBuf::from)
-        );
         let own = library_at(library_at as *const () as usize);
         assert_eq!(own, std::env::current_exe().ok());
         assert_eq!(library_at(1), None);

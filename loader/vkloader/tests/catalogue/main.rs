@@ -1,6 +1,7 @@
 //! `vkloader catalogue`: the content of catalogues, the drivers that an update asks again, and the files that an update leaves unchanged.
 
 mod asked;
+mod changes;
 mod closure;
 mod evil;
 mod lazy;

@@ -1,0 +1,108 @@
+//! Finds the files that drivers read while they answer, as far as such files are known (docs/catalogue.md).
+
+use super::identify;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Last parts of the paths of profiles, as they are in the bytes of Mesa's drivers: a folder in which packages install profiles, and the
+/// administrator's file.
+const PROFILES: [&[u8]; 2] = [b"/drirc.d\0", b"/drirc\0"];
+
+/// Files of NVIDIA's driver. A version of the driver is part of another name.
+const NVIDIA: [&str; 3] = [
+    "/usr/share/nvidia/nvidia-application-profiles-rc",
+    "/etc/nvidia/nvidia-application-profiles-rc",
+    "/etc/nvidia/nvidia-application-profiles-rc.d",
+];
+
+/// Folder with the settings of AMD's own driver.
+const AMDVLK: &str = "/etc/amd";
+
+/// Names of AMD's cards, which all drivers for them read.
+const AMD_NAMES: &str = "/usr/share/libdrm/amdgpu.ids";
+
+/// Returns the files that the driver with this library reads, the folders in which the driver lists files, and the paths that do not exist
+/// now. Leaves out files in an image whose times prove nothing: they change only with the image, which is then another file system.
+pub(super) fn of(library: &Path) -> BTreeSet<PathBuf> {
+    let real = fs::canonicalize(library).unwrap_or_default();
+    let name = real.file_name().unwrap_or_default().to_string_lossy();
+    let mut named = match () {
+        () if name.contains("_nvidia.so") => of_nvidia(&name),
+        () if name.starts_with("amdvlk") => BTreeSet::from([AMDVLK.into()]),
+        () => profiles(&fs::read(&real).unwrap_or_default()),
+    };
+    if name.starts_with("amdvlk") || name.contains("_radeon.so") {
+        named.insert(AMD_NAMES.into());
+    }
+    let mut all = with_entries(named);
+    all.retain(|path| identify::state(path).is_none_or(|found| found.proves()));
+    all
+}
+
+fn of_nvidia(name: &str) -> BTreeSet<PathBuf> {
+    let version = name.split_once(".so.").map(|(_, version)| version);
+    let own = version.map(|version| format!("/usr/share/nvidia/nvidia-application-profiles-{version}-rc").into());
+    NVIDIA.into_iter().map(PathBuf::from).chain(own).collect()
+}
+
+/// Adds the entries of the folders.
+pub(crate) fn with_entries(mut paths: BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
+    for folder in paths.clone() {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        paths.extend(entries.map(|entry| entry.path()));
+    }
+    paths
+}
+
+/// Returns the absolute paths of profiles that the bytes of a driver contain.
+pub(crate) fn profiles(driver: &[u8]) -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    let slashes = driver.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+    for (place, _) in slashes {
+        let Some(end) = PROFILES.into_iter().find(|end| driver[place..].starts_with(end)) else {
+            continue;
+        };
+        let stop = place + end.len() - 1;
+        let is_text = |byte: &&u8| byte.is_ascii_graphic();
+        let length = driver[..stop].iter().rev().take_while(is_text).count();
+        let path = String::from_utf8_lossy(&driver[stop - length..stop]);
+        if path.starts_with('/') {
+            found.insert(path.into_owned().into());
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drv_271_profiles_are_those_that_a_driver_names() {
+        let driver = b"x\0/opt/mesa/share/drirc.d\0%s/.drirc\0/opt/mesa/etc/drirc\0drirc.d\0more/drirc\0";
+        let paths: Vec<PathBuf> = profiles(driver).into_iter().collect();
+        assert_eq!(
+            paths,
+            ["/opt/mesa/etc/drirc", "/opt/mesa/share/drirc.d"].map(PathBuf::from)
+        );
+        let own = of_nvidia("libGLX_nvidia.so.580.1");
+        assert!(
+            own.contains(Path::new("/usr/share/nvidia/nvidia-application-profiles-580.1-rc")),
+            "{own:?}"
+        );
+    }
+
+    #[test]
+    fn a_folder_is_one_of_the_files() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let below = folder.path().join("share/drirc.d");
+        fs::create_dir_all(&below).expect("folders");
+        fs::write(below.join("a.conf"), "").expect("a file");
+        let (place, missing) = (below.display(), folder.path().join("etc/drirc"));
+        let library = folder.path().join("libvulkan_x.so");
+        fs::write(&library, format!("\0{place}\0{}\0", missing.display())).expect("a file");
+        let found: Vec<PathBuf> = of(&library).into_iter().collect();
+        assert_eq!(found, [missing, below.clone(), below.join("a.conf")]);
+    }
+}

@@ -1,0 +1,182 @@
+//! Changes of files that a driver depends on, and changes that only seem to be some.
+
+use crate::asked::*;
+use crate::closure::{compile, update, used};
+use crate::machine::{Machine, library, skip};
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
+
+/// Writes bytes to a file without replacing the file, and resets the time of its content.
+fn write_unseen(path: &Path, bytes: &[u8]) {
+    let found = fs::metadata(path).expect("a file");
+    let mut file = fs::File::options()
+        .write(true)
+        .open(path)
+        .expect("it can be written to");
+    file.write_all(bytes).expect("there is space");
+    let seconds = u64::try_from(found.mtime()).expect("a time after 1970");
+    let rest = u32::try_from(found.mtime_nsec()).expect("less than a second");
+    file.set_modified(UNIX_EPOCH + Duration::new(seconds, rest))
+        .expect("its owner may");
+    let now = fs::metadata(path).expect("a file");
+    let state = |of: &fs::Metadata| (of.ino(), of.size(), of.mtime(), of.mtime_nsec());
+    assert_eq!(state(&found), state(&now));
+}
+
+/// Runs a command of `vkloader catalogue` that must succeed, and returns its output.
+fn told(machine: &Machine, words: &[&str]) -> String {
+    let library = library().display().to_string();
+    let asks = ["update", "verify"].contains(&words[0]);
+    let asking: &[&str] = if asks { &["--library", &library] } else { &[] };
+    let output = machine.run(&[&["catalogue"], words, &["--user"], asking].concat());
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        output.status.success(),
+        "{words:?}: {text}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    text
+}
+
+/// Returns a machine with a catalogue and with a driver that needs another library. Also returns the two libraries.
+fn machine_of_two(words: &[&str]) -> Option<(Machine, [PathBuf; 2])> {
+    let mut machine = machine();
+    machine.variable("VK_LOADER_CATALOGUE", "on");
+    machine.driver("a", "instance_extension VK_KHR_surface 25\ndevice one");
+    let (needed, driver) = (
+        machine.path("libraries/libneeded.so"),
+        machine.path("libraries/libdriver.so"),
+    );
+    let folder = format!("-L{}", machine.path("libraries").display());
+    let linked = [
+        "-Wl,--no-as-needed",
+        &folder,
+        "-lmock_a",
+        "-lneeded",
+        "-Wl,-rpath,$ORIGIN",
+        "-Wl,--build-id",
+    ];
+    if !compile(&needed, "int needed = 1;", words) || !compile(&driver, "", &linked) {
+        skip("there is no C compiler");
+        return None;
+    }
+    machine.manifest("a", &driver, "");
+    update(&machine);
+    assert_eq!(used(&machine, &[]), "", "nothing has changed, so the entry counts");
+    Some((machine, [driver, needed]))
+}
+
+/// DRV-271: `vk-loader-service packages` makes hard links of a driver's files, as tools do that store equal files once.
+#[test]
+fn a_hard_link_changes_no_file() {
+    let Some((machine, files)) = machine_of_two(&["-Wl,--build-id"]) else {
+        return;
+    };
+    for (number, file) in files.iter().enumerate() {
+        let link = machine.path(&format!("link{number}"));
+        let before = fs::metadata(file).expect("a file");
+        fs::hard_link(file, &link).expect("the same file system");
+        let now = fs::metadata(file).expect("a file");
+        assert_ne!((before.ctime(), before.ctime_nsec()), (now.ctime(), now.ctime_nsec()));
+        assert_eq!(used(&machine, &[]), "", "{}", file.display());
+    }
+    let verified = told(&machine, &["verify"]);
+    assert!(verified.contains("agrees with the drivers"), "{verified}");
+    // A name of the same file in a folder that the linker searches first leads to the same file.
+    let folder = machine.path("folder");
+    fs::create_dir_all(&folder).expect("a folder");
+    fs::hard_link(&files[1], folder.join("libneeded.so")).expect("the same file system");
+    assert_eq!(used(&machine, &[("LD_LIBRARY_PATH", &folder)]), "");
+    // An update with the links needs no build ID after it, also when the links go.
+    update(&machine);
+    fs::remove_file(machine.path("link0")).expect("a link");
+    assert_eq!(used(&machine, &[]), "");
+}
+
+/// DRV-271: only the build ID shows that a file with another link has the same content.
+#[test]
+fn a_hard_link_hides_no_other_build_and_no_write() {
+    for words in ["-Wl,--build-id", "-Wl,--build-id=none"] {
+        let Some((machine, [_, needed])) = machine_of_two(&[words]) else {
+            return;
+        };
+        let other = machine.path("libothers.so");
+        assert!(compile(&other, "int needed = 2;", &[words]));
+        let (other, own) = (fs::read(other).expect("a file"), fs::read(&needed).expect("a file"));
+        assert_eq!(other.len(), own.len());
+        write_unseen(&needed, &own);
+        assert_eq!(
+            used(&machine, &[]),
+            "library",
+            "{words}: the change time is another one"
+        );
+        update(&machine);
+        write_unseen(&needed, &other);
+        assert_eq!(used(&machine, &[]), "library", "{words}");
+        fs::hard_link(&needed, machine.path("link")).expect("the same file system");
+        assert_eq!(used(&machine, &[]), "library", "{words}");
+    }
+}
+
+/// DRV-271: without a build ID, nothing shows that a file with another link has the same content.
+#[test]
+fn a_linked_file_without_a_build_id_has_changed() {
+    let Some((machine, [_, needed])) = machine_of_two(&["-Wl,--build-id=none"]) else {
+        return;
+    };
+    fs::hard_link(&needed, machine.path("link")).expect("the same file system");
+    assert_eq!(used(&machine, &[]), "library");
+    told(&machine, &["update", "--changed"]);
+    assert_eq!(used(&machine, &[]), "");
+}
+
+/// DRV-271: the profiles of Mesa's drivers are among the files of such a driver, and so is the place of one that does not exist.
+#[test]
+fn profiles_that_a_driver_reads_are_among_its_files() {
+    let mut machine = machine();
+    machine.variable("VK_LOADER_CATALOGUE", "on");
+    machine.driver("a", "instance_extension VK_KHR_surface 25\ndevice one");
+    let (folder, own) = (machine.path("share/drirc.d"), machine.path("etc/drirc"));
+    for place in [&folder, &machine.path("etc")] {
+        fs::create_dir_all(place).expect("folders");
+    }
+    fs::write(folder.join("00-a.conf"), "<driconf/>").expect("a file");
+    let driver = machine.path("libraries/libdriver.so");
+    let source = format!(
+        r#"const char *places[] = {{"{}", "{}"}};"#,
+        folder.display(),
+        own.display()
+    );
+    let search = format!("-L{}", machine.path("libraries").display());
+    if !compile(
+        &driver,
+        &source,
+        &["-Wl,--no-as-needed", &search, "-lmock_a", "-Wl,-rpath,$ORIGIN"],
+    ) {
+        return skip("there is no C compiler");
+    }
+    machine.manifest("a", &driver, "");
+    let change = |what: &str, change: &dyn Fn()| {
+        update(&machine);
+        assert_eq!(used(&machine, &[]), "", "{what}");
+        change();
+        assert_eq!(used(&machine, &[]), "library", "{what}");
+        let text = told(&machine, &["show"]);
+        assert!(text.contains(what), "{what}: {text}");
+        told(&machine, &["update", "--changed"]);
+        assert_eq!(used(&machine, &[]), "", "{what}");
+    };
+    change("00-a.conf has changed", &|| {
+        fs::write(folder.join("00-a.conf"), "<driconf> </driconf>").expect("a file");
+    });
+    change("drirc.d has changed", &|| {
+        fs::write(folder.join("01-b.conf"), "").expect("a file")
+    });
+    change("etc/drirc has changed", &|| {
+        fs::write(&own, "<driconf/>").expect("a file")
+    });
+    change("etc/drirc has changed", &|| fs::remove_file(&own).expect("a file"));
+}
