@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Builds the release library and the programs beside it, with manual pages and completions. With MAPPED=1, the files contain no path of this
-# machine, as packages require. The same sources then give the same bytes in any folder, which tests/reproducible.sh checks. This mode needs
-# other compiler flags, so cargo builds everything again. PAGES names the folder for manual pages and completions; `no` skips them. The
-# default is a folder beside the library. LIBRARY_ONLY=yes builds the library alone. SYSROOT names a folder with an older C library to link
-# with, which make/sysroot.sh can unpack. CARGO_BUILD_TARGET names another processor or system, as in cargo.
+# machine, as packages require. The same sources then result in the same bytes in every folder, which tests/reproducible.sh checks. This
+# mode needs other compiler flags, so cargo builds everything again. PAGES names the folder for manual pages and completions; `no` skips
+# them. The default is a folder beside the library. LIBRARY_ONLY=yes builds the library alone. SYSROOT names a folder with an older C
+# library to link with, which make/sysroot.sh can unpack. CARGO_BUILD_TARGET names another processor or system, as in cargo.
 . "$(dirname "$0")/common.sh"
 
 # toml_strings TEXT...: prints the texts as a TOML list.
@@ -17,8 +17,8 @@ toml_strings() {
     printf '[%s]' "${list%, }"
 }
 
-# Adds flags for rustc to the flags of a packager. Cargo reads flags from one source only, so ours must go to the source that the packager
-# uses: an environment variable, or the configuration. In the configuration, cargo joins the flags of all matching targets.
+# Adds flags for rustc to the flags of a packager. Cargo reads flags from one source only, so our flags must go to the source that the
+# packager uses: an environment variable, or the configuration. In the configuration, cargo joins the flags of all matching targets.
 add_rustflags() {
     local flag own flags=("$@")
     if [ -n "${CARGO_ENCODED_RUSTFLAGS:-}${RUSTFLAGS:-}" ]; then
@@ -29,11 +29,12 @@ add_rustflags() {
                 flags+=("$flag")
             done
         fi
-        # The character \x1f separates encoded flags, so that the name of a folder may contain a blank.
+        # The character \x1f separates encoded flags, so that the name of a folder can contain a blank.
         CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\x1f' && printf '%s' "${flags[*]}")
         export CARGO_ENCODED_RUSTFLAGS
     else
-        # Cargo ignores build.rustflags if a target has flags, as it has here. These flags are therefore copied to the target.
+        # If a target has flags, cargo ignores build.rustflags. The target here always has flags, so the function copies build.rustflags to
+        # the target.
         own=$(RUSTC_BOOTSTRAP=1 $CARGO -Zunstable-options config get build.rustflags 2>/dev/null) || own=
         CARGO_OPTIONS+=(--config "target.'cfg(all())'.rustflags = $(toml_strings "${flags[@]}")")
         [ -z "$own" ] || CARGO_OPTIONS+=(--config "target.'cfg(not(any()))'.${own#build.}")
@@ -49,7 +50,7 @@ if [ -n "${SYSROOT:-}" ]; then
     [ -d "$SYSROOT/usr/include" ] || die 3 "SYSROOT=$SYSROOT has no C library to link with"
     libraries=$(dirname "$(compgen -G "$SYSROOT/usr/lib/*/libc.so")")
     mkdir -p "$TARGET"
-    # Older C libraries have these parts in separate libraries.
+    # In older C libraries, these parts are in separate libraries.
     cat >"$TARGET/linker" <<END
 #!/bin/sh
 exec cc "--sysroot=$SYSROOT" "-L$SYSROOT/lib/${libraries##*/}" "-L$libraries" "\$@" -Wl,--push-state,--as-needed -ldl -lpthread -Wl,--pop-state

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # bump.sh 1.4.N: moves the project to another header, or leaves everything unchanged. `latest` is the newest header.
 #
-# All work happens in a git worktree below target/bump/, from a snapshot of the tree: fetch, pin, import, emit, documents, test. If all of
-# that succeeds, the result becomes one commit, to which the ref PENDING points. One git command then copies the changes into the tree,
-# ready to be committed, together with registry-diff.md and registry-diff.html. That command can be repeated, so the next call of this
+# All work happens in a git worktree below target/bump/, from a snapshot of the tree: fetch, pin, import, emit, documents, test. If all
+# steps succeed, the result becomes one commit, to which the ref PENDING points. One git command then copies the changes into the tree,
+# ready to be committed, together with registry-diff.md and registry-diff.html. This git command can be repeated, so the next call of this
 # script completes it after an interruption at any point, even a power failure. Without a version, the script only completes an interrupted
 # bump.
 #
 # BUMP_TEST is the command that tests the worktree; the default is make test. BREAKING=accept accepts a header that breaks programs which
-# were built for the old one. VKGEN and XTASK name programs that were built from these sources.
+# were built for the old header. VKGEN and XTASK name programs that were built from these sources.
 . "$(dirname "$0")/common.sh"
 
 # Paths in the repository that a bump may write.
@@ -19,8 +19,8 @@ BESIDE=(registry/input/vk.xml registry/input/video.xml registry-diff.md registry
 WORK=$ROOT/target/bump
 TREE=$WORK/tree
 NEW=$*
-# Ref to the commit whose changes are not in the tree yet. The parent of the commit is the previous state of the tree. Each worktree has its
-# own ref.
+# Ref to the commit whose changes are not in the tree yet. The parent of the commit is the previous state of the tree. Each worktree has a
+# separate ref.
 PENDING=refs/worktree/bump
 
 # Prints the newest header that the registry's package contains.
@@ -106,8 +106,8 @@ read_tree() {
     mapfile -t blobs <"$WORK/blobs"
     for index in "${!paths[@]}"; do has[${paths[index]}]=${blobs[index]}; done
 }
-# ours PATH: succeeds if only the bump can have changed the file. The file then has its content from before the bump or after it. If git was
-# stopped while it wrote, the file has the beginning of the new content.
+# ours PATH: succeeds if only the bump can have changed the file. The file then has the content from before or after the bump. If git was
+# interrupted during a write, the file has the beginning of the new content.
 ours() {
     case ${has[$1]:-none} in
     none | "${was[$1]}" | "${will[$1]}") ;;
@@ -140,7 +140,7 @@ or drop the bump with git update-ref -d $PENDING and git checkout"
     GIT_INDEX_FILE=$WORK/index git --literal-pathspecs restore --source="$PENDING" --worktree --pathspec-from-file="$list" --pathspec-file-nul
     read_tree
     for path in "${!was[@]}"; do
-        # Git only warns if it cannot remove a file, so the result is checked.
+        # Git only warns if it cannot remove a file, so the function checks the result.
         delivered "$path" || die 2 "$path could not be brought into the tree"
         path=./$path
         while [ ! -e "$path" ]; do path=${path%/*}; done
@@ -156,7 +156,7 @@ make_worktree() {
     START=$(snapshot "$ROOT" HEAD HEAD)
     own_git worktree add --quiet --detach "$TREE" "$START"
     mkdir -p "$TREE/registry/input"
-    # Headers that were fetched before need not be fetched again.
+    # The bump uses headers that were fetched before.
     for folder in registry/input/*/; do
         [ ! -d "$folder" ] || ln -s "$ROOT/${folder%/}" "$TREE/${folder%/}"
     done
@@ -177,7 +177,7 @@ fetch() {
     done
 }
 
-# Writes the report first, because it has the remedies if a later step fails.
+# Writes the report first, because the report contains the remedies if a later step fails.
 report() {
     local format text
     for format in markdown html; do

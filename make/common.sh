@@ -48,8 +48,8 @@ die() {
 }
 
 # whole COMMAND...: runs a function that ends at its first failing command, and sets STATUS to its result. In a condition, bash would
-# continue after a failure, and would use results of an earlier run instead of missing ones. For the same reason, do not call `whole` in a
-# condition.
+# continue after a failure, and would use results of an earlier run in place of missing results. For the same reason, do not call `whole` in
+# a condition.
 whole() {
     set +e
     (
@@ -87,7 +87,7 @@ need() {
     command -v "$1" >/dev/null || [ -e "$1" ] || [[ "$lacking " == *" $2 "* ]] || lacking+=" $2"
 }
 
-# These functions run the programs that write generated files. VKGEN and XTASK name programs that were already built from these sources.
+# Functions that run the programs for generated files. VKGEN and XTASK name programs that were already built from these sources.
 vkgen() {
     if [ -x "${VKGEN:-}" ]; then "$VKGEN" "$@"; else $CARGO run --locked --quiet -p vkgen -- "$@"; fi
 }
@@ -102,7 +102,7 @@ build_xtask() {
     [ -x "${XTASK:-}" ] || { $CARGO build --locked --quiet -p xtask && XTASK=$TARGET/debug/xtask; }
 }
 
-# library_built: builds the library under test, unless VKL_LIBRARY names another.
+# library_built: builds the library under test, unless VKL_LIBRARY names another library.
 library_built() {
     [ -n "${VKL_LIBRARY:-}" ] || $CARGO build --locked --quiet --release -p vulkan-loader
     [ -f "$LIBRARY" ] || die 2 "there is no $LIBRARY"
@@ -179,7 +179,8 @@ peer_library() {
 }
 
 # Chooses the loader to compare with. PEER is the path of a library, `sid` for the newest Khronos loader in a root of Debian sid, or empty
-# for the system's own loader. Sets PEER_LIBRARY to the path of the loader, and PEER_RUN to the words before a program that uses it.
+# for the installed loader of the system. Sets PEER_LIBRARY to the path of the loader, and PEER_RUN to the words before a program that uses
+# it.
 use_peer() {
     PEER_RUN=()
     check_peer
@@ -214,8 +215,8 @@ library_folder() {
     ln -sfn libvulkan.so.1 "$folder/libvulkan.so"
 }
 
-# build_programs SOURCE OUT [PROGRAM...]: builds these programs of SOURCE/Makefile in the folder OUT, or all of them. Make receives a link
-# to OUT, because it splits names at blanks.
+# build_programs SOURCE OUT [PROGRAM...]: builds these programs of SOURCE/Makefile in the folder OUT. The default is all programs. Make
+# receives a link to OUT, because make splits names at blanks.
 build_programs() {
     local source=$1 out=$2 link status=0
     shift 2

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Converts the XML to the snapshot, if the XML was fetched. Then writes generated/ from snapshot and policy. Files whose content stays the
-# same are not written.
+# Converts the XML to the snapshot, if the XML was fetched. Then writes generated/ from snapshot and policy. The script does not write files
+# with unchanged content.
 #
 # With the argument `check`, the script does not change the files. Two independent checks then show that the committed files follow from the
 # inputs. `vkgen check` compares them in memory. The program diff compares them with the files of an empty folder into which everything is

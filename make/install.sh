@@ -5,8 +5,9 @@
 #
 # install-32: installs vkloader of a 32-bit build with its library. The 64-bit vkloader below the same PREFIX also examines 32-bit programs
 # with that library. CATALOGUE=no makes no driver catalogue. UNITS=no installs neither the units nor the udev rule. UNITDIR and RULESDIR
-# name other folders for them, absolute or below PREFIX. LIBRARY_ONLY=yes installs or removes the library alone, without programs, pages and
-# units. framework | ios-framework: installs the library as vulkan.framework below DESTDIR, in the form that macOS or iOS requires.
+# name other folders for the units and the rule, absolute or below PREFIX. LIBRARY_ONLY=yes installs or removes the library alone, without
+# programs, pages and units. framework | ios-framework: installs the library as vulkan.framework below DESTDIR, in the form that macOS or
+# iOS requires.
 . "$(dirname "$0")/common.sh"
 
 # All users must be able to read installed files, even if the installing user has another umask.
@@ -14,7 +15,7 @@ umask 022
 
 PREFIX=${PREFIX:-/usr/local}
 LIBDIR=${LIBDIR:-lib}
-# Folder of zsh completions, below PREFIX. Debian's folder differs from that of most systems.
+# Folder of zsh completions, below PREFIX. Debian's folder is different from the folder of most systems.
 ZSHDIR=${ZSHDIR:-share/zsh/site-functions}
 # Mode of the library's file. As in CMake, the default is 644 on Debian and its derivatives, and 755 on other systems, for example Fedora,
 # SUSE, Arch and Gentoo.
@@ -39,8 +40,8 @@ case $LIBDIR in
 esac
 case $PREFIX in /*) ;; *) die 3 "PREFIX must be absolute, and is $PREFIX" ;; esac
 
-# In vulkan.pc, quoted values may contain blanks and most other characters. Characters that end a quote, begin a comment or divide a list
-# are refused.
+# In vulkan.pc, quoted values may contain blanks and most other characters. The script refuses characters that end a quote, begin a comment
+# or separate the elements of a list.
 for name in PREFIX LIBDIR; do
     [[ ${!name} != *[\"\\\$\`\#\;[:cntrl:]]* ]] ||
         die 3 "$name must not contain any of \" \\ \$ \` # ; or a line end: vulkan.pc cannot name such a folder. It is ${!name}"

@@ -6,7 +6,7 @@
 NAME=vulkan-loader-rs
 
 # Makes the source archive. The archive contains the committed files, the crates of Cargo.lock, and a list of its content. The archive can
-# therefore be built without a network. The same commit gives the same bytes, in any folder and at any time.
+# therefore be built without a network. The same commit always results in the same bytes, in every folder.
 dist() {
     [ -d .git ] || [ -f .git ] || die 2 "this is no git repository: the archive is made from a commit"
     git diff --quiet HEAD || say "What is not committed will not be in the archive" >&2
@@ -14,7 +14,7 @@ dist() {
 
     mkdir -p "$TARGET/dist"
     archive=$TARGET/dist/$NAME-$VERSION.tar.xz
-    # Packing takes a minute, so an existing archive of this commit is used.
+    # Packing takes a minute, so the script uses an existing archive of this commit.
     made="$(git rev-parse HEAD) $SOURCE_DATE_EPOCH"
     if [ "$(cat "$TARGET/dist/made" 2>/dev/null)" = "$made" ] && [ -f "$archive" ]; then
         say "$archive"
@@ -54,7 +54,7 @@ PYTHON
 
     # Variables for tar and xz in the packer's environment must not affect the archive.
     unset TAR_OPTIONS XZ_OPT XZ_DEFAULTS
-    # With two or more threads, xz writes the same bytes for any number of threads, but with one thread it writes others.
+    # With two or more threads, xz writes the same bytes for every number of threads. With one thread, xz writes different bytes.
     LC_ALL=C tar --create --directory "$scratch" --sort=name --format=gnu --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 \
         --numeric-owner --mode=u+rw,go-w,a+rX "$NAME-$VERSION" | xz -6 --threads=2 >"$archive.new"
     mv "$archive.new" "$archive"
@@ -138,8 +138,8 @@ rpm() {
     export PATH
 
     begin
-    # rpm puts the spec into the source package as it reads the text, with the paths of its folders. These folders must therefore be the
-    # same on every machine.
+    # rpm puts the spec into the source package with the paths of rpm's folders in the text. These folders must therefore be the same on
+    # every machine.
     here=/var/tmp/$NAME-rpm
     if ! mkdir "$here" 2>/dev/null; then
         say "$here is there, and may be another build's: packing elsewhere, which the source package will bear and the others its checksum"

@@ -29,8 +29,8 @@ END
 }
 
 library_folder "$LIBRARY" "$PROGRAMS/lib"
-# Builds, in the debug profile, the library that a bundle contains. Uses a separate folder, because cargo's usual folder has the library
-# without the feature.
+# Builds the library of a bundle in the debug profile. Uses a separate folder, because cargo's usual folder contains the library without
+# this feature.
 aside() {
     $CARGO build --locked --quiet -p vulkan-loader --features steps-aside --target-dir "$TARGET/aside"
     mkdir -p "$PROGRAMS/aside"

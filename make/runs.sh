@@ -3,8 +3,8 @@
 . "$(dirname "$0")/common.sh"
 
 # Runs the behaviour tests on a Khronos loader, to show that they require the behaviour of the Khronos loader. PEER is the path of that
-# loader, `sid`, or empty for the system's own. tests/peer.txt lists the known failures with reasons. A listed test that passes is an error.
-# Arguments go to cargo.
+# loader, `sid`, or empty for the installed loader of the system. tests/peer.txt lists the known failures with reasons. A listed test that
+# passes is an error. Arguments go to cargo.
 peer() {
     use_peer
     say "Behaviour tests on $PEER_LIBRARY${PEER:+ ($PEER)}"
@@ -12,8 +12,8 @@ peer() {
 }
 
 # Plays the scenes of tests/differential under the library and under a Khronos loader, and compares everything that drivers, layers and the
-# program can see. PEER is the path of that loader, or `sid`, which is the default because tests/differential.txt explains the differences
-# from the newest loader. Arguments select scenes by words in their names.
+# program can see. PEER is the path of the Khronos loader, or `sid`, which is the default because tests/differential.txt explains the
+# differences from the newest loader. Arguments select scenes by words in their names.
 differential() {
     PEER=${PEER:-sid}
     check_peer
@@ -78,8 +78,8 @@ clients() {
     exec "${PEER_RUN[@]}" python3 tests/clients "$@"
 }
 
-# soak MINUTES [WORD...]: runs thousands of short processes with the real layers of this system. The work is in tests/soak. VKL_LIBRARY can
-# name another library, for example the system's own loader.
+# soak MINUTES [WORD...]: runs thousands of short processes with the real layers of this system. The code is in tests/soak. VKL_LIBRARY can
+# name another library, for example the loader of the system.
 soak() {
     local minutes=${1:-}
     [[ $minutes =~ ^[1-9][0-9]{0,3}$ ]] || die 3 "for how many minutes: make soak MINUTES=10"

@@ -10,8 +10,8 @@
 # A command keeps its arguments, variables, working folder, standard streams and exit status. The command is the process that was started,
 # so signals reach it. The command sees /usr, /etc and /home of the root. It sees the project, CARGO_TARGET_DIR, /tmp, TMPDIR,
 # XDG_RUNTIME_DIR, /proc, /dev and /sys of this system, under the same paths. It also uses the network of this system, and displays through
-# /tmp. Programs that were built on this system run in the root, because a libc can run programs for older ones. The mounts are visible only
-# to the command, and end with it. Making the root and running a command both need the superuser.
+# /tmp. Programs that were built on this system run in the root, because a libc can run programs for older versions of the libc. The mounts
+# are visible only to the command, and end with it. Making the root and running a command both need the superuser.
 #
 # Other scripts call `use_peer` of common.sh, and put "${PEER_RUN[@]}" before commands that run with the Khronos loader:
 #
@@ -22,7 +22,7 @@ here=$PWD
 
 SID=$TARGET/sid
 # The first packages have the loader, drivers and layers, and programs that list them. tests/bench and the tests of tests/tests need the
-# packages below. If this list changes, another root is made.
+# packages below. If this list changes, the script makes another root.
 PACKAGES="libvulkan1 mesa-vulkan-drivers vulkan-tools vulkan-validationlayers
 python3-minimal libpython3-stdlib binutils valgrind strace xvfb"
 
@@ -32,8 +32,8 @@ make_root() {
     make/setup.sh sid >"$log" 2>&1 || die 2 "cannot make a root of Debian sid: mmdebstrap is missing (see $log)"
     say "Making a root of Debian sid in $SID" >&2
     rm -rf "$made" "$SID"
-    # A mirror of the archive may have an expired index whose packages are still good.
-    # shellcheck disable=SC2086 -- $PACKAGES contains several names
+    # A mirror of the archive can have an expired index, and its packages are still usable. shellcheck disable=SC2086 -- $PACKAGES contains
+    # several names
     if ! mmdebstrap --variant=apt --aptopt='Acquire::Check-Valid-Until "false"' \
         --include="$(echo $PACKAGES | tr ' ' ,)" sid "$made" >"$log" 2>&1; then
         rm -rf "$made"

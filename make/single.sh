@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Writes vkloader as one file that runs with the C libraries of Debian 11 or newer, and of systems with musl. The file is a static program
-# that contains a vkloader and a library for each of these C libraries. It starts the vkloader that fits the system.
+# that contains a vkloader and a library for each of these C libraries. The program starts the vkloader for the C library of the system.
 #
 # The files for glibc are linked with the glibc of Debian 11. For musl, the script builds Rust's standard library from its source, which
 # Debian ships with rustc-web.
@@ -18,7 +18,7 @@ need mmdebstrap mmdebstrap
 [ -z "$lacking" ] || die 3 "missing; apt-get install --no-install-recommends$lacking"
 [ "$(uname -m)" = x86_64 ] || die 3 "the single file is written on x86-64, for x86-64"
 
-# keep SET FOLDER: copies the program and the library for one of the C libraries.
+# keep SET FOLDER: copies the program and the library for a C library.
 keep() {
     install -D -m 755 "$2/vkloader" "$SETS/$1/vkloader"
     install -D -m 755 "$3/libvulkan.so" "$SETS/$1/libvulkan.so.1"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Unpacks the C library of an older Debian (argument: bullseye), and prints the folder for `make build SYSROOT=...`. The resulting programs
-# run on systems with that glibc or a newer one.
+# run on systems with that glibc or a newer glibc.
 . "$(dirname "$0")/common.sh"
 
 release=${1:-bullseye}

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test.sh [STAGE[:CASE]...]: runs the stages of the tests, by default all of them. A failed stage does not stop the other stages. The
+# test.sh [STAGE[:CASE]...]: runs the stages of the tests. The default is all stages.. A failed stage does not stop the other stages. The
 # summary repeats each failure with the command that runs it alone: `make/test.sh behaviour:app::drv_1_the_case`. `test.sh quick` runs four
 # stages without their slow parts. `test.sh check` runs the stages that need neither root nor network, for packagers. `test.sh list` lists
 # the stages.
@@ -11,7 +11,7 @@
 HANG=3600
 BUDGET=0
 [ "${CI:-}" != true ] || BUDGET=4800
-# One compilation takes a third less time without records for incremental builds, and without line numbers for backtraces. If the folder
+# A compilation takes a third less time without records for incremental builds, and without line numbers for backtraces. If the folder
 # contains records of an earlier `quick`, the build uses records too, because cargo would otherwise compile everything again.
 if [ "${CI:-}" = true ] || { [ "${1:-}" != quick ] && [ ! -d "$TARGET/debug/incremental" ]; }; then
     export CARGO_INCREMENTAL=${CARGO_INCREMENTAL:-0} CARGO_PROFILE_DEV_DEBUG=${CARGO_PROFILE_DEV_DEBUG:-0}
@@ -28,9 +28,9 @@ formatted() {
 }
 lint() {
     $CARGO clippy --locked --workspace --all-targets -- -D warnings
-    # Checks the shipped code alone, which uses no standard library, not even through features that other crates enable.
+    # Checks only the shipped code. This code does not use the standard library, also not through features that other crates enable.
     $CARGO clippy --locked --release -p vulkan-loader -- -D warnings
-    # Checks the licences and origins of crates, and that no crate is banned.
+    # Checks the licences and origins of crates, and checks that the lock files contain no banned crate.
     make/crates.sh
 }
 # Checks that a library without the client of the driver service contains neither its messages nor its functions.
@@ -71,7 +71,7 @@ checked_units() {
 quick_units() {
     python3 tests/run.py --alone -p vulkan-loader-os -p vulkan-loader-discovery -p vulkan-loader
 }
-# Builds everything that the scripted tests run. The first stage that needs this builds it for the whole run.
+# Builds all programs that the scripted tests run. The first stage that needs these programs builds them for the whole run.
 built() {
     make/build.sh
     make/programs.sh
@@ -85,7 +85,7 @@ behaviour() {
     VKL_LIBRARY=$LIBRARY python3 tests/run.py -p loader-tests -p vkloader
 }
 # Tests the debug build of the library, which cargo builds in a few seconds after a change. Skips modules that wait for file times or
-# services, repeat races, or fail every allocation. These modules have one test in fourteen, but need most of the time.
+# services, repeat races, or fail every allocation. These modules contain only one fourteenth of the tests, but need most of the time.
 quick_behaviour() {
     local module words=()
     for module in chains gate many_devices reentry scan_cache scan_cache_drivers service_limits short_heap short_memory threads unasked \
@@ -225,7 +225,7 @@ processor() {
 }
 
 # run_stage NAME COMMAND...: runs the command with its output in NAME.log, and writes status, seconds, limit and seconds of processor time
-# to NAME.end. If no time is left, the file is not written. The function must run in its own process, because it may exit.
+# to NAME.end. If no time is left, the function does not write NAME.end. The function must run in a separate process, because it can exit.
 run_stage() {
     local name=$1 start=$SECONDS status=0 limit=$HANG used before
     shift
@@ -233,7 +233,7 @@ run_stage() {
         limit=$((BUDGET - (SECONDS - begin)))
         [ "$limit" -gt 0 ] || return 0
     fi
-    # After a signal to end, no further stage begins, and NAME.end is not written.
+    # After a signal to end, no further stage begins, and the script does not write NAME.end.
     trap 'kill $(jobs -p) 2>/dev/null; exit 1' TERM
     processor "$name"
     before=$used

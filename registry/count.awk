@@ -1,9 +1,9 @@
-# Counts what a vk.xml provides to API `vulkan`, without a parser. The tests compare these counts with those of the registry crate.
+# Counts what a vk.xml provides to API `vulkan`, without a parser. The tests compare these counts with the counts of the registry crate.
 #
 #   awk -f count.awk vk.xml
 #
-# Prints the [counts] of pin.toml. Each record is a tag and the text after it. The script shares no code with the crate, so that they cannot
-# have the same mistake.
+# Prints the [counts] of pin.toml. Each record is a tag and the text after it. The script shares no code with the crate, so that the same
+# mistake cannot affect both.
 
 BEGIN { RS = "<" }
 
@@ -35,7 +35,7 @@ function show(key, value) { printf "%s = %d\n", key, value }
 
 name ~ /^!/ || name ~ /^\?/ || end == 0 { next }
 
-# Remembers the chapter of the file that the following elements belong to.
+# Stores the chapter of the file to which the following elements belong.
 name == "types" || name == "commands" { chapter = name; next }
 name == "/types" || name == "/commands" { chapter = ""; next }
 
@@ -82,7 +82,7 @@ chapter == "commands" && name == "name" && in_proto {
 }
 chapter == "commands" && name == "param" && !skipping && ours("api") { arguments++; of_type = ""; next }
 chapter == "commands" && name == "type" && arguments == 1 && of_type == "" { of_type = text; next }
-# The text after the type of the first argument. A star in it shows that the argument is a pointer.
+# The text after the type of the first argument. If the text contains a star, the argument is a pointer.
 chapter == "commands" && name == "/type" && arguments == 1 && of_type != "" {
     if (index(text, "*") == 0) first[command] = of_type
     arguments = 1.5

@@ -35,7 +35,7 @@ fetch() {
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT INT TERM
     version_list "$version" >"$work/list"
-    # For most headers no checksum is known. In that case, files that were fetched before are accepted.
+    # For most headers no checksum is known. In that case, the script accepts files that were fetched before.
     if if [ -s "$work/list" ]; then intact "$folder" "$work/list"; else [ -f "$folder/vk.xml" ]; fi; then
         echo "$version is in $folder"
         rm -rf "$work"

@@ -53,7 +53,7 @@ as_system() {
     cp "$(realpath "$1")" "$HERE/system/$FOLDER/libvulkan.so.$2"
     ln -s "libvulkan.so.$2" "$HERE/system/$FOLDER/libvulkan.so.1"
 }
-# Removes the folder from the driver's path in its manifest, and puts a file with the driver's name into the tree.
+# Removes the folder from the library path in the driver's manifest, and puts a file with the driver's name into the tree.
 hide_driver() {
     local manifest
     manifest=$(compgen -G "$HERE/system/usr/share/vulkan/icd.d/lvp_icd*.json")
@@ -86,7 +86,7 @@ older() {
     lacks "Stepping aside for"
     says "1 of 1 devices worked"
 }
-# Tests the same system library with a newer version in its file name.
+# Tests the system's library of `older` with a newer version in its file name.
 newer() {
     system "$1" as_system "$ROOTS/$1/$FOLDER/libvulkan.so.1" 1.9.0
     started "$TREE"

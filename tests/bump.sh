@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Tests bump.sh in a clone of this checkout. The headers fit, need a decision, break programs, or are damaged. Other cases have failing
-# tests or invalid arguments. After each failure, the clone must be unchanged, and the output must have the reason. Further tests interrupt
-# the final step of a bump at each of its parts, and within them. Needs the pinned XML, but no network.
+# Tests bump.sh in a clone of this checkout. In the tests, the new header is valid, needs a decision, breaks programs, or is damaged. Other
+# cases have failing tests or invalid arguments. After each failure, the clone must be unchanged, and the output must contain the reason.
+# More tests interrupt the final step of a bump between its parts and during each part. The tests need the pinned XML, but no network.
 . "$(dirname "$0")/../make/common.sh"
 
 [ -f registry/input/vk.xml ] || { say "SKIPPED: no registry/input/vk.xml; make registry fetches it"; exit 0; }
@@ -119,7 +119,7 @@ holds "the report says so too" grep -q 'things\? needs\? a decision' "$scratch/l
 refused "a successor that does not exist" 's|promotedto="VK_VERSION_1_4"|promotedto="VK_VERSION_1_9"|' 'error\[unknown-successor\]'
 refused "a damaged file is no registry" 's|</registry>||' 'error\[not-well-formed\]'
 refused "tests that fail stop the bump" '' 'the tests of the header failed' false
-# ended TREE: waits until all processes of a killed bump are gone, and their lock is released. On a busy system, this takes a moment.
+# ended TREE: waits until all processes of a killed bump have ended, and their lock is released. On a busy system, this takes a moment.
 ended() {
     flock --timeout 60 "$1/registry" true
 }
@@ -136,7 +136,7 @@ holds "it says that the header breaks something" grep -q "breaks what was built 
 DEFINITION='<command export="vulkan"><proto><type>void</type> <name>vkCmdJuggle</name></proto>'
 DEFINITION+='<param><type>VkCommandBuffer</type> <name>commandBuffer</name></param></command>'
 header "s|<command name=\"vkCmdDraw\" */>|&<command name=\"vkCmdJuggle\"/>|; s|</commands>|$DEFINITION&|"
-# Starts a second bump of the same tree while the first one tests its copy.
+# Starts a second bump of the same tree while the first bump tests its copy.
 printf '#!/bin/sh\nBUMP_TEST=true "%s/make/bump.sh" %s >"%s/second" 2>&1\n[ $? = 3 ]\n' "$clone" "$NEXT" "$scratch" >"$scratch/meanwhile"
 chmod +x "$scratch/meanwhile"
 touch "$clone/generated/.kept.swp"
@@ -206,8 +206,8 @@ own update-ref refs/worktree/bump "$pending"
 content() { (cd "$1" && find . \( -name target -o -name .git \) -prune -o -type f -exec sha256sum {} + | sort); }
 BEFORE=$(content "$old") AFTER=$(content "$new")
 
-# deliver [COMMAND...]: delivers the pending bump into a fresh tree. The call runs under COMMAND, which may stop it. Sets `status` to the
-# exit status.
+# deliver [COMMAND...]: delivers the pending bump into a fresh tree. COMMAND runs the call, and can interrupt it. Sets `status` to the exit
+# status.
 deliver() {
     rm -rf "$tree"
     cp -r "$old" "$tree"
@@ -227,8 +227,8 @@ holds "nothing of it is pending" [ -z "$(git -C "$tree" for-each-ref refs/worktr
 deliver false
 holds "what is pending changes nothing by itself" [ "$(content "$tree")" = "$BEFORE" ]
 
-# Creates programs that precede the system's programs in PATH, and count their calls. At call AT, the whole bump is killed, before or after
-# the call.
+# Creates programs that precede the system's programs in PATH, and count their calls. At call AT, the test kills the whole bump, before or
+# after the call.
 mkdir "$scratch/steps"
 cat >"$scratch/steps/git" <<'END'
 #!/bin/sh
@@ -258,8 +258,8 @@ for HOW in before after; do
     done
 done
 
-# Interrupts the command of git that writes. At each system call that changes a file, git is killed, or the call fails because the disk is
-# full.
+# Interrupts the git command that writes files. At each system call that changes a file, the test kills git, or the call fails because the
+# disk is full.
 mkdir "$scratch/within"
 cat >"$scratch/within/git" <<'END'
 #!/bin/sh

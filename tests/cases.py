@@ -20,22 +20,22 @@ from pathlib import Path
 os.umask(0o022)
 ROOT = Path(__file__).resolve().parent.parent
 SCRATCH = Path(tempfile.mkdtemp(prefix="vkl-cases-"))
-# Time in seconds after which a program is treated as hanging. The limit is long, so that a slow machine does not fail a test.
+# Time in seconds after which a program is reported as hanging. The limit is long, so that a slow machine does not fail a test.
 HANG = 300
-# Processes that this program has started and that may still run. They are ended when this program ends for any reason.
+# Processes that this program has started and that can still run. This program ends them at its own end.
 _running = set()
 
 
 class Failure(Exception):
-    """Raised when a case fails. The text has the observed result."""
+    """Raised when a case fails. The text contains the observed result."""
 
 
 class Skip(Exception):
-    """Raised when a case cannot run on this machine. The text says what is missing."""
+    """Raised when a case cannot run on this machine. The text names the missing program or device."""
 
 
 def expect(condition, text):
-    """Fails the case with this text unless the condition holds."""
+    """Fails the case with this text if the condition is false."""
     if not condition:
         raise Failure(text)
 
@@ -62,7 +62,7 @@ def tool(name):
 
 
 def program(package):
-    """Returns the command that runs vkgen or xtask: the program that VKGEN or XTASK names, or else one that cargo builds."""
+    """Returns the command that runs vkgen or xtask. VKGEN or XTASK can name the program, and otherwise cargo builds the program."""
     built = os.environ.get(package.upper())
     return [built] if built else [*os.environ.get("CARGO", "cargo").split(), "run", "--locked", "--quiet", "-p", package, "--"]
 

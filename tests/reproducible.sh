@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Makes archives and packages of this commit twice. The second time differs in the names and depths of folders, time, language, time zone,
-# home, file mode and number of jobs. As root, the user and the name of the machine differ too. All files must be equal, byte for byte. If
-# they differ, diffoscope prints the differences. Neither installed files nor their debugging symbols may contain a path of the machine.
-# RPM=1 includes Fedora's packages, which builds everything two more times. KEEP=1 compares the results of an earlier run.
+# Makes archives and packages of this commit twice. The second build has other names and depths of folders, and another time, language, time
+# zone, home, file mode and number of jobs. As root, the script also changes the user and the name of the machine. All files must be equal,
+# byte for byte. If they differ, diffoscope prints the differences. Neither installed files nor their debugging symbols may contain a path
+# of the machine. RPM=1 includes Fedora's packages, which builds everything two more times. KEEP=1 compares the results of an earlier run.
 . "$(dirname "$0")/../make/common.sh"
 
 GROUP=reproducible
 HERE=$TARGET/reproducible
 FIRST=$HERE/one
-# The name of this folder has a blank, which detects missing quotes.
+# The name of this folder contains a blank. Missing quotes therefore cause an error.
 SECOND="$HERE/another folder/deeper"
 wanted=(dist deb)
 need dpkg-deb dpkg
@@ -36,7 +36,7 @@ clone() {
 }
 
 # other_language: sets the language to Turkish, with files in a folder for LOCPATH. In Turkish, the lower case of I, the sort order and the
-# form of numbers differ. The files for Turkish are in Debian's package `locales`.
+# form of numbers are different. The files for Turkish are in Debian's package `locales`.
 other_language() {
     local name=tr_TR.UTF-8
     localedef -i tr_TR -f UTF-8 "$HERE/locales/$name" 2>/dev/null || [ -f "$HERE/locales/$name/LC_CTYPE" ] || return 0
@@ -44,8 +44,8 @@ other_language() {
     varied+=(language)
 }
 
-# Sets `around` to a command that runs a program in an environment which differs as much as this machine allows. Sets `varied` to the
-# differences.
+# Sets `around` to a command that runs a program in another environment. The environment differs in as many ways as this machine allows.
+# Sets `varied` to the differences.
 otherwise() {
     around=(env "HOME=$HERE/home" "CARGO_HOME=$HERE/home/crates" "RUSTUP_HOME=${RUSTUP_HOME:-${HOME:-}/.rustup}" TZ=Pacific/Kiritimati
         CARGO_BUILD_JOBS=1)

@@ -1,5 +1,5 @@
-# Functions for scripts that run tests in roots of other systems. They make these roots at first use, and print the arguments of bubblewrap
-# for them.
+# Functions for scripts that run tests in roots of other systems. The functions make these roots at first use, and print the arguments of
+# bubblewrap for them.
 
 # Folder of the roots, which are kept between runs, and the packages in each.
 ROOTS=${ROOTS:-$TARGET/roots}

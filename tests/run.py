@@ -3,9 +3,9 @@
 run.py [--alone] [-p PACKAGE]... [--test PROGRAM]... [-- WORD...]
 
 One call of cargo builds all programs of the workspace, so that each crate is compiled once. `--alone` builds only the named packages, which
-is faster after a change in one of them. The script passes the words after `--` to each program, as `cargo test` does. The variable CASE
-names a single case to run. The output is the same as for cargo test, but contains only the number of passed cases, and the reasons of
-skipped cases. Without a package, the script builds all programs and runs none.
+is faster after a change in one of them. The script passes the words after `--` to each program, like `cargo test`. The variable CASE names
+a single case to run. The output is the same as for cargo test, but contains only the number of passed cases, and the reasons of skipped
+cases. Without a package, the script builds all programs and runs none.
 """
 
 import argparse

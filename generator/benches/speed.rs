@@ -11,7 +11,7 @@ use std::{env, fs, thread};
 
 /// Number of runs of each verb. The result is the median, because the first run has a cold cache, and other load may disturb any run.
 const RUNS: usize = 11;
-/// Upper bound on the peak memory of each verb, in KiB.
+/// Maximum peak memory of each verb, in KiB.
 const MEMORY_LIMIT: u64 = 150 * 1024;
 
 /// Verb to measure, with its arguments and limits.

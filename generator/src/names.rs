@@ -32,7 +32,7 @@ pub fn body(command: &str) -> Ident {
     ident(&short(command).to_snake_case())
 }
 
-/// Returns a command's name without `vk`, as in messages about missing driver functions.
+/// Returns a command's name without `vk`, for messages about missing driver functions.
 pub fn short(command: &str) -> &str {
     command.strip_prefix("vk").unwrap_or(command)
 }

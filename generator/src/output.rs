@@ -46,7 +46,7 @@ pub fn write(folder: &Path, wanted: &[Wanted<'_>], written: impl Fn(&str) -> boo
     for file in &changed {
         pending.write(folder, file)?;
     }
-    // Removes stale files before the new files get their final names. The manifest, which lists all files, gets its name last.
+    // Removes stale files before the new files get their final names. The manifest, which lists all files, is renamed last.
     let is_stale = |name: &&String| !is_wanted(name) && interrupted(name).is_none();
     let stale: Vec<&String> = found.iter().filter(is_stale).collect();
     for name in &stale {

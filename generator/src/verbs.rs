@@ -1,4 +1,4 @@
-//! Runs the verbs: each reads its inputs and has its effect.
+//! Runs the verbs. Each verb reads its inputs, and prints or writes its output.
 
 use crate::command_line::{Format, Options, Verb};
 use crate::emit::{self, File, Input};

@@ -3,7 +3,7 @@
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{LineTable, Source};
 
-/// Upper bound on the length of a file, in bytes (GEN-85). A registry has less than a tenth of that.
+/// Maximum length of a file, in bytes (GEN-85). A registry is shorter than a tenth of this maximum.
 pub const MAX_BYTES: usize = 64 << 20;
 
 impl<'a> Source<'a> {

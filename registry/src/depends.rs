@@ -7,9 +7,9 @@ use std::fmt;
 pub enum Depends {
     /// Condition that consists of one name.
     Term(Term),
-    /// Condition `a+b`: both parts must hold.
+    /// Condition `a+b`: both parts must be true.
     All(Box<Depends>, Box<Depends>),
-    /// Condition `a,b`: one of the two parts must hold.
+    /// Condition `a,b`: at least one part must be true.
     Any(Box<Depends>, Box<Depends>),
 }
 
@@ -39,7 +39,7 @@ impl fmt::Display for Term {
 /// Reason why a condition cannot be read. Positions are byte offsets into the text of the condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DependsError {
-    /// A name or an opening parenthesis was expected.
+    /// At this position, a name or an opening parenthesis was expected.
     ExpectedName(usize),
     /// A parenthesis has no counterpart, or text comes after the end of the condition.
     Unbalanced(usize),

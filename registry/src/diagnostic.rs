@@ -52,17 +52,17 @@ codes! {
     BadName = "bad-name",
     /// A C declaration is invalid (GEN-12).
     BadDeclaration = "bad-declaration",
-    /// Two definitions of one name survive the API filter (GEN-22).
+    /// Two definitions of the same name remain after the API filter (GEN-22).
     DuplicateDefinition = "duplicate-definition",
     /// A provider requires a name that is not defined.
     RequiredUndefined = "required-undefined",
-    /// No provider requires a definition (GEN-82).
+    /// No provider requires this definition (GEN-82).
     NeverRequired = "never-required",
     /// Aliases form a cycle (GEN-33).
     AliasCycle = "alias-cycle",
     /// The target of an alias does not exist, or is of another kind.
     AliasTarget = "alias-target",
-    /// An alias has its own prototype, parameters or API list (GEN-35).
+    /// An alias has a separate prototype, parameters or API list (GEN-35).
     AliasWithPrototype = "alias-with-prototype",
     /// The type of a parameter or member is not defined.
     UnresolvedType = "unresolved-type",
@@ -88,11 +88,11 @@ codes! {
     HandleObjectType = "handle-object-type",
     /// The parent of a handle is not a handle.
     HandleParent = "handle-parent",
-    /// Handles are their own ancestors.
+    /// The parents of handles form a cycle.
     ParentCycle = "parent-cycle",
     /// The first parameter is a dispatchable handle that descends neither from an instance nor from a device (GEN-50).
     NoLevel = "no-level",
-    /// Declarations of one enumerant disagree, or a value cannot be computed (GEN-69).
+    /// Declarations of the same enumerant disagree, or a value cannot be computed (GEN-69).
     EnumerantConflict = "enumerant-conflict",
     /// The core commands differ from the commands whose definition lists the API in `export` (GEN-27).
     ExportMismatch = "export-mismatch",
@@ -107,7 +107,7 @@ codes! {
 }
 
 impl Code {
-    /// Returns `true` if the input has a construct that no rule covers yet. `diff` reports these constructs and continues (GEN-80).
+    /// Returns `true` if the input has a construct for which there is no rule yet. `diff` reports these constructs and continues (GEN-80).
     pub const fn is_unknown_construct(self) -> bool {
         matches!(
             self,
@@ -229,7 +229,7 @@ impl<'a> Reporter<'a> {
         }
     }
 
-    /// Returns the words of a message for a second place: its line, and its file if it is another file.
+    /// Returns the part of a message that names a second place: its line, and its file if the file is different.
     pub(crate) fn other_place(&self, first: usize, other: usize) -> String {
         let (first, other) = (self.origins.place(first), self.origins.place(other));
         if first.file == other.file {
@@ -260,7 +260,8 @@ impl<'a> Reporter<'a> {
         });
     }
 
-    /// Returns `true` if mistakes other than unknown constructs were found. Later steps would then report only their consequences.
+    /// Returns `true` if the parser found mistakes other than unknown constructs. Later steps would then report only the consequences of
+    /// these mistakes.
     pub(crate) fn is_broken(&self) -> bool {
         self.is_broken
     }

@@ -17,7 +17,7 @@ pub fn load(vk: Source<'_>, video: Source<'_>) -> Result<Registry, Vec<Diagnosti
     }
 }
 
-/// Reads a registry as [`load`] does, but returns unknown constructs beside the model, for reports that must work on any registry.
+/// Reads a registry like [`load`], but returns unknown constructs together with the model, for reports that must work on any registry.
 ///
 /// Each kind of construct is returned once, at its first place. Old headers can lack a video registry. The function then does not check it.
 pub fn load_tolerant<'a>(
@@ -35,7 +35,7 @@ pub fn load_tolerant<'a>(
     }
 }
 
-/// Reads a registry as [`load`] does, and merges overlays into it, for example with extensions that are not public yet.
+/// Reads a registry like [`load`], and merges overlays into the registry, for example with extensions that are not public yet.
 ///
 /// An overlay has the form of `vk.xml`, with only the new elements. A name that is defined twice, or an extension number that is used
 /// twice, is an error with both places.
@@ -70,7 +70,7 @@ fn read_vulkan(text: &str, name: &str, origins: Origins<'_>, unknown: Unknown) -
         report = report.once_a_kind();
     }
     let raw = parse::vulkan(&document, &mut report);
-    // Records with mistakes are missing from the model, so messages about unresolved names would be misleading.
+    // The model lacks records with mistakes. Messages about unresolved names would therefore be misleading.
     let registry = if report.is_broken() {
         None
     } else {

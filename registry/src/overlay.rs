@@ -1,7 +1,7 @@
-//! Merges overlays into a registry. An overlay is an additional registry file, for example that of an extension that is not public yet.
+//! Merges overlays into a registry. An overlay is an additional registry file, for example for an extension that is not public yet.
 //!
-//! The chapters of an overlay are appended to the registry's chapters, in one text. All rules then apply to the whole text as to one file,
-//! and a conflict is an ordinary duplicate definition.
+//! The chapters of an overlay are appended to the registry's chapters, in one text. All rules then apply to the whole text, as if it were a
+//! single file, and a conflict is an ordinary duplicate definition.
 
 use crate::diagnostic::{Code, Diagnostic, Reporter};
 use crate::parse;

@@ -1,4 +1,4 @@
-//! Input files, with their texts, and the conversion of byte offsets to places.
+//! Contains input files with their texts, and converts byte offsets to places.
 
 /// XML text with its file name.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +27,7 @@ pub(crate) struct Place<'a> {
     pub(crate) column: u32,
 }
 
-/// Files of which a text consists. Error messages use them to name the file and line that the author wrote.
+/// Files of which a text consists. Error messages use these files to name the file and line that the author wrote.
 #[derive(Debug)]
 pub(crate) struct Origins<'a> {
     files: Vec<(Source<'a>, LineTable)>,
@@ -35,7 +35,7 @@ pub(crate) struct Origins<'a> {
     pieces: Vec<Piece>,
 }
 
-/// Part of a text that comes from one file.
+/// Part of a text that comes from a single file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece {
     /// Start of the piece in the text.
@@ -55,7 +55,7 @@ impl<'a> Origins<'a> {
         }
     }
 
-    /// Creates the origins of a text that consists of one file.
+    /// Creates the origins of a text that consists of a single file.
     pub(crate) fn one(source: Source<'a>) -> Self {
         let whole = Piece {
             start: 0,
@@ -79,7 +79,7 @@ impl<'a> Origins<'a> {
     }
 }
 
-/// Byte offsets of line starts, so that a place costs a binary search instead of a scan (GEN-14).
+/// Byte offsets of line starts. With them, a binary search finds a place, and a scan is not necessary (GEN-14).
 #[derive(Debug)]
 pub(crate) struct LineTable {
     starts: Vec<usize>,

@@ -1,7 +1,7 @@
 """Compares the emitted types with the C headers of the system, as far as the headers contain them (GEN-40).
 
 The script turns the emitted types into assertions in C, which the C compiler checks. The headers may be older than the registry. The output
-counts and names the types that they lack.
+contains the number and the names of the types that the headers lack.
 """
 
 import re
@@ -33,7 +33,7 @@ C_TYPES = {
     "AHardwareBuffer": "struct AHardwareBuffer",
 }
 
-# Function types whose Rust form differs deliberately, each with the reason why callers see no difference.
+# Function types whose Rust form is deliberately different, each with the reason why callers see no difference.
 LOOSER = {
     "PFN_vkNegotiateLoaderLayerInterfaceVersion": "a pointer to a structure that only the hand-written runtime knows",
 }
@@ -55,7 +55,7 @@ def emitted(name):
 
 
 def errors(assertions):
-    """Returns the C compiler's errors: the text of each assertion that does not hold, and other messages."""
+    """Returns the C compiler's errors: the text of each assertion that is false, and other messages."""
     source = scratch("headers") / "assertions.c"
     source.write_text(f'#include "{PREAMBLE}"\n' + "".join(f'_Static_assert({c}, "{text}");\n' for text, c in assertions))
     output = run([tool("cc"), "-std=gnu11", "-fsyntax-only", "-fmax-errors=0", source], 60, status=None)
@@ -64,8 +64,8 @@ def errors(assertions):
 
 
 def check(what, assertions, least):
-    """Fails if an assertion does not hold, or if there are fewer than `least` assertions, which shows that the files were not parsed
-    correctly."""
+    """Fails if an assertion is false, or if there are fewer than `least` assertions. Too few assertions show that the files were not
+    parsed correctly."""
     expect(len(assertions) >= least, f"only {len(assertions)} {what} were compared; the emitted files read otherwise?")
     wrong = errors(assertions)
     expect(not wrong, f"{len(wrong)} {what} differ:\n" + "\n".join(wrong[:30]))
@@ -151,7 +151,7 @@ def functions():
 
 
 def is_known(function):
-    """Returns whether the headers contain a function and all its types. A function that was renamed later is treated as unknown."""
+    """Returns True if the headers contain a function and all its types. Returns False for a function that was renamed later."""
     name, parameters, result = function
     return all(word in known() for word in re.findall(r"\b(?:Vk|PFN_)\w+", " ".join([name, *parameters, result])))
 

@@ -31,7 +31,7 @@ def dynamic(tag):
 
 
 def the_list():
-    """The committed list has as many names as GEN-53 requires, and none twice."""
+    """The committed list has as many names as GEN-53 requires, without duplicates."""
     expect(len(names()) == EXPORTS, f"{LIST.name} has {len(names())} names")
     expect(len(set(names())) == EXPORTS, "a name is listed twice")
 
@@ -71,7 +71,8 @@ def undefined():
 
 
 def hardened():
-    """The stack is not executable, and the code has no relocations. One assembly file without its note would make the stack executable."""
+    """The stack is not executable, and the code has no relocations. A single assembly file without a note about the stack would make the
+    stack executable."""
     segments = run([tool("readelf"), "-l", "-W", setting("VKL_LIBRARY")], 30)
     stack = re.search(r"GNU_STACK.*", segments)
     expect(stack and "RWE" not in stack[0], f"stack: {stack and stack[0]}")
@@ -82,7 +83,7 @@ def hardened():
 
 def frames():
     """An entry of the unwind table covers the first instruction of every exported function, so that debuggers and profilers find the
-    caller from there."""
+    caller from the first instruction."""
     text = run([tool("readelf"), "--debug-dump=frames", setting("VKL_LIBRARY")], 30)
     ranges = [(int(begin, 16), int(end, 16)) for begin, end in re.findall(r"FDE.*pc=([0-9a-f]+)\.\.([0-9a-f]+)", text)]
     bare = [name for name, _, at in symbols() if not any(begin <= at < end for begin, end in ranges)]

@@ -21,7 +21,7 @@ struct _screen_buffer;
 typedef void *HANDLE, *HINSTANCE, *HWND, *HMONITOR;
 typedef const uint16_t *LPCWSTR;
 typedef unsigned long DWORD;
-typedef uint64_t LUID; /* in Windows a structure of 8 bytes, which calls pass like a number */
+typedef uint64_t LUID; /* a structure of 8 bytes in Windows, which calls pass like a number */
 typedef struct _SECURITY_ATTRIBUTES SECURITY_ATTRIBUTES;
 typedef uint32_t zx_handle_t;
 typedef uint32_t GgpStreamDescriptor;

@@ -1,6 +1,6 @@
 """Tests of `xtask interface`, which checks exported names, symbol versions, and the required version of the C library.
 
-Each test builds a library that breaks one of these promises. The check must report this.
+Each test builds a library that breaks one of these promises, and the check must report the broken promise.
 """
 
 import subprocess

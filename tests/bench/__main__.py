@@ -60,7 +60,7 @@ def about(libraries):
 
 
 def stage(scratch):
-    """Returns the environment for measurements, whose files are in a scratch folder."""
+    """Returns the environment for measurements. All files are in a scratch folder."""
     programs = Path(os.environ["VKL_BENCH_PROGRAMS"])
     names = scratch / "names"
     names.write_text("".join(tools.command_names(ROOT / "registry/snapshot/commands.txt")))

@@ -29,14 +29,14 @@ class Results:
 
     def __init__(self):
         self.figures = defaultdict(list)
-        # Maps (side, visit, label, which) to the Cost, for reports of where instructions are executed.
+        # Maps (side, visit, label, which) to the Cost, for reports about the functions that execute the instructions.
         self.costs = {}
         # Maps (side, visit, label) to the number of operations in one measurement, if instructions are counted.
         self.operations = {}
 
     def add(self, side, visit, tool, label, pairs):
-        """Adds the measurements of one process for a label, which are pairs (figure, operations). Opening the library counts in one
-        visit only."""
+        """Adds the measurements of one process for a label, which are pairs (figure, operations). The first step opens the library, and
+        only one visit counts this step."""
         if label == OPEN.label and visit != OPEN.visit:
             return
         values = [figure / operations for figure, operations in pairs]
@@ -45,7 +45,7 @@ class Results:
         self.figures[side, visit, tool, label, LATER].append(statistics.median(later) if tool == CLOCK else later[-1])
 
     def figure(self, side, row, tool):
-        """Returns the median over all processes, or None without a measurement."""
+        """Returns the median over all processes, or None if there is no measurement."""
         found = self.figures.get((side, row.visit, tool, row.label, row.which))
         return statistics.median(found) if found else None
 
@@ -59,8 +59,8 @@ class Results:
         return cost and cost.own[cost.loader, symbol] / self.operations[side, visit, label]
 
     def ratio(self, row, tool, other=PEER):
-        """Returns the figure of this library divided by that of the other loader. Returns None if a figure is missing or the divisor is
-        zero."""
+        """Returns the figure of this library divided by the figure of the other loader. Returns None if a figure is missing or the
+        divisor is zero."""
         ours, peer = (self.figure(side, row, tool) for side in (OURS, other))
         return ours / peer if ours is not None and peer else None
 

@@ -1,4 +1,4 @@
-"""The measurements: visits, which are one process each, rows of the table, axes of the plots, and cases of the stage `gate`."""
+"""Defines the measurements: visits (a visit is one process), rows of the table, axes of the plots, and cases of the stage `gate`."""
 
 from dataclasses import dataclass
 

@@ -1,6 +1,6 @@
-/* A driver that needs almost no time: it has one physical device and static objects, and calls no other library. This
- * driver offers every command except those whose names end with an underscore. No real command has such a name, so the
- * benches use these names for look-ups that fail. */
+/* A driver that needs almost no time: it has one physical device and static objects, and calls no other library. The
+ * driver offers every command except commands whose names end with an underscore. No real command has such a name, so
+ * the benches use these names for look-ups that fail. */
 #include "names.h"
 #include <vulkan/vk_icd.h>
 
@@ -99,8 +99,8 @@ static VkResult command_buffers(VkDevice device, const VkCommandBufferAllocateIn
     return VK_SUCCESS;
 }
 
-/* Returns true if a name is treated as unknown. This check precedes any search in a table, so that a failed look-up
- * needs as little time as hashing the name. */
+/* Returns true if the name of a command is unknown. The driver calls this function before it searches a table, so that
+ * a failed look-up needs almost no time. */
 static bool missed(const char *name) {
     size_t length = 0;
     while (name[length])
@@ -109,7 +109,7 @@ static bool missed(const char *name) {
 }
 
 /* Returns the function that the table has for a name. For other names, returns the function `nothing`. Names that begin
- * with `vk_` belong to the interface with the loader, and give NULL unless the table has them. */
+ * with `vk_` belong to the interface with the loader, and the result for them is NULL unless the table contains them. */
 static PFN_vkVoidFunction answer(const struct answer *table, size_t count, const char *name) {
     const PFN_vkVoidFunction own = find(table, count, name);
     return own || name[2] == '_' ? own : (PFN_vkVoidFunction)nothing;

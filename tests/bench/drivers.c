@@ -97,7 +97,7 @@ static void describe(const struct run *run, VkPhysicalDevice device) {
 }
 
 /* Creates an instance and describes each of its devices. With `used`, also creates and destroys a logical device on
- * each. */
+ * each physical device. */
 static void walk(const struct run *run, bool used) {
     const PFN_vkEnumerateInstanceExtensionProperties extensions = exported(run, "vkEnumerateInstanceExtensionProperties");
     const PFN_vkEnumeratePhysicalDevices enumerate_devices = exported(run, "vkEnumeratePhysicalDevices");
@@ -139,7 +139,7 @@ void use_all(struct run *run, long unused) {
     end("used", 1);
 }
 
-/* Driver that this program calls without a loader, as a program could that knew which driver to open. */
+/* Driver that this program calls without a loader, like a program that knows the driver to open. */
 struct driver {
     void *library;
     PFN_vkGetInstanceProcAddr get;
@@ -162,7 +162,8 @@ static long ask(struct driver *driver) {
     return devices && devices(driver->instance, &count, found) >= 0 ? (long)count : 0;
 }
 
-/* Measures the drivers whose libraries `run->text` lists, with colons between them. The libraries stay open until the process ends. */
+/* Measures the drivers whose libraries `run->text` lists, with colons between them. The libraries remain open until
+ * the process ends. */
 void direct(struct run *run, long unused) {
     (void)unused;
     static struct driver drivers[MOST_DRIVERS];

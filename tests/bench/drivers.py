@@ -22,7 +22,8 @@ from report import grid
 from scene import Scene
 
 WARM, COLD = "warm", "cold"
-# Number of measurements, each in its own process. The number is odd, so that a median is one of the measurements.
+# Number of measurements. Each measurement has a separate process. The number is odd, so that a median is one of the
+# measurements.
 PROCESSES = {WARM: 21, COLD: 7}
 KHRONOS, OURS, KNOWN, KEPT, LAZY, ALONE = COLUMNS = ("Khronos", "ours", "with a catalogue", "and keep-open", "and lazy", "drivers alone")
 FOLDERS = ("/etc/vulkan/icd.d", "/usr/local/share/vulkan/icd.d", "/usr/share/vulkan/icd.d")
@@ -55,7 +56,7 @@ DESCRIBED = (KHRONOS, OURS, KNOWN, LAZY), (WARM,)
 LOOK = Case("query, create, describe each device, destroy", ("look",), ("looked",), *DESCRIBED)
 USE = Case("the same, with a logical device of each", ("use",), ("used",), *DESCRIBED)
 CASES = (QUERY, CREATION, COMPUTED, AGAIN, BOTH, LOOK, USE)
-# Cases whose system calls are counted.
+# Cases for which the bench counts system calls.
 COUNTED = (QUERY, CREATION, BOTH, LOOK, USE)
 
 
@@ -88,7 +89,7 @@ class Found:
     skipped: list = field(default_factory=list)
 
     def time(self, column, case, files=WARM):
-        """Returns the median in milliseconds, or None without a measurement."""
+        """Returns the median in milliseconds, or None if there is no measurement."""
         values = self.times.get((column, case, files))
         return statistics.median(values) if values else None
 
@@ -119,7 +120,7 @@ def visit(steps):
 
 
 def alone(drivers):
-    """Returns a process that opens the drivers directly, which measures the cost without a loader."""
+    """Returns a process that opens the drivers directly. Its cost is the cost without a loader."""
     return visit(("direct=" + ":".join(driver.library for driver in drivers),))
 
 

@@ -1,7 +1,5 @@
-"""Measures the library and the system's own loader in one run, and prints the figures as text.
-
-The argument `quick` skips the build from clean.
-"""
+"""Measures the library and the installed loader of the system in the same run, and prints the figures as text. The argument `quick`
+omits the clean build."""
 
 import os
 import re
@@ -46,7 +44,7 @@ def disassembly(library, symbol):
 
 
 def way(code):
-    """Returns the number of instructions on the shortest way from the entry to the jump or call through a dispatch table. A valid call
+    """Returns the number of instructions on the shortest path from the entry to the jump or call through a dispatch table. A valid call
     executes these instructions.
 
     A jump relative to %rip has a fixed target in the library, which the entry calls after it has refused the handle.
@@ -82,7 +80,7 @@ def trampolines():
 
 
 def emit():
-    """Prints the time and memory of vkgen, for a run that writes all files and for a run that writes none."""
+    """Prints the time and memory of vkgen, for a run that writes all files and for a run that writes no file."""
     for what, fresh in (("all files new", True), ("no file changed", False)):
         times, memory = [], []
         with tempfile.TemporaryDirectory() as scratch:
@@ -119,7 +117,7 @@ def instance_times(library, scratch):
     environment = {
         "LD_LIBRARY_PATH": str(folder),
         "VK_DRIVER_FILES": str(programs / "mock/mock_driver.json"),
-        # Layers are searched only in this empty folder, so there are none.
+        # The library searches for layers only in this empty folder, so it finds no layers.
         **{name: str(scratch) for name in ("HOME", "XDG_DATA_DIRS", "XDG_CONFIG_DIRS")},
     }
     lines = capture(programs / "bench", CALLS, env=environment).splitlines()
@@ -144,7 +142,7 @@ def instances():
 
 
 def build():
-    """Measures a build of the release library from clean, with crates already downloaded."""
+    """Measures a clean build of the release library. The crates are already downloaded."""
     with tempfile.TemporaryDirectory() as target:
         begin = time.perf_counter()
         cargo = os.environ.get("CARGO", "cargo").split()

@@ -1,6 +1,7 @@
 """Compares the instruction counts of some cases with the committed limits. The argument `refresh` writes new limits.
 
-The counts depend on the compiler and on libc. If the compiler or the libc differs from that of the limits, no count is compared.
+The counts depend on the compiler and on libc. If the compiler or the libc is different from the compiler or libc of the limits, the script
+compares no counts.
 """
 
 import os
@@ -18,7 +19,7 @@ from catalogue import INSTRUCTIONS  # noqa: E402
 from scene import Stage  # noqa: E402
 
 LIMITS = Path(__file__).resolve().parent / "limits.txt"
-# Permitted increase above a limit, as a part of it. The contents of paths and the addresses of objects change a count slightly.
+# Permitted increase above a limit, as a fraction of the limit. The contents of paths and the addresses of objects change a count slightly.
 MARGIN = 0.03
 HEAD = """\
 # Instructions of the loader and of its calls to libc, counted by callgrind. `make test` fails if a count rises by more than 3 %.
@@ -80,7 +81,7 @@ class Module:
             self.CASES += [(title, lambda title=title: self.compare(title)) for title in self.limits]
 
     def rows(self):
-        """Each case has a limit, and each limit a case, on every machine. A line of another form would disable the check."""
+        """Each case has a limit, and each limit belongs to a case, on every machine. A line with another syntax would disable the check."""
         titles = {row.title for row in catalogue.gate_rows()}
         odd = sorted(titles ^ self.limits.keys())
         cases.expect(not odd, f"without a case or without a limit: {odd}")

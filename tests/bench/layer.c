@@ -8,7 +8,7 @@
 static PFN_vkGetInstanceProcAddr next_instance;
 static PFN_vkGetDeviceProcAddr next_device;
 static PFN_vkDestroyInstance destroy_next_instance;
-/* Newest instance. vkCreateDevice has no instance as a parameter, so the layer assumes that the newest one creates
+/* Newest instance. vkCreateDevice has no instance as a parameter, so the layer assumes that the newest instance creates
  * the device. */
 static VkInstance youngest;
 static PFN_vkDestroyDevice destroy_next_device;

@@ -32,7 +32,7 @@ void begin(void);
 void end(const char *label, long operations);
 /* Prints a value that is not a time, with a label as in measurements. */
 void tell(const char *label, long value);
-/* Ends the process with a message unless the condition holds. */
+/* Ends the process with a message if the condition is false. */
 void demand(bool condition, const char *what);
 /* Returns true if a tool counts instructions. One pass through a loop is then enough. */
 bool counting(void);

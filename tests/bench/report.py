@@ -6,7 +6,7 @@ import catalogue
 from campaign import OURS, PLAIN, SIDES
 from catalogue import CALLS, CLOCK, FIRST, INSTRUCTIONS, Row
 
-# Columns of the table. Each has the tool, the heading, and the size of one unit.
+# Columns of the table. Each column has a tool, a heading, and the size of a unit.
 COLUMNS = ((INSTRUCTIONS, "instructions", 1), (CLOCK, "time in us", 1e3), (CALLS, "system calls", 1))
 TOP = 14
 
@@ -70,7 +70,7 @@ def memory(results, stripped):
 
 
 def goals(verdicts):
-    """Returns each goal with the measured value. A value without a unit is the ratio to the other loader's value."""
+    """Returns each goal with the measured value. A value without a unit is divided by the other loader's value."""
     lines = [["goal", "limit", "found", "met", "unit"]]
     for verdict in verdicts:
         words = [verdict.title, number(verdict.limit), number(verdict.found)]

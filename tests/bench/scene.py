@@ -6,10 +6,11 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-# Upper bound on layer libraries. Further manifests use the libraries of the first layers again, because no benchmark opens so many layers.
+# Maximum number of layer libraries. Additional manifests use the libraries of the first layers again, because no benchmark opens so many
+# layers.
 LAYER_LIBRARIES = 32
 
-# Age in seconds from which the library under test stores the state of a file in its scan cache, and a margin.
+# Age in seconds after which the library under test stores the state of a file in its scan cache, plus a margin.
 SETTLING = 2.1
 
 # Members that make a layer implicit. No variable enables the layer, but every query reads its manifest.

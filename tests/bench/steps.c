@@ -1,5 +1,5 @@
-/* Steps of a measurement. Each prepares the state that it needs, and repeats its measurement as often as the command
- * line says. */
+/* Steps of a measurement. Each step prepares the state that it needs, and repeats its measurement as often as the
+ * command line requests. */
 #include "measure.h"
 #include <dlfcn.h>
 #include <malloc.h>

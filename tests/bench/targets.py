@@ -9,13 +9,14 @@ from catalogue import AXES, BASE, CALLS, CLOCK, FIRST, INSTRUCTIONS, LATER, MANI
 from scene import Scene
 
 KIB = 1024
-# Permitted distance of a point from the line through all points, as a part of the line's rise.
+# Permitted distance of a point from the line through all points, as a fraction of the line's rise.
 BEND = 0.1
 
 
 @dataclass
 class Verdict:
-    """Result for a goal: the limit, the measured value, and the row whose instructions the report lists if the goal is missed."""
+    """Result for a goal: the limit, the measured value, and a row of the table. If the goal is missed, the report lists the instructions
+    of this row."""
 
     title: str
     found: float | None

@@ -11,7 +11,7 @@ from pathlib import Path
 
 LIMIT = 300
 LIBC = re.compile(r"/libc(\.so|-)[^/]*$")
-# Functions of libc that call the dynamic linker, which calls the code that it loads.
+# Functions of libc that call the dynamic linker. The dynamic linker calls the code that it loads.
 LINKER = re.compile(r"^_*dl")
 
 
@@ -31,14 +31,12 @@ class Cost:
     calls: dict = field(default_factory=lambda: defaultdict(int))
 
     def _serves(self, caller, callee):
-        """Returns True if the loader itself makes the call, and calls libc."""
+        """Returns True if the loader itself calls a function of libc."""
         return caller[0] == self.loader and bool(LIBC.search(callee[0])) and not LINKER.search(callee[1])
 
     def parts(self):
-        """Maps (object, function) to the cost that counts as the loader's: that of its own functions, and of its calls to libc.
-
-        The result excludes drivers, layers, the dynamic linker, and their calls to libc.
-        """
+        """Maps (object, function) to the cost of the loader: the cost of its own functions, and of its calls to libc. The result
+        excludes drivers, layers, the dynamic linker, and their calls to libc."""
         found = defaultdict(int, {place: cost for place, cost in self.own.items() if place[0] == self.loader})
         for (caller, callee), cost in self.calls.items():
             if self._serves(caller, callee):
@@ -46,7 +44,7 @@ class Cost:
         return found
 
     def total(self):
-        """Returns the instructions that count as the loader's."""
+        """Returns the number of instructions of the loader."""
         return sum(self.parts().values())
 
     def everything(self):
@@ -56,8 +54,8 @@ class Cost:
     def inclusive(self):
         """Maps each function of the loader to the counted cost of the function and its callees.
 
-        A dump has the total cost of the calls from one function to another, but not the part that counts. The calculation therefore assumes
-        that each call of a function costs the average.
+        A dump has the total cost of the calls from one function to another, but not the loader's part of this cost. The calculation
+        therefore assumes that each call of a function costs the average.
         """
         whole = defaultdict(int, self.own)
         for (caller, _), cost in self.calls.items():
@@ -80,7 +78,7 @@ class Bench:
         self.stage, self.program, self.names = stage, Path(programs) / "measure", names
 
     def output(self, wrapper, library, visit, repeat, extra=None):
-        """Returns the output of the measuring program. `extra` variables are added to those of the scene."""
+        """Returns the output of the measuring program. The variables in `extra` are added to the variables of the scene."""
         options = ("-r", repeat, "-l", visit.scene.layers, "-n", self.names)
         command = [*wrapper, self.program, *options, library, *visit.steps]
         environment = {**self.stage.environment(visit.scene), **(extra or {})}
@@ -190,5 +188,5 @@ def version_of(program):
 
 
 def libc_version():
-    """Returns the version of the libc whose instructions count with the loader's."""
+    """Returns the version of the libc. Its instructions are part of the loader's instructions."""
     return os.confstr("CS_GNU_LIBC_VERSION")

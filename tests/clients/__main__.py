@@ -23,7 +23,8 @@ from client import Run  # noqa: E402
 from install import Apt, Npm, Pip  # noqa: E402
 from rows import CLIENTS  # noqa: E402
 
-# Number of runs of each client with each loader. The table has the shorter time. Two runs show which output differs between runs.
+# Number of runs of each client with each loader. The table contains the shorter time. Two runs show which part of the output is different
+# in each run.
 ROUNDS = 2
 
 
@@ -115,7 +116,7 @@ def list_is_alive(state):
 
 
 def prepare(wanted):
-    """Installs the requirements of the wanted clients that run on any system. Prints the requirements that cannot be installed."""
+    """Installs the requirements of the selected clients that run on any system. Prints the requirements that cannot be installed."""
     for client in CLIENTS:
         if wanted and not any(part in f"clients: {client.name}" for part in wanted):
             continue

@@ -1,4 +1,4 @@
-"""A client as a row of data, and the results of its run: output, files and window, and the loader that opened the driver."""
+"""Defines a client, and the results of its run: output, files and window, and the loader that opened the driver."""
 
 import hashlib
 import itertools
@@ -15,8 +15,8 @@ from install import places
 
 # Seconds for which a picture must not change before the test uses it as a still picture. The time is long enough for a busy machine.
 STILL = 2.0
-# Numbers of pictures. A window moves if it shows MOVES different pictures. For a window with the same frames in each run, FRAMES pictures
-# are examined, and two runs must have COMMON of them in common. The test does not see every frame, and sees some half drawn.
+# Numbers of pictures. A window moves if it shows MOVES different pictures. For a window with the same frames in each run, the test examines
+# FRAMES pictures, and COMMON pictures must be equal in two runs. The test misses some frames, and finds some frames only half drawn.
 MOVES, FRAMES, COMMON = 10, 120, 10
 
 
@@ -30,7 +30,7 @@ class Client:
     command: list
     # Text for the table about the work of the client.
     does: str
-    # Text that the output must contain with both loaders. It shows that the client worked, and used lavapipe.
+    # Text that the output must contain with both loaders. The text shows that the client worked and used lavapipe.
     proof: str = ""
     # Kind of window: `still` has a last picture that remains on the screen, `frames` has the same pictures in every run, and `moving` has
     # changing pictures. The test ends the client after enough pictures.
@@ -41,12 +41,12 @@ class Client:
     # Commands before and after the client, in the same environment.
     before: list = field(default_factory=list)
     after: list = field(default_factory=list)
-    # Replacements for text that differs between runs, applied before the outputs are compared.
+    # Replacements for text that is different in each run. They are applied before the outputs are compared.
     normalise: list = field(default_factory=list)
     # Pattern of lines without a fixed order. Neighbouring lines that match are sorted before the comparison.
     unordered: str = ""
-    # Number of pixels of a picture that may differ, and the largest difference of a channel. No difference is the default, because lavapipe
-    # draws the same picture each time.
+    # Number of pixels of a picture that may differ, and the largest difference of a channel. By default, no pixel may differ, because
+    # lavapipe draws the same picture each time.
     tolerance: tuple = (0, 0)
     # Files of the client that are not compared.
     ignored: str = ""
@@ -173,7 +173,7 @@ class Run:
         return len(self.seen) >= {"frames": FRAMES, "moving": MOVES}[self.client.window]
 
     def fault(self):
-        """Returns the reason if this run says nothing about the loader, and otherwise an empty text."""
+        """Returns the reason why this run does not test the loader, or an empty text."""
         client = self.client
         said = re.sub(r"\s+", " ", self.output.strip())
         said = said if len(said) < 400 else f"{said[:200]} ... {said[-200:]}"
@@ -186,7 +186,7 @@ class Run:
         return ""
 
     def check_loader(self):
-        """Fails unless exactly this library, and no other loader, opened the driver."""
+        """Fails if another loader opened the driver, or if this library did not open it."""
         callers = set()
         for trace in (self.folder / "linker").iterdir():
             text = trace.read_text(errors="replace")

@@ -34,7 +34,7 @@ def read_list():
     for number, line in _lines(OF_VULKANINFO):
         sign, pattern, reason = re.split(r"\s{2,}", line.strip(), maxsplit=2)
         row = Listed(f"{OF_VULKANINFO.relative_to(ROOT)}:{number}", "vulkaninfo", r"1\.3\.239", sign, pattern, reason)
-        # The tests of tests/real report unused rows of that list.
+        # The tests of tests/real report unused rows of the list for vulkaninfo.
         row.used = True
         rows.append(row)
     return rows
@@ -82,7 +82,7 @@ def _ppm(content):
 
 
 def compare_pixels(name, ours, theirs, width, tolerance):
-    """Fails if more pixels than the tolerance allows, of `width` bytes each, differ by more than the tolerance allows."""
+    """Fails if too many pixels differ by more than the tolerance allows. A pixel has `width` bytes."""
     share, levels = tolerance
     if ours == theirs:
         return

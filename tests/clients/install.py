@@ -21,7 +21,7 @@ LIMIT = 1500
 
 
 def folder():
-    """Returns the folder for clients that any system runs."""
+    """Returns the folder for clients that can run on any system."""
     return setting("VKL_CLIENTS")
 
 
@@ -70,8 +70,7 @@ def get(command, **options):
 
 @dataclass
 class Apt:
-    """Debian package for a program, or for a file if the name has a slash. The program or file may also have been installed in another
-    way."""
+    """Debian package for a program, or for a file if the name has a slash. The program or file can also come from another source."""
 
     package: str
     looked_for: str
@@ -99,7 +98,7 @@ class Apt:
             raise Skip(f"Debian's package {self.package} has no {self.looked_for}")
 
     def version(self):
-        """Returns the version of the package, or `of the system` if the program was installed in another way."""
+        """Returns the version of the package, or `of the system` if the program comes from another source."""
         command = ["dpkg-query", "-W", "-f", "${Version}", self.package]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         return re.sub(r"^\d+:", "", done.stdout.strip()) or "of the system"
@@ -107,7 +106,7 @@ class Apt:
 
 @dataclass
 class Copied(Apt):
-    """Debian package with its own loader. Its folder is copied, so that the test can replace the loader in the copy."""
+    """Debian package that contains a loader. The test copies the folder of the package and replaces the loader in the copy."""
 
     place: str = ""
 
@@ -166,7 +165,7 @@ class Npm:
         get(["npm", "install", "--ignore-scripts", "--prefix", prefix, f"{self.package}@{self.wanted}"])
 
     def version(self):
-        """Returns the wanted version."""
+        """Returns the requested version."""
         return self.wanted
 
 
@@ -188,7 +187,7 @@ class Crate:
         get([cargo, "install", "--locked", "--root", root, self.name, "--version", self.wanted], env=environment)
 
     def version(self):
-        """Returns the wanted version."""
+        """Returns the requested version."""
         return self.wanted
 
 

@@ -11,7 +11,8 @@ INFO = ["vulkaninfo", "--summary"]
 
 
 def refused(client, library, text):
-    """Fails unless the check rejects a run of this client because of its loader, with a message that contains the text."""
+    """Fails if the check accepts a run of this client. The check must reject the run because of its loader, with a message that contains
+    the text."""
     run = Run(client, library)
     expect(not run.fault(), run.fault())
     try:
@@ -23,18 +24,18 @@ def refused(client, library, text):
 
 
 def no_loader():
-    """A program without Vulkan is rejected."""
+    """The check rejects a program without Vulkan."""
     refused(Client("none", [], ["true"], ""), loader.ours(), "never loaded")
 
 
 def another_loader():
-    """A program that uses the Khronos loader instead of the library is rejected."""
+    """The check rejects a program that uses the Khronos loader instead of the library."""
     away = Client("peer", [], ["env", "-u", "LD_LIBRARY_PATH", *INFO], "", proof="llvmpipe")
     refused(away, loader.ours(), "not by")
 
 
 def difference():
-    """A line that only one of two outputs has is rejected."""
+    """The check rejects a line that only one of two outputs contains."""
     try:
         compare.compare_text("a\nb\n", "a\nc\n", [])
     except Failure:
@@ -44,7 +45,7 @@ def difference():
 
 
 def pixel():
-    """One pixel of another colour is within the tolerance."""
+    """A single pixel with a different colour is within the tolerance."""
     ours, theirs = bytes(300), bytes(296) + b"\0\0\t\0"
     compare.compare_pixels("", ours, theirs, 4, (0.02, 0))
     compare.compare_pixels("", ours, theirs, 4, (0, 9))

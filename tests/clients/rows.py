@@ -5,7 +5,7 @@ from install import HERE, Apt, Built, Copied, Crate, Npm, Pip, Windows
 from cases import ROOT
 
 ADDRESS = (r"\b0x[0-9a-f]{6,16}\b", "<address>")
-# Replacement that puts each element of Qt's lists on its own line.
+# Replacement that puts each element of Qt's lists on a separate line.
 LIST = (r"QVector\(|\), |\)\)", "\n")
 # Pattern of lines about layers, because a loader may read the manifests of a folder in the order in which the system
 # returns them.
@@ -155,7 +155,7 @@ CLIENTS = [
         + ["-bitexact", "-f", "framemd5", "frames.md5"],
         "two filters on five frames",
         proof="llvmpipe",
-        # The program's threads print further lines in any order.
+        # The program's threads print additional lines in any order.
         normalise=[ADDRESS, (r"^(?!\[AVHWDeviceContext).*\n", "")],
         unordered=LAYER,
     ),

@@ -65,7 +65,7 @@ def origin(client):
 
 
 def write(state):
-    """Writes the section of this run, which replaces that of the same Khronos loader."""
+    """Writes the section of this run. The section replaces the section for the same version of the Khronos loader."""
     system = platform.freedesktop_os_release()["PRETTY_NAME"]
     mesa = Apt("mesa-vulkan-drivers", "/").version()
     section = SECTION.format(ours=state.ours, theirs=state.peer, system=system, mesa=mesa)

@@ -1,4 +1,4 @@
-//! Reads the scenes from `catalogue.txt`, which has parts of worlds and programs, and lists that combine them.
+//! Reads the scenes from `catalogue.txt`. The file contains parts of worlds and programs, and lists that combine these parts.
 
 use std::collections::BTreeMap;
 
@@ -94,7 +94,7 @@ impl Parts {
     }
 }
 
-/// Splits the text into its lines without indentation. Each has the indented lines below it, from which two blanks are removed. Comments
+/// Splits the text at the lines without indentation. Each of them has the indented lines below it, without their first two blanks. Comments
 /// begin with `#`.
 fn blocks(text: &str) -> Vec<Item> {
     items(

@@ -1,7 +1,7 @@
 //! Plays scenes under two libraries, and compares everything that drivers, layers and the program can see.
 //!
 //! Arguments are words, which select the scenes whose names contain one of them. The default is all scenes. `VKL_LIBRARY` and
-//! `VKL_PEER_LIBRARY` name the libraries. `WHOLE=1` also prints all observations of each run. `tests/README.md` has the details.
+//! `VKL_PEER_LIBRARY` name the libraries. `WHOLE=1` also prints all observations of each run. `tests/README.md` describes the details.
 
 mod catalogue;
 mod explained;
@@ -34,7 +34,7 @@ const LIBRARIES: [&str; 2] = ["VKL_LIBRARY", "VKL_PEER_LIBRARY"];
 fn main() -> ExitCode {
     let catalogue = Catalogue::read();
     let words: Vec<String> = env::args().skip(1).collect();
-    // A child is started with the name of the scene that it plays, as in other tests.
+    // The process of a child has the name of its scene as an argument, like in other tests.
     if let [exact, name, ..] = &words[..]
         && exact == "--exact"
     {
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
         plays.len(),
         failed
     );
-    // If only some scenes were played, an unused row may be for another scene.
+    // If only some scenes were played, an unused row can belong to another scene.
     let idle = if words.is_empty() { explained.idle() } else { Vec::new() };
     for row in &idle {
         println!("tests/differential.txt: nothing needs `{row}`");

@@ -1,5 +1,5 @@
-//! The program of a scene. Each line is a step, which is a word with arguments. The program writes results into the journal, among the
-//! calls that drivers and layers record.
+//! Runs the program of a scene. Each line is a step: a word with arguments. The program writes results into the journal, between the calls
+//! that drivers and layers record.
 
 use std::fmt::{Debug, Display};
 use std::ptr;
@@ -472,7 +472,7 @@ impl Player<'_> {
         );
     }
 
-    /// Runs the step `look-up null|instance|device NAME...`, with `*` for all names. Records whether each look-up returns a function.
+    /// Runs the step `look-up null|instance|device NAME...`, with `*` for all names. Records for each look-up if it returns a function.
     fn look_up(&self, words: &[&str]) {
         let every: Vec<&str> = commands().collect();
         let names = if words[1..] == ["*"] { &every[..] } else { &words[1..] };

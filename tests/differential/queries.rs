@@ -24,7 +24,7 @@ macro_rules! also {
     };
 }
 
-/// Makes the queries about a physical device, in all their versions.
+/// Calls the queries about a physical device, in all their versions.
 pub(crate) fn ask_physical(player: &Player<'_>, device: vk::PhysicalDevice) {
     let mut first = vk::PhysicalDeviceProperties::default();
     attempt!(player, PFN_vkGetPhysicalDeviceProperties(device, &mut first));
@@ -160,7 +160,7 @@ pub(crate) fn create_surface(player: &mut Player<'_>, words: &[&str]) {
     player.surface = surface;
 }
 
-/// Makes queries about a surface. The first query creates the driver's own surface, if there is none yet.
+/// Calls the queries about a surface. The first query makes the driver create its own surface.
 pub(crate) fn ask_surface(player: &Player<'_>, device: vk::PhysicalDevice, surface: vk::SurfaceKHR) {
     let mut supported = 7;
     let answer = attempt!(

@@ -35,7 +35,8 @@ pub(crate) fn build(scene: &mut Scene, pieces: &[Item]) {
     }
 }
 
-/// Replaces the placeholders: `@ROOT@` becomes the scene's folder, and `@LAVAPIPE@` the path of that driver's manifest.
+/// Replaces the placeholders: `@ROOT@` becomes the scene's folder, and `@LAVAPIPE@` becomes the path of lavapipe's
+/// manifest.
 fn filled(scene: &Scene, text: &str) -> String {
     let text = text.replace("@ROOT@", scene.text_path("").trim_end_matches('/'));
     if text.contains("@LAVAPIPE@") {

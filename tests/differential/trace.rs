@@ -4,10 +4,10 @@ use std::path::Path;
 
 use loader_tests::Outcome;
 
-/// Kind of lines, and the lines of this kind in their order.
+/// Kind of the lines, and the lines in their order.
 type Stream = (&'static str, Vec<String>);
 
-/// Everything that the test observed in a run.
+/// Events that the test observed in a run.
 pub(crate) struct Trace {
     streams: Vec<Stream>,
 }
@@ -37,7 +37,7 @@ pub(crate) struct Difference {
 }
 
 impl Trace {
-    /// Splits the journal of a run into calls and looked-up names. The order of the names has no meaning.
+    /// Splits the journal of a run into calls and looked-up names. The order of the looked-up names has no meaning.
     pub(crate) fn of(outcome: &Outcome, root: &Path) -> Self {
         let names = Names::of(outcome, root);
         let (mut asked, calls): (Vec<String>, Vec<String>) = outcome
@@ -97,7 +97,7 @@ fn is_lookup(line: &str) -> bool {
     line.split(' ').nth(1).is_some_and(|word| LOOKUPS.contains(&word))
 }
 
-/// Replacements for numbers without meaning. If the program has named an address, the name replaces it. One common word replaces all other
+/// Replacements for numbers without meaning. A name replaces an address that the program has named. The same word replaces all other
 /// addresses.
 struct Names {
     root: String,
@@ -111,7 +111,7 @@ impl Names {
             Some((number.into(), name.into()))
         });
         let mut known: Vec<(String, String)> = given.collect();
-        // The checksum of a set of callbacks depends on addresses, which differ between runs.
+        // The checksum of a set of callbacks depends on addresses, which are different in each run.
         let sums = outcome.journal().into_iter().filter_map(|line| {
             let (_, callbacks) = line.split_once("alloc=0x")?;
             callbacks.split_once('/')
@@ -152,7 +152,7 @@ impl Names {
     }
 }
 
-/// Returns the lines that are not in a longest common subsequence, in order.
+/// Returns the lines that are not in the longest common subsequence, in order.
 fn different<'l>(ours: &'l [String], there: &'l [String]) -> Vec<(Side, &'l str)> {
     let front = ours.iter().zip(there).take_while(|(one, other)| one == other).count();
     let (ours, there) = (&ours[front..], &there[front..]);

@@ -2,10 +2,10 @@
 # run.sh SECONDS [TARGET...]: builds the fuzz targets of tests/fuzz with AddressSanitizer and runs them, two at a time. The default is all
 # targets. With 0 seconds, the script only builds.
 #
-# FUZZ_PROFILE names a profile of tests/fuzz/Cargo.toml; the default is `release`. With FUZZ_LINT=1, clippy builds the targets, and its
+# FUZZ_PROFILE names a profile of tests/fuzz/Cargo.toml. The default is `release`. With FUZZ_LINT=1, clippy builds the targets, and its
 # warnings are errors, because a separate run of clippy would read all crates again. This script replaces cargo-fuzz, which needs a nightly
-# toolchain and must be built first. The compiler options below are those of cargo-fuzz. Inputs that fail stay in target/fuzz/finds/TARGET,
-# and inputs that reached new code in target/fuzz/corpus/TARGET.
+# toolchain and must be built first. cargo-fuzz has the same compiler options. Inputs that fail are in target/fuzz/finds/TARGET, and inputs
+# that reached new code are in target/fuzz/corpus/TARGET.
 . "$(dirname "$0")/../../make/common.sh"
 
 seconds=${1:-60}
@@ -14,7 +14,7 @@ shift || true
 FUZZ=$TARGET/fuzz
 PROFILE=${FUZZ_PROFILE:-release}
 TRIPLE=$(rustc -vV | sed -n 's/^host: //p')
-# Compiler flags that report to libFuzzer which branches an input takes.
+# Compiler flags that make the target report its branches to libFuzzer.
 FLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 -Cllvm-args=-sanitizer-coverage-trace-compares -Cllvm-args=-simplifycfg-branch-fold-threshold=0"
@@ -31,7 +31,7 @@ if [ -n "${FUZZ_LINT:-}" ]; then
     export RUSTC_WORKSPACE_WRAPPER CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
 fi
 
-# The compiler's option for a sanitizer is treated as unstable, although every toolchain has it.
+# The compiler's option for a sanitizer is unstable, but every toolchain has it.
 build() {
     RUSTC_BOOTSTRAP=1 RUSTFLAGS=$FLAGS CARGO_TARGET_DIR=$FUZZ $CARGO build \
         --locked --quiet --profile "$PROFILE" --manifest-path tests/fuzz/Cargo.toml --target "$TRIPLE" --bins
@@ -42,8 +42,8 @@ run() {
     local target=$1 log=$FUZZ/$1.log status=0 folder
     mkdir -p "$FUZZ/corpus/$target" "$FUZZ/finds/$target"
     folder=$(mktemp -d "$scratch/XXXXXX")
-    # Inputs have at most 4 KiB, because behaviour tests cover large files. An input that needs five seconds is treated as a hang. The
-    # command stays in the foreground, so that it ends together with its stage.
+    # Inputs have at most 4 KiB, because behaviour tests cover large files. An input that needs five seconds is reported as a hang. The
+    # command remains in the foreground, so that it ends together with its stage.
     TMPDIR=$folder timeout --foreground --kill-after=10 $((seconds + 60)) \
         "$FUZZ/$TRIPLE/$PROFILE/$target" "$FUZZ/corpus/$target" "$ROOT/tests/fuzz/seeds/$target" \
         -max_total_time="$seconds" -max_len=4096 -timeout=5 -rss_limit_mb=2048 -print_final_stats=1 \

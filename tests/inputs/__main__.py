@@ -1,4 +1,4 @@
-"""Tests that invalid registry input is refused with the name of the file, and that no file is written."""
+"""Tests that invalid registry input is refused with the name of the file, and that the verbs write no file."""
 
 import os
 import re
@@ -86,7 +86,7 @@ def import_fails(spoil, message):
 
 
 def other_header(name, *script):
-    """Returns a case: XML with another checksum than the pinned one stops the script before it reads or writes a file."""
+    """Returns a case: XML with another checksum than the pinned checksum stops the script before the script reads or writes a file."""
 
     def case():
         source = pinned()

@@ -62,7 +62,7 @@ def banned():
 
 
 def wrapped():
-    """An exception for one crate does not apply to another."""
+    """An exception for one crate does not apply to another crate."""
     refused(project(beside("cc")), "error[banned]", "a build takes a linker")
 
 

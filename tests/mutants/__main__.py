@@ -1,9 +1,9 @@
 """Tries mutants of the loader. A mutant changes one line, and a test should fail on it.
 
 Arguments: COUNT SEED FIRST JOBS [WORD...]. COUNT is the number of mutants to try that can be built, SEED determines their order, and FIRST
-is the place of the first one. JOBS is the number of mutants that are tried at a time; 0 only lists them. With WORDs, only files whose paths
-contain one of them are mutated. All work is done in copies of the tree. The tests that reach the function of a mutant run on it
-(coverage.py). Only a test that distinguishes the mutant from the unchanged tree kills it (runs.py).
+is the place of the first mutant. JOBS is the number of mutants that are tried at the same time. With JOBS 0, the script only lists mutants.
+WORDs select files whose paths contain one of the words. The script changes only copies of the tree. The tests that reach the function of a
+mutant run on it (coverage.py). Only a test that distinguishes the mutant from the unchanged tree kills it (runs.py).
 """
 
 import atexit
@@ -45,7 +45,7 @@ class Worker:
         self.plain = copy.digest()
 
     def verdict(self, mutant):
-        """Returns the verdict on a mutant, and the test or build that decided it."""
+        """Returns the result for a mutant, and the test or build that decided the result."""
         if not self.copy.has_compiled(mutant.file):
             return "unchanged", "of another system"
         content = (self.copy.root / mutant.file).read_bytes()
@@ -64,8 +64,8 @@ class Worker:
             self.copy.write(mutant.file, content)
 
     def _killer(self, tests):
-        """Returns the first test that fails on the mutant. Behaviour cases run first, from the most specific one, then unit tests, and
-        then other cases."""
+        """Returns the first test that fails on the mutant. Behaviour cases run first, beginning with the most specific case, then unit
+        tests, and then other cases."""
         behaviour = [test for test in tests if test.program in self.kept.behaviour]
         units = [test for test in tests if test.program not in self.kept.behaviour]
         mutated = runs.Programs(self.kept.behaviour, {"VKL_LIBRARY": str(self.copy.library)})
@@ -122,11 +122,11 @@ class Hunt:
         self.flakes = runs.Flakes()
 
     def decided(self):
-        """Returns the number of mutants with a verdict that could be built and changed the library."""
+        """Returns the number of mutants that could be built, changed the library, and have a result."""
         return self.counts["killed"] + self.counts["survived"]
 
     def take(self):
-        """Returns the number of the next mutant, or None after the requested number of verdicts."""
+        """Returns the number of the next mutant, or None after the requested number of results."""
         while True:
             with self.lock:
                 if self.decided() >= self.wanted or self.next == len(self.mutants):
@@ -217,13 +217,13 @@ def main():
 
 
 def show(mutants, first, known):
-    """Prints mutants with their numbers, and tries none."""
+    """Prints mutants with their numbers. Does not try them."""
     for place, mutant in enumerate(mutants, first):
         print(f"{place:>4} {'equivalent' if texts(mutant) in known else '':<10} {mutant}")
 
 
 def refuse(reason):
-    """Ends the program with the status for an invalid argument."""
+    """Ends the program with the exit status for an invalid argument."""
     print(f"mutants: {reason}", file=sys.stderr)
     sys.exit(3)
 

@@ -1,9 +1,9 @@
 """Records the functions of the loader that each test reaches.
 
 In an instrumented copy of the tree, each function begins with a call of `probe.rs`. Each behaviour case and unit test runs once on this
-copy, alone in a process, and writes a byte for each function that it reached. The map is stored between runs. If a file of cases changes,
-its rows are recorded again. If a unit test changes, the rows of all unit tests are recorded again. Any other change renews the whole map.
-This module also stores the unchanged library and unit tests, on which a failed test runs again.
+copy, in a separate process, and writes a byte for each function that it reached. The map is stored between runs. If a file of cases
+changes, its rows are recorded again. If a unit test changes, the rows of all unit tests are recorded again. Any other change renews the
+whole map. This module also stores the unchanged library and unit tests, on which a failed test runs again.
 """
 
 import hashlib
@@ -26,21 +26,21 @@ PLAIN = FOLDER / "plain"
 PROBED = FOLDER / "probed"
 LIBRARY = "libvulkan.so"
 KEPT = FOLDER / "map.json"
-# SOURCES matches the files that the map depends on. OTHERS matches exceptions among them.
+# SOURCES matches the files on which the map depends. OTHERS matches the exceptions.
 SOURCES = re.compile(r"Cargo\.(lock|toml)$|(generated|loader|tests)/.*\.(rs|toml)$")
 OTHERS = re.compile(r"loader/(service|vkloader|pages)/|tests/(ash_client|browser|clients|differential|fuzz|structure|targets)/")
 CASE_FILE = re.compile(r"tests/tests/(\w+)/(\w+)\.rs$")
 # Time limit for one test in seconds. The limit is long enough for a busy machine.
 LIMIT = 300
-# Upper bound on tests that fail without a mutant. If more tests fail, the machine or the tree is at fault.
+# Maximum number of tests that may fail without a mutant. If more tests fail, the cause is the machine or the tree.
 BROKEN = 20
 # Number of tests after which the rows are saved.
 AT_ONCE = 64
 
 
 def digests():
-    """Returns checksums of the sources: one for each file of cases, one for the unit tests, and one for all other sources. The key of a
-    file of cases is the prefix of its cases' names."""
+    """Returns checksums of the sources: a checksum for each file of cases, a checksum for the unit tests, and a checksum for all other
+    sources. The key for a file of cases is the prefix of its cases' names."""
     files, units, others = {}, hashlib.sha256(), hashlib.sha256()
     mutated = set(mutate.files(SOURCE))
     folders = tuple(f"{crate.sources}/" for crate in crates())
@@ -103,8 +103,8 @@ class Map:
         return None if place is None else rows[place][1]
 
     def tests_for(self, mutant):
-        """Returns the tests that reach the mutant's function, from the most specific one. If the function is unknown, returns all tests,
-        and first those that reach another function of the file."""
+        """Returns the tests that reach the mutant's function, beginning with the most specific test. If the function is unknown, returns
+        all tests. Tests that reach another function of the file then come first."""
         number = self._number(mutant)
         if number is not None:
             return self._specific_first(self.reaching.get(number, ()))
@@ -160,7 +160,7 @@ def kept(tree, jobs):
 
 
 def record(now, jobs):
-    """Adds missing rows, and saves them from time to time, so that the next run continues after an interruption."""
+    """Adds missing rows, and saves them repeatedly, so that the next run continues after an interruption."""
     programs = Programs({**now["behaviour"], **now["probed"]}, {"VKL_LIBRARY": str(PROBED / LIBRARY)})
     recording = Recording(programs, Kept(now).plain, Map([]).count)
     for rows in recording.run({(row[0], row[1]) for row in now["rows"]}, jobs):
@@ -211,7 +211,7 @@ class Recording:
         Tests that also fail on the unchanged tree have no row."""
         shutil.rmtree(NOTES, ignore_errors=True)
         NOTES.mkdir(parents=True)
-        # Children of tests about privileges run as another user, and must be able to write here.
+        # Children of tests about privileges run as another user, and must be able to write into this folder.
         NOTES.chmod(0o777)
         listed = ((program, name) for program in self.programs.places for name in names_of(self.programs, program))
         tests = [Test(*row, 0) for row in listed if row not in known]

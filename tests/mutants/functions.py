@@ -10,8 +10,8 @@ TEXTS = re.compile(
     re.S,
 )
 NAMED = re.compile(r"\bfn\s+\$?\w+")
-# Words before a function that is evaluated at compile time, or that consists of machine code, so that no call can be
-# inserted.
+# Words before a function that is evaluated at compile time, or that consists of machine code. No call can be inserted
+# into such a function.
 NO_CALLS = re.compile(r"\bconst\b|\bnaked\b")
 PAIRS = {"(": 1, "[": 1, ")": -1, "]": -1}
 
@@ -23,12 +23,12 @@ class Function:
     first: int
     last: int
     body: int
-    # `True` if a call can be inserted at that offset.
+    # `True` if a call can be inserted at the offset after the brace.
     open: bool
 
 
 def blank(text):
-    """Returns the text with blanks in place of comments, strings and characters. Line numbers stay the same."""
+    """Returns the text with blanks in place of comments, strings and characters. Line numbers do not change."""
     return TEXTS.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
 
 
@@ -56,7 +56,7 @@ def end_of_item(text, offset):
 
 
 def _body(plain, offset):
-    """Returns the offset of the opening brace of a declaration's body, or None without a body."""
+    """Returns the offset of the opening brace of a declaration's body, or None if there is no body."""
     depth = 0
     for at in range(offset, len(plain)):
         depth += PAIRS.get(plain[at], 0)
@@ -76,6 +76,6 @@ def _closing(plain, begin):
 
 
 def innermost(functions, line):
-    """Returns the index of the innermost function that contains the line, or None outside of all functions."""
+    """Returns the index of the innermost function that contains the line, or None if the line is outside of all functions."""
     holding = [place for place, each in enumerate(functions) if each.first <= line <= each.last]
     return max(holding, key=lambda place: functions[place].first, default=None)

@@ -1,4 +1,4 @@
-"""Finds possible mutants, each of which changes one line of one file of the loader."""
+"""Finds possible mutants. Each mutant changes a line in a file of the loader."""
 
 import re
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from pathlib import Path
 import functions
 import tree
 
-# Pattern of paths whose code is not shipped: tests, and their helpers.
+# Pattern of paths whose code is not shipped: tests, and code that tests use.
 CASES = re.compile(r"(^|/)(tests|testing|\w+_tests|scratch)(/|\.rs$)")
 # Attribute of a module, function or declaration that exists only in tests.
 OF_TESTS = re.compile(r"#\[cfg\((?:all\()?test\b.*\]")
-# Beginnings of lines that are not mutated. Assertions and hints for the compiler have no effect if their conditions
-# hold.
+# Beginnings of lines that are not mutated. Assertions and hints for the compiler have no effect if their conditions are
+# true.
 UNSEEN = ("use ", "#", "//", "assert", "debug_assert", "core::hint::")
 # Parts of lines that are not mutated, in addition to comments and texts.
 ATTRIBUTE = re.compile(r"#!?\[.*\]")
@@ -25,7 +25,7 @@ DEFAULTS = (
     (re.compile(r"(?:usize|isize|[ui]\d+)$"), ("0",)),
     (re.compile(r"VkResult$"), ("VkResult::VK_SUCCESS", "VkResult::VK_ERROR_INITIALIZATION_FAILED")),
 )
-# Pattern of code that reserves space. No test can detect space for one more element.
+# Pattern of code that reserves space. No test can detect additional space for an element.
 ROOM = re.compile(r"\.try_(?:exact_)?room\(.*\)|try_(?:with_capacity|reserve|reserve_exact)\(.*\)|^const USUAL_\w+: usize = \d+;")
 # Pattern of a call or assignment on a separate line. A line that begins with one of these words is neither.
 STATEMENT = re.compile(r"^\s+(?!let |return|break|continue|use |pub |const |static |type |else|fn )[\w*&(].*;$")
@@ -51,7 +51,7 @@ class Mutant:
 
 
 def changes(line, plain):
-    """Returns all changes of one line, each with its kind and the new line. `plain` is the line with blanks in the parts that must not
+    """Returns all changes of a line, each with its kind and the new line. `plain` is the line with blanks in the parts that must not
     change."""
     for kind, swaps in SWAPS.items():
         for old, new in swaps.items():
@@ -98,7 +98,7 @@ def lines_of_tests(text):
 
 
 def mutants_of(root, file):
-    """Returns all mutants of one file without its test code."""
+    """Returns all mutants of a file without its test code."""
     found = []
     text = (Path(root) / file).read_text()
     plain = ATTRIBUTE.sub(lambda found: " " * len(found[0]), functions.blank(text))

@@ -13,7 +13,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 const FOLDER: &[u8] = b"@FOLDER@/";
 const FUNCTIONS: usize = @FUNCTIONS@;
 
-// This declaration replaces the bindings of the C library, which not every crate has.
+// This declaration replaces the bindings of the C library, because not every crate has these bindings.
 unsafe extern "C" {
     fn syscall(number: c_long, ...) -> c_long;
     fn __errno_location() -> *mut c_int;
@@ -70,7 +70,7 @@ fn map() -> *mut u8 {
     let [open, read, close, map] = CALLS;
     let mut arguments = [0; 4096];
     let mut path = [0; 1024];
-    // SAFETY: the paths end with a NUL, and the buffer has space for all requested bytes. The system chooses the place of the mapping.
+    // SAFETY: the paths end with a NUL, and the buffer has space for all requested bytes. The system chooses the address of the mapping.
     unsafe {
         let file = syscall(open, HERE, c"/proc/self/cmdline".as_ptr(), READING, 0);
         let length = syscall(read, file, arguments.as_mut_ptr(), arguments.len());

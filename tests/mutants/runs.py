@@ -1,4 +1,4 @@
-"""Runs tests by their names, and finds failures that are repeatable."""
+"""Runs tests by their names, and finds failures that occur again."""
 
 import os
 import re
@@ -9,11 +9,10 @@ from dataclasses import dataclass
 
 import cases
 
-# Upper bound on the address space of a test, which ends a mutant that allocates without end. Sanitizers and lavapipe need less than these
-# 16 GiB.
+# Maximum address space of a test. The limit ends a mutant that allocates without end. Sanitizers and lavapipe need less than these 16 GiB.
 SPACE = 16 << 30
 RESULT = re.compile(r"^test (\S+).* \.\.\. (ok|FAILED|ignored)")
-# Shortest time limit for one test, in seconds. A test that runs longer is treated as hanging.
+# Shortest time limit for one test, in seconds. The script stops a test that runs longer.
 SHORTEST_LIMIT = 15
 
 
@@ -29,7 +28,7 @@ class Test:
         return f"{self.program} {self.name}"
 
     def limit(self):
-        """Returns the seconds after which the test is treated as hanging."""
+        """Returns the time limit of the test in seconds."""
         return max(SHORTEST_LIMIT, 10 * self.seconds)
 
 
@@ -42,7 +41,7 @@ class Programs:
 
     def run(self, program, names, limit, seen):
         """Runs these tests of a program until one fails. Calls `seen` with the name of each test that passes. Returns the name of the
-        failed test, "" if the process ended in another way or too late, or None if all tests passed."""
+        failed test, "" if the process ended without a failed test or too late, or None if all tests passed."""
         path, folder = self.places[program]
         process = cases.start(
             [path, "--exact", *names],
@@ -75,7 +74,7 @@ class Programs:
 
     def first_failure(self, tests):
         """Returns the first test that fails. The tests of each program run in one process. If this process ends without the name of a
-        failed test, the tests run one by one."""
+        failed test, each test runs in a separate process."""
         for program in dict.fromkeys(test.program for test in tests):
             waiting = {test.name: test for test in tests if test.program == program}
             limit = SHORTEST_LIMIT + 5 * sum(test.seconds for test in waiting.values())
@@ -97,7 +96,7 @@ def limited():
 
 
 class Flakes:
-    """Record of unreliable tests, which failed once without a cause."""
+    """Record of unreliable tests. Such a test failed once without a cause."""
 
     def __init__(self):
         self.lock = threading.Lock()

@@ -30,13 +30,13 @@ def take_source():
 
 
 def source():
-    """Returns the names of the files in SOURCE, sorted."""
+    """Returns the names of the files in SOURCE in alphabetical order."""
     return sorted(str(path.relative_to(SOURCE)) for path in SOURCE.rglob("*") if path.is_file())
 
 
 def copy(files, folder):
-    """Changes a folder so that it contains exactly these files. Unchanged files keep their times, so that cargo does not build them
-    again."""
+    """Changes a folder so that it contains exactly these files. The modification times of unchanged files do not change, so that cargo
+    does not build them again."""
     for name, content in files.items():
         write(folder / name, content)
     for path in folder.rglob("*"):
@@ -45,7 +45,7 @@ def copy(files, folder):
 
 
 def write(path, content):
-    """Writes a file if its content differs."""
+    """Writes a file if the content is different."""
     if not path.is_file() or path.read_bytes() != content:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
@@ -127,8 +127,8 @@ class Tree:
     def __init__(self, number):
         self.root = FOLDER / f"tree-{number}"
         self.target = FOLDER / f"target-{number}"
-        # A build without debugging information needs a quarter less time. In addition, the library is then identical for mutants that
-        # compile to the same code.
+        # A build without debugging information needs a quarter less time. Without this information, the library is also identical for
+        # mutants that compile to the same code.
         self.variables = {**os.environ, "CARGO_TARGET_DIR": str(self.target), "CARGO_PROFILE_DEV_DEBUG": "0"}
         self.library = self.target / "debug/libvulkan.so"
         self.restore()
@@ -156,5 +156,5 @@ class Tree:
         return f" {self.root / name}" in self.library.with_suffix(".d").read_text()
 
     def digest(self):
-        """Returns a checksum that distinguishes libraries."""
+        """Returns a checksum of the built library."""
         return hashlib.sha256(self.library.read_bytes()).digest()

@@ -1,4 +1,4 @@
-/* Lists devices repeatedly: for each line on standard input, this program creates an instance, lists its devices, and
+/* Lists devices repeatedly. For each line on standard input, this program creates an instance, lists its devices, and
  * destroys the instance. The program prints `devices N` or `none RESULT`, and a line for each device. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* A table of the commands that the test programs call. The linker fills the table of hello.c, and vkGetInstanceProcAddr that of dlopen.c.
- * The rest of the work is the same in both programs. */
+/* A table of the commands that the test programs call. The linker fills the table of hello.c, and dlopen.c fills its
+ * table with vkGetInstanceProcAddr. All other work is the same in both programs. */
 #ifndef API_H
 #define API_H
 

@@ -1,4 +1,5 @@
-/* Measures vkCreateInstance and vkDestroyInstance: for each round, prints a line with the nanoseconds of a pair of calls. */
+/* Measures vkCreateInstance and vkDestroyInstance. For each round, the program prints a line with the nanoseconds of
+ * a pair of calls. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

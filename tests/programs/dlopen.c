@@ -1,4 +1,4 @@
-/* Opens the library at run time and looks up every command through vkGetInstanceProcAddr, as game engines do. With the
+/* Opens the library at run time and looks up every command through vkGetInstanceProcAddr, like game engines. With the
  * argument `device`, the commands of a device come from vkGetDeviceProcAddr and use no trampoline. With `again`, the
  * program unloads the library and repeats all steps. `mock` says that the devices execute nothing. */
 #include "tour.h"
@@ -8,7 +8,7 @@
 
 static PFN_vkGetInstanceProcAddr get_instance_proc_addr;
 
-/* Looks up one command. If the command is missing, the enclosing function returns its name. */
+/* Looks up a command. If the command is missing, the enclosing function returns its name. */
 #define FETCH(name, from)                                                                                              \
     if (!(api->name = (PFN_##name)(from)))                                                                             \
         return #name;

@@ -1,6 +1,6 @@
 /* Computes and draws without a window on every device. A compute shader squares numbers, and a graphics pipeline draws
- * a triangle into an image. Prints a line for each device. The exit status is 0 if there was a device and all results
- * were right. */
+ * a triangle into an image. Prints a line for each device. The exit status is 0 if there is a device and all results
+ * are correct. */
 #include "gpu_shaders.h"
 #include <stdbool.h>
 #include <stdio.h>
@@ -157,7 +157,7 @@ static VkPipelineShaderStageCreateInfo shader(
     return made;
 }
 
-/* Returns the number of values that differ from those that the compute shader should write. */
+/* Returns the number of values that are different from the expected values. */
 static uint32_t compute(const struct gpu *gpu) {
     const VkDescriptorSetLayoutBinding binding = {
         .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,

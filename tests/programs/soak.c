@@ -1,10 +1,10 @@
 /* soak THREADS ROUNDS [devices]: each of THREADS threads creates and destroys an instance ROUNDS times. With `devices`,
- * each thread also lists the physical devices, and creates and destroys a logical device on the first. All threads
- * begin at the same time.
+ * each thread also lists the physical devices, and creates and destroys a logical device on the first physical device.
+ * All threads begin at the same time.
  *
- * Without `devices`, VK_ERROR_INCOMPATIBLE_DRIVER is treated as a success, because the loader has searched for layers
- * and drivers before it. The exit status is 0 on success, 1 if a call failed, which standard error then names, and 2
- * for wrong arguments. */
+ * Without `devices`, VK_ERROR_INCOMPATIBLE_DRIVER is a success too, because the loader searches for layers and drivers
+ * before it returns this error. The exit status is 0 on success, 1 if a call failed, and 2 for wrong arguments.
+ * Standard error names the failed call. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -72,7 +72,7 @@ static bool use_instance(void) {
     return bad;
 }
 
-/* Runs the rounds of one thread. Returns a null pointer if all calls succeeded. */
+/* Runs the rounds of a thread. Returns a null pointer if all calls succeeded. */
 static void *one_thread(void *unused) {
     (void)unused;
     pthread_barrier_wait(&soak.begin);

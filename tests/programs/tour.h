@@ -1,4 +1,5 @@
-/* The work that hello.c and dlopen.c share: they list layers and drivers, then work on every device. */
+/* The work that hello.c and dlopen.c share. Both programs list layers and drivers, and then do the work on every
+ * device. */
 #ifndef TOUR_H
 #define TOUR_H
 
@@ -8,11 +9,11 @@
 struct loading {
     load_instance instance; /* required */
     load_device device;     /* NULL if the commands of the instance serve all devices */
-    bool mock;              /* `true` if the devices execute nothing, so that nothing can be read back */
+    bool mock;              /* `true` if the devices execute nothing, so the program cannot read results back */
 };
 
-/* Prints the loader, its layers, drivers and devices, and works on each device. Returns 0 if there was a device and all devices worked,
- * else 1. */
+/* Prints the loader, its layers, drivers and devices, and does the work on each device. Returns 0 if there is a device
+ * and the work succeeds on all devices, and 1 otherwise. */
 int tour(struct api *api, const struct loading *loading);
 
 #endif

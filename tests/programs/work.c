@@ -20,7 +20,7 @@ struct job {
     struct work work;
 };
 
-/* Calls one command of the table. If the command fails, the enclosing function returns `false`. */
+/* Calls a command of the table. If the command fails, the enclosing function returns `false`. */
 #define TRY(job, command, ...)                                                                                         \
     do {                                                                                                               \
         (job)->work.step = #command;                                                                                   \
@@ -68,7 +68,7 @@ static bool create_device(struct job *job, load_device load) {
     return job->queue ? true : give_up(job, "vkGetDeviceQueue", VK_ERROR_INITIALIZATION_FAILED);
 }
 
-/* Returns the first host-visible memory type among those allowed, or -1. */
+/* Returns the first host-visible memory type that is allowed, or -1. */
 static int host_visible(const VkPhysicalDeviceMemoryProperties *memory, uint32_t allowed, bool *coherent) {
     for (uint32_t type = 0; type < memory->memoryTypeCount; type++) {
         const VkMemoryPropertyFlags flags = memory->memoryTypes[type].propertyFlags;

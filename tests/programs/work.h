@@ -1,4 +1,4 @@
-/* A piece of real work on one device: the device fills a buffer, and the program reads the buffer back. */
+/* Work on a real device: the device fills a buffer, and the program reads the buffer back. */
 #ifndef WORK_H
 #define WORK_H
 
@@ -15,7 +15,7 @@ struct work {
 };
 
 /* Looks up the commands of a device and puts them into the table. Returns the name of the first missing command, or
- * NULL. The pointer to a function of this type may be NULL. */
+ * NULL. A pointer of this type can be NULL. */
 typedef const char *(*load_device)(struct api *api, VkDevice device);
 
 /* Creates a device, works on it, and destroys it with all its objects. With a mock driver, `read_back` must be `false`,

@@ -1,4 +1,4 @@
-"""Tests the library with real programs, a real driver and real layers, and compares it with the system's own loader."""
+"""Tests the library with real programs, a real driver and real layers, and compares it with the installed loader of the system."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Tests of `make build`: it keeps the flags of a packager, and puts its output into the folder that `make install` reads."""
+"""Tests of `make build`: the build uses the flags of a packager, and puts its output into the folder that `make install` reads."""
 
 import os
 
@@ -56,7 +56,7 @@ def build(folder, cargo, **variables):
 
 
 def flags():
-    """MAPPED=1 replaces paths, and keeps the flags from each source that cargo reads."""
+    """MAPPED=1 replaces paths. The build also uses the flags from each source that cargo reads."""
     folder, cargo = project()
     host = next(line.split()[1] for line in run([tool("rustc"), "-vV"], HANG).splitlines() if line.startswith("host:"))
     configuration = folder / ".cargo/config.toml"

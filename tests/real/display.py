@@ -1,6 +1,6 @@
 """Display servers without a screen for X11 and Wayland, and pictures of the X11 display.
 
-Xvfb keeps its picture in a file that can be read at any moment, so that a short run of a program leaves many pictures.
+Xvfb stores its picture in a file that can be read at every moment, so the test can read many pictures during a short run of a program.
 """
 
 import os
@@ -48,7 +48,7 @@ class Display:
 
 
 class Compositor:
-    """Running Weston without a screen, for use in a `with` statement. It has no pictures."""
+    """Running Weston without a screen, for use in a `with` statement. This server has no pictures."""
 
     def __enter__(self):
         folder = scratch("wayland")
@@ -97,7 +97,7 @@ class Picture:
         return count
 
     def write_png(self, path):
-        """Saves the picture for people."""
+        """Saves the picture as a file for people."""
 
         def chunk(kind, data):
             return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

@@ -26,7 +26,7 @@ def make(verb, status=0, **variables):
     environment = {**os.environ, "VKL_LIBRARY": str(loader.ours())}
     for inherited in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "DESTDIR", "PREFIX", "LIBDIR", "LIBMODE", "ZSHDIR", "LIBRARY_ONLY", "UNITS", "UNITDIR", "RULESDIR", "CATALOGUE", "CARGO_BUILD_TARGET"):
         environment.pop(inherited, None)
-    # An earlier build may have left pages beside the library.
+    # Pages of an earlier build can be next to the library.
     environment["PAGES"] = "no"
     return run([tool("make"), "--silent", "-C", ROOT, verb, *assignments], HANG, status=status, env=environment)
 
@@ -157,7 +157,7 @@ def expected_modes(folder, library):
 
 
 def modes():
-    """Files and pages for a named target are installed, and all users can read them with any umask. Uninstall removes all of them."""
+    """Files and pages for a named target are installed, and all users can read them with any umask. Uninstall removes all these files."""
     target = fake_build("some-target")
     for variables, folder, library in [
         ({"LIBMODE": "755"}, "zsh/site-functions", 0o755),
@@ -187,7 +187,7 @@ def modes():
 
 
 def uninstall_spares_others():
-    """Uninstall keeps files that another loader has replaced: a link, and the files for building programs."""
+    """Uninstall does not remove files that another loader has replaced: a link, and the files for building programs."""
     prefix = installed()
     link = prefix / "lib/libvulkan.so.1"
     link.unlink()
@@ -200,8 +200,8 @@ def uninstall_spares_others():
 
 
 def apple():
-    """A macOS library is installed under its own names and as a framework (APP-1). The test uses a file that has only the first bytes of
-    a library."""
+    """A macOS library is installed under the names for macOS and as a framework (APP-1). The test uses a file that has only the first
+    bytes of a library."""
     folder = scratch("apple")
     library = folder / "libvulkan.dylib"
     library.write_bytes(b"\xcf\xfa\xed\xfe" + bytes(28))
@@ -243,7 +243,7 @@ def run_consumer(program, library_folder):
 
 
 def pkg_config(prefix=None):
-    """Flags from vulkan.pc build a program that runs on the installed library."""
+    """A program that is built with the flags from vulkan.pc runs on the installed library."""
     prefix = prefix or installed()
     environment = {**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")}
 
@@ -271,7 +271,7 @@ SIGNS = "R&D | it's 100% (new) * @VERSION@"
 
 
 def signs():
-    """With a prefix that contains blanks and signs, all files are installed and programs build with them."""
+    """With a prefix that contains blanks and special characters, all files are installed, and programs can be built with them."""
     prefix = scratch("signs") / SIGNS
     make("install", PREFIX=prefix, LIBDIR="lib & more")
     folder = prefix / "lib & more"
@@ -283,7 +283,7 @@ def signs():
     prefix = scratch("signs") / "R&D | it's (new)"
     make("install", PREFIX=prefix)
     pkg_config(prefix)
-    # The prefix has fewer special characters, because the makefiles of CMake support fewer.
+    # The prefix has fewer special characters, because the makefiles of CMake support fewer special characters.
     prefix = scratch("signs") / "R&D it's new"
     make("install", PREFIX=prefix)
     build, _ = configure(prefix, "VulkanLoader CONFIG", "Vulkan::Loader")
@@ -292,7 +292,7 @@ def signs():
 
 
 def refused_signs():
-    """A path that vulkan.pc cannot express is refused before anything is written."""
+    """If vulkan.pc cannot express a path, the installation stops before it writes a file."""
     for sign in '"\\`#;\n$':
         folder = scratch("refused")
         for name in ("PREFIX", "LIBDIR"):

@@ -1,4 +1,5 @@
-"""Tests widely used layers, each alone and all together. vkcube and vulkaninfo must behave as with the other loader."""
+"""Tests widely used layers, first separately and then together. vkcube and vulkaninfo must behave in the same way as with the other
+loader."""
 
 import re
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ MANIFESTS = Path("/usr/share/vulkan")
 QUIET = {"NODEVICE_SELECT": "1"}
 # Part of vkcube's window in which vkcube itself draws nothing: left, top, right, bottom.
 CORNER = (vkcube.EDGE, vkcube.EDGE, vkcube.EDGE + 200, vkcube.EDGE + 40)
-# Upper bound on the colours of an area in which nothing was drawn, and the number of further runs.
+# Maximum number of colours of an area in which no program draws, and the number of additional runs.
 FEW, TRIES = 10, 3
 # Pattern of handles and addresses, which differ between runs.
 ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
@@ -39,8 +40,8 @@ class Layer:
             raise Skip(f"{self.manifest} is not installed ({self.source})")
 
 
-# The list does not have VK_LAYER_INTEL_nullhw, which Debian has too. That layer is only for Intel's driver, and crashes on lavapipe with
-# both loaders.
+# VK_LAYER_INTEL_nullhw, which Debian has too, is not in the list. This layer is only for Intel's driver, and crashes on lavapipe with both
+# loaders.
 LAYERS = (
     Layer(
         "VK_LAYER_KHRONOS_validation",
@@ -61,7 +62,7 @@ LAYERS = (
         "libMangoHud",
         explicit=False,
         draws=True,
-        # The messages of MangoHud contain the time, so they are off. A configuration here replaces the user's.
+        # The messages of MangoHud contain the time, so the test disables them. This configuration replaces the user's configuration.
         variables={"MANGOHUD": "1", "MANGOHUD_LOG_LEVEL": "off", "MANGOHUD_CONFIG": "fps,frame_timing,engine_version"},
     ),
     Layer(
@@ -90,7 +91,7 @@ def colours(run):
 
 
 def most_colours(run, library, variables):
-    """Returns the largest number of colours in several runs. On a busy machine, pictures may precede the layer's drawing."""
+    """Returns the largest number of colours in several runs. On a busy machine, the test can read a picture before the layer draws."""
     count = colours(run)
     for _ in range(TRIES):
         if count > FEW:
@@ -124,13 +125,13 @@ def on_vulkaninfo(layers):
     ours, theirs = vulkaninfo.outputs(**variables_of(layers))
     expect("llvmpipe" in ours and len(ours.splitlines()) > 1000, ours[-2000:])
     vulkaninfo.compare(ours, theirs)
-    # vulkaninfo asks for the newest version, so the loader warns that each of these layers is older.
+    # vulkaninfo requests the newest version, so the loader warns that each of these layers is older.
     silent = [layer.name for layer in layers if f"Layer {layer.name} uses API version" not in ours]
     expect(not silent, f"nothing shows that {silent} worked")
 
 
 def alone(check, layer):
-    """Returns a case with one layer."""
+    """Returns a case with a single layer."""
 
     def case():
         layer.require()
@@ -140,7 +141,7 @@ def alone(check, layer):
 
 
 def stacked(check):
-    """Returns a case with all installed layers, of which there must be at least four."""
+    """Returns a case with all installed layers. At least four layers must be installed."""
 
     def case():
         installed = [layer for layer in LAYERS if (MANIFESTS / layer.manifest).exists()]

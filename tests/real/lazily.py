@@ -19,7 +19,8 @@ _made = {}
 
 
 def environments():
-    """Returns the variables without and with the policy. Both use one catalogue of the installed drivers, which the first call makes."""
+    """Returns the variables without the policy and the variables with it. Both use the same catalogue of the installed drivers, which
+    the first call makes."""
     if not _made:
         plain = loader.environment(loader.ours(), XDG_CACHE_HOME=scratch("caches"), VK_LOADER_CATALOGUE="on", NODEVICE_SELECT="1")
         update = [setting("VKL_VKLOADER"), "catalogue", "update", "--user", "--library", loader.ours()]
@@ -39,7 +40,7 @@ def printed(command, environment, **variables):
 
 
 def same(command, contains, **variables):
-    """Fails unless a program prints the same text with and without the policy, and the text contains `contains`."""
+    """Fails if the output of a program is different with and without the policy, or does not contain `contains`."""
     plain, lazy = (printed(command, environment, **variables) for environment in environments())
     expect(contains in plain, plain[-3000:])
     differing = [sign + line for sign, line in vulkaninfo.differences(plain.splitlines(), lazy.splitlines())]
@@ -47,7 +48,7 @@ def same(command, contains, **variables):
 
 
 def on(name, *arguments, contains="llvmpipe", **variables):
-    """Returns a case: runs one of the project's own programs, or an installed one."""
+    """Returns a case that runs a program of this project or an installed program."""
 
     def case():
         own = setting("VKL_PROGRAMS") / name

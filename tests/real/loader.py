@@ -1,4 +1,4 @@
-"""The two loaders, and environments in which a program finds one of them, without settings of the developer."""
+"""Finds the two loaders, and creates environments in which a program finds one of them, without settings of the developer."""
 
 import os
 import re
@@ -17,7 +17,7 @@ def ours():
 
 
 def peer():
-    """Returns the system's own loader."""
+    """Returns the installed loader of the system."""
     return setting("VKL_PEER_LIBRARY")
 
 
@@ -51,7 +51,7 @@ def mapped(pid):
 
 
 def check_mapped(files, library, layer=None):
-    """Fails unless exactly this library, no other loader, and the layer were mapped."""
+    """Fails unless the process has mapped this library and the layer, and no other loader."""
     loaders = {file for file in files if "/libvulkan.so" in file or Path(file) == library.resolve()}
     if loaders != {str(library.resolve())}:
         raise Failure(f"the program ran on {sorted(loaders) or 'no loader'}, not on {library.resolve()}")

@@ -31,12 +31,12 @@ def overlay():
     head = [word.strip() for word in lines[0].split(",")] if lines else []
     expect("frame" in head, f"the overlay's figures are {lines}")
     frames = sum(int(line.split(",")[head.index("frame")]) for line in lines[1:])
-    # The last interval is not over when vkcube ends.
+    # vkcube ends before the last interval is complete.
     expect(vkcube.FRAMES // 2 < frames <= vkcube.FRAMES, f"the overlay saw {frames} frames: {lines}")
 
 
 def overlay_draws():
-    """The text of the overlay covers the cube's background in a corner in which vkcube draws nothing."""
+    """The text of the overlay hides the cube's background in a corner in which vkcube draws nothing."""
     require("explicit_layer.d/VkLayer_MESA_overlay.json")
     corner = (vkcube.EDGE, vkcube.EDGE, vkcube.EDGE + 200, vkcube.EDGE + 40)
 
@@ -64,7 +64,7 @@ def device_select():
 
 
 def device_select_disabled():
-    """The layer's disable variable prevents the list."""
+    """The layer's disable variable prevents the output of the list."""
     require("implicit_layer.d/VkLayer_MESA_device_select.json")
     variables = {"MESA_VK_DEVICE_SELECT": "list", "NODEVICE_SELECT": "1", "VK_DRIVER_FILES": loader.lavapipe()}
     output = run([tool("vulkaninfo"), "--summary"], 60, env=loader.environment(loader.ours(), **variables))

@@ -1,4 +1,4 @@
-"""Tests MangoHud above and below vkBasalt. The order determines whether effects change the text of the overlay."""
+"""Tests both orders of MangoHud and vkBasalt. The order determines whether effects change the text of the overlay."""
 
 import os
 from pathlib import Path
@@ -11,7 +11,7 @@ from cases import Skip, expect, scratch
 OVERLAY, EFFECTS = "VK_LAYER_MANGOHUD_overlay", "VK_LAYER_VKBASALT_post_processing"
 MANIFEST = layers.MANIFESTS / "implicit_layer.d/vkBasalt.json"
 MANGOHUD = next(layer for layer in layers.LAYERS if layer.name == OVERLAY)
-# Table of colours that keeps only red.
+# Table of colours that removes all colours except red.
 RED = "LUT_3D_SIZE 2\n" + "".join(f"{red} 0 0\n" for _ in range(4) for red in (0, 1))
 
 
@@ -33,13 +33,13 @@ def is_red(colour):
 
 
 def others(picture):
-    """Returns the number of pixels of the window with green or blue."""
+    """Returns the number of pixels of the window that contain green or blue."""
     near, far = vkcube.EDGE, vkcube.EDGE + vkcube.SIDE
     return sum(count for colour, count in picture.colours(near, near, far, far).items() if not is_red(colour))
 
 
 def drawn(order):
-    """Returns the last picture of a run that shows the overlay, and the number of its pixels with green or blue."""
+    """Returns the last picture of a run that shows the overlay, and the number of pixels that contain green or blue."""
     settings = variables()
     for _ in range(layers.TRIES):
         run = vkcube.Run(loader.ours(), VK_LOADER_LAYERS_ORDER=order, VK_LOADER_DEBUG="layer", **settings)
@@ -57,8 +57,8 @@ def drawn(order):
 
 
 def compared():
-    """An overlay that is drawn before the effects becomes red like the rest of the picture. One that is drawn after the effects keeps
-    its colours."""
+    """If the overlay is drawn before the effects, it becomes red like the other parts of the picture. If the overlay is drawn after the
+    effects, its colours do not change."""
     above, changed = drawn(f"{OVERLAY}>{EFFECTS}")
     below, kept = drawn(f"{EFFECTS}>{OVERLAY}")
     expect(above == [OVERLAY, EFFECTS] and below == [EFFECTS, OVERLAY], f"{above} {below}")

@@ -16,7 +16,7 @@ def work(arguments, **variables):
 
 
 def version():
-    """Returns the version that the library under test must report. Other loaders report their own."""
+    """Returns the version that the library under test must report. Other loaders report different versions."""
     return re.search(r'^header = "(.*)"', (ROOT / "registry/pin.toml").read_text(), re.MULTILINE)[1]
 
 
@@ -33,7 +33,7 @@ def on_lavapipe(*arguments, **variables):
 
 
 def reported_version():
-    """Every program receives the version of the registry from which the library was generated."""
+    """Every program reports the version of the registry from which the library was generated."""
     for program in ("hello", "dlopen", "ash-client"):
         output = work([program], VK_DRIVER_FILES=loader.lavapipe())
         expect(f"Vulkan loader {version()}\n" in output, f"{program} was not told {version()}:\n{output}")
@@ -51,7 +51,7 @@ def on_mock(*arguments):
 
 
 def on_all_installed():
-    """Without variables, the drivers of the system are found, some of which have no device here."""
+    """Without variables, the loader finds the drivers of the system. Some of these drivers have no device on this machine."""
     output = work(["hello"])
     found = re.search(r"Drivers found: (\d+)", output)
     installed = list(loader.DRIVERS.glob("*.json"))
@@ -60,7 +60,7 @@ def on_all_installed():
 
 
 def no_driver():
-    """Without a driver, the loader reports this and the program ends normally."""
+    """Without a driver, the loader reports the missing driver, and the program ends normally."""
     program = setting("VKL_PROGRAMS") / "hello"
     environment = loader.environment(loader.ours(), VK_DRIVER_FILES="/nonexistent.json")
     output = run([program], HANG, status=1, env=environment)
@@ -68,7 +68,7 @@ def no_driver():
 
 
 def shaders(**variables):
-    """Returns a case: the numbers of a compute shader and a triangle that is drawn without a display are right."""
+    """Returns a case: the numbers of a compute shader, and a triangle that is drawn without a display, are correct."""
 
     def case():
         output = work(["gpu"], VK_DRIVER_FILES=loader.lavapipe(), **variables)

@@ -14,7 +14,7 @@ NAME = "it's a tree"
 
 
 def shown(path, first, last):
-    """Returns the indented lines of a document, from the line that begins with one text to the line that contains another."""
+    """Returns the indented lines of a document. The first line begins with a text, and the last line contains another text."""
     lines = (ROOT / path).read_text().splitlines()
     start = next((number for number, line in enumerate(lines) if line.startswith(f"    {first}")), None)
     expect(start is not None, f"{path} shows no `{first}`")
@@ -37,7 +37,7 @@ def without_installing(path):
     return case
 
 
-# Program in place of cargo, because everything is already built, including the generator.
+# Program that replaces cargo, because all programs are already built, including the generator.
 CARGO = """#!/bin/sh
 [ "$1" != --version ] || echo "cargo 1.999.0"
 [ "$1" = run ] || exit 0
@@ -102,7 +102,7 @@ def make_bench():
     expect("vkCmdDraw" in output, output)
 
 
-# Program in place of cargo, if everything is already built.
+# Program that replaces cargo, if all programs are already built.
 BUILT = """#!/bin/sh
 [ "$1" != --version ] || echo "cargo 1.999.0"
 """
@@ -117,7 +117,7 @@ def recipe(language):
 
 
 def packager():
-    """Returns the environment of a packager for whom cargo has built everything."""
+    """Returns the environment of a packager. Cargo has built all programs."""
     target = installed.fake_build("")
     (target / "tools").mkdir()
     for name in installed.PROGRAMS:

@@ -15,7 +15,7 @@ from display import Compositor, Display
 FRAMES = 100
 # Distance of vkcube's window from the corner of the display, and width and height of the window, in pixels.
 EDGE, SIDE = 100, 500
-# Beginning of vkcube's line about the chosen driver. Every other line is a message.
+# Beginning of vkcube's line about the chosen driver. Every other line of vkcube is a message.
 EXPECTED = ("Selected GPU ",)
 
 
@@ -37,7 +37,7 @@ class Run:
         expect(self.status == status, f"{program} ended with status {self.status}\n{self.output[-3000:]}")
 
     def messages(self):
-        """Returns the lines that vkcube does not print in a run without errors."""
+        """Returns the lines of the output that vkcube does not print in a run without errors."""
         return [line for line in self.output.splitlines() if line.strip() and not line.startswith(EXPECTED)]
 
 
@@ -52,7 +52,7 @@ def watch(process, display):
         mapped |= loader.mapped(process.pid)
         picture = display.picture()
         if picture and (not pictures or pictures[-1].pixels != picture.pixels):
-            # Only the first twenty and the last forty pictures stay in the list.
+            # The list contains only the first twenty and the last forty pictures.
             pictures[20:] = pictures[21:] if len(pictures) > 60 else pictures[20:]
             pictures.append(picture)
         time.sleep(0.002)
@@ -76,7 +76,7 @@ def shows_cube(picture):
 
 
 def check_cube(run, name):
-    """Fails unless at least two pictures show the cube, with different rotations. Saves one of them for people."""
+    """Fails unless at least two pictures show the cube, with different rotations. Saves one of these pictures for people."""
     cubes = [picture for picture in run.pictures if shows_cube(picture)]
     expect(len(cubes) > 1, f"{len(cubes)} of {len(run.pictures)} pictures show a cube")
     if "VKL_PICTURES" in os.environ:
@@ -110,7 +110,7 @@ def validated_from_outside():
 
 
 def through_cpp():
-    """vkcubepp, whose calls go through the dispatcher of the C++ headers, draws the cube."""
+    """vkcubepp draws the cube. Its calls use the dispatcher of the C++ headers."""
     run = Run(loader.ours(), "--validate", program="vkcubepp")
     loader.check_mapped(run.mapped, loader.ours(), "libVkLayer_khronos_validation")
     expect(not run.messages(), "\n".join(run.messages()))
@@ -125,8 +125,8 @@ def on_wayland():
 
 
 def validation_speaks():
-    """The layer reports the errors that vkcube makes on request. The silence of the layer in the other cases therefore shows that they
-    have no errors."""
+    """The layer reports the errors that vkcube causes on request. If the layer reports nothing in the other cases, they therefore have
+    no errors."""
     run = Run(loader.ours(), "--validate", "--force_errors", frames=3, status=1)
     expect(any("VUID-VkFenceCreateInfo-sType-sType" in line for line in run.messages()), run.output[-2000:])
 

@@ -1,4 +1,4 @@
-"""Tests that vulkaninfo prints the same with the library and with the system's own loader, except for listed lines."""
+"""Tests that the output of vulkaninfo is the same with the library and with the installed loader of the system, except for listed lines."""
 
 import difflib
 import re
@@ -39,7 +39,7 @@ ALLOWED = []
 
 def differences(before, after):
     """Returns the lines that only one of two texts has at their place: `-` for the first, `+` for the second."""
-    # The heuristic of difflib would ignore frequent lines, such as blank ones, so it is off.
+    # The heuristic of difflib would ignore frequent lines, for example blank lines, so the test disables it.
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
     for kind, first, first_end, second, second_end in matcher.get_opcodes():
         if kind != "equal":
@@ -101,7 +101,7 @@ def json():
 
 
 def list_is_alive():
-    """Every row of the list was used by an earlier case. A difference that no longer exists must be removed from the list."""
+    """An earlier case used every row of the list. A difference that no longer exists must be removed from the list."""
     dead = [f"{row.place}: never needed" for row in ALLOWED if not row.used]
     expect(not dead, "\n".join(dead))
 

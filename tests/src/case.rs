@@ -1,4 +1,4 @@
-//! The function that runs a test, in the test process and in its children, and decides whether the test passed.
+//! Runs a test, in the test process and in its children, and decides whether the test passed.
 
 use std::any::type_name;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -19,7 +19,7 @@ pub fn case<F: FnOnce(&mut Scene)>(body: F) {
     let mut scene = Scene::open(&path);
     if scene.is_child() {
         body(&mut scene);
-        // A child ends with success only in the run for which it was started, and does not reach this line.
+        // A child has a single run, and ends with success in this run. It must not reach this line.
         eprintln!("the case ended without the run this process was started for");
         std::process::exit(120);
     }

@@ -1,8 +1,8 @@
-//! Runs of every test with a driver catalogue, as `VKL_TEST_CATALOGUE` requests. With `current`, the catalogue has the answers that the
-//! drivers of the scene gave to `vkloader`. With `lying`, every entry is wrong. With `lazy`, the drivers have records and stay closed,
-//! unless the test sets the policy itself.
+//! Runs of every test with a driver catalogue, as `VKL_TEST_CATALOGUE` requests. With `current`, the catalogue contains the answers of the
+//! scene's drivers to `vkloader`. With `lying`, every entry is wrong. With `lazy`, the drivers have records and remain closed, unless the
+//! test sets the policy itself.
 //!
-//! `catalogue.txt` lists the tests whose result differs with a catalogue, each with the reason. The listed tests must fail.
+//! `catalogue.txt` lists the tests whose result is different with a catalogue, each with the reason. The listed tests must fail.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use crate::known::{Expected, List};
 use crate::{library, process};
 
-/// Kind of the catalogue that a run of the tests has.
+/// Kind of catalogue in a run of the tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Mode {
     Current,
@@ -68,12 +68,12 @@ pub(crate) struct World<'s> {
     pub(crate) variables: &'s Variables,
     /// Folders with manifests.
     pub(crate) folders: Vec<PathBuf>,
-    /// `true` for a test about drivers that stay closed.
+    /// `true` for a test about drivers that remain closed.
     pub(crate) is_lazy: bool,
 }
 
 /// Returns the variables with which a child uses the catalogue. The list is empty in a run without a catalogue, and for a test about
-/// catalogues themselves. `is_lazy` is `true` for a test about drivers that stay closed.
+/// catalogues themselves. `is_lazy` is `true` for a test about drivers that remain closed.
 pub(crate) fn variables(root: &Path, variables: &Variables, is_lazy: bool) -> Vec<(&'static str, OsString)> {
     let own = ["VK_LOADER_CATALOGUE", "XDG_CACHE_HOME"];
     let Some(mode) = wanted(is_lazy).filter(|_| !own.iter().any(|name| variables.contains_key(OsStr::new(name))))
@@ -130,12 +130,12 @@ pub(crate) fn make(world: &World<'_>) {
         let drivers = known["drivers"].as_array_mut().expect("a list of drivers");
         drivers.iter_mut().for_each(change);
     }
-    // The file keeps its permissions, so only its owner can write it.
+    // The permissions of the file remain unchanged, so only its owner can write it.
     fs::write(&path, catalogue::pack(&known)).expect("it can be written");
 }
 
-/// Makes a link to each folder of the scene in a data folder, because `vkloader` finds drivers only there. The catalogue then has the paths
-/// of the links, which are corrected afterwards.
+/// Makes a link to each folder of the scene in a data folder, because `vkloader` finds drivers only in data folders. The catalogue then
+/// contains the paths of the links, and the harness corrects these paths afterwards.
 fn views(world: &World<'_>) -> Vec<(PathBuf, PathBuf)> {
     let each = |(number, folder): (usize, &PathBuf)| {
         let view = world.root.join(format!("catalogue/view-{number}/vulkan/icd.d"));

@@ -1,4 +1,4 @@
-//! Describes a driver: the mock's configuration, its manifest, and the library file.
+//! Describes a driver: the configuration of the mock, the manifest, and the library file.
 
 use std::fmt::{Display, Write as _};
 
@@ -63,7 +63,7 @@ impl Driver {
         self.line("api_version", version)
     }
 
-    /// Sets the API version in the manifest alone.
+    /// Sets the API version only in the manifest.
     pub fn manifest_api(&mut self, version: &str) -> &mut Self {
         self.manifest.api_version = version.into();
         self
@@ -114,7 +114,7 @@ impl Driver {
         self.line("fail", format_args!("{command} {code} {from} {to}"))
     }
 
-    /// Turns on a switch of the mock driver.
+    /// Enables a switch of the mock driver.
     pub fn flag(&mut self, word: &str) -> &mut Self {
         self.line("flag", word)
     }
@@ -153,7 +153,7 @@ impl Driver {
         self
     }
 
-    /// Sets further members of the manifest's `ICD` object, as JSON text, for example `"library_arch": "32"`.
+    /// Sets additional members of the manifest's `ICD` object, as JSON text, for example `"library_arch": "32"`.
     pub fn manifest_members(&mut self, json: &str) -> &mut Self {
         self.manifest.more = format!(", {json}");
         self
@@ -171,8 +171,8 @@ impl Driver {
         self
     }
 
-    /// Puts the manifest into this folder of the scene, and removes it from `VK_DRIVER_FILES`. The loader must then find it by searching
-    /// the folder.
+    /// Puts the manifest into this folder of the scene, and removes it from `VK_DRIVER_FILES`. The loader must then find the manifest by
+    /// searching the folder.
     pub fn folder(&mut self, folder: &str) -> &mut Self {
         self.folder = folder.into();
         self.unlisted()
@@ -201,7 +201,7 @@ impl Device<'_> {
         self.line("vendor", vendor).line("id", device)
     }
 
-    /// Sets the device's own API version.
+    /// Sets the API version of the device.
     pub fn api(self, version: &str) -> Self {
         self.line("api_version", version)
     }
@@ -211,7 +211,7 @@ impl Device<'_> {
         self.line("extension", format_args!("{name} 1"))
     }
 
-    /// Sets the place on the PCI bus, which `VK_EXT_pci_bus_info` reports.
+    /// Sets the address on the PCI bus, which `VK_EXT_pci_bus_info` reports.
     pub fn pci(self, domain: u32, bus: u32, device: u32, function: u32) -> Self {
         let place = format_args!("{domain} {bus} {device} {function}").to_string();
         self.extension("VK_EXT_pci_bus_info").line("pci", place)

@@ -12,7 +12,7 @@ pub(crate) enum Expected {
     Either(&'static str),
 }
 
-/// Row of a list: `case: reason`, `case?: reason` or `module::*: reason`.
+/// Row of a list in one of the forms `case: reason`, `case?: reason` and `module::*: reason`.
 pub(crate) struct Row<'t, H> {
     /// Conditions in the heading of the row.
     pub(crate) heads: Vec<H>,
@@ -100,7 +100,7 @@ pub(crate) mod tests {
         text.contains(&format!("fn {case}()")) || text.contains(&format!(" {case}:"))
     }
 
-    /// Checks that each row has a reason, and that no test is listed twice under one heading.
+    /// Checks that each row has a reason, and that no heading has two rows for the same test.
     pub(crate) fn is_sound<H: Clone + Ord + Debug>(list: &List<'_, H>) {
         let mut names = Vec::new();
         for row in &list.rows {

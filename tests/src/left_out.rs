@@ -1,6 +1,5 @@
-//! Committed list of the tests that are excluded on Windows, each with the reason: `windows/left_out.txt`.
-//!
-//! An excluded test prints a line, and the program that runs the tests counts these lines.
+//! Committed list of the tests that do not run on Windows, each with the reason: `windows/left_out.txt`. Such a test
+//! prints a line, and the program that runs the tests counts these lines.
 
 /// Returns the reason if this test is excluded on this system.
 pub(crate) fn reason(path: &str) -> Option<&'static str> {

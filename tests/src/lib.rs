@@ -1,5 +1,5 @@
 //! The harness of the behaviour tests. A scene has drivers, manifests and variables. A child process runs in the scene, and loads the
-//! library under test as an application does.
+//! library under test like an application.
 //!
 //! A test is an ordinary test function that calls [`case()`]:
 //!

@@ -26,13 +26,13 @@ pub(crate) fn peer_version() -> Option<Version> {
     })
 }
 
-/// Returns the version of the Khronos loader under test, as text for a child's variable. With this variable, a child need not load the
-/// library to find its version.
+/// Returns the version of the Khronos loader under test, as text for a child's variable. With this variable, a child knows the version
+/// without loading the library.
 pub(crate) fn peer_for_child() -> Option<String> {
     peer_version().map(|version| version.map(|part| part.to_string()).join("."))
 }
 
-/// Reads `major.minor.patch`.
+/// Parses a version of the form `major.minor.patch`.
 pub(crate) fn parse_version(text: &str) -> Option<Version> {
     let parts: Vec<u32> = text.split('.').map(str::parse).collect::<Result<_, _>>().ok()?;
     parts.try_into().ok()
@@ -50,8 +50,8 @@ fn peer_text() -> Option<String> {
     env::var("VKL_PEER").ok().filter(|text| !text.is_empty())
 }
 
-/// Returns the library under test: the file in `VKL_LIBRARY`. The default is the library built beside this program, or the system's own
-/// library in a run on a Khronos loader.
+/// Returns the library under test: the file in `VKL_LIBRARY`. The default is the library built beside this program, or the installed
+/// library of the system in a run on a Khronos loader.
 pub fn under_test() -> PathBuf {
     match env::var_os("VKL_LIBRARY") {
         Some(path) => path.into(),

@@ -61,7 +61,7 @@ impl Outcome {
         self
     }
 
-    /// Checks that the child's closure ran to its end. Objects of drivers may still exist.
+    /// Checks that the child's closure ran to its end. Objects of drivers can still exist.
     #[track_caller]
     pub fn ran(&self) -> &Self {
         assert!(
@@ -87,7 +87,7 @@ impl Outcome {
             "no `{text}` before the abort\n{}",
             self.all()
         );
-        // The output must not have a panic, because a panic in a debug build aborts too.
+        // The output must not contain a panic, because a panic in a debug build aborts the process too.
         assert!(
             !self.stderr.contains("panicked at"),
             "the child did not end by itself\n{}",
@@ -96,7 +96,7 @@ impl Outcome {
         self
     }
 
-    /// Checks that a signal ended the process, whether the loader aborted it or not.
+    /// Checks that a signal ended the process. The signal can come from an abort of the loader.
     #[track_caller]
     pub fn crashed(&self) -> &Self {
         assert!(

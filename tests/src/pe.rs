@@ -5,8 +5,8 @@ pub(crate) fn hide(library: &mut [u8], name: &str) {
     let table = Names::of(library).expect("the library has a table of exports");
     let found = (0..table.count).find(|&index| table.name(library, index) == Some(name.as_bytes()));
     let found = found.unwrap_or_else(|| panic!("the library does not export {name}"));
-    // The entries after the removed one move up: the offsets of their names, with four bytes each, and their ordinals,
-    // with two bytes each.
+    // The entries after the removed entry move up: the offsets of their names, with four bytes each, and their
+    // ordinals, with two bytes each.
     for (start, size) in [(table.names, 4), (table.ordinals, 2)] {
         library.copy_within(
             start + (found + 1) * size..start + table.count * size,
@@ -48,7 +48,7 @@ impl Names {
             ordinals: 0,
             sections: (0..sections).map(section).collect::<Option<_>>()?,
         };
-        // A data directory comes after a header, whose magic number determines the size of addresses.
+        // The data directories follow a header. The header's magic number determines the size of addresses.
         let directories = if number(library, header + 24, 2)? == 0x20b {
             112
         } else {

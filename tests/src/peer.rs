@@ -15,8 +15,8 @@ fn parse(text: &str) -> List<'_, Version> {
     List::parse("peer.txt", text, parse_version)
 }
 
-/// Returns the version whose rows apply to `version`: the newest listed version that is not newer than `version`, or else the oldest listed
-/// one.
+/// Returns the version whose rows apply to `version`: the newest listed version that is not newer than `version`. If all listed versions
+/// are newer, returns the oldest listed version.
 fn nearest(list: &List<'_, Version>, version: Version) -> Version {
     let known = || list.rows.iter().flat_map(|row| row.heads.iter().copied());
     let older = known().filter(|known| *known <= version).max();

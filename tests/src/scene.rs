@@ -23,7 +23,7 @@ const RUN: &str = "LOADER_TESTS_RUN";
 
 /// Scratch folder of a test, with all files that a child finds.
 ///
-/// In a child, the same methods only compute paths, because the files exist already.
+/// In a child, the same methods only return paths, because the files already exist.
 pub struct Scene {
     path: String,
     root: PathBuf,
@@ -45,8 +45,8 @@ pub struct Scene {
 
 /// Waits until the files of a scene are old enough for the scan cache.
 ///
-/// The scan cache stores a file only if the file changed at least two seconds before it was read. Changes of attributes count too, and no
-/// call can set their time, so the test must wait.
+/// The scan cache stores a file only if the file changed at least two seconds before it was read. The time of the last change of attributes
+/// must be old enough too, and no call can set this time, so the test must wait.
 pub fn settle() {
     std::thread::sleep(Duration::from_millis(2100));
 }
@@ -74,7 +74,7 @@ impl Scene {
             Some(root) => root.into(),
             None => {
                 let root = steady::new_folder("vkl");
-                // Messages name files by their real paths, so the scene needs its real path.
+                // Messages contain the real paths of files, so the scene uses its real path.
                 system::own_path(root.canonicalize().expect("a made folder has a real path"))
             }
         };
@@ -99,7 +99,7 @@ impl Scene {
         scene
     }
 
-    /// Sets the variables of every child, so that the loader finds nothing of this machine and logs everything.
+    /// Sets the variables of every child, so that the loader finds no files of this machine and logs all messages.
     fn scrub(&mut self) {
         for (name, folder) in [
             ("HOME", "home"),
@@ -183,7 +183,7 @@ impl Scene {
         self
     }
 
-    /// Removes a variable from the children's environment, also one that a scene sets by itself.
+    /// Removes a variable from the children's environment, also a variable that every scene sets.
     pub fn unset(&mut self, name: &str) -> &mut Self {
         self.variables.insert(name.into(), None);
         self
@@ -210,7 +210,7 @@ impl Scene {
         self
     }
 
-    /// Makes records of the scene's drivers before the first run, so that the drivers can stay closed in the children. Skips the rest of
+    /// Makes records of the scene's drivers before the first run, so that the drivers can remain closed in the children. Skips the rest of
     /// the test if no program can record drivers.
     #[cfg(target_os = "linux")]
     pub fn lazily(&mut self) -> &mut Self {
@@ -240,7 +240,7 @@ impl Scene {
         self.drivers.last_mut().expect("one was just added")
     }
 
-    /// Adds a driver that suits most tests: it has surfaces, debug extensions, and one device `gpu` with a swapchain.
+    /// Adds a driver that is suitable for most tests. It has surfaces, debug extensions, and the device `gpu` with a swapchain.
     pub fn usual_driver(&mut self, name: &str) -> &mut Driver {
         let device = format!("gpu-{name}");
         self.driver(name)
@@ -315,7 +315,7 @@ impl Scene {
             Vk::note(&self.root, "end");
             std::process::exit(0);
         }
-        // This process does not run the closure of this call, so the closure below is never called.
+        // This process does not run the closure of this call, so the next closure is never called.
         self.run(|_| unreachable!("the run with this number has a closure of its own"))
     }
 
@@ -369,7 +369,7 @@ impl Scene {
             .env(ROOT, &self.root)
             .env(RUN, self.runs.to_string())
             .current_dir(&self.root);
-        // The child may be a copy of this program in another folder, in which it cannot find the library.
+        // The child can be a copy of this program in another folder. The copy would not find the library in its folder.
         command.env("VKL_LIBRARY", self.library_of_children());
         if let Some(version) = library::peer_for_child() {
             command.env("VKL_PEER", version);

@@ -6,7 +6,7 @@ use std::panic::resume_unwind;
 /// Reason for skipping a test, as the payload of a panic.
 struct Skipped(&'static str);
 
-/// Ends a test by unwinding. The test is then reported as skipped for this reason.
+/// Ends a test with a panic. The test is then reported as skipped for this reason.
 pub(crate) fn leave(reason: &'static str) -> ! {
     resume_unwind(Box::new(Skipped(reason)))
 }

@@ -82,7 +82,7 @@ fn became_core(before: Option<Version>, after: Option<Version>) -> Option<Change
     Some(Change::new("core", Severity::Concerns, text))
 }
 
-/// Lists the aliases of `here` that `there` lacks, or has with another target.
+/// Lists the aliases of `here` that `there` lacks, or that have another target in `there`.
 fn aliases(here: &View<'_>, there: &View<'_>) -> Vec<Entry> {
     let of_there = |name: &str| there.registry.commands.get(name)?.alias.as_ref();
     let here = here.registry.commands.values();

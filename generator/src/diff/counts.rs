@@ -4,7 +4,7 @@ use super::report::Count;
 use super::view::View;
 use vk_registry::model::{ExtensionKind, Level};
 
-/// Returns counts of commands per level, and of other items.
+/// Returns the numbers of commands for each level, and the numbers of other items.
 pub(super) fn counts(old: &View<'_>, new: &View<'_>) -> Vec<Count> {
     type Counter = fn(&View<'_>) -> usize;
     fn level(view: &View<'_>, level: Level) -> usize {

@@ -1,4 +1,4 @@
-//! Compares enumerations, flags and constants, whose values programs and drivers were compiled with.
+//! Compares enumerations, flags and constants. Programs and drivers were compiled with their values.
 
 use super::report::{Change, Entry, Section, Severity};
 use super::view::{Sides, View};

@@ -76,7 +76,7 @@ const fn word(kind: ExtensionKind) -> &'static str {
     }
 }
 
-/// Returns the reserved names that the other registry does not support at all. Supported names have their own section.
+/// Returns the reserved names that the other registry does not support. Supported names are in a separate section.
 fn names_only<'a>(
     names: impl Iterator<Item = &'a String>,
     supported: &std::collections::BTreeMap<String, Extension>,

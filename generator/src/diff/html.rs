@@ -40,7 +40,7 @@ pub fn html(report: &Report) -> String {
     page
 }
 
-/// Returns the breaking changes, and then the entries that need a decision.
+/// Returns the breaking changes, followed by the entries that need a decision.
 fn urgent(report: &Report) -> String {
     let mut out = String::new();
     for (severity, title) in [

@@ -159,7 +159,7 @@ pub struct Report {
     pub new: String,
     /// All sections, in a fixed order.
     pub sections: Vec<Section>,
-    /// Counts of commands per level, and of other items.
+    /// Numbers of commands for each level, and numbers of other items.
     pub counts: Vec<Count>,
 }
 

@@ -39,7 +39,7 @@ fn kinds<'a>(view: &View<'a>) -> BTreeSet<(&'a str, &'static str)> {
     named.collect()
 }
 
-/// Returns the types that only the first registry has, or that have this kind only there.
+/// Returns the types that only the first registry has, or that have this kind only in the first registry.
 fn only(here: &BTreeSet<(&str, &'static str)>, there: &BTreeSet<(&str, &'static str)>) -> Vec<Entry> {
     let entry = |(name, kind): &(&str, &'static str)| Entry::noted(name, Severity::Concerns, "kind", *kind);
     here.difference(there).map(entry).collect()

@@ -62,7 +62,7 @@ fn tables<'p, 'a>(plan: &'p Plan<'a>) -> [Table<'p, 'a>; 4] {
 
 fn file(table: &Table<'_, '_>) -> File {
     let name = format_ident!("{}", table.name);
-    // Every function that calls into a chain exists, but a driver may lack functions.
+    // Every function of the next layer exists, but a driver can lack functions.
     let (place, kind, number) = match table.place {
         Place::Chain => (
             quote!(Chain),
@@ -109,8 +109,8 @@ fn mandatory<'p, 'a>(plan: &'p Plan<'a>) -> Vec<&'p CommandPlan<'a>> {
     plan.driver_table().filter(|command| command.is_mandatory()).collect()
 }
 
-/// Emits the pairs of commands that share a trampoline. The enabled extensions determine which slot of a pair the
-/// trampoline uses (DRV-159).
+/// Emits the pairs of commands that share a trampoline. The enabled extensions determine the slot that the trampoline
+/// uses (DRV-159).
 fn shared_entries(plan: &Plan<'_>, file: File) -> File {
     let shared = plan
         .instance_table()

@@ -11,13 +11,13 @@ impl Facts {
         Self(format!("{name}\n"))
     }
 
-    /// Adds a value. Further lines of the value are placed below its first line.
+    /// Adds a value. Additional lines of the value are below its first line.
     pub(super) fn add(&mut self, label: &str, value: impl AsRef<str>) {
         let lines: Vec<&str> = value.as_ref().lines().collect();
         self.lines(label, &lines);
     }
 
-    /// Adds a value, or nothing if the value is missing.
+    /// Adds a value. Does nothing if the value is missing.
     pub(super) fn optional(&mut self, label: &str, value: Option<impl AsRef<str>>) {
         if let Some(value) = value {
             self.add(label, value);

@@ -81,7 +81,7 @@ impl<'a> Places<'a> {
         let mut found = Vec::new();
         for file in snapshot::FILES {
             let path = self.options.snapshot.join(file);
-            // If only XML was read, there may be no snapshot. The list of places is then empty.
+            // If the generator read only XML, the snapshot can be missing. The list of places is then empty.
             let text = fs::read_to_string(&path).unwrap_or_default();
             let is_record = |line: &str| !line.starts_with(' ') && line.split(' ').nth(1) == Some(name);
             let records = matching(&text, is_record);
@@ -127,7 +127,8 @@ impl<'a> Places<'a> {
         let folder = self.options.root.join("loader/src");
         let text = fs::read_to_string(folder.join(module).join("mod.rs")).unwrap_or_default();
         let (home, name) = reexport(&text, &body).unwrap_or((module.to_owned(), body));
-        // A module that re-exports everything from another module does not name the body. In that case, the search continues in all files.
+        // If a module re-exports all items of another module, its text does not contain the name of the body. The search then continues in
+        // all files.
         for home in [&*home, ""] {
             if found.len() == 1 {
                 found.extend(self.definitions(&folder, home, module, &name, command));

@@ -32,7 +32,7 @@ mod tests {
     use super::*;
     use quote::quote;
 
-    /// Formats the tokens, and compares the result with `expected` after its first line feed.
+    /// Formats the tokens, and compares the result with `expected` without its first line feed.
     #[track_caller]
     fn assert_items(tokens: TokenStream, expected: &str) {
         assert_eq!(items(tokens), expected.trim_start_matches('\n'));

@@ -1,4 +1,5 @@
-//! Classes of C types by the way in which calls pass them. A class must not change between two headers, so that old binaries keep working.
+//! Classes of C types by the way in which calls pass them. A class must not change between two headers, so that old binaries continue to
+//! work.
 
 use super::reach::resolve;
 use super::types::primitive;

@@ -153,8 +153,8 @@ pub(super) fn command(
     problems.extend(broken.map(|(_, code, text)| Problem::new(code, name, text)));
 }
 
-/// Returns the rules about terminators that answer for drivers without the command. Each rule has `true` if the command breaks it, and the
-/// message for that case.
+/// Returns the rules for terminators that emulate the command for drivers without it. A rule consists of a message, and `true` if the
+/// command breaks the rule.
 fn emulation(plan: &CommandPlan<'_>) -> [(bool, &'static str); 3] {
     let answers = matches!(plan.end, End::Handwritten | End::Shared);
     [

@@ -37,7 +37,7 @@ pub struct Plan<'a> {
     pub registry: &'a Registry,
     /// Exceptions of the policy.
     pub policy: &'a Policy,
-    /// Emitted types, with the form of each.
+    /// Emitted types, with the form of each type.
     pub types: TypePlan<'a>,
     /// Plans of all commands, sorted by name.
     pub commands: Vec<CommandPlan<'a>>,
@@ -94,8 +94,8 @@ impl<'a> Plan<'a> {
         output::is_output(self.registry, param)
     }
 
-    /// Returns the emitted enumerants of an enumeration. If the policy lists the enumeration, the result has all enumerants. Otherwise, it
-    /// has the enumerants that distinguish emitted structures, and those that the policy lists by name.
+    /// Returns the emitted enumerants of an enumeration. If the policy lists the enumeration, the result has all enumerants. Otherwise, the
+    /// result has the enumerants that identify emitted structures, and the enumerants that the policy lists by name.
     pub fn enumerants<'e>(&self, found: &'e Enum) -> Vec<&'e Enumerant> {
         if self.policy.types.enumerants.contains(&found.name) {
             return found.enumerants.iter().collect();

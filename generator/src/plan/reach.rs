@@ -46,7 +46,7 @@ impl fmt::Display for Step<'_> {
     }
 }
 
-/// Returns a step of the policy in which old names of types are replaced by the present ones.
+/// Returns a step of the policy with the present names of types in place of old names.
 pub(super) fn renamed(registry: &Registry, step: &str) -> String {
     let Some((from, target)) = step.split_once(" -> ") else {
         return step.to_owned();
@@ -206,7 +206,7 @@ pub(super) struct Reach<'a> {
 }
 
 impl<'a> Reach<'a> {
-    /// Collects the types with a step that `is_end` accepts, and all types from which one of these can be reached.
+    /// Collects the types with a step that `is_end` accepts, and all types from which these types can be reached.
     pub(super) fn new(graph: &Graph<'a>, is_end: impl Fn(&Step<'a>) -> bool) -> Self {
         let mut into: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         let mut pending = Vec::new();

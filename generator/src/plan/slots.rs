@@ -27,8 +27,8 @@ fn by_level(plan: &CommandPlan<'_>, table: Table) -> bool {
     }
 }
 
-/// Checks the policy's exceptions about slots. Each must name a command, and differ from the rule for the command's
-/// level.
+/// Checks the policy's exceptions about slots. Each exception must name a command, and must be different from the rule
+/// for the command's level.
 pub(super) fn check(policy: &Policy, commands: &[CommandPlan<'_>], problems: &mut Problems) {
     for (index, row) in policy.slots.iter().enumerate() {
         let mut refuse = |code, text: &str| problems.push(Problem::new(code, &row.command, text));

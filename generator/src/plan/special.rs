@@ -10,7 +10,7 @@ use vk_registry::model::{Command, ExtensionKind, Level, Param, Registry};
 pub enum Reason {
     /// GEN-71a: the command has no dispatchable first parameter.
     Global,
-    /// GEN-71b: the command returns a dispatchable handle, directly or in a structure.
+    /// GEN-71b: the command returns a dispatchable handle, as a result or in a structure.
     OutputsDispatchable,
     /// GEN-71c: the command acts on an instance, which may have several drivers.
     InstanceLevel,
@@ -33,7 +33,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Returns the word used in dumps and messages.
+    /// Returns the word for dumps and messages.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Global => "global",
@@ -130,7 +130,7 @@ impl<'a> Predicates<'a> {
         facts
     }
 
-    /// Returns the first steps from a command: those of `params` and of the return value.
+    /// Returns the first steps from a command: the steps of `params` and of the return value.
     fn steps(&self, command: &'a Command, params: &'a [Param]) -> Vec<Step<'a>> {
         let raw = RawHandles::new(command.params.iter().map(|it| (&it.ty, it.object_type.is_some())));
         let step = |param: &'a Param| {
@@ -149,7 +149,7 @@ impl<'a> Predicates<'a> {
 
     fn outputs_dispatchable(&self, command: &'a Command) -> BTreeSet<Step<'a>> {
         let by_itself = |step: &Step<'a>| is_dispatchable(self.registry, step);
-        // A wrapped handle in a structure has the reason `WrappedHandle` instead.
+        // For a wrapped handle in a structure, the reason is `WrappedHandle`.
         let in_structure = |step: &Step<'a>| by_itself(step) && !is_wrapped(self.policy, step);
         let steps = || self.steps(command, &command.params).into_iter();
         let mut found: BTreeSet<Step<'a>> = steps().filter(|step| by_itself(step) && step.is_output()).collect();

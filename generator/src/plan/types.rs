@@ -1,4 +1,4 @@
-//! Selects the types to emit, finds those that depend on the level of handles, and translates C types to Rust.
+//! Selects the types to emit, finds the types that depend on the level of handles, and translates C types to Rust.
 
 use super::problem::{Advice, Code, Problem, Problems};
 use super::reach::resolve;

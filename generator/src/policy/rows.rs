@@ -32,7 +32,7 @@ pub struct Policy {
     /// Commands whose look-up condition differs from the registry's (GEN-52).
     #[serde(default, rename = "gate")]
     pub gates: Vec<GateException>,
-    /// Commands whose slots differ from those of their level (GEN-62).
+    /// Commands whose slots are different from the usual slots of their level (GEN-62).
     #[serde(default, rename = "slot")]
     pub slots: Vec<SlotException>,
     /// Function types that no XML element mentions (GEN-63).
@@ -86,7 +86,7 @@ pub struct TypePolicy {
     /// Enumerants of `VkStructureType` that no emitted structure has as its `sType`.
     #[serde(default)]
     pub structure_types: Vec<String>,
-    /// Structures with a chain of which the runtime copies all members, known or not.
+    /// Structures with a chain of which the runtime copies all members, also members that the registry does not know.
     #[serde(default)]
     pub copied_chains: Vec<String>,
     /// Rust types of platform types that occur by value (GEN-43).
@@ -217,7 +217,7 @@ pub enum Table {
     DeviceTerminator,
 }
 
-/// Command whose slots differ from those of its level.
+/// Command whose slots are different from the usual slots of its level.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct SlotException {

@@ -117,7 +117,8 @@ fn gen_92_319_to_366_crosses_the_split_of_the_core_features() {
     assert_eq!(count(report, "handles", "added"), 2);
     let became_alias = names(report, "promotions", "commands");
     assert_eq!(became_alias, ["vkCmdEndRendering2EXT", "vkReleaseSwapchainImagesEXT"]);
-    // A header splits the core features. The features that require a command change, but its core version does not.
+    // The newer header splits the core features. The features that require a command change, but the core version of
+    // the command does not change.
     assert_eq!(count(report, "core_versions", "added"), 0);
     assert_eq!(
         count(report, "exports", "added") + count(report, "exports", "removed"),

@@ -318,7 +318,7 @@ fn gen_91_what_changes_the_snapshot_alone_is_no_difference_to_be_silent_about() 
     let report = diff::compare(&side(old), &side(new), &policy(&committed_policy()));
     let entries = &report.section("files", "snapshot").expect("the section").entries;
     assert_eq!((entries.len(), entries[0].name.as_str()), (1, "structs.txt"));
-    // The checksum in the manifest changes, but no compiled file does.
+    // The checksum in the manifest changes, but no compiled file changes.
     assert_eq!(
         (report.verdict().as_str(), report.exit_code()),
         ("nothing that concerns the loader", 0)

@@ -88,7 +88,7 @@ fn a_hand_written_body_is_found_in_the_source() {
             "crate::terminator::get_physical_device_surface_capabilities2_khr",
             "fn get_physical_device_surface_capabilities2_khr",
         ),
-        // Macros define these functions, from a row each.
+        // Macros define these functions. Each row of a macro defines one function.
         (
             "vkCreateXcbSurfaceKHR",
             "crate::terminator::create_xcb_surface_khr",

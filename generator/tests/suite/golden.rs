@@ -12,8 +12,8 @@ use toml::{Table, Value};
 use vk_registry::snapshot;
 use vkgen::policy::Policy;
 
-/// The output for the reduced registry has the expected files. They show that trampolines write the dispatch word of a returned object
-/// (APP-158), and that the output has functions that the XML does not name (GEN-63).
+/// The output for the reduced registry has the expected files. The files show that trampolines write the dispatch word of a returned object
+/// (APP-158), and that the output contains functions that the XML does not name (GEN-63).
 #[test]
 fn gen_61_a_reduced_registry_gives_the_expected_files() {
     let folder = reduced();

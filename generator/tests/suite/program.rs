@@ -132,7 +132,7 @@ fn gen_84_only_what_the_manifest_lists_is_removed() {
     fs::write(&outside, "mine").expect("a file elsewhere");
     let text = format!("{text}output {sum} old/gone.rs\noutput {sum} ../outside\n");
     fs::write(&manifest, text).expect("a manifest of an older run");
-    // Left by an interrupted run of the generator itself, this temporary file is not foreign.
+    // This temporary file remained after an interrupted run of the generator. The file is therefore not foreign.
     fs::write(generated.join("pfn.rs.vkgen-tmp"), "half").expect("a temporary file");
     let output = emit(scratch.path());
     assert_eq!(code(&output), 0, "{}", errors(&output));
@@ -401,7 +401,7 @@ fn gen_93_place_time_and_language_leave_no_trace() {
         ("de_DE.UTF-8", "America/Lima"),
         ("", ""),
     ];
-    // All runs start at the same time, each in its own folder and environment.
+    // All runs start at the same time, each with a separate folder and environment.
     let runs: Vec<_> = folders
         .iter()
         .zip(languages)

@@ -16,7 +16,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// Returns the word used in dumps and snapshots.
+    /// Returns the word for dumps and snapshots.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Global => "global",
@@ -56,13 +56,13 @@ pub struct Command {
     pub params: Vec<Param>,
     /// Return type in the text of the XML, for example `VkResult` or `void`.
     pub return_type: String,
-    /// `true` if the definition lists `vulkan` in `export` (GEN-27). This differs from the loader's export list.
+    /// `true` if the definition lists `vulkan` in `export` (GEN-27). The export list of the loader is different.
     pub export: bool,
-    /// Providers that deprecate the command, sorted. A deprecated command stays available (GEN-25).
+    /// Providers that deprecate the command, sorted. A deprecated command remains available (GEN-25).
     pub deprecations: Vec<Deprecation>,
 }
 
-/// Deprecation of a command, which only reports about differences use.
+/// Deprecation of a command. Only reports about differences use this value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Deprecation {
     /// Core version or extension that deprecates the command.
@@ -76,7 +76,7 @@ pub struct Deprecation {
 pub struct Provider {
     /// Extension name.
     pub extension: String,
-    /// Text of `depends` on the require block, which has no effect on look-ups (GEN-32).
+    /// Text of `depends` in the require block. This text has no effect on look-ups (GEN-32).
     pub depends: Option<String>,
 }
 
@@ -89,8 +89,8 @@ pub struct Param {
     pub ty: CType,
     /// Text of the attribute `len`.
     pub len: Option<String>,
-    /// Attribute `optional`, with an entry for each level of indirection. Empty if the attribute is missing.
+    /// Values of the attribute `optional`, one for each level of indirection. The list is empty if the attribute is missing.
     pub optional: Vec<bool>,
-    /// Attribute `objecttype`: the name of the sibling that states the type of a raw 64-bit handle.
+    /// Value of the attribute `objecttype`: the name of the sibling that contains the type of a raw 64-bit handle.
     pub object_type: Option<String>,
 }

@@ -22,11 +22,12 @@ pub struct Extension {
     pub platform: Option<String>,
     /// `true` if the extension is provisional.
     pub provisional: bool,
-    /// Attribute `promotedto`.
+    /// Value of the attribute `promotedto`.
     pub promoted_to: Option<String>,
-    /// Attribute `deprecatedby`. An empty text means that the extension is deprecated without a successor (GEN-37).
+    /// Value of the attribute `deprecatedby`. An empty text means that the extension is deprecated without a successor
+    /// (GEN-37).
     pub deprecated_by: Option<String>,
-    /// Attribute `obsoletedby`.
+    /// Value of the attribute `obsoletedby`.
     pub obsoleted_by: Option<String>,
     /// Text of `depends` for the whole extension.
     pub depends: Option<String>,

@@ -1,6 +1,6 @@
 //! Model of the resolved registry: facts in maps that are sorted by name.
 //!
-//! All facts here have already passed the API filter, so only facts of API `vulkan` remain. Aliases are resolved, and each command has its
+//! All facts in the model have passed the API filter, so only facts of API `vulkan` remain. Aliases are resolved, and each command has its
 //! level. The committed snapshot stores this model, and the generator reads it.
 
 mod command;
@@ -18,12 +18,12 @@ pub use version::{HeaderVersion, Version};
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Facts of one registry, filtered for API `vulkan`.
+/// Facts of a registry, filtered for API `vulkan`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registry {
     /// Version of the header.
     pub header: HeaderVersion,
-    /// Commands that a feature or a supported extension provides. Header 1.4.366 has 842 of them.
+    /// Commands that a feature or a supported extension provides. Header 1.4.366 has 842 commands.
     pub commands: BTreeMap<String, Command>,
     /// Supported extensions.
     pub extensions: BTreeMap<String, Extension>,

@@ -29,7 +29,7 @@ pub struct Handle {
     pub dispatchable: bool,
     /// Parent handles in the text of the XML, separated by commas.
     pub parent: Option<String>,
-    /// Attribute `objtypeenum`, the name of the `VkObjectType` enumerant.
+    /// Value of the attribute `objtypeenum`, which is the name of the `VkObjectType` enumerant.
     pub object_type: String,
 }
 
@@ -62,7 +62,7 @@ pub struct Member {
     pub name: String,
     /// Type of the member.
     pub ty: CType,
-    /// Attribute `values`: the enumerant that an `sType` member must have.
+    /// Value of the attribute `values`: the enumerant that an `sType` member must have.
     pub values: Option<String>,
     /// Text of the attribute `len`.
     pub len: Option<String>,

@@ -46,7 +46,8 @@ pub(super) fn read<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> Option<R
     })
 }
 
-/// Reads an alias, which has the prototype and API list of its target. An alias with its own prototype or API list is an error (GEN-35).
+/// Reads an alias. The alias has the prototype and the API list of its target. An alias with a separate prototype or API list is an error
+/// (GEN-35).
 fn alias<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> Option<CommandBody<'a>> {
     let own =
         node.children().any(|child| child.is_element()) || node.has_attribute("api") || node.has_attribute("export");

@@ -36,7 +36,7 @@ pub(crate) struct RawEnumerant<'a> {
 /// Form of the value.
 #[derive(Clone, Copy)]
 pub(crate) enum RawValue<'a> {
-    /// The element has no value, and requires a constant that is defined elsewhere.
+    /// The element has no value. It requires a constant that another element defines.
     Reference,
     Literal(&'a str),
     BitPosition(u32),

@@ -1,4 +1,4 @@
-//! Checks of the text before the XML crate reads it (GEN-85).
+//! Checks the text before the XML crate reads it (GEN-85).
 //!
 //! The crate recurses over elements, and compares each attribute of an element with all other attributes. This module therefore limits
 //! nesting and attribute counts first, in one pass without recursion.
@@ -6,9 +6,9 @@
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{LineTable, Source};
 
-/// Upper bound on the nesting of elements. The registry has seven levels.
+/// Maximum nesting of elements. The registry has seven levels.
 const MAX_DEPTH: usize = 64;
-/// Upper bound on the attributes of one element. The registry has at most fourteen.
+/// Maximum number of attributes of an element. The registry has at most fourteen.
 const MAX_ATTRIBUTES: usize = 64;
 
 /// Rejects hostile text, and text in another encoding. Returns the elements that are still open at the end.
@@ -30,7 +30,7 @@ pub(super) struct End<'a> {
 
 impl End<'_> {
     /// Returns the diagnostic for a truncated text, with its end and the open elements. `at` is the place where the XML crate stopped.
-    /// Returns `None` if that place is before the last construct, because the error then has another cause.
+    /// Returns `None` if this place is before the last construct, because the error then has another cause.
     pub(super) fn cut_off(&self, name: &str, at: Option<usize>) -> Option<Diagnostic> {
         let is_cut = self.complete < self.text.len() || !self.open.is_empty();
         if !is_cut || at.is_some_and(|at| at < self.complete) {
@@ -93,7 +93,7 @@ fn scan(text: &str) -> Result<End<'_>, Fault> {
     Ok(End { text, complete, open })
 }
 
-/// Returns the length up to and including `end`, if `end` occurs.
+/// Returns the length up to and including `end`, or `None` if `end` does not occur.
 fn until(text: &str, end: &str) -> Option<usize> {
     text.find(end).map(|offset| offset + end.len())
 }

@@ -1,7 +1,7 @@
 //! Parses XML text into raw records, with one file for each chapter of the registry.
 //!
-//! Records mirror elements: nothing is looked up, filtered or resolved here. Children are addressed by exact path, because `command`,
-//! `param`, `type` and `enum` occur in several unrelated places (GEN-10).
+//! A record contains the data of one element. The parser does not look up, filter or resolve names. Children are addressed by exact path,
+//! because `command`, `param`, `type` and `enum` occur in several unrelated places (GEN-10).
 
 pub(crate) mod attributes;
 pub(crate) mod commands;

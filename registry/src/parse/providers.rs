@@ -21,7 +21,7 @@ pub(crate) struct RawProvider<'a> {
     pub(crate) deprecated: Vec<(&'a str, Option<&'a str>)>,
 }
 
-/// Data that only one of the two kinds has.
+/// Data that only a feature or only an extension has.
 pub(crate) enum ProviderKind<'a> {
     Feature(Version),
     Extension(RawExtension<'a>),

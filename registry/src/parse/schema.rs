@@ -1,8 +1,8 @@
-//! All constructs that the registry files may contain (GEN-80).
+//! Lists all constructs that the registry files can contain (GEN-80).
 //!
 //! An element is listed by its path, with its attributes in three groups. The crate reads *used* attributes for the model or for checks.
 //! *Informational* attributes describe entry points for readers of a difference, and have no other effect. *Irrelevant* attributes concern
-//! documentation, validation or headers. Anything that is not listed is an error.
+//! documentation, validation or headers. A construct that is not in these lists is an error.
 
 /// Rule for the elements with one path.
 pub(super) struct Rule {

@@ -139,8 +139,8 @@ fn bad<T>(node: Element<'_>, report: &mut Reporter<'_>) -> Option<T> {
     None
 }
 
-/// Reads a base type: `typedef X name;`, `struct name;`, or one of them in a conditional for Objective-C. The C branch of a conditional is
-/// read (GEN-44).
+/// Reads a base type: `typedef X name;`, `struct name;`, or one of these forms in a conditional for Objective-C. The function reads the C
+/// branch of a conditional (GEN-44).
 fn base<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> Option<TypeBody<'a>> {
     let text = declarations::spliced(node);
     let c_branch = match text.split_once("#else") {

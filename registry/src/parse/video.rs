@@ -1,4 +1,4 @@
-//! `video.xml`, which is read only to check that it defines no command and no handle.
+//! Reads `video.xml` only to check that it defines no command and no handle.
 
 use super::element::{Element, chapter, named};
 use crate::diagnostic::{Code, Reporter};

@@ -188,7 +188,8 @@ fn prototype<'a>(raw: &'a RawCommand<'a>, report: &mut Reporter<'_>) -> Option<P
     })
 }
 
-/// Returns level and handle type of a command, from the first parameter if it is a dispatchable handle by value (GEN-50).
+/// Returns the level of a command, and the handle type of its first parameter. The first parameter determines the level if it is a
+/// dispatchable handle by value (GEN-50).
 fn dispatch(
     raw: &RawCommand<'_>,
     prototype: &Prototype<'_>,

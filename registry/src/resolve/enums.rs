@@ -18,7 +18,7 @@ struct Declaration<'a> {
     number: Option<u32>,
 }
 
-/// Declarations of one enumeration, by enumerant. Several providers may declare the same enumerant.
+/// Declarations of an enumeration, by enumerant. Several providers can declare the same enumerant.
 type Declarations<'a> = BTreeMap<&'a str, Vec<Declaration<'a>>>;
 
 pub(super) fn build(
@@ -111,7 +111,7 @@ fn collect<'a>(
     found
 }
 
-/// Reports enumerants that a block declares twice. Several providers may declare one enumerant in the same way.
+/// Reports enumerants that a block declares twice. Several providers can declare the same enumerant in the same way.
 fn once_each<'r, 'a: 'r>(entries: impl Iterator<Item = &'r RawEnumerant<'a>>, report: &mut Reporter<'_>) {
     let declared = entries.filter(|entry| entry.apis.admits_loader());
     super::scope::unique(declared.map(|entry| (entry.name, entry.at, ())), report);
@@ -129,7 +129,7 @@ fn in_one_enumeration<'a>(found: &HashMap<&'a str, Declarations<'a>>, report: &m
     super::scope::unique(all.into_iter().map(|(at, name)| (name, at, ())), report);
 }
 
-/// Computes all values of one enumeration, sorted by name.
+/// Computes all values of an enumeration, sorted by name.
 fn enumerants(entries: &Declarations<'_>, report: &mut Reporter<'_>) -> Vec<Enumerant> {
     let mut found = Vec::new();
     for (name, declarations) in entries {

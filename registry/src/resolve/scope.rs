@@ -1,16 +1,17 @@
-//! The API filter, which selects the providers of the loader's API, and the names that they make available (GEN-20 to GEN-24).
+//! Implements the API filter. The filter selects the providers of the loader's API, and the names that they make available (GEN-20 to
+//! GEN-24).
 
 use crate::diagnostic::{Code, Reporter};
 use crate::parse::Raw;
 use crate::parse::providers::{Named, ProviderKind, RawProvider, RawRequire};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Names of one kind that providers require.
+/// Names that providers require. All names have the same kind.
 #[derive(Default)]
 pub(super) struct Wanted<'a> {
     here: HashSet<&'a str>,
-    /// Names that only disabled extensions or providers of another API require. Each name has the first of these providers, in the order of
-    /// their names.
+    /// Names that only disabled extensions or providers of another API require. The value is the provider whose name comes first in
+    /// alphabetical order.
     elsewhere: HashMap<&'a str, &'a str>,
 }
 
@@ -42,12 +43,12 @@ impl<'a> Wanted<'a> {
         self.here.contains(name)
     }
 
-    /// Returns `true` if the name is required, or is one that providers never list, for example `uint32_t`.
+    /// Returns `true` if a provider in scope requires the name, or if providers never list it, for example `uint32_t`.
     pub(super) fn keeps(&self, name: &str) -> bool {
         self.here.contains(name) || !self.elsewhere.contains_key(name)
     }
 
-    /// Returns the provider that requires a name which is not available.
+    /// Returns the provider that requires a name that is not available.
     pub(super) fn elsewhere(&self, name: &str) -> Option<&'a str> {
         self.elsewhere.get(name).copied()
     }

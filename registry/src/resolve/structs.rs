@@ -26,8 +26,8 @@ pub(super) fn build(table: &TypeTable<'_>, report: &mut Reporter<'_>) -> BTreeMa
     found
 }
 
-/// Reports two members of one name that remain after the filter, because the second one would change the offsets of all later members
-/// (GEN-22).
+/// Reports two members with the same name that remain after the filter, because the second member would change the offsets of all later
+/// members (GEN-22).
 fn check_names(raw: &RawType<'_>, members: &[&RawMember<'_>], report: &mut Reporter<'_>) {
     let mut names = HashSet::new();
     for member in members {

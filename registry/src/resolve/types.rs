@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Name of the pseudo-header for types that C itself defines.
 const C_TYPES: &str = "vk_platform";
 
-/// Types by name, with one definition of each.
+/// Types by name. Each name has one definition.
 pub(super) struct TypeTable<'a> {
     /// Types that pass the API filter.
     all: BTreeMap<&'a str, &'a RawType<'a>>,
@@ -84,7 +84,7 @@ impl<'a> TypeTable<'a> {
         self.all.get(name).copied().filter(|_| self.kept.contains(name))
     }
 
-    /// Follows the aliases of a name. Returns the type at their end, available or not.
+    /// Follows the aliases of a name. Returns the last type, even if this type is not available.
     pub(super) fn end(&self, name: &str) -> Option<&'a RawType<'a>> {
         let start = self.all.get(name)?.name;
         let end = follow(start, self.all.len(), |name| self.step(name)).ok()?;
@@ -163,7 +163,8 @@ pub(super) fn aliases(table: &TypeTable<'_>) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Returns the flags types. The width of a flags type is the width of the type in its typedef. Its name does not matter (GEN-41).
+/// Returns the flags types. The width of a flags type is the width of the type in its typedef. The name of the flags type does not matter
+/// (GEN-41).
 pub(super) fn bitmasks(table: &TypeTable<'_>, report: &mut Reporter<'_>) -> BTreeMap<String, Bitmask> {
     let mut found = BTreeMap::new();
     for raw in table.kept() {

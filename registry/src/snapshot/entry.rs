@@ -102,7 +102,7 @@ pub(super) struct Entry<'t> {
     pub(super) below: Entries<'t>,
 }
 
-/// Lines of one indentation that have not been read yet.
+/// Lines of the same indentation that have not been read yet.
 pub(super) struct Entries<'t> {
     file: &'static str,
     /// Line of the record that these entries belong to.
@@ -163,7 +163,7 @@ impl<'t> Entries<'t> {
         taken
     }
 
-    /// Removes and returns the line with this key. A second line with the key stays, and is reported as unexpected.
+    /// Removes and returns the line with this key. A second line with the key remains, and is reported as unexpected.
     pub(super) fn optional(&mut self, key: &str) -> Option<Entry<'t>> {
         let index = self.entries.iter().position(|entry| entry.key == key)?;
         Some(self.entries.remove(index))
@@ -238,13 +238,13 @@ impl Entry<'_> {
         Ok(self.value.to_owned())
     }
 
-    /// Returns the value as `parse` reads it. Lines below this line are an error.
+    /// Returns the value that `parse` reads from the line. Lines below this line are an error.
     pub(super) fn value_by<T>(self, parse: impl Fn(&str) -> Option<T>) -> Result<T, SnapshotError> {
         let (value, _) = self.with_details(parse, |_| Ok(()))?;
         Ok(value)
     }
 
-    /// Returns the value as `parse` reads it, and the result of `details` for the lines below.
+    /// Returns the value that `parse` reads from the line, and the result of `details` for the lines below.
     pub(super) fn with_details<T, D>(
         mut self,
         parse: impl Fn(&str) -> Option<T>,

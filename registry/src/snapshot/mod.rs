@@ -48,7 +48,7 @@ pub fn write(registry: &Registry) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Reads the model back from `(file name, text)` pairs; files outside of [`FILES`] are ignored.
+/// Reads the model from `(file name, text)` pairs. Ignores files that are not in [`FILES`].
 ///
 /// # Errors
 /// Returns the first line that cannot be read, or the first missing fact, with file and line.

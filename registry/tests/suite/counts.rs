@@ -42,7 +42,7 @@ fn is_fact(key: &&str) -> bool {
     !key.starts_with("exports.")
 }
 
-/// Returns the counts that the pin lists, computed from the model.
+/// Computes from the model the counts that the pin lists.
 fn counts(registry: &Registry) -> BTreeMap<String, usize> {
     let commands = |wanted: &dyn Fn(&Command) -> bool| registry.commands.values().filter(|it| wanted(it)).count();
     let level = |level: Level| commands(&|it| it.level == level);
@@ -97,7 +97,7 @@ fn counts(registry: &Registry) -> BTreeMap<String, usize> {
             "dispatchable-handles",
             registry.handles.values().filter(|handle| handle.dispatchable).count(),
         ),
-        // GEN-41: the typedef, and not the name, determines the width.
+        // GEN-41: the typedef determines the width, and the name does not.
         (
             "wide-flags",
             registry.bitmasks.values().filter(|mask| mask.bits == 64).count(),
@@ -267,7 +267,7 @@ fn the_xml_gives_the_committed_snapshot() {
 fn other_headers_parse_with_the_same_lists() {
     let Some(folder) = registry_folder() else { return };
     let video = read(&folder.join("video.xml"));
-    // Numbers of commands, core commands and aliases, for headers of each form (GEN-92).
+    // Numbers of commands, core commands and aliases, for headers with each form of the XML (GEN-92).
     let known = BTreeMap::from([
         ("1.4.319", [758, 234, 103]),
         ("1.4.335", [775, 234, 105]),

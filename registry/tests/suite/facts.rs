@@ -26,7 +26,7 @@ fn value(registry: &Registry, enumeration: &str, name: &str) -> Option<i128> {
         .map(|item| item.value)
 }
 
-/// GEN-25: an element counts only at its exact path.
+/// GEN-25: the reader uses an element only at its exact path.
 #[test]
 fn gen_10_only_children_by_exact_path_count() {
     let registry = good(VULKAN);
@@ -185,7 +185,7 @@ fn gen_30_every_provider_is_kept_with_its_condition() {
     );
 }
 
-/// GEN-34: an alias may precede its target, and is a command in its own right.
+/// GEN-34: an alias can precede its target, and is a separate command.
 #[test]
 fn gen_33_an_alias_may_stand_before_its_target_and_is_an_entry_point_of_its_own() {
     let registry = good(VULKAN);

@@ -91,7 +91,7 @@ fn gen_85_what_is_cut_off_is_refused_where_it_ends() {
     let found = load_text(VULKAN.split_once("<enum value=\"0\"").expect("the fixture").0);
     let text = found.expect_err("a text without end")[0].to_string();
     assert!(text.contains("inside `enums`, which starts in line 8"), "{text}");
-    // A wrong end tag is reported at its own place, also if the file is truncated later.
+    // The diagnostic for a wrong end tag names the place of this tag, also if the file is truncated later.
     let found = load_text(&edited("</platforms>", "</platform>"));
     let text = found.expect_err("a wrong end")[0].to_string();
     assert!(!text.contains("cut off"), "{text}");
@@ -120,7 +120,7 @@ fn gen_85_namespaces_hide_nothing() {
 
 #[test]
 fn gen_85_damage_anywhere_ends_in_a_result() {
-    // The generator is a small linear congruential one, so the damage is the same in every run.
+    // A small linear congruential generator chooses the damage, so the damage is the same in every run.
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut next = |bound: usize| {
         state = state
@@ -139,7 +139,7 @@ fn gen_85_damage_anywhere_ends_in_a_result() {
             }
         }
         if let Ok(source) = Source::from_bytes("vk.xml", &bytes) {
-            // The test accepts an error and a result. It fails only on a panic or hang.
+            // The test accepts an error or a result. It fails only if the reader panics or hangs.
             let _ = load_text(source.text);
         }
     }

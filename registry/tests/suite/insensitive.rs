@@ -86,7 +86,7 @@ const HARMLESS: &[&str] = &[
     "registry/tags/tag@author",
     "registry/tags/tag@contact",
     "registry/types@comment",
-    // This attribute belongs to the list of includes. Only platform types use their `requires`.
+    // This attribute belongs to the list of includes. The reader uses `requires` only for platform types.
     "registry/types/type@requires",
     "registry/types/type/member@optional",
     "registry/enums/enum@deprecated",
@@ -171,7 +171,7 @@ fn admits(list: &str) -> bool {
     list.split(',').any(|token| token == "vulkan")
 }
 
-/// Returns `true` if the element belongs to another API, to a disabled extension or to a command that only those provide.
+/// Returns `true` if the element belongs to another API, to a disabled extension or to a command that only such providers have.
 fn is_out_of_scope(node: Node<'_, '_>) -> bool {
     node.ancestors().any(|node| {
         let list = node.attribute("supported").or(node.attribute("api"));

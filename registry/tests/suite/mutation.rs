@@ -1,7 +1,7 @@
 //! Finds facts that the crate reads but never uses: every change to the complete registry must change the model.
 //!
-//! The test removes and changes each used attribute, and removes each element, at places all over the file. If the model stays the same, no
-//! code uses the fact, unless [`Scope`] or [`is_default`] explains this. `VK_MUTATIONS` sets the number of places for each kind.
+//! The test removes and changes each used attribute, and removes each element, at places in the whole file. If the model does not change,
+//! no code uses the fact, unless [`Scope`] or [`is_default`] explains this. `VK_MUTATIONS` sets the number of places for each kind.
 
 use crate::common::{VIDEO, read, registry_folder};
 use roxmltree::{Document, Node};
@@ -24,7 +24,8 @@ struct Mutation {
 struct Scope {
     /// Names in the model. Other names belong to other APIs or to disabled extensions.
     known: BTreeSet<String>,
-    /// Names that exactly one `<require>` element lists. If several list a name, the removal of one has no effect (GEN-69).
+    /// Names that exactly one `<require>` element lists. If several elements list a name, the removal of one element has no effect
+    /// (GEN-69).
     required_once: BTreeSet<String>,
 }
 
@@ -59,14 +60,14 @@ impl Scope {
         let name = node.attribute("name").unwrap_or_default();
         let defined = |node: Node<'_, '_>| definition(node).is_none_or(|name| self.known.contains(name));
         match path.rsplit('/').next() {
-            // The removal of one reference has no effect on names that several blocks require.
+            // If several blocks require a name, the removal of one reference has no effect.
             Some("enum" | "command") if path.contains("/require/") => {
                 self.required_once.contains(name) && self.known.contains(name)
             }
             // A type remains in the model if no provider requires it. Plain C types are an example. The type disappears only if another API
             // requires it.
             Some("type") if path.contains("/require/") => false,
-            // A block without a command does not affect entry points, and the condition of the block does not either.
+            // A block without a command does not affect entry points. The condition of this block does not affect them either.
             Some("require") => node.children().any(|it| it.has_tag_name("command")),
             _ => node.ancestors().filter(Node::is_element).all(defined),
         }
@@ -156,7 +157,7 @@ fn load_text(vk: &str) -> Option<Registry> {
     load(source("vk.xml", vk), source("video.xml", VIDEO)).ok()
 }
 
-/// Returns at most `count` of the items, spread over all of them.
+/// Returns at most `count` items, at equal distances in the list.
 fn spread<T>(items: Vec<T>, count: usize) -> impl Iterator<Item = T> {
     let step = items.len().div_ceil(count.max(1)).max(1);
     items.into_iter().skip(step / 2).step_by(step)

@@ -97,8 +97,8 @@ const READING: &[Case] = &[
 ];
 
 const NAMES: &[Case] = &[
-    // The enumerant is declared twice in a block, equally or differently, in the blocks of two enumerations, or twice
-    // by one provider.
+    // The enumerant is declared twice: in the same block, with equal or different values, in the blocks of two
+    // enumerations, or by the same provider.
     (
         Code::DuplicateDefinition,
         "<enum value=\"0\" name=\"VK_SUCCESS\"/>",
@@ -369,7 +369,7 @@ const PROVIDERS: &[Case] = &[
     ),
 ];
 
-/// GEN-83: every mistake is reported with its code, including those of GEN-27, GEN-35, GEN-38 and GEN-45.
+/// GEN-83: every mistake is reported with its code, including the mistakes of GEN-27, GEN-35, GEN-38 and GEN-45.
 #[test]
 fn gen_83_every_mistake_is_reported_with_its_code() {
     for (code, from, to) in [READING, NAMES, TYPES, PROVIDERS].concat() {
@@ -415,7 +415,7 @@ fn gen_4_entry_points_in_the_video_registry_are_refused() {
 
 #[test]
 fn gen_83_no_code_is_without_a_test() {
-    // Other tests cause these two codes: those of hostile inputs, and that of the video registry.
+    // Other tests cause these two codes: the tests of hostile inputs, and the test of the video registry.
     let elsewhere = [Code::InputLimit, Code::VideoEntryPoint];
     let tested: BTreeSet<Code> = [READING, NAMES, TYPES, PROVIDERS]
         .concat()

@@ -1,15 +1,15 @@
 //! Tests with a shuffled copy of the complete registry. The order of attributes and of independent siblings, white space and line ends have
-//! no meaning (GEN-85). The model, and every byte of the output, therefore stays the same.
+//! no meaning (GEN-85). The model, and every byte of the output, therefore remains the same.
 
 use crate::common::{read, registry_folder};
 use roxmltree::{Document, Node};
 use vk_registry::{Source, load, snapshot};
 
-/// Elements whose children are independent of each other. Members, parameters and values keep their order, because the order determines the
-/// layout of a structure, the arguments of a call, or the order for readers.
+/// Elements whose children are independent of each other. The order of members, parameters and values must not change, because the order
+/// determines the layout of a structure, the arguments of a call, or the order for readers.
 const UNORDERED: [&str; 6] = ["registry", "platforms", "types", "commands", "extensions", "require"];
 
-/// Small linear congruential generator, so that a seed causes the same file in every run.
+/// Small linear congruential generator, so that a seed always results in the same file.
 struct Random(u64);
 
 impl Random {

@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Works on every device. Returns `true` if there was a device and all devices worked.
+/// Does the work on every device. Returns `true` if there is a device and the work succeeds on all devices.
 fn tour() -> Result<bool, Box<dyn Error>> {
     // SAFETY: the library with this name is a Vulkan loader, whose initialisation has no preconditions.
     let entry = unsafe { Entry::load() }?;

@@ -35,8 +35,8 @@ impl From<vk::Result> for Failure {
     }
 }
 
-/// Creates a device, fills a buffer on it, and destroys everything. If `back` is set, reads the buffer and returns the number of words
-/// read.
+/// Creates a device, fills a buffer on it, and destroys everything. If `back` is `true`, also reads the buffer, and returns the number of
+/// words.
 pub(crate) fn work_on(instance: &Instance, physical: vk::PhysicalDevice, back: bool) -> Result<Option<usize>, Failure> {
     let family = family(instance, physical).ok_or(Failure::Lacking("queue family that can fill buffers"))?;
     // SAFETY: the handle comes from this instance, which is valid.
@@ -84,7 +84,7 @@ fn on_device(
     outcome
 }
 
-/// Allocates memory for the buffer that the host can read.
+/// Allocates memory for the buffer. The host can read this memory.
 fn allocate(
     device: &Device,
     memory: &vk::PhysicalDeviceMemoryProperties,
@@ -125,7 +125,7 @@ fn submit(device: &Device, family: u32, buffer: vk::Buffer) -> Result<(), Failur
     // SAFETY: the device is valid during this call.
     let pool = unsafe { device.create_command_pool(&info, None) }?;
     let result = record(device, pool, buffer).and_then(|commands| run(device, family, commands));
-    // SAFETY: `run` waited for the queue, and destroying the pool frees its command buffers.
+    // SAFETY: `run` waited for the queue. The destruction of the pool frees its command buffers.
     unsafe { device.destroy_command_pool(pool, None) };
     Ok(result?)
 }
@@ -145,7 +145,7 @@ fn record(device: &Device, pool: vk::CommandPool, buffer: vk::Buffer) -> Result<
     let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
     // SAFETY: the pool comes from this device and is used by this thread alone.
     let commands = unsafe { device.allocate_command_buffers(&info) }?[0];
-    // SAFETY: the command buffer is new, and the buffer is bound and lives until the work has ended.
+    // SAFETY: the command buffer is new, and the buffer is bound and exists until the work has ended.
     unsafe {
         device.begin_command_buffer(commands, &begin)?;
         device.cmd_fill_buffer(commands, buffer, 0, vk::WHOLE_SIZE, PATTERN);

@@ -1,6 +1,6 @@
 //! Opens pages in headless Chromium, on machines with this browser.
 //!
-//! Without a browser, functions return `None`. The test then prints this, and counts as skipped.
+//! If there is no browser, functions return `None`. The test then prints a message, and is reported as skipped.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -82,7 +82,7 @@ impl Page {
         self.browse(&["--dump-dom".into()], fragment)
     }
 
-    /// Runs the browser and returns its standard output, or `None` without a browser.
+    /// Runs the browser and returns its standard output, or `None` if there is no browser.
     fn browse(&self, arguments: &[String], fragment: &str) -> Option<String> {
         let folder = self.folder.path();
         let (width, height) = WINDOW;

@@ -11,7 +11,7 @@ image = ti.field(ti.i32, shape=(HEIGHT, WIDTH))
 
 @ti.kernel
 def draw():
-    """Counts how often each point is squared before it leaves the circle."""
+    """Counts the squarings of each point until the point leaves the circle."""
     for y, x in image:
         constant = ti.Vector([x / WIDTH * 3.0 - 2.0, y / HEIGHT * 2.0 - 1.0])
         point = ti.Vector([0.0, 0.0])

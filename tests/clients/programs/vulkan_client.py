@@ -1,5 +1,5 @@
-"""A client of the Python package `vulkan`, which looks up commands through vkGetInstanceProcAddr. It makes queries, creates a device,
-fills a buffer, and reads it back."""
+"""A client of the Python package `vulkan`, which looks up commands through vkGetInstanceProcAddr. The client calls queries, creates a
+device, fills a buffer, and reads the buffer back."""
 
 import vulkan as vk
 

@@ -67,7 +67,7 @@ def render(device):
 
 
 def main():
-    """Prints the adapter and runs both parts."""
+    """Prints the adapter, and runs the compute shader and the drawing."""
     for adapter in wgpu.gpu.enumerate_adapters_sync():
         print("adapter:", dict(adapter.info))
         print("features:", *sorted(adapter.features))

@@ -1,5 +1,5 @@
 //! Fuzzes `pNext` chains of every call that reads a chain. The call must succeed with any structures in the chain, in any order and number.
-//! The chain keeps its links, and structures that the loader does not know stay unchanged.
+//! The links of the chain must not change, and structures that the loader does not know must remain unchanged.
 //!
 //! Structures are as small as their type, and unknown structures have only the members `sType` and `pNext`. AddressSanitizer therefore
 //! detects an access with the wrong type. The driver is part of the target and offers Vulkan 1.0, so the loader itself answers newer

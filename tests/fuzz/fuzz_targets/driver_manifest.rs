@@ -68,6 +68,6 @@ fuzz_target!(|text: &[u8]| {
     let strict = scan(false);
     let ordinary = all.drivers.iter().filter(|driver| !driver.is_portability_driver);
     assert!(ordinary.eq(&strict.drivers));
-    // If a manifest is unusable for a second reason too, the scan may report either reason (DRV-51).
+    // If a manifest is unusable for two reasons, the scan can report either reason (DRV-51).
     assert!(strict.left_out.portability || strict.drivers.len() == all.drivers.len());
 });

@@ -1,5 +1,5 @@
-//! Fuzzes filters, which are patterns of names and ranges of numbers. Compares the results with those of slow and simple implementations of
-//! the same rules. The input is the value of a variable, a null byte, and the tested name or number.
+//! Fuzzes filters, which are patterns of names and ranges of numbers. Compares the results with the results of slow and simple
+//! implementations of the same rules. The input is the value of a variable, a null byte, and the tested name or number.
 #![no_main]
 
 use discovery::env::Environment;

@@ -1,4 +1,4 @@
-//! Fuzzes layer manifests, by the rules of implicit and of explicit layers. A valid layer beside the input must be found, names must fit
+//! Fuzzes layer manifests, with the rules for implicit and explicit layers. A valid layer beside the input must be found, names must fit
 //! into their fields in the API, and the activation must return each layer once.
 #![no_main]
 

@@ -113,7 +113,7 @@ fuzz_target!(|input: &[u8]| {
     let Some((&switches, text)) = input.split_first() else {
         return;
     };
-    // Paths with `..` are not tested, because they may be outside of the scratch folder.
+    // The target does not test paths with `..`, because they can be outside of the scratch folder.
     if text.windows(2).any(|two| two == b"..") {
         return;
     }

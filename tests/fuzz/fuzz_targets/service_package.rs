@@ -41,7 +41,7 @@ static FILES: LazyLock<(Files, Reader)> = LazyLock::new(|| {
     (files, reader)
 });
 
-/// Checks that a published manifest has a key that names its instance, and is otherwise unchanged.
+/// Checks that a published manifest has a key with the name of its instance, and is otherwise unchanged.
 fn check_manifest(text: &[u8]) {
     let Ok(manifest) = twice(|| Manifest::read(text, "m.json")) else {
         return;

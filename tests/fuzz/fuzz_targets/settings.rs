@@ -44,7 +44,7 @@ fn variables() -> Variables {
         .with("VK_LAYER_PATH", FILES.text("explicit"))
 }
 
-/// Returns the settings, and the messages that were logged while reading and describing them.
+/// Returns the settings, and the messages that were logged during reading and describing.
 fn read(environment: &Environment<'_>) -> (Option<Settings>, Vec<(LogBits, Vec<u8>)>) {
     let lines = Lines::default();
     let mut journal = Journal::new(&lines);
@@ -55,7 +55,7 @@ fn read(environment: &Environment<'_>) -> (Option<Settings>, Vec<(LogBits, Vec<u
     (settings, lines.take())
 }
 
-/// Checks the resulting layers, which must be in the file's order without those that are `off`.
+/// Checks the resulting layers. They must have the file's order, and layers that are `off` must be missing.
 fn check_layers(environment: &Environment<'_>, settings: Option<&Settings>) {
     let lines = Lines::default();
     let scan = LayerScan {

@@ -1,4 +1,5 @@
-//! Helpers for the fuzz targets: a folder for files, an environment and a log for each target, and checks for any text.
+//! Functions for the fuzz targets: a folder for files, an environment and a log for each target, and checks for any
+//! text.
 
 mod files;
 mod json;
@@ -10,7 +11,7 @@ pub use json::check_json;
 pub use lines::Lines;
 pub use variables::Variables;
 
-/// Runs `look` twice and returns its result, which must be the same both times.
+/// Runs `look` twice and returns its result. Both results must be equal.
 pub fn twice<T: PartialEq + std::fmt::Debug>(mut look: impl FnMut() -> T) -> T {
     let first = look();
     assert_eq!(first, look(), "the same question has one answer");

@@ -1,4 +1,4 @@
-//! An environment with variables of a test, separate from that of the process.
+//! An environment with the variables of a test, separate from the environment of the process.
 
 use std::ffi::CStr;
 
@@ -14,7 +14,7 @@ impl Variables {
         Self::default()
     }
 
-    /// Returns the environment with one more variable. As in a process, a null byte ends the value.
+    /// Returns the environment with one more variable. A null byte ends the value, like in a process.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl Into<Vec<u8>>) -> Self {
         let mut value = value.into();

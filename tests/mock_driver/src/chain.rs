@@ -37,7 +37,7 @@ pub(crate) fn show(first: *const c_void) -> String {
     let show = |link: *const vk::BaseInStructure<'static>| {
         // SAFETY: `links` returns only valid structures.
         match unsafe { (*link).s_type }.as_raw() {
-            // SAFETY: structures of these two types begin in this way.
+            // SAFETY: structures of these two types begin with these members.
             kind @ (47 | 48) => format!("{kind}:{}", unsafe { (*link.cast::<LoaderInfo>()).function }),
             kind => kind.to_string(),
         }

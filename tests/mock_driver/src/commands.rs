@@ -1,4 +1,4 @@
-//! The table of all commands: the name, the condition and the function of each.
+//! Table of all commands: the name, the condition and the function of each command.
 
 use std::ffi::c_void;
 
@@ -281,6 +281,7 @@ pub(crate) fn find_for_device(config: &Config, name: &str, enabled: &[String]) -
         Need::Device(extension) => enabled.iter().any(|have| have == extension),
         need => available(config, need),
     };
-    // A driver's own look-up returns instance-level commands too, so a loader must not pass its results on.
+    // A driver's own look-up returns instance-level commands too, so a loader must not pass the results of this look-up
+    // on.
     if there { command.3 } else { std::ptr::null() }
 }

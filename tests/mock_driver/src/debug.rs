@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::entry::Call;
 use crate::object;
 
-/// Live messenger: its handle, its callback, and its user data as a number.
+/// Messenger that exists: its handle, its callback, and its user data as a number.
 struct Messenger {
     handle: u64,
     callback: vk::PFN_vkDebugUtilsMessengerCallbackEXT,

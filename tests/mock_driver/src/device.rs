@@ -39,7 +39,7 @@ pub(crate) unsafe extern "system" fn create(
     let device = physical::device("vkCreateDevice", physical);
     // SAFETY: the create info is valid during the call.
     let info = unsafe { &*info };
-    // SAFETY: the array of a create info has as many strings as its count says.
+    // SAFETY: the arrays of a create info have as many strings as their counts say.
     let extensions = unsafe { chain::names(info.pp_enabled_extension_names, info.enabled_extension_count) };
     #[allow(deprecated, reason = "the loader must pass no layers here")]
     let (layers, layer_names) = (info.enabled_layer_count, info.pp_enabled_layer_names);

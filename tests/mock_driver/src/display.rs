@@ -5,7 +5,7 @@ use ash::vk::{self, Handle};
 use crate::entry::{Call, two_call};
 use crate::{alloc::Allocator, object, physical, physical2};
 
-/// Returns the display of a device, which is the same handle each time.
+/// Returns the display of a device. The handle is the same each time.
 fn display(physical: vk::PhysicalDevice) -> vk::DisplayKHR {
     vk::DisplayKHR::from_raw(object::child(physical.as_raw(), "display", || {
         0xd15b_0000 + physical.as_raw() % 0x1000

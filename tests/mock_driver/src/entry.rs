@@ -13,12 +13,12 @@ use crate::{debug, journal, state};
 pub(crate) struct Call {
     pub(crate) name: &'static str,
     pub(crate) config: Arc<Config>,
-    /// Configured result if this call must fail.
+    /// Configured result of this call, or `None` if the call must not fail.
     pub(crate) failure: Option<vk::Result>,
     _exclusive: Option<Exclusive>,
 }
 
-/// Commands that must never run on two threads at the same time. The flag `exclusive` of a driver turns on the check.
+/// Commands that must never run on two threads at the same time. The flag `exclusive` of a driver enables the check.
 const ONE_AT_A_TIME: [&str; 12] = [
     "vkCreateDebugReportCallbackEXT",
     "vkCreateDebugUtilsMessengerEXT",
@@ -35,7 +35,7 @@ const ONE_AT_A_TIME: [&str; 12] = [
 ];
 
 impl Call {
-    /// Records the call `name` with its interesting arguments.
+    /// Records the call `name` with the arguments that tests examine.
     pub(crate) fn enter(name: &'static str, arguments: impl Display) -> Self {
         let call = Self::quiet(name);
         let arguments = arguments.to_string();
@@ -71,7 +71,7 @@ impl Call {
         self.failure.unwrap_or(vk::Result::SUCCESS)
     }
 
-    /// Adds a line about this call.
+    /// Adds another line about this call.
     pub(crate) fn note(&self, text: impl Display) {
         journal::line(&self.config, &format!("{} {text}", self.name));
     }
@@ -80,7 +80,7 @@ impl Call {
 /// Answers the two-call idiom from `items`. With `grow`, the second call reports more elements than the array has space for.
 ///
 /// # Safety
-/// `count` is valid for reads and writes, and `out`, when not null, for `*count` elements.
+/// `count` is valid for reads and writes. If `out` is not null, it is valid for `*count` elements.
 pub(crate) unsafe fn two_call<T: Clone>(call: &Call, items: &[T], count: *mut u32, out: *mut T) -> vk::Result {
     if let Some(code) = call.failure {
         return code;

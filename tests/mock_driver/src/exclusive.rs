@@ -11,12 +11,12 @@ use crate::system::current_thread;
 /// Thread that runs one of these commands, and the depth of its nested calls.
 static INSIDE: Mutex<Option<(usize, u32)>> = Mutex::new(None);
 
-/// Marks this thread as running one of these commands until this value is dropped.
+/// Marks this thread as a thread that runs one of these commands, until this value is dropped.
 pub(crate) struct Exclusive(());
 
 impl Exclusive {
-    /// Enters `command`, and waits long enough for another thread to enter too. The process ends if another thread does. The same thread
-    /// may enter again.
+    /// Enters `command`, and waits long enough for another thread to enter too. The process ends if another thread enters. The same thread
+    /// can enter again.
     pub(crate) fn enter(owner: &str, command: &str) -> Self {
         let here = current_thread();
         let mut inside = INSIDE.lock().unwrap_or_else(PoisonError::into_inner);

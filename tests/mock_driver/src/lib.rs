@@ -7,7 +7,7 @@
 //! Each call writes a line to a journal file ([`journal`]). The library knows every live object ([`object`]). A handle that this driver did
 //! not create ends the process, after a journal line. When the library is unloaded, the journal lists the objects that are still alive.
 //!
-//! The library has no thread-local value with a destructor, because that would keep the library loaded.
+//! The library has no thread-local value with a destructor, because the system would not unload a library with such a value.
 
 mod alloc;
 mod chain;

@@ -1,5 +1,5 @@
-//! Functions that run when the library is opened and closed. Each writes a journal line, so that a test sees the time, and the objects that
-//! were still alive.
+//! Functions that run when the library is opened and closed. Each function writes a journal line, so that a test sees the time and the
+//! objects that still exist.
 
 use std::collections::BTreeMap;
 

@@ -8,7 +8,7 @@ use crate::commands::{self, Level};
 use crate::entry::Call;
 use crate::{global, journal, object, state, unknown};
 
-/// Function pointer, as the look-up functions return it.
+/// Function pointer in the form that the look-up functions return.
 type Function = *const c_void;
 
 /// Returns a name as text. The text is empty for NULL.
@@ -46,7 +46,7 @@ fn offered(list: &[String], name: &str) -> Function {
     }
 }
 
-/// `vkGetInstanceProcAddr` of the driver.
+/// Implements `vkGetInstanceProcAddr`.
 pub(crate) unsafe extern "system" fn instance(handle: vk::Instance, name: *const c_char) -> Function {
     // SAFETY: all callers of this look-up pass a terminated name.
     let name = unsafe { text(name) };
@@ -66,7 +66,7 @@ pub(crate) unsafe extern "system" fn instance(handle: vk::Instance, name: *const
     }
 }
 
-/// Look-up function for physical-device commands (DRV-70). It aborts if the handle is unknown.
+/// Look-up function for physical-device commands (DRV-70). It aborts the process if the handle is unknown.
 pub(crate) unsafe extern "system" fn physical(handle: vk::Instance, name: *const c_char) -> Function {
     // SAFETY: all callers of this look-up pass a terminated name.
     let name = unsafe { text(name) };
@@ -83,7 +83,7 @@ pub(crate) unsafe extern "system" fn physical(handle: vk::Instance, name: *const
     }
 }
 
-/// `vkGetDeviceProcAddr` of the driver.
+/// Implements `vkGetDeviceProcAddr`.
 pub(crate) unsafe extern "system" fn device(handle: vk::Device, name: *const c_char) -> Function {
     // SAFETY: all callers of this look-up pass a terminated name.
     let name = unsafe { text(name) };

@@ -74,7 +74,7 @@ macro_rules! label {
     ($($function:ident, $name:literal, $kind:literal;)*) => {$(
         #[doc = concat!("`", $name, "`.")]
         pub(crate) unsafe extern "system" fn $function(handle: usize) {
-            // A dispatchable handle is a pointer.
+            // The number of a dispatchable handle is the address of an object.
             let handle = handle as u64;
             object::expect($name, &[$kind], handle);
             Call::enter($name, object::show(handle));

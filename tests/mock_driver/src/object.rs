@@ -17,9 +17,9 @@ pub(crate) struct Object {
     loader_word: usize,
     /// Handle of the object from which this object was created.
     pub(crate) parent: u64,
-    /// Name of the configured device of the object, empty for an instance.
+    /// Name of the configured device to which the object belongs. The name is empty for an instance.
     pub(crate) device: String,
-    /// Extensions that were enabled at creation.
+    /// Extensions that were enabled when the object was created.
     pub(crate) extensions: Vec<String>,
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn number(kind: &'static str) -> u64 {
 /// Returns the object of a handle of the given kind. A handle that this driver did not create ends the process.
 pub(crate) fn get(call: &'static str, kind: &'static str, handle: u64) -> &'static Object {
     expect(call, &[kind], handle);
-    // SAFETY: a live dispatchable handle is the address of an object that `create` returned, and that has not been destroyed.
+    // SAFETY: a valid dispatchable handle is the address of an object that `create` returned, and that has not been destroyed.
     unsafe { &*(handle as *const Object) }
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn expect(call: &'static str, kinds: &[&'static str], handle: u64) {
 pub(crate) fn destroy(handle: u64) {
     let (kind, config) = state::with(|state| (state.live.remove(&handle), state.config.clone()));
     let Some(kind) = kind else { return };
-    // SAFETY: the handle came from `create`, and was in the table of live objects until this call removed it.
+    // SAFETY: the handle came from `create`, and the table of objects contained it until this call.
     let object = unsafe { Box::from_raw(handle as *mut Object) };
     // DRV-210: the loader must not write to the first word of an instance or physical device of the driver.
     if ["instance", "physical_device"].contains(&kind) && ![0, ICD_LOADER_MAGIC].contains(&object.loader_word) {
@@ -96,7 +96,7 @@ pub(crate) fn end() {
     let left = state::with(|state| std::mem::take(&mut state.live));
     for (handle, kind) in left {
         if DISPATCHABLE.contains(&kind) {
-            // SAFETY: the handle came from `create`, and was in the table of live objects until this call removed it.
+            // SAFETY: the handle came from `create`, and the table of objects contained it until this call.
             drop(unsafe { Box::from_raw(handle as *mut Object) });
         }
     }
@@ -140,7 +140,7 @@ pub(crate) fn destroy_children(parent: u64) {
 }
 
 /// Returns the form of a handle in the journal: for example `physical_device(gpu)` for a handle of this driver, and the number for any
-/// other.
+/// other handle.
 pub(crate) fn show(handle: u64) -> String {
     let kind = state::with(|state| state.live.get(&handle).copied());
     match kind {

@@ -8,7 +8,7 @@ use crate::config::Device;
 use crate::entry::{Call, two_call};
 use crate::{global, object, state};
 
-/// Returns the handle of a configured device, which is the same one each time.
+/// Returns the handle of a configured device. The handle is the same each time.
 fn handle(instance: u64, name: &str) -> vk::PhysicalDevice {
     let make = || object::create("physical_device", instance, name, Vec::new());
     vk::PhysicalDevice::from_raw(object::child(instance, name, make))
@@ -184,7 +184,7 @@ pub(crate) fn properties_of(device: &Device) -> vk::PhysicalDeviceProperties {
     properties
 }
 
-/// Returns the features of every device. One feature is set, so that a test can detect the driver's answer.
+/// Returns the features of every device. One feature is set, so that a test can recognize the driver's answer.
 pub(crate) fn features_of(device: &Device) -> vk::PhysicalDeviceFeatures {
     vk::PhysicalDeviceFeatures {
         robust_buffer_access: vk::TRUE,

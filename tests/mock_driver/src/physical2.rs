@@ -125,7 +125,7 @@ pub(crate) unsafe fn fill_elements<T, I: Copy>(
     set: impl Fn(&mut T, I),
 ) -> vk::Result {
     if out.is_null() || call.failure.is_some() {
-        // SAFETY: the parameters follow the two-call idiom, and nothing is written through a null array.
+        // SAFETY: the parameters follow the two-call idiom, and a null array is never written.
         return unsafe { two_call(call, items, count, std::ptr::null_mut()) };
     }
     // SAFETY: the caller promises a valid `count`.

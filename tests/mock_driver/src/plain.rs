@@ -1,5 +1,5 @@
-//! Device objects without content, which are numbers that are created, recorded and destroyed. This module also has the commands that do
-//! nothing.
+//! Device objects without content, which are numbers. This module creates, records and destroys them. It also contains the commands that
+//! have no effect.
 
 use ash::vk::{self, Handle};
 
@@ -7,7 +7,7 @@ use crate::alloc::Allocator;
 use crate::entry::Call;
 use crate::object;
 
-/// Defines the create and the destroy command of one kind of object.
+/// Defines the commands that create and destroy objects of a kind.
 macro_rules! plain {
     ($($create:ident, $create_name:literal, $destroy:ident, $destroy_name:literal, $kind:literal;)*) => {$(
         #[doc = concat!("`", $create_name, "`.")]
@@ -53,8 +53,8 @@ plain! {
     create_pipeline_layout, "vkCreatePipelineLayout", destroy_pipeline_layout, "vkDestroyPipelineLayout", "layout";
 }
 
-/// Implements commands that succeed without effect. The function can be called with any arguments, because the caller removes them from the
-/// stack.
+/// Implements commands that succeed without effect. The function can be called with any arguments, because the caller removes the arguments
+/// from the stack.
 pub(crate) extern "system" fn nothing() -> u64 {
     0
 }
@@ -76,7 +76,7 @@ pub(crate) unsafe extern "system" fn memory_requirements(
     };
 }
 
-/// Device commands that succeed and do nothing else.
+/// Device commands that succeed and have no effect.
 pub(crate) const NOTHING: &[&str] = &[
     "vkBindBufferMemory",
     "vkBindImageMemory",

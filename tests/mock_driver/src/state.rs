@@ -1,4 +1,4 @@
-//! The process-wide state: the configuration as last read, call counters, and the live objects.
+//! The state of the driver in this process: the last configuration, call counters, and the existing objects.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -11,11 +11,11 @@ use crate::system::{library_path, state_of};
 pub(crate) struct State {
     path: PathBuf,
     text: String,
-    /// Time and size that the file had before it was read.
+    /// Modification time and size of the file before it was last read.
     seen: Option<(u64, u64)>,
     pub(crate) config: Arc<Config>,
     pub(crate) calls: HashMap<String, u32>,
-    /// Live objects, each with its handle and its kind.
+    /// Objects that exist, each with its handle and its kind.
     pub(crate) live: BTreeMap<u64, &'static str>,
     /// Physical devices by instance and name, and queues by device and index, so that a query returns the same object again.
     pub(crate) children: HashMap<(u64, String), u64>,
@@ -28,13 +28,13 @@ pub(crate) struct State {
 
 static STATE: Mutex<Option<State>> = Mutex::new(None);
 
-/// Runs `body` on the state. `body` must not call code that may call out of the driver.
+/// Runs `body` on the state. `body` must not call code outside of the driver.
 pub(crate) fn with<R>(body: impl FnOnce(&mut State) -> R) -> R {
     let mut guard: MutexGuard<'_, Option<State>> = STATE.lock().unwrap_or_else(PoisonError::into_inner);
     body(guard.get_or_insert_with(State::load))
 }
 
-/// Frees all data before the library is unloaded, because nothing else would free it.
+/// Frees all data before the library is unloaded, because no other code would free it.
 pub(crate) fn end() {
     drop(STATE.lock().unwrap_or_else(PoisonError::into_inner).take());
 }

@@ -9,7 +9,7 @@ use crate::alloc::Allocator;
 use crate::entry::{Call, two_call};
 use crate::{chain, object, physical, physical2};
 
-/// Creates a surface for any of the creation commands.
+/// Creates a surface for every kind of creation command.
 unsafe fn make(
     name: &'static str,
     instance: vk::Instance,
@@ -36,7 +36,7 @@ unsafe fn make(
     vk::Result::SUCCESS
 }
 
-/// Defines a creation command that shows its members in the journal.
+/// Defines a creation command that writes its members into the journal.
 macro_rules! creator {
     ($function:ident, $name:literal, $info:ty, |$it:ident| $details:expr) => {
         #[doc = concat!("`", $name, "`.")]

@@ -62,7 +62,7 @@ macro_rules! table {
 static SLOTS: [[Slot; 16]; 32] =
     table!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31);
 
-/// Returns the function for `name`, which is the same one each time.
+/// Returns the function for `name`. The function is the same each time.
 pub(crate) fn function(name: &str) -> *const c_void {
     let index = state::with(|state| {
         state.slots.iter().position(|known| known == name).unwrap_or_else(|| {

@@ -4,11 +4,11 @@ use std::ffi::{c_char, c_void};
 
 use ash::vk;
 
-/// `PFN_GetPhysicalDeviceProcAddr`.
+/// Type of the layer's look-up function for physical-device commands, `PFN_GetPhysicalDeviceProcAddr`.
 pub(crate) type GetPhysicalDeviceProcAddr =
     unsafe extern "system" fn(instance: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction;
 
-/// `VkNegotiateLayerInterface`.
+/// Structure for the negotiation with a layer, `VkNegotiateLayerInterface`.
 #[repr(C)]
 pub(crate) struct NegotiateInterface {
     pub(crate) structure_type: i32,
@@ -19,13 +19,13 @@ pub(crate) struct NegotiateInterface {
     pub(crate) get_physical_device_proc_addr: Option<GetPhysicalDeviceProcAddr>,
 }
 
-/// `VkLayerFunction::VK_LAYER_LINK_INFO`.
+/// Value of `VkLayerFunction::VK_LAYER_LINK_INFO`.
 pub(crate) const LINK_INFO: i32 = 0;
-/// `VkLayerFunction::VK_LOADER_DATA_CALLBACK`.
+/// Value of `VkLayerFunction::VK_LOADER_DATA_CALLBACK`.
 pub(crate) const DATA_CALLBACK: i32 = 1;
-/// `VkLayerFunction::VK_LOADER_LAYER_CREATE_DEVICE_CALLBACK`.
+/// Value of `VkLayerFunction::VK_LOADER_LAYER_CREATE_DEVICE_CALLBACK`.
 pub(crate) const CREATE_DEVICE_CALLBACK: i32 = 2;
-/// `VkLayerFunction::VK_LOADER_FEATURES`.
+/// Value of `VkLayerFunction::VK_LOADER_FEATURES`.
 pub(crate) const FEATURES: i32 = 3;
 
 /// Value of `VkLayerInstanceLink`, which each layer has. It contains the functions of the next layer. For the last layer, it contains the
@@ -37,7 +37,7 @@ pub(crate) struct InstanceLink {
     pub(crate) get_physical_device_proc_addr: Option<GetPhysicalDeviceProcAddr>,
 }
 
-/// Two functions of `VK_LOADER_LAYER_CREATE_DEVICE_CALLBACK`.
+/// The two callbacks of `VK_LOADER_LAYER_CREATE_DEVICE_CALLBACK`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct DeviceCallbacks {
@@ -45,7 +45,7 @@ pub(crate) struct DeviceCallbacks {
     pub(crate) destroy: Option<LayerDestroyDevice>,
 }
 
-/// Union of `VkLayerInstanceCreateInfo`.
+/// Union in `VkLayerInstanceCreateInfo`.
 #[repr(C)]
 pub(crate) union InstanceContent {
     pub(crate) link: *mut InstanceLink,
@@ -54,7 +54,7 @@ pub(crate) union InstanceContent {
     pub(crate) features: u32,
 }
 
-/// `VkLayerInstanceCreateInfo`.
+/// Structure of the loader in the chain of an instance's create info, `VkLayerInstanceCreateInfo`.
 #[repr(C)]
 pub(crate) struct InstanceNode {
     pub(crate) structure_type: vk::StructureType,
@@ -63,7 +63,7 @@ pub(crate) struct InstanceNode {
     pub(crate) content: InstanceContent,
 }
 
-/// `VkLayerDeviceLink`.
+/// Functions of the next layer for a device, `VkLayerDeviceLink`.
 #[repr(C)]
 pub(crate) struct DeviceLink {
     pub(crate) next: *mut DeviceLink,
@@ -71,14 +71,14 @@ pub(crate) struct DeviceLink {
     pub(crate) get_device_proc_addr: vk::PFN_vkGetDeviceProcAddr,
 }
 
-/// Union of `VkLayerDeviceCreateInfo`.
+/// Union in `VkLayerDeviceCreateInfo`.
 #[repr(C)]
 pub(crate) union DeviceContent {
     pub(crate) link: *mut DeviceLink,
     pub(crate) set_loader_data: Option<SetDeviceLoaderData>,
 }
 
-/// `VkLayerDeviceCreateInfo`.
+/// Structure of the loader in the chain of a device's create info, `VkLayerDeviceCreateInfo`.
 #[repr(C)]
 pub(crate) struct DeviceNode {
     pub(crate) structure_type: vk::StructureType,
@@ -87,12 +87,12 @@ pub(crate) struct DeviceNode {
     pub(crate) content: DeviceContent,
 }
 
-/// `PFN_vkSetInstanceLoaderData`.
+/// Type of the callback for objects of an instance, `PFN_vkSetInstanceLoaderData`.
 pub(crate) type SetInstanceLoaderData =
     unsafe extern "system" fn(instance: vk::Instance, object: *mut c_void) -> vk::Result;
-/// `PFN_vkSetDeviceLoaderData`.
+/// Type of the callback for objects of a device, `PFN_vkSetDeviceLoaderData`.
 pub(crate) type SetDeviceLoaderData = unsafe extern "system" fn(device: vk::Device, object: *mut c_void) -> vk::Result;
-/// `PFN_vkLayerCreateDevice` (LAY-292).
+/// Type of the callback that creates a device, `PFN_vkLayerCreateDevice` (LAY-292).
 pub(crate) type LayerCreateDevice = unsafe extern "system" fn(
     instance: vk::Instance,
     physical_device: vk::PhysicalDevice,
@@ -102,14 +102,14 @@ pub(crate) type LayerCreateDevice = unsafe extern "system" fn(
     layer: vk::PFN_vkGetInstanceProcAddr,
     next: *mut Option<vk::PFN_vkGetDeviceProcAddr>,
 ) -> vk::Result;
-/// `PFN_vkLayerDestroyDevice` (LAY-293).
+/// Type of the callback that destroys a device, `PFN_vkLayerDestroyDevice` (LAY-293).
 pub(crate) type LayerDestroyDevice = unsafe extern "system" fn(
     device: vk::Device,
     allocator: *const vk::AllocationCallbacks<'_>,
     destroy: vk::PFN_vkDestroyDevice,
 );
 
-/// Node of a pre-instance chain, `VkEnumerateInstance...Chain`. `F` is the signature of its function.
+/// Structure of a pre-instance chain, `VkEnumerateInstance...Chain`. `F` is the signature of its function.
 #[repr(C)]
 pub(crate) struct Chain<F> {
     pub(crate) kind: u32,

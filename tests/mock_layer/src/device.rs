@@ -1,4 +1,4 @@
-//! `vkCreateDevice` and `vkDestroyDevice` of a layer, and the devices that the layer creates for itself (LAY-280 to LAY-294).
+//! Implements `vkCreateDevice` and `vkDestroyDevice` of a layer, and creates devices for the layer's own use (LAY-280 to LAY-294).
 
 use std::ffi::c_void;
 
@@ -11,7 +11,7 @@ use crate::layer::{DeviceRecord, InstanceRecord, Layer, dispatch_word, layer, ty
 use crate::lookup::get_instance_proc_addr;
 use crate::{inquire, reenter, wrap};
 
-/// Look-up functions of the next layer, or of the loader below the last layer.
+/// Look-up functions of the next layer. For the last layer, look-up functions of the loader.
 type Link = (vk::PFN_vkGetInstanceProcAddr, vk::PFN_vkGetDeviceProcAddr);
 
 /// Content of the loader's structures in the chain of a create info.
@@ -196,7 +196,7 @@ unsafe fn call_down(
     device: *mut vk::Device,
     next: vk::PFN_vkGetInstanceProcAddr,
 ) -> vk::Result {
-    // SAFETY: the physical device is live.
+    // SAFETY: the physical device is valid.
     let Some(instance) = layer.instance(unsafe { dispatch_word(physical_device.as_raw() as usize) }) else {
         layer.journal("vkCreateDevice unknown-instance");
         return vk::Result::ERROR_INITIALIZATION_FAILED;
@@ -219,7 +219,7 @@ unsafe fn call_down(
     };
     copy.enabled_extension_count = extensions.len() as u32;
     copy.pp_enabled_extension_names = extensions.as_ptr();
-    // SAFETY: the chain is valid while the group contains the handles below the layer.
+    // SAFETY: the chain is valid while the group contains the handles of the next layer.
     unsafe { wrap::with_group_unwrapped(layer, copy.p_next, || create(physical_device, &copy, allocator, device)) }
 }
 
@@ -258,7 +258,7 @@ unsafe fn remember<const N: usize>(
     layer.state().devices.insert(key, record);
 }
 
-/// Creates a device below this layer, through the loader's callback (LAY-292), and uses it once.
+/// Creates a device with the loader's callback (LAY-292), and uses the device once. The device does not belong to the application.
 ///
 /// # Safety
 /// The physical device belongs to the record's instance, and is a handle that the layer itself received.
@@ -306,12 +306,12 @@ unsafe fn make_extra<const N: usize>(
     }
 }
 
-/// Creates `count` devices on the first physical device below, inside `vkCreateInstance`.
+/// Creates `count` devices on the next layer's first physical device, during `vkCreateInstance`.
 ///
 /// # Safety
-/// The record's instance is live.
+/// The record's instance is valid.
 pub(crate) unsafe fn make_for_instance<const N: usize>(layer: &Layer, record: &InstanceRecord, count: i64) {
-    // SAFETY: the instance is live until this call returns.
+    // SAFETY: the instance is valid until this call returns.
     let Some(device) = unsafe { devices_below(layer, record) }.first().copied() else {
         return;
     };
@@ -319,7 +319,7 @@ pub(crate) unsafe fn make_for_instance<const N: usize>(layer: &Layer, record: &I
     let made: Vec<_> = (0..count)
         .filter_map(|_| unsafe { make_extra::<N>(layer, record, device) })
         .collect();
-    // SAFETY: the instance is live until this call returns.
+    // SAFETY: the instance is valid until this call returns.
     let key = unsafe { dispatch_word(record.handle.as_raw() as usize) };
     if let Some(kept) = layer.state().instances.get_mut(&key) {
         kept.extra_devices = made;
@@ -360,7 +360,7 @@ pub(crate) unsafe extern "system" fn destroy_device<const N: usize>(
     if inner == 0 {
         return;
     }
-    // SAFETY: the handle is a live device.
+    // SAFETY: the handle is a valid device.
     let key = unsafe { dispatch_word(inner) };
     let Some(record) = layer.device(key) else { return };
     let callback = layer

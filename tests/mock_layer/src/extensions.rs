@@ -1,4 +1,4 @@
-//! `vkEnumerateDeviceExtensionProperties` of a layer with its own device extensions (LAY-324).
+//! Implements `vkEnumerateDeviceExtensionProperties` of a layer that has device extensions (LAY-324).
 
 use std::ffi::{CStr, c_char};
 

@@ -17,10 +17,10 @@ use crate::abi::{SetDeviceLoaderData, SetInstanceLoaderData};
 use crate::instance::GARBAGE;
 use crate::layer::{InstanceRecord, Layer, typed};
 
-/// Calls both look-up functions below the layer for each name of an `ask` line, first without an instance.
+/// Calls both look-up functions of the next layer for each name in an `ask` line, first without an instance.
 ///
 /// # Safety
-/// The record's instance is live.
+/// The record's instance is valid.
 pub(crate) unsafe fn ask(layer: &Layer, record: &InstanceRecord) {
     for text in layer.config.all("ask") {
         let Ok(name) = CString::new(text) else { continue };
@@ -68,8 +68,8 @@ pub(crate) unsafe fn call_globals(layer: &Layer, record: &InstanceRecord) {
     ));
 }
 
-/// Calls the next layer's device look-up function for each name in an `ask-device` line. Looks each name up a second time, with the
-/// function that the look-up returns for its own name.
+/// Calls the next layer's device look-up function for each name in an `ask-device` line. Looks up each name a second time, with the look-up
+/// function that the next layer returns for `vkGetDeviceProcAddr`.
 ///
 /// # Safety
 /// The device is valid, and `next` is its look-up function.
@@ -96,7 +96,7 @@ pub(crate) unsafe fn ask_device(layer: &Layer, device: vk::Device, next: vk::PFN
 /// table of a device.
 static OWN_DEVICE: &[usize; 8] = &GARBAGE;
 
-/// Returns the object that the layer passes down in a call of `name`: the device `inner`, or the layer's own object.
+/// Returns the object that the layer passes to the next function in a call of `name`: the device `inner`, or the layer's own object.
 pub(crate) fn handed_on(layer: &Layer, name: &str, inner: usize) -> usize {
     if layer.config.lists("hand-on", name) {
         (&raw const OWN_DEVICE).addr()

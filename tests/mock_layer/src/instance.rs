@@ -1,4 +1,4 @@
-//! `vkCreateInstance` and `vkDestroyInstance` of a layer (LAY-220 to LAY-254).
+//! Implements `vkCreateInstance` and `vkDestroyInstance` of a layer (LAY-220 to LAY-254).
 
 use std::ffi::{CStr, c_char, c_void};
 
@@ -333,7 +333,8 @@ unsafe fn keep_nodes(layer: &Layer, info: &vk::InstanceCreateInfo<'_>, nodes: &N
     }
 }
 
-/// Names of functions below the layer that the layer's own functions call. The layer looks them up when the instance is created.
+/// Names of the next layer's functions that the layer's own functions call. The layer looks up these functions when the instance is
+/// created.
 const USED_LATER: [&CStr; 5] = [
     c"vkDestroyInstance",
     c"vkEnumeratePhysicalDevices",
@@ -375,7 +376,7 @@ unsafe fn remember(
 /// # Safety
 /// The record's instance is valid.
 pub(crate) unsafe fn devices_below(layer: &Layer, record: &InstanceRecord) -> Vec<vk::PhysicalDevice> {
-    // SAFETY: the instance is live, and the function of this name has this signature.
+    // SAFETY: the instance is valid, and the function of this name has this signature.
     let found = unsafe {
         typed(layer.below(
             dispatch_word(record.handle.as_raw() as usize),
@@ -402,7 +403,7 @@ pub(crate) unsafe fn devices_below(layer: &Layer, record: &InstanceRecord) -> Ve
 /// (LAY-250).
 ///
 /// # Safety
-/// The record's instance is live.
+/// The record's instance is valid.
 unsafe fn probe(layer: &Layer, record: &InstanceRecord) {
     // SAFETY: the instance is live until this call returns.
     let (devices, key) = unsafe {
@@ -452,7 +453,7 @@ pub(crate) unsafe extern "system" fn destroy_instance<const N: usize>(
     if inner == 0 {
         return;
     }
-    // SAFETY: the handle is a live instance.
+    // SAFETY: the handle is a valid instance.
     let key = unsafe { dispatch_word(inner) };
     let Some(record) = layer.instance(key) else { return };
     for (extra, next) in &record.extra_devices {

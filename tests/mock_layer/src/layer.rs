@@ -24,7 +24,7 @@ pub(crate) struct InstanceRecord {
     pub(crate) next: vk::PFN_vkGetInstanceProcAddr,
     pub(crate) next_physical: Option<GetPhysicalDeviceProcAddr>,
     pub(crate) callbacks: DeviceCallbacks,
-    /// Devices that the layer created through the callback, each with the look-up function directly below the layer.
+    /// Devices that the layer created through the callback, each with the look-up function of the next layer.
     pub(crate) extra_devices: Vec<(vk::Device, vk::PFN_vkGetDeviceProcAddr)>,
     /// Instance that the layer created through the loader's exported functions.
     pub(crate) own_instance: vk::Instance,
@@ -44,15 +44,15 @@ pub(crate) struct DeviceRecord {
     pub(crate) extra_devices: Vec<(vk::Device, vk::PFN_vkGetDeviceProcAddr)>,
 }
 
-/// Data about the objects of a layer. The key is the first word of any object of an instance or device (LAY-250).
+/// Data about the objects of a layer. The key is the first word, which all objects of an instance or device have in common (LAY-250).
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) instances: BTreeMap<usize, InstanceRecord>,
     pub(crate) devices: BTreeMap<usize, DeviceRecord>,
-    /// Functions below the layer that were looked up, by dispatch word and name.
+    /// Functions of the next layer that were looked up, by dispatch word and name.
     pub(crate) known: BTreeMap<(usize, CString), unsafe extern "system" fn()>,
-    /// Maps a wrapper to the inner handle and dispatch word. The map has its own copy of the word, because the loader writes the word of
-    /// the wrapper without the lock.
+    /// Maps a wrapper to the inner handle and dispatch word. The map contains a copy of the word, because the loader writes the word of the
+    /// wrapper without the lock.
     pub(crate) wrappers: BTreeMap<usize, (usize, usize)>,
     /// Maps an inner handle to its wrapper.
     pub(crate) wrapped: BTreeMap<usize, usize>,
@@ -69,7 +69,7 @@ pub(crate) struct Layer {
 }
 
 impl Layer {
-    /// Returns the layer's name in the journal and to `vkEnumerateDeviceExtensionProperties`.
+    /// Returns the name of the layer for the journal and for `vkEnumerateDeviceExtensionProperties`.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -113,8 +113,8 @@ impl Layer {
         self.state().devices.get(&key).cloned()
     }
 
-    /// Returns the function below this layer for an object with dispatch word `key`. Stores the first result, as layers do, because a
-    /// loader may later return a function above the layer. With `late-lookup`, looks the function up each time.
+    /// Returns the next layer's function for an object with dispatch word `key`. Stores the first result, like real layers. A loader can
+    /// later return the function of a layer that is closer to the application. With `late-lookup`, looks up the function each time.
     pub(crate) fn below(&self, key: usize, name: &CStr) -> vk::PFN_vkVoidFunction {
         let entry = (key, name.to_owned());
         if let Some(known) = self.state().known.get(&entry) {
@@ -196,7 +196,7 @@ pub(crate) fn forget() {
 /// Returns the first word of a dispatchable object.
 ///
 /// # Safety
-/// `object` is a live dispatchable handle or wrapper.
+/// `object` is a valid dispatchable handle or wrapper.
 pub(crate) unsafe fn dispatch_word(object: usize) -> usize {
     // SAFETY: every dispatchable object starts with a pointer (LAY-250).
     unsafe { *(object as *const usize) }
@@ -208,6 +208,6 @@ pub(crate) unsafe fn dispatch_word(object: usize) -> usize {
 /// `F` is the function pointer type of the command that was looked up.
 pub(crate) unsafe fn typed<F: Copy>(found: vk::PFN_vkVoidFunction) -> Option<F> {
     const { assert!(size_of::<F>() == size_of::<usize>()) };
-    // SAFETY: both types are function pointers of one size, and the caller promises that `F` is the type of the command.
+    // SAFETY: both types are function pointers of the same size, and the caller promises that `F` is the type of the command.
     found.map(|function| unsafe { std::mem::transmute_copy(&function) })
 }

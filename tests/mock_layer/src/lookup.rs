@@ -9,7 +9,7 @@ use ash::vk::Handle;
 use crate::layer::{Layer, dispatch_word, layer};
 use crate::{device, extensions, instance, own, physical, thunk, wrap};
 
-/// Returns a function of any signature in the form that look-ups return.
+/// Returns a function of any signature as the type that look-ups return.
 macro_rules! erased {
     ($function:expr, $kind:ty) => {{
         let function: $kind = $function;
@@ -110,7 +110,7 @@ pub(crate) unsafe extern "system" fn get_instance_proc_addr<const N: usize>(
 /// Implements `vk_layerGetPhysicalDeviceProcAddr` of layer `N` (LAY-303).
 ///
 /// # Safety
-/// `name` is a C string, and `handle` is a live instance or null.
+/// `name` is a C string, and `handle` is a valid instance or null.
 pub(crate) unsafe extern "system" fn get_physical_device_proc_addr<const N: usize>(
     handle: vk::Instance,
     name: *const c_char,

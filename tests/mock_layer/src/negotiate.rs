@@ -8,7 +8,7 @@ use crate::abi::{GetPhysicalDeviceProcAddr, NegotiateInterface};
 use crate::layer::layer;
 use crate::lookup::{get_device_proc_addr, get_instance_proc_addr, get_physical_device_proc_addr};
 
-/// Three look-up functions of one layer.
+/// The three look-up functions of a layer.
 type Pointers = (
     vk::PFN_vkGetInstanceProcAddr,
     vk::PFN_vkGetDeviceProcAddr,
@@ -67,7 +67,7 @@ fn negotiate(identity: usize, interface: &mut NegotiateInterface) -> vk::Result 
     vk::Result::from_raw(result as i32)
 }
 
-/// Defines the exports of one layer: the negotiation and the look-up functions, with the given names.
+/// Defines the exports of a layer: the negotiation and the look-up functions, with the given names.
 macro_rules! exports {
     ($identity:literal, $negotiate:ident, $instance:ident, $device:ident, $physical:ident) => {
         /// Implements `vkNegotiateLoaderLayerInterfaceVersion`.

@@ -1,4 +1,4 @@
-//! Physical devices that a layer reports, which may be wrapped, reordered, or fewer (LAY-253).
+//! Enumerates the physical devices of a layer. The layer can wrap, reorder or omit devices (LAY-253).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -42,7 +42,7 @@ pub(crate) unsafe extern "system" fn devices<const N: usize>(
     let Some(record) = layer.instance(key) else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
-    // SAFETY: the record's instance is live.
+    // SAFETY: the record's instance is valid.
     let list = shown(&layer, key, unsafe { devices_below(&layer, &record) });
     // SAFETY: the caller passes valid parameters of this command.
     unsafe {

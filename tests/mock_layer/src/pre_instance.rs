@@ -22,13 +22,13 @@ type Extensions = unsafe extern "system" fn(
 type Layers =
     unsafe extern "system" fn(chain: *const LayerChain, count: *mut u32, out: *mut vk::LayerProperties) -> vk::Result;
 
-/// `VkEnumerateInstanceVersionChain`.
+/// Structure of the chain for versions, `VkEnumerateInstanceVersionChain`.
 #[repr(transparent)]
 pub(crate) struct VersionChain(Chain<Version>);
-/// `VkEnumerateInstanceExtensionPropertiesChain`.
+/// Structure of the chain for extensions, `VkEnumerateInstanceExtensionPropertiesChain`.
 #[repr(transparent)]
 pub(crate) struct ExtensionChain(Chain<Extensions>);
-/// `VkEnumerateInstanceLayerPropertiesChain`.
+/// Structure of the chain for layers, `VkEnumerateInstanceLayerPropertiesChain`.
 #[repr(transparent)]
 pub(crate) struct LayerChain(Chain<Layers>);
 
@@ -45,7 +45,8 @@ fn begin<F>(layer: &Layer, function: &str, chain: &Chain<F>) -> Option<vk::Resul
         .map(|code| vk::Result::from_raw(code as i32))
 }
 
-/// Returns the number that `pre-grow` adds: one more at each call, so that the two calls of a query have different counts (BI-52).
+/// Returns the number that `pre-grow` adds: the number grows by one at each call, so that the two calls of a query have different counts
+/// (BI-52).
 fn growth(layer: &Layer) -> usize {
     static CALLS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
     let calls = CALLS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);

@@ -55,7 +55,7 @@ pub(crate) fn enumerate(layer: &Layer) {
     ));
 }
 
-/// Creates an instance through the loader's `vkCreateInstance`, as an application would. Returns null after a failure, or if the layer is
+/// Creates an instance through the loader's `vkCreateInstance`, like an application. Returns null after a failure, or if the layer is
 /// already creating an instance in this way.
 pub(crate) fn own_instance(layer: &Layer) -> vk::Instance {
     let mut instance = vk::Instance::null();
@@ -84,7 +84,7 @@ fn count_devices(instance: vk::Instance) -> u32 {
         let enumerate =
             unsafe { typed::<vk::PFN_vkEnumeratePhysicalDevices>(loader_symbol(c"vkEnumeratePhysicalDevices")) };
         if let Some(enumerate) = enumerate {
-            // SAFETY: the instance is live, and this counting call passes no array.
+            // SAFETY: the instance is valid, and this counting call passes no array.
             let _ = unsafe { enumerate(instance, &mut count, std::ptr::null_mut()) };
         }
     }
@@ -98,7 +98,7 @@ pub(crate) fn destroy_own(instance: vk::Instance) {
     }
     // SAFETY: the symbol has the signature of the command with its name.
     if let Some(destroy) = unsafe { typed::<vk::PFN_vkDestroyInstance>(loader_symbol(c"vkDestroyInstance")) } {
-        // SAFETY: the instance is live, and none of its objects is in use.
+        // SAFETY: the instance is valid, and none of its objects is in use.
         unsafe { destroy(instance, std::ptr::null()) };
     }
 }

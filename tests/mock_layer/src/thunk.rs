@@ -1,7 +1,7 @@
 //! Interception of commands whose signature the layer does not know.
 //!
 //! Each intercepted name has a thunk, which is a numbered piece of machine code. The thunk saves the argument registers and calls
-//! [`route`]. Then it restores the registers and jumps to the address that [`route`] returned. [`route`] reads the first argument, a
+//! [`route`]. Then the thunk restores the registers and jumps to the address that [`route`] returned. [`route`] reads the first argument, a
 //! dispatchable handle, and may replace it by the handle that the layer wrapped.
 
 #[cfg(target_arch = "arm")]
@@ -18,7 +18,7 @@ use ash::vk;
 
 use crate::layer::{dispatch_word, layer};
 
-/// Upper bound on the names that one library can intercept. Vulkan has fewer commands.
+/// Maximum number of names that one library can intercept. Vulkan has fewer commands.
 const SLOTS: usize = 1536;
 
 static NAMES: RwLock<Vec<(usize, CString)>> = RwLock::new(Vec::new());
@@ -49,7 +49,7 @@ pub(crate) fn forget() {
 /// Returns the address at which a thunk continues. `thunk` is an address inside the thunk, and `first` points to the saved first argument.
 ///
 /// # Safety
-/// Only a thunk may call this function. `first` points to the saved register, which contains a live dispatchable handle.
+/// Only a thunk may call this function. `first` points to the saved register, which contains a valid dispatchable handle.
 unsafe extern "C" fn route(thunk: usize, first: *mut usize) -> *const c_void {
     let slot = (thunk - (&raw const mock_layer_thunks).addr()) / THUNK_SIZE;
     let (identity, name) = NAMES.read().unwrap_or_else(PoisonError::into_inner)[slot].clone();
@@ -162,7 +162,7 @@ std::arch::global_asm!(
 );
 
 // The calling convention of Windows passes arguments in four registers of each kind. The called function needs stack space for the first
-// four.
+// four arguments.
 #[cfg(all(target_arch = "x86_64", windows))]
 std::arch::global_asm!(
     ".section .text$mock_layer_thunks,\"xr\"",

@@ -20,8 +20,8 @@ struct Wrapper {
     inner: usize,
 }
 
-/// Returns the wrapper of `inner`. A handle always has the same wrapper. `key` is the dispatch word of `inner`. The wrapper begins with
-/// `dispatch` until the loader's callback writes the dispatch word.
+/// Returns the wrapper of `inner`. A handle always has the same wrapper. `key` is the dispatch word of `inner`. The first word of the
+/// wrapper is `dispatch` until the loader's callback writes the dispatch word.
 fn wrapper_with(layer: &Layer, inner: usize, key: usize, dispatch: usize) -> usize {
     let mut state = layer.state();
     if let Some(known) = state.wrapped.get(&inner) {
@@ -41,7 +41,7 @@ pub(crate) fn wrapper(layer: &Layer, inner: usize, key: usize) -> usize {
 /// Returns the wrapper of an instance or device. The wrapper has no dispatch word yet.
 ///
 /// # Safety
-/// `inner` is a live instance or device.
+/// `inner` is a valid instance or device.
 unsafe fn bare_wrapper(layer: &Layer, inner: usize) -> usize {
     // SAFETY: the caller promises a dispatchable handle.
     wrapper_with(layer, inner, unsafe { dispatch_word(inner) }, 0)
@@ -102,7 +102,7 @@ fn free(state: &mut crate::layer::State, at: usize) {
     }
 }
 
-/// Calls `call`. Meanwhile, a `VkDeviceGroupDeviceCreateInfo` in the chain has the handles below the layer.
+/// Calls `call`. During the call, a `VkDeviceGroupDeviceCreateInfo` in the chain contains the handles of the next layer.
 ///
 /// # Safety
 /// `next` is a valid chain.
@@ -144,7 +144,7 @@ unsafe fn listed<T: Copy>(array: *const T, count: u32) -> Vec<T> {
     unsafe { std::slice::from_raw_parts(array, count as usize) }.to_vec()
 }
 
-/// Returns the handles below the layer for those of an array.
+/// Returns the next layer's handles for the handles in an array.
 ///
 /// # Safety
 /// `handles` points to `count` elements, or is NULL.
@@ -176,7 +176,7 @@ pub(crate) fn command<const N: usize>(name: &str) -> vk::PFN_vkVoidFunction {
 macro_rules! below {
     ($layer:ident, $outer:expr, $kind:ty, $command:ty, $name:expr) => {{
         let inner = $layer.inner($outer.as_raw() as usize);
-        // SAFETY: the handle is live, and the function of this name has this signature.
+        // SAFETY: the handle is valid, and the function of this name has this signature.
         let (key, next) = unsafe {
             let key = dispatch_word(inner);
             (key, typed::<$command>($layer.below(key, $name)))

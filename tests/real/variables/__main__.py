@@ -2,11 +2,12 @@
 
 python3 tests/real/variables VKLOADER LIBRARY [ROOT...]
 
-Each ROOT is a folder with a whole system, by default this one, and bubblewrap starts programs in it. Candidates are all variables that the
-drivers read during `vkloader catalogue update`, and all names in the library of a driver with a device. Each candidate gets several values.
-The script first sets all candidates at the same time. If the catalogue changes, the script tries halves of the candidates, until it has
-found single variables. A variable is treated as harmless only if a driver with a device reads it, because a driver may use other variables
-only with a device. The script stores its results in target/variables.json, and continues an interrupted run with the next value.
+Each ROOT is a folder with a whole system, and bubblewrap starts programs in this folder. The default is this system. Candidates are all
+variables that the drivers read during `vkloader catalogue update`, and all names in the library of a driver with a device. The script tries
+several values for each candidate. The script first sets all candidates at the same time. If the catalogue changes, the script tries halves
+of the candidates, until it has found single variables. A variable is regarded as harmless only if a driver with a device reads it, because
+a driver may use other variables only with a device. The script stores its results in target/variables.json, and continues an interrupted
+run with the next value.
 """
 
 import json
@@ -23,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent.parent
 TABLE = ROOT / "loader/catalogue/src/variables.txt"
 KEPT = ROOT / "target/variables.json"
 VALUES = ("", "0", "1", "true", "no", "all", "1.1", "-1", "/nowhere/at/all")
-# Pattern of variables in a library. It does not match other names of Mesa in the same form.
+# Pattern of variables in a library. It does not match other names of Mesa with the same syntax.
 WORDS = re.compile(rb"(?<=\0)(?:MESA|LP|GALLIUM|NIR|DRI|MDA)_(?!PRIM_|SHADER_(?!CACHE))[A-Z0-9_]{2,}(?=\0)")
 # Pattern of variables that all programs read, and that belong to no driver.
 COMMON = re.compile(
@@ -31,8 +32,8 @@ COMMON = re.compile(
     r"VK_\w+|VKL_\w+|LD_\w+|RUST\w*|DBUS_\w+|MALLOC_\w+|GCONV_PATH|LOCPATH|NLSPATH|TZ|TZDIR|ICU_\w+|POSIXLY_CORRECT|GLIBC_TUNABLES|NO_COLOR|"
     r"COLUMNS|TERMINFO\w*|XLOCALEDIR|XKB_\w+|GETCONF_DIR|SUDO_\w+|PKEXEC_UID|CLICOLOR\w*)$"
 )
-# Variables that vendors document for drivers which were not available for measurements. Layers and programs read these variables, whose
-# effects are not part of a catalogue.
+# Variables that vendors document for drivers that were not available for measurements. Layers and programs read these variables, and a
+# catalogue does not contain their effects.
 DOCUMENTED = {
     "DRI_PRIME": ("unknown", "unset"),
     "DZN_DEBUG": ("unknown", "counts"),
@@ -138,7 +139,7 @@ def look(system, kept):
     if system.ask() != before:
         raise SystemExit("the drivers do not answer twice the same")
     names = system.names()
-    # A variable with an effect is not combined with others, because its changes would hide theirs.
+    # The script does not combine a variable that has an effect with other variables, because its changes would hide their changes.
     tried = kept.setdefault("tried", {}).setdefault(system.version, {})
     found = {}
     for value in VALUES:

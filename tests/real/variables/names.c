@@ -1,5 +1,5 @@
-/* A preloaded library that writes the name of each variable which is read, and the library that reads it, to the file
- * $VKL_NAMES. The script ignores reads by the Vulkan loader itself. */
+/* A preloaded library that records the variables that a process reads, and the library that reads each of them, in the
+ * file $VKL_NAMES. The script ignores reads by the Vulkan loader itself. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use ash::vk;
 use ash::vk::Handle;
 
-/// Value with which each dispatchable object begins when a driver returns it. The loader replaces it in devices, queues and command
+/// Value at the beginning of each dispatchable object that a driver returns. The loader replaces this value in devices, queues and command
 /// buffers.
 pub(crate) const LOADER_MAGIC: usize = 0x01CD_C0DE;
 

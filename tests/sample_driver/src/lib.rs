@@ -1,7 +1,8 @@
 //! A Vulkan driver with one device and one queue, which executes nothing.
 //!
-//! A driver is a library whose functions the loader calls. This file has the interface to the loader: the negotiation and the look-up
-//! functions, which are all that a driver exports. The module `instance` describes the device, and `device` creates it.
+//! A driver is a library whose functions the loader calls. This file contains the interface to the loader: the negotiation and the look-up
+//! functions. A driver exports no other functions. The module `instance` describes the physical device, and the module `device` creates
+//! logical devices.
 
 mod device;
 mod instance;
@@ -10,7 +11,7 @@ use std::ffi::{CStr, c_char};
 
 use ash::vk;
 
-/// Oldest interface version that the driver accepts. Version 5 is the first in which the loader passes any API version to the driver.
+/// Oldest interface version that the driver accepts. From version 5 on, the loader passes every API version to the driver.
 const OLDEST_INTERFACE: u32 = 5;
 /// Newest interface version that the driver knows.
 const NEWEST_INTERFACE: u32 = 7;
@@ -46,7 +47,7 @@ fn global_entry(name: &[u8]) -> vk::PFN_vkVoidFunction {
         b"vkEnumerateInstanceExtensionProperties" => {
             entry!(instance::extensions as PFN_vkEnumerateInstanceExtensionProperties)
         }
-        // With interface version 7, the loader looks these functions up, and does not use the exports.
+        // With interface version 7, the loader looks up these functions, and does not use the exported symbols.
         b"vk_icdNegotiateLoaderICDInterfaceVersion" => {
             let function: unsafe extern "system" fn(*mut u32) -> vk::Result = vk_icdNegotiateLoaderICDInterfaceVersion;
             // SAFETY: both types are function pointers, and the loader converts the result to the type of this function.

@@ -10,12 +10,12 @@ use windows_sys::Win32::Foundation::{E_NOINTERFACE, FARPROC, HMODULE, S_OK};
 use windows_sys::Win32::System::LibraryLoader::GetProcAddress;
 use windows_sys::core::{GUID, HRESULT};
 
-/// `DXGI_ERROR_NOT_FOUND`.
+/// Value of `DXGI_ERROR_NOT_FOUND`.
 const NOT_FOUND: HRESULT = 0x887a_0002_u32.cast_signed();
-/// Interface ID of the factory that lists adapters. A factory that can order adapters has another ID.
+/// Interface ID of the factory that lists adapters. A factory that can order adapters has a different ID.
 const FACTORY_1: GUID = GUID::from_u128(0x770a_ae78_f26f_4dba_a829_253c83d1b387);
 
-/// Number of functions of a factory with that interface.
+/// Number of functions of a factory with the interface `FACTORY_1`.
 const PLACES: usize = 14;
 /// Index of the function that returns an adapter. This function has three parameters.
 const ENUM_ADAPTERS_1: usize = 12;

@@ -1,5 +1,5 @@
-//! The scene's part of the registry. Keys of the scene replace the two root keys in a child. Tests can therefore run at the same time,
-//! without drivers and layers of each other or of the machine.
+//! The scene's part of the registry. Keys of the scene replace the two root keys in a child. Tests can therefore run at the same time, and
+//! a test does not find the drivers and layers of other tests or of the machine.
 //!
 //! The folders of a search on Unix become values in the keys that list manifests, in the same order.
 
@@ -14,7 +14,8 @@ use windows_sys::Win32::System::Registry::{
     RegDeleteTreeW, RegOverridePredefKey, RegSetValueExW,
 };
 
-/// Keys that list manifests in the registry. Each has the folder with the same kind of manifests on Unix, below a base folder.
+/// Keys that list manifests in the registry. Each key has the name of the Unix folder with the same kind of manifests. This folder is below
+/// a base folder.
 const LISTS: [(&str, &str); 3] = [
     ("Drivers", "vulkan/icd.d"),
     ("ExplicitLayers", "vulkan/explicit_layer.d"),

@@ -40,7 +40,7 @@ pub fn symlink(target: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<(
     std::os::unix::fs::symlink(target, link)
 }
 
-/// Returns an address as the C library prints it.
+/// Returns an address in the form that the C library prints.
 pub fn shown_address(word: usize) -> String {
     format!("{word:#x}")
 }
@@ -117,7 +117,7 @@ pub(crate) unsafe fn open_library(path: &Path) -> Library {
 
 /// Returns the address of an exported symbol, or 0 if the symbol is missing.
 pub(crate) fn address(library: &Library, symbol: &CStr) -> usize {
-    // SAFETY: the code uses only the address of the symbol, and reads nothing there.
+    // SAFETY: the code uses only the address of the symbol, and does not read memory at this address.
     unsafe { library.get::<*const c_void>(symbol.to_bytes_with_nul()) }.map_or(0, |symbol| symbol.into_raw() as usize)
 }
 
@@ -139,7 +139,7 @@ pub(crate) mod memory {
 
     /// Makes memory of [`map`] read-only.
     pub(crate) fn close_for_writing(map: *mut u8, size: usize) {
-        // SAFETY: the mapping belongs to the caller, who no longer writes to it.
+        // SAFETY: the mapping belongs to the caller, who no longer writes to the memory.
         assert_eq!(unsafe { libc::mprotect(map.cast(), size, libc::PROT_READ) }, 0);
     }
 

@@ -1,4 +1,4 @@
-//! Functions for Windows and Wine. Tests write paths and lists as on Unix, and this module translates them in both directions.
+//! Functions for Windows and Wine. Tests write paths and lists in the form of Unix, and this module translates them in both directions.
 //!
 //! A path of the scene is written with slashes, which Windows accepts too, so it can be part of a JSON text unchanged. In variables and in
 //! the registry, the slashes of a path become backslashes. In texts from the process, the backslashes become slashes.
@@ -52,7 +52,7 @@ pub fn symlink(target: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<(
     std::os::windows::fs::symlink_file(target, link)
 }
 
-/// Returns an address as the C library prints it: all digits without a prefix.
+/// Returns an address in the form that the C library prints: all digits without a prefix.
 pub fn shown_address(word: usize) -> String {
     format!("{word:0digits$X}", digits = 2 * size_of::<usize>())
 }
@@ -76,7 +76,7 @@ pub fn json_path(path: &str) -> String {
     path.replace('/', r"\\")
 }
 
-/// Returns a text of the loader in the form that tests expect: with slashes, and without those that [`register`] adds to keep the order.
+/// Returns a text of the loader in the form that tests expect: with slashes, and without the slashes that [`register`] adds for the order.
 pub(crate) fn settle(text: String) -> String {
     let mut text = text.replace('\\', "/");
     while text.contains("C://") {
@@ -115,7 +115,7 @@ pub(crate) fn elevated(program: &Path, _: &Path) -> Command {
     Command::new(program)
 }
 
-/// Keeps the variables that every process needs on this system, which name the folders of the system's libraries.
+/// Adds the variables that every process needs on this system. They name the folders of the system's libraries.
 pub(crate) fn keep(command: &mut Command, is_elevated: bool) {
     if is_elevated {
         command.env(super::token::ELEVATED, "1");
@@ -127,14 +127,14 @@ pub(crate) fn keep(command: &mut Command, is_elevated: bool) {
     }
 }
 
-/// Makes this child see the scene's part of the registry. If the child crashes, it ends without a dialog or a debugger.
+/// Makes this child see the scene's part of the registry. If the child crashes, the system shows no dialog and starts no debugger.
 pub(crate) fn prepare_child(root: &Path) {
     // SAFETY: the call has no pointer argument, and changes only a setting of this process.
     unsafe { SetErrorMode(SEM_NOGPFAULTERRORBOX) };
     super::keys::enter(root);
 }
 
-/// Gives the library, which was just opened, the privileges that the child must have.
+/// Sets the privileges that the library finds in this child. The library was just opened.
 pub(crate) fn prepare_library(library: &Library) {
     let own = address(library, c"vkGetInstanceProcAddr");
     let mut module = null_mut();
@@ -145,7 +145,7 @@ pub(crate) fn prepare_library(library: &Library) {
     super::token::answer(module.expose_provenance());
 }
 
-/// Returns the seconds since the first call, in place of processor time.
+/// Returns the seconds since the first call. This system has no function for the processor time.
 pub(crate) fn processor_seconds() -> f64 {
     static BEGIN: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
     BEGIN.get_or_init(std::time::Instant::now).elapsed().as_secs_f64()

@@ -50,12 +50,12 @@ impl Allocator {
         allocator
     }
 
-    /// Creates an allocator without a reallocation callback, as some programs have it.
+    /// Creates an allocator without a reallocation callback, like the allocators of some programs.
     pub fn without_reallocation() -> Self {
         Self::with(|callbacks| callbacks.pfn_reallocation = None)
     }
 
-    /// Creates an allocator with changed callbacks, for example without one of them.
+    /// Creates an allocator with changed callbacks, for example with a missing callback.
     pub fn with(change: impl FnOnce(&mut vk::AllocationCallbacks<'static>)) -> Self {
         let mut allocator = Allocator::default();
         change(&mut allocator.callbacks);
@@ -70,7 +70,7 @@ impl Allocator {
     /// Returns the name of this allocator in the mock driver's journal: the user data, and a checksum of the five functions, which depends
     /// on their order.
     pub fn mark(&self) -> String {
-        // SAFETY: the structure consists of six pointers, which are all written.
+        // SAFETY: the structure consists of six pointers, which are all initialized.
         let words: [usize; 6] = unsafe { std::mem::transmute_copy(&*self.callbacks) };
         let [user_data, functions @ ..] = words;
         let sum = functions
@@ -84,7 +84,7 @@ impl Allocator {
         self.locked(|state| (state.count, state.fail_at) = (0, number));
     }
 
-    /// Makes every request call `hook` first. Requests on any thread while the hook runs do not call it.
+    /// Makes every request call `hook` first. While the hook runs, requests on every thread do not call the hook.
     pub fn hook(&self, hook: impl FnMut(vk::SystemAllocationScope) + Send + 'static) {
         self.locked(|state| state.hook = Some(Box::new(hook)));
     }
@@ -99,7 +99,7 @@ impl Allocator {
         self.locked(|state| state.count)
     }
 
-    /// Returns the number of live blocks.
+    /// Returns the number of blocks that have not been freed.
     pub fn live(&self) -> usize {
         self.locked(|state| state.live.len())
     }
@@ -114,7 +114,7 @@ impl Allocator {
     }
 }
 
-/// Returns the allocator's state, whose address is the user data of a callback.
+/// Returns the allocator's state. The user data of a callback is the address of this state.
 fn state<'a>(user: *mut c_void) -> std::sync::MutexGuard<'a, State> {
     // SAFETY: the user data are the address of an allocator's state. The state outlives the objects that were created with the allocator.
     unsafe { &*user.cast::<Mutex<State>>() }
@@ -189,7 +189,7 @@ unsafe extern "system" fn reallocate(
             eprintln!("allocator: {original:p} was not allocated here");
             std::process::abort();
         };
-        // SAFETY: the two blocks are different, are alive, and have at least this size.
+        // SAFETY: the two blocks are different, have not been freed, and have at least this size.
         unsafe { ptr::copy_nonoverlapping(original.cast::<u8>(), block.cast(), old.size().min(size)) };
         state.release(original);
     }
@@ -200,7 +200,7 @@ unsafe extern "system" fn free(user: *mut c_void, block: *mut c_void) {
     state(user).release(block);
 }
 
-/// Never called, because neither the loader nor a mock driver allocates executable memory.
+/// Nobody calls this function, because neither the loader nor a mock driver allocates executable memory.
 unsafe extern "system" fn internal_allocation(
     _user: *mut c_void,
     size: usize,

@@ -52,7 +52,7 @@ impl<'i> DeviceSpec<'i> {
         self
     }
 
-    /// Sets `pEnabledFeatures`.
+    /// Sets the value of `pEnabledFeatures`.
     pub fn features(mut self, features: &'i vk::PhysicalDeviceFeatures) -> Self {
         self.features = Some(features);
         self

@@ -11,15 +11,16 @@ use super::{Commands, Vk};
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 /// Numbers of the first and the last refused request.
 static REFUSED: [AtomicUsize; 2] = [const { AtomicUsize::new(usize::MAX) }; 2];
-/// Upper bound on the size in bytes of a request that is not refused.
+/// Size in bytes of the largest request that is not refused.
 static MOST: AtomicUsize = AtomicUsize::new(usize::MAX);
 /// Number of large requests so far, and the number of the refused request. The second number is zero if no request is refused.
 static LARGE: AtomicUsize = AtomicUsize::new(0);
 static REFUSED_LARGE: AtomicUsize = AtomicUsize::new(0);
-/// Number of files and folders that the library opened or tried to open, and the number of the refused attempt, or zero if none is refused.
+/// Number of files and folders that the library opened or tried to open, and the number of the refused attempt. This number is zero if no
+/// attempt is refused.
 static OPENINGS: AtomicUsize = AtomicUsize::new(0);
 static REFUSED_OPENING: AtomicUsize = AtomicUsize::new(0);
-/// Number of openings at the time of the last refusal.
+/// Number of opened files and folders at the time of the last refusal.
 static OPENINGS_BEFORE: AtomicUsize = AtomicUsize::new(0);
 /// Number of blocks that the library has allocated and not freed.
 static LIVE: AtomicIsize = AtomicIsize::new(0);
@@ -93,7 +94,8 @@ impl Heap {
         COUNT.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of large requests, which the library's emergency pool cannot serve, since that call.
+    /// Returns the number of large requests since the last call of [`Heap::refuse`] or [`Heap::refuse_none`]. The library's emergency pool
+    /// cannot serve these requests.
     pub fn large(&self) -> usize {
         LARGE.load(Ordering::Relaxed)
     }
@@ -151,7 +153,7 @@ unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
     if is_refused(size) {
         return std::ptr::null_mut();
     }
-    // SAFETY: the library passes the arguments that the C library's function demands.
+    // SAFETY: the library passes the arguments that the C library's function requires.
     counted(unsafe { libc::malloc(size) })
 }
 
@@ -159,7 +161,7 @@ unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
     if is_refused(count.saturating_mul(size)) {
         return std::ptr::null_mut();
     }
-    // SAFETY: the library passes the arguments that the C library's function demands.
+    // SAFETY: the library passes the arguments that the C library's function requires.
     counted(unsafe { libc::calloc(count, size) })
 }
 
@@ -167,7 +169,7 @@ unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void {
     if is_refused(size) {
         return std::ptr::null_mut();
     }
-    // SAFETY: the library passes the arguments that the C library's function demands. The number of blocks remains the same, because the
+    // SAFETY: the library passes the arguments that the C library's function requires. The number of blocks remains the same, because the
     // new block replaces the old one.
     unsafe { libc::realloc(block, size) }
 }
@@ -177,13 +179,13 @@ unsafe extern "C" fn posix_memalign(block: *mut *mut c_void, alignment: usize, s
         return libc::ENOMEM;
     }
     LIVE.fetch_add(1, Ordering::Relaxed);
-    // SAFETY: the library passes the arguments that the C library's function demands.
+    // SAFETY: the library passes the arguments that the C library's function requires.
     unsafe { libc::posix_memalign(block, alignment, size) }
 }
 
 unsafe extern "C" fn free(block: *mut c_void) {
     LIVE.fetch_sub(isize::from(!block.is_null()), Ordering::Relaxed);
-    // SAFETY: the library passes the arguments that the C library's function demands.
+    // SAFETY: the library passes the arguments that the C library's function requires.
     unsafe { libc::free(block) };
 }
 
@@ -199,7 +201,7 @@ unsafe extern "C" fn opendir(path: *const c_char) -> *mut libc::DIR {
     if is_opening_refused() {
         return std::ptr::null_mut();
     }
-    // SAFETY: the library passes the arguments that the C library's function demands.
+    // SAFETY: the library passes the arguments that the C library's function requires.
     unsafe { libc::opendir(path) }
 }
 
@@ -207,7 +209,7 @@ unsafe extern "C" fn realpath(path: *const c_char, room: *mut c_char) -> *mut c_
     if is_refused(0) {
         return std::ptr::null_mut();
     }
-    // SAFETY: the library passes the arguments that the C library's function demands.
+    // SAFETY: the library passes the arguments that the C library's function requires.
     counted(unsafe { libc::realpath(path, room) })
 }
 
@@ -319,7 +321,7 @@ impl Object {
                 continue;
             };
             let table: *const usize = std::ptr::with_exposed_provenance(table);
-            // SAFETY: the table has this size in bytes and remains mapped while the library is loaded.
+            // SAFETY: the table has this size in bytes, and is mapped while the library is loaded.
             let table = unsafe { std::slice::from_raw_parts(table, size / size_of::<usize>()) };
             for relocation in table.chunks_exact(words) {
                 if self.symbol(relocation[1] >> SYMBOL_SHIFT) == name.as_bytes() {
@@ -346,7 +348,7 @@ impl Object {
 
 /// Writes a word into memory that may be read-only.
 fn write_word(address: usize, word: usize) {
-    // SAFETY: the word is in a table of imports, which no other thread changes. The page of the table stays writable.
+    // SAFETY: the word is in a table of imports, which no other thread changes. The page of the table remains writable.
     unsafe {
         let page = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)).expect("a page has a size");
         let begin = std::ptr::with_exposed_provenance_mut(address & !(page - 1));

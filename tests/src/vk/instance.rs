@@ -34,7 +34,7 @@ impl<'v> Instance<'v> {
         result.result_with_success(count)
     }
 
-    /// Returns all physical devices, with one call for the count and one for the list.
+    /// Returns all physical devices. The first call returns the number of devices, and the second call returns the list.
     pub fn devices(&self) -> Result<Vec<vk::PhysicalDevice>, vk::Result> {
         two_call(|count, out| call!(self, PFN_vkEnumeratePhysicalDevices(self.raw, count, out)))
     }
@@ -193,7 +193,7 @@ impl<'v> Instance<'v> {
 
     /// Returns the first words of a dispatchable handle's object, for tests that examine the pointers in it.
     pub fn words(handle: u64, count: usize) -> Vec<u64> {
-        // SAFETY: the test guarantees that the handle is the address of a live object of at least `count` words.
+        // SAFETY: the test guarantees that the handle is the address of an existing object of at least `count` words.
         let words = unsafe { slice::from_raw_parts(handle as *const usize, count) };
         words.iter().map(|word| *word as u64).collect()
     }
@@ -201,7 +201,7 @@ impl<'v> Instance<'v> {
     /// Returns the loader's mark in a dispatchable object: a 64-bit number after `words` words.
     pub fn mark(handle: u64, words: usize) -> u64 {
         let place = (words * size_of::<usize>()).next_multiple_of(align_of::<u64>());
-        // SAFETY: the test guarantees that the handle is the address of a live object, which has a 64-bit number at this place.
+        // SAFETY: the test guarantees that the handle is the address of an existing object, which has a 64-bit number at this offset.
         unsafe { *((handle as usize + place) as *const u64) }
     }
 }

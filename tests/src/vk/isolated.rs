@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, FromRawFd};
 /// End of a copy of the process, and its output on standard error.
 #[derive(Debug)]
 pub struct Ending {
-    /// Signal that ended the copy, or 0 if the copy exited by itself.
+    /// Signal that ended the copy, or 0 if the copy exited without a signal.
     pub signal: i32,
     /// Standard error of the copy.
     pub stderr: String,

@@ -17,7 +17,7 @@ pub struct Message {
     pub text: String,
     /// Value of `pMessageIdName`, or an empty text if the pointer is NULL.
     pub id_name: String,
-    /// `messageIdNumber`.
+    /// Value of `messageIdNumber`.
     pub id_number: i32,
     /// Type and handle of each object.
     pub objects: Vec<(vk::ObjectType, u64)>,
@@ -45,7 +45,7 @@ impl Default for Messages {
 }
 
 impl Messages {
-    /// Creates a recorder that also calls `hook` from inside the callback.
+    /// Creates a recorder that also calls `hook` during the callback.
     pub fn with_hook(hook: impl Fn(&Message) + 'static) -> Self {
         Messages(Box::new(Recorder {
             list: Mutex::new(Vec::new()),
@@ -131,11 +131,11 @@ pub struct Report {
     pub flags: vk::DebugReportFlagsEXT,
     /// Type and handle of the object.
     pub object: (vk::DebugReportObjectTypeEXT, u64),
-    /// `location`.
+    /// Value of `location`.
     pub location: usize,
-    /// `messageCode`.
+    /// Value of `messageCode`.
     pub code: i32,
-    /// `pLayerPrefix`.
+    /// Value of `pLayerPrefix`.
     pub prefix: String,
     /// Text of the message.
     pub text: String,

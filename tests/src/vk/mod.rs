@@ -45,7 +45,7 @@ use crate::Scene;
 use crate::library::Version;
 use crate::system::{self, Library, open_library};
 
-/// Trait of objects through which commands are looked up by name.
+/// Trait of objects with a look-up function for commands.
 pub trait Commands {
     /// Returns the address of the command, or 0 if the command is missing.
     fn address(&self, name: &str) -> usize;
@@ -82,7 +82,7 @@ macro_rules! call {
     }};
 }
 
-/// Library under test, loaded as an application loads it.
+/// Library under test, loaded in the same way as by an application.
 pub struct Vk {
     root: PathBuf,
     library: Option<Library>,
@@ -125,7 +125,7 @@ impl Vk {
 
     /// Reports a value to the test process, which reads it with [`Outcome::said`](crate::Outcome::said).
     pub fn say(&self, key: &str, value: impl Display) {
-        // The test runner may have left an unfinished line.
+        // The test runner can have written a line without a line break.
         println!("\nsay {key}={value}");
     }
 
@@ -257,7 +257,7 @@ impl Vk {
             .expect("vkCreateInstance")
     }
 
-    /// Returns the exported `vk_icdGetInstanceProcAddr` of a mock driver, for direct driver loading. The library stays loaded.
+    /// Returns the exported `vk_icdGetInstanceProcAddr` of a mock driver, for direct driver loading. The library remains loaded.
     pub fn direct_driver(&self, driver: &str) -> vk::PFN_vkGetInstanceProcAddrLUNARG {
         self.exported(&format!("libraries/libmock_{driver}.so"), c"vk_icdGetInstanceProcAddr")
     }
@@ -291,7 +291,7 @@ impl<C: Commands> Commands for &C {
     }
 }
 
-/// Runs a query with a count that is `before` at first. Returns the result and the new count.
+/// Runs a query whose count is `before` before the call. Returns the result and the new count.
 pub fn count_from(before: u32, query: impl FnOnce(&mut u32) -> vk::Result) -> (vk::Result, u32) {
     let mut count = before;
     (query(&mut count), count)

@@ -1,4 +1,4 @@
-//! Replacement for copies of the process, on a system without them. `left_out.txt` has the reason.
+//! Replacement for copies of the process, on a system without them. `left_out.txt` contains the reason.
 
 /// End of a copy of the process, and its output on standard error.
 #[derive(Debug)]

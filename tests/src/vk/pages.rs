@@ -5,7 +5,7 @@ use crate::system::memory;
 /// Two pages that can be read and written.
 pub struct Pages(*mut u8);
 
-/// Size in bytes of one part of the memory, which is one page or several.
+/// Size in bytes of a part of the memory. The part consists of one page or several pages.
 const PAGE: usize = 4096;
 
 impl Pages {
@@ -20,7 +20,7 @@ impl Pages {
         self.0
     }
 
-    /// Returns the size of one page in bytes.
+    /// Returns the size of a part of the memory in bytes.
     pub fn size(&self) -> usize {
         PAGE
     }

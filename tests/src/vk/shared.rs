@@ -12,7 +12,8 @@ unsafe impl<T> Send for Shared<T> {}
 unsafe impl<T> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
-    /// Returns the value. A closure that named the field would capture only that field, which lacks the guarantees of this type.
+    /// Returns the value. If a closure accessed the field directly, it would capture only the field, which does not have the guarantees of
+    /// this type.
     pub fn get(&self) -> &T {
         &self.0
     }

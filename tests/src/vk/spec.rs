@@ -44,13 +44,13 @@ impl<'a> InstanceSpec<'a> {
         self.api_raw(packed)
     }
 
-    /// Sets the API version to any number.
+    /// Sets the API version to a number that need not be valid.
     pub fn api_raw(mut self, version: u32) -> Self {
         self.api = Some(version);
         self
     }
 
-    /// Omits `VkApplicationInfo`.
+    /// Omits the structure `VkApplicationInfo`.
     pub fn no_application(mut self) -> Self {
         self.api = None;
         self
@@ -107,7 +107,7 @@ impl<'a> InstanceSpec<'a> {
         Ok(Instance::new(self.vk, raw, self.allocator))
     }
 
-    /// Calls `vkCreateInstance` with a variable for the handle, which may have any value before the call.
+    /// Calls `vkCreateInstance` with a variable for the handle, which can have any value before the call.
     pub fn create_into(&self, raw: &mut vk::Instance) -> vk::Result {
         let application = vk::ApplicationInfo::default()
             .application_name(&self.name)

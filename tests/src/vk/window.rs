@@ -1,4 +1,4 @@
-//! Window system that most tests of surfaces use: XCB on Unix, and that of Windows.
+//! Window system that most tests of surfaces use: XCB on Unix, and Win32 on Windows.
 
 use ash::vk;
 

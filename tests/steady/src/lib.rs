@@ -37,7 +37,7 @@ pub fn new_folder(name: &str) -> PathBuf {
     }
 }
 
-/// Waits until a condition holds.
+/// Waits until a condition is true.
 ///
 /// # Panics
 /// Panics after [`HANG`].

@@ -1,4 +1,4 @@
-//! Functions that differ between systems.
+//! Functions with a different implementation for each system.
 
 use std::path::Path;
 

@@ -14,8 +14,8 @@ const EXTENSIONS: [&str; 4] = [
     "VK_EXT_debug_report",
 ];
 
-/// Refuses allocation 1, 2, 3, … of `step` until `step` succeeds. Each failure must be out of memory, and leave no memory allocated.
-/// Returns the result of the successful run.
+/// Refuses allocation 1, 2, 3, … of `step` until `step` succeeds. Each failure must be an out-of-memory error, and no memory may remain
+/// allocated. Returns the result of the successful run.
 fn until_success<T>(allocator: &Allocator, mut step: impl FnMut(usize) -> Result<T, vk::Result>) -> T {
     for number in 1..5000 {
         let before = allocator.live();
@@ -52,8 +52,8 @@ pub(crate) fn creation(vk: &Vk, extensions: &[&str], expected: usize) {
     assert_eq!(allocator.live(), 0);
 }
 
-/// APP-174: if any allocation of vkCreateInstance is refused, the call fails with out of memory and frees everything, with one driver and
-/// with several.
+/// APP-174: if any allocation of vkCreateInstance is refused, the call fails with out of memory and frees all memory, with one driver and
+/// with several drivers.
 #[test]
 fn app_174_every_allocation_of_instance_creation() {
     case(|scene| {
@@ -106,7 +106,7 @@ fn app_174_malformed_manifests_and_short_memory() {
     });
 }
 
-/// APP-174, APP-175: if any allocation of enumeration is refused, the call fails, and handles from earlier calls stay valid.
+/// APP-174, APP-175: if any allocation of enumeration is refused, the call fails, and handles from earlier calls remain valid.
 #[test]
 fn app_174_every_allocation_of_enumeration() {
     case(|scene| {
@@ -122,8 +122,8 @@ fn app_174_every_allocation_of_enumeration() {
                     .allocator(&allocator)
                     .create()
                     .expect("vkCreateInstance");
-                // A failing enumeration may keep tables that it enlarged. The test therefore checks only the result, and not the blocks
-                // that remain.
+                // A failing enumeration can enlarge tables and not shrink them. The test therefore checks only the result, and not the
+                // blocks that remain.
                 let devices = patiently(&allocator, || instance.devices());
                 vk.add_lines("a", "device four");
                 let more = patiently(&allocator, || instance.devices());
@@ -178,7 +178,8 @@ fn app_174_every_allocation_of_group_enumeration() {
     });
 }
 
-/// APP-174: vkCreateDevice reports the lack of memory for each of its allocations, with the device's callbacks and with the instance's.
+/// APP-174: vkCreateDevice reports the lack of memory for each of its allocations, with the callbacks of the device and with the callbacks
+/// of the instance.
 #[test]
 fn app_174_every_allocation_of_device_creation() {
     case(|scene| {
@@ -258,7 +259,7 @@ fn app_179_every_allocation_of_messengers() {
             assert_eq!(allocator.live(), 0);
         });
         let outcome = outcome.ok();
-        // No failure destroyed an earlier messenger: each driver had all forty.
+        // No failure destroyed an earlier messenger, so each driver had all forty messengers.
         let lines = outcome.between("made", "destroyed");
         for driver in ["a", "b"] {
             let destroyed = lines
@@ -311,7 +312,7 @@ fn app_179_every_allocation_of_surfaces() {
     });
 }
 
-/// APP-172, APP-81: calls without an instance never use callbacks. APP-171: each allocation has the right scope.
+/// APP-172, APP-81: calls without an instance never use callbacks. APP-171: each allocation has the correct scope.
 #[test]
 fn app_171_scopes() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Helpers for the tests of this crate.
+//! Functions and values that the tests of this crate share.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;

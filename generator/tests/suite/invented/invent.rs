@@ -22,8 +22,8 @@ pub(crate) struct Invention {
     offsets: usize,
 }
 
-/// Structures of the registry that an invented structure may extend, and commands of which an invented one may be an
-/// alias.
+/// Structures that an invented structure can extend, and commands that an invented command can alias. All of them are
+/// in the registry.
 pub(crate) struct Material {
     pub(crate) bases: Vec<String>,
     pub(crate) commands: Vec<String>,
@@ -49,7 +49,7 @@ const KINDS: [&str; 14] = [
 const VENDOR: &str = "JUGGLE";
 
 impl Invention {
-    /// Returns the tag in every invented name. The tag ends in a letter, so that no tag is a prefix of another.
+    /// Returns the tag in every invented name. The tag ends with a letter, so that no tag is a prefix of another tag.
     pub(crate) fn tag(&self) -> String {
         format!("{}x{VENDOR}", self.number)
     }

@@ -42,7 +42,7 @@ struct Ground {
     video: String,
     facts: Facts,
     policy: Policy,
-    /// Commands whose policy row has more keys than those of a review.
+    /// Commands whose policy row has more keys than a review has.
     treated: BTreeSet<String>,
 }
 
@@ -197,7 +197,7 @@ fn module(handle: &str) -> &str {
     }
 }
 
-/// GEN-71, GEN-74: the output for an invented extension is either right or refused.
+/// GEN-71, GEN-74: for an invented extension, the output is correct, or the generator refuses the extension.
 #[test]
 fn gen_75_no_invented_extension_is_silently_wrong() {
     let Some(ground) = Ground::read() else { return };

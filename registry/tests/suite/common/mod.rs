@@ -41,7 +41,7 @@ pub(crate) fn edited(from: &str, to: &str) -> String {
     VULKAN.replace(from, to)
 }
 
-/// Returns the codes of the mistakes in a text, which must have some.
+/// Returns the codes of the mistakes in a text. The text must have at least one mistake.
 pub(crate) fn codes(vk: &str) -> Vec<Code> {
     load_text(vk).map_or_else(
         |found| found.iter().map(|diagnostic| diagnostic.code).collect(),
@@ -54,7 +54,7 @@ pub(crate) fn crate_root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Returns the committed snapshot as `(file name, text)`.
+/// Returns the committed snapshot as pairs of file name and text.
 pub(crate) fn snapshot_files() -> Vec<(&'static str, String)> {
     vk_registry::snapshot::FILES
         .map(|name| (name, read(&crate_root().join("snapshot").join(name))))

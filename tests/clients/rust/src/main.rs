@@ -19,7 +19,7 @@ use vulkano::pipeline::{ComputePipeline, Pipeline, PipelineBindPoint, PipelineLa
 use vulkano::shader::{ShaderModule, ShaderModuleCreateInfo};
 use vulkano::sync::{self, GpuFuture};
 
-/// Shaders of the C programs. One of them writes `i * i + 7`.
+/// Shaders of the C programs. The compute shader writes `i * i + 7`.
 const SHADERS: &str = include_str!("../../../programs/gpu_shaders.h");
 const COUNT: u32 = 4096;
 /// Width of a workgroup of the shader that writes `i * i + 7`.

@@ -9,7 +9,7 @@ use crate::handle::{App, Driver};
 use super::driver;
 use super::input::Input;
 
-/// Upper bound on the structures of a chain.
+/// Maximum number of structures in a chain.
 const MOST: usize = 12;
 
 /// Structure in a block of exactly its size, so that AddressSanitizer detects an access beyond its end.
@@ -232,7 +232,7 @@ impl Chain {
         })
     }
 
-    /// Returns the first structure, for `pNext`.
+    /// Returns the first structure as the value for `pNext`.
     pub fn head(&mut self) -> *mut c_void {
         self.members
             .first_mut()
@@ -248,12 +248,12 @@ impl Chain {
     pub fn gives_driver(&self) -> bool {
         let is_list = |member: &&Member| member.words[0] as u32 as i32 == POINTERS[2].0;
         self.members.iter().find(is_list).is_some_and(|list| {
-            // Reads the count and the pointer at their places in the structure.
+            // Reads the count and the pointer at their offsets in the structure.
             (list.words[2] >> 32) != 0 && list.words[3] != 0
         })
     }
 
-    /// Checks that a call did not change the chain. With `answers`, the call may have filled in structures of numbers.
+    /// Checks that a call did not change the chain. With `answers`, the call can write structures that consist of numbers.
     ///
     /// # Panics
     /// Panics if the call changed the chain.

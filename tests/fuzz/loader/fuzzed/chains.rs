@@ -1,5 +1,5 @@
 //! Fuzzes `pNext` chains of every call that reads a chain. The call must succeed with any structures in the chain, in any order and number.
-//! The chain keeps its links, and structures that the loader does not know stay unchanged.
+//! The links of the chain must not change, and structures that the loader does not know must remain unchanged.
 //!
 //! Structures are as small as their type, and unknown structures have only the members `sType` and `pNext`. AddressSanitizer therefore
 //! detects an access with the wrong type. The driver is part of the target and offers Vulkan 1.0, so the loader itself answers newer
@@ -26,7 +26,7 @@ const EXTENSIONS: [&CStr; 6] = [
 /// Returns a structure that is zero except for its type and its chain.
 ///
 /// # Safety
-/// `T` begins like every structure with a chain, and all bits zero is a value of `T`.
+/// `T` begins with a type and a chain, and zeros are a valid value of `T`.
 unsafe fn head<T>(of_type: VkStructureType, chain: *mut c_void) -> T {
     // SAFETY: the caller promises a structure that begins with a type and a chain, and for which zeros are valid.
     unsafe {
@@ -41,7 +41,7 @@ unsafe fn head<T>(of_type: VkStructureType, chain: *mut c_void) -> T {
 /// Creates an instance, if the chain has a driver for it.
 fn create_instance(chain: &mut Chain) -> Option<VkInstance<App>> {
     let names = EXTENSIONS.map(CStr::as_ptr);
-    // SAFETY: the structure begins with a type and a chain, and all bits zero is a value of it.
+    // SAFETY: the structure begins with a type and a chain, and zeros are a valid value.
     let mut info: VkInstanceCreateInfo = unsafe { head(VkInstanceCreateInfo::STRUCTURE_TYPE, chain.head()) };
     info.enabledExtensionCount = names.len() as u32;
     info.ppEnabledExtensionNames = names.as_ptr();
@@ -71,7 +71,7 @@ fn devices(instance: VkInstance<App>) -> [VkPhysicalDevice<App>; 2] {
 /// Calls a query with a structure whose chain the input describes.
 fn query<T>(of_type: VkStructureType, input: &mut Input<'_>, call: impl FnOnce(*mut T)) {
     let mut chain = Chain::read(input, &[]);
-    // SAFETY: all these structures consist of numbers after the head.
+    // SAFETY: these structures consist of numbers after the type and the chain.
     let mut structure: T = unsafe { head(of_type, chain.head()) };
     call(&mut structure);
     chain.check(true);

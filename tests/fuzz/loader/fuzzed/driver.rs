@@ -76,7 +76,7 @@ unsafe extern "system" fn enumerate(_: VkInstance<Driver>, count: *mut u32, out:
 /// Sets all bytes of a structure to 1.
 ///
 /// # Safety
-/// `out` is writable, and any bytes are a valid value of its type.
+/// `out` is writable, and all bytes are valid for its type.
 unsafe fn fill<T>(out: *mut T) {
     // SAFETY: the caller promises a writable structure for which any bytes are valid.
     unsafe { out.cast::<u8>().write_bytes(1, size_of::<T>()) };
@@ -114,7 +114,7 @@ unsafe extern "system" fn image_format(
     VkResult::VK_SUCCESS
 }
 
-/// Returns a larger count than the array has space for, as a faulty driver might (DRV-169).
+/// Returns a larger count than the array has space for, like a faulty driver (DRV-169).
 unsafe extern "system" fn families(_: Device, count: *mut u32, out: *mut VkQueueFamilyProperties) {
     // SAFETY: the loader passes a writable structure, which consists of numbers.
     unsafe {

@@ -8,7 +8,7 @@ fn asked() -> Header {
     Header::request(Operation::Get, 7)
 }
 
-/// Returns the value of a result. Panics if memory ran out, because a lack of memory would hide other faults.
+/// Returns the value of a result. Panics if the system has no more memory, because a lack of memory would hide other faults.
 fn told<T>(result: Result<T, Failure>) -> Option<T> {
     assert!(!matches!(result, Err(Failure::OutOfMemory)));
     result.ok()

@@ -1,4 +1,4 @@
-//! Requests of a mock to the operating system: the library's path, the current thread, functions that run at loading and unloading, and
+//! Calls of a mock to the operating system: the library's path, the current thread, functions that run at loading and unloading, and
 //! changes to a file.
 //!
 //! The mock layer uses this module too.

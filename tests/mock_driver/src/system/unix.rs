@@ -1,4 +1,4 @@
-//! Requests to the dynamic linker and the threads of a Unix system.
+//! Calls of the mock to the dynamic linker and to the threads of a Unix system.
 
 use std::ffi::{CStr, OsStr, c_void};
 use std::mem::MaybeUninit;
@@ -58,7 +58,8 @@ fn behind(descriptor: &Path) -> PathBuf {
     name.map(PathBuf::from).unwrap_or(link)
 }
 
-/// Returns the number of this thread. The standard library's number would leave a thread-local value whose destructor is in this library.
+/// Returns the number of this thread. The standard library's function would create a thread-local value whose destructor is in this
+/// library.
 pub(crate) fn current_thread() -> usize {
     // SAFETY: `pthread_self` has no parameters, and never fails.
     unsafe { libc::pthread_self() as usize }

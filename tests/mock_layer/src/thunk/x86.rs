@@ -1,4 +1,4 @@
-//! Thunks for 32-bit x86. All arguments are on the stack, so the first can be replaced there.
+//! Thunks for 32-bit x86. All arguments are on the stack, so the thunk can replace the first argument in its place.
 
 use super::{SLOTS, route};
 
