@@ -427,7 +427,7 @@ fn app_111_the_destruction_has_its_own_callbacks() {
     });
 }
 
-/// APP-99: after a failure the same process creates instances as before.
+/// APP-99: after a failure, the same process can create instances.
 #[test]
 fn app_099_the_process_can_try_again() {
     case(|scene| {
@@ -459,7 +459,7 @@ fn app_174_instance_creation_with_a_settings_file() {
     });
 }
 
-/// APP-177: looking up an unknown name may fail without memory, and succeeds once memory is available.
+/// APP-177: the look-up of an unknown name can fail if memory is short, and succeeds when memory is available again.
 #[test]
 fn app_177_unknown_names_and_short_memory() {
     case(|scene| {

@@ -17,7 +17,7 @@ const DESTRUCTIONS: [&str; 3] = [
     "vkDestroyDebugReportCallbackEXT",
 ];
 
-/// Returns callbacks without the function at the index `place` of the structure. An index after the last one removes no function.
+/// Returns callbacks without the function at the index `place` of the structure. An index after the last function removes no function.
 fn without(place: usize) -> Allocator {
     Allocator::with(|callbacks| match place {
         0 => callbacks.pfn_allocation = None,
@@ -117,7 +117,7 @@ fn drv_188_incomplete_callbacks_destroy_nothing_that_was_forgotten() {
 }
 
 /// DRV-131, APP-111: the instance of a driver without devices is destroyed with callbacks of the application. A driver that is released
-/// early receives the callbacks of the creation. Other drivers receive those of the destruction.
+/// early receives the callbacks of the creation. Other drivers receive the callbacks of the destruction.
 #[test]
 fn drv_131_an_idle_driver_goes_with_the_callbacks_of_the_application() {
     case(|scene| {

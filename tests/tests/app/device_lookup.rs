@@ -1,4 +1,4 @@
-//! Tests of `vkGetDeviceProcAddr` with chosen names (APP-40 to APP-50). `lookup_table.rs` has the tests with every
+//! Tests of `vkGetDeviceProcAddr` with chosen names (APP-40 to APP-50). `lookup_table.rs` contains the tests with every
 //! command of the registry.
 
 use std::ffi::{CStr, CString};

@@ -1,4 +1,4 @@
-//! Tests of every variable of the loader's table, in a process with elevated privileges and in one without (APP-211, APP-285).
+//! Tests of every variable of the loader's table, in a process with elevated privileges and in a process without them (APP-211, APP-285).
 
 use loader_tests::ash::vk;
 use loader_tests::{Outcome, Scene, Vk, case};
@@ -9,11 +9,11 @@ const ODD: &str = "VK_ODD_extension";
 /// Names of the driver's devices, in sorted order.
 const SORTED: &str = "fast,slow";
 
-/// Effect that shows a test whether a variable counts.
+/// Effect that shows that a variable is used.
 enum Trace {
     /// The log names the value.
     Value,
-    /// The log has this text.
+    /// The log contains this text.
     Log(&'static str),
     /// The devices are listed in this order.
     Devices(&'static str),
@@ -90,7 +90,7 @@ fn table() -> Vec<(&'static str, bool)> {
     TABLE.iter().map(row).collect()
 }
 
-/// Queries everything that an application with its own driver sees.
+/// Calls all queries of an application that provides a driver.
 fn look(vk: &Vk) {
     let infos = [vk::DirectDriverLoadingInfoLUNARG {
         pfn_get_instance_proc_addr: vk.direct_driver("direct"),
@@ -153,7 +153,7 @@ fn scene_with_driver(scene: &mut Scene) {
     scene.unset("VK_DRIVER_FILES").env("NODEVICE_SELECT", "1").limit(60);
 }
 
-/// APP-211: in a process without elevated privileges, every variable counts. The next test shows the effect of privileges.
+/// APP-211: in a process without elevated privileges, every variable has its effect. The next test shows the effect of privileges.
 #[test]
 fn app_211_every_variable_counts_without_privileges() {
     case(|scene| {
@@ -167,7 +167,7 @@ fn app_211_every_variable_counts_without_privileges() {
 }
 
 /// APP-211, APP-285, APP-230: a set-user-ID process ignores the variables of the table's secure class, and logs none of their values. The
-/// other variables count.
+/// other variables have their effects.
 #[test]
 fn app_211_only_plain_variables_count_in_an_elevated_process() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Tests of variables that have a meaning only on other systems, or no longer have one (APP-210 to APP-228).
+//! Tests of variables that have a meaning only on other systems, or that have no meaning any more (APP-210 to APP-228).
 
 use loader_tests::case;
 

@@ -1,4 +1,4 @@
-//! Handle checks (APP-180 to APP-187).
+//! Tests the checks of handles (APP-180 to APP-187).
 
 use loader_tests::ash::vk::{self, Handle};
 use loader_tests::vk::{Commands, isolated};
@@ -31,7 +31,7 @@ fn exempt(command: &Command) -> bool {
     names.contains(&command.name) || GLOBAL.contains(&command.name) || !command.is_here()
 }
 
-/// Returns the names that the message of a command may contain. An alias may report the core command's name (APP-30).
+/// Returns the names that the message of a command may contain. The message of an alias can contain the core command's name (APP-30).
 fn may_report(command: &Command) -> Vec<String> {
     let shares = [
         "VK_KHR_get_physical_device_properties2",
@@ -97,7 +97,7 @@ fn rich_driver(scene: &mut loader_tests::Scene) {
     scene.env("VK_LOADER_DEBUG", "").limit(120);
 }
 
-/// APP-180 to APP-184, APP-140: NULL in place of an instance or a physical device aborts.
+/// APP-180 to APP-184, APP-140: NULL in place of an instance or a physical device aborts the process.
 #[test]
 fn app_184_null_instances_and_physical_devices() {
     case(|scene| {
@@ -107,7 +107,7 @@ fn app_184_null_instances_and_physical_devices() {
     });
 }
 
-/// APP-182, APP-183, APP-140: a readable object that is not a device aborts.
+/// APP-182, APP-183, APP-140: a readable object that is not a device aborts the process.
 #[test]
 fn app_183_foreign_instances_and_physical_devices() {
     case(|scene| {
@@ -120,7 +120,7 @@ fn app_183_foreign_instances_and_physical_devices() {
     });
 }
 
-/// APP-180 to APP-184: NULL in place of a device, queue or command buffer aborts.
+/// APP-180 to APP-184: NULL in place of a device, queue or command buffer aborts the process.
 #[test]
 fn app_184_null_devices_queues_and_command_buffers() {
     case(|scene| {
@@ -130,7 +130,7 @@ fn app_184_null_devices_queues_and_command_buffers() {
     });
 }
 
-/// APP-182, APP-183: an object whose first word is NULL aborts, and so does one whose table has another mark.
+/// APP-182, APP-183: an object whose first word is NULL aborts the process. An object whose table has another mark aborts the process too.
 #[test]
 fn app_183_foreign_devices_queues_and_command_buffers() {
     case(|scene| {
@@ -149,7 +149,7 @@ fn app_183_foreign_devices_queues_and_command_buffers() {
     });
 }
 
-/// APP-182: each of several devices is valid, whichever is the newest. Other objects are invalid.
+/// APP-182: if there are several devices, each of them is valid, and not only the newest device. Other objects are invalid.
 #[test]
 fn app_182_every_device_of_several_is_valid() {
     case(|scene| {
@@ -233,7 +233,7 @@ fn app_180_messengers_are_not_told() {
     });
 }
 
-/// APP-110, APP-182: destroying an object that is not an instance aborts.
+/// APP-110, APP-182: destroying an object that is not an instance aborts the process.
 #[test]
 fn app_110_destroying_a_foreign_instance_aborts() {
     case(|scene| {
@@ -249,7 +249,7 @@ fn app_110_destroying_a_foreign_instance_aborts() {
     });
 }
 
-/// APP-183: an instance in place of a physical device aborts, and so does a physical device in place of an instance.
+/// APP-183: an instance in place of a physical device aborts the process. A physical device in place of an instance aborts the process too.
 #[test]
 fn app_183_handles_of_another_kind() {
     case(|scene| {

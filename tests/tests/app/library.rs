@@ -1,4 +1,4 @@
-//! The library file itself (APP-1 to APP-10).
+//! Tests the library file itself (APP-1 to APP-10).
 
 use std::collections::BTreeSet;
 
@@ -42,7 +42,7 @@ fn app_005_window_systems_of_each_system() {
     }
 }
 
-/// APP-6: these functions are not exported, and can be reached only by lookup.
+/// APP-6: the library does not export these functions. Only the look-up returns them.
 #[test]
 fn app_006_what_is_not_exported() {
     case(|scene| {
@@ -151,7 +151,7 @@ fn app_230a_each_load_reads_the_environment() {
     });
 }
 
-/// APP-26: a program can do all its work with exported functions alone.
+/// APP-26: a program can do all its work with exported functions.
 #[test]
 fn app_026_exported_functions_do_the_work() {
     case(|scene| {

@@ -26,7 +26,7 @@ fn noisy(scene: &mut Scene) {
     scene.env("VK_LOADER_DRIVERS_DISABLE", "filtered*");
 }
 
-/// Returns the headers of all loader lines, each once, sorted.
+/// Returns the sorted headers of all loader lines, without duplicates.
 fn headers(outcome: &Outcome) -> Vec<String> {
     let lines = outcome
         .stderr
@@ -90,7 +90,7 @@ fn app_231_each_word_selects_its_lines() {
     });
 }
 
-/// APP-230, APP-283: the word `driver`, its older spellings, prefixes, and lists select the right lines.
+/// APP-230, APP-283: the word `driver`, its older spellings, prefixes, and lists select the correct lines.
 #[test]
 fn app_230_words_prefixes_and_lists() {
     case(|scene| {
@@ -131,7 +131,7 @@ fn app_230_words_prefixes_and_lists() {
     });
 }
 
-/// APP-232: a line has exactly this form.
+/// APP-232: a log line has exactly this form.
 #[test]
 fn app_232_the_form_of_a_line() {
     case(|scene| {
@@ -172,7 +172,7 @@ fn app_010_the_banner_comes_first() {
     });
 }
 
-/// APP-9, APP-230a: the variable is read at each load, and `dlclose` really unloads the library.
+/// APP-9, APP-230a: the variable is read at each load, and `dlclose` unloads the library.
 #[test]
 fn app_230a_every_load_reads_the_variable() {
     case(|scene| {

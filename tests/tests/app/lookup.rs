@@ -1,5 +1,5 @@
-//! Tests of `vkGetInstanceProcAddr` with chosen names (APP-20 to APP-35). `lookup_table.rs` has the tests with every
-//! command of the registry.
+//! Tests of `vkGetInstanceProcAddr` with chosen names (APP-20 to APP-35). `lookup_table.rs` contains the tests with
+//! every command of the registry.
 
 use loader_tests::ash::vk::{self, Handle};
 use loader_tests::vk::{Commands, isolated};
@@ -75,7 +75,7 @@ fn app_024_an_invalid_instance_aborts() {
     });
 }
 
-/// APP-31, DRV-212: the look-up finds a name that a driver returns as a device function, on any device.
+/// APP-31, DRV-212: if a driver returns a name as a device function, the look-up finds this name on every device.
 #[test]
 fn app_031_unknown_names() {
     case(|scene| {
@@ -122,7 +122,7 @@ fn app_068_extensions_of_a_layer() {
     });
 }
 
-/// APP-62: only major and minor version count.
+/// APP-62: the look-up depends only on the major and minor version of the application, and not on the patch and variant.
 #[test]
 fn app_062_patch_and_variant_are_ignored() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! `vkGetInstanceProcAddr` and `vkGetDeviceProcAddr` for every command of the registry.
+//! Tests `vkGetInstanceProcAddr` and `vkGetDeviceProcAddr` for every command of the registry.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ const WINDOWS: &[&str] = if cfg!(windows) {
         "VK_KHR_xlib_surface",
     ]
 };
-/// The other instance extensions that gate a command, and the debug extensions that the loader implements.
+/// Other instance extensions on which commands depend, and the debug extensions that the loader implements.
 const OTHERS: [&str; 15] = [
     "VK_EXT_acquire_drm_display",
     "VK_EXT_debug_report",
@@ -126,7 +126,7 @@ fn app_021_every_name_without_an_instance() {
     });
 }
 
-/// APP-25a, APP-30: different names have different addresses, except aliases that may share one.
+/// APP-25a, APP-30: different names have different addresses. Only aliases can share an address.
 #[test]
 fn app_025a_addresses_are_distinct() {
     case(|scene| {
@@ -205,7 +205,7 @@ fn app_026_exported_symbols_are_what_the_lookup_gives() {
     });
 }
 
-/// Returns the expected result of the device's lookup for a command: the loader's function, the driver's pointer, or nothing.
+/// Returns the expected result of the device's look-up for a command: the loader's function, the driver's pointer, or NULL.
 fn of_device(
     instance: &Instance<'_>,
     command: &Command,
@@ -236,12 +236,12 @@ fn of_device(
         _ if command.extensions.contains(&"VK_EXT_debug_utils") => on("VK_EXT_debug_utils"),
         _ => return Some(opaque(name)),
     };
-    // The address of a terminator is unknown, so only its existence is checked.
+    // The test does not know the address of a terminator, so it checks only that the address is not NULL.
     if terminator { None } else { Some(0) }
 }
 
-/// APP-41, APP-43, APP-44, APP-45, APP-47: the look-up of every command of a device. The device's driver returns a different number for
-/// every name.
+/// APP-41, APP-43, APP-44, APP-45, APP-47: tests the look-up of every command of a device. The device's driver returns a different number
+/// for every name.
 #[test]
 fn app_043_every_name_on_a_device() {
     case(|scene| {
@@ -326,7 +326,7 @@ fn app_046_core_version_suppression() {
                 for name in ["vkCmdPipelineBarrier2", "vkGetBufferDeviceAddress"] {
                     assert_eq!(device.address(name) == 0, suppressed, "{name}, {extension}");
                 }
-                // Names of the instance's version and names of extensions are never suppressed.
+                // The look-up never suppresses names of the instance's version or names of extensions.
                 for name in [
                     "vkTrimCommandPool",
                     "vkCmdPipelineBarrier2KHR",

@@ -79,7 +79,7 @@ fn app_192_submitted_messages_arrive_once() {
     });
 }
 
-/// APP-192, DRV-166: report messages go to every driver that has the command, then to the loader's callbacks.
+/// APP-192, DRV-166: a report message first goes to every driver that has the command, and then to the loader's callbacks.
 #[test]
 fn app_192_report_messages_reach_the_drivers() {
     case(|scene| {
@@ -243,7 +243,7 @@ fn app_195_the_newest_hears_first() {
     });
 }
 
-/// APP-82, APP-195, APP-197: callbacks in the create info receive messages of creation and destruction, and none in between.
+/// APP-82, APP-195, APP-197: callbacks in the create info receive messages during creation and destruction, and no messages at other times.
 #[test]
 fn app_197_create_time_messengers() {
     case(|scene| {
@@ -265,7 +265,7 @@ fn app_197_create_time_messengers() {
     });
 }
 
-/// APP-82: a failing creation is reported to both kinds of callbacks in the create info.
+/// APP-82: if a creation fails, both kinds of callbacks in the create info receive a message.
 #[test]
 fn app_082_a_failing_creation_is_reported() {
     case(|scene| {

@@ -15,7 +15,7 @@ fn three_drivers(scene: &mut Scene) {
     scene.usual_driver("b");
 }
 
-/// APP-190: the extensions are always offered, and usable even if no driver has them.
+/// APP-190: the loader always offers the extensions, and they are usable even if no driver has them.
 #[test]
 fn app_190_the_extensions_need_no_driver() {
     case(|scene| {
@@ -32,7 +32,7 @@ fn app_190_the_extensions_need_no_driver() {
     });
 }
 
-/// APP-190, APP-191: the loader creates one object in each driver that has the function.
+/// APP-190, APP-191: the loader creates an object in each driver that has the function.
 #[test]
 fn app_191_each_driver_has_its_own_object() {
     case(|scene| {
@@ -208,7 +208,7 @@ fn drv_188_forgotten_messengers_are_destroyed() {
     });
 }
 
-/// APP-170: the allocator of the call reaches the drivers, and supplies the memory of the loader's object.
+/// APP-170: the loader passes the allocator of the call to the drivers, and uses it for the memory of its own object.
 #[test]
 fn app_170_messengers_use_the_allocator_of_the_call() {
     case(|scene| {

@@ -1,8 +1,8 @@
-//! Tests of the settings file: its places, its content, and its messages (APP-240 to APP-262).
+//! Tests of the settings file: its paths, its content, and its messages (APP-240 to APP-262).
 
 use loader_tests::{Scene, case};
 
-/// Path of the file with two slashes, as messages contain it.
+/// Path of the file with two slashes, in the same form as in messages.
 pub(crate) const FILE: &str = "vulkan//loader_settings.d/vk_loader_settings.json";
 pub(crate) const NONE: &str = "No valid vk_loader_settings.json file found, no loader settings will be active";
 
@@ -22,7 +22,7 @@ fn app_243_no_file_is_noted() {
     });
 }
 
-/// APP-240, APP-262: each folder is searched, and the first file counts.
+/// APP-240, APP-262: the loader searches each folder, and uses the first file.
 #[test]
 fn app_240_the_first_file_wins() {
     case(|scene| {
@@ -52,7 +52,7 @@ fn app_240_the_home_directory() {
     });
 }
 
-/// APP-241: every folder of a list is searched.
+/// APP-241: the loader searches every folder of a list.
 #[test]
 fn app_241_later_elements_of_a_list_count() {
     case(|scene| {
@@ -65,7 +65,7 @@ fn app_241_later_elements_of_a_list_count() {
     });
 }
 
-/// APP-240: the first file that exists decides, even if it cannot be read.
+/// APP-240: the loader uses only the first file that exists, even if it cannot be read.
 #[test]
 fn app_240_an_unusable_file_hides_the_others() {
     case(|scene| {
@@ -266,7 +266,7 @@ fn app_262_the_settings_are_logged() {
     });
 }
 
-/// APP-243: each call reads the settings file again. After the removal of the file, its settings no longer apply.
+/// APP-243: each call reads the settings file again. After the removal of the file, its settings have no effect.
 #[test]
 fn app_243_the_file_is_read_anew() {
     case(|scene| {

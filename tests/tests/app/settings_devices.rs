@@ -62,7 +62,7 @@ fn app_259_the_devices_of_the_list_in_its_order() {
     });
 }
 
-/// APP-259: all three values must match. Devices of 1.0 never match.
+/// APP-259: all three values must match. A device of version 1.0 never matches.
 #[test]
 fn app_259_what_does_not_match() {
     case(|scene| {
@@ -77,7 +77,7 @@ fn app_259_what_does_not_match() {
             configure(scene, &[row]);
             let outcome = scene.run(|vk| {
                 let instance = vk.instance_with("1.1", &[]);
-                // A query for the count alone does not check which devices match.
+                // A query for the count does not check which devices match.
                 assert_eq!(instance.device_count(), Ok(1));
                 let mut room = [vk::PhysicalDevice::null(); 4];
                 let mut count = 4;

@@ -84,7 +84,7 @@ fn app_261_a_bad_element_voids_the_list() {
             scene
                 .run(|vk| assert_eq!(vk.instance().device_names(), ["found"], "{bad}"))
                 .ok();
-            // The other members of the file still apply: the drivers are exclusive, so no driver remains.
+            // The other members of the file still have an effect: the drivers are exclusive, so no driver remains.
             write(
                 scene,
                 BASE,

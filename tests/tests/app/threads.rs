@@ -1,4 +1,4 @@
-//! Threads and re-entrancy (APP-270 to APP-275).
+//! Tests threads and re-entrant calls (APP-270 to APP-275).
 
 use std::thread;
 
@@ -15,7 +15,7 @@ fn drivers(scene: &mut Scene) {
     scene.env("VK_LOADER_DEBUG", "").limit(60);
 }
 
-/// Runs `body` on several threads at the same time, each with its own number.
+/// Runs `body` on several threads at the same time. Each thread has a different number.
 fn on_threads(vk: &Vk, body: impl Fn(&Vk, usize) + Sync) {
     thread::scope(|scope| {
         for number in 0..6 {
@@ -47,7 +47,7 @@ fn app_270_instances_and_devices_on_many_threads() {
     });
 }
 
-/// APP-270, APP-274: many threads can call global commands while others use instances.
+/// APP-270, APP-274: many threads can call global commands while other threads use instances.
 #[test]
 fn app_270_global_commands_on_many_threads() {
     case(|scene| {
@@ -125,7 +125,7 @@ fn app_200_naming_beside_device_creation() {
             );
             let instance = Shared(&instance);
             let physical = Shared(instance.get().devices().expect("devices"));
-            // A message that another thread is delivering may still arrive after its messenger was destroyed.
+            // A message that another thread is delivering can still arrive after its messenger was destroyed.
             let messages = Shared(Messages::default());
             on_threads(vk, |_, number| {
                 let (instance, physical) = (*instance.get(), physical.get()[number % 2]);

@@ -1,5 +1,5 @@
-//! Tests of the trace of `VK_LOADER_TRACE` (docs/trace.md). The tests in `loader/vkloader`, which has the schema, check the form of
-//! records.
+//! Tests of the trace of `VK_LOADER_TRACE` (docs/trace.md). The tests in `loader/vkloader` check the form of records, because that crate
+//! contains the schema.
 
 mod output;
 
@@ -32,7 +32,7 @@ fn two_drivers(scene: &mut Scene) {
     scene.driver("gone").library_path("/nowhere/at/all.so");
 }
 
-/// The trace lists calls, decisions, drivers and devices, each with its known facts.
+/// The trace lists calls, decisions, drivers and devices, each with the known facts.
 #[test]
 fn trace_tells_calls_decisions_drivers_and_devices() {
     case(|scene| {
@@ -94,7 +94,7 @@ fn trace_tells_calls_decisions_drivers_and_devices() {
     });
 }
 
-/// Devices in the trace have their identifiers, whichever of the driver's query functions reports them.
+/// Devices in the trace have their identifiers. The driver's query function that reports them does not matter.
 #[test]
 fn trace_has_the_identifiers_of_devices() {
     case(|scene| {
@@ -286,7 +286,7 @@ fn trace_tells_how_each_step_ended() {
     });
 }
 
-/// The trace has the process, the searched folders, the drivers' extensions, and the kinds of messages.
+/// The trace contains the process, the searched folders, the drivers' extensions, and the kinds of messages.
 #[test]
 fn trace_tells_where_it_looked_and_what_it_is() {
     case(|scene| {
@@ -435,7 +435,7 @@ fn select_by_place_uuid_type_driver_and_name() {
     });
 }
 
-/// If an implicit layer is not active, the trace names the variable that would change this.
+/// If an implicit layer is not active, the trace names the variable that would make it active.
 #[test]
 fn trace_tells_which_implicit_layer_waits_for_what() {
     case(|scene| {

@@ -18,7 +18,7 @@ extern "C" fn fault(_: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     unsafe { libc::_exit(0) }
 }
 
-/// Calls the function with this handle and zeros, and returns the address of its jump. No code is mapped at that address.
+/// Calls the function with this handle and zeros, and returns the address of its jump. No code is mapped at this address.
 fn where_it_leads(function: usize, handle: u64) -> usize {
     let ending = isolated(|| {
         // SAFETY: a zeroed structure is a valid action, whose handler has the signature that the flag promises.
@@ -55,7 +55,7 @@ fn app_159_every_trampoline_reaches_its_function() {
             for command in all() {
                 let (symbol, trampoline) = (vk.address(command.name), instance.address(command.name));
                 let given = device.address(command.name);
-                // Queues and command buffers have the first word of their device, and the trampolines read nothing else.
+                // Queues and command buffers have the first word of their device, and the trampolines read only this word.
                 let is_plain = command.level == "device" && command.is_here() && !own.contains(&command.name);
                 if !is_plain || trampoline == 0 || given == 0 {
                     continue;

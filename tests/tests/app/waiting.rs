@@ -1,5 +1,5 @@
-//! Tests of allocation callbacks that wait for another thread (APP-196, APP-272). An allocator waits if it has a lock, and another thread
-//! calls Vulkan with this lock held.
+//! Tests of allocation callbacks that wait for another thread (APP-196, APP-272). For example, an allocator waits for a lock while another
+//! thread with this lock calls Vulkan.
 
 use std::ptr;
 use std::sync::mpsc::channel;
@@ -82,8 +82,8 @@ impl Objects<'_> {
     }
 }
 
-/// APP-178, APP-179b, APP-196: the tables of messengers, report callbacks and surfaces grow without losing an entry. Meanwhile, another
-/// thread queries and destroys surfaces.
+/// APP-178, APP-179b, APP-196: the tables of messengers, report callbacks and surfaces grow without losing an entry. During the growth,
+/// another thread queries and destroys surfaces.
 #[test]
 fn app_178_tables_grow_while_another_thread_uses_them() {
     case(|scene| {

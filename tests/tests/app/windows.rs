@@ -1,4 +1,4 @@
-//! Tests of behaviour that only Windows has: output for debuggers, places of settings files, and the end of a process.
+//! Tests of behaviour that only Windows has: output for debuggers, paths of settings files, and the end of a process.
 
 use std::sync::Mutex;
 
@@ -7,7 +7,7 @@ use loader_tests::{Scene, call, case};
 use windows_sys::Win32::Foundation::DBG_PRINTEXCEPTION_C;
 use windows_sys::Win32::System::Diagnostics::Debug::{AddVectoredExceptionHandler, EXCEPTION_POINTERS};
 
-/// Text that a debugger received. The system passes it in an exception.
+/// Text that a debugger received. The system passes the text in an exception.
 static SHOWN: Mutex<String> = Mutex::new(String::new());
 
 unsafe extern "system" fn debugger(told: *mut EXCEPTION_POINTERS) -> i32 {
@@ -24,7 +24,7 @@ unsafe extern "system" fn debugger(told: *mut EXCEPTION_POINTERS) -> i32 {
                 .push_str(text.trim_end_matches('\0'));
         }
     }
-    // The system continues its search for a handler.
+    // With this result, the system continues its search for a handler.
     0
 }
 
@@ -35,7 +35,7 @@ fn app_235_a_debugger_sees_the_log() {
         scene.driver("a").device("one");
         scene.env("VK_LOADER_DEBUG", "error,warn,info");
         let outcome = scene.run(|vk| {
-            // SAFETY: the function has the required type, and stays valid.
+            // SAFETY: the function has the required type, and remains valid.
             unsafe { AddVectoredExceptionHandler(1, Some(debugger)) };
             drop(vk.instance());
             let shown = SHOWN.lock().expect("not poisoned");
@@ -108,8 +108,8 @@ fn settings(scene: &Scene, name: &str, category: &str) -> String {
     path.display().to_string().replace('/', "\\")
 }
 
-/// APP-242: if the first settings file of a registry key is missing, no settings apply, and the other files of the key
-/// are not read.
+/// APP-242: if the first settings file of a registry key is missing, the loader uses no settings, and does not read the
+/// other files of the key.
 #[test]
 fn app_242_a_settings_file_that_is_missing() {
     case(|scene| {

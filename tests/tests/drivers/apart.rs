@@ -9,13 +9,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr::null;
 
-/// View of the file system that one thread has until this value is dropped. A child process inherits the view of its parent.
+/// View of the file system that only this thread has, until this value is dropped. A child process inherits the view of its parent.
 pub(crate) struct Apart {
     before: Option<File>,
 }
 
 impl Apart {
-    /// Gives the thread its own view of the file system. Returns `None`, after a line with the reason, if the system does not allow it.
+    /// Makes a separate view of the file system for the thread. If the system does not allow a separate view, prints the reason and returns
+    /// `None`.
     pub(crate) fn enter(scene: &Scene) -> Option<Self> {
         if scene.is_child() {
             return Some(Self { before: None });

@@ -18,7 +18,7 @@ pub(crate) fn opened(outcome: &Outcome) -> Vec<&str> {
     all
 }
 
-/// Adds two drivers, of which the first has no device, and prepares the catalogue.
+/// Adds two drivers and prepares the catalogue. The first driver has no device.
 pub(crate) fn scene_of_two(scene: &mut Scene) {
     scene
         .driver("none")
@@ -75,7 +75,7 @@ fn drivers_without_a_device_are_left_out_of_an_instance() {
         scene_of_two(scene);
         file::write(scene, &both());
         let outcome = scene.run(|vk| {
-            // An extension that only the left-out driver offers can be enabled as before.
+            // An extension that only the omitted driver offers can still be enabled.
             let spec = vk.spec().api("1.1").extensions(&["VK_KHR_display"]);
             let instance = spec.create().expect("vkCreateInstance");
             assert_eq!(instance.device_names(), ["gpu"]);
@@ -88,8 +88,7 @@ fn drivers_without_a_device_are_left_out_of_an_instance() {
     });
 }
 
-/// If all drivers are without devices, the loader opens them: instance creation must not fail because the catalogue says that there are no
-/// devices.
+/// If all drivers are without devices, the loader opens them. Otherwise, instance creation would fail because of the catalogue.
 #[test]
 fn the_last_drivers_are_opened_without_devices_too() {
     case(|scene| {
@@ -103,7 +102,7 @@ fn the_last_drivers_are_opened_without_devices_too() {
     });
 }
 
-/// An entry without devices counts only if the hardware table lists the driver, and while the machine does not change.
+/// An entry without devices has an effect only if the hardware table lists the driver, and while the machine does not change.
 #[test]
 fn other_drivers_and_other_machines_are_not_believed_to_have_no_device() {
     case(|scene| {
@@ -178,7 +177,7 @@ fn drivers_that_crashed_or_hung_are_left_out() {
         ] {
             outcome.logged_with("ERROR | DRIVER", part);
         }
-        // On this machine, the driver may work: the entry is about another machine.
+        // The entry is about another machine, so the driver can work on this machine.
         file::write_with(scene, &entries, |known| {
             known["machine"]["fingerprint"] = "0123456789abcdef".into()
         });
@@ -230,7 +229,7 @@ fn a_library_that_changed_is_opened() {
     });
 }
 
-/// The loader reads each manifest at each call. If the manifest names another library, the entry no longer counts.
+/// The loader reads each manifest at each call. If the manifest names another library, the entry has no effect any more.
 #[test]
 fn a_manifest_that_changed_is_followed() {
     case(|scene| {
@@ -284,7 +283,7 @@ fn variables_of_drivers_switch_it_off() {
     });
 }
 
-/// Without `VK_LOADER_CATALOGUE`, the loader does not look for the user's own catalogue.
+/// Without `VK_LOADER_CATALOGUE`, the loader does not search for the user's own catalogue.
 #[test]
 fn the_variable_says_how_it_is_used() {
     case(|scene| {
@@ -308,7 +307,7 @@ fn the_variable_says_how_it_is_used() {
     });
 }
 
-/// A wrong entry affects only one start. Once the driver is open, its own answer overrides the entry.
+/// A wrong entry affects only one start. After the driver was opened, its answer replaces the entry.
 #[test]
 fn a_lie_is_believed_until_the_driver_speaks() {
     case(|scene| {
@@ -398,7 +397,7 @@ fn software_drivers_come_last_where_a_policy_wants_that() {
         assert_eq!(devices(scene), "cpu,gpu", "a policy has to be asked for");
         scene.env("VK_LOADER_DRIVER_POLICY", "software-last");
         assert_eq!(devices(scene), "gpu");
-        // The catalogue has no other driver with a device.
+        // The catalogue contains no other driver with a device.
         file::write(scene, &entries(0));
         assert_eq!(devices(scene), "cpu,gpu");
         file::write(scene, &entries(1));
@@ -418,7 +417,7 @@ fn software_drivers_come_last_where_a_policy_wants_that() {
     });
 }
 
-/// With the policy `keep-open`, a library stays open and is not loaded again for the next instance.
+/// With the policy `keep-open`, a library remains open and is not loaded again for the next instance.
 #[test]
 fn libraries_stay_open_where_a_policy_wants_that() {
     case(|scene| {

@@ -73,7 +73,7 @@ impl Entry {
     }
 }
 
-/// Returns the identity of a file as catalogues write it.
+/// Returns the identity of a file in the form of catalogues.
 pub(crate) fn identity(path: &Path) -> String {
     let found = fs::metadata(path).expect("it is there");
     let identity = Identity {
@@ -87,7 +87,7 @@ pub(crate) fn identity(path: &Path) -> String {
     identity.to_string()
 }
 
-/// Machine of the test, as the kernel reports it.
+/// Machine of the test, in the form that the kernel reports it.
 struct Here;
 
 impl Look for Here {
@@ -114,7 +114,7 @@ impl Look for Here {
     }
 }
 
-/// Turns on the catalogue and all log lines. The loader then looks for the catalogue in a cache folder of the scene.
+/// Enables the catalogue and all log lines. The loader then searches for the catalogue in a cache folder of the scene.
 pub(crate) fn prepare(scene: &mut Scene) {
     let caches = scene.path("cache");
     scene
@@ -140,7 +140,7 @@ pub(crate) fn replace_text(path: &Path, words: &[(&str, &str)]) {
     let replace = |text: String, (old, new): &(&str, &str)| text.replace(old, new);
     let text = words.iter().fold(known.to_string(), replace);
     let known: Value = serde_json::from_str(&text).expect("it is JSON");
-    // The file keeps its permissions, which let only its owner write it.
+    // The permissions of the file remain unchanged. Only its owner can write it.
     fs::write(path, pack(&known)).expect("it can be written");
 }
 
@@ -163,7 +163,7 @@ pub(crate) fn write_with(scene: &Scene, entries: &[Entry], change: impl FnOnce(&
     write_at(scene, &path(scene), entries, change);
 }
 
-/// Writes the catalogue to another path. Graphics cards that `change` adds become part of the machine's fingerprint.
+/// Writes the catalogue to another path. The fingerprint of the machine contains the graphics cards that `change` adds.
 pub(crate) fn write_at(scene: &Scene, path: &Path, entries: &[Entry], change: impl FnOnce(&mut Value)) {
     scene.on_disk(|| {
         let mut known = json!({
@@ -215,7 +215,7 @@ fn believes(scene: &mut Scene, words: &str) -> bool {
     outcome.said("first") == ["VK_KHR_display"]
 }
 
-/// A catalogue of another schema, loader or architecture is ignored, and so is an invalid file (DRV-269).
+/// The loader ignores a catalogue of another schema, loader or architecture, and an invalid file (DRV-269).
 #[test]
 fn other_files_are_ignored_with_a_reason() {
     case(|scene| {
@@ -251,7 +251,7 @@ fn other_files_are_ignored_with_a_reason() {
     });
 }
 
-/// A file that lacks bytes at its end, or has more, is ignored as a whole (DRV-269).
+/// The loader ignores a file that lacks bytes at its end or has additional bytes (DRV-269).
 #[test]
 fn a_part_of_a_file_is_ignored() {
     case(|scene| {
@@ -277,7 +277,7 @@ fn a_part_of_a_file_is_ignored() {
     });
 }
 
-/// The loader ignores a catalogue that another user owns or may write to. The loader also ignores a path that is not a regular file, for
+/// The loader ignores a catalogue that another user owns or can write to. The loader also ignores a path that is not a regular file, for
 /// example a link.
 #[test]
 fn files_of_others_are_ignored_with_a_reason() {

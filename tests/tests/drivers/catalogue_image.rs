@@ -58,7 +58,7 @@ fn counts(scene: &mut Scene, build_id: Option<&str>, words: &str) -> bool {
     outcome.said("first") == ["VK_KHR_display"]
 }
 
-/// Returns the build ID of a library, as `readelf` prints it.
+/// Returns the build ID of a library, in the form that `readelf` prints it.
 fn build_id(library: &Path) -> String {
     let done = Command::new("readelf")
         .arg("-nW")
@@ -73,7 +73,7 @@ fn build_id(library: &Path) -> String {
     id.expect("the linker of the tests writes one").into()
 }
 
-/// If the entry and the library have a build ID, only the build ID decides whether the entry counts.
+/// If the entry and the library have a build ID, only the build ID decides whether the loader uses the entry.
 #[test]
 fn a_driver_without_times_counts_by_its_build_id() {
     case(|scene| counts_by_its_build_id(scene, 1));

@@ -1,5 +1,5 @@
 //! Tests of a driver catalogue and the machine around it (docs/catalogue.md): the system's catalogue, elevated processes, devices that
-//! appear and disappear, and the dynamic linker's cache. Each test replaces folders of the machine for itself alone.
+//! appear and disappear, and the dynamic linker's cache. Each test replaces folders of the machine only for its own thread.
 
 use super::apart::Apart;
 use super::catalogue::{LISTED, both, opened, query, scene_of_two};
@@ -49,7 +49,7 @@ fn the_catalogue_of_the_system_is_read() {
     });
 }
 
-/// Folder for a user's driver manifests. It contains the file that marks a user with a catalogue.
+/// Folder for a user's driver manifests. The folder contains the file that marks a user with a catalogue.
 const OWN: &str = "xdg/data-home/vulkan/icd.d";
 
 /// The loader reads the user's catalogue without any variable if a manifest folder of the user contains the mark, and the system has no
@@ -323,7 +323,7 @@ fn devices_that_come_and_go_are_seen() {
         scene.on_disk(|| devices.write("sys/class/drm/renderD128/device/vendor", "0x1002\n"));
         scene.on_disk(|| devices.remove("dev/dri/renderD128"));
         other(scene, "the node is gone");
-        // A query does not depend on the devices of the machine.
+        // A query does not depend on the machine's devices.
         assert_eq!(opened(scene.run(query).ok()), [""; 0]);
     });
 }
@@ -366,7 +366,7 @@ fn what_sleeps_is_let_sleep_where_a_policy_wants_that() {
         }
         file::write_with(scene, &entries(&[CARD, CARD]), with_card);
         assert_eq!(opened(&of_instance(scene)), ["one"]);
-        // The driver may also drive a card that appeared after the update, and that card may be awake.
+        // The driver can also drive a card that appeared after the update, and that card can be awake.
         scene.on_disk(|| devices.write("sys/bus/pci/devices/0000:02:00.0/vendor", "0x1002\n"));
         assert_eq!(opened(&of_instance(scene)), both);
         scene.on_disk(|| devices.remove("sys/bus/pci/devices/0000:02:00.0"));
@@ -397,7 +397,7 @@ fn what_sleeps_is_woken_where_nothing_else_has_a_device() {
     });
 }
 
-/// If a manifest names a library without a folder, the entry counts while the dynamic linker's cache does not change.
+/// If a manifest names a library without a folder, the loader uses the entry while the dynamic linker's cache does not change.
 #[test]
 fn libraries_without_a_folder_need_the_same_linker_cache() {
     case(|scene| {
@@ -425,7 +425,7 @@ fn libraries_without_a_folder_need_the_same_linker_cache() {
                 .expect("ldconfig can be started");
             assert!(made.success());
         });
-        // The file keeps its identity, but its content changes.
+        // The identity of the file remains unchanged, but its content changes.
         let renew =
             |scene: &Scene| scene.on_disk(|| fs::write(&cache, fs::read(&made).expect("it was made")).expect("a file"));
         renew(scene);
@@ -461,7 +461,7 @@ fn libraries_without_a_folder_need_the_same_linker_cache() {
     });
 }
 
-/// Returns the path of the mock driver, of which the scene's drivers are copies.
+/// Returns the path of the mock driver. The scene's drivers are copies of this file.
 fn library_of_mock() -> PathBuf {
     loader_tests::built("mock_driver")
 }

@@ -17,7 +17,7 @@ use std::thread;
 const PROGRAMS: usize = 10;
 /// Number of queries in each program.
 const TIMES: usize = 20;
-/// Extensions in the first catalogue, in the second catalogue, and of the driver itself.
+/// Extensions in the first catalogue, in the second catalogue, and in the driver itself.
 const LISTS: [[&str; 2]; 3] = [
     ["VK_KHR_display", "VK_KHR_surface"],
     ["VK_KHR_surface", "VK_KHR_display"],
@@ -205,7 +205,8 @@ fn a_driver_that_is_left_out_is_not_asked() {
     });
 }
 
-/// The superuser must own the system's catalogue. A user's file there is ignored even if that user reads the file.
+/// The superuser must own the system's catalogue. The loader ignores a catalogue of another user at this path, even if that user runs the
+/// program.
 #[test]
 fn the_system_file_is_never_that_of_its_reader() {
     /// User ID of `nobody`.
@@ -224,8 +225,8 @@ fn the_system_file_is_never_that_of_its_reader() {
             file::write_at(scene, &system, &both(), |_| ());
             scene.on_disk(|| chown(&system, Some(owner), None).expect("the superuser may"));
             let outcome = scene.run_unloaded(|scratch| {
-                // `setuid` hides the variables that the process started with, and without them the loader ignores every entry. `prctl`
-                // makes these variables readable again. SAFETY: the calls have no pointer arguments.
+                // `setuid` hides the variables that the process started with, and the loader then ignores every entry. `prctl` makes these
+                // variables readable again. SAFETY: the calls have no pointer arguments.
                 let failed = unsafe { libc::setuid(NOBODY) | libc::prctl(libc::PR_SET_DUMPABLE, 1) };
                 assert_eq!(failed, 0);
                 query(&scratch.load());

@@ -124,7 +124,7 @@ fn all_that_differs_is_told() {
     });
 }
 
-/// DRV-273: if the user chooses devices, a policy leaves out no driver, because that driver could have the only chosen device.
+/// DRV-273: if the user chooses devices, a policy omits no driver, because each driver could have the only chosen device.
 #[test]
 fn drv_273_a_policy_does_not_count_where_devices_are_chosen() {
     case(|scene| {

@@ -47,7 +47,7 @@ fn drv_190_extensions_must_be_listed() {
     });
 }
 
-/// DRV-191, APP-142: the layer names in a device's create info have no effect.
+/// DRV-191, APP-142: layer names in the create info of a device have no effect.
 #[test]
 fn drv_191_device_layers_are_ignored() {
     case(|scene| {
@@ -168,8 +168,8 @@ fn drv_196_a_null_device_counts_as_failure() {
     });
 }
 
-/// DRV-196: if the driver returns a positive code, the loader returns an error. The loader frees the device's state, and the next device
-/// works.
+/// DRV-196: if the driver returns a positive code, the loader returns an error. The loader frees the data of the failed device, and the
+/// next creation works.
 #[test]
 fn drv_196_only_success_makes_a_device() {
     case(|scene| {

@@ -86,7 +86,7 @@ fn drv_110_the_extension_for_sorting_is_added() {
         ] {
             let outcome = scene.run(|vk| {
                 let instance = vk.instance_with(api, requested);
-                // The extension is not enabled for the application unless it was requested.
+                // The extension is enabled for the application only if the application requested it.
                 let name = "vkGetPhysicalDeviceProperties2KHR";
                 assert_eq!(vk.get(instance.raw, name) != 0, !requested.is_empty());
             });
@@ -174,7 +174,7 @@ fn drv_111_a_driver_that_fails_is_skipped() {
     });
 }
 
-/// APP-96: a failure of the last driver does not become the call's result.
+/// APP-96: if the last driver fails, the call does not return the error of this driver.
 #[test]
 fn app_096_the_last_drivers_failure_does_not_fail_the_call() {
     case(|scene| {
@@ -236,7 +236,7 @@ fn drv_111_a_null_instance_counts_as_failure() {
     });
 }
 
-/// DRV-112, APP-95a, APP-96: a driver without a required function is dropped, and its instance destroyed.
+/// DRV-112, APP-95a, APP-96: the loader omits a driver without a required function, and destroys its instance.
 #[test]
 fn drv_112_required_functions() {
     case(|scene| {
@@ -277,7 +277,7 @@ fn drv_112_required_functions() {
     });
 }
 
-/// DRV-112: a driver without vkDestroyInstance is dropped too. Nothing can destroy the driver's instance.
+/// DRV-112: the loader also omits a driver without vkDestroyInstance. No function can destroy the driver's instance.
 #[test]
 fn drv_112_a_driver_without_a_destroy_function_is_dropped() {
     case(|scene| {

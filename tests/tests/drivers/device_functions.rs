@@ -55,7 +55,8 @@ fn drv_201_recording_and_submission() {
     });
 }
 
-/// APP-43, DRV-201, DRV-76: without layers, the pointer is the driver's own. The loader neither changes it nor reads memory at it.
+/// APP-43, DRV-201, DRV-76: without layers, the look-up returns the driver's pointer. The loader does not change this pointer, and does not
+/// read memory at its address.
 #[test]
 fn app_043_device_pointers_are_the_drivers_own() {
     case(|scene| {
@@ -197,7 +198,7 @@ fn app_199_names_and_labels_on_a_driver_without_them() {
     });
 }
 
-/// DRV-204, DRV-207: labels reach a driver that has them.
+/// DRV-204, DRV-207: labels reach a driver that has the label commands.
 #[test]
 fn drv_207_labels_reach_the_driver() {
     case(|scene| {
@@ -271,7 +272,7 @@ fn app_044_debug_marker() {
     });
 }
 
-/// APP-50: naming an object with a debug-marker command aborts on a device without the extension.
+/// APP-50: naming an object with a debug-marker command aborts the process on a device without the extension.
 #[test]
 fn app_050_debug_marker_without_the_extension_ends_the_process() {
     case(|scene| {

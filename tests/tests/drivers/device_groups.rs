@@ -6,7 +6,7 @@ use loader_tests::ash::vk;
 use loader_tests::case;
 use loader_tests::vk::{Pages, Shared};
 
-/// DRV-193, APP-144: group handles are unwrapped in a copy, and the caller's chain stays unchanged.
+/// DRV-193, APP-144: the loader unwraps group handles in a copy, and the caller's chain remains unchanged.
 #[test]
 fn drv_193_device_groups_are_unwrapped() {
     case(|scene| {
@@ -62,7 +62,7 @@ impl Page {
     }
 }
 
-/// APP-144, DRV-193: the loader does not write to the caller's structures, so these may be in read-only memory.
+/// APP-144, DRV-193: the loader does not write to the caller's structures, so these structures can be in read-only memory.
 #[test]
 fn app_144_a_device_group_in_memory_that_cannot_be_written_to() {
     case(|scene| {
@@ -103,7 +103,8 @@ fn app_144_a_device_group_in_memory_that_cannot_be_written_to() {
     });
 }
 
-/// APP-144, APP-270: several threads create devices from one chain at the same time, each with its own handles in the chain.
+/// APP-144, APP-270: several threads create devices from the same chain at the same time, and each thread has different handles in the
+/// chain.
 #[test]
 fn app_144_threads_share_a_chain_with_a_device_group() {
     case(|scene| {
@@ -142,7 +143,7 @@ fn app_144_threads_share_a_chain_with_a_device_group() {
     });
 }
 
-/// DRV-194, APP-145: a driver without device groups accepts a group of one device, and larger groups fail.
+/// DRV-194, APP-145: a driver without device groups accepts a group with a single device, and larger groups fail.
 #[test]
 fn drv_194_groups_on_a_driver_without_them() {
     case(|scene| {

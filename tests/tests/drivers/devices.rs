@@ -106,7 +106,7 @@ fn drv_120_a_growing_count_is_cut() {
     });
 }
 
-/// DRV-121: if no driver has a device, or if all drivers fail, enumeration returns an error.
+/// DRV-121: enumeration returns an error if no driver has a device, or if all drivers fail.
 #[test]
 fn drv_121_no_device_at_all_is_an_error() {
     case(|scene| {
@@ -126,7 +126,7 @@ fn drv_121_no_device_at_all_is_an_error() {
                 PFN_vkEnumeratePhysicalDevices(instance.raw, &mut count, room.as_mut_ptr())
             );
             assert_eq!(result, FAILED);
-            // APP-116: the instance stays usable, and no driver is unloaded.
+            // APP-116: the instance remains usable, and no driver is unloaded.
             vk.remove_lines("bad", &["fail"]);
             vk.add_lines("empty", "device later");
             assert_eq!(instance.device_names(), ["bad", "later"]);
@@ -158,7 +158,7 @@ fn drv_122_a_short_array() {
     });
 }
 
-/// DRV-125, APP-118: the object of a handle has the expected content.
+/// DRV-125, APP-118: the object to which a handle points has the expected content.
 #[test]
 fn drv_125_the_handles_object() {
     case(|scene| {
@@ -168,7 +168,7 @@ fn drv_125_the_handles_object() {
             let handle = instance.first().as_raw();
             assert_eq!(Instance::words(handle, 2)[1], instance.raw.as_raw());
             assert_eq!(Instance::mark(handle, 2), 0x10AD_ED02_0210_ADED);
-            // The object of the next-lower handle follows the mark.
+            // In the object, the handle of the terminators follows the mark.
             let marked = 2 + size_of::<u64>() / size_of::<usize>();
             let lower = Instance::words(handle, marked + 1)[marked];
             assert!(lower != 0 && lower != handle);
@@ -236,7 +236,7 @@ fn drv_128_devices_come_and_go() {
     });
 }
 
-/// DRV-261: a device that a driver reports twice is listed once.
+/// DRV-261: if a driver reports a device twice, the loader lists the device once.
 #[test]
 fn drv_128_a_device_reported_twice_is_listed_once() {
     case(|scene| {
@@ -251,7 +251,7 @@ fn drv_128_a_device_reported_twice_is_listed_once() {
     });
 }
 
-/// DRV-127, DRV-124, GEN-66: each driver receives its own handles, and not those of the loader.
+/// DRV-127, DRV-124, GEN-66: each driver receives its own handles, and not the loader's handles.
 #[test]
 fn drv_127_each_driver_gets_its_own_handles() {
     case(|scene| {
@@ -339,7 +339,7 @@ fn drv_131_a_new_instance_loads_a_released_driver_again() {
     });
 }
 
-/// DRV-131: a driver whose enumeration failed is released too, also after an incomplete call.
+/// DRV-131: the loader also releases a driver whose enumeration failed, even after an incomplete call.
 #[test]
 fn drv_131_a_driver_that_failed_is_released() {
     case(|scene| {
@@ -381,8 +381,8 @@ fn drv_131_a_driver_with_a_device_in_use_stays() {
     });
 }
 
-/// DRV-131: a driver that once reported a device stays open, so that its handles remain usable even if its list becomes empty. Enumeration
-/// returns the later list.
+/// DRV-131: a driver that reported a device earlier remains open, so that its handles remain usable even if its list becomes empty.
+/// Enumeration returns the later list.
 #[test]
 fn drv_131_a_driver_that_once_had_a_device_stays() {
     case(|scene| {

@@ -187,7 +187,7 @@ fn drv_082_an_empty_list_is_a_warning() {
 /// this message.
 #[track_caller]
 fn one_bad_entry(scene: &mut Scene, message: &str) -> Outcome {
-    // The look-up of the invalid entries lacks required functions. This function is optional.
+    // The look-up function of the invalid entries lacks required functions. It also lacks this optional function.
     let optional = "vk_icdGetPhysicalDeviceProcAddr";
     scene.driver("first").device("first").missing(optional).unlisted();
     scene.driver("last").device("last").unlisted();
@@ -217,7 +217,7 @@ fn drv_083_an_entry_without_a_function() {
     });
 }
 
-/// DRV-83, APP-104: an entry is skipped if its look-up lacks a required function.
+/// DRV-83, APP-104: the loader skips an entry if its look-up function lacks a required function.
 #[test]
 fn drv_083_an_entry_without_required_functions() {
     case(|scene| {
@@ -295,7 +295,7 @@ fn drv_084_a_failing_version_query_skips_the_entry() {
     });
 }
 
-/// DRV-85: the log has the address of the look-up function of each used entry.
+/// DRV-85: the log contains the address of the look-up function of each used entry.
 #[test]
 fn drv_085_a_used_entry_is_logged_with_its_function() {
     case(|scene| {

@@ -51,7 +51,7 @@ fn drv_021_home_stands_in_for_the_home_variables() {
     });
 }
 
-/// DRV-21: the home directories are not searched when the variables are set.
+/// DRV-21: if the variables are set, the loader does not search the home directories.
 #[test]
 fn drv_021_home_is_not_searched_beside_the_home_variables() {
     case(|scene| {
@@ -100,7 +100,7 @@ fn drv_021_the_lists_have_their_defaults() {
     });
 }
 
-/// DRV-23, APP-213: each of the four XDG variables is a list. One slash joins an element and the suffix.
+/// DRV-23, APP-213: each of the four XDG variables is a list. A slash is between an element and the suffix.
 #[test]
 fn drv_023_all_four_variables_are_lists() {
     case(|scene| {
@@ -181,7 +181,7 @@ fn drv_013_only_names_that_end_in_json_count() {
     });
 }
 
-/// DRV-13: symbolic links to files and to folders are followed. `.json` alone is a valid name of a manifest.
+/// DRV-13: the loader follows symbolic links to files and to folders. A manifest can have the name `.json`.
 #[test]
 fn drv_013_links_are_followed() {
     case(|scene| {
@@ -194,7 +194,7 @@ fn drv_013_links_are_followed() {
         });
         scene.env("VK_DRIVER_FILES", &folder);
         let outcome = scene.run(|vk| assert_eq!(names(vk), ["one"]));
-        // DRV-6a: the assembled path is used unchanged.
+        // DRV-6a: the loader uses the assembled path unchanged.
         outcome
             .ok()
             .logged("DRIVER", &format!("      {}/.json", folder.display()));
@@ -213,7 +213,7 @@ fn drv_006a_paths_are_used_as_given() {
     });
 }
 
-/// DRV-13, DRV-250: files that are named like manifests but are not regular never block the scan.
+/// DRV-13, DRV-250: files with names of manifests that are not regular files never block the scan.
 #[test]
 fn drv_013_what_is_no_regular_file_never_blocks() {
     case(|scene| {
@@ -243,7 +243,8 @@ fn drv_013_what_is_no_regular_file_never_blocks() {
     });
 }
 
-/// DRV-250: an unreadable manifest is skipped. The test uses a link to itself, because the superuser can open every file but not that link.
+/// DRV-250: the loader skips an unreadable manifest. The test uses a link to itself, because the superuser can open every file but not this
+/// link.
 #[test]
 fn drv_250_a_manifest_that_cannot_be_opened_is_skipped() {
     case(|scene| {

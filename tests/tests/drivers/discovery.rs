@@ -8,7 +8,7 @@ fn names(vk: &Vk) -> Vec<String> {
     vk.instance().device_names()
 }
 
-/// DRV-143, DRV-10, APP-119: without sorting, the devices of the driver found last come first.
+/// DRV-143, DRV-10, APP-119: without sorting, the list begins with the devices of the driver that was found last.
 #[test]
 fn drv_143_devices_come_in_reverse_scan_order() {
     case(|scene| {
@@ -57,7 +57,7 @@ fn drv_009_no_driver_fails_creation_but_not_the_extension_query() {
     });
 }
 
-/// DRV-7, APP-216: a scan uses no result of an earlier scan.
+/// DRV-7, APP-216: a scan does not use the result of an earlier scan.
 #[test]
 fn drv_007_every_scan_is_fresh() {
     case(|scene| {
@@ -75,7 +75,7 @@ fn drv_007_every_scan_is_fresh() {
     });
 }
 
-/// DRV-11, DRV-54: one library under two manifests is two drivers, and the devices appear twice.
+/// DRV-11, DRV-54: two manifests of the same library are two drivers, and the devices appear twice.
 #[test]
 fn drv_011_two_manifests_of_one_library_are_two_drivers() {
     case(|scene| {
@@ -128,7 +128,7 @@ fn drv_014_the_search_is_logged() {
     });
 }
 
-/// DRV-14: the log says that the search found no files.
+/// DRV-14: the log reports that the search found no files.
 #[test]
 fn drv_014_finding_nothing_is_logged() {
     case(|scene| {
@@ -198,7 +198,7 @@ fn drv_016_added_drivers_are_ignored_when_the_search_is_replaced() {
     });
 }
 
-/// DRV-17: a list may mix files and folders, and empty elements are skipped.
+/// DRV-17: a list can contain both files and folders, and the loader skips empty elements.
 #[test]
 fn drv_017_an_element_is_a_file_or_a_folder() {
     case(|scene| {

@@ -69,7 +69,7 @@ fn second_generation(instance: &Instance<'_>, device: vk::PhysicalDevice) -> [(v
     [displays, planes, modes]
 }
 
-/// Queries the capabilities of a plane by the older and the newer command. Returns the results, and whether the answers were written.
+/// Queries the capabilities of a plane by the older and the newer command. Returns the results, and `true` if the answers were written.
 fn plane_capabilities(instance: &Instance<'_>, device: vk::PhysicalDevice) -> [(vk::Result, u32); 2] {
     let vk = instance.vk;
     let mut first = vk::DisplayPlaneCapabilitiesKHR {
@@ -152,7 +152,7 @@ fn drv_164_displays_without_the_extension() {
     });
 }
 
-/// Asks for a display by each of the four commands, and returns the results.
+/// Acquires a display with each of the four commands, and returns the results.
 fn acquire(instance: &Instance<'_>, device: vk::PhysicalDevice) -> [(vk::Result, u64); 4] {
     let mut found = [vk::DisplayKHR::from_raw(9); 2];
     let server = 0x51 as *mut vk::Display;
@@ -238,7 +238,7 @@ fn drv_161_acquiring_displays() {
     });
 }
 
-/// DRV-161 table: releasing a display aborts if the driver cannot acquire one.
+/// DRV-161 table: releasing a display aborts the process if the driver cannot acquire a display.
 #[test]
 fn drv_161_releasing_a_display_that_cannot_be_taken_aborts() {
     case(|scene| {

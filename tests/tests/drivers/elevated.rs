@@ -22,7 +22,7 @@ fn direct(vk: &Vk, api: &str) -> Vec<String> {
     spec.create().expect("vkCreateInstance").device_names()
 }
 
-/// Adds a direct driver with two devices, of which sorting puts `fast` first.
+/// Adds a direct driver with two devices. Sorting puts the device `fast` first.
 fn with_direct(scene: &mut Scene) {
     scene
         .driver("direct")
@@ -115,7 +115,7 @@ fn drv_031_direct_drivers_and_the_order_of_devices() {
     });
 }
 
-/// DRV-30: a variable can turn on the log of an elevated process.
+/// DRV-30: a variable can enable the log of an elevated process.
 #[test]
 fn drv_030_logging_can_be_asked_for() {
     case(|scene| {

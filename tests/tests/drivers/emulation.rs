@@ -6,7 +6,7 @@ use loader_tests::ash::vk;
 use loader_tests::vk::{Instance, text};
 use loader_tests::{Outcome, Scene, call, case};
 
-/// Runs an application of 1.1 with one driver of 1.0 that has none of the newer queries.
+/// Runs an application of 1.1 with a driver of 1.0 that lacks the newer queries.
 pub(crate) fn old_driver(
     scene: &mut Scene,
     extensions: &'static [&'static str],
@@ -34,7 +34,7 @@ fn emulated(scene: &Scene, outcome: &Outcome, command: &str, using: &str) {
     );
 }
 
-/// Returns a structure that is unknown to the loader and to drivers, for use in chains.
+/// Returns a structure for chains that is unknown to the loader and to drivers.
 pub(crate) fn stranger() -> vk::BaseOutStructure<'static> {
     vk::BaseOutStructure {
         s_type: vk::StructureType::from_raw(777_000),
@@ -223,7 +223,7 @@ fn drv_159_image_formats() {
     });
 }
 
-/// DRV-159: the query for queue families is emulated element by element, and never writes past the array.
+/// DRV-159: the query for queue families is emulated, and never writes after the end of the array.
 #[test]
 fn drv_159_queue_families() {
     case(|scene| {

@@ -153,7 +153,7 @@ fn drv_161_external_image_formats_nv() {
     });
 }
 
-/// DRV-161 table, APP-137: calling any other known function that the driver lacks ends the process.
+/// DRV-161 table, APP-137: calling another known function that the driver lacks ends the process.
 #[test]
 fn drv_161_other_missing_functions_abort() {
     case(|scene| {

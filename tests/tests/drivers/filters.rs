@@ -89,7 +89,7 @@ fn drv_025_globs_match_in_any_case() {
     });
 }
 
-/// DRV-26, APP-227: if both filters are set, a selected driver is used although the other filter disables it.
+/// DRV-26, APP-227: if both filters are set, the loader uses a selected driver although the other filter disables it.
 #[test]
 fn drv_026_both_filters_together() {
     case(|scene| {
@@ -109,7 +109,7 @@ fn drv_026_both_filters_together() {
     });
 }
 
-/// DRV-26, APP-221, DRV-6: at most 16 patterns of a filter count.
+/// DRV-26, APP-221, DRV-6: a filter uses at most 16 patterns.
 #[test]
 fn drv_025_at_most_sixteen_globs_count() {
     case(|scene| {
@@ -120,7 +120,7 @@ fn drv_025_at_most_sixteen_globs_count() {
     });
 }
 
-/// APP-221, DRV-25: a message names the variable whose patterns are dropped.
+/// APP-221, DRV-25: a message names the variable whose patterns are ignored.
 #[test]
 fn app_221_globs_beyond_the_sixteenth_are_told() {
     case(|scene| {
@@ -154,7 +154,7 @@ fn drv_027_each_filter_has_its_message() {
         let unselected = "Driver \"alpha.json\" ignored because not selected by env var 'VK_LOADER_DRIVERS_SELECT'";
         remain(scene, "", "alpha*", &["two"]).logged("WARNING | DRIVER", disabled);
         remain(scene, "beta*", "", &["two"]).logged("WARNING | DRIVER", unselected);
-        // The disable filter is tested first, so there is one message.
+        // The loader tests the disable filter first, so there is one message.
         remain(scene, "beta*", "alpha*", &["two"])
             .logged("WARNING | DRIVER", disabled)
             .not_logged(unselected);
@@ -172,7 +172,7 @@ fn drv_028_filtered_manifests_are_parsed_first() {
     });
 }
 
-/// APP-227: the log has a message if filters leave out every driver.
+/// APP-227: the log contains a message if filters exclude every driver.
 #[test]
 fn app_227_filtering_everything_leaves_no_driver() {
     case(|scene| {

@@ -1,5 +1,5 @@
 //! Tests of the present-mode query of `VK_EXT_full_screen_exclusive` on a device. The extension belongs to Windows. The look-up of an
-//! instance therefore finds the command only there (APP-29). The look-up of a device asks the driver on every system.
+//! instance therefore finds the command only on Windows (APP-29). The look-up of a device asks the driver on every system.
 
 use std::ptr;
 

@@ -113,7 +113,7 @@ const CHOICES: [(&[&str], &str, bool, &str); 16] = [
     (&[CORE, KHR], "1.1", true, OLD),
 ];
 
-/// DRV-159: for every combination of driver functions, requested version and extension, the loader calls the right function.
+/// DRV-159: for every combination of driver functions, requested version and extension, the loader calls the expected function.
 #[test]
 fn drv_159_every_combination() {
     case(|scene| {

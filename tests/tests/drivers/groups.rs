@@ -114,7 +114,7 @@ fn drv_149_groups_of_one_are_made_up() {
     });
 }
 
-/// DRV-150: the query works as the first call, and refreshes the device list.
+/// DRV-150: the query works as the first call, and updates the device list.
 #[test]
 fn drv_150_groups_need_no_earlier_enumeration() {
     case(|scene| {
@@ -158,7 +158,7 @@ fn drv_150_no_group_at_all_is_an_error() {
     });
 }
 
-/// DRV-150, APP-125: group enumeration without any device returns an error.
+/// DRV-150, APP-125: group enumeration returns an error if there is no device.
 #[test]
 fn drv_150_no_devices_at_all_is_an_error() {
     case(|scene| {
@@ -214,7 +214,7 @@ fn failing_fill_call(scene: &mut Scene, code: i32, expected: vk::Result) {
     outcome.ok().logged_with("ERROR", "libmock_a.so");
 }
 
-/// DRV-151: a failure of the fill call is returned.
+/// DRV-151: the loader returns a failure of the fill call.
 #[test]
 fn drv_151_a_failing_fill_call_is_returned() {
     case(|scene| failing_fill_call(scene, -4, vk::Result::ERROR_DEVICE_LOST));
@@ -227,7 +227,7 @@ fn drv_151_a_fill_call_that_is_not_done_is_a_failure() {
     case(|scene| failing_fill_call(scene, 1, vk::Result::ERROR_UNKNOWN));
 }
 
-/// DRV-151, APP-126: device counts of a group above the maximum are reduced.
+/// DRV-151, APP-126: the loader reduces the device count of a group to the maximum.
 #[test]
 fn drv_151_huge_counts_are_cut() {
     case(|scene| {
@@ -344,7 +344,7 @@ fn drv_155_groups_are_sorted() {
     });
 }
 
-/// DRV-142, DRV-155: the chosen device comes first in its group, and its group first.
+/// DRV-142, DRV-155: the chosen device is the first device of its group, and this group is the first group.
 #[test]
 fn drv_155_the_chosen_device_in_groups() {
     case(|scene| {

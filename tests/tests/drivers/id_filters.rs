@@ -128,7 +128,7 @@ fn drv_133_driver_numbers_through_the_extension() {
     });
 }
 
-/// DRV-133: the number 0 passes no driver filter, because a device without a driver number has this value.
+/// DRV-133: the number 0 passes no driver filter, because 0 is the value for devices without a driver number.
 #[test]
 fn drv_133_a_device_without_a_driver_number_passes_no_driver_filter() {
     case(|scene| {
@@ -160,7 +160,7 @@ fn drv_133_filters_add_up() {
     });
 }
 
-/// DRV-132: at most 16 values of a filter count.
+/// DRV-132: a filter uses at most 16 values.
 #[test]
 fn drv_132_at_most_sixteen_values_count() {
     case(|scene| {

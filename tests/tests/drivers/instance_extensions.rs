@@ -11,7 +11,8 @@ const OWN: [&str; 4] = [
     "VK_LUNARG_direct_driver_loading",
 ];
 
-/// DRV-102, APP-64: the list has the extensions of drivers in scan order, then the loader's own. The first occurrence of a name counts.
+/// DRV-102, APP-64: the list contains the extensions of drivers in scan order, and then the loader's own extensions. If a name occurs
+/// several times, the loader uses the first.
 #[test]
 fn drv_102_the_union_in_its_order() {
     case(|scene| {
@@ -200,7 +201,7 @@ fn drv_106_a_malformed_name_is_an_error() {
     });
 }
 
-/// APP-90: a count without an array is an error, and the application may repeat a name.
+/// APP-90: a count without an array is an error, and the application can repeat a name.
 #[test]
 fn app_090_a_missing_array_and_a_repeated_name() {
     case(|scene| {
@@ -287,7 +288,7 @@ fn drv_004_out_of_memory_of_the_extension_query_is_returned() {
     });
 }
 
-/// DRV-257, DRV-258: a count that grows between the two calls and a name without a terminator do no harm.
+/// DRV-257, DRV-258: a count that grows between the two calls and a name without a terminator cause no error.
 #[test]
 fn drv_169_a_growing_count_is_cut() {
     case(|scene| {

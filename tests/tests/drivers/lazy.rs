@@ -1,4 +1,4 @@
-//! Tests of drivers that stay closed, with records that `vkloader` makes (DRV-282 to DRV-286).
+//! Tests of drivers that remain closed, with records that `vkloader` makes (DRV-282 to DRV-286).
 
 use super::catalogue::opened;
 use super::catalogue_file;
@@ -35,7 +35,7 @@ pub(crate) fn calls(vk: &Vk, call: &str) -> usize {
     vk.journal().iter().filter(is_call).count()
 }
 
-/// A query about the first device of an instance, which opens the driver. Any thread can make this query.
+/// A query about the first device of an instance, which opens the driver. Every thread can call this query.
 pub(crate) struct Question {
     ask: vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties,
     device: vk::PhysicalDevice,
@@ -51,13 +51,13 @@ impl Question {
         }
     }
 
-    /// Makes the query, and checks that the driver has answered.
+    /// Calls the query, and checks that the driver has answered.
     pub(crate) fn ask(&self) {
         let (mut count, format) = (77, vk::Format::R8G8B8A8_UNORM);
         let (kind, samples) = (vk::ImageType::TYPE_2D, vk::SampleCountFlags::TYPE_1);
         let (usage, tiling) = (vk::ImageUsageFlags::SAMPLED, vk::ImageTiling::OPTIMAL);
         let none = ptr::null_mut();
-        // SAFETY: the device belongs to a live instance, and the count is writable.
+        // SAFETY: the device belongs to an existing instance, and the count is writable.
         unsafe { (self.ask)(self.device, format, kind, samples, usage, tiling, &mut count, none) };
         assert_ne!(count, 77, "the driver has answered");
     }
@@ -140,7 +140,7 @@ fn drv_282_chains_of_groups_open_the_driver() {
     });
 }
 
-/// DRV-286: a direct driver has no record and is always open, also beside a driver that stays closed.
+/// DRV-286: a direct driver has no record and is always open, also if another driver remains closed.
 #[test]
 fn drv_286_direct_drivers_are_always_open() {
     case(|scene| {
@@ -172,7 +172,7 @@ fn drv_286_direct_drivers_are_always_open() {
     });
 }
 
-/// DRV-285: the creation of a device fails if the physical device has disappeared. The entry then no longer counts in this process.
+/// DRV-285: the creation of a device fails if the physical device has disappeared. The process then no longer uses the entry.
 #[test]
 fn drv_285_a_doubtful_entry_does_not_count_again() {
     case(|scene| {
@@ -252,7 +252,7 @@ fn drv_283_unknown_functions_of_a_late_driver() {
     });
 }
 
-/// Files of a scene's record and catalogue. Tests write altered records from them.
+/// Files of a scene's record and catalogue. Tests make changed records from these files.
 struct Whole {
     bytes: Vec<u8>,
     known: PathBuf,
@@ -283,7 +283,7 @@ impl Whole {
         Record::again(&self.bytes).expect("a record")
     }
 
-    /// Returns the rows of the record that have content, one for each structure.
+    /// Returns the rows of the record with content. Each row describes a structure.
     fn rows(&self) -> Vec<(Key, usize)> {
         let record = self.record();
         let mut all: Vec<(Key, usize)> = Vec::new();
@@ -299,7 +299,7 @@ impl Whole {
         all
     }
 
-    /// Writes a copy of the record in which the last byte of the row at `place` differs, and a catalogue that names this copy.
+    /// Writes a copy of the record in which the last byte of the row at `place` is different, and a catalogue that names this copy.
     fn alter(&self, place: usize) {
         let (_, value) = self.record().row(place).expect("a row");
         let last = value.as_ptr_range().end as usize - self.bytes.as_ptr() as usize - 1;

@@ -7,7 +7,7 @@ use loader_tests::vk::Instance;
 use loader_tests::{Device, Scene, Vk, call, case};
 use std::ptr;
 
-/// Queries whose answers may vary, named as in the configuration of the mock driver.
+/// Queries whose answers can vary. The names are the same as in the configuration of the mock driver.
 const QUERIES: [&str; 6] = ["features", "memory", "families", "format", "driver", "groups"];
 
 /// Versions and extensions of the instances to create.
@@ -96,7 +96,7 @@ fn ask(instance: &Instance<'_>, device: vk::PhysicalDevice, query: &str) -> u32 
     }
 }
 
-/// Returns the number in the form in which the answer to this query contains it.
+/// Returns the number in the same form as the answer to this query.
 fn shown(query: &str, number: u32) -> u32 {
     match query {
         "features" | "groups" => number % 2,
@@ -104,7 +104,7 @@ fn shown(query: &str, number: u32) -> u32 {
     }
 }
 
-/// Adds a driver with a device for each query. The device's answer to that query varies with `cause`.
+/// Adds a driver with a device for each query. The device's answer to this query varies with `cause`.
 fn varying(scene: &mut Scene, cause: &str) {
     let driver = scene.driver("a").extension("VK_KHR_surface");
     for (number, query) in (1..).zip(QUERIES) {
@@ -115,7 +115,7 @@ fn varying(scene: &mut Scene, cause: &str) {
     scene.lazily();
 }
 
-/// Makes all other queries of a device, and then the query whose answer varies.
+/// Calls all other queries of a device, and then the query whose answer varies.
 fn ask_last(vk: &Vk, (version, extensions): (&str, &[&str]), query: &str) -> [u32; 2] {
     let (instance, before) = (vk.instance_with(version, extensions), calls(vk, "load"));
     let device = instance.named(query);
@@ -216,25 +216,25 @@ fn asked_at_once(scene: &mut Scene, cause: &str) {
     assert_eq!((is_closed("a"), is_closed("b")), (true, false), "{}", outcome.all());
 }
 
-/// DRV-281: the loader finds devices again in spite of properties that depend on the instance's version.
+/// DRV-281: the loader finds devices again although properties depend on the instance's version.
 #[test]
 fn drv_281_devices_are_found_again_if_properties_depend_on_the_version() {
     case(|scene| asked_at_once(scene, "version"));
 }
 
-/// DRV-281: the loader finds devices again in spite of properties that depend on the instance's extensions.
+/// DRV-281: the loader finds devices again although properties depend on the instance's extensions.
 #[test]
 fn drv_281_devices_are_found_again_if_properties_depend_on_extensions() {
     case(|scene| asked_at_once(scene, "extensions"));
 }
 
-/// DRV-281: the loader finds devices again in spite of properties that change in each call.
+/// DRV-281: the loader finds devices again although properties change in each call.
 #[test]
 fn drv_281_devices_are_found_again_if_properties_change() {
     case(|scene| asked_at_once(scene, "calls"));
 }
 
-/// DRV-283: if the driver cannot list its devices when it is opened, its instance is destroyed. If memory was missing, the next call tries
+/// DRV-283: if the driver cannot list its devices when it is opened, its instance is destroyed. After a lack of memory, the next call tries
 /// again.
 #[test]
 fn drv_283_devices_that_are_refused_late() {

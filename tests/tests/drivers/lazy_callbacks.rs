@@ -1,4 +1,4 @@
-//! Tests of messengers and report callbacks in a driver that stays closed (DRV-283).
+//! Tests of messengers and report callbacks in a driver that remains closed (DRV-283).
 
 use super::lazy::{FAILED, OOM, calls};
 use loader_tests::ash::vk;
@@ -27,7 +27,7 @@ fn use_device(instance: &Instance<'_>) -> Result<(), vk::Result> {
     instance.device_spec(instance.first()).create().map(drop)
 }
 
-/// DRV-283: a late opening passes the callbacks to the driver that exist at that time.
+/// DRV-283: a late opening passes the callbacks that exist at this time to the driver.
 #[test]
 fn drv_283_callbacks_wait_for_the_driver() {
     case(|scene| {
@@ -157,7 +157,7 @@ fn drv_283_a_driver_that_refuses_messengers_is_asked() {
     });
 }
 
-/// DRV-283: if the driver refuses a callback when it is opened, its instance is destroyed. If memory was missing, the next call tries
+/// DRV-283: if the driver refuses a callback when it is opened, its instance is destroyed. After a lack of memory, the next call tries
 /// again.
 #[test]
 fn drv_283_a_callback_that_is_refused_late() {
@@ -204,7 +204,7 @@ fn drv_283_a_call_from_a_callback_does_not_open_the_driver_again() {
             let messages = Messages::with_hook(move |message| {
                 if message.text.contains("from the driver") && noted.get().is_none() {
                     let (info, mut made) = (vk::DeviceCreateInfo::default(), vk::Device::null());
-                    // SAFETY: the device belongs to a live instance, and the structures are valid.
+                    // SAFETY: the device belongs to an existing instance, and the structures are valid.
                     noted.set(Some(unsafe { create(device, &info, ptr::null(), &mut made) }));
                 }
             });

@@ -93,7 +93,7 @@ fn drv_051_invalid_json() {
     });
 }
 
-/// DRV-251: an absurdly large manifest is refused.
+/// DRV-251: the loader refuses a manifest that is much too large.
 #[test]
 fn drv_251_a_very_large_manifest_is_refused() {
     case(|scene| {
@@ -123,7 +123,8 @@ fn drv_051_a_layer_manifest_is_skipped_silently() {
     });
 }
 
-/// DRV-46: unknown members have no effect, the case of member names does not matter, and the first of equal members counts.
+/// DRV-46: unknown members have no effect, the case of member names does not matter, and the loader uses the first of several equal
+/// members.
 #[test]
 fn drv_046_members() {
     case(|scene| {
@@ -255,7 +256,7 @@ fn drv_052_a_path_with_a_separator_starts_at_the_manifest() {
     });
 }
 
-/// DRV-52: a relative path starts at the folder of the manifest as found. A link to the manifest is not resolved.
+/// DRV-52: a relative path starts at the folder in which the loader found the manifest. The loader does not resolve a link to the manifest.
 #[test]
 fn drv_052_links_of_the_manifest_are_not_resolved() {
     case(|scene| {
@@ -350,8 +351,8 @@ fn drv_052_a_library_path_of_4095_bytes_is_the_longest() {
     case(|scene| {
         scene.driver("good").device("good");
         scene.driver("far").device("far").unlisted();
-        // The mock finds its configuration by its own path. The configuration's path must fit too, so the file extension of the
-        // configuration is shorter than that of the link.
+        // The mock finds its configuration by its own path. The path of the configuration must be short enough too. The file extension of
+        // the configuration is therefore shorter than the extension of the link.
         scene.folder("libraries");
         let link = scene.path("libraries/libmock_far.library");
         scene.on_disk(|| loader_tests::symlink("libmock_far.so", link).expect("a link can be made"));

@@ -25,12 +25,12 @@ fn groups(instance: &Instance<'_>) -> usize {
     instance.groups().expect("groups").len()
 }
 
-/// DRV-118, DRV-128: 32 times as many devices cause about 32 times as much work, which excludes quadratic growth.
+/// DRV-118, DRV-128: 32 times as many devices cause about 32 times as much work, so the growth is not quadratic.
 #[test]
 fn drv_118_work_grows_with_the_number_of_devices_and_not_faster() {
     case(|scene| {
         scene.driver("a");
-        // These options keep the mock driver fast with so many devices.
+        // With these options, the mock driver is fast with so many devices.
         scene
             .env("VK_LOADER_DISABLE_SELECT", "1")
             .env("VK_LOADER_DEBUG", "")

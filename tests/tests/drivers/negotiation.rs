@@ -57,7 +57,7 @@ fn drv_063_negotiation_comes_first() {
     });
 }
 
-/// DRV-63: if the negotiation function is not exported, the loader's first call in the driver looks it up.
+/// DRV-63: if the driver does not export the negotiation function, the loader's first call in the driver looks up this function.
 #[test]
 fn drv_063_negotiation_is_asked_for_when_not_exported() {
     case(|scene| {
@@ -107,7 +107,7 @@ fn drv_064_only_incompatible_driver_rejects() {
     });
 }
 
-/// DRV-59, DRV-61: after the reason, the log has the line by which tools recognize a rejected driver.
+/// DRV-59, DRV-61: after the reason, the log contains the line by which tools recognize a rejected driver.
 #[test]
 fn drv_059_a_refused_driver_has_a_second_line() {
     case(|scene| {
@@ -270,8 +270,8 @@ fn drv_068_two_global_functions_are_required() {
 fn drv_069_the_physical_device_lookup() {
     const LOOKUP: &str = "vk_icdGetPhysicalDeviceProcAddr";
     case(|scene| {
-        // With version 7, the loader looks the function up. With version 4, it uses the export. With version 3, it does not use the
-        // function.
+        // With version 7, the loader looks up the function. With version 4, the loader uses the export. With version 3, the loader does not
+        // use the function.
         scene
             .driver("seven")
             .device("seven")
@@ -298,7 +298,7 @@ fn drv_069_the_physical_device_lookup() {
     });
 }
 
-/// DRV-69: a driver may lack the lookup of physical-device functions.
+/// DRV-69: a driver can lack the look-up of physical-device functions.
 #[test]
 fn drv_069_the_physical_device_lookup_may_be_missing() {
     case(|scene| {
@@ -396,7 +396,7 @@ fn drv_077_standard_exports_are_tolerated() {
     });
 }
 
-/// DRV-77, DRV-260: a driver is rejected if it returns the loader's own function in place of one of its own.
+/// DRV-77, DRV-260: the loader rejects a driver that returns the loader's function in place of the driver's own function.
 #[test]
 fn drv_107_the_loaders_own_function_is_refused() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Tests of the error line of a call that leaves no driver or device (APP-89a).
+//! Tests of the error line if no driver or device remains (APP-89a).
 
 #[cfg(unix)]
 use std::fs;
@@ -41,7 +41,7 @@ fn without_devices(vk: &Vk) {
     assert_eq!(devices.err(), Some(vk::Result::ERROR_INITIALIZATION_FAILED));
 }
 
-/// Adds a driver whose library does not exist. Returns the message about it.
+/// Adds a driver whose library does not exist. Returns the message about this library.
 fn lost(scene: &mut Scene, name: &str) -> String {
     scene.driver(name).library_path("/nowhere/libnone.so");
     let manifest = scene.manifest(name).display().to_string();
@@ -151,8 +151,8 @@ fn app_089a_a_driver_that_makes_no_instance_is_named() {
         let cause = format!("{}: creation failed with VkResult -9", scene.library("a").display());
         let outcome = scene.run(refused);
         outcome.ok().logged(CREATION, &format!("{BELOW} {cause}"));
-        // The scan runs before the creation of instances. If two decisions explain the failure equally well, the message names that of the
-        // scan.
+        // The scan runs before the creation of instances. If two decisions explain the failure equally well, the message names the decision
+        // of the scan.
         let lost = lost(scene, "b");
         let outcome = scene.run(refused);
         begins(&outcome, CREATION, &format!("{BELOW} {lost}"));

@@ -49,12 +49,12 @@ fn drv_056_symbols_stay_local() {
 loader_tests::left_out!(drv_056_symbols_stay_local);
 
 #[cfg(unix)]
-/// Returns a function that returns `true` if a symbol is global in this process.
+/// Returns a function that checks if a symbol is global in this process.
 fn libloading_this() -> impl Fn(&str) -> bool {
     let this = libloading::os::unix::Library::this();
     move |name| {
         let name = std::ffi::CString::new(name).expect("no zero byte");
-        // SAFETY: this only checks whether the symbol exists.
+        // SAFETY: the code only checks that the symbol exists.
         unsafe { this.get::<*const ()>(name.as_bytes_with_nul()) }.is_ok()
     }
 }
@@ -87,8 +87,8 @@ fn drv_077_the_loaders_own_functions_are_refused() {
     });
 }
 
-/// DRV-77, DRV-260: a device does not use the loader's own function either if its driver returns it, because that function would call
-/// itself for ever.
+/// DRV-77, DRV-260: a device does not use the loader's own function if its driver returns it, because this function would call itself
+/// without end.
 #[test]
 fn drv_077_the_loaders_own_device_functions_are_refused() {
     case(|scene| {
@@ -126,7 +126,7 @@ fn drv_231_known_names_are_not_unknown() {
             .device("one");
         let outcome = scene.run(|vk| {
             let plain = vk.instance_with("1.1", &[]);
-            // The loader does not ask a driver for a known command of an extension that is not enabled.
+            // If the extension of a known command is not enabled, the loader does not ask a driver for the command.
             assert_eq!(plain.address("vkGetPhysicalDeviceFeatures2KHR"), 0);
             assert_eq!(plain.address("vkCmdDraw"), Commands::address(vk, "vkCmdDraw"));
         });
@@ -235,7 +235,7 @@ fn drv_116_extensions_count_per_driver() {
     });
 }
 
-/// APP-187: an abort from inside a callback does not hang, even if the loader holds its lock.
+/// APP-187: an abort during a callback does not hang, even if the loader owns its lock.
 #[test]
 fn app_187_an_abort_inside_a_callback_does_not_hang() {
     case(|scene| {
@@ -268,7 +268,7 @@ fn drv_120_an_incomplete_fill_call() {
         let outcome = scene.run(|vk| {
             let instance = vk.instance();
             assert_eq!(instance.device_names(), ["good", "odd"]);
-            // The first call of each pair counts, and the second fills.
+            // The first call of each pair queries the count, and the second call fills the array.
             let seen = vk
                 .journal()
                 .iter()

@@ -1,4 +1,4 @@
-//! Tests of opening driver libraries, and of the time that they stay loaded (DRV-56 to DRV-61, DRV-232 to DRV-240).
+//! Tests that open driver libraries, and check when these libraries are unloaded (DRV-56 to DRV-61, DRV-232 to DRV-240).
 
 use loader_tests::symlink;
 use std::fs;
@@ -32,7 +32,7 @@ fn drv_059_a_missing_library_is_named() {
     });
 }
 
-/// DRV-59: the line has the resolved path of the library.
+/// DRV-59: the log line contains the resolved path of the library.
 #[test]
 fn drv_059_the_resolved_path_is_logged() {
     case(|scene| {
@@ -53,7 +53,8 @@ fn drv_058_what_is_no_library_is_skipped() {
     });
 }
 
-/// DRV-58, DRV-59: a library of the other pointer size is skipped without an error, because it is normal on multilib systems.
+/// DRV-58, DRV-59: the loader skips a library of the other pointer size without an error, because such libraries are normal on multilib
+/// systems.
 #[test]
 fn drv_058_a_library_of_the_other_class_is_no_error() {
     case(|scene| {
@@ -223,7 +224,7 @@ fn drv_234_every_destruction_lets_unused_libraries_go() {
     });
 }
 
-/// DRV-234, APP-9, APP-230a: unloading the loader closes these libraries too, and the loader can be loaded again.
+/// DRV-234, APP-9, APP-230a: unloading the loader also unloads these libraries, and the loader can be loaded again.
 #[test]
 fn drv_234_unloading_the_loader_lets_libraries_go() {
     case(|scene| {
@@ -246,7 +247,7 @@ fn drv_234_unloading_the_loader_lets_libraries_go() {
 }
 
 /// DRV-235, DRV-232, DRV-240: libraries close in the order in which they were opened. The order is the same after an instance, after a
-/// failed creation, after a query that kept libraries open, and after the early close of one library.
+/// failed creation, after a query that left libraries open, and after the early close of one library.
 #[test]
 fn drv_235_libraries_close_in_the_order_in_which_they_were_opened() {
     const NAMES: [&str; 5] = ["idle", "a", "b", "c", "d"];
@@ -344,7 +345,7 @@ fn drv_235_instances_end_before_their_libraries() {
     });
 }
 
-/// DRV-239: loading the loader opens no driver.
+/// DRV-239: the loader opens no driver while it is loaded.
 #[test]
 fn drv_239_loading_the_loader_opens_no_driver() {
     case(|scene| {

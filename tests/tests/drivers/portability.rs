@@ -90,7 +90,7 @@ fn drv_098_their_extensions_are_listed() {
     });
 }
 
-/// DRV-99: the message says whether the flag or the extension is missing.
+/// DRV-99: the message reports that the flag or the extension is missing.
 #[test]
 fn drv_099_skipping_the_only_driver_is_explained() {
     case(|scene| {
@@ -126,7 +126,7 @@ fn drv_099_skipping_the_only_driver_is_explained() {
     });
 }
 
-/// DRV-100: only drivers that have the extension themselves receive the flag.
+/// DRV-100: only drivers with the extension receive the flag.
 #[test]
 fn drv_100_the_flag_is_cleared_for_drivers_without_the_extension() {
     case(|scene| {

@@ -2,8 +2,8 @@
 
 use loader_tests::case;
 
-/// DRV-131, DRV-233: releasing a driver without devices also closes its kept library, at any position in the list of kept libraries. The
-/// other libraries stay open.
+/// DRV-131, DRV-233: releasing a driver without devices also closes its library, at every position in the list of open libraries. The other
+/// libraries remain open.
 #[test]
 fn drv_131_a_released_driver_is_closed_wherever_it_stands_in_the_list() {
     case(|scene| {

@@ -3,12 +3,12 @@
 use loader_tests::{Scene, Vk, case};
 use serde_json::Value;
 
-/// Returns the names of the devices, in scan order.
+/// Returns the names of the devices in scan order.
 fn names(vk: &Vk) -> Vec<String> {
     vk.instance_with("1.1", &[]).device_names()
 }
 
-/// Adds two drivers to one folder, which the search finds in the order of their file names. No variable names the drivers.
+/// Adds two drivers to the same folder. The search finds them in the order of their file names. No variable names the drivers.
 fn two_drivers(scene: &mut Scene) {
     scene.driver("a").device("one").unlisted();
     scene.driver("b").device("two").unlisted();
@@ -86,7 +86,7 @@ fn drv_011_the_trace_tells_a_repeated_manifest() {
     });
 }
 
-/// DRV-11: a missing file is reported once.
+/// DRV-11: the loader reports a missing file once.
 #[test]
 fn drv_011_a_missing_file_is_told_once() {
     case(|scene| {
@@ -212,7 +212,7 @@ mod links {
         });
     }
 
-    /// DRV-11, DRV-26: if a filter rejects one path of a file, the file is still found through its other path.
+    /// DRV-11, DRV-26: if a filter rejects a path of a file, the loader still finds the file through its other path.
     #[test]
     fn drv_011_filters_come_before() {
         case(|scene| {

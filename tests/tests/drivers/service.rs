@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::service_server::{Package, Server, Then};
 
-/// Adds one driver to a standard folder. Only the service has the drivers `drivers`.
+/// Adds a driver to a standard folder. Only the service has the drivers `drivers`.
 pub(crate) fn scene_with(scene: &mut Scene, drivers: &[&str]) {
     // The test starts the service within the process of the program.
     scene.needs_superuser("programs trust a driver service of the superuser");
@@ -20,7 +20,7 @@ pub(crate) fn scene_with(scene: &mut Scene, drivers: &[&str]) {
     }
     let socket = scene.path("s");
     scene.unset("VK_DRIVER_FILES").env("VK_LOADER_SERVICE_SOCKET", socket);
-    // Sorting is off, so the devices have the order of the scan.
+    // Sorting is disabled, so the devices have the order of the scan.
     scene.env("VK_LOADER_DISABLE_SELECT", "1");
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn package(vk: &Vk, instance: usize, driver: &str) -> Package {
 
 pub(crate) fn names(vk: &Vk) -> Vec<String> {
     let mut names = vk.instance().device_names();
-    // The devices of the last driver come first.
+    // The list begins with the devices of the last driver.
     names.reverse();
     names
 }
@@ -78,7 +78,7 @@ fn lsv_38_drivers_of_the_service_follow_those_of_folders() {
             }
             let instance = vk.instance();
             drop(instance.device(instance.named("b"), &[]));
-            // There were six scans with one connection each, and each of the two libraries was requested once.
+            // There were six scans with one connection each, and the program requested each of the two libraries once.
             assert_eq!((server.connections(), server.requests()), (6, 6 + 2));
         });
         outcome.ok();
@@ -237,7 +237,7 @@ fn lsv_38_the_trace_tells_the_origin() {
 fn lsv_42_a_driver_that_is_added_is_seen_at_the_next_scan() {
     case(|scene| {
         scene_with(scene, &["a", "b"]);
-        // Without logging, the loader remembers scans.
+        // Without a log, the loader stores the results of scans.
         scene.unset("VK_LOADER_DEBUG");
         let outcome = scene.run(|vk| {
             settle();
@@ -285,7 +285,7 @@ fn lsv_42_a_service_that_is_restarted_is_connected_to_anew() {
     });
 }
 
-/// LSV-40: a library that the service no longer offers is closed as soon as no instance uses it.
+/// LSV-40: if the service no longer offers a library, the loader closes this library as soon as no instance uses it.
 #[test]
 fn lsv_40_libraries_of_a_lost_service_are_closed_when_nothing_uses_them() {
     let descriptors = || fs::read_dir("/proc/self/fd").expect("it is there").count();
@@ -303,7 +303,7 @@ fn lsv_40_libraries_of_a_lost_service_are_closed_when_nothing_uses_them() {
             assert_eq!(names(vk), ["here"]);
             drop(server);
             assert_eq!(names(vk), ["here"]);
-            // A thread of the service ends when it detects that its client is gone.
+            // A thread of the service ends when it detects that its client has disconnected.
             eventually("no descriptor stays open", || descriptors() == before);
         });
         outcome.ok();
@@ -341,7 +341,7 @@ fn lsv_40_a_library_that_was_replaced_is_closed() {
     });
 }
 
-/// LSV-40, LSV-42: between calls the library has no descriptor, so the program may close or reuse any descriptor.
+/// LSV-40, LSV-42: between calls the library has no descriptor, so the program can close or reuse every descriptor.
 #[test]
 fn lsv_42_no_descriptor_stays_between_calls() {
     let descriptors = || {
@@ -359,7 +359,7 @@ fn lsv_42_no_descriptor_stays_between_calls() {
             vk.extensions().expect("the query succeeds");
             let instance = vk.instance();
             assert_eq!(instance.device_names(), ["a", "here"]);
-            // A thread of the service ends when it detects that its client is gone.
+            // A thread of the service ends when it detects that its client has disconnected.
             eventually("no descriptor stays open", || descriptors() == before);
             drop(instance);
             assert_eq!(server.connections(), 3);
@@ -368,7 +368,7 @@ fn lsv_42_no_descriptor_stays_between_calls() {
     });
 }
 
-/// LSV-42: a copy of the process connects for itself, and uses the libraries that are already loaded.
+/// LSV-42: a copy of the process makes a separate connection, and uses the libraries that are already loaded.
 #[test]
 fn lsv_42_a_copy_of_the_process_connects_itself() {
     case(|scene| {
@@ -425,7 +425,7 @@ fn lsv_34_odd_keys_are_asked_for_as_they_are() {
     });
 }
 
-/// LSV-39: an invalid key is never used, least of all as a path.
+/// LSV-39: the loader never uses an invalid key, and in particular not as a path.
 #[test]
 fn lsv_39_a_path_in_a_published_manifest_is_never_opened() {
     case(|scene| {

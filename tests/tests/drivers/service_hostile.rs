@@ -1,5 +1,5 @@
-//! Tests of faulty and hostile services, and of processes that trust services less (LSV-42 to LSV-48). A faulty service loses at most its
-//! own drivers.
+//! Tests of faulty and hostile services, and of processes that trust fewer services (LSV-42 to LSV-48). A faulty service causes only the
+//! loss of its own drivers.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -45,7 +45,7 @@ pub(crate) fn of(text: &str) -> String {
     format!("The driver service {text}. Going on without service:0-libmock_bad.so")
 }
 
-/// LSV-47: a file that the service or others could change is not opened, and only that driver is lost.
+/// LSV-47: the loader does not open a file that the service or other processes could change, and loses only that driver.
 #[test]
 fn lsv_47_files_that_others_can_change_are_refused() {
     case(|scene| {
@@ -172,8 +172,8 @@ fn lsv_47_one_descriptor_and_no_other_number() {
     });
 }
 
-/// LSV-63, LSV-34, LSV-35: malformed answers lose only the drivers concerned. If the list is malformed, the scan has no drivers of the
-/// service, and the next scan connects again.
+/// LSV-63, LSV-34, LSV-35: malformed answers cause only the loss of the drivers concerned. If the list is malformed, the scan has no
+/// drivers of the service, and the next scan connects again.
 #[test]
 fn lsv_63_malformed_answers() {
     case(|scene| {
@@ -246,7 +246,7 @@ fn lsv_63_malformed_answers() {
     });
 }
 
-/// LSV-50: a service that does not know the program's word size may offer a library of another size, which is skipped.
+/// LSV-50: if a service does not know the program's word size, it can offer a library of another word size. The loader skips this library.
 #[test]
 fn lsv_50_a_library_of_another_class_costs_nothing() {
     case(|scene| {
@@ -264,7 +264,7 @@ fn lsv_50_a_library_of_another_class_costs_nothing() {
     });
 }
 
-/// LSV-47: a service of a user who is neither the superuser nor the user of the build is not trusted.
+/// LSV-47: the loader does not trust a service of a user who is neither the superuser nor the user of the build.
 #[test]
 fn lsv_47_a_service_of_another_user_is_not_trusted() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Tests of services that are slow, silent or gone, and of memory that runs out during a request (LSV-42). Each call must end in time.
+//! Tests of services that are slow, silent or missing, and of a lack of memory during a request (LSV-42). Each call must end in time.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -36,7 +36,7 @@ fn lsv_42_a_silent_service_has_a_limit() {
         outcome
             .ok()
             .logged_with("WARNING | DRIVER", "The driver service gave no answer in time");
-        // Several threads wait at the same time, and not one after the other.
+        // Several threads wait at the same time, and not sequentially.
         let outcome = scene.run(|vk| {
             let server = Server::changed(&socket(vk), &[package(vk, 0, "a")], |_, _| Then::Keep);
             thread::scope(|scope| {
@@ -105,7 +105,7 @@ fn lsv_42_all_answers_of_a_slow_service_have_a_limit() {
     });
 }
 
-/// LSV-42: the library asks a busy service again within the time limit, so that each of a thousand instances has its driver.
+/// LSV-42: the library sends a request again to a busy service within the time limit, so that each of a thousand instances has its driver.
 #[test]
 fn lsv_42_a_busy_service_is_asked_again() {
     case(|scene| {
@@ -148,7 +148,7 @@ fn lsv_42_a_busy_service_is_asked_again() {
     });
 }
 
-/// Connects a client that waits to be accepted. Returns `None` if the queue is full.
+/// Connects a client to the queue of waiting connections. Returns `None` if the queue is full.
 fn waiting_client(path: &std::path::Path) -> Option<OwnedFd> {
     use std::os::fd::AsRawFd;
     use std::os::unix::ffi::OsStrExt;
@@ -255,7 +255,7 @@ fn lsv_42_threads_while_the_service_dies() {
                 }
                 for _ in 0..20 {
                     let server = Server::honest(&socket(vk), &packages);
-                    // The server ends soon after it has served a thread.
+                    // The server ends soon after it served a thread.
                     let before = made.load(Ordering::SeqCst);
                     eventually("a driver comes from the service", || {
                         made.load(Ordering::SeqCst) > before
@@ -272,7 +272,7 @@ fn lsv_42_threads_while_the_service_dies() {
     });
 }
 
-/// DRV-4, APP-174: if memory runs out, the call fails or works without the service, and the same calls succeed afterwards.
+/// DRV-4, APP-174: if there is not enough memory, the call fails or works without the service, and the same calls succeed afterwards.
 #[test]
 fn lsv_42_memory_that_runs_out() {
     case(|scene| {

@@ -11,7 +11,7 @@ use wire::Operation;
 use crate::service::{names, package, scene_with, socket};
 use crate::service_server::{Package, Server, Then};
 
-/// Name under which other libraries need the library of these tests.
+/// Name of the library that other libraries of these tests need.
 const NEEDED: &str = "libneeded.so.1";
 
 /// Returns a driver that needs a library. The library is a copy of another mock driver.
@@ -36,7 +36,7 @@ fn with_folder(scene: &mut Scene, file: &str) -> PathBuf {
     folder
 }
 
-/// LSV-66: a library that the system lacks comes from the service, and is opened before the driver. A process requests its key once.
+/// LSV-66: if the system lacks a library, the service sends it, and the loader opens it before the driver. A process requests its key once.
 #[test]
 fn lsv_66_a_lacking_library_comes_with_its_driver() {
     case(|scene| {
@@ -62,7 +62,7 @@ fn lsv_66_a_lacking_library_comes_with_its_driver() {
     });
 }
 
-/// LSV-66: if the process has a library open, the loader opens no second library of the same name.
+/// LSV-66: if the process has opened a library, the loader opens no second library with the same name.
 #[test]
 fn lsv_66_an_open_library_is_not_asked_for() {
     case(|scene| {
@@ -77,8 +77,8 @@ fn lsv_66_an_open_library_is_not_asked_for() {
     });
 }
 
-/// LSV-66: the newer of two libraries with one name is used. The version in the file name decides, and otherwise the number of exported
-/// symbols.
+/// LSV-66: if two libraries have the same name, the loader uses the newer library. The version in the file name decides, and otherwise the
+/// number of exported symbols decides.
 #[test]
 fn lsv_66_the_newer_library_is_used() {
     case(|scene| {
@@ -128,7 +128,8 @@ fn lsv_66_a_library_that_does_not_come_costs_its_driver() {
     });
 }
 
-/// LSV-67: a driver is refused, and its library not requested, if the driver or one of its needed libraries needs a newer C library.
+/// LSV-67: if the driver or one of its needed libraries needs a newer C library, the loader refuses the driver, and does not request its
+/// library.
 #[test]
 fn lsv_67_a_newer_c_library_is_named() {
     case(|scene| {

@@ -1,5 +1,4 @@
-//! Tests of the default places of a service, and of the places that an elevated program trusts (LSV-33, LSV-37,
-//! LSV-48).
+//! Tests of the default paths of a service, and of the paths that an elevated program trusts (LSV-33, LSV-37, LSV-48).
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -9,7 +8,7 @@ use loader_tests::{Vk, case};
 use crate::service::{names, package, scene_with};
 use crate::service_server::Server;
 
-/// Gives this thread its own view of the file system, and starts a service at the usual path.
+/// Makes a separate view of the file system for this thread, and starts a service at the usual path.
 fn at_the_usual_place(vk: &Vk) -> Server {
     use std::ptr::null;
     // SAFETY: the texts are terminated, and the mount is visible only to this thread.
@@ -29,7 +28,7 @@ fn at_the_usual_place(vk: &Vk) -> Server {
     Server::honest(wire::SOCKET.as_ref(), &[package(vk, 0, "a")])
 }
 
-/// LSV-37, LSV-33: the library checks once, at the first scan, whether the usual socket exists.
+/// LSV-37, LSV-33: the library searches for the usual socket once, at the first scan.
 #[test]
 fn lsv_37_the_usual_place() {
     case(|scene| {
@@ -58,7 +57,7 @@ fn lsv_48_an_elevated_program_asks_only_at_the_usual_place() {
         scene_with(scene, &["a"]);
         scene.elevated();
         let named = |vk: &Vk| {
-            // The list also has the drivers of this machine.
+            // The list also contains the drivers of this machine.
             let names = vk.spec().create().map(|instance| instance.device_names());
             names.is_ok_and(|names| names.contains(&"a".into()))
         };

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use wire::{Header, MOST_IN_REQUEST, Operation, Packet};
 
-/// Seals that a memory file must have, which are all four seals of the system.
+/// Seals that a memory file must have. These are all four seals of the system.
 pub(crate) const SEALS: i32 = libc::F_SEAL_SEAL | libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_WRITE;
 
 /// Driver that the service publishes, with the libraries that it needs.
@@ -28,14 +28,14 @@ pub(crate) struct Package {
     pub(crate) manifest: String,
     /// Path of the file with the library's bytes.
     pub(crate) library: PathBuf,
-    /// Libraries that the driver needs: their keys, their files, and further members of the list.
+    /// Libraries that the driver needs: their keys, their files, and additional members of the list.
     pub(crate) needs: Vec<(String, PathBuf, Value)>,
     /// Version of the C library that the driver needs.
     pub(crate) c_library: &'static str,
 }
 
 impl Package {
-    /// Creates a driver as the service would publish it.
+    /// Creates a driver in the same form as the service publishes it.
     pub(crate) fn new(instance: usize, library: PathBuf) -> Self {
         let name = library.file_name().expect("a library has a name").to_string_lossy();
         let key = format!("{instance}-{name}");
@@ -138,7 +138,7 @@ impl Reply {
 #[derive(PartialEq, Eq)]
 pub(crate) enum Then {
     Send,
-    /// Keeps the connection, and sends no answer.
+    /// Sends no answer, and does not close the connection.
     Keep,
     /// Closes the connection.
     Close,
@@ -151,7 +151,7 @@ struct Shared {
     change: Box<Change>,
     connections: AtomicUsize,
     requests: AtomicUsize,
-    /// Descriptors of the live connections.
+    /// Descriptors of the open connections.
     live: Mutex<Vec<Arc<OwnedFd>>>,
 }
 
@@ -205,7 +205,7 @@ impl Server {
             ready.send(()).expect("the other thread waits");
             let accept = || {
                 let accepted = retried(|| {
-                    // SAFETY: the descriptor is a listening socket, and null means that no address is returned.
+                    // SAFETY: the descriptor is a listening socket. Null means that the call returns no address.
                     unsafe { libc::accept4(of_thread.as_raw_fd(), null_mut(), null_mut(), libc::SOCK_CLOEXEC) }
                 });
                 made(accepted.unwrap_or(-1))
@@ -342,7 +342,8 @@ pub(crate) fn sum(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns the bytes that a service sends for a library. All mock drivers are the same file, so the name at the end makes them different.
+/// Returns the bytes that a service sends for a library. All mock drivers are the same file, so this function appends the name, which makes
+/// the libraries different.
 pub(crate) fn bytes_of(library: &Path) -> Vec<u8> {
     let mut bytes = fs::read(library).expect("the library is there");
     bytes.extend_from_slice(library.file_name().expect("a library has a name").as_bytes());
@@ -354,7 +355,7 @@ pub(crate) fn sealed(library: &Path) -> OwnedFd {
     copy_with(library, SEALS)
 }
 
-/// Returns a memory file with the content of the library and these seals.
+/// Returns a memory file with these seals that contains the library.
 pub(crate) fn copy_with(library: &Path, seals: i32) -> OwnedFd {
     let bytes = bytes_of(library);
     let file = memory(&library.display().to_string(), &bytes, seals);
@@ -438,7 +439,7 @@ fn send(client: RawFd, reply: Reply) {
                 .copy_from_nonoverlapping(files.as_ptr(), files.len());
         }
     }
-    // The result does not matter, because the client may have disconnected. SAFETY: the pointers in the message refer to live buffers of
+    // The result does not matter, because the client may have disconnected. SAFETY: the pointers in the message refer to valid buffers of
     // the stated lengths.
     let _ = retried(|| unsafe { libc::sendmsg(client, &message, libc::MSG_NOSIGNAL) });
 }

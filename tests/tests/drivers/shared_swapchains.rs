@@ -33,7 +33,7 @@ fn driver(scene: &mut Scene, name: &str) {
     scene.usual_driver(name).line("device.extension", SHARED);
 }
 
-/// DRV-184: one call of the driver creates all swapchains, with the driver's own surfaces.
+/// DRV-184: a single call of the driver creates all swapchains, with the driver's own surfaces.
 #[test]
 fn drv_184_shared_swapchains() {
     case(|scene| {
@@ -57,7 +57,7 @@ fn drv_184_shared_swapchains() {
             let calls = outcome.calls(name, "vkCreateSharedSwapchainsKHR");
             let whole: Vec<_> = calls.iter().filter(|line| line.starts_with("count=")).collect();
             assert_eq!(whole, [&"count=2 alloc=null"], "{}", outcome.all());
-            // The two surfaces belong to this driver. The mock ends the process if they do not.
+            // The two surfaces belong to this driver. If they belong to another driver, the mock ends the process.
             let made = outcome.calls(name, "vkCreateHeadlessSurfaceEXT");
             assert_eq!(made.iter().filter(|line| line.starts_with("made")).count(), 2);
         }
@@ -79,7 +79,8 @@ fn drv_184_no_shared_swapchain_at_all() {
     });
 }
 
-/// DRV-177, DRV-184: the call returns an error if the driver lacks the function, or creates no surface or no swapchain.
+/// DRV-177, DRV-184: the call returns an error if the driver lacks the function, or if it creates no surface or no
+/// swapchain.
 #[test]
 fn drv_184_shared_swapchains_on_wrong_drivers() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Tests of programs that run out of memory (DRV-4).
+//! Tests of programs that have not enough memory (DRV-4).
 
 use std::ptr;
 
@@ -40,7 +40,7 @@ fn program(vk: &Vk, allocator: &Allocator) -> Result<(), vk::Result> {
     for device in &devices {
         instance.device_extensions(*device)?;
     }
-    // A look-up that fails for lack of memory returns NULL, as for a name that no driver has.
+    // If a look-up fails because of a lack of memory, it returns NULL, the same as for a name that no driver has.
     for name in ["vkOddPhysical", "vkOddDevice", "vkNobody"] {
         vk.get(instance.raw, name);
     }

@@ -11,7 +11,7 @@ fn order(scene: &mut Scene, api: &str, extensions: &[&str], expected: &[&str]) -
     outcome
 }
 
-/// Adds devices of every type, in an order that no sorting produces.
+/// Adds devices of every type, in an order that is not the result of sorting.
 fn types(scene: &mut Scene) {
     let names = [
         ("cpu", 4),
@@ -67,7 +67,8 @@ fn drv_137_without_properties2_devices_are_not_sorted() {
     });
 }
 
-/// DRV-139 (criteria 3 and 4), APP-119: devices with a place on the PCI bus come first, in the order of domain, bus, device and function.
+/// DRV-139 (criteria 3 and 4), APP-119: devices with an address on the PCI bus come first, in the order of domain, bus, device and
+/// function.
 #[test]
 fn drv_139_places_on_the_bus() {
     case(|scene| {
@@ -95,7 +96,7 @@ fn drv_139_places_on_the_bus() {
     });
 }
 
-/// DRV-138: the loader queries the place through the KHR function if the application or the device has version 1.0.
+/// DRV-138: the loader queries the PCI address through the KHR function if the application or the device has version 1.0.
 #[test]
 fn drv_138_places_through_the_extension() {
     case(|scene| {
@@ -124,7 +125,7 @@ fn drv_138_places_through_the_extension() {
     });
 }
 
-/// DRV-138: if the driver lacks the function, its device has no place on the PCI bus.
+/// DRV-138: if the driver lacks the function, its device has no PCI address.
 #[test]
 fn drv_138_without_the_function_there_is_no_place() {
     case(|scene| {
@@ -137,7 +138,7 @@ fn drv_138_without_the_function_there_is_no_place() {
     });
 }
 
-/// DRV-139 (criteria 5 and 6), APP-119: devices are sorted by their vendor and device IDs, and equal devices keep their order.
+/// DRV-139 (criteria 5 and 6), APP-119: devices are sorted by their vendor and device IDs, and the order of equal devices does not change.
 #[test]
 fn drv_139_numbers_and_a_stable_rest() {
     case(|scene| {
@@ -157,7 +158,7 @@ fn drv_139_numbers_and_a_stable_rest() {
     });
 }
 
-/// DRV-139: devices of several drivers are sorted together. Equal devices keep the unsorted order.
+/// DRV-139: devices of several drivers are sorted together. Equal devices have the unsorted order.
 #[test]
 fn drv_139_several_drivers() {
     case(|scene| {
@@ -243,7 +244,7 @@ fn drv_141_the_order_is_logged() {
     });
 }
 
-/// DRV-140: only the first sixteen items of the variable count.
+/// DRV-140: the loader uses only the first sixteen items of the variable.
 #[test]
 fn drv_140_later_items_do_not_choose() {
     case(|scene| {
@@ -260,7 +261,7 @@ fn drv_140_later_items_do_not_choose() {
     });
 }
 
-/// DRV-137: if sorting is off, the variable that chooses a device has no effect.
+/// DRV-137: if sorting is disabled, the variable that chooses a device has no effect.
 #[test]
 fn drv_137_disabling_the_order_disables_the_choice() {
     case(|scene| {

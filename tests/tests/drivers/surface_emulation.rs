@@ -8,7 +8,7 @@ use loader_tests::{Scene, call, case};
 
 use crate::surface_queries::WSI;
 
-/// Adds a driver that has surfaces but lacks these functions.
+/// Adds a driver with surfaces that lacks these functions.
 fn lacking(scene: &mut Scene, commands: &[&str]) {
     let driver = scene.usual_driver("a");
     for command in commands {
@@ -372,7 +372,7 @@ fn drv_162_surface_maintenance_at_its_edges() {
     });
 }
 
-/// DRV-161 table: the emulation leaves structures that it cannot fill unchanged, with a warning for each.
+/// DRV-161 table: the emulation leaves structures that it cannot fill unchanged, with a warning for each structure.
 #[test]
 fn drv_161_structures_that_the_emulation_ignores() {
     const COUNTER: &str = "VK_EXT_display_surface_counter";

@@ -103,7 +103,7 @@ fn drv_174_the_create_info_is_copied() {
     });
 }
 
-/// DRV-174: indices are reused, and any number of surfaces can exist.
+/// DRV-174: the loader uses indices again, and any number of surfaces can exist.
 #[test]
 fn drv_174_many_surfaces() {
     case(|scene| {
@@ -130,7 +130,7 @@ fn drv_174_many_surfaces() {
     });
 }
 
-/// DRV-177: threads that use a surface on a driver for the first time at the same time create one surface of the driver.
+/// DRV-177: if several threads use a surface for the first time at the same time, the loader creates only one surface in the driver.
 #[test]
 fn drv_177_threads_share_a_drivers_surface() {
     const ROUNDS: usize = 40;
@@ -178,7 +178,7 @@ fn drv_177_the_second_thread_waits_for_the_drivers_surface() {
                 if message.text != "making" {
                     return;
                 }
-                // SAFETY: the counter lives as long as the instance.
+                // SAFETY: the counter exists as long as the instance.
                 let inside = unsafe { &**inside.get() };
                 inside.fetch_add(1, Ordering::Relaxed);
                 let met = || inside.load(Ordering::Relaxed) > 1;

@@ -52,7 +52,7 @@ fn drv_181_the_queries_unwrap() {
             assert_eq!(rectangles.expect("rectangles").len(), 1);
             instance.destroy_surface(surface);
         });
-        // The mock ends the process on a handle that is not its own.
+        // The mock ends the process if it receives a handle that is not its own.
         outcome.ok();
     });
 }

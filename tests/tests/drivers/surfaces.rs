@@ -27,7 +27,7 @@ pub(crate) fn two_drivers(scene: &mut Scene) {
     scene.usual_driver("b");
 }
 
-/// DRV-174, DRV-177, APP-160: a driver is not called before the surface's first use on it.
+/// DRV-174, DRV-177, APP-160: the loader calls a driver only at the surface's first use on this driver.
 #[test]
 fn drv_177_drivers_make_surfaces_on_first_use() {
     case(|scene| {
@@ -145,7 +145,7 @@ fn drv_173_create_infos_of_all_platforms() {
     });
 }
 
-/// DRV-170, DRV-171, DRV-172, DRV-177: a driver of interface 2 reads the loader's own object.
+/// DRV-170, DRV-171, DRV-172, DRV-177: a driver with interface version 2 reads the loader's own object.
 #[test]
 fn drv_171_old_drivers_read_the_loaders_layout() {
     case(|scene| {
@@ -364,7 +364,7 @@ fn drv_175_stereo_displays() {
 /// Number of the window system of these tests in the loader's surface objects.
 const PLATFORM: i32 = if cfg!(windows) { 2 } else { 3 };
 
-/// DRV-177: drivers of each kind share one surface.
+/// DRV-177: drivers of each kind can use the same surface.
 #[test]
 fn drv_177_old_and_new_drivers_share_a_surface() {
     case(|scene| {

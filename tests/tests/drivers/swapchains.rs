@@ -56,7 +56,7 @@ fn drv_183_a_swapchain_on_each_driver() {
                     .image_indices(&indices);
                 let result = call!(device, PFN_vkQueuePresentKHR(device.queue(0, 0), &info));
                 assert_eq!(result, vk::Result::SUCCESS);
-                // The old swapchain is passed on unchanged.
+                // The loader passes the old swapchain on unchanged.
                 let (result, next) = create(&device, surface, swapchain.as_raw());
                 assert_eq!(result, vk::Result::SUCCESS);
                 destroy(&device, swapchain);
@@ -158,7 +158,7 @@ fn drv_179_a_swapchain_without_a_surface_ends_the_process() {
     });
 }
 
-/// APP-50: creating a swapchain with a NULL create info aborts.
+/// APP-50: creating a swapchain with a NULL create info aborts the process.
 #[test]
 fn app_050_a_swapchain_without_a_create_info_aborts() {
     case(|scene| {

@@ -29,7 +29,7 @@ fn guest(instance: &Instance<'_>, number: usize) {
     assert_eq!(instance.groups().expect("groups").len(), 2);
 }
 
-/// Work of a thread with its own instance, which guest threads share.
+/// Work of a thread that creates an instance. Guest threads share this instance.
 fn host(vk: &Vk, number: usize) {
     for round in 0..10 {
         if number.is_multiple_of(3) {
@@ -59,7 +59,7 @@ fn drv_168_many_threads_on_many_drivers() {
             .unknown_physical("vkOddB")
             .unknown_device("vkOddC")
             .unknown_device("vkOddD");
-        // One driver has no devices, and one fails sometimes.
+        // One driver has no devices, and another driver fails sometimes.
         scene
             .driver("empty")
             .fail_calls("vkEnumeratePhysicalDevices", -3, 40, 60);

@@ -4,7 +4,7 @@ use loader_tests::ash::vk;
 use loader_tests::vk::Commands;
 use loader_tests::{Vk, case};
 
-/// A function with more arguments than registers hold.
+/// A function with more arguments than the registers can pass.
 pub(crate) type Ten = unsafe extern "system" fn(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64) -> u64;
 
 /// Calls an unknown function with ten arguments.

@@ -157,7 +157,7 @@ fn drv_088_an_answer_of_2_0_is_no_old_driver() {
     });
 }
 
-/// DRV-92, DRV-95: the application may ask for any version from 1.0.
+/// DRV-92, DRV-95: the application can request every version from 1.0.
 #[test]
 fn drv_092_every_later_version_is_accepted() {
     case(|scene| {

@@ -8,7 +8,7 @@ use loader_tests::{Scene, call, case};
 
 const VARIABLE: &str = "VK_LOADER_VISIBLE_DEVICES";
 
-/// Adds devices of three drivers, which are sorted as `placed, plain, marked, small, processor`.
+/// Adds devices of three drivers. Their sorted order is `placed, plain, marked, small, processor`.
 pub(crate) fn five_devices(scene: &mut Scene) {
     scene
         .driver("first")
@@ -74,7 +74,7 @@ fn drv_143a_only_these_in_this_order() {
     });
 }
 
-/// A word that matches no device causes a warning with the words that would match. The other words still apply.
+/// A word that matches no device causes a warning with the words that would match. The other words still have an effect.
 #[test]
 fn drv_143a_a_word_without_a_device_is_a_warning() {
     case(|scene| {
@@ -193,7 +193,7 @@ fn drv_143a_groups_with_a_hidden_member() {
     });
 }
 
-/// The value of the variable at the creation of the instance counts. A later change has no effect.
+/// The loader uses the value of the variable at the creation of the instance. A later change has no effect.
 #[test]
 fn drv_143a_a_later_change_of_the_variable_does_not_count() {
     case(|scene| {

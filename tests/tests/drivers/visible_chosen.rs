@@ -1,5 +1,5 @@
 //! Tests of the precedence of the settings file, the variables and `DRI_PRIME` in choosing devices (DRV-143a, DRV-143b), and of drivers
-//! that therefore stay closed.
+//! that therefore remain closed.
 
 use super::catalogue::opened;
 use super::catalogue_file::{self as file, Entry};
@@ -54,7 +54,7 @@ fn drv_143a_the_settings_file_chooses() {
     });
 }
 
-/// Hostile lists hide all devices that they do not name, and fail no call. A value that is not an array has no effect.
+/// Hostile lists hide all devices that they do not name, and no call fails. A value that is not an array has no effect.
 #[test]
 fn drv_143a_hostile_lists_of_the_settings_file() {
     case(|scene| {
@@ -176,7 +176,7 @@ fn drv_143b_dri_prime_and_groups() {
     });
 }
 
-/// With `!` a group is reported with the chosen device alone, and the count-only call counts it.
+/// With `!`, a group contains only the chosen device, and the call for the count counts this group.
 #[test]
 fn drv_143b_dri_prime_and_a_group_of_several() {
     case(|scene| {
@@ -242,7 +242,7 @@ fn drv_143a_drivers_without_a_visible_device_are_not_opened() {
             found.sort_unstable();
             assert_eq!(found.join(","), expected, "{value}\n{}", outcome.all());
         }
-        // Unknown devices might match, so the driver is opened.
+        // Unknown devices can match, so the loader opens the driver.
         file::write(scene, &[one(serde_json::Value::Null), two()]);
         scene.env(VARIABLE, "type:cpu");
         let outcome = scene.run(|vk| drop(vk.instance_with("1.1", &[]).device_names()));

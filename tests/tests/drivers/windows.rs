@@ -8,7 +8,7 @@ use loader_tests::{Scene, call, case};
 
 use crate::surfaces::WSI;
 
-/// Data of a registry value that counts.
+/// Data of a registry value that the loader uses.
 const ZERO: [u8; 4] = [0; 4];
 
 /// Returns a path in the form of this system.
@@ -16,7 +16,7 @@ fn native(path: &str) -> String {
     path.replace('/', "\\")
 }
 
-/// Adds an unlisted driver with a device of the same name.
+/// Adds an unlisted driver and its device with the same name.
 fn hidden(scene: &mut Scene, name: &str) {
     scene.driver(name).device(name).unlisted();
 }
@@ -61,7 +61,7 @@ fn drv_039_the_user_lists_no_driver() {
     });
 }
 
-/// DRV-39: a value may name a folder, and a missing file causes no error.
+/// DRV-39: a value can name a folder, and a missing file causes no error.
 #[test]
 fn drv_039_a_folder_and_what_is_not_there() {
     case(|scene| {
@@ -74,7 +74,8 @@ fn drv_039_a_folder_and_what_is_not_there() {
     });
 }
 
-/// DRV-35: a variable that replaces the search replaces the registry too. The paths of a variable that adds to the search come first.
+/// DRV-35: a variable that replaces the search replaces the registry too. The paths of a variable that adds to the search precede the paths
+/// of the registry.
 #[test]
 fn drv_035_variables_and_the_registry() {
     case(|scene| {
@@ -91,7 +92,7 @@ fn drv_035_variables_and_the_registry() {
             names.sort_unstable();
             assert_eq!(names, ["a", "b"]);
         });
-        // The manifest that the variable adds is opened first.
+        // The loader first opens the driver of the manifest that the variable adds.
         let loads: Vec<&str> = both
             .ok()
             .journal()
@@ -347,7 +348,7 @@ fn drv_164_windows_without_the_extension() {
     });
 }
 
-/// DRV-161: the loader asks the driver if it can present. A driver without the command cannot.
+/// DRV-161: the loader asks the driver if it can present. A driver without the command cannot present.
 #[test]
 fn drv_161_presentation_support_for_windows() {
     case(|scene| {

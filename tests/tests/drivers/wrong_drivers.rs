@@ -1,4 +1,4 @@
-//! Tests that one faulty driver among four never changes the results of the other three (DRV-243).
+//! Tests that a faulty driver among four drivers never changes the results of the other three drivers (DRV-243).
 
 use std::collections::BTreeSet;
 
@@ -18,10 +18,10 @@ const EXTENSIONS: [&str; 4] = [
 const SWAPCHAIN: &str = "VK_KHR_swapchain";
 const BAD: &str = "bad";
 
-/// Fault of a driver: its name, and a function that adds it to a good driver.
+/// Fault of a driver: its name, and a function that adds the fault to a valid driver.
 type Wrong = (&'static str, fn(&mut Driver) -> &mut Driver);
 
-/// Faults that the loader meets before the first query: in the manifest, the library, the negotiation, or the global functions.
+/// Faults before the first query: in the manifest, the library, the negotiation, or the global functions.
 const AT_THE_DOOR: [Wrong; 17] = [
     ("a manifest that is empty", |driver| driver.manifest_text("")),
     ("a manifest that is no JSON", |driver| driver.manifest_text("{]")),
@@ -62,8 +62,8 @@ const AT_THE_DOOR: [Wrong; 17] = [
     }),
 ];
 
-/// Faults of an instance: in creation, enumeration, or groups. A group of unknown devices is not among them, because it fails the whole
-/// call (DRV-154).
+/// Faults of an instance: in creation, enumeration, or groups. The list has no group of unknown devices, because such a group makes the
+/// whole call fail (DRV-154).
 const AS_INSTANCE: [Wrong; 13] = [
     ("an extension name without an end", |driver| {
         driver.extension(&"n".repeat(256))
@@ -137,7 +137,7 @@ const IN_USE: [Wrong; 12] = [
     ("no swapchains", |driver| driver.missing("vkCreateSwapchainKHR")),
 ];
 
-/// Creates a device and objects with it. Returns all results as one line.
+/// Creates a device, and objects of this device. Returns all results as one line.
 fn offer(instance: &Instance<'_>, name: &str, physical: vk::PhysicalDevice, surface: vk::SurfaceKHR) -> String {
     let extensions = instance.device_extensions(physical);
     let support = instance.surface_support(physical, surface);
@@ -176,13 +176,13 @@ fn offer(instance: &Instance<'_>, name: &str, physical: vk::PhysicalDevice, surf
     )
 }
 
-/// Reports the results of all drivers except the faulty one, in their order.
+/// Reports the results of all drivers except the faulty driver, in the order of the drivers.
 fn tell(vk: &Vk) {
     let known: BTreeSet<String> = vk.extensions().expect("the query succeeds").into_iter().collect();
     vk.say("offer", format_args!("{known:?}"));
     let instance = vk.instance_with("1.1", &EXTENSIONS);
     let groups = instance.group_names();
-    // The groups of the faulty driver are not compared. The devices of the faulty driver are in no other group.
+    // The test does not compare the groups of the faulty driver. The devices of the faulty driver are in no other group.
     let groups: Vec<_> = groups
         .iter()
         .filter(|group| !group.iter().any(|name| name.contains(BAD)))
@@ -200,7 +200,7 @@ fn tell(vk: &Vk) {
     instance.destroy_surface(surface);
 }
 
-/// Checks that the good mock drivers have no objects left. A faulty driver may have objects that it cannot destroy.
+/// Checks that the good mock drivers have no objects left. A faulty driver can have objects that it cannot destroy.
 fn good_drivers_are_empty(outcome: &Outcome) {
     let left = |line: &&&str| line.contains(" unload live=[") && !line.ends_with("live=[]");
     let journal = outcome.journal();
@@ -212,8 +212,8 @@ fn good_drivers_are_empty(outcome: &Outcome) {
     assert!(guilty.is_empty(), "{guilty:?}\n{}", outcome.all());
 }
 
-/// Compares the results of three good drivers alone with their results beside each faulty driver. `good` has the manifests of the good
-/// drivers.
+/// Compares the results of three good drivers without a faulty driver with their results beside each faulty driver. `good` contains the
+/// manifests of the good drivers.
 fn compare(scene: &mut Scene, good: &[String; 3], wrongs: &[Wrong]) {
     scene
         .env("VK_LOADER_DISABLE_SELECT", "1")
@@ -249,7 +249,7 @@ fn mocks(scene: &mut Scene) -> [String; 3] {
     })
 }
 
-/// Adds two mock drivers. Returns their manifests, with that of lavapipe between them.
+/// Adds two mock drivers. Returns three manifests: the manifest of lavapipe is between the manifests of the mock drivers.
 fn around_lavapipe(scene: &mut Scene) -> [String; 3] {
     let [first, _, last] = mocks(scene);
     [first, lavapipe(), last]
@@ -282,7 +282,7 @@ fn drv_243_a_wrong_device_among_four() {
     });
 }
 
-/// Tests with a real driver among the four. Runs without real drivers exclude the modules of this name.
+/// Tests with a real driver among the four drivers. Runs without real drivers exclude the modules with this name.
 pub(crate) mod real {
     use super::*;
 

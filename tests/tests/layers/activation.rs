@@ -8,7 +8,7 @@ use loader_tests::{call, case};
 
 use crate::kit::{Layer, chain, place};
 
-/// LAY-140, LAY-145, APP-226, APP-91: the application's layers come last, in its order.
+/// LAY-140, LAY-145, APP-226, APP-91: the application's layers come last, in the application's order.
 #[test]
 fn lay_140_the_application_s_layers_come_last_in_their_order() {
     case(|scene| {
@@ -41,7 +41,7 @@ fn lay_140_the_application_s_layers_come_last_in_their_order() {
     });
 }
 
-/// LAY-145: the application can enable an implicit layer that its variables turn off.
+/// LAY-145: the application can enable an implicit layer that its variables disable.
 #[test]
 fn lay_145_the_application_enables_an_implicit_layer_that_is_off() {
     case(|scene| {
@@ -233,7 +233,7 @@ fn lay_133_without_a_version_the_application_counts_as_1_0() {
     });
 }
 
-/// LAY-133: a layer may raise the version that the driver receives.
+/// LAY-133: a layer can raise the version that the driver receives.
 #[test]
 fn lay_133_a_layer_may_raise_the_version_for_the_driver() {
     case(|scene| {
@@ -253,7 +253,7 @@ fn lay_133_a_layer_may_raise_the_version_for_the_driver() {
     });
 }
 
-/// DRV-94, DRV-159: if a layer changes the version, the new value is treated as the application's version below that layer.
+/// DRV-94, DRV-159: if a layer changes the application's version, the loader uses the new version after this layer in the chain.
 #[test]
 fn drv_094_the_version_of_a_layer_is_adopted() {
     let new = "vkGetPhysicalDeviceFeatures2";

@@ -1,5 +1,5 @@
-//! Tests of the loader below a layer: the look-ups at the end of the chain, the loader's structures in create infos, and its callbacks
-//! (LAY-220 to LAY-263).
+//! Tests of the functions that the loader provides to layers: the look-ups at the end of the chain, the loader's structures in create
+//! infos, and its callbacks (LAY-220 to LAY-263).
 
 use loader_tests::ash::vk;
 use loader_tests::vk::CREATE_WINDOW_SURFACE;
@@ -142,7 +142,7 @@ fn lay_240_commands_of_instance_extensions_are_always_there() {
             "vkAcquireWinrtDisplayNV"
         },
     ];
-    /// Device commands for names, tags and labels. The loader must intercept them, because they may refer to its own objects.
+    /// Device commands for names, tags and labels. The loader must intercept them, because their arguments can be the loader's own objects.
     const DEBUG: [&str; 8] = [
         "vkSetDebugUtilsObjectNameEXT",
         "vkSetDebugUtilsObjectTagEXT",
@@ -178,7 +178,7 @@ fn lay_240_commands_of_instance_extensions_are_always_there() {
 }
 
 /// LAY-240, LAY-314: if a layer calls a function that this look-up returned, the call reaches the driver, for known and unknown commands.
-/// The function works for devices of every driver that were created before or after the look-up. It never calls the layer again.
+/// The function works for devices of every driver that were created before or after the look-up. The function never calls the layer again.
 #[test]
 fn lay_240_a_device_command_from_the_instance_s_end_reaches_the_driver_of_any_device() {
     const NAMES: [&str; 2] = ["vkDeviceWaitIdle", "vkMockDevice"];
@@ -325,7 +325,7 @@ fn lay_231_without_layers_there_is_no_link_node() {
     });
 }
 
-/// LAY-251: setting the dispatch pointer from an unknown instance or device fails.
+/// LAY-251: the callback that sets the dispatch pointer fails for an unknown instance or device.
 #[test]
 fn lay_251_an_unknown_parent_gives_no_dispatch_pointer() {
     case(|scene| {

@@ -36,7 +36,7 @@ fn block(scene: &Scene, short: &str, kind: &str, by: &str, more: &[&str]) -> Vec
     lines
 }
 
-/// LAY-260, LAY-261, LAY-262, LAY-134, APP-101: the log has the call stack of an instance.
+/// LAY-260, LAY-261, LAY-262, LAY-134, APP-101: the log contains the call stack of an instance.
 #[test]
 fn lay_260_the_call_stack_of_an_instance_is_told() {
     case(|scene| {
@@ -190,7 +190,7 @@ fn lay_262_components_are_told_as_such() {
     });
 }
 
-/// LAY-263: the log has the call stack of each device.
+/// LAY-263: the log contains the call stack of each device.
 #[test]
 fn lay_263_the_call_stack_of_a_device_is_told() {
     case(|scene| {

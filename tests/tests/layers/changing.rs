@@ -9,7 +9,7 @@ use loader_tests::{call, case};
 
 use crate::kit::{EXPLICIT, Layer, place};
 
-/// Sets the flag when this value is dropped, so that the thread that watches the flag ends.
+/// Sets the flag when this value is dropped. The thread that reads the flag then ends.
 struct Stop<'a>(&'a AtomicBool);
 
 impl Drop for Stop<'_> {
@@ -40,7 +40,7 @@ fn bi_10_a_manifest_that_changes_its_size_while_it_is_read_is_whole_or_refused()
                     }
                 });
                 for _ in 0..400 {
-                    // The count and the list come from one call, because the file may change between two calls.
+                    // The count and the list come from the same call, because the file can change between two calls.
                     let query = |count: &mut u32, out| call!(vk, PFN_vkEnumerateInstanceLayerProperties(count, out));
                     let (result, layers): (_, Vec<vk::LayerProperties>) = fill_some(4, query);
                     assert_eq!(result, vk::Result::SUCCESS);

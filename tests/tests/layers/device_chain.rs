@@ -22,7 +22,7 @@ fn device_of(scene: &mut Scene, names: &'static [&'static str]) -> Outcome {
     outcome
 }
 
-/// LAY-280, LAY-283, LAY-263, LAY-5: the device chain has the layers of the instance.
+/// LAY-280, LAY-283, LAY-263, LAY-5: the device chain contains the layers of the instance.
 #[test]
 fn lay_280_the_layers_of_the_instance_are_in_the_device_chain() {
     case(|scene| {
@@ -62,7 +62,7 @@ fn lay_281_a_layer_without_a_device_look_up_is_left_out_of_the_device_chain() {
     });
 }
 
-/// LAY-284, LAY-222: the loader's structures precede those of the application in the chain of the create info.
+/// LAY-284, LAY-222: the loader's structures precede the application's structures in the chain of the create info.
 #[test]
 fn lay_284_the_loader_s_nodes_come_in_front_of_the_application_s() {
     case(|scene| {
@@ -177,7 +177,7 @@ fn lay_288_extensions_of_layers_do_not_reach_the_driver() {
     });
 }
 
-/// LAY-289: a device extension that no driver and no layer has is refused.
+/// LAY-289: the loader refuses a device extension that no driver and no layer has.
 #[test]
 fn lay_289_an_extension_that_no_driver_and_no_layer_has_is_refused() {
     case(|scene| {
@@ -198,7 +198,7 @@ fn lay_289_an_extension_that_no_driver_and_no_layer_has_is_refused() {
     });
 }
 
-/// LAY-289, LAY-324, APP-130: the application may enable each device extension that the layer chain reports.
+/// LAY-289, LAY-324, APP-130: the application can enable each device extension that the layer chain reports.
 #[test]
 fn lay_289_an_extension_that_the_chain_reports_may_be_asked_for() {
     case(|scene| {
@@ -235,7 +235,7 @@ fn lay_288_an_extension_that_a_layer_asks_for_reaches_the_driver() {
     });
 }
 
-/// LAY-291: the look-up below the layers returns NULL for terminators of extensions that are not enabled.
+/// LAY-291: at the end of the layer chain, the look-up returns NULL for terminators of extensions that are not enabled.
 #[test]
 fn lay_291_terminators_of_disabled_extensions_are_not_answered() {
     case(|scene| {
@@ -256,7 +256,7 @@ fn lay_291_terminators_of_disabled_extensions_are_not_answered() {
     });
 }
 
-/// LAY-292, LAY-293, APP-150: a layer can create devices that use only the layers below it.
+/// LAY-292, LAY-293, APP-150: a layer can create devices that use only the next layers.
 #[test]
 fn lay_292_a_layer_makes_devices_on_the_layers_below_it() {
     case(|scene| {
@@ -285,7 +285,7 @@ fn lay_292_a_layer_makes_devices_on_the_layers_below_it() {
     });
 }
 
-/// LAY-292, LAY-293, APP-150: the lowest layer can create devices too.
+/// LAY-292, LAY-293, APP-150: the last layer can create devices too.
 #[test]
 fn lay_292_the_lowest_layer_may_make_devices_too() {
     case(|scene| {
@@ -331,8 +331,8 @@ fn lay_292_extra_devices_work_between_wrapping_layers() {
         let wrapping = |short: &str| Layer::explicit(short).conf("wrap", "").conf("extra-devices", 1);
         place(scene, &[wrapping("a"), wrapping("b")]);
         let outcome = device_of(scene, &["VK_LAYER_a", "VK_LAYER_b"]);
-        // The driver has four devices: that of the application, an extra device of layer a, and for each of these two an extra device of
-        // layer b.
+        // The driver has four devices: the application's device, an extra device of layer a, and an extra device of layer b for each of
+        // these two devices.
         assert_eq!(outcome.calls("driver", "vkCreateDevice").len(), 4, "{}", outcome.all());
         assert_eq!(outcome.calls("driver", "vkDestroyDevice").len(), 4, "{}", outcome.all());
     });

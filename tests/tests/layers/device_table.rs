@@ -6,7 +6,7 @@ use loader_tests::vk::Commands;
 
 use crate::kit::{Layer, place};
 
-/// LAY-290, LAY-254: device commands go through the topmost layer.
+/// LAY-290, LAY-254: a call of a device command first reaches the topmost layer.
 #[test]
 fn lay_290_commands_of_the_device_go_through_the_topmost_layer() {
     case(|scene| {
@@ -97,7 +97,7 @@ fn lay_290_commands_of_instance_extensions_come_from_the_instances_lookup() {
     });
 }
 
-/// LAY-290: if a layer's look-up returns NULL for a device command, calling the loader's trampoline for that command aborts the process.
+/// LAY-290: if a layer's look-up returns NULL for a device command, a call of the loader's trampoline for this command aborts the process.
 #[test]
 fn lay_290_calling_the_trampoline_of_such_a_command_ends_the_process() {
     case(|scene| {
@@ -120,8 +120,9 @@ fn lay_290_calling_the_trampoline_of_such_a_command_ends_the_process() {
     });
 }
 
-/// APP-49: below the layers, a look-up of `vkGetDeviceProcAddr` returns the loader's own function, and not the driver's. A layer that uses
-/// the returned function therefore still reaches the loader's terminators, which convert the loader's surfaces to those of the driver.
+/// APP-49: at the end of the layer chain, a look-up of `vkGetDeviceProcAddr` returns the loader's function, and not the driver's function.
+/// A layer that uses the returned function therefore still reaches the loader's terminators, which convert the loader's surfaces to the
+/// driver's surfaces.
 #[test]
 fn app_049_the_look_up_at_the_end_answers_itself() {
     case(|scene| {
@@ -144,7 +145,7 @@ fn app_049_the_look_up_at_the_end_answers_itself() {
             drop(instance.device(instance.first(), &["VK_KHR_swapchain"]));
         });
         outcome.ok();
-        // Layer a receives the look-up of layer b, which also returns itself.
+        // Layer a receives the look-up function of layer b. This function returns itself too.
         for layer in ["VK_LAYER_a", "VK_LAYER_b"] {
             let expected = names.map(|name| format!("{name} found=true itself=true equal=true"));
             assert_eq!(outcome.calls(layer, "ask-device"), expected, "{layer}");

@@ -1,10 +1,10 @@
-//! Tests of the places in which layers are found (LAY-1 to LAY-6, LAY-10 to LAY-33, LAY-60 to LAY-67).
+//! Tests of the search for layers (LAY-1 to LAY-6, LAY-10 to LAY-33, LAY-60 to LAY-67).
 
 use loader_tests::case;
 
 use crate::kit::{EXPLICIT, IMPLICIT, Layer, chain, loads, place};
 
-/// LAY-1, LAY-2, LAY-62: the folder of its manifest determines whether a layer is implicit.
+/// LAY-1, LAY-2, LAY-62: a layer is implicit or explicit because of the folder of its manifest.
 #[test]
 fn lay_1_the_folder_decides_whether_a_layer_is_implicit() {
     case(|scene| {
@@ -63,7 +63,7 @@ fn lay_6_enumeration_loads_no_library() {
     });
 }
 
-/// LAY-11, LAY-10, LAY-18: the base directories are searched in the documented order.
+/// LAY-11, LAY-10, LAY-18: the loader searches the base directories in the documented order.
 #[test]
 fn lay_11_base_directories_come_in_their_order() {
     case(|scene| {
@@ -135,7 +135,7 @@ fn lay_11_home_folders_are_skipped_when_the_xdg_folders_are_set() {
     });
 }
 
-/// LAY-11: without `HOME`, the folders below it are not searched.
+/// LAY-11: without `HOME`, the loader does not search the folders in the home directory.
 #[test]
 fn lay_11_without_home_the_rows_that_need_it_vanish() {
     case(|scene| {
@@ -190,7 +190,7 @@ fn lay_15_a_segment_that_ends_in_json_is_one_manifest() {
     });
 }
 
-/// LAY-15: XDG variables may name manifests too.
+/// LAY-15: XDG variables can name manifests too.
 #[test]
 fn lay_15_xdg_variables_may_name_manifests_too() {
     case(|scene| {
@@ -206,7 +206,7 @@ fn lay_15_xdg_variables_may_name_manifests_too() {
     });
 }
 
-/// LAY-16: a folder that is listed twice is read once.
+/// LAY-16: the loader reads a folder once if a list contains the folder twice.
 #[test]
 fn lay_16_a_folder_given_twice_is_read_once() {
     case(|scene| {
@@ -359,7 +359,7 @@ fn lay_22_implicit_layers_come_before_explicit_ones() {
     });
 }
 
-/// LAY-24: each call finds the manifests that exist at its time.
+/// LAY-24: each call finds the manifests that exist at the time of the call.
 #[test]
 fn lay_24_each_call_reads_the_folders_anew() {
     case(|scene| {
@@ -405,7 +405,7 @@ fn lay_31_the_first_of_equal_names_stays() {
     });
 }
 
-/// LAY-31, LAY-32: one of three layers with equal names remains.
+/// LAY-31, LAY-32: if three layers have the same name, the loader uses only one of them.
 #[test]
 fn lay_31_three_equal_names_leave_one() {
     case(|scene| {

@@ -15,7 +15,7 @@ use crate::meta::active;
 const DEVICE_SELECT: &str = "VK_LAYER_MESA_device_select";
 const OVERLAY: &str = "VK_LAYER_MESA_overlay";
 
-/// Creates an instance on a direct driver, because variables cannot name a driver in an elevated process.
+/// Creates an instance on a direct driver, because an elevated process ignores variables that name a driver.
 fn instance(vk: &Vk, then: impl FnOnce(&Instance<'_>)) {
     let infos = [vk::DirectDriverLoadingInfoLUNARG {
         pfn_get_instance_proc_addr: vk.direct_driver("direct"),
@@ -38,7 +38,7 @@ fn elevated(scene: &mut Scene) {
     scene.elevated();
 }
 
-/// Puts layers, including an override layer, into every place that a user can write to. An elevated process must not find these layers.
+/// Puts layers, including an override layer, into every folder that a user can write to. An elevated process must not find these layers.
 fn everywhere(scene: &mut Scene) {
     Layer::implicit("i").folder(IMPLICIT).put(scene);
     Layer::explicit("e").folder(EXPLICIT).put(scene);
@@ -78,8 +78,8 @@ fn everywhere(scene: &mut Scene) {
     );
 }
 
-/// LAY-12, LAY-60, LAY-181: an elevated process finds no layer in places that a user can write to. A process without privileges finds them
-/// all.
+/// LAY-12, LAY-60, LAY-181: an elevated process finds no layer in folders that a user can write to. A process without privileges finds all
+/// these layers.
 #[test]
 fn lay_12_only_system_folders_are_searched_for_layers() {
     case(|scene| {
@@ -105,7 +105,7 @@ fn lay_12_only_system_folders_are_searched_for_layers() {
     });
 }
 
-/// LAY-181: an override manifest in a system folder applies, with the paths that it names.
+/// LAY-181: an override manifest in a system folder has an effect, with the paths that it names.
 #[test]
 #[cfg(target_os = "linux")]
 fn lay_181_an_override_manifest_of_the_system_is_honoured() {
@@ -163,7 +163,7 @@ fn lay_12_without_privileges_the_same_folders_count() {
     });
 }
 
-/// LAY-67: an elevated process obeys the variables that a manifest names, and `VK_INSTANCE_LAYERS` (LAY-141).
+/// LAY-67: an elevated process uses the variables that a manifest names, and `VK_INSTANCE_LAYERS` (LAY-141).
 #[test]
 fn lay_67_variables_that_name_no_file_count() {
     case(|scene| {

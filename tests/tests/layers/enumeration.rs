@@ -32,7 +32,7 @@ pub(crate) fn of_device(instance: &Instance<'_>, layer: Option<&CStr>) -> Result
     Ok(list.iter().map(|one| text(&one.extension_name)).collect())
 }
 
-/// LAY-320: the list has every layer, active or not.
+/// LAY-320: the list contains every layer, active or not.
 #[test]
 fn lay_320_every_layer_is_listed_active_or_not() {
     case(|scene| {
@@ -153,7 +153,7 @@ fn lay_321_an_empty_name_is_the_same_as_none() {
     });
 }
 
-/// LAY-322: the list has the extensions of active implicit layers.
+/// LAY-322: the list contains the extensions of active implicit layers.
 #[test]
 fn lay_322_active_implicit_layers_add_their_extensions() {
     case(|scene| {
@@ -182,7 +182,7 @@ fn lay_322_active_implicit_layers_add_their_extensions() {
     });
 }
 
-/// LAY-322: the list has the extensions of the components of an active implicit meta-layer.
+/// LAY-322: the list contains the extensions of the components of an active implicit meta-layer.
 #[test]
 fn lay_322_components_of_an_active_implicit_meta_layer_add_theirs() {
     case(|scene| {
@@ -240,7 +240,7 @@ fn lay_323_device_extensions_of_active_implicit_layers_are_merged() {
     });
 }
 
-/// LAY-324, APP-132: a layer answers the query for its own device extensions.
+/// LAY-324, APP-132: a layer answers the query for the layer's device extensions.
 #[test]
 fn lay_324_a_layer_answers_for_its_own_name() {
     case(|scene| {
@@ -261,7 +261,7 @@ fn lay_324_a_layer_answers_for_its_own_name() {
     });
 }
 
-/// LAY-324, APP-132: for other layers, the terminator answers from the manifest.
+/// LAY-324, APP-132: for other layers, the loader's terminator answers from the manifest.
 #[test]
 fn lay_324_the_terminator_answers_from_the_manifest_of_any_layer() {
     case(|scene| {
@@ -369,7 +369,7 @@ fn lay_326_debug_marker_commands_are_the_loader_s_when_a_layer_has_the_extension
     });
 }
 
-/// LAY-320, LAY-82: layers of one manifest keep their order.
+/// LAY-320, LAY-82: the list contains the layers of a manifest in the order of the manifest.
 #[test]
 fn lay_320_layers_of_one_manifest_keep_their_order() {
     case(|scene| {

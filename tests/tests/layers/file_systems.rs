@@ -9,11 +9,12 @@ use crate::kit::{EXPLICIT, Layer, place};
 use crate::scan_cache::reads_of;
 use loader_tests::settle;
 
-/// Folder of the kernel's own file system, which every Linux has. The times of this file system do not show changes.
+/// Folder of the kernel's own file system, which exists on every Linux system. The times of this file system do not show changes.
 const ELSEWHERE: &str = "/sys/kernel";
 
-/// LAY-24: the loader remembers nothing if a folder is on a file system whose times do not show changes, even if an earlier folder is on a
-/// local file system.
+/// LAY-24: if the times of a folder's file system do not show changes, the loader stores no results. An earlier folder on a local file
+/// system
+/// has no influence on this.
 #[test]
 fn lay_24_a_folder_of_another_file_system_is_read_each_time() {
     case(|scene| {

@@ -18,7 +18,7 @@ fn four(scene: &mut Scene) {
     );
 }
 
-/// Creates an instance without requesting layers. The layers record their calls.
+/// Creates an instance. The application requests no layers. The layers record their calls.
 fn plain(scene: &mut Scene) -> Outcome {
     let outcome = scene.run(|vk| {
         vk.layers()
@@ -31,7 +31,7 @@ fn plain(scene: &mut Scene) -> Outcome {
     outcome
 }
 
-/// Defines tests with the layers of `four`. A row has the variables, and the short names of the expected active layers.
+/// Defines tests with the layers of `four`. A row contains the variables, and the short names of the expected active layers.
 macro_rules! filters {
     ($($(#[$doc:meta])* $name:ident: $($variable:ident = $value:expr),+ => [$($short:literal),*];)*) => {$(
         $(#[$doc])*
@@ -58,7 +58,7 @@ filters! {
     /// LAY-120: blanks belong to the pattern.
     lay_120_blanks_are_not_trimmed: VK_LOADER_LAYERS_DISABLE = " VK_LAYER_one_implicit,VK_LAYER_two_implicit "
         => ["one_implicit", "two_implicit"];
-    /// LAY-120, BI-41: at most 16 patterns count.
+    /// LAY-120, BI-41: the loader uses at most 16 patterns.
     lay_120_the_seventeenth_pattern_is_ignored:
         VK_LOADER_LAYERS_DISABLE = format!("{}VK_LAYER_one_implicit,VK_LAYER_two_implicit", "x,".repeat(15))
         => ["two_implicit"];
@@ -67,7 +67,7 @@ filters! {
     /// LAY-121: a star at the start makes the pattern match a suffix.
     lay_121_a_star_in_front_matches_an_end: VK_LOADER_LAYERS_ENABLE = "*o_explicit"
         => ["one_implicit", "two_implicit", "two_explicit"];
-    /// LAY-121: stars at both ends make the pattern match any part of a name.
+    /// LAY-121: stars at both ends make the pattern match every part of a name.
     lay_121_stars_around_match_a_part: VK_LOADER_LAYERS_DISABLE = "*wo_imp*" => ["one_implicit"];
     /// LAY-121: a star in the middle is not a wildcard.
     lay_121_a_star_inside_is_no_wildcard: VK_LOADER_LAYERS_DISABLE = "VK_LAYER_*_implicit"
@@ -127,9 +127,9 @@ filters! {
     lay_126_disable_beats_instance_layers:
         VK_LOADER_LAYERS_DISABLE = "*one*", VK_INSTANCE_LAYERS = "VK_LAYER_one_explicit:VK_LAYER_two_explicit"
         => ["two_implicit", "two_explicit"];
-    /// LAY-130, APP-224: the disable variable of an implicit layer turns the layer off.
+    /// LAY-130, APP-224: the disable variable of an implicit layer disables the layer.
     lay_130_a_disable_variable_turns_a_layer_off: DISABLE_one_implicit = "1" => ["two_implicit"];
-    /// LAY-130: an empty disable variable turns the layer off too.
+    /// LAY-130: an empty disable variable disables the layer too.
     lay_130_an_empty_disable_variable_counts: DISABLE_one_implicit = "" => ["two_implicit"];
     /// LAY-130, APP-224: the disable variable takes precedence over the enable filter.
     lay_130_a_disable_variable_beats_the_enable_filter:
@@ -138,13 +138,13 @@ filters! {
     lay_140_instance_layers_come_below_implicit_ones:
         VK_INSTANCE_LAYERS = "VK_LAYER_two_explicit:VK_LAYER_one_explicit"
         => ["one_implicit", "two_implicit", "two_explicit", "one_explicit"];
-    /// LAY-140, LAY-141: an implicit layer in `VK_INSTANCE_LAYERS` has its place in that list.
+    /// LAY-140, LAY-141: an implicit layer in `VK_INSTANCE_LAYERS` has its place in the order of this variable.
     lay_141_an_implicit_layer_moves_to_its_place_in_instance_layers:
         VK_INSTANCE_LAYERS = "VK_LAYER_one_explicit:VK_LAYER_one_implicit" => ["two_implicit", "one_explicit", "one_implicit"];
     /// LAY-141: `VK_INSTANCE_LAYERS` activates an implicit layer, also if the variables of the layer disable it.
     lay_141_instance_layers_enable_an_implicit_layer_whatever_its_variables_say:
         VK_INSTANCE_LAYERS = "VK_LAYER_one_implicit", DISABLE_one_implicit = "1" => ["two_implicit", "one_implicit"];
-    /// LAY-141, APP-228: a layer is not listed if its name is only a part of a listed name.
+    /// LAY-141, APP-228: a variable does not list a layer whose name is only a part of a listed name.
     lay_141_a_part_of_a_listed_name_is_not_listed: VK_INSTANCE_LAYERS = "VK_LAYER_one_implicit_and_more"
         => ["one_implicit", "two_implicit"];
     /// LAY-142, BI-42: repeated and empty names in `VK_INSTANCE_LAYERS` are ignored.
@@ -156,12 +156,12 @@ filters! {
         => ["one_implicit", "two_implicit", "two_explicit", "one_explicit"];
 }
 
-/// LAY-120, LAY-121, BI-41: a very long filter does no harm.
+/// LAY-120, LAY-121, BI-41: a very long filter causes no error.
 #[test]
 fn bi_41_a_filter_of_a_megabyte_is_survived() {
     case(|scene| {
         four(scene);
-        // The limit of one variable is 128 KiB on Linux.
+        // On Linux, a variable has at most 128 KiB.
         scene.env(
             "VK_LOADER_LAYERS_DISABLE",
             format!("{},VK_LAYER_one_implicit", "x".repeat(100_000)),
@@ -254,7 +254,7 @@ fn lay_126_a_disabled_layer_of_instance_layers_is_reported_missing() {
     });
 }
 
-/// LAY-130, LAY-108, APP-224: an enable variable counts only with exactly the text of the manifest.
+/// LAY-130, LAY-108, APP-224: an enable variable has an effect only with exactly the text of the manifest.
 #[test]
 fn lay_130_the_enable_variable_must_have_exactly_the_manifest_s_text() {
     case(|scene| {
@@ -406,7 +406,7 @@ fn lay_127_an_instance_tells_of_forced_implicit_layers() {
     });
 }
 
-/// LAY-127, LAY-130: if a layer's own variable disables the layer, no message says that a filter disabled it.
+/// LAY-127, LAY-130: if a layer's own variable disables the layer, no message names a filter as the reason.
 #[test]
 fn lay_127_a_layer_that_is_off_anyway_is_not_told_to_be_forced() {
     case(|scene| {

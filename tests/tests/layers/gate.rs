@@ -1,4 +1,4 @@
-//! Tests that creation, destruction and enumeration run on one thread at a time in the whole process, and that this thread may call them
+//! Tests that creation, destruction and enumeration run on one thread at a time in the whole process, and that this thread can call them
 //! again (DRV-118, DRV-168, APP-140, APP-270).
 
 use std::alloc::Layout;
@@ -41,7 +41,7 @@ fn instance(vk: &Vk) -> Instance<'_> {
     vk.instance_with("1.1", &EXTENSIONS)
 }
 
-/// Makes all calls that the loader must run on one thread at a time.
+/// Calls all commands that the loader must run on one thread at a time.
 fn round(vk: &Vk) {
     let instance = instance(vk);
     let (messages, reports) = (Messages::default(), Reports::default());
@@ -137,7 +137,7 @@ fn lay_245_a_layer_comes_back_into_what_runs_one_thread_at_a_time() {
     });
 }
 
-/// DRV-168, APP-190, APP-192: callbacks of messengers and report callbacks also run on one thread at a time, for any instance.
+/// DRV-168, APP-190, APP-192: callbacks of messengers and report callbacks also run on one thread at a time, for all instances.
 #[test]
 fn drv_168_messages_are_delivered_one_thread_at_a_time() {
     static INSIDE: AtomicBool = AtomicBool::new(false);
@@ -263,7 +263,7 @@ fn drv_168_surfaces_are_made_one_thread_at_a_time() {
                     let create: vk::PFN_vkCreateHeadlessSurfaceEXT =
                         // SAFETY: the address belongs to the named command, which has this type.
                         unsafe { std::mem::transmute(vk.get(raw, "vkCreateHeadlessSurfaceEXT")) };
-                    // SAFETY: the instance is live, and the structures are valid.
+                    // SAFETY: the instance is valid, and the structures are valid.
                     let result = unsafe { create(raw, &info, ptr::null(), &mut surface) };
                     assert_eq!(result, vk::Result::SUCCESS);
                     call!(vk, PFN_vkDestroySurfaceKHR(raw, surface, ptr::null()));
@@ -277,7 +277,7 @@ fn drv_168_surfaces_are_made_one_thread_at_a_time() {
     });
 }
 
-/// APP-270: all other commands return while another thread holds the gate.
+/// APP-270: all other commands return while another thread owns the gate.
 #[test]
 fn app_270_other_commands_pass_while_a_thread_is_within() {
     case(|scene| {
@@ -293,7 +293,7 @@ fn app_270_other_commands_pass_while_a_thread_is_within() {
                 let (other, done) = (vk.again(), &done);
                 let messages = Messages::with_hook({
                     let done = Shared(ptr::from_ref(done));
-                    // SAFETY: the counter outlives the messenger.
+                    // SAFETY: the counter exists longer than the messenger.
                     move |_| wait_for(unsafe { &**done.get() }, 2)
                 });
                 let messenger = shown.messenger(&messages);
@@ -328,7 +328,7 @@ fn wait_for(counter: &AtomicU32, value: u32) {
     }
 }
 
-/// DRV-168: a thread that is cancelled inside a driver finishes its call and releases the gate.
+/// DRV-168: if a thread is cancelled inside a driver, the thread finishes its call and releases the gate.
 #[cfg(unix)]
 #[test]
 fn drv_168_a_thread_that_is_cancelled_in_a_driver_leaves_the_gate() {
@@ -337,7 +337,7 @@ fn drv_168_a_thread_that_is_cancelled_in_a_driver_leaves_the_gate() {
         begun: AtomicBool,
     }
     extern "C" fn create_and_destroy(work: *mut c_void) -> *mut c_void {
-        // SAFETY: the test passes a valid pointer below, and waits until this thread ends.
+        // SAFETY: the test passes a valid pointer to this thread, and waits until this thread ends.
         let work = unsafe { &*work.cast::<Work<'_>>() };
         let mut instance = vk::Instance::null();
         let info = vk::InstanceCreateInfo::default();
@@ -355,10 +355,10 @@ fn drv_168_a_thread_that_is_cancelled_in_a_driver_leaves_the_gate() {
                     vk,
                     begun: AtomicBool::new(false),
                 };
-                // SAFETY: the value is a number or a pointer in this C library, and is written before it is read.
+                // SAFETY: in this C library, the value is a number or a pointer, and the next call writes it before it is read.
                 let mut thread: libc::pthread_t = unsafe { std::mem::zeroed() };
                 let argument = ptr::from_ref(&work).cast_mut().cast();
-                // SAFETY: the thread is joined below, and its argument lives longer than the thread.
+                // SAFETY: the test joins the thread, and the argument exists longer than the thread.
                 let failed = unsafe { libc::pthread_create(&mut thread, ptr::null(), create_and_destroy, argument) };
                 assert_eq!(failed, 0);
                 while !work.begun.load(Ordering::SeqCst) {

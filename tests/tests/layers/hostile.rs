@@ -1,5 +1,5 @@
-//! Tests of hostile inputs: unusual files, lack of memory, and long names, lists and paths. `manifest_text.rs` has the tests with malformed
-//! text (BI-1 to BI-55).
+//! Tests of hostile inputs: unusual files, lack of memory, and long names, lists and paths. `manifest_text.rs` contains the tests with
+//! malformed text (BI-1 to BI-55).
 
 use std::ffi::c_char;
 use std::path::{Path, PathBuf};
@@ -30,8 +30,8 @@ fn bi_10_the_size_that_the_system_tells_is_not_believed() {
     });
 }
 
-/// BI-26, LAY-215: a layer without its own look-up is refused, even if its library is linked with the loader, which exports a function of
-/// that name.
+/// BI-26, LAY-215: the loader refuses a layer without a look-up function, even if its library is linked with the loader, which exports a
+/// function of that name.
 #[test]
 fn bi_26_a_layer_that_is_linked_with_the_loader_does_not_lend_its_symbols() {
     /// Library that the mock layer needs and that this process has always loaded, and a name of the same length for the loader.
@@ -131,7 +131,8 @@ fn bi_39_keys_and_paths_are_read_up_to_the_first_element_that_is_no_string() {
     });
 }
 
-/// BI-41: a pattern of a megabyte does no harm. A process can set a variable of this length for itself, beyond the system's limit.
+/// BI-41: a pattern of a megabyte causes no error. A process can set a variable of this length for itself, although the system's limit is
+/// lower.
 #[test]
 fn bi_41_a_pattern_of_a_megabyte_is_survived() {
     case(|scene| {
@@ -152,11 +153,11 @@ fn bi_41_a_pattern_of_a_megabyte_is_survived() {
     });
 }
 
-/// Memory whose last byte is followed by unreadable memory.
+/// Memory with unreadable memory directly after its last byte.
 struct AtTheEdge(Pages);
 
 impl AtTheEdge {
-    /// Creates two pages, of which only the first can be read.
+    /// Creates two pages. Only the first page can be read.
     fn new() -> Self {
         let pages = Pages::new();
         pages.close_second();
@@ -210,7 +211,7 @@ fn bi_44_a_layer_name_without_an_end_is_read_no_further_than_256_bytes() {
     });
 }
 
-/// BI-53: if a driver reports more extensions in the fill call than the array has space for, the merged list stays within the array.
+/// BI-53: if a driver reports more extensions in the fill call than the array has space for, the merged list does not exceed the array.
 #[test]
 fn bi_53_a_list_that_grows_while_layers_are_merged_stays_in_its_bounds() {
     case(|scene| {
@@ -268,7 +269,7 @@ fn far_away(scene: &Scene) -> PathBuf {
     program
 }
 
-/// Creates a hard link to a file, or a copy if the file systems differ.
+/// Creates a hard link to a file, or a copy if the link would be on another file system.
 fn copy(from: &Path, to: &Path) {
     if fs::hard_link(from, to).is_err() {
         loader_tests::copy_program(from, to, 0o755);

@@ -49,7 +49,7 @@ fn drv_109_a_driver_gets_no_layers() {
     });
 }
 
-/// LAY-230: a message reports each inserted layer, from the lowest one up.
+/// LAY-230: a message reports each inserted layer, beginning with the last layer in the chain.
 #[test]
 fn lay_230_insertions_are_told_from_the_lowest_layer_up() {
     case(|scene| {
@@ -110,7 +110,8 @@ fn lay_230_a_layer_without_a_physical_device_look_up_is_passed_over_for_it() {
     });
 }
 
-/// LAY-231, LAY-223, LAY-220: the loader's structures precede those of the application in the chain of the create info.
+/// LAY-231, LAY-223, LAY-220: the loader's structures precede the application's structures in the chain of the create
+/// info.
 #[test]
 fn lay_231_the_loader_s_nodes_come_in_front_of_the_application_s() {
     case(|scene| {
@@ -132,7 +133,7 @@ fn lay_231_the_loader_s_nodes_come_in_front_of_the_application_s() {
     });
 }
 
-/// LAY-233: layers receive the names of layers and extensions as the application passed them.
+/// LAY-233: layers receive the names of layers and extensions in the same form as the application passed them.
 #[test]
 fn lay_233_names_reach_layers_as_the_application_gave_them() {
     case(|scene| {
@@ -161,7 +162,8 @@ fn lay_233_names_reach_layers_as_the_application_gave_them() {
     });
 }
 
-/// LAY-234, APP-94: the loader looks up `vkCreateInstance` in the first layer with its own instance.
+/// LAY-234, APP-94: the loader looks up `vkCreateInstance` in the first layer, and passes its own instance to the
+/// look-up.
 #[test]
 fn lay_234_the_first_look_up_passes_the_loader_s_instance() {
     case(|scene| {
@@ -355,7 +357,8 @@ fn bi_46_a_layer_s_error_before_it_calls_down_is_returned() {
     });
 }
 
-/// LAY-242, BI-46: if a layer fails after it called down, the instances of the drivers are destroyed.
+/// LAY-242, BI-46: if a layer fails after it called the next function, the loader destroys the instances of the
+/// drivers.
 #[test]
 fn bi_46_a_layer_s_error_after_the_drivers_succeeded_undoes_them() {
     case(|scene| {
@@ -381,7 +384,7 @@ fn bi_46_a_layer_s_error_after_the_drivers_succeeded_undoes_them() {
     });
 }
 
-/// LAY-244: destruction passes through the chain, and the libraries are closed afterwards.
+/// LAY-244: the destruction of an instance passes through the chain, and the libraries are closed afterwards.
 #[test]
 fn lay_244_destruction_goes_down_the_chain_before_libraries_leave() {
     case(|scene| {

@@ -23,7 +23,7 @@ fn lay_242_an_extension_error_of_a_layer_is_named_with_its_policy() {
 #[test]
 fn lay_243_extensions_of_active_layers_may_be_asked_for() {
     case(|scene| {
-        // The loader knows the name of this extension, but the driver does not have it.
+        // The loader knows the name of this extension, but the driver does not have this extension.
         let extension = r#"[{"name": "VK_EXT_validation_features", "spec_version": "1"}]"#;
         place(scene, &[Layer::explicit("a").member("instance_extensions", extension)]);
         let outcome = scene.run(|vk| {
@@ -42,7 +42,8 @@ fn lay_243_extensions_of_active_layers_may_be_asked_for() {
     });
 }
 
-/// LAY-243: an extension that the loader does not know can be enabled only without the extension filter.
+/// LAY-243: the application can enable an extension that the loader does not know only if the extension filter is
+/// disabled.
 #[test]
 fn lay_243_unknown_extensions_of_layers_need_the_filter_off() {
     case(|scene| {
@@ -72,7 +73,7 @@ fn lay_243_unknown_extensions_of_layers_need_the_filter_off() {
     });
 }
 
-/// LAY-240: the look-up below the layers returns NULL for commands of extensions that are not enabled.
+/// LAY-240: at the end of the layer chain, the look-up returns NULL for commands of extensions that are not enabled.
 #[test]
 fn lay_240_commands_of_extensions_that_are_not_enabled_are_not_there() {
     case(|scene| {

@@ -13,7 +13,7 @@ pub(crate) const GARBAGE: &str = if cfg!(target_pointer_width = "64") {
     "0x5151515151515151"
 };
 
-/// Folder in which the normal search finds explicit layers: row 5 of LAY-11.
+/// Folder in which the normal search finds explicit layers. This is row 5 of LAY-11.
 pub(crate) const EXPLICIT: &str = "xdg/data-home/vulkan/explicit_layer.d";
 /// Folder in which the normal search finds implicit layers.
 pub(crate) const IMPLICIT: &str = "xdg/data-home/vulkan/implicit_layer.d";
@@ -32,7 +32,7 @@ pub(crate) struct Layer {
 }
 
 impl Layer {
-    /// Creates an explicit layer in its own base folder. The search finds layers in the order of the list for [`place`].
+    /// Creates an explicit layer in a separate base folder. The search finds layers in the order of the list for [`place`].
     pub(crate) fn explicit(short: &str) -> Self {
         let members = [
             ("name", format!("\"VK_LAYER_{short}\"")),
@@ -53,7 +53,7 @@ impl Layer {
         }
     }
 
-    /// Creates an implicit layer in its own base folder. The disable variable of the layer is `DISABLE_` and the short name.
+    /// Creates an implicit layer in a separate base folder. The disable variable of the layer is `DISABLE_` and the short name.
     pub(crate) fn implicit(short: &str) -> Self {
         Self {
             kind: "implicit",
@@ -62,21 +62,21 @@ impl Layer {
         .member("disable_environment", format!(r#"{{"DISABLE_{short}": "1"}}"#))
     }
 
-    /// Creates an explicit meta-layer of these components.
+    /// Creates an explicit meta-layer with these components.
     pub(crate) fn meta(short: &str, components: &[&str]) -> Self {
         Self::explicit(short)
             .without("library_path")
             .member("component_layers", list(components))
     }
 
-    /// Creates an implicit meta-layer of these components.
+    /// Creates an implicit meta-layer with these components.
     pub(crate) fn implicit_meta(short: &str, components: &[&str]) -> Self {
         Self::implicit(short)
             .without("library_path")
             .member("component_layers", list(components))
     }
 
-    /// Creates the override layer of these components.
+    /// Creates the override layer with these components.
     pub(crate) fn overriding(components: &[&str]) -> Self {
         Self::implicit_meta("override", components).named("VK_LAYER_LUNARG_override")
     }
@@ -130,7 +130,7 @@ impl Layer {
         self
     }
 
-    /// Turns off the mock layer's journal, for long runs.
+    /// Disables the mock layer's journal, for long runs.
     pub(crate) fn without_journal(mut self) -> Self {
         self.lines = self
             .lines
@@ -193,7 +193,7 @@ impl Layer {
 
     /// Writes the library and the configuration, without a manifest.
     pub(crate) fn put_library(&self, scene: &Scene) {
-        // The child may be a copy of the program, which cannot find the mock layer that cargo built.
+        // The child can be a copy of the program, and this copy cannot find the mock layer that cargo built.
         scene.on_disk(|| {
             let mut bytes = std::fs::read(built("mock_layer")).expect("cargo built the mock layer");
             hide(&mut bytes, &self.hidden);
@@ -232,8 +232,8 @@ pub(crate) fn list(texts: &[&str]) -> String {
     json + "]"
 }
 
-/// Adds these layers to the scene, and a driver with one device, which every instance needs. The search finds layers without a chosen
-/// folder in the order of the list.
+/// Adds these layers to the scene, and a driver with one device, because every instance needs a driver. The search finds layers without a
+/// chosen folder in the order of the list.
 pub(crate) fn place(scene: &mut Scene, layers: &[Layer]) {
     scene.usual_driver("driver");
     let bases = layers.iter().filter(|layer| layer.folder.is_none());
@@ -257,7 +257,7 @@ pub(crate) fn scan_once(vk: &Vk) -> u32 {
     count
 }
 
-/// Changes the header of a 64-bit library to that of a 32-bit library, and the reverse.
+/// Changes the header of a 64-bit library to the header of a 32-bit library, and the reverse.
 pub(crate) fn of_32_bits(library: &mut [u8]) {
     if cfg!(windows) {
         // In a Windows library, the machine type follows the signature: x86-64 becomes x86.
@@ -323,7 +323,7 @@ macro_rules! manifests {
 }
 pub(crate) use manifests;
 
-/// Kind of the folder that has the manifest of a test.
+/// Kind of the folder that contains the manifest of a test.
 #[allow(non_camel_case_types, reason = "the names are the words of the rows of `manifests`")]
 #[derive(Clone, Copy)]
 pub(crate) enum Folder {

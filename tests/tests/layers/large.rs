@@ -7,10 +7,10 @@ use loader_tests::{Scene, Vk, call, case, is_peer, processor_time};
 
 use crate::kit::{EXPLICIT, IMPLICIT, Layer, place, put_manifest, scan_once};
 
-/// Upper bound on the bytes of memory that the loader may use for each byte of a file.
+/// Maximum number of bytes of memory that the loader uses for each byte of a file.
 const TIMES: u64 = 20;
 
-/// Limits the run time of children to this number of seconds. A Khronos loader, which needs minutes, then fails early.
+/// Limits the run time of children to this number of seconds. A Khronos loader needs minutes, so it fails early.
 fn limit(scene: &mut Scene, seconds: u64) -> &mut Scene {
     scene.limit(if is_peer() { 30 } else { seconds })
 }
@@ -130,8 +130,7 @@ fn lay_072_time_grows_with_the_number_of_layers() {
     });
 }
 
-/// LAY-130, APP-216: the time grows linearly with the number of implicit layers, each of which has its own variables that the loader reads
-/// and remembers.
+/// LAY-130, APP-216: the time grows linearly with the number of implicit layers, whose variables the loader reads and stores.
 #[test]
 fn app_216_time_grows_with_the_number_of_variables() {
     case(|scene| {

@@ -1,11 +1,11 @@
-//! Tests of opening and closing layer libraries, and of the messages about this (LAY-200 to LAY-206).
+//! Tests of opening and closing layer libraries, and of the messages about these steps (LAY-200 to LAY-206).
 
 use loader_tests::ash::vk;
 use loader_tests::case;
 
 use crate::kit::{Layer, chain, loads, of_32_bits, place, put_text, scan_once, unloads};
 
-/// LAY-157: the upper of two layers with equal names is used if the lower one cannot be loaded.
+/// LAY-157: if two layers have the same name and the loader cannot load the last of them, it uses the other layer.
 #[test]
 fn lay_157_when_the_nearest_of_equal_names_does_not_load_the_other_is_used() {
     case(|scene| {
@@ -89,7 +89,7 @@ fn lay_142_a_set_but_empty_variable_is_told() {
     });
 }
 
-/// LAY-24, LAY-274: a query reads each manifest once, although it also looks for layers that intercept the query.
+/// LAY-24, LAY-274: a query reads each manifest once, although it also searches for layers that intercept the query.
 #[test]
 fn lay_24_one_query_reads_a_manifest_once() {
     case(|scene| {
@@ -102,7 +102,7 @@ fn lay_24_one_query_reads_a_manifest_once() {
     });
 }
 
-/// LAY-85, LAY-211: a renamed negotiation function is used only from manifest version 1.1.0.
+/// LAY-85, LAY-211: the loader uses a renamed negotiation function only from manifest version 1.1.0.
 #[test]
 fn lay_85_a_renamed_negotiation_of_an_older_version_is_not_read() {
     case(|scene| {
@@ -182,7 +182,8 @@ fn lay_204_a_library_of_the_other_class_is_left_out_when_no_application_names_it
     });
 }
 
-/// LAY-206: the log names the path that the system opened, if a file has two names and is already open under the other.
+/// LAY-206: if a file has two names and is already open under the other name, the log contains the path that the system
+/// opened.
 #[test]
 fn lay_206_the_path_that_the_system_loaded_is_told_and_shown() {
     case(|scene| {
@@ -219,7 +220,7 @@ fn lay_206_the_path_that_the_system_loaded_is_told_and_shown() {
     });
 }
 
-/// LAY-201: the libraries of layers stay loaded until the instance is destroyed.
+/// LAY-201: the libraries of layers remain loaded until the instance is destroyed.
 #[test]
 fn lay_201_libraries_stay_until_the_instance_goes() {
     case(|scene| {
@@ -235,7 +236,7 @@ fn lay_201_libraries_stay_until_the_instance_goes() {
     });
 }
 
-/// LAY-201: libraries are closed in the order in which their layers were found, and not in the order of the chain.
+/// LAY-201: the loader closes libraries in the order in which it found their layers, and not in the order of the chain.
 #[test]
 fn lay_201_libraries_leave_in_the_order_of_discovery() {
     case(|scene| {

@@ -102,7 +102,7 @@ fn app_254_variables_of_a_manifest_make_no_implicit_layer() {
     });
 }
 
-/// APP-254: the enable variable of an implicit entry counts if the entry is `auto`.
+/// APP-254: the enable variable of an implicit entry has an effect if the entry is `auto`.
 #[test]
 fn app_254_the_enable_variable_counts() {
     case(|scene| {
@@ -116,7 +116,7 @@ fn app_254_the_enable_variable_counts() {
     });
 }
 
-/// APP-255: a listed meta-layer brings its components, which precede the meta-layer.
+/// APP-255: a listed meta-layer adds its components, which precede the meta-layer.
 #[test]
 fn app_255_a_listed_meta_layer_brings_its_components() {
     case(|scene| {
@@ -135,7 +135,7 @@ fn app_255_a_listed_meta_layer_brings_its_components() {
     });
 }
 
-/// APP-256: only implicit entries that are not off, and that their own variables do not disable, add their extensions to the global list.
+/// APP-256: an implicit entry adds its extensions to the global list only if the entry is not off and its own variables do not disable it.
 #[test]
 fn app_256_extensions_of_listed_layers_follow_their_own_rules() {
     case(|scene| {
@@ -173,7 +173,7 @@ fn app_256_extensions_of_listed_layers_follow_their_own_rules() {
     });
 }
 
-/// APP-251: only the first of several markers for unlisted layers counts.
+/// APP-251: if there are several markers for unlisted layers, the loader uses only the first marker.
 #[test]
 fn app_251_the_first_place_for_other_layers_counts() {
     case(|scene| {
@@ -221,7 +221,7 @@ fn app_068_a_layer_that_is_off_has_no_extensions() {
     });
 }
 
-/// LAY-130, LAY-152: an override layer that the file disables stays in the list, but enables no layer.
+/// LAY-130, LAY-152: an override layer that the file disables remains in the list, but enables no layer.
 #[test]
 fn lay_152_an_override_layer_that_is_off_turns_nothing_on() {
     case(|scene| {

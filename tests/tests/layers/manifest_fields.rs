@@ -18,17 +18,17 @@ const OTHER_ARCH: &str = if cfg!(target_pointer_width = "64") {
     "\"64\""
 };
 
-/// Returns the usual explicit layer with one member changed.
+/// Returns the usual explicit layer with a changed member.
 fn with(key: &str, json: &str) -> String {
     Layer::explicit("m").member(key, json).text()
 }
 
-/// Returns the usual explicit layer without one member.
+/// Returns the usual explicit layer with a missing member.
 fn without(key: &str) -> String {
     Layer::explicit("m").without(key).text()
 }
 
-/// Returns the usual implicit layer with one member changed.
+/// Returns the usual implicit layer with a changed member.
 fn implicit_with(key: &str, json: &str) -> String {
     Layer::implicit("m").member(key, json).text()
 }
@@ -84,7 +84,7 @@ manifests! {
         "WARNING | LAYER" "Device layers are deprecated. Skipping layer VK_LAYER_m";
     /// LAY-94: the type `INSTANCE` has the same meaning as `GLOBAL`.
     lay_94_instance_is_the_same_as_global: explicit with("type", "\"INSTANCE\"") => ["VK_LAYER_m"];
-    /// LAY-94: a layer with an unknown type is skipped without a warning.
+    /// LAY-94: the loader skips a layer with an unknown type, and logs no warning.
     lay_94_an_unknown_type_is_skipped_silently: explicit with("type", "\"global\"") => [], not "WARNING";
     /// LAY-96, BI-20: a layer whose API version has a variant is skipped.
     lay_96_a_variant_skips_the_layer: explicit with("api_version", "\"1.1.3.0\"") => [],
@@ -146,7 +146,7 @@ manifests! {
     /// LAY-107: the value of the disable variable in the manifest has no meaning.
     lay_107_the_content_of_the_disable_member_is_not_used: implicit implicit_with("disable_environment", "{\"X\": \"\"}")
         => ["VK_LAYER_m"];
-    /// LAY-109: pre-instance functions count only from manifest version 1.1.2.
+    /// LAY-109: the loader uses pre-instance functions only from manifest version 1.1.2.
     lay_109_pre_instance_functions_of_an_older_version_are_ignored:
         implicit Layer::implicit("m").format("1.1.1").member("pre_instance_functions", "{}").text() => ["VK_LAYER_m"],
         "ERROR" "pre_instance_functions";
@@ -162,7 +162,7 @@ manifests! {
         => ["VK_LAYER_m"];
 }
 
-/// LAY-95, LAY-320, BI-20, BI-21: each part of a version is read by itself.
+/// LAY-95, LAY-320, BI-20, BI-21: the loader parses each part of a version separately.
 #[test]
 fn lay_95_versions_are_read_part_by_part() {
     let rows = [
@@ -213,7 +213,7 @@ manifests! {
     /// LAY-95, LAY-96, BI-20: the loader treats a large major version as a version with a variant.
     lay_96_a_large_major_version_has_a_variant: explicit with("api_version", "\"200.1.1\"") => [], "INFO | LAYER"
         "Layer \"VK_LAYER_m\" has an 'api_version' field which contains a non-zero variant value of 1.  Skipping Layer.";
-    /// LAY-95, LAY-96, BI-20: the major version is read modulo 65536, and may have a variant.
+    /// LAY-95, LAY-96, BI-20: the loader reads the major version modulo 65536. The result can have a variant.
     lay_96_a_version_beyond_all_bits_has_a_variant: explicit with("api_version", "\"18446744073709551617.1.1\"") => [],
         "INFO | LAYER"
         "Layer \"VK_LAYER_m\" has an 'api_version' field which contains a non-zero variant value of 7.  Skipping Layer.";
@@ -343,7 +343,7 @@ fn lay_108_an_enable_variable_that_is_no_string_is_ignored() {
     });
 }
 
-/// LAY-107, LAY-108: only the first member of an environment object counts.
+/// LAY-107, LAY-108: the loader uses only the first member of an environment object.
 #[test]
 fn lay_107_only_the_first_member_of_an_environment_object_counts() {
     case(|scene| {
@@ -385,7 +385,7 @@ fn bi_7_bytes_that_are_no_utf_8_are_kept() {
     });
 }
 
-/// LAY-91, BI-17: a layer is skipped if a required field is missing or has a wrong type. The layers after it are not affected.
+/// LAY-91, BI-17: the loader skips a layer if a required field is missing or has a wrong type. The next layers are not affected.
 #[test]
 fn bi_17_required_fields_of_every_wrong_type_skip_their_layer_alone() {
     const FIELDS: [&str; 6] = [
@@ -415,7 +415,7 @@ fn bi_17_required_fields_of_every_wrong_type_skip_their_layer_alone() {
     });
 }
 
-/// LAY-90: only the first of several faults is logged.
+/// LAY-90: if a layer has several faults, the loader logs only the first fault.
 #[test]
 fn lay_90_fields_are_checked_in_their_order() {
     const ORDER: [&str; 5] = ["name", "type", "api_version", "implementation_version", "description"];
@@ -454,7 +454,7 @@ fn lay_90_fields_are_checked_in_their_order() {
     });
 }
 
-/// LAY-106: device extensions of other platforms stay in the list.
+/// LAY-106: device extensions of other platforms remain in the list.
 #[test]
 fn lay_106_device_extensions_of_other_platforms_stay() {
     case(|scene| {

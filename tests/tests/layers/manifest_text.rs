@@ -9,7 +9,7 @@ fn named(name: &str) -> String {
     Layer::explicit("m").named(name).object()
 }
 
-/// Returns a manifest of the usual layer with another text before the closing brace.
+/// Returns a manifest of the usual layer with a text before the closing brace.
 fn followed_by(text: &str) -> String {
     let whole = Layer::explicit("m").text();
     format!("{},{text}}}", whole.strip_suffix('}').unwrap_or(&whole))
@@ -21,19 +21,19 @@ fn with(text: &str) -> String {
 }
 
 manifests! {
-    /// LAY-70: a manifest may begin with a byte order mark.
+    /// LAY-70: a manifest can begin with a byte order mark.
     lay_70_a_byte_order_mark_is_skipped: explicit format!("\u{feff}{}", Layer::explicit("m").text()) => ["VK_LAYER_m"];
     /// LAY-71: the loader treats each control byte as white space.
     lay_71_any_control_byte_is_white_space:
         explicit Layer::explicit("m").text().replace(": ", ":\x01\x0b\x0c\r\n\t ") => ["VK_LAYER_m"];
-    /// LAY-71: strings may contain control bytes.
+    /// LAY-71: strings can contain control bytes.
     lay_71_control_bytes_inside_strings_are_accepted:
         explicit Layer::explicit("m").member("description", "\"one\ntwo\x01\"").text() => ["VK_LAYER_m"];
-    /// LAY-71: escape sequences are decoded.
+    /// LAY-71: the parser decodes escape sequences.
     lay_71_escapes_are_decoded:
         explicit Layer::explicit("m").named(r#"VK_LAYER_\u0061\u00e4\ud83d\ude00\/\\\""#).text()
         => ["VK_LAYER_a\u{e4}\u{1f600}/\\\""];
-    /// LAY-71, BI-6: half of a surrogate pair is invalid.
+    /// LAY-71, BI-6: a surrogate without its other half is invalid.
     lay_71_a_lone_surrogate_is_invalid: explicit with(r#""\ud83d""#) => [],
         "ERROR" "loader_get_json: Invalid JSON file @FILE@.";
     /// LAY-71, BI-6: a surrogate pair with a wrong second half is invalid.
@@ -51,9 +51,9 @@ manifests! {
     /// LAY-71, BI-2: comments are invalid.
     lay_71_comments_are_invalid: explicit format!("// text\n{}", Layer::explicit("m").text()) => [],
         "ERROR" "loader_get_json: Invalid JSON file @FILE@.";
-    /// LAY-71: numbers may have leading zeros.
+    /// LAY-71: numbers can have leading zeros.
     lay_71_numbers_may_have_leading_zeros: explicit with("[012, 00, -007.5]") => ["VK_LAYER_m"];
-    /// LAY-71: numbers may lack the digits on one side of the point.
+    /// LAY-71: numbers can lack the digits on one side of the point.
     lay_71_numbers_may_lack_digits_beside_the_point: explicit with("[1., -.5, 0.e1]") => ["VK_LAYER_m"];
     /// LAY-71, BI-2: a number cannot begin with a point.
     lay_71_a_number_does_not_begin_with_a_point: explicit with(".5") => [],
@@ -64,7 +64,7 @@ manifests! {
     /// LAY-71, BI-2: a trailing comma is invalid.
     lay_71_a_trailing_comma_is_invalid: explicit followed_by("") => [],
         "ERROR" "loader_get_json: Invalid JSON file @FILE@.";
-    /// LAY-71, LAY-75, BI-2: the log has the line and column of a missing comma.
+    /// LAY-71, LAY-75, BI-2: the log contains the line and column of a missing comma.
     lay_75_the_place_of_a_missing_comma_is_told: explicit "{\n\"file_format_version\": \"1.2.0\"\n  \"layers\": []\n}" => [],
         "ERROR" "loader_get_json: Invalid JSON file @FILE@.",
         "ERROR" "loader_get_json: @FILE@ is valid JSON up to line 3, column 3";
@@ -89,7 +89,7 @@ manifests! {
     /// LAY-72, BI-5: nesting up to 1000 levels is valid.
     lay_72_nesting_of_a_thousand_levels_is_accepted: explicit with(&format!("{}{}", "[".repeat(990), "]".repeat(990)))
         => ["VK_LAYER_m"];
-    /// LAY-72, BI-5: deeper nesting than 1000 levels is invalid.
+    /// LAY-72, BI-5: nesting deeper than 1000 levels is invalid.
     lay_72_nesting_beyond_a_thousand_levels_is_invalid: explicit with(&"[".repeat(200_000)) => [],
         "ERROR" "loader_get_json: Invalid JSON file @FILE@.";
     /// LAY-72, BI-5: huge arrays and strings are valid.
@@ -98,11 +98,11 @@ manifests! {
     /// LAY-72: a file of 16 MiB is accepted.
     lay_72_a_file_of_sixteen_megabytes_is_accepted: explicit with(&format!("\"{}\"", "x".repeat((16 << 20) - 1000)))
         => ["VK_LAYER_m"];
-    /// LAY-73: member names match in any case.
+    /// LAY-73: the parser ignores the case of member names.
     lay_73_member_names_match_in_any_case:
         explicit Layer::explicit("m").text().replace("\"layer\"", "\"LAYER\"").replace("\"name\"", "\"Name\"")
         => ["VK_LAYER_m"];
-    /// LAY-73: the first of equal members counts.
+    /// LAY-73: if several members have the same name, the parser uses the first of them.
     lay_73_the_first_of_equal_members_counts:
         explicit Layer::explicit("m").text().replace("\"type\"", "\"NAME\": \"VK_LAYER_late\", \"type\"")
         => ["VK_LAYER_m"];
@@ -123,7 +123,7 @@ manifests! {
     /// BI-12: the loader treats missing parts of a version as zero.
     bi_12_missing_parts_of_a_version_are_zero: explicit Layer::explicit("m").format("1.1").text() => ["VK_LAYER_m"],
         "INFO" "Found manifest file @FILE@ (file version 1.1)";
-    /// BI-12: letters in a version do no harm.
+    /// BI-12: letters in a version cause no error.
     bi_12_letters_in_a_version_are_survived: explicit Layer::explicit("m").format("a.b.c").text() => ["VK_LAYER_m"];
     /// LAY-81: the log names each accepted manifest.
     lay_81_an_accepted_file_is_told: explicit Layer::explicit("m").format("1.1.2").text() => ["VK_LAYER_m"],
@@ -145,7 +145,7 @@ manifests! {
     lay_82_layers_beats_layer:
         explicit format!("{{\"file_format_version\": \"1.0.1\", \"layer\": {}, \"layers\": [{}, {}]}}",
             named("VK_LAYER_c"), named("VK_LAYER_b"), named("VK_LAYER_a")) => ["VK_LAYER_b", "VK_LAYER_a"];
-    /// LAY-82: `layers` in version 1.0.0 causes a warning, and is read.
+    /// LAY-82: `layers` in version 1.0.0 causes a warning, and the loader reads the member.
     lay_82_layers_in_version_1_0_0_is_warned_of_and_read:
         explicit format!("{{\"file_format_version\": \"1.0.0\", \"layers\": [{}]}}", named("VK_LAYER_b")) => ["VK_LAYER_b"],
         "WARNING | LAYER" "@FILE@";
@@ -165,7 +165,7 @@ manifests! {
     bi_13_layers_that_is_a_number_holds_nothing:
         explicit format!("{{\"file_format_version\": \"1.0.1\", \"layers\": 7, \"layer\": {}}}", named("VK_LAYER_b"))
         => [];
-    /// LAY-83: a manifest of version 1.0.0 may repeat `layer`.
+    /// LAY-83: a manifest of version 1.0.0 can repeat `layer`.
     lay_83_version_1_0_0_may_repeat_layer:
         explicit format!("{{\"file_format_version\": \"1.0.0\", \"layer\": {}, \"layer\": {}}}",
             named("VK_LAYER_b"), named("VK_LAYER_a")) => ["VK_LAYER_b", "VK_LAYER_a"];

@@ -6,7 +6,7 @@ use loader_tests::{call, case};
 
 use crate::kit::{Layer, chain, list, place};
 
-/// Returns the names that the deprecated device query lists: the active layers, with meta-layers.
+/// Returns the names that the deprecated device query lists: the active layers, including meta-layers.
 pub(crate) fn active(instance: &Instance<'_>) -> Vec<String> {
     let device = instance.first();
     let query = |count: &mut u32, out| call!(instance, PFN_vkEnumerateDeviceLayerProperties(device, count, out));
@@ -98,7 +98,7 @@ fn lay_165_an_active_component_is_not_added_again() {
     });
 }
 
-/// LAY-162: a meta-layer may contain meta-layers.
+/// LAY-162: a meta-layer can contain meta-layers.
 #[test]
 fn lay_162_nested_meta_layers_are_accepted() {
     case(|scene| {
@@ -127,7 +127,7 @@ fn lay_162_nested_meta_layers_are_accepted() {
     });
 }
 
-/// LAY-163: two components of a meta-layer may contain the same layer.
+/// LAY-163: two components of a meta-layer can contain the same layer.
 #[test]
 fn lay_163_one_component_may_be_reached_by_two_ways() {
     case(|scene| {
@@ -151,7 +151,7 @@ fn lay_163_one_component_may_be_reached_by_two_ways() {
     });
 }
 
-/// LAY-161, LAY-162, BI-34: defines tests of manifests of which only the meta-layer is removed.
+/// LAY-161, LAY-162, BI-34: defines tests with manifests from which the loader removes only the meta-layer.
 macro_rules! refused {
     ($($(#[$doc:meta])* $name:ident: [$($layer:expr),*] keeps [$($kept:literal),*] logs $level:literal $text:expr;)*) => {$(
         $(#[$doc])*
@@ -175,7 +175,7 @@ refused! {
         [Layer::explicit("a"), Layer::meta("m", &["VK_LAYER_a", "VK_LAYER_none"])] keeps ["VK_LAYER_a"]
         logs "WARNING" "verify_meta_layer_component_layers: Meta-layer VK_LAYER_m can't find component layer VK_LAYER_none \
                         at index 1.  Skipping this layer.";
-    /// LAY-162: the log says that a meta-layer is removed.
+    /// LAY-162: the log reports the removal of a meta-layer.
     lay_162_the_removal_is_told:
         [Layer::meta("m", &["VK_LAYER_none"])] keeps []
         logs "DEBUG" "Removing meta-layer VK_LAYER_m from instance layer list since it appears invalid.";
@@ -228,7 +228,7 @@ fn lay_161_a_cycle_of_meta_layers_is_removed() {
     });
 }
 
-/// LAY-33: meta-layer validation uses the first layer of a name.
+/// LAY-33: if several layers have the same name, the validation of meta-layers uses the first of them.
 #[test]
 fn lay_33_validation_sees_the_first_of_equal_names() {
     case(|scene| {
@@ -313,7 +313,7 @@ fn lay_166_a_component_that_disable_removed_keeps_its_meta_layer_out() {
     });
 }
 
-/// LAY-166, LAY-167: the variables of an implicit component count too.
+/// LAY-166, LAY-167: the variables of an implicit component have an effect too.
 #[test]
 fn lay_167_an_implicit_component_obeys_its_variables() {
     case(|scene| {

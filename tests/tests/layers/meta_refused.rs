@@ -58,7 +58,7 @@ fn lay_164_a_removed_component_adds_no_extensions() {
     });
 }
 
-/// LAY-161, LAY-162: a meta-layer that lists its own name contains itself, even if another layer of that name was found first.
+/// LAY-161, LAY-162: a meta-layer that lists its own name contains itself, even if the loader found another layer of this name first.
 #[test]
 fn lay_161_a_component_of_the_same_name_is_the_meta_layer_itself() {
     case(|scene| {

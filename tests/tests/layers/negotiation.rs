@@ -5,7 +5,7 @@ use loader_tests::{Outcome, Scene, case};
 
 use crate::kit::{Layer, chain, device_chain, loads, of_32_bits, place, put_manifest, unloads};
 
-/// Creates an instance with these layers and a device, and returns the outcome.
+/// Creates an instance with these layers, and a device. Returns the outcome.
 fn with_device(scene: &mut Scene, names: &'static [&'static str]) -> Outcome {
     let outcome = scene.run(|vk| {
         let spec = names.iter().fold(vk.spec(), |spec, name| spec.layer(name));
@@ -16,7 +16,7 @@ fn with_device(scene: &mut Scene, names: &'static [&'static str]) -> Outcome {
     outcome
 }
 
-/// LAY-200, LAY-201: libraries are loaded from the lowest layer up, and closed with the instance.
+/// LAY-200, LAY-201: the loader loads libraries beginning with the last layer in the chain, and closes them with the instance.
 #[test]
 fn lay_200_libraries_load_from_the_driver_s_side_and_leave_with_the_instance() {
     case(|scene| {
@@ -63,7 +63,7 @@ fn lay_204_a_missing_library_fails_the_call_of_an_application_that_names_it() {
     });
 }
 
-/// LAY-204: if the application does not name the layer, its missing library is only logged.
+/// LAY-204: if the application does not name the layer, the loader only logs the missing library.
 #[test]
 fn lay_204_a_missing_library_is_an_information_otherwise() {
     case(|scene| {
@@ -127,7 +127,7 @@ fn bi_25_a_text_file_as_library_is_a_missing_library() {
             scene,
             layer,
             "ERROR | LAYER",
-            // Windows reports a text file like a library for another word size.
+            // Windows returns the same error for a text file and for a library of another word size.
             if cfg!(windows) {
                 "Requested layer \"VK_LAYER_a\" was wrong bit-type!"
             } else {
@@ -137,7 +137,7 @@ fn bi_25_a_text_file_as_library_is_a_missing_library() {
     });
 }
 
-/// LAY-202, LAY-204, BI-25: a library for another word size is logged at level INFO.
+/// LAY-202, LAY-204, BI-25: the loader logs a library for another word size at level INFO.
 #[test]
 fn lay_202_a_library_of_the_other_class_is_told_as_information() {
     case(|scene| {
@@ -171,7 +171,7 @@ fn lay_202_a_library_of_the_other_class_is_told_as_information() {
     });
 }
 
-/// LAY-204, BI-27: a library without a known function is refused.
+/// LAY-204, BI-27: the loader refuses a library without a known function.
 #[test]
 fn bi_27_a_library_without_a_known_symbol_is_refused() {
     case(|scene| {
@@ -218,7 +218,7 @@ fn lay_211_a_renamed_negotiation_is_called() {
     });
 }
 
-/// LAY-216, LAY-102: each layer of a library has its own negotiation.
+/// LAY-216, LAY-102: each layer of a library has a separate negotiation.
 #[test]
 fn lay_216_each_layer_of_a_library_is_negotiated_by_itself() {
     case(|scene| {
@@ -246,8 +246,8 @@ fn lay_216_each_layer_of_a_library_is_negotiated_by_itself() {
     });
 }
 
-/// Defines tests of the negotiation. A row has the mock layer's answer, and the layer whose functions the loader uses. The pointers in the
-/// structure belong to layer 1 of the library, so the journal distinguishes them from the exported functions.
+/// Defines tests of the negotiation. A row contains the mock layer's answer, and the layer whose functions the loader uses. The pointers in
+/// the structure belong to layer 1 of the library, so the journal distinguishes them from the exported functions.
 macro_rules! negotiations {
     ($($(#[$doc:meta])* $name:ident: $($key:literal = $value:expr),* => $used:literal;)*) => {$(
         $(#[$doc])*
@@ -322,7 +322,7 @@ fn lay_213_without_negotiation_the_exports_are_used() {
     });
 }
 
-/// LAY-213, LAY-103: without a negotiation function, the loader uses look-ups by the names in the manifest.
+/// LAY-213, LAY-103: without a negotiation function, the loader uses the look-up functions that the manifest names.
 #[test]
 fn lay_213_renamed_look_ups_are_used_without_negotiation() {
     case(|scene| {
@@ -415,7 +415,7 @@ fn lay_217_introspection_exports_are_never_called() {
     });
 }
 
-/// LAY-206: a link to the library is not logged as another path.
+/// LAY-206: if the path is a link to the library, the log does not report a different path.
 #[test]
 fn lay_206_another_real_path_is_told() {
     case(|scene| {
@@ -427,7 +427,7 @@ fn lay_206_another_real_path_is_told() {
             scene.path("libraries/liblayer_a.so"),
             scene.folder("links").join("a.so"),
         );
-        // A link whose target has another name is not a difference, because both paths are resolved.
+        // A link whose target has another name is not a difference, because the loader resolves both paths.
         scene.on_disk(|| loader_tests::symlink(target, link).expect("links can be made"));
         with_device(scene, &["VK_LAYER_a"]).not_logged("was found to differ from OS loaded path");
     });

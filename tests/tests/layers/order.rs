@@ -12,13 +12,13 @@ fn implicit(names: &[&str]) -> Vec<Layer> {
     names.iter().map(|name| Layer::implicit(name)).collect()
 }
 
-/// Returns the layers of the chain, without the common prefix of their names.
+/// Returns the names of the layers in the chain without their common prefix.
 fn short(outcome: &Outcome) -> String {
     let names = chain(outcome).into_iter();
     names.map(|name| name.trim_start_matches("VK_LAYER_")).collect()
 }
 
-/// Creates an instance without requesting layers.
+/// Creates an instance. The application requests no layers.
 fn run(scene: &mut Scene) -> Outcome {
     let outcome = scene.run(|vk| drop(vk.instance()));
     outcome.ok();
@@ -34,7 +34,7 @@ fn settings(scene: &Scene, members: &str) {
     );
 }
 
-/// LAY-330, LAY-331, LAY-337: the variable changes the order of active layers, and activates none.
+/// LAY-330, LAY-331, LAY-337: the variable changes the order of active layers, and activates no layer.
 #[test]
 fn lay_330_the_variable_orders_layers_and_enables_none() {
     case(|scene| {
@@ -107,7 +107,7 @@ fn lay_332_the_settings_file_orders_layers() {
     });
 }
 
-/// LAY-332, LAY-334: layers in the settings file keep the file's order, except if the user declares another order.
+/// LAY-332, LAY-334: layers in the settings file have the file's order, unless the user declares another order.
 #[test]
 fn lay_334_the_list_of_a_settings_file_is_stronger_than_manifests() {
     case(|scene| {
@@ -160,7 +160,7 @@ fn lay_333_manifests_order_layers_and_users_have_the_last_word() {
     });
 }
 
-/// LAY-334: the layers that the application enables keep their order.
+/// LAY-334: the order of the layers that the application enables does not change.
 #[test]
 fn lay_334_layers_of_the_application_keep_their_order() {
     case(|scene| {
@@ -288,7 +288,7 @@ fn lay_338_functions_before_instances_are_called_in_the_same_order() {
     });
 }
 
-/// LAY-338: declarations order the components, and a meta-layer keeps its place in the list.
+/// LAY-338: declarations order the components, and the place of a meta-layer in the list does not change.
 #[test]
 fn lay_338_components_follow_and_meta_layers_keep_their_places_in_the_list() {
     case(|scene| {

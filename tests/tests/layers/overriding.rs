@@ -10,7 +10,7 @@ use crate::meta::active;
 /// Name of the override layer.
 pub(crate) const OVERRIDE: &str = "VK_LAYER_LUNARG_override";
 
-/// Returns the path of the running program, which an application key must have.
+/// Returns the path of the running program. An application key must be equal to this path.
 pub(crate) fn program() -> String {
     let path: PathBuf = std::env::current_exe().expect("a process knows its program");
     path.canonicalize()
@@ -26,7 +26,7 @@ fn with_path(scene: &Scene, components: &[&str], folder: &str) -> Layer {
     Layer::overriding(components).member("override_paths", list(&[&scene.text_path(folder)]))
 }
 
-/// LAY-4, LAY-173, LAY-178, LAY-146: the components of the override layer come at the place where the override layer was found.
+/// LAY-4, LAY-173, LAY-178, LAY-146: the components of the override layer are at the place of the override layer in the list.
 #[test]
 fn lay_146_the_override_layer_stands_where_it_was_found() {
     case(|scene| {
@@ -137,7 +137,7 @@ fn lay_172_a_matching_application_key_wins_over_the_global_one() {
     });
 }
 
-/// LAY-172: if no application key matches, the global override layer is used.
+/// LAY-172: if no application key matches, the loader uses the global override layer.
 #[test]
 fn lay_172_keys_of_other_programs_leave_the_global_one() {
     case(|scene| {
@@ -164,7 +164,7 @@ fn lay_172_keys_of_other_programs_leave_the_global_one() {
     });
 }
 
-/// LAY-172, BI-37: the first of several global override layers is used.
+/// LAY-172, BI-37: if there are several global override layers, the loader uses the first of them.
 #[test]
 fn bi_37_the_first_global_override_layer_is_used() {
     case(|scene| {
@@ -235,7 +235,7 @@ fn lay_175_override_paths_replace_the_explicit_search() {
     });
 }
 
-/// LAY-175: an override path may name a manifest.
+/// LAY-175: an override path can name a manifest.
 #[test]
 fn lay_175_an_override_path_may_be_a_manifest() {
     case(|scene| {
@@ -371,7 +371,7 @@ fn lay_180_an_expiry_date_is_ignored() {
     });
 }
 
-/// LAY-182: an override layer may have a blacklist and an empty list of components.
+/// LAY-182: an override layer can have a blacklist and an empty list of components.
 #[test]
 fn lay_182_a_blacklist_alone_is_valid_with_an_empty_list_of_components() {
     case(|scene| {
@@ -421,7 +421,7 @@ fn lay_175_the_implicit_search_stays() {
     });
 }
 
-/// LAY-85: override paths in a manifest of an older version cause a warning, and are used.
+/// LAY-85: override paths in a manifest of an older version cause a warning, and the loader uses them.
 #[test]
 fn lay_85_override_paths_of_an_older_version_are_warned_of_and_used() {
     case(|scene| {
@@ -437,7 +437,7 @@ fn lay_85_override_paths_of_an_older_version_are_warned_of_and_used() {
     });
 }
 
-/// LAY-174: the enable and disable variables of the override layer count. A component that is too old removes the override layer.
+/// LAY-174: the enable and disable variables of the override layer have an effect. A component that is too old removes the override layer.
 #[test]
 fn lay_174_the_override_layer_obeys_its_variables_and_its_components() {
     case(|scene| {

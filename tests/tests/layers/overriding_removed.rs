@@ -1,4 +1,4 @@
-//! Tests of override layers that are chosen and then removed, of further override layers, and of explicit layers with the same name
+//! Tests of override layers that are chosen and then removed, of additional override layers, and of explicit layers with the same name
 //! (LAY-170 to LAY-182).
 
 use loader_tests::{case, json_path};
@@ -77,7 +77,7 @@ fn lay_172_behind_a_removed_override_layer_no_other_is_used() {
     });
 }
 
-/// LAY-170, LAY-172: a refused manifest is never chosen as the override layer.
+/// LAY-170, LAY-172: the loader never chooses a refused manifest as the override layer.
 #[test]
 fn lay_172_behind_a_refused_manifest_the_next_override_layer_is_used() {
     case(|scene| {
@@ -101,7 +101,7 @@ fn lay_172_behind_a_refused_manifest_the_next_override_layer_is_used() {
     });
 }
 
-/// LAY-130, LAY-179: a disabled override layer stays in the list, and its components obey their own variables.
+/// LAY-130, LAY-179: a disabled override layer remains in the list, and the components depend only on their own variables.
 #[test]
 fn lay_179_an_override_layer_that_is_off_turns_nothing_on() {
     case(|scene| {

@@ -4,7 +4,7 @@ use loader_tests::case;
 
 use crate::kit::{Layer, chain, place};
 
-/// LAY-60, LAY-64: `VK_LAYER_PATH` replaces the search for explicit layers only.
+/// LAY-60, LAY-64: `VK_LAYER_PATH` replaces only the search for explicit layers.
 #[test]
 fn lay_60_layer_path_replaces_the_search_of_explicit_layers_only() {
     case(|scene| {
@@ -37,7 +37,7 @@ fn lay_61_an_empty_layer_path_leaves_no_explicit_layer() {
     });
 }
 
-/// LAY-64: folders of `VK_ADD_LAYER_PATH` are searched first.
+/// LAY-64: the loader searches the folders of `VK_ADD_LAYER_PATH` first.
 #[test]
 fn lay_64_add_layer_path_comes_before_the_normal_search() {
     case(|scene| {
@@ -98,7 +98,7 @@ fn lay_61_an_empty_implicit_layer_path_leaves_no_implicit_layer() {
     });
 }
 
-/// LAY-60: folders of `VK_ADD_IMPLICIT_LAYER_PATH` are searched first.
+/// LAY-60: the loader searches the folders of `VK_ADD_IMPLICIT_LAYER_PATH` first.
 #[test]
 fn lay_60_add_implicit_layer_path_comes_before_the_normal_search() {
     case(|scene| {
@@ -129,7 +129,7 @@ fn lay_60_add_implicit_layer_path_is_ignored_beside_implicit_layer_path() {
     });
 }
 
-/// BI-40, LAY-14: path variables that consist of separators or name missing folders find no layer.
+/// BI-40, LAY-14: path variables that consist of separators or name missing folders lead to no layer.
 #[test]
 fn bi_40_paths_of_separators_alone_and_missing_ones_hold_nothing() {
     case(|scene| {
@@ -142,7 +142,7 @@ fn bi_40_paths_of_separators_alone_and_missing_ones_hold_nothing() {
     });
 }
 
-/// BI-40: very long and malformed layer paths do no harm.
+/// BI-40: very long and malformed layer paths cause no error.
 #[test]
 fn bi_40_layer_paths_of_any_size_and_form_are_survived() {
     case(|scene| {

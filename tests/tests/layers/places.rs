@@ -4,7 +4,7 @@ use loader_tests::{Outcome, case};
 
 use crate::kit::{Layer, chain, place};
 
-/// Returns the logged folders of one kind of layer, in their order.
+/// Returns the logged folders for a kind of layer, in their order.
 fn told<'o>(outcome: &'o Outcome, kind: &str) -> Vec<&'o str> {
     let lines = outcome.log("LAYER");
     let head = format!("Searching for {kind} layer manifest files");
@@ -56,7 +56,7 @@ fn lay_11_empty_lists_fall_back() {
     });
 }
 
-/// LAY-20: a manifest may have any path that the system can open.
+/// LAY-20: a manifest can have every path that the system can open.
 #[test]
 fn lay_20_a_manifest_may_have_any_path_that_the_system_takes() {
     case(|scene| {

@@ -73,7 +73,7 @@ fn lay_271_the_nodes_carry_type_version_and_size() {
     });
 }
 
-/// LAY-273: the pre-instance function of the layer found last is called first.
+/// LAY-273: the loader first calls the pre-instance function of the layer that it found last.
 #[test]
 fn lay_273_the_last_layer_found_is_called_first() {
     case(|scene| {
@@ -95,7 +95,7 @@ fn lay_273_the_last_layer_found_is_called_first() {
     });
 }
 
-/// LAY-270, APP-60: only active implicit layers with a pre-instance function are called.
+/// LAY-270, APP-60: the loader calls pre-instance functions only of active implicit layers.
 #[test]
 fn lay_270_only_active_implicit_layers_with_the_function_count() {
     case(|scene| {
@@ -290,7 +290,7 @@ fn lay_272_a_layer_s_error_is_returned() {
     });
 }
 
-/// BI-52: a layer may return another count at the second call.
+/// BI-52: a layer can return another count at the second call.
 #[test]
 fn bi_52_counts_that_change_between_calls_are_returned_as_they_are() {
     case(|scene| {
@@ -316,7 +316,8 @@ fn bi_52_counts_that_change_between_calls_are_returned_as_they_are() {
     });
 }
 
-/// LAY-270: implicit components of an active meta-layer are called if they are active themselves.
+/// LAY-270: the loader calls the pre-instance functions of implicit components of an active meta-layer if these
+/// components are active themselves.
 #[test]
 fn lay_270_components_of_an_active_implicit_meta_layer_qualify_by_themselves() {
     case(|scene| {

@@ -1,4 +1,5 @@
-//! Tests of layers that call the loader from within its calls, on one thread and on several. `tests/README.md` describes the long runs.
+//! Tests of layers that call the loader during the loader's calls, on one thread and on several threads. `tests/README.md` describes the
+//! long runs.
 
 use std::thread;
 
@@ -7,13 +8,13 @@ use loader_tests::case;
 use crate::kit::{Layer, chain, place};
 
 /// Returns the number of rounds of each thread, and their time limit in seconds. The defaults are small. `LAYER_ROUNDS` requests a long
-/// run, whose limit is higher because the run may use a sanitizer.
+/// run. Its limit is higher, because the run can use a sanitizer.
 fn rounds() -> (u32, u64) {
     let chosen = std::env::var("LAYER_ROUNDS").ok().and_then(|text| text.parse().ok());
     chosen.map_or((150, 60), |rounds| (rounds, 60 + 6 * u64::from(rounds)))
 }
 
-/// LAY-245: a layer may call the loader at any point, on any thread.
+/// LAY-245: a layer can call the loader at any point, on any thread.
 #[test]
 fn lay_245_two_threads_create_and_destroy_instances_and_devices_with_four_layers() {
     let (rounds, limit) = rounds();
@@ -92,7 +93,7 @@ fn lay_245_a_layer_may_make_an_instance_of_its_own() {
             assert_eq!(vk.instance().device_names(), ["gpu-driver"]);
         });
         assert_eq!(outcome.ok().calls("VK_LAYER_a", "own-instance"), ["result=0 devices=1"]);
-        // The layer is also in the chain of the instance that it creates, where it creates no further instance.
+        // The layer is also in the chain of the instance that it creates. In this chain, it creates no further instance.
         assert_eq!(
             chain(&outcome),
             ["VK_LAYER_a", "VK_LAYER_a", "VK_LAYER_b", "VK_LAYER_b"]

@@ -1,4 +1,4 @@
-//! Tests of layers that call the next layer twice during one creation.
+//! Tests of layers that call the next layer twice during a creation.
 
 use loader_tests::ash::vk;
 use loader_tests::vk::Commands;
@@ -48,7 +48,7 @@ fn drv_114_a_layer_may_try_again_after_a_failure() {
     });
 }
 
-/// LAY-239: a layer may destroy the instance from below and create it again, and the terminator works both times.
+/// LAY-239: a layer can destroy the instance of the next layer and create it again. The terminator works both times.
 #[test]
 fn lay_239_a_layer_may_destroy_what_came_up_and_try_again() {
     case(|scene| {
@@ -67,7 +67,7 @@ fn lay_239_a_layer_may_destroy_what_came_up_and_try_again() {
     });
 }
 
-/// DRV-114, DRV-235, LAY-239: a driver stays loaded while a layer repeats the creation many times, after failures and after successes.
+/// DRV-114, DRV-235, LAY-239: a driver remains loaded while a layer repeats the creation many times, after failures and after successes.
 #[test]
 fn drv_114_a_layer_may_try_many_times() {
     for failures in [0, 4] {

@@ -21,7 +21,7 @@ const FRAMES: &str = "20";
 /// Time limit for vkcube and for the display server.
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// Copies library and manifest into a folder of the scene, as a user installs them.
+/// Copies library and manifest into a folder of the scene, in the same way as a user.
 fn install(scene: &Scene, folder: &str, manifest: &str) -> PathBuf {
     scene.file(
         &format!("{folder}/libsample_layer.so"),
@@ -133,7 +133,7 @@ fn sample_layer_enumerates_itself() {
         let outcome = scene.run(|vk| {
             let list: vk::PFN_vkEnumerateInstanceLayerProperties =
                 vk.exported(&library, c"SampleLayer_EnumerateInstanceLayerProperties");
-            // SAFETY: `count` is valid, and `out` is null or has space for the number of elements in `count`.
+            // SAFETY: `count` is valid, and `out` is null or has space for `count` elements.
             let own: Vec<vk::LayerProperties> = two_call(|count, out| unsafe { list(count, out) }).expect("layers");
             assert_eq!(own.iter().map(|own| text(&own.layer_name)).collect::<Vec<_>>(), [NAME]);
             let name = std::ffi::CString::new(NAME).expect("a name without zeros");
@@ -178,7 +178,7 @@ impl Display {
             .stderr(Stdio::null())
             .spawn()
             .expect("Xvfb can be started");
-        // From here on, dropping this value ends the process, also after a failure below.
+        // From now on, dropping this value ends the process, also after a later failure.
         let mut display = Self {
             process,
             name: String::new(),
@@ -207,7 +207,7 @@ impl Display {
 
 impl Drop for Display {
     fn drop(&mut self) {
-        // The process may have ended already, so an error is ignored.
+        // The process can have ended already, so the test ignores an error.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -1,7 +1,7 @@
-//! Tests of the scan cache: a query may use the result of an earlier search, and must notice every change of files and variables (LAY-24,
+//! Tests of the scan cache: a query can use the result of an earlier search, and must notice every change of files and variables (LAY-24,
 //! DRV-7, APP-216, APP-243).
 //!
-//! The library remembers no file that changed less than two seconds before it was read, so each test waits first.
+//! The library does not store the state of a file that changed less than two seconds before it was read, so each test waits first.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,8 +44,8 @@ fn quiet(scene: &mut Scene) {
     place(scene, &[Layer::explicit("a").folder(EXPLICIT)]);
 }
 
-/// Returns the path of the manifest of layer `a`. Also returns a function that returns the manifest's text with another last letter in the
-/// layer's name.
+/// Returns the path of the manifest of layer `a`. Also returns a function that returns the manifest's text with a different last letter in
+/// the layer's name.
 fn manifest(vk: &Vk) -> (PathBuf, impl Fn(char) -> String) {
     let path = vk.path(EXPLICIT).join("a.json");
     let text = fs::read_to_string(&path).expect("the manifest is there");
@@ -60,7 +60,7 @@ fn set_modified(path: &Path, time: SystemTime) {
     file.set_modified(time).expect("times can be set");
 }
 
-/// LAY-24, DRV-7: queries do not read unchanged files again, and instance creation after them does not either.
+/// LAY-24, DRV-7: queries do not read unchanged files again. Instance creation after queries does not read these files again either.
 #[test]
 fn lay_24_what_is_unchanged_is_not_read_again() {
     case(|scene| {
@@ -77,7 +77,7 @@ fn lay_24_what_is_unchanged_is_not_read_again() {
             assert_eq!(reads_of(|| assert_eq!(layers(vk), ["VK_LAYER_a"])), 0);
             let listed = || vk.extensions().expect("extensions").contains(&"VK_KHR_surface".into());
             assert!(reads_of(|| assert!(listed())) > 0);
-            // Subtracts the files that the mock driver reads itself.
+            // Subtracts the files that the mock driver reads.
             let own = reads_of(|| assert!(listed()));
             fs::write(vk.path("xdg/data-home/vulkan/icd.d/e.json"), "{}").expect("files can be written");
             assert!(reads_of(|| assert!(listed())) > own);
@@ -87,7 +87,7 @@ fn lay_24_what_is_unchanged_is_not_read_again() {
     });
 }
 
-/// LAY-24, DRV-7: driver manifests whose total size is large are read again each time, even if each is small.
+/// LAY-24, DRV-7: if the total size of driver manifests is large, the loader reads them again each time, even if each manifest is small.
 #[test]
 fn drv_7_large_lists_of_driver_manifests_are_read_again() {
     const FOLDER: &str = "xdg/data-home/vulkan/icd.d";
@@ -98,7 +98,7 @@ fn drv_7_large_lists_of_driver_manifests_are_read_again() {
             let query = || drop(vk.extensions().expect("extensions"));
             settle();
             query();
-            // Subtracts the files that the mock driver reads itself.
+            // Subtracts the files that the mock driver reads.
             let own = reads_of(query);
             for (bytes, remembered) in [(100_000, true), (400_000, true), (600_000, false)] {
                 let text = format!("{{}}{}", " ".repeat(bytes));
@@ -183,7 +183,7 @@ fn lay_24_a_manifest_with_the_time_of_the_old_one_is_seen() {
             set_modified(&path, time);
             assert_eq!(layers(vk), ["VK_LAYER_b"]);
 
-            // The path now has another file, with the same size and time.
+            // The path now refers to another file, with the same size and time.
             settle();
             assert_eq!(
                 (layers(vk), layers(vk)),
@@ -201,7 +201,8 @@ fn lay_24_a_manifest_with_the_time_of_the_old_one_is_seen() {
     });
 }
 
-/// LAY-24, BI-8: changes are noticed if folders gain or lose files, or appear and disappear, and if files become something else.
+/// LAY-24, BI-8: the loader notices changes if folders contain more or fewer files, or appear and disappear, and if a file becomes a folder
+/// or a link.
 #[test]
 fn lay_24_folders_that_change_are_seen() {
     case(|scene| {
@@ -233,7 +234,7 @@ fn lay_24_folders_that_change_are_seen() {
     });
 }
 
-/// LAY-24, DRV-13: a changed target of a link is noticed, for a manifest and for its folder.
+/// LAY-24, DRV-13: the loader notices a changed target of a link, for a manifest and for its folder.
 #[test]
 fn lay_24_links_that_lead_elsewhere_are_seen() {
     case(|scene| {
@@ -275,7 +276,7 @@ fn lay_24_links_that_lead_elsewhere_are_seen() {
     });
 }
 
-/// APP-216, LAY-67: changes of variables of the loader and of layers are noticed.
+/// APP-216, LAY-67: the loader notices changes of its own variables and of the variables of layers.
 #[test]
 fn app_216_variables_that_change_are_seen() {
     case(|scene| {
@@ -316,8 +317,8 @@ fn app_216_variables_that_change_are_seen() {
     });
 }
 
-/// APP-216, DRV-7: changes are noticed in variables that add folders of layers and drivers, and in variables that add only folders of
-/// drivers.
+/// APP-216, DRV-7: the loader notices changes in variables that add folders of layers and drivers, and in variables that add only folders
+/// of drivers.
 #[test]
 fn app_216_variables_of_places_that_change_are_seen() {
     case(|scene| {
@@ -353,7 +354,7 @@ fn app_216_variables_of_places_that_change_are_seen() {
     });
 }
 
-/// APP-243: changes are noticed if the settings file appears, changes or disappears.
+/// APP-243: the loader notices changes if the settings file appears, changes or disappears.
 #[test]
 fn app_243_settings_that_change_are_seen() {
     case(|scene| {
@@ -386,7 +387,7 @@ fn app_243_settings_that_change_are_seen() {
     });
 }
 
-/// DRV-7: changes of driver manifests are noticed by later queries, and by the instance after them.
+/// DRV-7: later queries notice changes of driver manifests, and so does the instance creation after them.
 #[test]
 fn drv_7_driver_manifests_that_change_are_seen() {
     case(|scene| {

@@ -42,7 +42,7 @@ pub(crate) fn settings(scene: &Scene, entries: &[String]) {
     );
 }
 
-/// Creates an instance without requesting layers, and reports the enumerated and the active layers.
+/// Creates an instance, and reports the enumerated and the active layers. The application requests no layers.
 pub(crate) fn plain(scene: &mut Scene) -> Outcome {
     let outcome = scene.run(|vk| {
         vk.layers()
@@ -262,7 +262,7 @@ fn lay_153_a_manifest_of_another_name_is_dropped() {
     });
 }
 
-/// LAY-153, LAY-157, APP-253: the loader uses that of two layers with equal names which is nearer to the driver.
+/// LAY-153, LAY-157, APP-253: if two layers have the same name, the loader uses the layer that is closer to the driver.
 #[test]
 fn lay_157_the_one_nearest_the_driver_of_two_equal_names_is_used() {
     case(|scene| {
@@ -272,13 +272,13 @@ fn lay_157_the_one_nearest_the_driver_of_two_equal_names_is_used() {
         settings(scene, &[named("one"), named("two")]);
         let outcome = plain(scene);
         assert_eq!(outcome.said("layer"), ["VK_LAYER_same", "VK_LAYER_same"]);
-        // The journal has the names in the configurations of the mock layers.
+        // The journal contains the names in the configurations of the mock layers.
         assert_eq!(chain(&outcome), ["VK_LAYER_two"]);
     });
 }
 
-/// Defines tests with four listed layers: `on`, `auto`, `off`, and the implicit layer `implicit`. A row has the variables, and the short
-/// names of the expected active layers.
+/// Defines tests with four listed layers: `on`, `auto`, `off`, and the implicit layer `implicit`. A row contains the variables, and the
+/// short names of the expected active layers.
 macro_rules! controls {
     ($($(#[$doc:meta])* $name:ident: $($variable:ident = $value:expr),* => [$($short:literal),*];)*) => {$(
         $(#[$doc])*
@@ -299,9 +299,9 @@ macro_rules! controls {
 }
 
 controls! {
-    /// LAY-154, APP-254: an `auto` entry that is treated as implicit is active.
+    /// LAY-154, APP-254: an `auto` entry that the file marks as implicit is active.
     lay_154_an_implicit_entry_works_by_itself: => ["implicit", "on"];
-    /// LAY-154, APP-254: the disable variable of an `auto` implicit entry counts.
+    /// LAY-154, APP-254: the disable variable of an `auto` implicit entry has an effect.
     lay_154_its_disable_variable_counts: DISABLE_implicit = "1" => ["on"];
     /// LAY-154, LAY-155: `on` takes precedence over the disable filter.
     lay_155_on_beats_the_disable_filter: VK_LOADER_LAYERS_DISABLE = "*" => ["on"];
@@ -324,7 +324,7 @@ controls! {
         VK_LOADER_LAYERS_DISABLE = "~implicit~", VK_INSTANCE_LAYERS = "VK_LAYER_auto" => ["on"];
 }
 
-/// LAY-154a: with a settings file, the message about `VK_INSTANCE_LAYERS` has its own form.
+/// LAY-154a: with a settings file, the message about `VK_INSTANCE_LAYERS` has a different text.
 #[test]
 fn lay_154a_instance_layers_are_told_in_their_own_words() {
     case(|scene| {
@@ -404,7 +404,7 @@ fn bi_35_meta_layers_that_contain_each_other_are_cut() {
     });
 }
 
-/// LAY-166, APP-255: a meta-layer of the settings file stays active although a filter disables its component.
+/// LAY-166, APP-255: a meta-layer of the settings file remains active although a filter disables its component.
 #[test]
 fn lay_166_a_component_hit_by_the_filter_leaves_its_meta_layer_in() {
     case(|scene| {
@@ -426,7 +426,7 @@ fn lay_166_a_component_hit_by_the_filter_leaves_its_meta_layer_in() {
     });
 }
 
-/// LAY-276, APP-256: the settings file does not activate pre-instance functions: the layer's own variables and the filters decide.
+/// LAY-276, APP-256: the settings file does not activate pre-instance functions. The layer's variables and the filters decide.
 #[test]
 fn lay_276_pre_instance_functions_of_listed_layers_follow_their_own_rules() {
     case(|scene| {

@@ -16,16 +16,16 @@ use loader_tests::settle;
 
 const OOM: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
 
-/// Upper bound on the request numbers that every run tries.
+/// Highest request number that every run tries.
 const FIRST: usize = 16;
-/// Number of further request numbers that every run tries, evenly spread.
+/// Number of additional request numbers that every run tries, at equal distances.
 const SAMPLE: usize = 24;
 
-/// Upper bound on the files and folders that a call may open before it checks again whether memory ran out. One search for manifests has
-/// this number of places.
+/// Maximum number of files and folders that a call opens before it checks again for a lack of memory. One search for manifests has this
+/// number of folders.
 const FEW: usize = 8;
 
-/// Result of one call.
+/// Result of a call.
 type Answer = Result<String, vk::Result>;
 
 /// Global queries of a typical program.
@@ -45,7 +45,7 @@ fn program(vk: &Vk) -> Vec<Answer> {
     answers
 }
 
-/// Makes the calls of [`program`], and passes each answer to `take` directly after its call.
+/// Runs the calls of [`program`], and passes each answer to `take` directly after its call.
 fn each_answer(vk: &Vk, take: &mut dyn FnMut(Answer)) {
     QUERIES.iter().for_each(|query| take(query(vk)));
     take(QUERIES[0](vk));
@@ -65,7 +65,7 @@ fn each_answer(vk: &Vk, take: &mut dyn FnMut(Answer)) {
     }
 }
 
-/// Makes the calls of [`program`]. Also returns the number of files and folders that its first failed call opened after the refusal.
+/// Runs the calls of [`program`]. Also returns the number of files and folders that its first failed call opened after the refusal.
 fn program_and_openings(vk: &Vk, heap: &Heap) -> (Vec<Answer>, usize) {
     let (mut answers, mut opened) = (Vec::new(), None);
     each_answer(vk, &mut |answer| {
@@ -118,7 +118,7 @@ fn numbers(count: usize) -> Vec<usize> {
     (1..FIRST.min(count + 1)).chain(sample).collect()
 }
 
-/// Refuses request 1, 2, 3, ... of the program, alone and together with all later requests.
+/// Refuses request 1, 2, 3, ... of the program, first without and then with all later requests.
 fn sweep(scene: &mut Scene) {
     let outcome = scene.run_unloaded(|scratch| {
         // After this wait, the files are old enough for the scan cache.
@@ -208,7 +208,7 @@ fn manifest(scene: &Scene, number: usize) {
     }
 }
 
-/// Builds a scene with `drivers` drivers, two layers that are used, and `manifests` further manifests.
+/// Builds a scene with `drivers` drivers, two layers that are used, and `manifests` additional manifests.
 fn build(scene: &mut Scene, manifests: usize, drivers: usize) {
     scene.unset("VK_LOADER_DEBUG").limit(1800);
     // A child has only the variables of its scene.
@@ -335,7 +335,7 @@ fn app_216_variables_that_there_was_no_memory_to_note() {
             settle();
             let mut vk = scratch.load();
             for number in 1.. {
-                // Unloading the library frees its remembered data.
+                // When the library is unloaded, it frees its stored data.
                 vk.reload(|| ());
                 let heap = Heap::of(&vk);
                 let folder = |name: &str| vk.set_env("VK_LAYER_PATH", vk.path(name).to_str());

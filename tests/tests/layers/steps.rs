@@ -1,4 +1,5 @@
-//! Tests of layers that fail at one step of a call: the error is returned, no memory remains allocated, and the next call works.
+//! Tests of layers that fail at one step of a call. The call must return the error, no memory may remain allocated, and the next call must
+//! work.
 
 use std::ptr;
 
@@ -161,7 +162,7 @@ fn lay_242_a_failed_creation_can_be_tried_again_and_again() {
     });
 }
 
-/// DRV-237, APP-179b: forgotten devices are freed even if a layer does not pass the destruction on.
+/// DRV-237, APP-179b: the loader frees forgotten devices even if a layer does not call the next destroy function.
 #[test]
 fn drv_237_forgotten_devices_above_a_layer_that_does_not_call_down() {
     case(|scene| {

@@ -1,5 +1,5 @@
-//! Tests that explicit layers are not searched if no log listens, and neither the application nor a file or variable requests one. All
-//! other functions of layers work.
+//! Tests that the loader does not search for explicit layers if there is no log, and neither the application nor a file or variable
+//! requests an explicit layer. All other functions of layers work.
 
 use std::ffi::CStr;
 
@@ -22,7 +22,7 @@ fn quiet(scene: &mut Scene, layers: &[Layer]) {
     place(scene, layers);
 }
 
-/// LAY-140, LAY-24: manifests of explicit layers are read only for an instance that may request one.
+/// LAY-140, LAY-24: the loader reads manifests of explicit layers only for an instance that can request such a layer.
 #[test]
 fn lay_140_explicit_manifests_are_read_where_something_may_ask() {
     const MANIFESTS: usize = 20;
@@ -70,7 +70,7 @@ fn lay_140_everything_that_asks_gets_an_explicit_layer() {
         );
         let outcome = scene.run(|vk| {
             let plain = || active(&vk.instance());
-            // The result of a query for implicit layers must not be used for all layers.
+            // The loader must not use the result of a query for implicit layers for all layers.
             settle();
             for _ in 0..2 {
                 assert_eq!(plain(), ["VK_LAYER_i"]);
@@ -121,7 +121,7 @@ fn lay_168_components_of_implicit_meta_layers_are_looked_for() {
     });
 }
 
-/// LAY-177: an override layer with only a blacklist does not change the places of explicit layers.
+/// LAY-177: an override layer with only a blacklist does not change the search for explicit layers.
 #[test]
 fn lay_177_a_blacklist_works_by_itself() {
     case(|scene| {
@@ -163,7 +163,7 @@ fn of(instance: &Instance<'_>, name: &CStr) -> Vec<String> {
     of_device(instance, Some(name)).expect("extensions")
 }
 
-/// LAY-324, APP-132: layers that were not searched are still known by name.
+/// LAY-324, APP-132: the loader still finds layers by name that it did not search before.
 #[test]
 fn lay_324_layers_that_were_not_asked_for_are_known_by_name() {
     case(|scene| {

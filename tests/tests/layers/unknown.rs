@@ -206,7 +206,7 @@ fn lay_310_an_entry_point_of_a_manifest_makes_a_device_command_known() {
     });
 }
 
-/// LAY-290, LAY-313: an unknown device command returns an error if the device's chain lacks the command.
+/// LAY-290, LAY-313: an unknown device command returns an error if no layer or driver in the device's chain has the command.
 #[test]
 fn lay_313_a_slot_that_the_chain_does_not_fill_answers_with_an_error() {
     case(|scene| {
@@ -307,12 +307,12 @@ fn lay_314_layers_are_not_asked_again_from_below() {
     });
 }
 
-/// The look-up function of a layer's library, which tests call as the layer's own code would.
+/// The look-up function of a layer's library. Tests call this function in the same way as the layer's own code.
 type LookUp =
     unsafe extern "system" fn(instance: vk::Instance, name: *const std::ffi::c_char) -> vk::PFN_vkVoidFunction;
 
-/// LAY-241, LAY-313: if a layer looks up a device command below it, the pointer works on devices created before and after the look-up. The
-/// pointer works even if no other code looks up the command.
+/// LAY-241, LAY-313: if a layer looks up a device command of the next layer, the pointer works on devices created before and after the
+/// look-up. The pointer works even if no other code looks up the command.
 #[test]
 fn lay_241_a_device_command_that_a_layer_asks_for_late_works_on_earlier_devices() {
     case(|scene| {
@@ -322,7 +322,7 @@ fn lay_241_a_device_command_that_a_layer_asks_for_late_works_on_earlier_devices(
             let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
             let early = instance.device(instance.first(), &[]);
             let ask: LookUp = vk.exported("libraries/liblayer_a.so", c"vkGetInstanceProcAddr");
-            // SAFETY: the layer knows the instance, whose handle is the same at every level. The name is a C string.
+            // SAFETY: the layer knows the instance. The handle of the instance is the same for every layer. The name is a C string.
             let command = unsafe { ask(instance.raw, c"vkMockDevice".as_ptr()) }.map_or(0, |command| command as usize);
             assert!(call_own(command, early.raw.as_raw(), 1) >= 1000);
             let late = instance.device(instance.first(), &[]);

@@ -4,7 +4,7 @@ use loader_tests::{Scene, built, case};
 
 use crate::kit::{Layer, chain, place};
 
-/// The data of a value that counts.
+/// Data of a registry value that the loader uses.
 const ZERO: [u8; 4] = [0; 4];
 
 /// Puts a layer into a folder that no search visits. Returns the path of its manifest in the form of this system.
@@ -47,7 +47,7 @@ fn lay_048_only_values_of_zero_count() {
     });
 }
 
-/// LAY-46: implicit layers have their own key, and are active without a request.
+/// LAY-46: implicit layers have a separate key, and are active without a request.
 #[test]
 fn lay_046_implicit_layers_are_active() {
     case(|scene| {
@@ -76,7 +76,7 @@ fn lay_047_the_user_is_not_asked_in_an_elevated_process() {
     });
 }
 
-/// LAY-51, LAY-17: a value may name a folder.
+/// LAY-51, LAY-17: a value can name a folder.
 #[test]
 fn lay_051_a_value_may_name_a_folder() {
     case(|scene| {

@@ -37,7 +37,7 @@ fn use_device(device: &Device<'_>) {
     device.destroy_pool(pool);
 }
 
-/// LAY-252, LAY-254, LAY-251, DRV-126: a layer may wrap every dispatchable object.
+/// LAY-252, LAY-254, LAY-251, DRV-126: a layer can wrap every dispatchable object.
 #[test]
 fn lay_252_a_layer_may_wrap_every_dispatchable_object() {
     case(|scene| {
@@ -78,8 +78,8 @@ fn app_148_the_device_is_what_the_topmost_layer_returned() {
             for (name, wrapped) in [("VK_LAYER_w", true), ("VK_LAYER_b", false)] {
                 let instance = vk.spec().layer(name).create().expect("vkCreateInstance");
                 let device = instance.device(instance.first(), &[]);
-                // A wrapper consists of its dispatch word and the wrapped handle. The driver's object continues with its parent, which has
-                // another first word.
+                // A wrapper consists of its dispatch word and the wrapped handle. In the driver's object, the parent follows the dispatch
+                // word. The first word of the parent is different.
                 let words = Instance::words(device.raw.as_raw(), 2);
                 assert_eq!(Instance::words(words[1], 1)[0] == words[0], wrapped, "{name}");
                 // The driver accepts only its own objects.
@@ -247,7 +247,7 @@ fn drv_134_a_layer_that_counts_before_there_are_devices() {
     });
 }
 
-/// LAY-253, DRV-134: with filters, a layer that claims four billion devices does not make the loader allocate memory for all of them.
+/// LAY-253, DRV-134: with filters, if a layer reports four billion devices, the loader does not allocate memory for all of them.
 #[cfg(unix)]
 #[test]
 fn drv_134_a_layer_that_counts_too_many_devices() {
@@ -264,7 +264,7 @@ fn drv_134_a_layer_that_counts_too_many_devices() {
                 rlim_cur: 0,
                 rlim_max: 0,
             };
-            // SAFETY: the call only lowers a limit of this process.
+            // SAFETY: the call only reduces a limit of this process.
             unsafe {
                 assert_eq!(libc::getrlimit(libc::RLIMIT_AS, &mut room), 0);
                 // The address space of a 32-bit process is even smaller.
@@ -298,7 +298,7 @@ fn lay_253_devices_of_groups_are_the_ones_of_the_list() {
                 .layer("VK_LAYER_a")
                 .create()
                 .expect("vkCreateInstance");
-            // Groups are queried first, so this query creates the wrappers.
+            // The test queries the groups first, so this query creates the wrappers.
             let groups = instance.groups().expect("groups");
             let devices = instance.devices().expect("devices");
             assert_eq!(groups.len(), 2);
@@ -311,8 +311,8 @@ fn lay_253_devices_of_groups_are_the_ones_of_the_list() {
     });
 }
 
-/// LAY-250, LAY-254: all objects of a device have the same first word, and so have all objects of an instance. The words of other devices
-/// and instances differ.
+/// LAY-250, LAY-254: all objects of a device have the same first word. All objects of an instance have the same first word too. The words
+/// of other devices and instances are different.
 #[test]
 fn lay_250_dispatch_words_are_the_same_above_and_unique_for_each_object() {
     case(|scene| {
@@ -327,7 +327,7 @@ fn lay_250_dispatch_words_are_the_same_above_and_unique_for_each_object() {
                 vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance"),
             );
             let word = |handle: u64| {
-                // SAFETY: a live dispatchable handle starts with a pointer.
+                // SAFETY: a valid dispatchable handle starts with a pointer.
                 unsafe { *(handle as *const usize) }
             };
             let (first, second) = (word(one.raw.as_raw()), word(two.raw.as_raw()));
@@ -353,7 +353,7 @@ fn lay_250_dispatch_words_are_the_same_above_and_unique_for_each_object() {
 }
 
 /// Calls these commands of a device through a layer that wraps the device and does not unwrap it for these commands. Each call must end the
-/// process and name the command, after `text`.
+/// process. The message must contain `text` and the name of the command.
 fn hand_on_a_wrapper(scene: &mut Scene, commands: &'static [&'static str], text: &'static str) {
     const EXTENSIONS: [&str; 4] = [
         "VK_KHR_swapchain",
@@ -401,13 +401,13 @@ fn hand_on_a_wrapper(scene: &mut Scene, commands: &'static [&'static str], text:
 
 const WRAPPED: &str = "device handle. This is likely the result of a layer wrapping device handles and failing to unwrap them in all functions.";
 
-/// APP-186: swapchain creation aborts if a layer passes its own wrapper of the device down.
+/// APP-186: swapchain creation aborts the process if a layer passes its own wrapper of the device to the next function.
 #[test]
 fn app_186_a_device_that_a_layer_did_not_unwrap_for_swapchains() {
     case(|scene| hand_on_a_wrapper(scene, &["vkCreateSwapchainKHR", "vkCreateSharedSwapchainsKHR"], WRAPPED));
 }
 
-/// APP-186: every other command in which the loader looks up the device aborts too.
+/// APP-186: every other command in which the loader looks up the device aborts the process too.
 #[test]
 fn app_186_a_device_that_a_layer_did_not_unwrap_elsewhere() {
     let commands: &'static [&'static str] = &[

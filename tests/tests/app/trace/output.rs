@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::symlink;
 use std::{fs, io};
 
-/// After a crash, the trace shows the library, and the call that began and did not end.
+/// After a crash, the trace shows the library, and the call that did not end.
 #[test]
 fn trace_of_a_crash_ends_in_the_call_that_crashed() {
     case(|scene| {
@@ -29,7 +29,7 @@ fn trace_of_a_crash_ends_in_the_call_that_crashed() {
     });
 }
 
-/// A file that cannot be written causes one line on standard error, and no other effect.
+/// If the file cannot be written, the loader writes one line to standard error. There is no other effect.
 #[test]
 fn trace_that_cannot_be_written_is_one_line() {
     case(|scene| {
@@ -85,7 +85,8 @@ fn trace_that_fails_ends_without_harm() {
                 } else {
                     let (reader, writer) = std::io::pipe().expect("a pipe");
                     drop(reader);
-                    // SAFETY: this restores the default action of the signal, which the test runner ignores, and which would end a program.
+                    // SAFETY: this call restores the default action of the signal, which ends the program. The test runner ignores the
+                    // signal.
                     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
                     // SAFETY: the descriptor is open, and the call only copies it.
                     unsafe { libc::dup(writer.as_raw_fd()) }
