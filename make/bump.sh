@@ -106,15 +106,15 @@ read_tree() {
     mapfile -t blobs <"$WORK/blobs"
     for index in "${!paths[@]}"; do has[${paths[index]}]=${blobs[index]}; done
 }
-# ours PATH: succeeds if only the bump can have changed the file. The file then has the content from before or after the bump. If git was
-# interrupted during a write, the file has the beginning of the new content.
+# ours PATH: succeeds if only the bump can have changed the file. The file then contains the text from before or after the bump. If git was
+# interrupted during a write, the file contains the beginning of the new text.
 ours() {
     case ${has[$1]:-none} in
     none | "${was[$1]}" | "${will[$1]}") ;;
     *) cmp --quiet --bytes="$(stat -c %s "$1")" <(git cat-file blob "$PENDING:$1" 2>/dev/null) "$1" ;;
     esac
 }
-# delivered PATH: succeeds if the file has the content from after the bump.
+# delivered PATH: succeeds if the file contains the text from after the bump.
 delivered() {
     case ${will[$1]} in
     *[!0]*) [ "${has[$1]:-}" = "${will[$1]}" ] ;;

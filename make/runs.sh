@@ -55,7 +55,7 @@ catalogue() {
     return "$failed"
 }
 
-# Runs real programs from package registries with the library and with another loader (PEER, as for the tests), through tests/clients.
+# Runs real programs from package registries with the library and with another loader (PEER, the same as for `peer`), through tests/clients.
 # Arguments select clients by parts of their names. Without arguments, all clients run, and tests/clients.md is written.
 clients() {
     check_peer

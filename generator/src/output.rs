@@ -1,5 +1,5 @@
 //! Writes and compares the output files. A file is replaced only if it changed, and only after all files could be written (GEN-84). The
-//! folder contains no other files.
+//! output folder contains no other files.
 
 use crate::error::Error;
 use std::collections::{BTreeSet, VecDeque};

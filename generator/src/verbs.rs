@@ -50,7 +50,7 @@ fn emit(options: &Options) -> Result<(), Error> {
 fn check(options: &Options) -> Result<(), Error> {
     let (registry, inputs) = source(options)?;
     let mut differences = Vec::new();
-    // The snapshot never has the content of an overlay, so this comparison is possible only without overlays.
+    // The snapshot never contains an overlay, so this comparison is possible only without overlays.
     if options.xml.is_some() && options.overlays.is_empty() {
         let files = snapshot::write(&registry);
         differences.extend(output::compare(&options.snapshot, &wanted_snapshot(&files))?);

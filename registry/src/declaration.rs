@@ -109,7 +109,7 @@ fn identifier(text: &str) -> Result<&str, BadDeclaration> {
     is_name.then_some(text).ok_or(BadDeclaration)
 }
 
-/// Splits off leading `const` and `struct`. Returns these words and the rest.
+/// Splits leading words `const` and `struct` from a text. Returns these words and the remaining text.
 fn split_qualifiers(text: &str) -> (&str, &str) {
     let mut rest = text.trim_start();
     while let Some(after) = ["const", "struct"].iter().find_map(|word| {
@@ -122,7 +122,7 @@ fn split_qualifiers(text: &str) -> (&str, &str) {
     text.split_at(text.len() - rest.len())
 }
 
-/// Splits off the leading identifier. Returns the identifier and the rest.
+/// Splits the leading identifier from a text. Returns the identifier and the remaining text.
 fn split_identifier(text: &str) -> (&str, &str) {
     text.split_at(
         text.find(|character| !is_identifier_character(character))

@@ -1,6 +1,6 @@
 /* Includes every Vulkan header on a machine that may have none of the window systems. This file declares their types,
- * in place of the headers that vulkan.h would include. For this purpose, the types only need the right sizes, and must
- * be distinct. */
+ * in place of the headers that vulkan.h would include. For this purpose, the types need only the correct sizes, and
+ * must be distinct. */
 #include <stddef.h>
 #include <stdint.h>
 

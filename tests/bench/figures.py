@@ -47,7 +47,7 @@ def way(code):
     """Returns the number of instructions on the shortest path from the entry to the jump or call through a dispatch table. A valid call
     executes these instructions.
 
-    A jump relative to %rip has a fixed target in the library, which the entry calls after it has refused the handle.
+    A jump relative to %rip has a fixed target in the library, and the function uses this jump only after it has refused the handle.
     """
     place = {address: number for number, (address, _) in enumerate(code)}
     reached, seen, steps = {0}, set(), 0

@@ -14,7 +14,7 @@ fn told(player: &Player<'_>, what: &str, answer: Option<impl std::fmt::Debug>) {
     }
 }
 
-/// Calls a command by its second name, with the function type of the first name.
+/// Calls an alias of a command, with the function type of the command.
 macro_rules! also {
     ($player:expr, $name:literal as $pfn:ident($($argument:expr),* $(,)?)) => {
         match $player.address($name) {

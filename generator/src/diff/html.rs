@@ -75,7 +75,7 @@ fn urgent(report: &Report) -> String {
     out
 }
 
-/// Returns the summary, which has the number of entries of each section.
+/// Returns the summary with the number of entries in each section.
 fn cards(report: &Report) -> String {
     let card = |section: &Section| {
         format!(

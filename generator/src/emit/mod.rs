@@ -1,7 +1,7 @@
-//! Emission of files from the plan: one module for each kind of file.
+//! Emits the files of the plan. Each kind of file has a module.
 //!
-//! The output consists of rows of tables, types and signatures: everything that another registry or policy would change. The loader contains the code
-//! that uses the rows, and the declarations of the emitted files.
+//! The output consists of rows of tables, types and signatures: all text that another registry or policy would change. The loader contains
+//! the code that uses the rows, and the declarations of the emitted files.
 
 mod chains;
 mod dispatch;

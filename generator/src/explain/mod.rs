@@ -14,7 +14,7 @@ use places::Places;
 
 /// Explains a command, an extension, a handle or another name of the registry.
 ///
-/// `policy` has the texts from which the policy of the plan was read, for line numbers.
+/// `policy` contains the texts from which the policy of the plan was read, for line numbers.
 pub fn explain(options: &Options, plan: &Plan<'_>, policy: &[PolicyFile], name: &str) -> Result<String, Error> {
     let places = Places::new(options, plan, policy)?;
     let mut facts = Facts::new(name);

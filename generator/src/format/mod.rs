@@ -1,7 +1,7 @@
 //! Prints tokens in the style of rustfmt, for the few constructs that the emitters build.
 //!
 //! The emitters use a small part of the language: constants, type aliases, structures, tables, and functions whose body is a call or a
-//! `match` around a call. This module has the rules of rustfmt for exactly that part. A test runs rustfmt on all emitted text.
+//! `match` around a call. This module contains the rules of rustfmt for exactly this part. A test runs rustfmt on all emitted text.
 //! docs/architecture/generated.md says, with figures, why the generator does not use rustfmt or another formatter.
 
 mod expression;

@@ -106,8 +106,8 @@ impl Problem {
         }
     }
 
-    /// Returns the message in the style of a compiler. The message has the first place of the name in a policy file. If no policy file has
-    /// the name, `registry` finds the place in the registry.
+    /// Returns the message in the style of a compiler. The message contains the first place of the name in a policy file. If no policy file
+    /// contains the name, `registry` finds the place in the registry.
     pub fn located(&self, files: &[PolicyFile], registry: impl Fn(&str) -> Option<String>) -> String {
         let holder = files.iter().find_map(|file| Some((file, self.find(&file.text)?)));
         let in_policy = holder.map(|(file, at)| {

@@ -185,7 +185,7 @@ pub(super) struct RawHandles {
 }
 
 impl RawHandles {
-    /// Examines all siblings. Each item has the type of a sibling, and `true` if the registry marks the sibling as a handle.
+    /// Examines all siblings. Each item contains the type of a sibling, and `true` if the registry marks the sibling as a handle.
     pub(super) fn new<'t>(mut siblings: impl Iterator<Item = (&'t CType, bool)> + Clone) -> Self {
         let is_kind = |ty: &CType| ty.pointers.is_empty() && OBJECT_KINDS.contains(&ty.base.as_str());
         let has_kind = siblings.clone().any(|(ty, _)| is_kind(ty));

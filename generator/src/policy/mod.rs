@@ -1,4 +1,4 @@
-//! The policy file, which has the decisions that do not follow from the XML, each with its reason (GEN-70).
+//! Reads the policy file, which contains the decisions that do not follow from the XML, each with its reason (GEN-70).
 //!
 //! A run fails if a row names something that the registry lacks, or if a special command has no row. The checks are in [`crate::plan`],
 //! because they need the registry.

@@ -23,7 +23,7 @@ impl PolicyFile {
     }
 }
 
-/// Parses TOML. Error messages have the place in the file.
+/// Parses TOML. Error messages contain the place in the file.
 pub(super) fn syntax<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, String> {
     toml::from_str(text).map_err(|error| {
         let (line, column) = place(text, error.span().map_or(0, |span| span.start));

@@ -66,7 +66,7 @@ pub struct Member {
     pub values: Option<String>,
     /// Text of the attribute `len`.
     pub len: Option<String>,
-    /// Attribute `objecttype`: the name of the sibling that states the type of a raw 64-bit handle.
+    /// Value of the attribute `objecttype`: the name of the sibling that contains the type of a raw 64-bit handle.
     pub object_type: Option<String>,
 }
 

@@ -35,7 +35,7 @@ impl From<vk::Result> for Failure {
     }
 }
 
-/// Creates a device, fills a buffer on it, and destroys everything. If `back` is `true`, also reads the buffer, and returns the number of
+/// Creates a device, fills a buffer on it, and destroys all objects. If `back` is `true`, also reads the buffer, and returns the number of
 /// words.
 pub(crate) fn work_on(instance: &Instance, physical: vk::PhysicalDevice, back: bool) -> Result<Option<usize>, Failure> {
     let family = family(instance, physical).ok_or(Failure::Lacking("queue family that can fill buffers"))?;

@@ -1,7 +1,7 @@
 //! Journal of the calls that a layer received. Each event is a line, which is appended to the file that the configuration names.
 //!
-//! Layers and drivers of one process may share the file. Each line is one `write` to a file opened for appending, so the order of the lines
-//! is the order of the calls.
+//! Layers and drivers of the same process can share the file. Each line is one `write` to a file opened for appending, so the order of the
+//! lines is the order of the calls.
 
 use std::fs::OpenOptions;
 use std::io::Write;

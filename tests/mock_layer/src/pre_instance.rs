@@ -1,5 +1,5 @@
-//! Pre-instance functions of an implicit layer (LAY-270 to LAY-277). They are exported as `mockEnumerateInstance...`, which a manifest can
-//! name.
+//! Implements the pre-instance functions of an implicit layer (LAY-270 to LAY-277). The library exports them as `mockEnumerateInstance...`,
+//! and a manifest can name them.
 
 use std::ffi::c_char;
 

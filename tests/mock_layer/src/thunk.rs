@@ -1,8 +1,8 @@
-//! Interception of commands whose signature the layer does not know.
+//! Intercepts commands whose signature the layer does not know.
 //!
 //! Each intercepted name has a thunk, which is a numbered piece of machine code. The thunk saves the argument registers and calls
 //! [`route`]. Then the thunk restores the registers and jumps to the address that [`route`] returned. [`route`] reads the first argument, a
-//! dispatchable handle, and may replace it by the handle that the layer wrapped.
+//! dispatchable handle, and can replace it by the handle that the layer wrapped.
 
 #[cfg(target_arch = "arm")]
 mod arm;

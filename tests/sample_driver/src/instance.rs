@@ -41,7 +41,7 @@ pub(crate) unsafe fn none(count: *mut u32) -> vk::Result {
     vk::Result::SUCCESS
 }
 
-/// Answers a query for a list with one element. Returns the count if `out` is null, otherwise the element if there is space for it.
+/// Answers a query for a list with one element. Returns the count if `out` is null, and otherwise the element if there is space.
 ///
 /// # Safety
 /// `count` is valid for reads and writes. `out` is null, or has space for `*count` elements.

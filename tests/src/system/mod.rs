@@ -1,4 +1,4 @@
-//! Requests of the tests to the operating system. Tests write paths and lists in the form of Unix, and this module translates them.
+//! Functions of the operating system that the tests need. Tests write paths and lists in the form of Unix, and this module translates them.
 
 #[cfg(windows)]
 mod adapters;

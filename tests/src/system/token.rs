@@ -65,7 +65,7 @@ unsafe extern "system" fn tell(
 
 /// Returns the place where a loaded library stores the address of the imported function of this name.
 fn import(library: usize, name: &CStr) -> Option<*mut usize> {
-    // SAFETY: the library is loaded. Its headers and tables have the offset of each table, and each table ends with a zero.
+    // SAFETY: the library is loaded. Its headers and tables contain the offset of each table, and each table ends with a zero.
     unsafe {
         let word = |offset: usize| with_exposed_provenance_mut::<u32>(library + offset).read_unaligned() as usize;
         let header = word(0x3c);

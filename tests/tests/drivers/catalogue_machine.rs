@@ -233,7 +233,7 @@ impl Devices {
             devices.write(&Self::of_card("power/runtime_status"), "active\n");
             devices.bind("amdgpu");
         });
-        // The test starts programs with `/dev/null`.
+        // The test starts programs, and they need `/dev/null`.
         if !scene.is_child() {
             apart.put("/dev/null", &devices.root.join("dev/null").display().to_string());
         }

@@ -161,7 +161,7 @@ fn drv_027_each_filter_has_its_message() {
     });
 }
 
-/// DRV-28, APP-227: a filtered manifest is parsed, and logged as found.
+/// DRV-28, APP-227: the loader parses a filtered manifest, and logs it as found.
 #[test]
 fn drv_028_filtered_manifests_are_parsed_first() {
     case(|scene| {

@@ -46,7 +46,7 @@ fn drv_283_a_driver_that_vanished() {
     });
 }
 
-/// DRV-283: if a driver describes itself differently than in the record, the loader does not use it in place of the recorded driver.
+/// DRV-283: if a driver describes itself differently than in the record, the loader does not use this driver.
 #[test]
 fn drv_283_another_driver_than_the_recorded_one() {
     case(|scene| {

@@ -308,7 +308,7 @@ fn lay_19_missing_folders_are_skipped_silently() {
     });
 }
 
-/// LAY-19, APP-218: a file in place of a folder is skipped without a message.
+/// LAY-19, APP-218: the loader skips a file in place of a folder without a message.
 #[test]
 fn lay_19_a_file_in_the_place_of_a_folder_is_skipped_silently() {
     case(|scene| {

@@ -204,7 +204,7 @@ fn drv_168_surfaces_are_made_one_thread_at_a_time() {
             INSIDE.store(false, Ordering::SeqCst);
         }
         assert!(align <= HEAD, "more than the head's");
-        // SAFETY: the size is not zero. The block has space for the head, which stores the size of the rest.
+        // SAFETY: the size is not zero. The block has space for the head, which stores the size of the remaining block.
         unsafe {
             let head = std::alloc::alloc(layout(size));
             head.cast::<usize>().write(size);

@@ -37,7 +37,7 @@ enum Mention {
     Word(String),
     /// A string, or a part of a string between quotes.
     Quoted(String),
-    /// A part of a name.
+    /// A part of a name that the test contains.
     Part(&'static str),
     /// Sequences of tokens. The test must contain all of them.
     Rows(Vec<Vec<String>>),

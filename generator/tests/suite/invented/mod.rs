@@ -1,9 +1,8 @@
 //! Tests with unpublished headers (GEN-75): each of a hundred invented extensions is either accepted or stops the run. For an accepted
-//! extension, the tables have the rows that follow from the XML alone. An error names the commands that need a decision.
+//! extension, the tables must contain the rows that follow from the XML alone. An error names the commands that need a decision.
 //!
-//! `VK_INVENTED=1000` tries a thousand inventions, each in its own registry, and `VK_INVENTED_SEED=7` tries others.
-//! `VK_INVENTED_BUILD=1` builds the library with all accepted inventions, and calls each invented command through it on the mock
-//! driver.
+//! `VK_INVENTED=1000` tries a thousand inventions, each in a separate registry, and `VK_INVENTED_SEED=7` tries other inventions.
+//! `VK_INVENTED_BUILD=1` builds the library with all accepted inventions, and calls each invented command through it on the mock driver.
 
 mod build;
 mod corners;

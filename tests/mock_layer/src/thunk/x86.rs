@@ -1,4 +1,4 @@
-//! Thunks for 32-bit x86. All arguments are on the stack, so the thunk can replace the first argument in its place.
+//! Thunks for 32-bit x86. All arguments are on the stack, so the thunk can replace the first argument on the stack.
 
 use super::{SLOTS, route};
 

@@ -117,7 +117,7 @@ fn trace_never_goes_into_another_file() {
         let outcome = scene.run(|vk| {
             for number in 3..1024 {
                 // SAFETY: the only open descriptor above standard error belongs to the trace, and no code of this process uses the
-                // descriptor after it is closed.
+                // descriptor after this call.
                 unsafe { libc::close(number) };
             }
             let own = fs::File::create(vk.path("own")).expect("a file");
