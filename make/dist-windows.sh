@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Packs the files for Windows x86-64: the library with its symbols and import libraries, the licences, and a page that says which parts
+# Packs the files for Windows x86-64: the library with its symbols and import libraries, the licences, and a page that lists the parts that
 # work.
 . "$(dirname "$0")/common.sh"
 . tests/windows/build.sh

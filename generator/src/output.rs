@@ -61,7 +61,7 @@ fn interrupted(name: &str) -> Option<&str> {
     name.strip_suffix(TEMPORARY)?.strip_suffix('.')
 }
 
-/// Removes a file, and the folders that it leaves empty.
+/// Removes a file, and also its folders if they are then empty.
 fn remove(folder: &Path, name: &str) -> Result<(), Error> {
     let path = folder.join(name);
     fs::remove_file(&path).map_err(|error| Error::file(&path, &error))?;

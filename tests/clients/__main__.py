@@ -39,7 +39,7 @@ def loader_version(library):
 
 
 def run(client, library):
-    """Runs a client once. Returns the run, and the reason if the run says nothing about the loader."""
+    """Runs a client once. Returns the run, and the reason if the run does not test the loader."""
     try:
         done = Run(client, library)
     except Failure as failure:

@@ -1,6 +1,6 @@
 /* Opens the library at run time and looks up every command through vkGetInstanceProcAddr, like game engines. With the
  * argument `device`, the commands of a device come from vkGetDeviceProcAddr and use no trampoline. With `again`, the
- * program unloads the library and repeats all steps. `mock` says that the devices execute nothing. */
+ * program unloads the library and repeats all steps. `mock` means that the devices execute nothing. */
 #include "tour.h"
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* A program that is linked with -lvulkan, like most programs. Every command is an exported symbol of the library. The
- * argument `mock` says that the devices execute nothing. */
+ * argument `mock` means that the devices execute nothing. */
 #include "tour.h"
 #include <string.h>
 

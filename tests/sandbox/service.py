@@ -18,7 +18,7 @@ from bubble import ALONE, LIBRARIES, PROGRAM, bubblewrap, flat, grouped, inside,
 from cases import HANG, ROOT, Failure, Skip, end, expect, run, scratch, setting, start, tool
 from files import DRIVERS, WORKS, c_library, listed, of_lavapipe
 
-# Path at which programs in a sandbox look for the service.
+# Path at which programs in a sandbox search for the service.
 SOCKET = "/run/vulkan-loader/service.sock"
 # Folder in a sandbox for the libraries that a program of this machine needs.
 NEEDED = "/opt/needed"

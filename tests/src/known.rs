@@ -8,7 +8,7 @@ pub(crate) enum Expected {
     Pass,
     /// The test must fail, for this reason.
     Fail(&'static str),
-    /// The test may pass or fail, because its result depends on timing, or because its module concerns a feature that this system lacks.
+    /// The test can pass or fail, because its result depends on timing, or because its module tests a feature that this system lacks.
     Either(&'static str),
 }
 

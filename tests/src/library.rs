@@ -60,7 +60,7 @@ pub fn under_test() -> PathBuf {
     }
 }
 
-/// Returns a library of this workspace, for example `mock_driver`. Cargo built the library by itself, or as a dependency of this program.
+/// Returns a library of this workspace, for example `mock_driver`. Cargo built the library separately, or as a dependency of this program.
 pub fn built(name: &str) -> PathBuf {
     let here = built_here();
     let (before, after) = LIBRARY_SUFFIXES;

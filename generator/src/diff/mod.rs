@@ -1,7 +1,7 @@
 //! Compares two registries, and reports the differences that concern the loader (GEN-90 to GEN-92).
 //!
-//! Each module compares one kind of fact. It returns its sections even if they are empty. The modules for output formats depend only on the
-//! finished [`Report`], and not on registries.
+//! Each module compares one kind of fact, and returns its sections even if they are empty. The modules for output formats depend only on
+//! the finished [`Report`], and not on registries.
 
 mod commands;
 mod counts;

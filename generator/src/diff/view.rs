@@ -1,4 +1,4 @@
-//! Pairs the two compared registries with the facts that follow from them.
+//! Contains the two compared registries, and the facts that result from them.
 
 use crate::emit;
 use crate::plan::{Plan, Problem};
@@ -16,7 +16,7 @@ pub struct Side {
     pub unknown: Vec<Diagnostic>,
 }
 
-/// Registry with the facts that follow from it under the present policy.
+/// Registry, and the facts that result from it under the present policy.
 pub struct View<'a> {
     pub(super) registry: &'a Registry,
     pub(super) policy: &'a Policy,

@@ -92,7 +92,7 @@ pub(super) fn unclassified(plan: &CommandPlan<'_>, is_counted: bool) -> Problem 
     Problem::new(Code::Unclassified, name, text).advised(Advice::Row(row))
 }
 
-/// Suggests the trampoline and terminator from the reasons. A person decides.
+/// Suggests the trampoline and terminator from the reasons. A person makes the decision.
 fn ends(plan: &CommandPlan<'_>, is_counted: bool) -> (Option<&'static str>, Option<&'static str>) {
     let is = |reason| plan.special.contains(&reason);
     match plan.command.level {

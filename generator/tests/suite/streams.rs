@@ -14,7 +14,7 @@ fn run(arguments: &[&str]) -> Output {
     vkgen(arguments).output().expect("the program runs")
 }
 
-/// Returns the exit code and the text on standard error. A panic fails the test.
+/// Returns the exit code and the text on standard error. A panic makes the test fail.
 fn ending(output: &Output) -> (Option<i32>, String) {
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!text.contains("panicked"), "{text}");

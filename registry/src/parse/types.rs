@@ -1,4 +1,4 @@
-//! `<types>`: all definitions except commands and enumerants.
+//! Reads `<types>`, which contains all definitions except commands and enumerants.
 
 use super::attributes::{ApiList, apis, checked_name, definition_name, required_name};
 use super::declarations;

@@ -39,7 +39,7 @@ pub(crate) unsafe extern "system" fn create(
     let device = physical::device("vkCreateDevice", physical);
     // SAFETY: the create info is valid during the call.
     let info = unsafe { &*info };
-    // SAFETY: the arrays of a create info have as many strings as their counts say.
+    // SAFETY: in a create info, the count of an array is the number of its strings.
     let extensions = unsafe { chain::names(info.pp_enabled_extension_names, info.enabled_extension_count) };
     #[allow(deprecated, reason = "the loader must pass no layers here")]
     let (layers, layer_names) = (info.enabled_layer_count, info.pp_enabled_layer_names);
@@ -189,7 +189,7 @@ pub(crate) unsafe extern "system" fn queue_submit(
         _ => unsafe { std::slice::from_raw_parts(submits, count as usize) },
     };
     let buffers = submits.iter().flat_map(|submit| {
-        // SAFETY: each structure has as many handles as its count says.
+        // SAFETY: in each structure, the count is the number of handles.
         (0..submit.command_buffer_count as usize).map(|index| unsafe { *submit.p_command_buffers.add(index) })
     });
     let shown = submitted("vkQueueSubmit", buffers);
@@ -214,7 +214,7 @@ pub(crate) unsafe extern "system" fn queue_submit2(
         _ => unsafe { std::slice::from_raw_parts(submits, count as usize) },
     };
     let buffers = submits.iter().flat_map(|submit| {
-        // SAFETY: each structure has as many elements as its count says.
+        // SAFETY: in each structure, the count is the number of elements.
         let info = |index| unsafe { (*submit.p_command_buffer_infos.add(index)).command_buffer };
         (0..submit.command_buffer_info_count as usize).map(info)
     });

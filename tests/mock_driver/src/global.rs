@@ -120,7 +120,7 @@ pub(crate) unsafe extern "system" fn create_instance(
 ) -> vk::Result {
     // SAFETY: the create info is valid during the call.
     let info = unsafe { &*info };
-    // SAFETY: the arrays of a create info have as many strings as their counts say.
+    // SAFETY: in a create info, the count of an array is the number of its strings.
     let extensions = unsafe { chain::names(info.pp_enabled_extension_names, info.enabled_extension_count) };
     let call = Call::enter(
         "vkCreateInstance",

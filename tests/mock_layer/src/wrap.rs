@@ -113,7 +113,7 @@ pub(crate) unsafe fn with_group_unwrapped<R>(layer: &Layer, mut next: *const c_v
         let (kind, successor) = unsafe { ((*base).s_type, (*base).p_next) };
         if kind == vk::StructureType::DEVICE_GROUP_DEVICE_CREATE_INFO {
             let group = next.cast_mut().cast::<vk::DeviceGroupDeviceCreateInfo<'_>>();
-            // SAFETY: the structure has this type, and its array has as many elements as its count says.
+            // SAFETY: the structure has this type, and its count is the number of elements of its array.
             unsafe {
                 let given = (*group).p_physical_devices;
                 let mut inner = listed(given, (*group).physical_device_count);
@@ -310,7 +310,7 @@ unsafe extern "system" fn submit<const N: usize>(
     };
     // SAFETY: the caller passes `count` structures.
     let mut copies = unsafe { listed(submits, count) };
-    // SAFETY: each structure has as many buffers as its count says.
+    // SAFETY: in each structure, the count is the number of buffers.
     let lists: Vec<_> = copies
         .iter()
         .map(|one| unsafe { inner_handles(&layer, one.p_command_buffers, one.command_buffer_count) })
@@ -339,7 +339,7 @@ unsafe fn submit_2_by_name<const N: usize>(
     let mut copies = unsafe { listed(submits, count) };
     let mut lists = Vec::new();
     for copy in &copies {
-        // SAFETY: each structure has as many buffers as its count says.
+        // SAFETY: in each structure, the count is the number of buffers.
         let mut list = unsafe { listed(copy.p_command_buffer_infos, copy.command_buffer_info_count) };
         for one in &mut list {
             one.command_buffer = vk::CommandBuffer::from_raw(layer.inner(one.command_buffer.as_raw() as usize) as u64);

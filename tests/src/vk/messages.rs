@@ -100,7 +100,7 @@ unsafe extern "system" fn record(
     // SAFETY: the user data is the address of the recorder, and the recorder outlives its messengers. The callback data is valid.
     let (recorder, given) = unsafe { (&*user.cast::<Recorder>(), &*data) };
     let object = |index| {
-        // SAFETY: the array has as many objects as the callback data says.
+        // SAFETY: the count in the callback data is the number of objects in the array.
         let object = unsafe { &*given.p_objects.add(index) };
         (object.object_type, object.object_handle)
     };

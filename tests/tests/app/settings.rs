@@ -13,7 +13,7 @@ pub(crate) fn write(scene: &Scene, base: &str, members: &str) -> String {
     scene.text_path(&format!("{base}/{FILE}"))
 }
 
-/// APP-243: the log says that there is no settings file.
+/// APP-243: the log reports that there is no settings file.
 #[test]
 fn app_243_no_file_is_noted() {
     case(|scene| {

@@ -26,8 +26,8 @@ fn members(scene: &Scene, exclusive: Option<bool>) -> String {
     )
 }
 
-/// DRV-44, APP-261: additional drivers come before the found drivers in scan order. Their order is the reverse order of the list. Their
-/// devices therefore come last.
+/// DRV-44, APP-261: additional drivers come before the found drivers in scan order, in the reverse order of the list. The devices of
+/// additional drivers therefore come last.
 #[test]
 fn drv_044_additional_drivers_come_first_in_the_scan() {
     case(|scene| {

@@ -35,8 +35,7 @@ fn where_it_leads(function: usize, handle: u64) -> usize {
     usize::from_str_radix(ending.stderr.trim(), 16).unwrap_or_default()
 }
 
-/// APP-159, APP-26, GEN-46: every trampoline of the device level, exported or not, reaches the driver's function of its
-/// own name.
+/// APP-159, APP-26, GEN-46: every trampoline of the device level, exported or not, reaches the driver's function with the same name.
 #[test]
 fn app_159_every_trampoline_reaches_its_function() {
     case(|scene| {

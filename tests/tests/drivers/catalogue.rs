@@ -68,7 +68,7 @@ fn extensions_of_known_drivers_are_listed_without_them() {
     });
 }
 
-/// If the catalogue says that a driver has no device here, the loader creates an instance without that driver.
+/// If the catalogue lists a driver as a driver without devices on this machine, the loader creates an instance without this driver.
 #[test]
 fn drivers_without_a_device_are_left_out_of_an_instance() {
     case(|scene| {
@@ -337,7 +337,7 @@ fn a_lie_is_believed_until_the_driver_speaks() {
         let outcome = scene.run(body);
         assert_eq!(outcome.ok().said("lie"), ["false", "false"]);
         outcome.logged_with("WARNING | DRIVER", "has other instance extensions");
-        // The catalogue says that the driver has no device, but the driver has a device.
+        // According to the catalogue, the driver has no device, but the driver has a device.
         file::write(
             scene,
             &[Entry::new("one").offers(&["VK_KHR_surface"]).hardware("unknown")],

@@ -86,7 +86,7 @@ fn drv_011_two_manifests_of_one_library_are_two_drivers() {
     });
 }
 
-/// DRV-11: a folder that is listed twice is searched once.
+/// DRV-11: the loader searches a folder once if a list contains the folder twice.
 #[test]
 fn drv_011_equal_search_paths_are_searched_once() {
     case(|scene| {

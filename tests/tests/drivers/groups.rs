@@ -129,7 +129,7 @@ fn drv_150_groups_need_no_earlier_enumeration() {
     });
 }
 
-/// DRV-150, APP-127: a driver that fails the count query is skipped, and the call does not hang.
+/// DRV-150, APP-127: the loader skips a driver whose count query fails, and the call does not hang.
 #[test]
 fn drv_150_a_driver_that_fails_the_count_is_skipped() {
     case(|scene| {

@@ -18,7 +18,7 @@ fn four_devices(scene: &mut Scene) {
     scene.env("VK_LOADER_DISABLE_SELECT", "1");
 }
 
-/// Runs with the value of each row, and expects the devices of the row.
+/// Runs the scene once for each row. Sets the variable to the value of the row, and expects the devices of the row.
 fn rows(scene: &mut Scene, variable: &str, api: &str, rows: &[(&str, &[&str])]) {
     for (value, expected) in rows {
         scene.env(variable, value);
@@ -85,7 +85,7 @@ fn drv_133_vendor_numbers() {
     });
 }
 
-/// DRV-133: a device without driver information fails the driver filter.
+/// DRV-133: a device without driver information does not pass the driver filter.
 #[test]
 fn drv_133_driver_numbers() {
     case(|scene| {

@@ -203,7 +203,7 @@ fn drv_285_a_doubtful_entry_does_not_count_again() {
     });
 }
 
-/// DRV-283: a forked copy of the process opens the driver for itself.
+/// DRV-283: a forked copy of the process opens the driver separately.
 #[test]
 fn drv_283_a_copy_of_the_process_opens_the_driver_itself() {
     case(|scene| {

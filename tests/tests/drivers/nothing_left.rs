@@ -16,7 +16,7 @@ const ABOVE: &str = "vkCreateInstance: Found no drivers!";
 const BELOW: &str = "terminator_CreateInstance: Found no drivers!";
 /// Beginning of the message about an empty device list.
 const DEVICES: &str = "setup_loader_term_phys_devs:  Failed to detect any valid GPUs in the current config";
-/// End of these messages if `vkloader` is installed.
+/// End of the messages about missing drivers and devices if `vkloader` is installed.
 const MORE: &str = " (vkloader explain tells more)";
 
 fn refused(vk: &Vk) {

@@ -172,8 +172,8 @@ fn lsv_47_one_descriptor_and_no_other_number() {
     });
 }
 
-/// LSV-63, LSV-34, LSV-35: malformed answers cause only the loss of the drivers concerned. If the list is malformed, the scan has no
-/// drivers of the service, and the next scan connects again.
+/// LSV-63, LSV-34, LSV-35: malformed answers cause only the loss of the drivers that they describe. If the list is malformed, the scan has
+/// no drivers of the service, and the next scan connects again.
 #[test]
 fn lsv_63_malformed_answers() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Tests of programs that have not enough memory (DRV-4).
+//! Tests of programs whose memory allocations fail (DRV-4).
 
 use std::ptr;
 

@@ -17,7 +17,7 @@ fn run(scene: &mut Scene, body: impl FnOnce(&Vk)) -> Outcome {
     outcome
 }
 
-/// DRV-88, DRV-89: the loader treats a driver whose manifest says 1.0 as a driver of 1.0.
+/// DRV-88, DRV-89: if the manifest of a driver contains version 1.0, the loader treats the driver as a driver of 1.0.
 #[test]
 fn drv_089_an_old_manifest_makes_an_old_driver() {
     case(|scene| {

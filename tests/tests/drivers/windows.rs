@@ -127,7 +127,7 @@ fn app_210_semicolons_separate_paths() {
     });
 }
 
-/// LAY-53, DRV-39: names of folders and files may have characters beyond ASCII, and outside the first plane of Unicode.
+/// LAY-53, DRV-39: names of folders and files can have characters beyond ASCII, and outside the first plane of Unicode.
 #[test]
 fn lay_053_names_beyond_ascii() {
     case(|scene| {

@@ -200,7 +200,7 @@ fn tell(vk: &Vk) {
     instance.destroy_surface(surface);
 }
 
-/// Checks that the good mock drivers have no objects left. A faulty driver can have objects that it cannot destroy.
+/// Checks that no object of the valid mock drivers remains. A faulty driver can have objects that it cannot destroy.
 fn good_drivers_are_empty(outcome: &Outcome) {
     let left = |line: &&&str| line.contains(" unload live=[") && !line.ends_with("live=[]");
     let journal = outcome.journal();
@@ -212,8 +212,8 @@ fn good_drivers_are_empty(outcome: &Outcome) {
     assert!(guilty.is_empty(), "{guilty:?}\n{}", outcome.all());
 }
 
-/// Compares the results of three good drivers without a faulty driver with their results beside each faulty driver. `good` contains the
-/// manifests of the good drivers.
+/// Compares two results of three valid drivers: without a faulty driver, and together with each faulty driver. `good` contains the
+/// manifests of the valid drivers.
 fn compare(scene: &mut Scene, good: &[String; 3], wrongs: &[Wrong]) {
     scene
         .env("VK_LOADER_DISABLE_SELECT", "1")
@@ -241,7 +241,7 @@ fn compare(scene: &mut Scene, good: &[String; 3], wrongs: &[Wrong]) {
     }
 }
 
-/// Adds three good mock drivers with different names. Returns their manifests.
+/// Adds three valid mock drivers with different names. Returns their manifests.
 fn mocks(scene: &mut Scene) -> [String; 3] {
     ["a", "b", "c"].map(|name| {
         scene.usual_driver(name).unknown_physical("vkOddPhysical").unlisted();

@@ -369,8 +369,8 @@ fn lay_143_an_explicit_layer_of_the_enable_filter_is_told() {
     });
 }
 
-/// LAY-125, LAY-33: filters apply before duplicate names are removed. A disabled layer that was found first therefore does not hide another
-/// layer of the same name.
+/// LAY-125, LAY-33: the loader applies filters before it removes duplicate names. A disabled layer that was found first therefore does not
+/// hide another layer of the same name.
 #[test]
 fn lay_33_a_disabled_layer_displaces_no_other_of_its_name() {
     case(|scene| {

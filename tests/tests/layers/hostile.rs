@@ -131,8 +131,8 @@ fn bi_39_keys_and_paths_are_read_up_to_the_first_element_that_is_no_string() {
     });
 }
 
-/// BI-41: a pattern of a megabyte causes no error. A process can set a variable of this length for itself, although the system's limit is
-/// lower.
+/// BI-41: a pattern of a megabyte causes no error. A process can set a variable of this length in its own environment, although the
+/// system's limit is lower.
 #[test]
 fn bi_41_a_pattern_of_a_megabyte_is_survived() {
     case(|scene| {
@@ -241,7 +241,7 @@ fn bi_53_a_list_that_grows_while_layers_are_merged_stays_in_its_bounds() {
                     PFN_vkEnumerateDeviceExtensionProperties(device, ptr::null(), &mut count, list.as_mut_ptr())
                 );
                 assert!(count <= room, "{count} of {room}");
-                // If the driver says that it filled the array, no space is left for the layer's extension.
+                // If the driver reports that it filled the array, there is no space for the layer's extension.
                 let fits = room >= 4 && result == vk::Result::SUCCESS;
                 assert!(fits || result == vk::Result::INCOMPLETE, "{result} for {room}");
                 let beyond = &list[room as usize..];

@@ -246,7 +246,8 @@ pub(crate) fn place(scene: &mut Scene, layers: &[Layer]) {
     }
 }
 
-/// Searches for layers once, and returns their number. A query for the count and then the list would search and log twice.
+/// Searches for layers once, and returns their number. If the test queried the count and then the list, the loader would search and log
+/// twice.
 pub(crate) fn scan_once(vk: &Vk) -> u32 {
     let mut count = 0;
     let result = call!(

@@ -60,7 +60,7 @@ fn create_instance(chain: &mut Chain) -> Option<VkInstance<App>> {
 fn devices(instance: VkInstance<App>) -> [VkPhysicalDevice<App>; 2] {
     let mut devices = [PhysicalDeviceHandle::NULL; 2];
     let mut count = 2;
-    // SAFETY: the instance is live, and the array has as many elements as the count says.
+    // SAFETY: the instance is valid, and `count` is the number of elements of the array.
     let result = unsafe { vk::vkEnumeratePhysicalDevices(instance, &mut count, devices.as_mut_ptr()) };
     assert_eq!(count, 2);
     // Several lists of the chain may name the driver, but the loader uses only the first list.
