@@ -19,7 +19,7 @@ help:             ## print this list
 	@sed -n 's/^\([a-z-]*\): .*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r verb text; \
 	    do printf '  make %-16s %s\n' "$$verb" "$$text"; done
 
-setup:            ## install the packages that the other verbs need, or list the missing ones
+setup:            ## install the packages that the other verbs need, or list the missing packages
 	@make/setup.sh test
 
 registry:         ## fetch the pinned vk.xml and video.xml, or take VK_XML=/some/vk.xml
@@ -44,7 +44,7 @@ install:          ## install the library, its programs, their pages and units be
 	@make/install.sh install
 
 .PHONY: install-32
-install-32:       ## install vkloader of a 32-bit build for the 64-bit one: CARGO_BUILD_TARGET as for make build
+install-32:       ## install vkloader of a 32-bit build for the 64-bit vkloader: CARGO_BUILD_TARGET as for make build
 	@make/install.sh install-32
 
 .PHONY: framework ios-framework
@@ -58,7 +58,7 @@ uninstall:        ## remove the installed files
 	@make/install.sh uninstall
 
 .PHONY: dist dist-windows single deb rpm reproducible test-system test-single test-aside
-dist:             ## write the source archive, which builds without a network; the same commit gives the same bytes
+dist:             ## write the source archive, which builds without a network; the same commit results in the same bytes
 	@make/package.sh dist
 
 dist-windows:     ## write a zip for Windows x86-64: the library, symbols, import libraries
@@ -82,7 +82,7 @@ test-system:      ## install the packages in a whole Debian 12 in place of its l
 test-single:      ## try that file in roots of Debian and Ubuntu, with musl, and in a sandbox: SYSTEMS="sid musl" for some
 	@tests/single.sh $(SYSTEMS)
 
-test-aside:       ## try a library that steps aside, in a tree like that of an AppImage in roots of Debian: SYSTEMS="bullseye sid" for some
+test-aside:       ## try a library that passes its calls to the system's library, in a tree like an AppImage in roots of Debian: SYSTEMS="bullseye sid" for some
 	@tests/aside.sh $(SYSTEMS)
 
 run:              ## build the library, and run a Vulkan program on it
@@ -91,7 +91,7 @@ run:              ## build the library, and run a Vulkan program on it
 test:             ## run all tests: style, generator, behaviour, ABI, real programs, install; STAGES="unit real" for some
 	@make/test.sh $(STAGES)
 
-check:            ## run the tests for packagers, which need neither root nor network, and skip what the machine lacks
+check:            ## run the tests for packagers, which need neither root nor network, and skip tests that this machine cannot run
 	@make/test.sh check
 
 quick:            ## run style checks and the fast cases of loader/, in two minutes
@@ -106,13 +106,13 @@ fuzz:             ## fuzz with AddressSanitizer, a minute for each target: SECON
 soak:             ## create instances and devices on many threads with real layers: MINUTES=10 for ten, ONLY="8 threads" for some
 	@make/runs.sh soak $(or $(MINUTES),"") $(ONLY)
 
-mutants:          ## change one line of loader/ N=100 times, and see whether a case notices: SEED=1, FIRST=51 in the list, FILES="wsi gate", JOBS=2 at a time (0 prints the list)
+mutants:          ## change one line of loader/ N=100 times, and check that a case fails: SEED=1, FIRST=51 in the list, FILES="wsi gate", JOBS=2 at a time (0 prints the list)
 	@make/mutants.sh $(or $(N),20) $(or $(SEED),1) $(or $(FIRST),1) $(or $(JOBS),2) $(FILES)
 
-peer:             ## run the behaviour cases on a Khronos loader: PEER=/a/library, PEER=sid, or the system's own
+peer:             ## run the behaviour cases on a Khronos loader: PEER=/a/library, PEER=sid, or the loader of the system
 	@make/runs.sh peer
 
-differential:     ## compare all that drivers, layers and programs see with a Khronos loader: PEER as for peer, or sid
+differential:     ## compare everything that drivers, layers and programs see with a Khronos loader: PEER as for peer, or sid
 	@make/runs.sh differential $(SCENES)
 
 test-catalogue:   ## run all behaviour cases with a valid and a wrong driver catalogue, and with closed drivers: CASES="app layers" for some
