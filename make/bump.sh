@@ -149,7 +149,7 @@ or drop the bump with git update-ref -d $PENDING and git checkout"
     own_git update-ref -d "$PENDING"
 }
 
-# Makes the worktree of the bump, which has the files of the tree at the commit START, including uncommitted work.
+# Makes the worktree of the bump. The worktree contains the files of the commit START, which includes uncommitted work of the tree.
 make_worktree() {
     local folder
     drop_worktree

@@ -30,7 +30,8 @@ pub(super) fn arguments(command: &CommandPlan<'_>) -> Vec<TokenStream> {
     command.command.params.iter().map(one).collect()
 }
 
-/// Returns the parameters as arguments of a call one level down. Pointers to types that depend on the level are cast.
+/// Returns the parameters as arguments of a call at the next level toward the driver. Casts pointers to types that
+/// depend on the level.
 pub(super) fn lowered_arguments(plan: &Plan<'_>, command: &CommandPlan<'_>) -> Vec<TokenStream> {
     let one = |param: &Param| {
         let name = ident(&param.name);

@@ -1,6 +1,6 @@
 //! Functions that no loader knows. Each name has one of 512 slots. The function of a slot records its name, the kind of its first argument,
-//! and nine more arguments, which are in registers and on the stack. It returns 1000 plus the number of the slot, so that a test can check
-//! the return value.
+//! and nine more arguments, which are in registers and on the stack. The function returns 1000 plus the number of the slot, so that a test
+//! can check the return value.
 
 use std::ffi::c_void;
 

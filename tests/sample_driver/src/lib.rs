@@ -19,7 +19,7 @@ const NEWEST_INTERFACE: u32 = 7;
 /// Negotiates the interface version. A loader calls this function first.
 ///
 /// # Safety
-/// `version` points to the newest version of the loader, and is valid for writes.
+/// `version` points to the newest interface version that the loader supports, and is valid for writes.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn vk_icdNegotiateLoaderICDInterfaceVersion(version: *mut u32) -> vk::Result {
     // SAFETY: the caller passes a valid pointer.

@@ -7,7 +7,7 @@ use loader_tests::vk::WINDOW_SURFACE;
 use loader_tests::vk::{Commands, Messages};
 use loader_tests::{call, case};
 
-/// DRV-53: a library may have any name.
+/// DRV-53: a library can have any name.
 #[test]
 fn drv_053_a_library_may_have_any_name() {
     case(|scene| {

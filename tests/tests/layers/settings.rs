@@ -345,7 +345,7 @@ fn lay_154a_instance_layers_are_told_in_their_own_words() {
     });
 }
 
-/// LAY-154: the log names the filter that decides about a layer.
+/// LAY-154: the log names the filter that enables or disables a layer.
 #[test]
 fn lay_154_the_filters_are_told() {
     case(|scene| {

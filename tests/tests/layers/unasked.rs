@@ -70,7 +70,7 @@ fn lay_140_everything_that_asks_gets_an_explicit_layer() {
         );
         let outcome = scene.run(|vk| {
             let plain = || active(&vk.instance());
-            // The loader must not use the result of a query for implicit layers for all layers.
+            // If an earlier query searched only for implicit layers, a query for all layers must not use its result.
             settle();
             for _ in 0..2 {
                 assert_eq!(plain(), ["VK_LAYER_i"]);
