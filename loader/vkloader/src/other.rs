@@ -85,7 +85,13 @@ impl Other {
                 Alone::Crashed(signal) => format!("{} ends a process with that loader", names::signal(signal)),
                 // If the answer is the same as without drivers, the loader skipped the manifest or always fails.
                 Alone::Answered(code) if code == without_drivers && !causes::is_odd_manifest(manifest) => continue,
-                Alone::Answered(code) if code < 0 && works_alone(library, manifest)? => {
+                // This library skips a manifest that is not valid. Another loader may give up instead, with another result than without
+                // drivers.
+                Alone::Answered(code)
+                    if code < 0
+                        && (code != without_drivers && causes::is_odd_manifest(manifest)
+                            || works_alone(library, manifest)?) =>
+                {
                     format!("vkCreateInstance gives {} under that loader", names::result(code))
                 }
                 _ => continue,

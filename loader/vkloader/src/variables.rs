@@ -29,7 +29,9 @@ impl Variables {
             let value = loaded.iter().find(|variable| variable.name == row.name);
             (row.name, value.map(|variable| variable.value.clone()))
         });
-        Self(values.filter(|(name, value)| env::var(name).ok() != *value).collect())
+        // The trace replaces bytes that are not UTF-8.
+        let own = |name: &str| env::var_os(name).map(|value| value.to_string_lossy().into_owned());
+        Self(values.filter(|(name, value)| own(name) != *value).collect())
     }
 
     /// Sets these variables for a command, or removes them.

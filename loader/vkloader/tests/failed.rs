@@ -31,7 +31,8 @@ fn with_library(machine: &Machine, soname: &str) -> String {
         int (*create)(const void *, const void *, void **) = dlsym(l, \"vkCreateInstance\");\n\
         int (*list)(void *, unsigned *, void **) = dlsym(l, \"vkEnumeratePhysicalDevices\");\n\
         int (*make)(void *, const void *, const void *, void **) = dlsym(l, \"vkCreateDevice\");\n\
-        struct instance i = {1}; void *made, *card, *device; unsigned one = 1; float p = 1;\n\
+        struct { int type; const void *next, *name; unsigned version; const void *engine; unsigned other, api; } app = {0, NULL, NULL, 0, NULL, 0, 4206592};\n\
+        struct instance i = {1, NULL, 0, &app}; void *made, *card, *device; unsigned one = 1; float p = 1;\n\
         if (create(&i, NULL, &made)) return 8; if (list(made, &one, &card) < 0) return 7;\n\
         if (n > 3) raise(9); const char *name = \"VK_KHR_nowhere\"; struct queue q = {2, NULL, 0, 0, 1, &p};\n\
         struct device d = {3, NULL, 0, 1, &q, 0, NULL, 1, &name}; return make(card, &d, NULL, &device) ? 2 : 0; }\n";
@@ -79,7 +80,18 @@ fn a_missing_display_is_said_where_a_program_failed() {
         "{}",
         explained.findings()
     );
-    // A program without windows must have failed for another reason.
+    // The program asked no driver, so an installed driver that no manifest names explains nothing.
+    std::fs::create_dir_all(machine.path("system/sys/bus/pci/devices/0000:01:00.0/drm/renderD128")).expect("folders");
+    for (name, text) in [("class", "0x030000"), ("vendor", "0x1002"), ("device", "0x73bf")] {
+        machine.file(&format!("system/sys/bus/pci/devices/0000:01:00.0/{name}"), text);
+    }
+    if machine.in_made_up_system(&["/sys"]) {
+        let codes = of_program(&machine, &program, &[]);
+        let codes = codes.codes();
+        assert!(!codes.iter().any(|code| code.starts_with("hardware.")), "{codes:?}");
+        machine.start_with(Vec::new());
+    }
+    // A program without windows fails for another reason.
     let program = with_library(&machine, "libother.so.1");
     let explained = of_program(&machine, &program, &[]);
     assert_eq!(explained.first(), "program.no-instance");
@@ -101,6 +113,19 @@ fn the_failed_call_of_a_program_without_windows_is_the_first_cause() {
         explained.findings()
     );
     assert!(!explained.codes().contains(&"display.missing"));
+    assert!(
+        !explained.report["dropped"].to_string().contains("asks for Vulkan"),
+        "{:#}",
+        explained.report
+    );
+    machine.driver("good", "api_version 1.1.0\ndevice one\ndevice.api_version 1.1.0");
+    let explained = of_program(&machine, &program, &["device"]);
+    let found = explained.found("program.failed").to_string();
+    assert!(
+        found.contains("the program asks for Vulkan 1.3.0, and one has 1.1.0"),
+        "{found}"
+    );
+    assert!(found.contains("may be too old for the program"), "{found}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use machine::Machine;
 use std::fs;
 use std::process::Command;
 
-/// Source of a loader that reads one manifest and creates no instance. The loader crashes on a list, and rejects a byte order mark.
+/// A loader that reads one manifest and creates no instance. It crashes on a list, and refuses a byte order mark or a comment.
 const LOADER: &str = r#"
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static int create(void *info, void *allocator, void *instance) {
     FILE *file = path ? fopen(path, "r") : 0;
     int first = file ? getc(file) : 0;
     if (first == '[') abort();
-    return first == 0xEF ? -1 : -9;
+    return first == 0xEF || first == '/' ? -1 : -9;
 }
 void *vkGetInstanceProcAddr(void *instance, const char *name) {
     if (!strcmp(name, "vkCreateInstance")) return create;
@@ -110,7 +110,23 @@ fn a_manifest_that_only_the_loader_of_programs_refuses_is_named() {
     assert!(!fs::read(&manifest).expect("there").starts_with(b"\xEF"));
 }
 
-/// A layer ends the process with every loader, so the loaders are not at fault.
+/// This library skips a manifest with a comment, but the loader of programs gives up.
+#[test]
+fn a_comment_that_makes_the_loader_of_programs_fail_is_named() {
+    let mut machine = machine(LOADER);
+    machine.driver("other", "device other");
+    let manifest = change(&mut machine, |text| format!("// mine\n{text}"));
+    let explained = machine.explain_with(&[]);
+    assert_eq!((explained.code, explained.first()), (1, "loader.refuses-manifest"));
+    assert_eq!(explained.report["dropped"][0]["name"], manifest.as_str());
+    assert!(
+        explained.advice().ends_with("JSON has no comments"),
+        "{}",
+        explained.advice()
+    );
+}
+
+/// A layer ends the process with every loader, so no loader is at fault.
 #[test]
 fn a_layer_that_crashes_under_both_loaders_is_named_and_no_loader() {
     let mut machine =

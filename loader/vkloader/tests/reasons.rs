@@ -143,6 +143,7 @@ fn a_layer_or_extension_that_is_missing_is_said_as_that() {
     let output = machine.run(&["explain", "--json", "--", &program, file.to_str().expect("plain")]);
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a report");
     assert_eq!(report["dropped"][0]["code"], "instance.extension-missing", "{report:#}");
+    assert_eq!(report["dropped"][0]["name"], "VK_EXT_nowhere", "{report:#}");
     assert!(
         report["dropped"][0]["findings"].to_string().contains("VK_EXT_nowhere"),
         "{report:#}"

@@ -41,7 +41,7 @@ pub(super) fn explain(dropped: &mut Dropped, loader: Option<&Path>, program: Opt
         return loader_not_opened(dropped, &library, own);
     }
     let Some(path) = locate(&library, own) else {
-        return absent(dropped, &library);
+        return absent(dropped, &library, own);
     };
     of_file(dropped, &path, own, program);
 }
@@ -120,7 +120,7 @@ fn no_loader(dropped: &mut Dropped, path: &Path) {
 }
 
 /// Adds the reason why the library was not found.
-fn absent(dropped: &mut Dropped, library: &str) {
+fn absent(dropped: &mut Dropped, library: &str, own: Identity) {
     if let Some(folder) = closed_folder(Path::new(library)) {
         let folder = shown(folder);
         dropped
@@ -140,7 +140,44 @@ fn absent(dropped: &mut Dropped, library: &str) {
         None => format!("{library} is in no folder that the dynamic linker searches"),
     };
     dropped.findings.insert(0, words);
-    dropped.advice = "Reinstall the package that the manifest belongs to, or correct library_path in it.".into();
+    let manifest = dropped.file.clone().filter(|file| file.ends_with(".json"));
+    dropped.advice = match &manifest {
+        Some(manifest) => without_library(manifest, library),
+        None => NO_LIBRARY.into(),
+    };
+    // A package for another system names a folder that this one does not use.
+    if library.contains('/')
+        && let Some(path) = locate(file_name(library), own)
+    {
+        dropped
+            .findings
+            .insert(1, format!("a library of this name is {}", shown(&path)));
+        let manifest = manifest.as_deref().unwrap_or("the manifest");
+        dropped.advice = format!(
+            "{ELSEWHERE}{manifest} to {}, or reinstall the package of the driver.",
+            shown(&path)
+        );
+    }
+}
+
+/// Remedy for a manifest whose library is missing, if the path of the manifest is unknown.
+pub(super) const NO_LIBRARY: &str =
+    "Reinstall the package that the manifest belongs to, or correct library_path in it.";
+
+/// First words of the remedy for a manifest whose library is in another folder.
+pub(super) const ELSEWHERE: &str = "Correct library_path in ";
+
+/// Returns the remedy for a manifest whose library is missing.
+pub(super) fn without_library(manifest: &str, library: &str) -> String {
+    match installed::owner(manifest) {
+        Some(owner) => {
+            format!("Reinstall the {owner}, which {manifest} belongs to, or correct library_path in that file.")
+        }
+        None => format!(
+            "Reinstall the package that brings {}, or correct library_path; if the library was removed on purpose, remove its manifest: rm {manifest}",
+            file_name(library)
+        ),
+    }
 }
 
 /// Returns the first folder on a path that this user may not search.

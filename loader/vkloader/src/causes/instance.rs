@@ -38,6 +38,15 @@ pub(super) fn find(report: &mut Report, records: &[&Record], of_program: bool) {
         }
     }
     if of_program {
+        let place = report
+            .dropped
+            .iter()
+            .position(|dropped| dropped.code == codes::PROGRAM_FAILED.name);
+        if let Some(place) = place {
+            let mut failed = report.dropped.remove(place);
+            compare_versions(&mut failed, report, records);
+            report.dropped.insert(place, failed);
+        }
         report.dropped.extend(display::missing(report, records));
         report.dropped.extend(failed_call(report));
         report.dropped.extend(display::without_dri3(report, records));
@@ -87,6 +96,9 @@ fn refused(report: &Report, records: &[&Record]) -> Option<Dropped> {
     if code == LAYER_NOT_PRESENT {
         name_layer(&mut found, report, records);
     }
+    if code == EXTENSION_NOT_PRESENT {
+        name_extension(&mut found, report);
+    }
     let same = |call: &&Call| (call.code, call.name.as_str()) == (code, "vkCreateInstance");
     let driver = report.failed.iter().filter(same).find_map(|call| call.library.clone());
     if let Some(library) = driver.filter(|_| code == OUT_OF_HOST_MEMORY) {
@@ -100,7 +112,85 @@ fn refused(report: &Report, records: &[&Record]) -> Option<Dropped> {
     Some(found)
 }
 
-/// Layers that programs request. Each row has the package in Debian and Ubuntu, and the package in Fedora and Arch.
+/// Words before and after the name of an extension in the log's messages about an extension that is missing.
+const UNSUPPORTED: [[&str; 2]; 2] = [
+    ["Instance extension ", " not supported by available ICDs"],
+    ["Extension ", " not found in list of known instance extensions"],
+];
+
+/// Adds the name of the extension that a program requested, and the drivers that lack the extension.
+fn name_extension(found: &mut Dropped, report: &Report) {
+    let named = |error| {
+        UNSUPPORTED
+            .iter()
+            .find_map(|[before, after]| between(error, before, after))
+    };
+    let name = report.errors.iter().find_map(|error| named(error));
+    let Some(name) = name else { return };
+    found.name = name.into();
+    found.reason = format!("The program asked for {name}, which no driver or layer has, so it got no instance.");
+    let drivers: Vec<&str> = report
+        .kept
+        .iter()
+        .map(String::as_str)
+        .filter(|path| path.contains(".so"))
+        .collect();
+    if !drivers.is_empty() {
+        found
+            .findings
+            .push(format!("drivers without it: {}", drivers.join(", ")));
+    }
+}
+
+/// Returns the text between two words.
+fn between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(before)?;
+    Some(rest.split_once(after)?.0)
+}
+
+/// Words before the version of the API in the log's message about the application.
+const ASKED_VERSION: &str = ", apiVersion: ";
+
+/// Adds the devices that are older than the version of the API for which a program asked. `found` is the finding about the program's failure.
+fn compare_versions(found: &mut Dropped, report: &Report, records: &[&Record]) {
+    let asked = records.iter().rev().find_map(|record| match &record.event {
+        Event::Message(message) => message
+            .text
+            .split_once(ASKED_VERSION)
+            .map(|(_, version)| version.trim()),
+        _ => None,
+    });
+    let Some((asked, wanted)) = asked.and_then(|asked| Some((asked, minor(asked)?))) else {
+        return;
+    };
+    let is_older = |version: &str| minor(version).is_some_and(|own| own < wanted);
+    let older = report
+        .devices
+        .iter()
+        .filter(|device| device.is_usable && is_older(&device.api_version));
+    let findings: Vec<String> = older
+        .map(|device| {
+            format!(
+                "the program asks for Vulkan {asked}, and {} has {}",
+                device.name, device.api_version
+            )
+        })
+        .collect();
+    if !findings.is_empty() {
+        found.advice = "The device may be too old for the program: update its driver, or choose another device; otherwise read the output of the \
+                        program."
+            .into();
+        found.findings.extend(findings);
+    }
+}
+
+/// Returns the major and minor number of a version.
+fn minor(version: &str) -> Option<(u32, u32)> {
+    let mut parts = version.split('.').map(str::parse);
+    Some((parts.next()?.ok()?, parts.next()?.ok()?))
+}
+
+/// Layers that programs request. Each has its package in Debian and Ubuntu, and its package in Fedora and Arch.
 const PACKAGES: [(&str, [&str; 2]); 1] = [(
     "VK_LAYER_KHRONOS_validation",
     ["vulkan-validationlayers", "vulkan-validation-layers"],

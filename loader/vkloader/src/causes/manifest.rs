@@ -23,11 +23,9 @@ pub(super) fn explain(dropped: &mut Dropped) {
                 dropped.advice =
                     format!("The file is empty: reinstall {owner}; if this happens again, check the disk.");
             } else if let Some(error) = syntax_error(&path) {
-                let (line, column) = (error.line(), error.column());
+                let correct = to_correct(&path, &error);
                 dropped.findings.insert(0, error.to_string());
-                dropped.advice = format!(
-                    "Correct the file at line {line}, column {column}, or reinstall the package that it belongs to."
-                );
+                dropped.advice = format!("{correct}, or reinstall the package that it belongs to.");
             }
         }
         "loader.refuses-manifest" => {
@@ -38,6 +36,15 @@ pub(super) fn explain(dropped: &mut Dropped) {
                     .find(", or: unset ")
                     .map_or("", |at| &dropped.advice[at..]);
                 dropped.advice = format!("{advice}{rest}");
+            }
+        }
+        "file.not-found" => {
+            if let Ok(target) = fs::read_link(&path) {
+                let target = target.display();
+                dropped
+                    .findings
+                    .insert(0, format!("{path} is a link to {target}, which is not there"));
+                dropped.advice = format!("Remove the link (rm {path}), or install the package that has {target}.");
             }
         }
         "file.not-opened" => {
@@ -65,6 +72,19 @@ fn syntax_error(path: &str) -> Option<serde_json::Error> {
     serde_json::from_slice::<serde_json::Value>(&bytes).err()
 }
 
+/// Returns the remedy for a syntax error.
+fn to_correct(path: &str, error: &serde_json::Error) -> String {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let line = text.lines().nth(error.line().saturating_sub(1)).unwrap_or_default();
+    let is_comment = ["//", "/*", "#"].iter().any(|sign| line.trim_start().starts_with(sign));
+    let reason = if is_comment { ": JSON has no comments" } else { "" };
+    format!(
+        "Correct the file at line {}, column {}{reason}",
+        error.line(),
+        error.column()
+    )
+}
+
 /// Returns `true` if a driver's manifest has a property that only some loaders accept.
 pub(crate) fn is_odd(path: &str) -> bool {
     oddity(path).is_some()
@@ -86,7 +106,7 @@ fn oddity(path: &str) -> Option<(String, String)> {
         ));
     }
     let members = match serde_json::from_slice(&bytes) {
-        Err(error) => return Some((format!("it is not valid JSON: {error}"), "Correct the file".into())),
+        Err(error) => return Some((format!("it is not valid JSON: {error}"), to_correct(path, &error))),
         Ok(serde_json::Value::Object(members)) => members,
         Ok(_) => {
             return Some((

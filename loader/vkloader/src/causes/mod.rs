@@ -7,6 +7,7 @@ mod instance;
 mod limits;
 mod linker;
 mod manifest;
+mod mesa;
 mod multiarch;
 mod origin;
 mod overriding;
@@ -42,12 +43,16 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
             linker::explain(dropped, &watched.linker);
         }
     }
+    layers_without_library(report, &records);
+    already_used(report);
     multiarch::forget(report);
     let is_replaced = variables(&records).any(|(name, _)| overriding::REPLACING.contains(&name));
     hardware::find(report, is_replaced);
     if report.loader.is_some() {
         overriding::find(report, &records);
         words::find(report, &records);
+        let mesas = mesa::find(report, |name| std::env::var(name).ok());
+        report.dropped.extend(mesas);
         instance::find(report, &records, of_program);
         origins(report, finished, &records);
     }
@@ -56,6 +61,41 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
         printed::explain(dropped);
     }
     report.dropped.sort_by_key(|dropped| dropped.rank);
+}
+
+/// Adds the manifests of layers whose libraries are missing. The findings about these layers have the libraries only.
+fn layers_without_library(report: &mut Report, records: &[&Record]) {
+    for dropped in report
+        .dropped
+        .iter_mut()
+        .filter(|dropped| dropped.advice == elf::NO_LIBRARY)
+    {
+        let manifest = records.iter().find_map(|record| match &record.event {
+            Event::Decision(decision) if decision.subject == "layer" && decision.name == dropped.name => {
+                Some(decision.path.as_str()).filter(|path| path.ends_with(".json"))
+            }
+            _ => None,
+        });
+        if let Some(manifest) = manifest {
+            dropped.findings.push(format!("its manifest: {manifest}"));
+            dropped.advice = elf::without_library(manifest, dropped.file.as_deref().unwrap_or(&dropped.name));
+        }
+    }
+}
+
+/// Advises to remove a manifest whose library is missing if another manifest already leads to the library of the same name.
+fn already_used(report: &mut Report) {
+    let file = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+    let used: Vec<String> = report.drivers.iter().map(|driver| file(&driver.library)).collect();
+    for dropped in report
+        .dropped
+        .iter_mut()
+        .filter(|one| one.advice.starts_with(elf::ELSEWHERE))
+    {
+        if let Some(manifest) = dropped.file.as_deref().filter(|_| used.contains(&file(&dropped.name))) {
+            dropped.advice = elf::without_library(manifest, &dropped.name);
+        }
+    }
 }
 
 /// Adds the origins of the variables that the findings mention.

@@ -1,6 +1,9 @@
 //! Finds drivers and layers for another word size than the program's. Systems with both word sizes normally have both kinds of files.
 
-use crate::report::Report;
+use super::elf::{self, Identity};
+use crate::manifests;
+use crate::report::{Dropped, Report, rank};
+use std::path::{Path, PathBuf};
 
 /// Codes of drivers and layers for another word size or processor.
 pub(super) const CODES: [&str; 3] = [
@@ -30,6 +33,53 @@ pub(super) fn forget(report: &mut Report) {
             .any(|name| working.contains(&stem(name)));
         !(CODES.contains(&dropped.code.as_str()) && is_counterpart)
     });
+}
+
+/// Makes drivers of another word size the first cause if a variable that replaces the search names only such drivers. `of_variable` is the
+/// rank of the finding about the variable.
+pub(super) fn blame_variable(report: &mut Report, variable: &str, of_variable: u8) {
+    let is_broken = |one: &Dropped| is_of_driver(one) && one.rank < rank::ASIDE && !CODES.contains(&one.code.as_str());
+    if report.is_usable() || !report.drivers.is_empty() || report.dropped.iter().any(is_broken) {
+        return;
+    }
+    let own = report.loader.as_ref().and_then(|loader| loader.path.as_deref());
+    let own = own
+        .and_then(|path| Identity::of(Path::new(path)))
+        .unwrap_or_else(Identity::of_this_process);
+    let is_of_other = |one: &&mut Dropped| is_of_driver(one) && CODES.contains(&one.code.as_str());
+    for one in report.dropped.iter_mut().filter(is_of_other) {
+        let rest = match counterpart(one, own) {
+            Some(path) => format!("Name the manifest for {own}: {variable}={}", path.display()),
+            None => one.advice.trim_end_matches('.').to_owned(),
+        };
+        one.advice = format!("{rest}, or: unset {variable}");
+        one.rank = of_variable.saturating_sub(1);
+    }
+}
+
+fn is_of_driver(found: &Dropped) -> bool {
+    found.subject.starts_with("driver")
+}
+
+/// Returns the manifest beside that of a driver that names the same driver for another word size.
+fn counterpart(driver: &Dropped, own: Identity) -> Option<PathBuf> {
+    let mut names = [driver.file.as_deref(), Some(driver.name.as_str())]
+        .into_iter()
+        .flatten();
+    let manifest = Path::new(names.find(|path| path.ends_with(".json"))?);
+    let start = stem(manifest.to_str()?);
+    let entries = std::fs::read_dir(manifest.parent()?).ok()?.flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths.into_iter().find(|path| {
+        let is_same = path.extension().is_some_and(|ending| ending == "json") && stem(&path.to_string_lossy()) == start;
+        let library = manifests::named(path).map(|named| manifests::found(path, &named));
+        let opens = || {
+            let file = elf::locate(library.as_ref()?.to_str()?, own)?;
+            Some(Identity::of(&file)? == own)
+        };
+        is_same && path != manifest && opens() == Some(true)
+    })
 }
 
 /// Returns the file name up to the first dot, which is the same for all word sizes: `radeon_icd` for `radeon_icd.i686.json`.

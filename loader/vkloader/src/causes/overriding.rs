@@ -1,9 +1,9 @@
 //! Finds settings that override others without a message: variables that replace the search, settings files, override layers, and two
 //! manifests for one library. Also finds the reason why a machine has no drivers.
 
-use super::{spelling, unsearched, variables};
+use super::{multiarch, spelling, unsearched, variables};
 use crate::events::{Decision, Event, Record, Searched};
-use crate::report::{Dropped, Report, codes, rank};
+use crate::report::{Device, Dropped, Report, Verdict, codes, rank};
 use reasons::rank::OTHER;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,23 +21,8 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
     let replacing = variables(records).find(|(name, _)| REPLACING.contains(name));
     let mut found = Vec::new();
     if let Some((name, value)) = replacing {
-        // If the variable names a broken driver, that driver is the cause. The variable only explains why the search found no other driver.
-        let is_broken = |dropped: &Dropped| dropped.rank == rank::BROKEN && dropped.code.starts_with("driver.");
-        let after_broken = report.dropped.iter().any(is_broken);
-        found.push(Dropped {
-            rank: if after_broken {
-                silent.max(rank::BROKEN + 1)
-            } else {
-                silent
-            },
-            reason: format!("{name} is set, so drivers are searched only there."),
-            findings: vec![format!("its value: {value}")],
-            advice: match spelling::advice(value) {
-                Some(advice) => format!("{advice}, or: unset {name}"),
-                None => format!("If this is unintended: unset {name}"),
-            },
-            ..codes::SEARCH_REPLACED.about(name)
-        });
+        found.push(replaced(report, name, value, silent));
+        multiarch::blame_variable(report, name, silent);
     } else if !report.is_usable()
         && report.ended.is_none()
         && searched(records).next().is_some()
@@ -62,8 +47,9 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
         left_by_configurator(dropped);
         listed_by_mesa(dropped);
     }
-    found.extend(closed_folders(records));
+    found.extend(closed_folders(report, records));
     found.extend(twice(records));
+    found.extend(listed_twice(report));
     found.extend(none_has_device(report));
     let mut seen = Vec::new();
     found.retain(|one| {
@@ -74,7 +60,28 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
     report.dropped.append(&mut found);
 }
 
-/// Adds the origin of a broken override layer to the finding about the layer.
+/// Returns the finding about a variable that replaces the search for drivers.
+fn replaced(report: &Report, name: &str, value: &str, silent: u8) -> Dropped {
+    // If the variable names a driver that does not work, that driver is the cause. The variable only explains why no other driver was found.
+    let is_broken = |dropped: &Dropped| dropped.rank == rank::BROKEN && dropped.code.starts_with("driver.");
+    let after_broken = report.dropped.iter().any(is_broken);
+    Dropped {
+        rank: if after_broken {
+            silent.max(rank::BROKEN + 1)
+        } else {
+            silent
+        },
+        reason: format!("{name} is set, so drivers are searched only there."),
+        findings: vec![format!("its value: {value}")],
+        advice: match spelling::advice(value) {
+            Some(advice) => format!("{advice}, or: unset {name}"),
+            None => format!("If this is unintended: unset {name}"),
+        },
+        ..codes::SEARCH_REPLACED.about(name)
+    }
+}
+
+/// Adds the origin of an override layer that does not work.
 fn left_by_configurator(dropped: &mut Dropped) {
     if dropped.name == OVERRIDE {
         let file = dropped.file.as_deref().unwrap_or("its manifest");
@@ -108,25 +115,49 @@ fn searched<'a>(records: &'a [&Record]) -> impl Iterator<Item = &'a Searched> {
     })
 }
 
-/// Returns findings about manifest folders that this user may not read.
-fn closed_folders(records: &[&Record]) -> Vec<Dropped> {
-    let mut found = Vec::new();
+/// Returns findings about folders of manifests that this user may not read, or that are below a folder that this user may not search.
+fn closed_folders(report: &Report, records: &[&Record]) -> Vec<Dropped> {
+    let has_card = report.verdict == Verdict::Hardware;
+    let mut found: Vec<Dropped> = Vec::new();
     for record in records {
         let Event::Searched(searched) = &record.event else {
             continue;
         };
         let folder = &searched.folder;
-        if searched.system.is_none() || !unsearched::is_closed(Path::new(folder)) {
+        let Some(closed) = unsearched::closed(Path::new(folder)).filter(|_| searched.system.is_some()) else {
+            continue;
+        };
+        let is_itself = closed == Path::new(folder);
+        // A home folder of another user is often closed, for example for services. Then nothing is known about its content.
+        let is_home = searched.source.variable.as_deref() == Some("HOME");
+        if !is_itself && has_card {
             continue;
         }
-        let mut one = codes::SEARCH_FOLDER_CLOSED.about(folder);
+        let closed = closed.display().to_string();
+        let mut one = codes::SEARCH_FOLDER_CLOSED.about(&closed);
         one.findings = vec![format!("searched for: {}", searched.wanted)];
-        one.advice = format!("Let this user read the folder: chmod o+rx {folder}");
+        one.advice = format!("Let this user read the folder: chmod o+rx {closed}");
+        if !is_itself {
+            one.reason =
+                "This user may not search a folder, so it is unknown whether there are manifests below it.".into();
+            one.findings = vec![format!("searched for: {}, in {folder}", searched.wanted)];
+            one.advice = if is_home {
+                format!(
+                    "Set HOME to the home folder of the user who starts the program, or let this user search the folder: chmod o+x {closed}"
+                )
+            } else {
+                format!("Let this user search the folder: chmod o+x {closed}")
+            };
+        }
         if searched.wanted != "driver" {
             one.rank = rank::ASIDE;
+        } else if is_home && !is_itself {
+            one.rank = rank::CONSEQUENCE;
         }
         found.push(one);
     }
+    // The same folder may be above the folders of drivers and those of layers. The finding about drivers counts.
+    found.sort_by_key(|one| one.rank);
     found
 }
 
@@ -159,6 +190,29 @@ fn twice(records: &[&Record]) -> Vec<Dropped> {
             ..codes::DRIVER_NAMED_TWICE.about(library.display().to_string())
         })
         .collect()
+}
+
+/// Returns findings about cards that two drivers list. Compares the places on the PCI bus.
+fn listed_twice(report: &Report) -> Vec<Dropped> {
+    let mut found = Vec::new();
+    for (index, device) in report.devices.iter().enumerate() {
+        let same = |first: &&Device| first.pci.is_some() && first.pci == device.pci && first.driver != device.driver;
+        let Some(first) = report.devices[..index].iter().find(same) else {
+            continue;
+        };
+        let names = [first, device].map(|one| format!("{} lists {}", one.driver, one.name));
+        let file = device.manifest.as_deref().and_then(|path| path.rsplit('/').next());
+        let mut one = codes::DEVICE_LISTED_TWICE.about(&device.name);
+        one.file.clone_from(&device.manifest);
+        one.findings = names.into();
+        if let Some(file) = file {
+            one.advice = format!(
+                "Remove the package of one of the two drivers, or leave one out: VK_LOADER_DRIVERS_DISABLE={file} PROGRAM"
+            );
+        }
+        found.push(one);
+    }
+    found
 }
 
 /// Returns a finding if drivers are installed but none of them has a device.

@@ -9,7 +9,7 @@ struct Mistake {
     advice: &'static str,
 }
 
-const MISTAKES: [Mistake; 8] = [
+const MISTAKES: [Mistake; 10] = [
     Mistake {
         is_in: |word| word.contains(['"', '\'']),
         advice: "Write the path without quotes, which count as part of its name",
@@ -23,12 +23,22 @@ const MISTAKES: [Mistake; 8] = [
         advice: "Write the path in full: nothing replaces $ and a name by a value here",
     },
     Mistake {
+        is_in: |word| word.contains('\r'),
+        advice: "Remove the sign for the end of a line from the path: the file that sets the variable has line ends of Windows (dos2unix FILE)",
+    },
+    Mistake {
         is_in: |word| word.trim() != word,
         advice: "Write the path without a blank before or after it",
     },
     Mistake {
         is_in: |word| word.split([',', ';']).count() > 1,
         advice: "Divide paths by a colon",
+    },
+    Mistake {
+        is_in: |word| {
+            word.split_whitespace().count() > 1 && word.split_whitespace().all(|part| part.ends_with(".json"))
+        },
+        advice: "Divide paths by a colon, and not by a blank",
     },
     Mistake {
         is_in: |word| without_rest(word).is_some_and(|path| Path::new(path).is_file()),
@@ -77,6 +87,8 @@ mod tests {
             ("$HOME/x.json", Some("$")),
             (" /a/x.json", Some("blank")),
             ("/a/x.json,/a/y.json", Some("colon")),
+            ("/a/x.json /a/y.json", Some("by a blank")),
+            ("/a/x.json\r", Some("line ends of Windows")),
             ("/a/libx.so.1", Some("JSON")),
             ("/nowhere/x.json", None),
             ("icd.d/x.json", Some("in full: a relative")),

@@ -1,6 +1,7 @@
 //! Finds installed driver manifests that the loader does not find. Either a variable excludes their folder from the search, or their names
 //! do not end in `.json`.
 
+use super::elf::closed_folder;
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use std::env;
@@ -127,10 +128,10 @@ pub(super) fn leading_to(root: &Path, library: &str) -> Option<Unsearched> {
     })
 }
 
-/// Returns `true` if a folder exists but this user may not read it. A folder below another user's home folder may not even exist, so the
-/// result is then `false`.
-pub(super) fn is_closed(folder: &Path) -> bool {
-    access(folder, Access::READ_OK | Access::EXEC_OK) == Err(Errno::ACCESS) && folder.is_dir()
+/// Returns the first folder on a path that this user may not search, or the folder at the end of the path if this user may not read it.
+pub(super) fn closed(folder: &Path) -> Option<&Path> {
+    let is_closed = || access(folder, Access::READ_OK | Access::EXEC_OK) == Err(Errno::ACCESS) && folder.is_dir();
+    closed_folder(folder).or_else(|| is_closed().then_some(folder))
 }
 
 fn of_usual(root: &Path, usual: &str, searched: &[&str]) -> Option<Unsearched> {

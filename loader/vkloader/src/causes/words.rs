@@ -118,7 +118,8 @@ fn unmatched(row: &(&str, &[char], Kind, bool), value: &str, records: &[&Record]
         Kind::Layer => !layers.iter().any(|layer| layer == word),
         Kind::LayerPattern => !layers.iter().any(|layer| show::matches(word, layer)),
         Kind::DriverPattern => !drivers.iter().any(|driver| show::matches(word, driver)),
-        Kind::Path => !has_manifest(Path::new(word)),
+        // The trace replaces bytes that are not UTF-8, so a path with this sign may exist.
+        Kind::Path => !word.contains(char::REPLACEMENT_CHARACTER) && !has_manifest(Path::new(word)),
     };
     let known = match kind {
         Kind::Layer | Kind::LayerPattern => layers.join(", "),

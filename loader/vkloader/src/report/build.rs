@@ -46,6 +46,8 @@ pub(crate) fn build(finished: &Finished, received: Received<'_>) -> Report {
         printed: calls::printed(&records),
         slow: slow(&records),
         catalogue: catalogue(&records),
+        searched: searched(&records),
+        kept: kept(&records),
         ..Report::default()
     };
     report.ending = finished.ending.into();
@@ -202,6 +204,24 @@ fn drivers(records: &[&Record], manifests: &Manifests) -> Vec<Driver> {
         }
     }
     found
+}
+
+/// Returns the folders that the library searched for drivers.
+fn searched(records: &[&Record]) -> Vec<String> {
+    let folders = records.iter().filter_map(|record| match &record.event {
+        Event::Searched(searched) if searched.wanted == "driver" => Some(searched.folder.clone()),
+        _ => None,
+    });
+    folders.collect()
+}
+
+/// Returns the manifests of drivers, and the drivers, that the library kept.
+fn kept(records: &[&Record]) -> Vec<String> {
+    let names = records.iter().filter_map(|record| match &record.event {
+        Event::Decision(one) if one.is_kept() && one.subject.starts_with("driver") => Some(one.name.clone()),
+        _ => None,
+    });
+    names.collect()
 }
 
 fn catalogue(records: &[&Record]) -> Vec<Catalogued> {

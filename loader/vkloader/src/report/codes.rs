@@ -90,7 +90,7 @@ rows! {
     SEARCH_REPLACED = "search.replaced", "variable", rank::SILENT,
         "A variable replaces all places where the loader searches for drivers.",
         "If this is unintended, unset the variable.";
-    SEARCH_FOLDER_CLOSED = "search.folder-closed", "folder", rank::NOTHING - 1,
+    SEARCH_FOLDER_CLOSED = "search.folder-closed", "folder", rank::HARDWARE - 1,
         "This user may not read a folder of manifests.",
         "Give the user permission to read and search the folder.";
     SETTINGS_ACTIVE = "settings.active", "settings file", rank::SILENT,
@@ -130,6 +130,9 @@ rows! {
     DEVICE_MOVED_BY_LAYER = "device.moved-by-layer", "layer", rank::ASIDE,
         "A layer changed the order of the devices.",
         "Start the program without the layer, or change the settings that the layer reads.";
+    DEVICE_LISTED_TWICE = "device.listed-twice", "device", rank::ASIDE,
+        "Two drivers list the same graphics card, so programs see it twice.",
+        "Leave one of the two drivers out, or remove its package.";
     DEVICE_NOT_CREATED = "device.not-created", "device", rank::BROKEN,
         "The device is listed, but vkCreateDevice fails for it.",
         "Look for messages of the driver, and check its kernel module; until then, choose another device.";

@@ -61,6 +61,12 @@ pub(crate) struct Report {
     pub(crate) slow: Vec<Slow>,
     pub(crate) drivers: Vec<Driver>,
     pub(crate) catalogue: Vec<Catalogued>,
+    /// Folders that were searched for drivers.
+    #[serde(skip)]
+    pub(crate) searched: Vec<String>,
+    /// Manifests of drivers, and drivers, that the library kept. If the program got no instance, none of them was used.
+    #[serde(skip)]
+    pub(crate) kept: Vec<String>,
 }
 
 /// Version of the report's format. The version increases with each change that an older reader would misunderstand.

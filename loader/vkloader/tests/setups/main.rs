@@ -13,6 +13,7 @@ mod layers;
 mod libraries;
 mod manifests;
 mod posted;
+mod reported;
 mod surroundings;
 mod users;
 mod variables;
@@ -245,6 +246,7 @@ fn there_are_at_least_sixty_set_ups() {
         layers::ROWS.len(),
         users::ROWS.len(),
         posted::ROWS.len(),
+        reported::ROWS.len(),
         hardware::COUNT,
     ];
     let rows: usize = tables.iter().sum();

@@ -88,16 +88,24 @@ const WITHOUT_VULKAN: [&str; 14] = [
 const FROM_RADEON: &str = "Vulkan needs the kernel driver amdgpu: for a card of GCN 1 or 2, start the kernel with radeon.si_support=0 \
     radeon.cik_support=0 amdgpu.si_support=1 amdgpu.cik_support=1. Older cards have no Vulkan driver.";
 
-/// Remedy for a device node that the system refuses to open although its permissions allow it.
-const REFUSED: &str = "The permissions of the node allow access, but the system refuses it. In a container, make the node available with --device \
-    /dev/dri, because a volume is not enough; in a sandbox (Landlock, AppArmor, SELinux), permit the node.";
+/// Remedy for a node that the system refuses although the permissions of the node allow it.
+const REFUSED: &str = "The permissions of the node allow access, but the system refuses it: a security policy forbids it (AppArmor, SELinux, \
+    Landlock). Look for the denial in the kernel's log (dmesg, or ausearch -m avc), and permit the node there.";
+
+/// The same for a container.
+const REFUSED_IN_CONTAINER: &str = "The permissions of the node allow access, but the container may not use it: make the node available with --device \
+    /dev/dri, because a volume is not enough.";
 
 /// Remedy for a container that has NVIDIA's card but not NVIDIA's libraries.
 const NVIDIA_IN_CONTAINER: &str = "Let NVIDIA's container tools add the libraries: docker run --runtime=nvidia --gpus all -e \
     NVIDIA_DRIVER_CAPABILITIES=all IMAGE, or podman run --device nvidia.com/gpu=all IMAGE.";
 
-/// Kinds of containers in which NVIDIA's libraries come from the host.
-const CONTAINERS: [&str; 3] = ["docker", "podman", "container"];
+/// The same for a container of distrobox or toolbox, which is to look like the host.
+const NVIDIA_IN_DISTROBOX: &str = "Make the container again with NVIDIA's libraries of the host: distrobox create --nvidia ...; toolbox takes them over by itself \
+    where the host has NVIDIA's container toolkit and a CDI file: nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml";
+
+/// Upper bound on the size of a manifest in bytes.
+const LARGEST: u64 = 1 << 16;
 
 /// Returns the remedy for a Flatpak program on a host with this version of NVIDIA's driver.
 pub(super) fn for_flatpak(version: &str) -> String {
@@ -127,12 +135,14 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Option
         return None;
     }
     let may_be_broken = report.dropped.iter().any(is_unknown_and_broken);
-    let mut found = match without_manifest(card, &libraries, machine) {
+    // A snap has its own drivers, so those of its base are not meant for it.
+    let is_snap = report.surroundings.iter().any(|word| word == "snap");
+    let mut found = match without_manifest(card, &libraries, machine).filter(|_| !is_snap) {
         Some(found) => found,
         None => Dropped {
             findings: vec![format!("the libraries that can use it: {}", libraries.join(", "))],
             advice: to_install(kernel_driver, &libraries, machine, report),
-            rank: if has_driver(report) {
+            rank: if has_driver(report) || kernel_driver.starts_with("nvidia") && in_container(report) {
                 rank::HARDWARE
             } else {
                 rank::CONSEQUENCE
@@ -158,7 +168,10 @@ fn to_install(kernel_driver: &str, libraries: &[&str], machine: &Machine, report
         if is_in(&["flatpak"]) {
             return for_flatpak(&machine.nvidia_module().unwrap_or_else(|| "VERSION".into()));
         }
-        if is_in(&CONTAINERS) {
+        if machine.has("run/.toolboxenv") || machine.has("run/.distroboxenv") || machine.has("etc/distrobox") {
+            return NVIDIA_IN_DISTROBOX.into();
+        }
+        if is_in(&super::CONTAINERS) {
             return NVIDIA_IN_CONTAINER.into();
         }
     }
@@ -199,20 +212,31 @@ fn without_manifest(card: &Card, libraries: &[&str], machine: &Machine) -> Optio
 pub(super) fn unused(card: &Card, report: &Report) -> Option<Dropped> {
     let kernel_driver = card.kernel_driver.as_deref()?;
     let libraries = libraries_of(kernel_driver);
-    let idle = report.dropped.iter().filter(|dropped| dropped.is_noise());
+    let idle = report
+        .dropped
+        .iter()
+        .filter(|dropped| dropped.is_noise() || refuses_card(dropped));
     let mut own = idle.filter(|dropped| known(&dropped.name).is_some_and(|library| libraries.contains(&library)));
     let driver = own.next()?;
     if let Some(line) = refusal(driver) {
         return Some(Dropped {
             findings: vec![line.clone()],
-            advice: REFUSED.into(),
+            advice: if in_container(report) {
+                REFUSED_IN_CONTAINER.into()
+            } else {
+                REFUSED.into()
+            },
             ..codes::HARDWARE_NO_PERMISSION.about(card.node.clone().unwrap_or_else(|| card.to_string()))
         });
     }
     let library = &driver.name;
     let special = row_of(kernel_driver).map_or("", |row| row.unused);
     Some(Dropped {
-        findings: vec![format!("{library} lists no device")],
+        findings: vec![if driver.is_noise() {
+            format!("{library} lists no device")
+        } else {
+            format!("{library} gives no instance")
+        }],
         advice: match special {
             "" => to_update(library, report),
             special => special.into(),
@@ -221,24 +245,32 @@ pub(super) fn unused(card: &Card, report: &Report) -> Option<Dropped> {
     })
 }
 
-/// Returns the line in which a driver reports that it may not open a node.
+/// Returns `true` for a driver that gave no instance although it found its libraries, so that its card or kernel module may be at fault.
+fn refuses_card(driver: &Dropped) -> bool {
+    let lacks_library = |finding: &String| finding.contains("without success") || finding.contains("unable to open");
+    driver.code == "driver.creation-failed" && !driver.findings.iter().any(lacks_library)
+}
+
+/// Returns the line in which a driver reports that the system did not let it open a node.
 fn refusal(driver: &Dropped) -> Option<&String> {
     const WORDS: [&str; 2] = ["Permission denied", "Operation not permitted"];
     let refuses = |line: &&String| line.contains("/dev/") && WORDS.iter().any(|words| line.contains(words));
     driver.findings.iter().find(refuses)
 }
 
-/// Returns the general remedy for a driver that lists no device.
+/// Returns `true` if the program runs in a container.
+fn in_container(report: &Report) -> bool {
+    let mut words = report.surroundings.iter();
+    words.any(|word| super::CONTAINERS.contains(&word.as_str()))
+}
+
+/// Returns the usual remedy for a driver that lists no device.
 fn to_update(library: &str, report: &Report) -> String {
     let owner = installed::owner(library);
     let update = owner.as_ref().map_or("the Vulkan driver".into(), |owner| {
         owner.replace("package ", "the package ")
     });
-    let in_container = report
-        .surroundings
-        .iter()
-        .any(|word| CONTAINERS.contains(&word.as_str()));
-    let first = if in_container {
+    let first = if in_container(report) {
         "Hand the node to the container with --device /dev/dri, because a volume is not enough. If that was done: update"
     } else {
         "Update"
@@ -275,7 +307,16 @@ fn libraries_in(report: &Report) -> impl Iterator<Item = &'static str> {
     let opened = report.drivers.iter().map(|driver| driver.library.as_str());
     let dropped = report.dropped.iter().filter(|dropped| is_driver(dropped));
     let dropped = dropped.flat_map(|dropped| [Some(dropped.name.as_str()), dropped.file.as_deref()]);
-    opened.chain(dropped.flatten()).filter_map(known)
+    let kept = report.kept.iter().map(String::as_str);
+    // A driver that was kept and then dropped counts with its finding, which knows the word size.
+    let is_dropped = |path: &&str| {
+        report
+            .dropped
+            .iter()
+            .any(|one| one.name == *path || one.file.as_deref() == Some(path))
+    };
+    let kept = kept.filter(move |path| !is_dropped(path));
+    opened.chain(dropped.flatten()).chain(kept).filter_map(known)
 }
 
 /// Returns `true` for a finding about a driver for the program's word size.
@@ -302,7 +343,18 @@ pub(super) fn is_of_windows(dropped: &Dropped) -> bool {
 
 /// Returns the known driver at a path. For the path of a manifest, this is the library that the manifest names.
 fn known(path: &str) -> Option<&'static str> {
-    hardware::of(other::library_of(path).as_bytes()).map(|row| row.library)
+    let library = hardware::of(other::library_of(path).as_bytes()).map(|row| row.library);
+    library.or_else(|| named_in(path))
+}
+
+/// Returns the known driver whose library a manifest mentions. The manifest need not be valid JSON.
+fn named_in(path: &str) -> Option<&'static str> {
+    let is_small = |path: &&str| std::fs::metadata(path).is_ok_and(|state| state.is_file() && state.len() <= LARGEST);
+    let manifest = Some(path).filter(|path| path.ends_with(".json")).filter(is_small)?;
+    let text = std::fs::read_to_string(manifest).ok()?;
+    let mut rows = hardware::TABLE.iter();
+    rows.find(|row| text.contains(&format!("{}.so", row.library)))
+        .map(|row| row.library)
 }
 
 #[cfg(test)]

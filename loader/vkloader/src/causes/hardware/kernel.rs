@@ -21,7 +21,7 @@ const ROWS: [Row; 3] = [
         vendor: 0x8086,
         modules: &["i915", "xe"],
         remedy: "Load the kernel module of the card: modprobe i915, or modprobe xe. If that does not help, look in dmesg: the firmware may be \
-                 missing (linux-firmware), or the kernel may be older than the card.",
+                 missing (linux-firmware), or the kernel may be older than the card: update the kernel, or start it with i915.force_probe=DEVICE.",
     },
     Row {
         vendor: super::NVIDIA,
@@ -56,8 +56,13 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Droppe
     let mut libraries = report.drivers.iter().map(|driver| &driver.library).chain(dropped);
     let is_installed = machine.nvidia_library().is_some() || libraries.any(|library| super::is_nvidia(library));
     let is_nvidias = card.vendor == super::NVIDIA && is_installed;
-    found.advice = if is_nvidias { NVIDIAS_OWN } else { row.remedy }.into();
+    found.advice = if is_nvidias { NVIDIAS_OWN } else { row.remedy }.replace("DEVICE", &format!("{:04x}", card.device));
     let wanted: &[&str] = if is_nvidias { &["nvidia"] } else { row.modules };
+    if let Some((finding, advice)) = module_of_running_kernel(machine, report, wanted, is_nvidias) {
+        found.findings = vec![finding];
+        found.advice = advice;
+        return found;
+    }
     found.findings = forbidden(machine, wanted);
     if !found.findings.is_empty() {
         found.advice = match card.vendor {
@@ -66,6 +71,54 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Droppe
         };
     }
     found
+}
+
+/// Folder with one folder of modules for each installed kernel.
+const MODULES: &str = "lib/modules";
+
+/// Returns a finding and a remedy if the running kernel has no modules, or no module for the card. In a container, the modules of the
+/// kernel are elsewhere.
+fn module_of_running_kernel(
+    machine: &Machine,
+    report: &Report,
+    wanted: &[&str],
+    is_nvidias: bool,
+) -> Option<(String, String)> {
+    let release = machine.text("proc/sys/kernel/osrelease");
+    let others = machine.names(MODULES);
+    let is_elsewhere = report.surroundings.iter().any(|word| word != "virtual-machine");
+    if release.is_empty() || others.is_empty() || is_elsewhere {
+        return None;
+    }
+    if !others.contains(&release) {
+        return Some((
+            format!(
+                "/{MODULES} has no modules for the running kernel {release}, but for {}",
+                others.join(", ")
+            ),
+            "Start the machine again: an update removed the modules of the kernel that still runs.".into(),
+        ));
+    }
+    let list = machine.text(&format!("{MODULES}/{release}/modules.dep"));
+    let files = || {
+        list.lines()
+            .filter_map(|line| line.split_once(':'))
+            .map(|(path, _)| path)
+    };
+    let has = |module: &&str| {
+        let start = format!("{module}.ko");
+        files().any(|path| path.rsplit('/').next().is_some_and(|file| file.starts_with(&start)))
+    };
+    let is_there = files().next().is_none() || wanted.iter().any(has);
+    (is_nvidias && !is_there).then(|| {
+        (
+            format!("the running kernel {release} has no module nvidia"),
+            format!(
+                "Build NVIDIA's kernel module for this kernel: dkms autoinstall, which needs the headers of the kernel (linux-headers-{release}); \
+                 or install the package with the module for this kernel."
+            ),
+        )
+    })
 }
 
 /// Returns a sentence for each line of a configuration file that forbids one of these kernel modules.

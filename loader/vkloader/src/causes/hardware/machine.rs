@@ -4,6 +4,7 @@ use crate::causes::elf;
 use crate::report::Card;
 use rustix::fs::{Access, access};
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Beginning of the PCI class of displays, in the form that the kernel writes.
@@ -21,6 +22,9 @@ const OTHER_NODES: [&str; 6] = [
     "dev/mali0",
     "dev/pvr_sync",
 ];
+
+/// Files of containers that are not those of podman or docker: systemd-nspawn and LXC, and Kubernetes.
+const OF_CONTAINER: [&str; 2] = ["run/systemd/container", "run/secrets/kubernetes.io"];
 
 /// Folders in which NVIDIA's libraries are installed.
 const NVIDIA_FOLDERS: [&str; 7] = [
@@ -199,7 +203,9 @@ impl Machine {
             ("docker", self.has(".dockerenv")),
             (
                 "container",
-                !self.has("run/.containerenv") && !self.has(".dockerenv") && self.has("run/systemd/container"),
+                !self.has("run/.containerenv")
+                    && !self.has(".dockerenv")
+                    && OF_CONTAINER.iter().any(|path| self.has(path)),
             ),
             (
                 "wsl",
@@ -214,6 +220,18 @@ impl Machine {
             .filter(|(_, is_so)| *is_so)
             .map(|(word, _)| word)
             .collect()
+    }
+
+    /// Returns `true` if the root folder was changed, as after `chroot`. The root folder of the first process is then another one. Without the
+    /// right to read that one, a root folder without a mount shows the change.
+    pub(super) fn is_changed_root(&self) -> bool {
+        let identity = |path: &Path| fs::metadata(path).ok().map(|state| (state.dev(), state.ino()));
+        if let Some(first) = identity(&self.path("proc/1/root/.")) {
+            return Some(first) != identity(&self.root);
+        }
+        let mounts = fs::read_to_string(self.path("proc/self/mountinfo")).unwrap_or_default();
+        let mut places = mounts.lines().filter_map(|line| line.split(' ').nth(4));
+        !mounts.is_empty() && !places.any(|place| place == "/")
     }
 
     fn is_virtual(&self) -> bool {

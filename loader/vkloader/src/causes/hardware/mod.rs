@@ -5,7 +5,7 @@ mod idle;
 mod kernel;
 mod machine;
 
-use super::linker;
+use super::{elf, linker};
 use crate::report::{Card, Device, Dropped, Report, codes, rank};
 use machine::{Machine, WINDOWS_DRIVER, WINDOWS_NODE, is_open_to_us};
 use std::fs;
@@ -18,7 +18,20 @@ const NVIDIA: u32 = 0x10DE;
 const FOR_GUESTS: [&str; 2] = ["vfio-pci", "pci-stub"];
 /// Variable that selects the kinds of NVIDIA's libraries in a container.
 const CAPABILITIES: &str = "NVIDIA_DRIVER_CAPABILITIES";
-/// Remedy for missing device nodes of NVIDIA's driver.
+/// Remedies for missing device nodes of NVIDIA's driver, by the surroundings of the program.
+const NVIDIA_NODES_IN: [(&str, &str); 2] = [
+    (
+        "podman",
+        "Make the card available to the container: podman run --device nvidia.com/gpu=all IMAGE, which needs a CDI file of the host: nvidia-ctk \
+         cdi generate --output=/etc/cdi/nvidia.yaml",
+    ),
+    (
+        "docker",
+        "Make the card available to the container: docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=all IMAGE, which needs NVIDIA's container \
+         toolkit on the host.",
+    ),
+];
+/// Remedy for missing device nodes of NVIDIA's driver in other surroundings.
 const NVIDIA_NODES: &str = "In a container, make the card available: docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=all IMAGE, or podman run \
     --device nvidia.com/gpu=all IMAGE; elsewhere, install NVIDIA's libraries with nvidia-modprobe, which makes the nodes.";
 /// Remedy for WSL without the card of Windows.
@@ -42,7 +55,7 @@ fn find_below(report: &mut Report, root: &Path, wanted: Option<&str>, is_replace
     let machine = Machine::at(root);
     report.hardware = machine.cards();
     report.surroundings = machine.surroundings().into_iter().map(String::from).collect();
-    if report.loader.is_none() {
+    if report.loader.is_none() || asked_no_driver(report) {
         return;
     }
     let mut found = match report.devices.iter().any(is_hardware) {
@@ -52,6 +65,12 @@ fn find_below(report: &mut Report, root: &Path, wanted: Option<&str>, is_replace
     };
     explain_drivers(report, &machine);
     report.dropped.append(&mut found);
+}
+
+/// Returns `true` if the program failed before the library searched for drivers.
+fn asked_no_driver(report: &Report) -> bool {
+    let is_of_driver = |dropped: &Dropped| dropped.subject.starts_with("driver");
+    report.searched.is_empty() && report.kept.is_empty() && !report.dropped.iter().any(is_of_driver)
 }
 
 fn is_hardware(device: &Device) -> bool {
@@ -204,7 +223,10 @@ fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
     if FOR_GUESTS.contains(&driver) {
         return Some(codes::HARDWARE_FOR_GUESTS.about(card.to_string()));
     }
-    let has_nvidia = report.dropped.iter().any(|dropped| is_nvidia(&dropped.name));
+    let has_nvidia = report
+        .dropped
+        .iter()
+        .any(|dropped| is_nvidia(&dropped.name) && !is_absent(dropped));
     if driver == "nouveau" && card.vendor == NVIDIA && has_nvidia {
         return Some(codes::HARDWARE_NOUVEAU.about(card.to_string()));
     }
@@ -216,8 +238,10 @@ fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
     let (node, advice) = match (card.vendor == NVIDIA && driver == "nvidia", sandbox) {
         _ if driver == WINDOWS_DRIVER => (WINDOWS_NODE, NO_WINDOWS),
         (true, Some(("flatpak" | "snap", advice))) => ("/dev/nvidiactl", advice),
-        (true, _) => ("/dev/nvidiactl", NVIDIA_NODES),
+        (true, Some((word, _))) => ("/dev/nvidiactl", nvidia_nodes(word)),
+        (true, None) => ("/dev/nvidiactl", NVIDIA_NODES),
         (false, Some((_, advice))) => (card.node.as_deref()?, advice),
+        (false, None) if machine.is_changed_root() => (card.node.as_deref()?, IN_CHANGED_ROOT),
         (false, None) => (card.node.as_deref()?, row.remedy),
     };
     let value = std::env::var(VISIBLE)
@@ -234,10 +258,17 @@ fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
     })
 }
 
+fn nvidia_nodes(surrounding: &str) -> &'static str {
+    let row = NVIDIA_NODES_IN.iter().find(|(word, _)| *word == surrounding);
+    row.map_or(NVIDIA_NODES, |(_, advice)| advice)
+}
+
 /// Returns a finding for a system that lists no card.
 fn no_card(report: &Report, machine: &Machine) -> Option<Dropped> {
     let is_bare = report.hardware.is_empty();
     let advice = match surrounding(report) {
+        // The list of devices is that of the kernel, which the container shares with its host.
+        Some((word, _)) if CONTAINERS.contains(&word) => NO_CARD_FOR_CONTAINER,
         Some((_, advice)) => advice,
         None if machine.text(MODEL).starts_with("Raspberry Pi") => RASPBERRY,
         None => codes::HARDWARE_NONE.remedy,
@@ -270,8 +301,16 @@ const MODEL: &str = "sys/firmware/devicetree/base/model";
 const RASPBERRY: &str = "Turn on the kernel driver of the card: dtoverlay=vc4-kms-v3d in /boot/firmware/config.txt or /boot/config.txt, and start \
     the machine again. Models before the Raspberry Pi 4 have no Vulkan driver.";
 
-/// Remedies for environments in which programs see no card.
-const ADVICE: [(&str, &str); 7] = [
+/// Containers, whose programs see the devices that the kernel lists.
+const CONTAINERS: [&str; 3] = ["docker", "podman", "container"];
+/// Remedy for a container on a system without a card.
+const NO_CARD_FOR_CONTAINER: &str = "The kernel of the host lists no graphics card either, so look there first (lspci -nn | grep -i -e vga -e 3d -e display). \
+    Without a card, only software drivers work, such as Mesa's lavapipe.";
+/// Remedy for a root folder that was changed, so that its `/dev` is not that of the system.
+const IN_CHANGED_ROOT: &str = "The root folder was changed (chroot): make the device nodes available there, from outside: mount --rbind /dev ROOT/dev";
+
+/// Remedies for surroundings in which programs do not reach a card.
+const ADVICE: [(&str, &str); 8] = [
     (
         "flatpak",
         "Give the devices to the sandbox: flatpak override --user --device=dri APPLICATION",
@@ -287,7 +326,12 @@ const ADVICE: [(&str, &str); 7] = [
     ),
     (
         "docker",
-        "Hand the card to the container: docker run --device /dev/dri IMAGE, or --gpus all for NVIDIA's",
+        "Hand the card to the container: docker run --device /dev/dri IMAGE",
+    ),
+    (
+        "container",
+        "Hand the card to the container: systemd-nspawn --bind=/dev/dri --property=DeviceAllow=char-drm, incus config device add NAME gpu gpu, or in the \
+         configuration of LXC: lxc.mount.entry = /dev/dri dev/dri none bind,create=dir",
     ),
     ("wsl", "Install a driver for WSL in Windows, and run: wsl --update"),
     (
@@ -329,6 +373,11 @@ fn explain_drivers(report: &mut Report, machine: &Machine) {
         };
         dropped.findings.insert(0, words);
     }
+}
+
+/// Returns `true` for a driver whose manifest remains although its library was removed.
+fn is_absent(driver: &Dropped) -> bool {
+    driver.code == "driver.not-opened" && elf::locate(&driver.name, elf::Identity::of_this_process()).is_none()
 }
 
 fn is_nvidia(library: &str) -> bool {

@@ -21,7 +21,7 @@ fn a_system_without_the_kernels_list_of_devices_is_said_as_that() {
 fn each_vendors_card_without_a_kernel_driver_has_its_own_remedy() {
     for (vendor, library, advice) in [
         ("0x1002", false, "modprobe amdgpu"),
-        ("0x8086", false, "modprobe i915"),
+        ("0x8086", false, "i915.force_probe=2684"),
         ("0x10de", false, "modprobe nouveau"),
         ("0x10de", true, "modprobe nvidia"),
         ("0x1234", false, "Load the kernel module of the card (amdgpu"),
@@ -275,10 +275,15 @@ fn a_node_that_the_system_refuses_despite_its_permissions_is_named() {
         let found = system.found(printed).dropped.pop().expect("a finding");
         assert_eq!(found.code, code, "{line}");
         assert_eq!(
-            found.advice.contains("--device /dev/dri"),
+            found.advice.contains("AppArmor, SELinux"),
             code == "hardware.no-permission"
         );
     }
+    system.file(".dockerenv", "");
+    let mut printed = idle(&["libvulkan_radeon.so"]);
+    printed.dropped[0].findings.push(line.into());
+    let found = system.found(printed).dropped.pop().expect("a finding");
+    assert!(found.advice.contains("--device /dev/dri"), "{}", found.advice);
 }
 
 #[test]
@@ -341,4 +346,120 @@ fn nvidias_driver_without_its_kernel_module_is_told_by_its_manifest() {
     let found = system.found(without_device("/opt/lib/libGLX_nvidia.so.0")).dropped;
     let own = found.iter().find(|one| one.subject == "hardware").expect("a finding");
     assert!(own.advice.contains("dkms status"), "{}", own.advice);
+}
+
+#[test]
+fn a_kernel_whose_modules_an_update_removed_is_named() {
+    let of_kernel = |folder: &str, list: &str| {
+        let system = System::new();
+        system
+            .card("0000:01:00.0", "0x030000", "0x10de", None)
+            .file("proc/sys/kernel/osrelease", "6.1.0-18-amd64")
+            .file("usr/lib64/libnvidia-glcore.so.550.54.14", "")
+            .file(&format!("lib/modules/{folder}/modules.dep"), list);
+        system
+    };
+    let first = |system: &System| {
+        let found = system.found(report()).dropped.remove(0);
+        (found.findings.join(" "), found.advice)
+    };
+    let (finding, advice) = first(&of_kernel("6.1.0-21-amd64", "x"));
+    assert!(
+        finding.contains("running kernel 6.1.0-18-amd64, but for 6.1.0-21-amd64"),
+        "{finding}"
+    );
+    assert!(advice.starts_with("Start the machine again"), "{advice}");
+    // The kernel has modules, but NVIDIA's was not built for it.
+    let (finding, advice) = first(&of_kernel("6.1.0-18-amd64", "kernel/drivers/gpu/drm/amd/amdgpu.ko.xz:"));
+    assert_eq!(finding, "the running kernel 6.1.0-18-amd64 has no module nvidia");
+    assert!(advice.contains("linux-headers-6.1.0-18-amd64"), "{advice}");
+    let (finding, advice) = first(&of_kernel("6.1.0-18-amd64", "updates/dkms/nvidia.ko.xz: x.ko"));
+    assert!(
+        finding.is_empty() && advice.contains("modprobe nvidia"),
+        "{finding} {advice}"
+    );
+    // In a container, the folder is not that of the kernel.
+    let system = of_kernel("6.1.0-21-amd64", "x");
+    system.file(".dockerenv", "");
+    assert!(first(&system).0.is_empty());
+}
+
+#[test]
+fn a_manifest_of_a_removed_driver_is_not_the_driver_of_the_card() {
+    let system = System::new();
+    system.card("0000:01:00.0", "0x030000", "0x10de", Some("nouveau"));
+    system.file("dev/dri/renderD128", "");
+    let mut left = report();
+    left.dropped.push(Dropped {
+        rank: rank::BROKEN,
+        subject: "driver".into(),
+        code: "driver.not-opened".into(),
+        ..codes::DRIVER_NONE_HAS_DEVICE.about("/nowhere/libGLX_nvidia.so.0")
+    });
+    let found = system.found(left).dropped.pop().expect("a finding");
+    assert_eq!(
+        (found.code.as_str(), found.rank),
+        ("hardware.no-driver", rank::HARDWARE)
+    );
+    assert!(found.advice.contains("vulkan-nouveau (Arch)"), "{}", found.advice);
+}
+
+#[test]
+fn a_driver_without_an_instance_is_the_cause_unless_it_lacks_a_library() {
+    let system = System::new();
+    system.card("0000:01:00.0", "0x030000", "0x10de", Some("nvidia"));
+    system.file("dev/nvidiactl", "").file("dev/dri/renderD128", "");
+    for (line, code) in [
+        ("the result: VK_ERROR_INITIALIZATION_FAILED", Some("hardware.not-used")),
+        ("it searched for libEGL.so.1 without success", None),
+        ("it printed: unable to open 'libnvidia-glvkspirv.so.1'", None),
+    ] {
+        let mut refused = report();
+        refused.dropped.push(Dropped {
+            rank: rank::BROKEN,
+            subject: "driver".into(),
+            code: "driver.creation-failed".into(),
+            findings: vec![line.into()],
+            ..codes::DRIVER_NONE_HAS_DEVICE.about("libGLX_nvidia.so.0")
+        });
+        let found = system.found(refused).dropped.split_off(1);
+        assert_eq!(found.first().map(|one| one.code.as_str()), code, "{line}");
+        assert!(found.iter().all(|one| one.advice.contains("nvidia-smi")));
+    }
+}
+
+#[test]
+fn the_remedy_for_a_missing_node_or_card_fits_the_surroundings() {
+    for (file, advice) in [
+        ("run/.containerenv", "podman run --device /dev/dri"),
+        ("run/systemd/container", "systemd-nspawn --bind=/dev/dri"),
+        ("run/secrets/kubernetes.io/token", "systemd-nspawn --bind=/dev/dri"),
+        ("proc/1/root/x", "mount --rbind /dev ROOT/dev"),
+        ("proc/self/mountinfo", "mount --rbind /dev ROOT/dev"),
+    ] {
+        let system = System::new();
+        system
+            .card("0000:01:00.0", "0x030000", "0x1002", Some("amdgpu"))
+            .file(file, "21 20 0:1 / /proc rw - proc proc rw");
+        let found = system.found(idle(&["libvulkan_radeon.so"])).dropped;
+        let found = found
+            .iter()
+            .find(|one| one.code == "hardware.no-node")
+            .expect("a finding");
+        assert!(found.advice.contains(advice), "{}", found.advice);
+    }
+    // A container sees the list of its host, so no option of the container helps.
+    let system = System::new();
+    system.file(".dockerenv", "");
+    let found = system
+        .found(idle(&["libvulkan_radeon.so"]))
+        .dropped
+        .pop()
+        .expect("a finding");
+    assert_eq!(found.code, "hardware.none");
+    assert!(
+        found.advice.contains("the host") && !found.advice.contains("--device"),
+        "{}",
+        found.advice
+    );
 }

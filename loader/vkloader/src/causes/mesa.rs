@@ -1,0 +1,126 @@
+//! Finds values of Mesa's variables that choose no device: `DRI_PRIME` and `MESA_VK_DEVICE_SELECT`. Neither the loader nor Mesa's layer
+//! reports this.
+
+use crate::report::{Device, Dropped, Report, codes, rank};
+
+/// The variable that Mesa's OpenGL drivers, Mesa's layer and this library read.
+const PRIME: &str = "DRI_PRIME";
+/// The variable that only Mesa's layer reads.
+const SELECT: &str = "MESA_VK_DEVICE_SELECT";
+/// The layer that reads [`SELECT`].
+const LAYER: &str = "VK_LAYER_MESA_device_select";
+
+/// Returns findings about the values of these variables. `value` returns the value of a variable.
+pub(super) fn find(report: &Report, value: impl Fn(&str) -> Option<String>) -> Vec<Dropped> {
+    let set = |name| value(name).filter(|value| !value.is_empty());
+    let has_layer = report.layers.iter().any(|layer| layer.name == LAYER);
+    let selected = set(SELECT).and_then(|value| {
+        if has_layer {
+            unmatched(SELECT, &value, report)
+        } else {
+            Some(unread())
+        }
+    });
+    // Mesa's layer ignores this variable if the other one is set.
+    let prime = set(PRIME).filter(|_| !has_layer || set(SELECT).is_none());
+    let prime = prime.and_then(|value| unmatched(PRIME, &value, report));
+    selected.into_iter().chain(prime).collect()
+}
+
+/// Returns the finding about a variable that is set although the layer that reads it is not active.
+fn unread() -> Dropped {
+    Dropped {
+        reason: format!("{SELECT} is set, but the layer that reads it ({LAYER}) is not active."),
+        advice: format!("Choose the device with VK_LOADER_DEVICE_SELECT, or: unset {SELECT}"),
+        rank: rank::ASIDE,
+        ..codes::VARIABLE_NO_MATCH.about(SELECT)
+    }
+}
+
+/// Returns a finding if the value of a variable chooses no device.
+fn unmatched(name: &str, value: &str, report: &Report) -> Option<Dropped> {
+    let word = value.strip_suffix('!').unwrap_or(value);
+    // The word `list` makes the layer print the devices, and 0 asks for the usual device.
+    if report.devices.is_empty() && report.hidden.is_empty() || word == "list" || word == "0" {
+        return None;
+    }
+    let cards = || report.devices.iter().filter(|device| !device.is_software());
+    let number: Option<usize> = word.parse().ok().filter(|_| name == PRIME);
+    let place = word.strip_prefix("pci-").filter(|_| name == PRIME);
+    let is_chosen = match (number, place) {
+        (Some(number), _) => cards().count() > number,
+        (None, Some(place)) => has_place(report, place),
+        (None, None) => numbers(word).is_some_and(|numbers| {
+            let mut all = report.devices.iter();
+            all.any(|device| (device.vendor, device.device) == numbers)
+        }),
+    };
+    let is_filtered = report.hidden.iter().any(|hidden| hidden.by != LAYER);
+    if is_chosen || is_filtered {
+        return None;
+    }
+    let is_word = number.is_some() || place.is_some_and(is_tag) || numbers(word).is_some();
+    let mut found = codes::VARIABLE_NO_MATCH.about(name);
+    found.reason = match (is_word, number) {
+        (true, Some(_)) => {
+            format!("{name} is {value}, which asks for another card than the usual one, but no other card can be used.")
+        }
+        (true, None) => format!("No device matches {name}: {value}."),
+        (false, _) => format!("{name} is {value}, which has no meaning there."),
+    };
+    found.findings = report
+        .devices
+        .iter()
+        .filter_map(|device| word_for(name, device))
+        .collect();
+    found.advice = if found.findings.is_empty() {
+        format!("If this is unintended: unset {name}")
+    } else {
+        format!("Use the word of an existing device, or: unset {name}")
+    };
+    if number.is_some() {
+        found.rank = rank::ASIDE;
+    }
+    Some(found)
+}
+
+/// Returns `true` if a device is at a place on the PCI bus. For devices without a known address, the list of the system counts.
+fn has_place(report: &Report, place: &str) -> bool {
+    let mut cards = report.devices.iter().filter(|device| !device.is_software());
+    let is_unknown = cards.clone().any(|device| device.pci.is_none());
+    let is_listed = || report.hardware.iter().any(|card| tagged(&card.place) == place);
+    cards.any(|device| tag(device).as_deref() == Some(place)) || is_unknown && is_listed()
+}
+
+/// Returns a sentence with the word that chooses a device.
+fn word_for(name: &str, device: &Device) -> Option<String> {
+    let numbers = format!("{:04x}:{:04x}", device.vendor, device.device);
+    let word = match name == PRIME {
+        true if device.is_software() => return None,
+        true => tag(device).map_or(numbers, |tag| format!("pci-{tag}")),
+        false => numbers,
+    };
+    Some(format!("{name}={word} chooses {}", device.name))
+}
+
+/// Returns the PCI address of a device in the form of Mesa: `0000_03_00_0`.
+fn tag(device: &Device) -> Option<String> {
+    device.pci.as_deref().map(tagged)
+}
+
+fn tagged(place: &str) -> String {
+    place.replace([':', '.'], "_")
+}
+
+/// Returns `true` if a text has the form of Mesa's PCI addresses.
+fn is_tag(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('_').collect();
+    parts.len() == 4 && parts.iter().all(|part| u32::from_str_radix(part, 16).is_ok())
+}
+
+/// Returns the vendor and the device of a word such as `1002:73bf`.
+fn numbers(word: &str) -> Option<(u32, u32)> {
+    let (vendor, device) = word.split_once(':')?;
+    let number = |text: &str| u32::from_str_radix(text.trim_start_matches("0x"), 16).ok();
+    Some((number(vendor)?, number(device)?))
+}

@@ -1,0 +1,268 @@
+//! Set-ups that users report: words of Mesa that choose no card, files that remain after a removal, and variables for the other word size.
+
+use super::{Machine, Row, good, try_all};
+use crate::machine::library;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+
+const MANIFEST: &str = "data/vulkan/icd.d/good.json";
+
+/// Lines about a card at the place 0000:03:00.0 of the PCI bus.
+const CARD: &str =
+    "device one\ndevice.vendor 4098\ndevice.id 29631\ndevice.extension VK_EXT_pci_bus_info\ndevice.pci 0 3 0 0";
+
+/// Installs a driver whose card has an address on the PCI bus.
+fn with_card(machine: &mut Machine) {
+    machine.driver("good", CARD);
+}
+
+/// Changes a library into one for 32-bit x86 processors.
+fn for_32_bits(machine: &Machine, library: &str) {
+    let path = machine.path(library);
+    let mut bytes = fs::read(&path).expect("just copied");
+    bytes[4] = 1;
+    bytes[18..20].copy_from_slice(&[3, 0]);
+    fs::write(path, bytes).expect("written");
+}
+
+/// Installs the driver for both word sizes, each with its manifest.
+fn both_word_sizes(machine: &mut Machine) {
+    good(machine);
+    machine.driver("other", "");
+    for_32_bits(machine, "libraries/libmock_other.so");
+    let folder = machine.path("data/vulkan/icd.d");
+    for (from, to) in [
+        ("good.json", "card_icd.x86_64.json"),
+        ("other.json", "card_icd.i686.json"),
+    ] {
+        fs::rename(folder.join(from), folder.join(to)).expect("one folder");
+    }
+}
+
+/// Returns the absolute path of a file of the machine.
+fn path(machine: &Machine, file: &str) -> String {
+    machine.path(file).to_str().expect("plain").into()
+}
+
+pub(super) const ROWS: &[Row] = &[
+    Row::new(
+        "a variable of Mesa names a place without a card",
+        |machine| {
+            with_card(machine);
+            machine.variable("DRI_PRIME", "pci-0000_99_00_0");
+        },
+        "variable.no-match",
+    )
+    .about("DRI_PRIME=pci-0000_03_00_0 chooses one")
+    .remedy("unset DRI_PRIME", |machine| {
+        machine.unset("DRI_PRIME");
+        machine.variable("DRI_PRIME", "pci-0000_03_00_0");
+    })
+    .gone(),
+    Row::new(
+        "a variable of Mesa has a place in another form",
+        |machine| {
+            with_card(machine);
+            machine.variable("DRI_PRIME", "0000:03:00.0");
+        },
+        "variable.no-match",
+    )
+    .about("which has no meaning there")
+    .remedy("unset DRI_PRIME", |machine| {
+        machine.unset("DRI_PRIME");
+        machine.variable("DRI_PRIME", "1002:73bf!");
+    })
+    .gone(),
+    Row::new(
+        "a variable of Mesa asks for a second card",
+        |machine| {
+            with_card(machine);
+            machine.variable("DRI_PRIME", "1");
+        },
+        "variable.no-match",
+    )
+    .about("no other card can be used")
+    .remedy("unset DRI_PRIME", |machine| machine.unset("DRI_PRIME"))
+    .gone(),
+    Row::new(
+        "a variable is for a layer of Mesa that is not active",
+        |machine| {
+            with_card(machine);
+            machine.variable("MESA_VK_DEVICE_SELECT", "1002:73bf");
+        },
+        "variable.no-match",
+    )
+    .about("VK_LAYER_MESA_device_select) is not active")
+    .remedy("VK_LOADER_DEVICE_SELECT", |machine| {
+        machine.unset("MESA_VK_DEVICE_SELECT");
+        machine.variable("VK_LOADER_DEVICE_SELECT", "1002:73bf");
+    })
+    .gone(),
+    Row::new(
+        "two drivers list the same card",
+        |machine| {
+            with_card(machine);
+            machine.driver("second", &CARD.replace("one", "the same"));
+        },
+        "device.listed-twice",
+    )
+    .about("libmock_second.so lists the same")
+    .remedy("VK_LOADER_DRIVERS_DISABLE=good.json", |machine| {
+        machine.variable("VK_LOADER_DRIVERS_DISABLE", "good.json");
+    })
+    .gone(),
+    Row::new(
+        "a variable names the driver for the other word size only",
+        |machine| {
+            both_word_sizes(machine);
+            let other = path(machine, "data/vulkan/icd.d/card_icd.i686.json");
+            machine.variable("VK_ICD_FILENAMES", other);
+        },
+        "driver.wrong-architecture",
+    )
+    .about("card_icd.i686.json")
+    .remedy("card_icd.x86_64.json, or: unset VK_ICD_FILENAMES", |machine| {
+        let right = path(machine, "data/vulkan/icd.d/card_icd.x86_64.json");
+        machine.unset("VK_ICD_FILENAMES");
+        machine.variable("VK_ICD_FILENAMES", right);
+    }),
+    Row::new(
+        "paths are divided by a blank",
+        |machine| {
+            good(machine);
+            let manifest = path(machine, MANIFEST);
+            machine.variable("VK_DRIVER_FILES", format!("/nowhere/other.json {manifest}"));
+        },
+        "search.replaced",
+    )
+    .about("other.json ")
+    .remedy("by a colon, and not by a blank", |machine| {
+        let manifest = path(machine, MANIFEST);
+        machine.unset("VK_DRIVER_FILES");
+        machine.variable("VK_DRIVER_FILES", format!("/nowhere/other.json:{manifest}"));
+    }),
+    Row::new(
+        "a manifest is a link to a file of a removed package",
+        |machine| symlink("/nowhere/share/good.json", machine.path(MANIFEST)).expect("a link"),
+        "file.not-found",
+    )
+    .about("is a link to /nowhere/share/good.json, which is not there")
+    .remedy("Remove the link (rm ", |machine| {
+        fs::remove_file(machine.path(MANIFEST)).expect("a link");
+        good(machine);
+    }),
+    Row::new(
+        "a package of another system names another folder for libraries",
+        |machine| {
+            good(machine);
+            machine.manifest("good", "/nowhere/lib64/libmock_good.so".as_ref(), "");
+            let folder = path(machine, "libraries");
+            machine.variable("LD_LIBRARY_PATH", folder);
+        },
+        "driver.not-opened",
+    )
+    .about("a library of this name is ")
+    .remedy("Correct library_path in ", |machine| {
+        let library = machine.path("libraries/libmock_good.so");
+        machine.manifest("good", &library, "");
+    }),
+    Row::new(
+        "a manifest leads to a removed copy of a driver that is installed",
+        |machine| {
+            good(machine);
+            machine.manifest("devenv", "/nowhere/build/libmock_good.so".as_ref(), "");
+            let folder = path(machine, "libraries");
+            machine.variable("LD_LIBRARY_PATH", folder);
+        },
+        "driver.not-opened",
+    )
+    .about("/nowhere/build/libmock_good.so")
+    .remedy("remove its manifest: rm ", |machine| {
+        fs::remove_file(machine.path("data/vulkan/icd.d/devenv.json")).expect("just made");
+    })
+    .gone(),
+    Row::new(
+        "a script with line ends of Windows sets a variable",
+        |machine| {
+            good(machine);
+            let manifest = path(machine, MANIFEST);
+            machine.variable("VK_ICD_FILENAMES", format!("{manifest}\r"));
+        },
+        "search.replaced",
+    )
+    .about("good.json")
+    .remedy("line ends of Windows", |machine| {
+        let manifest = path(machine, MANIFEST);
+        machine.unset("VK_ICD_FILENAMES");
+        machine.variable("VK_ICD_FILENAMES", manifest);
+    }),
+    Row::new(
+        "a driver was removed by hand, but its manifest stayed",
+        |machine| {
+            good(machine);
+            machine.manifest("old", "libvklt_removed.so.0".as_ref(), "");
+        },
+        "driver.not-opened",
+    )
+    .about("libvklt_removed.so.0")
+    .remedy("remove its manifest: rm ", |machine| {
+        fs::remove_file(machine.path("data/vulkan/icd.d/old.json")).expect("just made");
+    })
+    .gone(),
+    Row::new(
+        "an overlay was removed by hand, but the manifest of its layer stayed",
+        |machine| {
+            good(machine);
+            machine.layer("capture");
+        },
+        "layer-library.not-opened",
+    )
+    .about("implicit_layer.d/capture.json")
+    .remedy("implicit_layer.d/capture.json", |machine| {
+        fs::remove_file(machine.path("data/vulkan/implicit_layer.d/capture.json")).expect("just made");
+    })
+    .gone(),
+    Row::new(
+        "a manifest has a comment",
+        |machine| {
+            good(machine);
+            let text = fs::read_to_string(machine.path(MANIFEST)).expect("just written");
+            machine.file(MANIFEST, format!("// my own driver\n{text}"));
+        },
+        "file.invalid-json",
+    )
+    .about("good.json")
+    .remedy("line 1, column 1: JSON has no comments", good),
+];
+
+#[test]
+fn each_cause_that_users_report_is_named_and_its_remedy_helps() {
+    try_all(ROWS);
+}
+
+/// The trace shows a path that is not UTF-8 with other signs.
+#[test]
+fn a_path_that_is_not_utf_8_is_no_finding_of_its_own() {
+    let mut machine = Machine::new();
+    good(&mut machine);
+    let folder = machine.path("").join(OsStr::from_bytes(b"M\xFCller"));
+    fs::create_dir(&folder).expect("a folder");
+    fs::rename(machine.path(MANIFEST), folder.join("good.json")).expect("moved");
+    let library = library();
+    let words = ["explain", "--json", "--library", library.to_str().expect("plain")];
+    let output = machine
+        .command(&words)
+        .env("VK_DRIVER_FILES", folder.join("good.json"))
+        .output()
+        .expect("it can be started");
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a report");
+    let dropped = report["dropped"].as_array().expect("a list");
+    let codes: Vec<&str> = dropped.iter().filter_map(|one| one["code"].as_str()).collect();
+    assert_eq!(
+        (codes, &report["verdict"]),
+        (vec!["search.replaced"], &"hardware".into())
+    );
+    assert!(!dropped[0].to_string().contains("set by the program"), "{report:#}");
+}
