@@ -23,7 +23,7 @@ pub struct File<'a> {
     pub path: &'a [u8],
     /// Written form of the file's identity; empty if the path did not exist.
     pub identity: &'a [u8],
-    /// Written form of the file's build ID; empty if the file has none.
+    /// Written form of the file's build ID; empty if the file has no build ID.
     pub build_id: &'a [u8],
     /// Names by which libraries request the file, separated by blanks.
     pub names: &'a [u8],
@@ -226,7 +226,7 @@ fn is_same(process: &impl Process, path: &[u8], file: File<'_>) -> bool {
     process.file(path).is_some_and(|(found, _)| leads_to(found, file))
 }
 
-/// Returns `true` if a path leads to the recorded file. [`check`] tells whether the file's content is still the recorded one.
+/// Returns `true` if the file found at a path is the recorded file. [`check`] decides whether the content of the file has changed.
 fn leads_to(found: Identity, file: File<'_>) -> bool {
     found.is_written(file.identity) || found.is_same_file(file.identity)
 }

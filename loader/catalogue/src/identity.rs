@@ -11,13 +11,14 @@ const SEED: u64 = 0xCBF2_9CE4_8422_2325;
 /// Odd factor that spreads the bits of each number.
 const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Number of digits of each part of a written form.
+/// Number of hexadecimal digits of each part of a written identity.
 const DIGITS: usize = 16;
 
 /// A file and its state. Replacing or changing the file changes the identity.
 ///
 /// Programs can set the time of the last change of content; only the kernel sets the time of the last change of any kind. A new hard link
-/// changes that time too, without a change of content. So the number of hard links tells such a change from others.
+/// changes only the latter time and the number of hard links. Therefore, a changed number of links shows that the time may have changed
+/// because of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// Number of the file system.
@@ -30,51 +31,50 @@ pub struct Identity {
     pub modified: (i64, i64),
     /// Time of the last change of any kind.
     pub changed: (i64, i64),
-    /// Number of hard links.
+    /// Number of hard links to the file.
     pub links: u64,
 }
 
 impl Identity {
     /// Returns `true` if every change of the file changes the identity. Times of reproducible images do not show changes, because the next
-    /// version of a file may have the same times. All times of such an image are one whole second.
+    /// version of a file may have the same times. In an image of this kind, all times of a file are equal and consist of whole seconds.
     pub fn proves(&self) -> bool {
         let is_of_image = self.changed == self.modified && self.changed.1 == 0;
         self.changed.0 > MEANINGLESS_SECONDS && !is_of_image
     }
 
-    /// Returns `true` if `text` is a written form of this identity.
+    /// Returns `true` if `text` is a written form of this identity, in the short or the long form.
     pub fn is_written(&self, text: &[u8]) -> bool {
         let sum = text.get(..DIGITS).unwrap_or_default();
         is_hexadecimal(sum, &self.sum().to_be_bytes())
     }
 
-    /// Returns `true` if `text` is the long form of the same file with another number of hard links, and nothing else shows a change of content.
-    /// The time of the last change of any kind then proves nothing.
+    /// Returns `true` if `text` is the long form for the same file with the same content, but with another number of hard links. Compares
+    /// the size and the time of the last change of content. The time of the last change of any kind then shows nothing.
     pub fn is_linked_since(&self, text: &[u8]) -> bool {
         let links = text.get(2 * DIGITS..).unwrap_or_default();
         self.is_same_file(text) && !links.is_empty() && !is_hexadecimal(links, &self.links.to_be_bytes())
     }
 
-    /// Returns `true` if `text` is the long form of the same file with the same content, as far as its size and the time of its last change
-    /// show.
+    /// Returns `true` if `text` is the long form for the same file with the same size and the same time of the last change of content.
     pub fn is_same_file(&self, text: &[u8]) -> bool {
         let sum = text.get(DIGITS..2 * DIGITS).unwrap_or_default();
         is_hexadecimal(sum, &self.content_sum().to_be_bytes())
     }
 
-    /// Returns a checksum of all members but the number of links. A checksum suffices because identities are only compared for equality.
+    /// Returns a checksum of all members except the number of links. A checksum suffices because identities are only compared for equality.
     fn sum(&self) -> u64 {
         add(self.content_sum(), self.changed)
     }
 
-    /// Returns a checksum of the members that a new hard link does not change.
+    /// Returns a checksum of the members that do not change when a hard link is added.
     fn content_sum(&self) -> u64 {
         let numbers = [self.device, self.inode, self.size];
         add(numbers.into_iter().fold(SEED, mix), self.modified)
     }
 }
 
-/// Adds a time to a checksum.
+/// Adds the seconds and nanoseconds of a time to a checksum.
 fn add(sum: u64, (seconds, rest): (i64, i64)) -> u64 {
     mix(mix(sum, seconds as u64), rest as u64)
 }
@@ -85,8 +85,9 @@ fn mix(sum: u64, number: u64) -> u64 {
     product ^ (product >> 32)
 }
 
-/// Writes sixteen hexadecimal digits. The long form (`{:#}`) adds sixteen digits that a new hard link does not change, and the number of links. It
-/// is for files with a build ID, which then shows that the content has not changed.
+/// Writes the checksum of the identity in 16 hexadecimal digits. The long form (`{:#}`) also has 16 digits that a new hard link does not
+/// change, and 16 digits with the number of links. The long form is for files with a build ID, which shows after a new link that the
+/// content is the same.
 impl fmt::Display for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}", self.sum())?;
@@ -164,7 +165,7 @@ mod tests {
             ..FILE
         };
         assert_eq!(is(linked), (false, true));
-        // A program wrote to the file and reset the time of its content.
+        // A program wrote to the file, and reset the time of the last change of content.
         assert_eq!(is(Identity { changed, ..FILE }), (false, false));
         for other in [
             Identity { size: 1, ..linked },
@@ -177,7 +178,7 @@ mod tests {
         ] {
             assert_eq!(is(other), (false, false), "{other:?}");
         }
-        // A file without a build ID has the short form.
+        // A file without a build ID has the short form, which does not contain the number of links.
         let short = format!("{FILE}");
         for text in ["", &short, &text[..32], &text[..31]] {
             assert!(!linked.is_linked_since(text.as_bytes()), "{text}");

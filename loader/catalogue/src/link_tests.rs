@@ -1,4 +1,4 @@
-//! Tests of files with hard links.
+//! Tests of files that have several hard links.
 
 use crate::build_id::tests::{ID, head, note};
 use crate::build_id::{BUILD_ID, OWNER};
@@ -39,7 +39,7 @@ fn a_file_with_another_link_is_known_by_its_build_id() {
         process(Identity { changed, ..drm }, content(&ID)).check(&document),
         wrong
     );
-    // The second name of the file may be in a folder that the linker searches.
+    // A second name of the file may be in a folder that the linker searches.
     let mut other = process(linked, content(&ID)).search("/games");
     other = other.with("/games/libdrm.so.2", linked);
     assert_eq!(other.check(&document), Ok(()));

@@ -11,7 +11,7 @@ pub(super) fn identity(path: &Path) -> Option<String> {
     look(path).map(|identity| written(identity, build_id(path).is_some()))
 }
 
-/// Returns the written form of an identity. For a file with a build ID, the form also survives a new hard link.
+/// Returns the written form of an identity. With a build ID, the file is still recognised after a hard link to it is added.
 pub(super) fn written(identity: Identity, has_build_id: bool) -> String {
     if has_build_id {
         format!("{identity:#}")
@@ -20,7 +20,7 @@ pub(super) fn written(identity: Identity, has_build_id: bool) -> String {
     }
 }
 
-/// Returns `true` if two written identities are of the same content, as far as times and sizes show. Hard links may have been added or removed.
+/// Returns `true` if two written identities are equal, or differ only because hard links to the file were added or removed.
 pub(super) fn agree(one: &str, other: &str) -> bool {
     let parts = |text: &str| Some((text.get(16..32)?.to_owned(), text.get(32..)?.to_owned()));
     let is_linked = |(one, other): ((String, String), (String, String))| one.0 == other.0 && one.1 != other.1;
@@ -51,10 +51,10 @@ pub(super) fn state(path: &Path) -> Option<Identity> {
     })
 }
 
-/// Returns the build ID of a library in hexadecimal digits; `None` if the path leads to something else.
+/// Returns the build ID of a library in hexadecimal digits; `None` if the file at the path is not a library with a build ID.
 pub(super) fn build_id(path: &Path) -> Option<String> {
     let mut head = Vec::new();
-    // Opening a pipe would block.
+    // Excludes other kinds of files, because opening a pipe would block.
     Some(path)
         .filter(|path| path.is_file())
         .and_then(|path| File::open(path).ok())?

@@ -1,29 +1,30 @@
-//! Finds the files that drivers read while they answer, as far as such files are known (docs/catalogue.md).
+//! Finds the files that drivers read while they answer, as far as these files are known (docs/catalogue.md).
 
 use super::identify;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Last parts of the paths of profiles, as they are in the bytes of Mesa's drivers: a folder in which packages install profiles, and the
-/// administrator's file.
+/// Ends of the paths of profiles, in the form that the files of Mesa's drivers contain: a folder in which packages install profiles, and
+/// the administrator's file.
 const PROFILES: [&[u8]; 2] = [b"/drirc.d\0", b"/drirc\0"];
 
-/// Files of NVIDIA's driver. A version of the driver is part of another name.
+/// Files that NVIDIA's driver reads. The name of one further file contains the version of the driver.
 const NVIDIA: [&str; 3] = [
     "/usr/share/nvidia/nvidia-application-profiles-rc",
     "/etc/nvidia/nvidia-application-profiles-rc",
     "/etc/nvidia/nvidia-application-profiles-rc.d",
 ];
 
-/// Folder with the settings of AMD's own driver.
+/// Folder with the settings of AMDVLK, AMD's own driver.
 const AMDVLK: &str = "/etc/amd";
 
-/// Names of AMD's cards, which all drivers for them read.
+/// File with the names of AMD's cards, which all drivers for these cards read.
 const AMD_NAMES: &str = "/usr/share/libdrm/amdgpu.ids";
 
-/// Returns the files that the driver with this library reads, the folders in which the driver lists files, and the paths that do not exist
-/// now. Leaves out files in an image whose times prove nothing: they change only with the image, which is then another file system.
+/// Returns the files that the driver with this library reads, the folders in which the driver lists files, and paths of missing files that
+/// the driver would read. Skips files of images whose times do not show changes. These files only change with the image, which then has
+/// another file system.
 pub(super) fn of(library: &Path) -> BTreeSet<PathBuf> {
     let real = fs::canonicalize(library).unwrap_or_default();
     let name = real.file_name().unwrap_or_default().to_string_lossy();
@@ -46,7 +47,7 @@ fn of_nvidia(name: &str) -> BTreeSet<PathBuf> {
     NVIDIA.into_iter().map(PathBuf::from).chain(own).collect()
 }
 
-/// Adds the entries of the folders.
+/// Adds the entries of all folders among the paths.
 pub(crate) fn with_entries(mut paths: BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
     for folder in paths.clone() {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -55,7 +56,7 @@ pub(crate) fn with_entries(mut paths: BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
     paths
 }
 
-/// Returns the absolute paths of profiles that the bytes of a driver contain.
+/// Returns the absolute paths of profiles in the content of a driver's file.
 pub(crate) fn profiles(driver: &[u8]) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
     let slashes = driver.iter().enumerate().filter(|(_, byte)| **byte == b'/');

@@ -247,7 +247,7 @@ pub(super) fn differences(known: &Catalogue, found: &Catalogue) -> Vec<String> {
     all
 }
 
-/// Returns `true` if two entries are of the same library with the same content, perhaps with another number of hard links.
+/// Returns `true` if both entries are about the same library with the same content. The number of hard links may differ.
 fn is_same_library(one: &Library, other: &Library) -> bool {
     let identity = other.identity.clone();
     *other
@@ -258,7 +258,7 @@ fn is_same_library(one: &Library, other: &Library) -> bool {
         && identify::agree(&one.identity, &other.identity)
 }
 
-/// Returns `true` if two lists are of the same files with the same content, perhaps with other numbers of hard links.
+/// Returns `true` if both lists contain the same files with the same content. The numbers of hard links may differ.
 fn are_same_files(one: Option<Vec<SharedFile>>, other: Option<Vec<SharedFile>>) -> bool {
     let is_same = |(one, other): (&SharedFile, &SharedFile)| {
         let identity = other.identity.clone();

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// Folder in which packages install profiles, and the administrator's file. The file of a driver that was built for other folders contains
 /// other paths.
 const USUAL: [&str; 2] = ["/usr/share/drirc.d", "/etc/drirc"];
-/// Node without which lavapipe has fewer extensions. A present node is among those that the driver opens.
+/// Device node that lavapipe needs for some extensions. If the node exists, the nodes that the driver opens include it.
 const BUFFERS: &str = "/dev/udmabuf";
 
 /// Attributes of a profile that select programs.

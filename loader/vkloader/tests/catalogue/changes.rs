@@ -1,4 +1,4 @@
-//! Changes of files that a driver depends on, and changes that only seem to be some.
+//! Tests of changes to files that a driver depends on, and of hard links, which are not changes.
 
 use crate::asked::*;
 use crate::closure::{compile, update, used};
@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
-/// Writes bytes to a file without replacing the file, and resets the time of its content.
+/// Overwrites the content of a file, and resets the time of its last change of content.
 fn write_unseen(path: &Path, bytes: &[u8]) {
     let found = fs::metadata(path).expect("a file");
     let mut file = fs::File::options()
@@ -26,7 +26,7 @@ fn write_unseen(path: &Path, bytes: &[u8]) {
     assert_eq!(state(&found), state(&now));
 }
 
-/// Runs a command of `vkloader catalogue` that must succeed, and returns its output.
+/// Runs a command of `vkloader catalogue`, which must succeed, and returns its output.
 fn told(machine: &Machine, words: &[&str]) -> String {
     let library = library().display().to_string();
     let asks = ["update", "verify"].contains(&words[0]);
@@ -41,7 +41,7 @@ fn told(machine: &Machine, words: &[&str]) -> String {
     text
 }
 
-/// Returns a machine with a catalogue and with a driver that needs another library. Also returns the two libraries.
+/// Returns a machine with a catalogue, and with a driver that needs another library. Also returns the paths of both libraries.
 fn machine_of_two(words: &[&str]) -> Option<(Machine, [PathBuf; 2])> {
     let mut machine = machine();
     machine.variable("VK_LOADER_CATALOGUE", "on");
@@ -69,7 +69,8 @@ fn machine_of_two(words: &[&str]) -> Option<(Machine, [PathBuf; 2])> {
     Some((machine, [driver, needed]))
 }
 
-/// DRV-271: `vk-loader-service packages` makes hard links of a driver's files, as tools do that store equal files once.
+/// DRV-271: `vk-loader-service packages` creates hard links to a driver's files, like tools that store equal files only once. The entry
+/// stays valid.
 #[test]
 fn a_hard_link_changes_no_file() {
     let Some((machine, files)) = machine_of_two(&["-Wl,--build-id"]) else {
@@ -85,18 +86,18 @@ fn a_hard_link_changes_no_file() {
     }
     let verified = told(&machine, &["verify"]);
     assert!(verified.contains("agrees with the drivers"), "{verified}");
-    // A name of the same file in a folder that the linker searches first leads to the same file.
+    // An earlier folder contains another name of the same file, so the linker uses the same file.
     let folder = machine.path("folder");
     fs::create_dir_all(&folder).expect("a folder");
     fs::hard_link(&files[1], folder.join("libneeded.so")).expect("the same file system");
     assert_eq!(used(&machine, &[("LD_LIBRARY_PATH", &folder)]), "");
-    // An update with the links needs no build ID after it, also when the links go.
+    // After an update, the entry also stays valid if a link is removed.
     update(&machine);
     fs::remove_file(machine.path("link0")).expect("a link");
     assert_eq!(used(&machine, &[]), "");
 }
 
-/// DRV-271: only the build ID shows that a file with another link has the same content.
+/// DRV-271: after a hard link to a file is added, only the build ID shows that the content is the same.
 #[test]
 fn a_hard_link_hides_no_other_build_and_no_write() {
     for words in ["-Wl,--build-id", "-Wl,--build-id=none"] {
@@ -121,7 +122,7 @@ fn a_hard_link_hides_no_other_build_and_no_write() {
     }
 }
 
-/// DRV-271: without a build ID, nothing shows that a file with another link has the same content.
+/// DRV-271: if a file has no build ID, an entry is not used after a hard link to the file is added.
 #[test]
 fn a_linked_file_without_a_build_id_has_changed() {
     let Some((machine, [_, needed])) = machine_of_two(&["-Wl,--build-id=none"]) else {
@@ -133,7 +134,7 @@ fn a_linked_file_without_a_build_id_has_changed() {
     assert_eq!(used(&machine, &[]), "");
 }
 
-/// DRV-271: the profiles of Mesa's drivers are among the files of such a driver, and so is the place of one that does not exist.
+/// DRV-271: the files of a Mesa driver include its profiles, and the path of a profile that does not exist.
 #[test]
 fn profiles_that_a_driver_reads_are_among_its_files() {
     let mut machine = machine();
