@@ -153,11 +153,13 @@ fn closed(tree: &Tree) -> Result<Vec<String>, String> {
     let named = tree.read("loader/src/unopened/lazy/table.rs")?;
     let all = tree.read("generated/dispatch/driver.rs")?;
     let kind_of = |name: &str| {
-        let own = format!("    {name}: Some(");
-        match named.lines().find_map(|line| line.strip_prefix(&own)) {
+        // A long name has its function on the next line.
+        let function = named.split_once(&format!(" {name}: Some("));
+        match function.map(|(_, rest)| rest.trim_start()) {
+            Some(function) if function.starts_with("lost::") => "opens",
             Some(function) if function.starts_with("callbacks::") => "kept",
-            Some(function) if function.contains("::") => "answered",
-            Some(_) => "closes",
+            Some(function) if function.starts_with("destroy") => "closes",
+            Some(_) => "answered",
             None => "opens",
         }
     };

@@ -1,8 +1,9 @@
 //! Commands that fill a structure, answered from the record (DRV-282).
 
-use super::Device;
 use super::stubs::pass_on;
+use super::{Device, lost};
 use crate::ffi;
+use crate::generated::lookup::row;
 use crate::generated::types::{
     VkBaseOutStructure, VkFormat, VkFormatProperties, VkFormatProperties2, VkPhysicalDeviceFeatures,
     VkPhysicalDeviceFeatures2, VkPhysicalDeviceMemoryProperties, VkPhysicalDeviceMemoryProperties2,
@@ -92,12 +93,14 @@ macro_rules! plain {
         /// # Safety
         /// The parameters are as the specification of the command demands.
         pub(super) unsafe extern "system" fn $name(device: PhysicalDeviceHandle<Driver>, out: *mut $type) {
-            // SAFETY: the loader passes a handle of this module, and the caller passes a writable structure.
-            let is_filled = unsafe {
-                let device = Device::of(device);
-                device.fill(device.key(Query::$query), out.cast(), size_of::<$type>())
-            };
-            if !is_filled {
+            // SAFETY: the loader passes a handle of this module.
+            let object = unsafe { Device::of(device) };
+            let key = object.key(Query::$query);
+            // SAFETY: the caller passes a writable structure.
+            let fill = || unsafe { object.fill(key, out.cast(), size_of::<$type>()) };
+            // SAFETY: the caller passes a writable structure of numbers, for which zero is valid.
+            let clear = || unsafe { out.write_bytes(0, 1) };
+            if !object.answers(row::$name, fill, clear) {
                 // SAFETY: the caller promises valid parameters of this command.
                 unsafe { pass_on!($name(device, out)) }
             }
@@ -113,12 +116,14 @@ macro_rules! chained {
         /// # Safety
         /// The parameters are as the specification of the command demands.
         pub(super) unsafe extern "system" fn $name(device: PhysicalDeviceHandle<Driver>, out: *mut $type) {
-            // SAFETY: the loader passes a handle of this module, and the caller passes a valid chain.
-            let is_filled = unsafe {
-                let device = Device::of(device);
-                device.fill_chain(device.key(Query::$query), out.cast(), size_of::<$inner>())
-            };
-            if !is_filled {
+            // SAFETY: the loader passes a handle of this module.
+            let object = unsafe { Device::of(device) };
+            let key = object.key(Query::$query);
+            // SAFETY: the caller passes a valid chain.
+            let fill = || unsafe { object.fill_chain(key, out.cast(), size_of::<$inner>()) };
+            // SAFETY: the caller passes a writable structure, whose members after the head are numbers.
+            let clear = || unsafe { lost::clear(out) };
+            if !object.answers(row::$name, fill, clear) {
                 // SAFETY: the caller promises valid parameters of this command.
                 unsafe { pass_on!($name(device, out)) }
             }
@@ -150,13 +155,14 @@ pub(super) unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties(
     format: VkFormat,
     out: *mut VkFormatProperties,
 ) {
-    // SAFETY: the loader passes a handle of this module, and the caller passes a writable structure.
-    let is_filled = unsafe {
-        let device = Device::of(device);
-        let key = device.key(Query::Format).at(format.0.cast_unsigned());
-        device.fill(key, out.cast(), size_of::<VkFormatProperties>())
-    };
-    if !is_filled {
+    // SAFETY: the loader passes a handle of this module.
+    let object = unsafe { Device::of(device) };
+    let key = object.key(Query::Format).at(format.0.cast_unsigned());
+    // SAFETY: the caller passes a writable structure.
+    let fill = || unsafe { object.fill(key, out.cast(), size_of::<VkFormatProperties>()) };
+    // SAFETY: the caller passes a writable structure of numbers, for which zero is valid.
+    let clear = || unsafe { out.write_bytes(0, 1) };
+    if !object.answers(row::vkGetPhysicalDeviceFormatProperties, fill, clear) {
         // SAFETY: the caller promises valid parameters of this command.
         unsafe { pass_on!(vkGetPhysicalDeviceFormatProperties(device, format, out)) }
     }
@@ -174,13 +180,14 @@ macro_rules! of_format {
             format: VkFormat,
             out: *mut VkFormatProperties2,
         ) {
-            // SAFETY: the loader passes a handle of this module, and the caller passes a valid chain.
-            let is_filled = unsafe {
-                let device = Device::of(device);
-                let key = device.key(Query::Format).at(format.0.cast_unsigned());
-                device.fill_chain(key, out.cast(), size_of::<VkFormatProperties>())
-            };
-            if !is_filled {
+            // SAFETY: the loader passes a handle of this module.
+            let object = unsafe { Device::of(device) };
+            let key = object.key(Query::Format).at(format.0.cast_unsigned());
+            // SAFETY: the caller passes a valid chain.
+            let fill = || unsafe { object.fill_chain(key, out.cast(), size_of::<VkFormatProperties>()) };
+            // SAFETY: the caller passes a writable structure, whose members after the head are numbers.
+            let clear = || unsafe { lost::clear(out) };
+            if !object.answers(row::$name, fill, clear) {
                 // SAFETY: the caller promises valid parameters of this command.
                 unsafe { pass_on!($name(device, format, out)) }
             }

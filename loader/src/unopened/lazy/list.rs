@@ -6,6 +6,7 @@ use super::stubs::pass_on;
 use super::{Device, Sleeper};
 use crate::alloc::{HostVec, Room};
 use crate::ffi::{self, TwoCall};
+use crate::generated::lookup::row;
 use crate::generated::types::{
     VkExtensionProperties, VkPhysicalDeviceGroupProperties, VkPhysicalDeviceToolProperties, VkQueueFamilyProperties,
     VkQueueFamilyProperties2, VkResult,
@@ -200,7 +201,7 @@ impl Device {
     ///
     /// # Safety
     /// `count` is writable.
-    unsafe fn each_family(&self, count: *mut u32, is_counted: bool, mut fill: impl FnMut(Key, usize) -> bool) -> bool {
+    unsafe fn each_family(&self, count: *mut u32, is_counted: bool, fill: impl Fn(Key, usize) -> bool) -> bool {
         let Some(total) = self.families() else {
             return false;
         };
@@ -217,17 +218,6 @@ impl Device {
         // SAFETY: the caller promises a writable number.
         unsafe { *count = room };
         true
-    }
-
-    /// Writes zero families if the driver cannot be opened, or lacks the device.
-    ///
-    /// # Safety
-    /// `count` is writable.
-    unsafe fn without_families(&self, count: *mut u32) {
-        if self.real().is_none() {
-            // SAFETY: the caller promises a writable number.
-            unsafe { *count = 0 };
-        }
     }
 }
 
@@ -246,13 +236,12 @@ pub(super) unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties(
     // SAFETY: the array has as many elements as the number says.
     let fill = |key, place| unsafe { object.fill(key, array.add(place).cast(), size) };
     // SAFETY: the caller promises a writable number.
-    if unsafe { object.each_family(count, array.is_null(), fill) } {
-        return;
-    }
-    // SAFETY: the caller promises valid parameters of this command.
-    unsafe {
-        pass_on!(vkGetPhysicalDeviceQueueFamilyProperties(device, count, array));
-        object.without_families(count);
+    let fill_all = || unsafe { object.each_family(count, array.is_null(), fill) };
+    // SAFETY: the caller promises a writable number.
+    let clear = || unsafe { *count = 0 };
+    if !object.answers(row::vkGetPhysicalDeviceQueueFamilyProperties, fill_all, clear) {
+        // SAFETY: the caller promises valid parameters of this command.
+        unsafe { pass_on!(vkGetPhysicalDeviceQueueFamilyProperties(device, count, array)) }
     }
 }
 
@@ -274,13 +263,12 @@ macro_rules! families {
             // SAFETY: the array has as many elements as the number says, each with a valid chain.
             let fill = |key, place| unsafe { object.fill_chain(key, array.add(place).cast(), size) };
             // SAFETY: the caller promises a writable number.
-            if unsafe { object.each_family(count, array.is_null(), fill) } {
-                return;
-            }
-            // SAFETY: the caller promises valid parameters of this command.
-            unsafe {
-                pass_on!($name(device, count, array));
-                object.without_families(count);
+            let fill_all = || unsafe { object.each_family(count, array.is_null(), fill) };
+            // SAFETY: the caller promises a writable number.
+            let clear = || unsafe { *count = 0 };
+            if !object.answers(row::$name, fill_all, clear) {
+                // SAFETY: the caller promises valid parameters of this command.
+                unsafe { pass_on!($name(device, count, array)) }
             }
         }
     )*};

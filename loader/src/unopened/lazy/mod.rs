@@ -13,6 +13,7 @@ mod compare;
 mod find;
 mod late;
 mod list;
+mod lost;
 mod open;
 mod request;
 mod stubs;

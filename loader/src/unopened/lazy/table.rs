@@ -1,6 +1,6 @@
 //! Functions of a closed driver: the table that the rest of the loader calls through.
 
-use super::{answer, callbacks, destroy, list};
+use super::{answer, callbacks, destroy, list, lost};
 use crate::generated::dispatch::DriverTable;
 use crate::generated::dispatch::driver::LATE;
 
@@ -31,5 +31,17 @@ pub(super) static TABLE: DriverTable = DriverTable {
     vkGetPhysicalDeviceQueueFamilyProperties2KHR: Some(list::vkGetPhysicalDeviceQueueFamilyProperties2KHR),
     vkGetPhysicalDeviceToolProperties: Some(list::vkGetPhysicalDeviceToolProperties),
     vkGetPhysicalDeviceToolPropertiesEXT: Some(list::vkGetPhysicalDeviceToolPropertiesEXT),
+    vkGetPhysicalDeviceExternalBufferProperties: Some(lost::vkGetPhysicalDeviceExternalBufferProperties),
+    vkGetPhysicalDeviceExternalBufferPropertiesKHR: Some(lost::vkGetPhysicalDeviceExternalBufferPropertiesKHR),
+    vkGetPhysicalDeviceExternalFenceProperties: Some(lost::vkGetPhysicalDeviceExternalFenceProperties),
+    vkGetPhysicalDeviceExternalFencePropertiesKHR: Some(lost::vkGetPhysicalDeviceExternalFencePropertiesKHR),
+    vkGetPhysicalDeviceExternalSemaphoreProperties: Some(lost::vkGetPhysicalDeviceExternalSemaphoreProperties),
+    vkGetPhysicalDeviceExternalSemaphorePropertiesKHR: Some(lost::vkGetPhysicalDeviceExternalSemaphorePropertiesKHR),
+    vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR: Some(
+        lost::vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR,
+    ),
+    vkGetPhysicalDeviceSparseImageFormatProperties: Some(lost::vkGetPhysicalDeviceSparseImageFormatProperties),
+    vkGetPhysicalDeviceSparseImageFormatProperties2: Some(lost::vkGetPhysicalDeviceSparseImageFormatProperties2),
+    vkGetPhysicalDeviceSparseImageFormatProperties2KHR: Some(lost::vkGetPhysicalDeviceSparseImageFormatProperties2KHR),
     ..LATE
 };

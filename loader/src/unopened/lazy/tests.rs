@@ -2,15 +2,18 @@
 
 use super::open::{FAILED, Opened};
 use super::request::Request;
+use super::table::TABLE;
 use super::testing::Quiet;
 use super::{Sleeper, destroy};
 use crate::alloc::{HostAllocator, HostBox};
 use crate::generated::dispatch::DriverTable;
-use crate::generated::dispatch::driver::LATE;
+use crate::generated::dispatch::driver::{FAILS, LATE};
 use crate::generated::types::*;
 use crate::handle::{Driver, InstanceHandle, PhysicalDeviceHandle};
+use crate::lookup::{Function, Level, ROWS, Row};
+use crate::table::Slots as _;
 use crate::unopened::recorded::Closed;
-use core::ffi::c_char;
+use core::ffi::{c_char, c_void};
 use core::ptr::{null, null_mut};
 use rust_alloc::sync::Arc;
 
@@ -52,6 +55,142 @@ fn drv_283_commands_of_a_driver_that_cannot_be_opened_fail() {
         assert!(find(VkDevice(null_mut()), c"vkCmdDraw".as_ptr()).is_none());
     }
     assert!(made.has_failed());
+    end(made);
+}
+
+/// Commands that write nothing for the program, or return a value: zero for a lost device. Three of them write structures whose layout the loader
+/// does not know.
+const WITHOUT_ANSWER: [&str; 18] = [
+    "vkDebugReportMessageEXT",
+    "vkDestroyDebugReportCallbackEXT",
+    "vkDestroyDebugUtilsMessengerEXT",
+    "vkDestroySurfaceKHR",
+    "vkGetDeviceProcAddr",
+    "vkGetPhysicalDeviceDescriptorSizeEXT",
+    "vkGetPhysicalDeviceDirectFBPresentationSupportEXT",
+    "vkGetPhysicalDeviceExternalTensorPropertiesARM",
+    "vkGetPhysicalDeviceMultisamplePropertiesEXT",
+    "vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM",
+    "vkGetPhysicalDeviceScreenPresentationSupportQNX",
+    "vkGetPhysicalDeviceUbmPresentationSupportSEC",
+    "vkGetPhysicalDeviceWaylandPresentationSupportKHR",
+    "vkGetPhysicalDeviceWin32PresentationSupportKHR",
+    "vkGetPhysicalDeviceXcbPresentationSupportKHR",
+    "vkGetPhysicalDeviceXlibPresentationSupportKHR",
+    "vkSubmitDebugUtilsMessageEXT",
+    "vkDestroyInstance",
+];
+
+/// Calls the command in a slot, whose other arguments are zero.
+fn call(made: &Sleeper, slot: usize, row: &Row) -> usize {
+    type Nine = unsafe extern "system" fn(*mut c_void, usize, usize, usize, usize, usize, usize, usize, usize) -> usize;
+    let owner = match row.level {
+        Level::Instance => made.handle().raw(),
+        _ => made.devices[0].handle().raw(),
+    };
+    let function = LATE.get(slot).expect("a function");
+    // SAFETY: the driver does not exist, so the function uses only its first argument.
+    unsafe { core::mem::transmute::<Function, Nine>(function)(owner, 0, 0, 0, 0, 0, 0, 0, 0) }
+}
+
+#[test]
+fn drv_283_each_command_without_an_answer_opens_the_driver() {
+    let name_of = |row: &Row| row.name().to_str().expect("a name");
+    let mut opening = 0;
+    for (slot, number) in DriverTable::rows().iter().enumerate() {
+        let row = &ROWS[usize::from(*number)];
+        let (own, late) = (TABLE.get(slot), LATE.get(slot));
+        if own.map(|own| own as usize) != late.map(|late| late as usize) {
+            continue;
+        }
+        assert!(
+            FAILS[slot] || WITHOUT_ANSWER.contains(&name_of(row)),
+            "{}: what does a lost device answer?",
+            name_of(row)
+        );
+        if row.level == Level::Device {
+            continue;
+        }
+        let made = sleeper();
+        let result = call(&made, slot, row);
+        assert!(made.has_failed(), "{}", name_of(row));
+        assert_eq!(
+            result as u32,
+            if FAILS[slot] { FAILED.0.cast_unsigned() } else { 0 },
+            "{}",
+            name_of(row)
+        );
+        end(made);
+        opening += 1;
+    }
+    assert!(opening > 60, "{opening}");
+}
+
+/// A structure after a query of a device that the record does not describe. `UNSET` is in all its bytes before.
+fn asked<T>(query: impl FnOnce(PhysicalDeviceHandle<Driver>, *mut T)) -> Vec<u8> {
+    let made = sleeper();
+    let mut structure = core::mem::MaybeUninit::<T>::uninit();
+    // SAFETY: the structure has as many bytes, and its chain is null.
+    unsafe {
+        structure.as_mut_ptr().write_bytes(UNSET, 1);
+        structure.as_mut_ptr().cast::<[*const c_void; 2]>().write([null(); 2]);
+    }
+    query(made.devices[0].handle(), structure.as_mut_ptr());
+    assert!(made.has_failed());
+    end(made);
+    // SAFETY: `write_bytes` has initialized all bytes of the structure.
+    unsafe { core::slice::from_raw_parts(structure.as_ptr().cast(), size_of::<T>()).to_vec() }
+}
+
+const UNSET: u8 = 0xAA;
+
+#[test]
+fn drv_283_structures_of_a_lost_device_are_zero() {
+    let is_clear = |bytes: Vec<u8>| bytes.iter().all(|byte| *byte == 0);
+    macro_rules! check {
+        ($($name:ident($($before:expr),*) $type:ty;)*) => {$({
+            let function = TABLE.$name.expect("a function");
+            // SAFETY: the driver does not exist, so the function only writes the structure.
+            let bytes = asked(|device, out: *mut $type| unsafe { function(device, $($before,)* out) });
+            assert!(is_clear(bytes), stringify!($name));
+        })*};
+    }
+    check! {
+        vkGetPhysicalDeviceProperties() VkPhysicalDeviceProperties;
+        vkGetPhysicalDeviceProperties2() VkPhysicalDeviceProperties2;
+        vkGetPhysicalDeviceProperties2KHR() VkPhysicalDeviceProperties2;
+        vkGetPhysicalDeviceFeatures() VkPhysicalDeviceFeatures;
+        vkGetPhysicalDeviceFeatures2() VkPhysicalDeviceFeatures2;
+        vkGetPhysicalDeviceMemoryProperties() VkPhysicalDeviceMemoryProperties;
+        vkGetPhysicalDeviceMemoryProperties2() VkPhysicalDeviceMemoryProperties2;
+        vkGetPhysicalDeviceFormatProperties(VkFormat(37)) VkFormatProperties;
+        vkGetPhysicalDeviceFormatProperties2(VkFormat(37)) VkFormatProperties2;
+        vkGetPhysicalDeviceExternalBufferProperties(null()) VkExternalBufferProperties;
+        vkGetPhysicalDeviceExternalFencePropertiesKHR(null()) VkExternalFenceProperties;
+        vkGetPhysicalDeviceExternalSemaphoreProperties(null()) VkExternalSemaphoreProperties;
+    }
+}
+
+#[test]
+fn drv_283_numbers_of_a_lost_device_are_zero() {
+    let made = sleeper();
+    let device = made.devices[0].handle();
+    macro_rules! count {
+        ($name:ident($($before:expr),*) $($after:expr),*) => {{
+            let mut count = 77;
+            let function = TABLE.$name.expect("a function");
+            // SAFETY: the driver does not exist, so the function only writes the number.
+            unsafe { function(device, $($before,)* &mut count, $($after),*) };
+            assert_eq!(count, 0, stringify!($name));
+        }};
+    }
+    count!(vkGetPhysicalDeviceQueueFamilyProperties() null_mut());
+    count!(vkGetPhysicalDeviceQueueFamilyProperties2() null_mut());
+    count!(vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR(null()));
+    count!(vkGetPhysicalDeviceSparseImageFormatProperties(
+        VkFormat(1), VkImageType(2), VkSampleCountFlagBits(1), VkImageUsageFlags(4), VkImageTiling(1)) null_mut());
+    count!(vkGetPhysicalDeviceSparseImageFormatProperties2(null()) null_mut());
+    count!(vkGetPhysicalDeviceSparseImageFormatProperties2KHR(null()) null_mut());
     end(made);
 }
 

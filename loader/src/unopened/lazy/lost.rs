@@ -1,0 +1,113 @@
+//! Commands without a result, for a driver that cannot be opened or lacks the device (DRV-283). The program gets the recorded answer, or
+//! zeros: otherwise it would read what its memory had before.
+
+use super::Device;
+use super::answer::INNER;
+use super::stubs::pass_on;
+use crate::generated::lookup::row;
+use crate::generated::types::*;
+use crate::handle::{Driver, PhysicalDeviceHandle};
+use crate::lookup::ROWS;
+
+impl Device {
+    /// Opens the driver for a command. Returns `true` if the driver cannot be opened, or lacks the device.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn is_lost(&self, command: u16) -> bool {
+        let name = ROWS.get(usize::from(command)).map_or(c"a command", |row| row.name());
+        self.sleeper().wake(name).is_err() || self.real().is_none()
+    }
+
+    /// Answers a command from the record with `fill`, even if the driver is lost; `clear` then takes the place of an answer that the record
+    /// lacks. Returns `false` if the driver must answer. `fill` returns `false` if it cannot.
+    #[inline]
+    pub(super) fn answers(&self, command: u16, fill: impl Fn() -> bool, clear: impl FnOnce()) -> bool {
+        if fill() {
+            return true;
+        }
+        if !self.is_lost(command) {
+            return false;
+        }
+        if !fill() {
+            clear();
+        }
+        true
+    }
+}
+
+/// Writes zeros into a structure after its head.
+///
+/// # Safety
+/// The structure has a head and is writable. Zero is valid for all its members after the head.
+pub(super) unsafe fn clear<T>(structure: *mut T) {
+    const { assert!(size_of::<T>() > INNER) };
+    // SAFETY: the caller promises a writable structure, which is larger than its head.
+    unsafe { structure.cast::<u8>().add(INNER).write_bytes(0, size_of::<T>() - INNER) };
+}
+
+/// Defines commands that write one structure with a head.
+macro_rules! structures {
+    ($($name:ident($($parameter:ident: $type:ty),*) -> $written:ty;)*) => {$(
+        /// Passes the call on. Writes zeros for a lost device.
+        ///
+        /// # Safety
+        /// The parameters are as the specification of the command demands.
+        pub(super) unsafe extern "system" fn $name(
+            device: PhysicalDeviceHandle<Driver>,
+            $($parameter: $type,)*
+            out: *mut $written,
+        ) {
+            // SAFETY: the loader passes a handle of this module, and the caller promises valid parameters of this command.
+            unsafe {
+                if Device::of(device).is_lost(row::$name) {
+                    clear(out);
+                } else {
+                    pass_on!($name(device, $($parameter,)* out));
+                }
+            }
+        }
+    )*};
+}
+
+// The loader does not know the layout of three further structures, which keep their content: those of tensors, of sample locations and of data
+// graphs.
+structures! {
+    vkGetPhysicalDeviceExternalBufferProperties(info: *const VkPhysicalDeviceExternalBufferInfo) -> VkExternalBufferProperties;
+    vkGetPhysicalDeviceExternalBufferPropertiesKHR(info: *const VkPhysicalDeviceExternalBufferInfo) -> VkExternalBufferProperties;
+    vkGetPhysicalDeviceExternalFenceProperties(info: *const VkPhysicalDeviceExternalFenceInfo) -> VkExternalFenceProperties;
+    vkGetPhysicalDeviceExternalFencePropertiesKHR(info: *const VkPhysicalDeviceExternalFenceInfo) -> VkExternalFenceProperties;
+    vkGetPhysicalDeviceExternalSemaphoreProperties(info: *const VkPhysicalDeviceExternalSemaphoreInfo) -> VkExternalSemaphoreProperties;
+    vkGetPhysicalDeviceExternalSemaphorePropertiesKHR(info: *const VkPhysicalDeviceExternalSemaphoreInfo) -> VkExternalSemaphoreProperties;
+}
+
+/// Defines commands that write a number, and some of them an array of as many elements.
+macro_rules! numbers {
+    ($($name:ident($($parameter:ident: $type:ty),*) -> count $(, $array:ty)?;)*) => {$(
+        /// Passes the call on. The number of a lost device is zero.
+        ///
+        /// # Safety
+        /// The parameters are as the specification of the command demands.
+        pub(super) unsafe extern "system" fn $name(
+            device: PhysicalDeviceHandle<Driver>,
+            $($parameter: $type,)*
+            count: *mut u32,
+            $(array: *mut $array,)?
+        ) {
+            // SAFETY: the loader passes a handle of this module, and the caller promises valid parameters of this command.
+            unsafe {
+                if Device::of(device).is_lost(row::$name) {
+                    *count = 0;
+                } else {
+                    pass_on!($name(device, $($parameter,)* count $(, array as *mut $array)?));
+                }
+            }
+        }
+    )*};
+}
+
+numbers! {
+    vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR(info: *const VkQueryPoolPerformanceCreateInfoKHR) -> count;
+    vkGetPhysicalDeviceSparseImageFormatProperties(format: VkFormat, kind: VkImageType, samples: VkSampleCountFlagBits, usage: VkImageUsageFlags, tiling: VkImageTiling) -> count, VkSparseImageFormatProperties;
+    vkGetPhysicalDeviceSparseImageFormatProperties2(info: *const VkPhysicalDeviceSparseImageFormatInfo2) -> count, VkSparseImageFormatProperties2;
+    vkGetPhysicalDeviceSparseImageFormatProperties2KHR(info: *const VkPhysicalDeviceSparseImageFormatInfo2) -> count, VkSparseImageFormatProperties2;
+}
