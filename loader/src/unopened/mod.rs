@@ -66,6 +66,8 @@ pub(crate) use service::{Sent, Service};
 
 #[cfg(fuzzing)]
 pub(crate) use catalogue::{Content, parse};
+#[cfg(fuzzing)]
+pub(crate) use lazy::Stand;
 
 /// Frees the facts and libraries that the process keeps.
 pub(crate) fn forget() {

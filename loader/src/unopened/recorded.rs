@@ -90,7 +90,7 @@ impl Closed {
     }
 
     /// Returns a closed driver with this record, which may be invalid. The library of the driver does not exist.
-    #[cfg(test)]
+    #[cfg(any(test, fuzzing))]
     pub(super) fn of_any(bytes: Vec<u8>) -> Self {
         Self {
             manifest: DriverManifest {
@@ -110,6 +110,13 @@ impl Closed {
     /// Returns the record.
     pub(super) fn record(&self) -> Option<Record<'_>> {
         Record::again(&self.bytes)
+    }
+
+    /// Returns `true` if everything on which the record depends is unchanged.
+    #[cfg(fuzzing)]
+    pub(super) fn is_current(&self) -> bool {
+        let record = self.record();
+        record.is_some_and(|record| is_current(record, &Environment::process()))
     }
 
     /// Returns one of the numbers about the driver: the interface version, the version of Vulkan, or the presence of a look-up of

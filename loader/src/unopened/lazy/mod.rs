@@ -16,14 +16,18 @@ mod list;
 mod lost;
 mod open;
 mod request;
+#[cfg(fuzzing)]
+mod stand;
 mod stubs;
 mod table;
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
 mod testing;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use late::stub;
+#[cfg(fuzzing)]
+pub(crate) use stand::Stand;
 pub(crate) use stubs::Late;
 
 use super::recorded::Closed;

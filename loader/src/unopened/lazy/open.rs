@@ -41,7 +41,7 @@ pub(super) struct Opened {
 
 impl Opened {
     /// Returns a driver's own instance with these functions.
-    #[cfg(test)]
+    #[cfg(any(test, fuzzing))]
     pub(super) fn of(table: DriverTable, look_up: GetProcAddr) -> Self {
         Self {
             table,
@@ -231,7 +231,7 @@ impl Sleeper {
     }
 
     /// Sets the driver's handle of each recorded device. A device that the driver lacks gets no handle.
-    fn assign(&self, opened: &Opened, real: &[PhysicalDeviceHandle<Driver>]) {
+    pub(super) fn assign(&self, opened: &Opened, real: &[PhysicalDeviceHandle<Driver>]) {
         let is_taken = |handle: PhysicalDeviceHandle<Driver>| self.devices.iter().any(|one| one.real() == Some(handle));
         for device in &self.devices {
             let free = real.iter().copied().filter(|handle| !is_taken(*handle));

@@ -13,8 +13,11 @@ mod chain;
 mod chains;
 mod driver;
 mod input;
+mod late_driver;
+mod record;
 mod service_client;
 
 pub use catalogue::catalogue;
 pub use chains::chains;
+pub use record::record;
 pub use service_client::service_client;

@@ -1,0 +1,92 @@
+//! Access to closed drivers for the fuzz target of records.
+
+use super::open::Opened;
+use super::request::Request;
+use super::table::TABLE;
+use super::testing::Quiet;
+use super::{Sleeper, compare, destroy, find};
+use crate::alloc::{HostAllocator, HostBox};
+use crate::driver_interface::{GetProcAddr, lookup_known};
+use crate::generated::dispatch::DriverTable;
+use crate::generated::types::VkInstanceCreateInfo;
+use crate::handle::{Driver, InstanceHandle, PhysicalDeviceHandle};
+use crate::lookup::ROWS;
+use crate::table::Slots as _;
+use crate::unopened::recorded::Closed;
+use core::ptr::null;
+use discovery::journal::Journal;
+use discovery::log::LogSink;
+use rust_alloc::sync::Arc;
+use rust_alloc::vec::Vec;
+
+/// Stand-in for the instance of a driver with any record. The library of the driver does not exist.
+pub(crate) struct Stand(InstanceHandle<Driver>);
+
+impl Stand {
+    /// Creates the stand-in as an instance does, after the checks of a record; `None` if memory ran out.
+    pub(crate) fn of(record: Vec<u8>) -> Option<Self> {
+        let closed = Closed::of_any(record);
+        closed.is_mentioned([b"a program", b"an engine"]);
+        closed.is_current();
+        let info = VkInstanceCreateInfo {
+            sType: VkInstanceCreateInfo::STRUCTURE_TYPE,
+            // SAFETY: the structure consists of numbers and pointers, for which zero is valid.
+            ..unsafe { core::mem::zeroed() }
+        };
+        let system = HostAllocator::system();
+        // SAFETY: the create info is valid.
+        let request = unsafe { Request::copy(&info, system) }.ok()?;
+        let made = Sleeper::new(&Arc::new(closed), (&Quiet, system), request).ok()?;
+        let (made, _) = made.into_raw();
+        Some(Self(InstanceHandle::from_raw(made.cast())))
+    }
+
+    /// Returns the handle of the instance.
+    pub(crate) fn handle(&self) -> InstanceHandle<Driver> {
+        self.0
+    }
+
+    fn sleeper(&self) -> &Sleeper {
+        // SAFETY: the handle lives as long as this object.
+        unsafe { Sleeper::of(self.0) }
+    }
+
+    /// Returns the handles of the recorded devices.
+    pub(crate) fn devices(&self) -> Vec<PhysicalDeviceHandle<Driver>> {
+        self.sleeper().devices.iter().map(|device| device.handle()).collect()
+    }
+
+    /// Returns the functions of closed drivers.
+    pub(crate) fn table() -> &'static DriverTable {
+        &TABLE
+    }
+
+    /// Looks up a command.
+    pub(crate) fn look_up(&self, number: usize) {
+        let row = &ROWS[number % ROWS.len()];
+        // SAFETY: the handle is live, and the name is terminated.
+        unsafe { find::look_up(self.0, row.name().as_ptr()) };
+    }
+
+    /// Replaces the driver, even one that could not be opened, and compares its answers with the given ones.
+    pub(crate) fn open(&self, look_up: GetProcAddr) {
+        let sleeper = self.sleeper();
+        // SAFETY: null is a valid value of each slot.
+        let table = unsafe { DriverTable::build(|row| lookup_known(look_up, InstanceHandle::NULL, row)) };
+        let opened = HostBox::try_new(Opened::of(table, look_up), HostAllocator::system());
+        let Ok(opened) = opened else { return };
+        if let Ok(real) = opened.devices(sleeper) {
+            sleeper.assign(&opened, &real);
+        }
+        sleeper.publish(opened);
+        let sink = LogSink(Some(&Quiet));
+        compare::all(sleeper, &Journal::of_call(&sink));
+    }
+}
+
+impl Drop for Stand {
+    fn drop(&mut self) {
+        // SAFETY: nothing else refers to the instance, and null callbacks are allowed.
+        unsafe { destroy(self.0, null()) };
+    }
+}

@@ -1,0 +1,334 @@
+//! Fuzzes the record of a driver that stays closed, and all commands that are answered from a record. The record's file has any content
+//! with a valid head and checksum.
+//!
+//! Each structure is a block of exactly its size, and a structure that must not be recorded is only a head. So AddressSanitizer detects it
+//! if a command reads or writes beyond a structure. In half of the inputs, the driver cannot be opened. Otherwise it is opened after the
+//! first queries, and its answers are compared with those of the record.
+
+use std::alloc::{Layout, alloc, dealloc};
+use std::ffi::c_char;
+use std::ptr::{null, null_mut};
+
+use record::{Key, Query, Record, rows};
+
+use super::late_driver;
+use crate::ffi::fixed_text;
+use crate::generated::dispatch::DriverTable;
+use crate::generated::types::*;
+use crate::handle::{Driver, PhysicalDeviceHandle};
+use crate::unopened::Stand;
+
+/// Bytes of a record before the number of its rows.
+const HEAD: usize = 24;
+/// Content of a block before a call.
+const UNTOUCHED: u8 = 0xAA;
+/// Number of elements of an array for a query of extensions or devices.
+const ELEMENTS: usize = 4;
+
+type Device = PhysicalDeviceHandle<Driver>;
+
+/// A block of memory with a certain size.
+struct Block {
+    start: *mut u8,
+    layout: Layout,
+}
+
+impl Block {
+    fn of(size: usize) -> Self {
+        let layout = Layout::from_size_align(size.max(1), 8).expect("a small block");
+        // SAFETY: the layout has at least one byte.
+        let start = unsafe { alloc(layout) };
+        assert!(!start.is_null(), "memory suffices");
+        // SAFETY: the block has as many bytes as the layout says.
+        unsafe { start.write_bytes(UNTOUCHED, layout.size()) };
+        Self { start, layout }
+    }
+
+    /// Returns the block of a structure with this type and chain.
+    fn structure(size: usize, kind: u32, next: *mut u8) -> Self {
+        let made = Self::of(size);
+        // SAFETY: the block begins with the head of a structure.
+        unsafe {
+            made.start.cast::<u64>().write_unaligned(0);
+            made.start.cast::<u32>().write_unaligned(kind);
+            made.start.add(8).cast::<*mut u8>().write_unaligned(next);
+        }
+        made
+    }
+
+    fn to<T>(&self) -> *mut T {
+        self.start.cast()
+    }
+
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: all bytes of the block are initialized.
+        unsafe { std::slice::from_raw_parts(self.start, self.layout.size()) }
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        // SAFETY: the block came from `alloc` with this layout.
+        unsafe { dealloc(self.start, self.layout) };
+    }
+}
+
+/// Queries of a device, with the functions of a closed driver.
+struct Asked<'s> {
+    table: &'static DriverTable,
+    record: Record<'s>,
+    /// `true` as long as the record has all answers.
+    is_closed: bool,
+}
+
+/// Calls a command of the table.
+macro_rules! ask {
+    ($asked:expr, $name:ident($($argument:expr),*)) => {{
+        let function = $asked.table.$name.expect("a function");
+        // SAFETY: the handle belongs to the stand-in, and all other parameters are valid.
+        unsafe { function($($argument),*) }
+    }};
+}
+
+impl Asked<'_> {
+    /// Returns what a block must contain after a query: the recorded bytes, if they are an answer.
+    fn expected(&self, key: Key, before: &[u8], at: usize) -> Vec<u8> {
+        let mut expected = before.to_vec();
+        if let Some((_, answer)) = self.record.answer(key) {
+            answer
+                .write(&mut expected[at..])
+                .expect("the answer has the size of its structure");
+        }
+        expected
+    }
+
+    /// Queries a structure without a head.
+    fn plain(&self, device: Device, key: Key) {
+        let size = match key.query {
+            query if query == Query::Properties as u16 => size_of::<VkPhysicalDeviceProperties>(),
+            query if query == Query::Features as u16 => size_of::<VkPhysicalDeviceFeatures>(),
+            query if query == Query::Memory as u16 => size_of::<VkPhysicalDeviceMemoryProperties>(),
+            query if query == Query::Format as u16 => size_of::<VkFormatProperties>(),
+            _ => return,
+        };
+        let block = Block::of(size);
+        let has_answer = self.record.answer(Key { kind: 0, ..key }).is_some();
+        let expected = self.expected(Key { kind: 0, ..key }, block.bytes(), 0);
+        match key.query {
+            query if query == Query::Properties as u16 => ask!(self, vkGetPhysicalDeviceProperties(device, block.to())),
+            query if query == Query::Features as u16 => ask!(self, vkGetPhysicalDeviceFeatures(device, block.to())),
+            query if query == Query::Memory as u16 => {
+                ask!(self, vkGetPhysicalDeviceMemoryProperties(device, block.to()));
+            }
+            _ => {
+                let format = VkFormat(key.index.cast_signed());
+                ask!(self, vkGetPhysicalDeviceFormatProperties(device, format, block.to()));
+            }
+        }
+        if self.is_closed && has_answer {
+            assert_eq!(block.bytes(), expected);
+        }
+    }
+
+    /// Queries a structure with a chain of one structure.
+    fn chained(&self, device: Device, key: Key) {
+        let size = rows::size_of(key).map_or(16, usize::from);
+        let next = Block::structure(size, key.kind, null_mut());
+        let outer = |size, kind: VkStructureType| Block::structure(size, kind.0.cast_unsigned(), next.start);
+        let expected = self.expected(key, next.bytes(), 0);
+        let block = match key.query {
+            query if query == Query::Properties as u16 => {
+                let block = outer(
+                    size_of::<VkPhysicalDeviceProperties2>(),
+                    VkPhysicalDeviceProperties2::STRUCTURE_TYPE,
+                );
+                ask!(self, vkGetPhysicalDeviceProperties2(device, block.to()));
+                block
+            }
+            query if query == Query::Features as u16 => {
+                let block = outer(
+                    size_of::<VkPhysicalDeviceFeatures2>(),
+                    VkPhysicalDeviceFeatures2::STRUCTURE_TYPE,
+                );
+                ask!(self, vkGetPhysicalDeviceFeatures2KHR(device, block.to()));
+                block
+            }
+            query if query == Query::Memory as u16 => {
+                let kind = VkPhysicalDeviceMemoryProperties2::STRUCTURE_TYPE;
+                let block = outer(size_of::<VkPhysicalDeviceMemoryProperties2>(), kind);
+                ask!(self, vkGetPhysicalDeviceMemoryProperties2(device, block.to()));
+                block
+            }
+            query if query == Query::Format as u16 => {
+                let block = outer(size_of::<VkFormatProperties2>(), VkFormatProperties2::STRUCTURE_TYPE);
+                let format = VkFormat(key.index.cast_signed());
+                ask!(self, vkGetPhysicalDeviceFormatProperties2(device, format, block.to()));
+                block
+            }
+            _ => return,
+        };
+        assert_eq!(block.bytes()[8..16], next.start.addr().to_ne_bytes(), "links stay");
+        assert_eq!(next.bytes()[..16], expected[..16], "types and links stay");
+        // A chain that the record does not answer stays as it is, as the driver cannot be opened.
+        if self.is_closed && self.record.answer(Key { kind: 0, ..key }).is_some() {
+            assert_eq!(next.bytes(), expected);
+        }
+    }
+
+    /// Queries as many queue families as there is room for, each with a chain of one structure.
+    fn families(&self, device: Device, key: Key, room: u32) {
+        let mut count = 0xAAAA;
+        ask!(
+            self,
+            vkGetPhysicalDeviceQueueFamilyProperties(device, &mut count, null_mut())
+        );
+        assert!(count as usize <= self.record.len().max(3), "{count}");
+        let size = rows::size_of(Key {
+            query: Query::QueueFamilies as u16,
+            ..key
+        });
+        let chains: Vec<Block> = (0..room)
+            .map(|_| Block::structure(size.map_or(16, usize::from), key.kind, null_mut()))
+            .collect();
+        let array = Block::of(room as usize * size_of::<VkQueueFamilyProperties2>());
+        for (place, chain) in chains.iter().enumerate() {
+            // SAFETY: the place is below the number of elements.
+            unsafe {
+                let element = array.to::<VkQueueFamilyProperties2>().add(place);
+                (*element).sType = VkQueueFamilyProperties2::STRUCTURE_TYPE;
+                (*element).pNext = if key.kind == 0 { null_mut() } else { chain.to() };
+            }
+        }
+        let mut count = room;
+        ask!(
+            self,
+            vkGetPhysicalDeviceQueueFamilyProperties2(device, &mut count, array.to())
+        );
+        assert!(count <= room.max(3));
+        let plain = Block::of(room as usize * size_of::<VkQueueFamilyProperties>());
+        count = room;
+        ask!(
+            self,
+            vkGetPhysicalDeviceQueueFamilyProperties(device, &mut count, plain.to())
+        );
+        assert!(count <= room.max(3));
+    }
+
+    fn extensions(&self, device: Device, room: usize) {
+        let list = |count: &mut u32, array: *mut VkExtensionProperties| {
+            ask!(
+                self,
+                vkEnumerateDeviceExtensionProperties(device, null::<c_char>(), count, array)
+            )
+        };
+        let mut total = 0;
+        if list(&mut total, null_mut()).0 < 0 {
+            return;
+        }
+        let array = Block::of(room * size_of::<VkExtensionProperties>());
+        let mut count = room as u32;
+        let result = list(&mut count, array.to());
+        assert_eq!(count, total.min(room as u32));
+        assert_eq!(result == VkResult::VK_INCOMPLETE, count < total);
+        for place in 0..count as usize {
+            // SAFETY: the command has filled as many elements.
+            let one = unsafe { &*array.to::<VkExtensionProperties>().add(place) };
+            assert!(fixed_text(&one.extensionName).len() < one.extensionName.len());
+        }
+    }
+
+    fn groups(&self, stand: &Stand, room: u32) {
+        let list = |count: &mut u32, array: *mut VkPhysicalDeviceGroupProperties<Driver>| {
+            ask!(self, vkEnumeratePhysicalDeviceGroups(stand.handle(), count, array))
+        };
+        let array = Block::of(room as usize * size_of::<VkPhysicalDeviceGroupProperties<Driver>>());
+        for place in 0..room as usize {
+            // SAFETY: the place is below the number of elements.
+            unsafe { (*array.to::<VkPhysicalDeviceGroupProperties<Driver>>().add(place)).pNext = null_mut() };
+        }
+        let mut count = 0;
+        list(&mut count, null_mut());
+        count = room;
+        let result = list(&mut count, array.to());
+        assert!(count <= room || result.0 < 0);
+    }
+
+    /// Makes the query of a row, whose key may be any.
+    fn row(&self, stand: &Stand, key: Key) {
+        let devices = stand.devices();
+        let Some(device) = devices.get(usize::from(key.device) % devices.len().max(1)) else {
+            return;
+        };
+        // Only formats and queue families have an index in a query.
+        let index = [Query::Format as u16, Query::QueueFamilies as u16].contains(&key.query);
+        let own = Key {
+            device: key.device % devices.len() as u16,
+            index: if index { key.index } else { 0 },
+            ..key
+        };
+        if key.kind == 0 {
+            self.plain(*device, own);
+        } else {
+            self.chained(*device, own);
+        }
+        match key.query {
+            query if query == Query::QueueFamilies as u16 => self.families(*device, own, key.index % 5),
+            query if query == Query::Extensions as u16 => self.extensions(*device, key.index as usize % ELEMENTS),
+            query if query == Query::NoTools as u16 => {
+                let mut count = 0;
+                ask!(self, vkGetPhysicalDeviceToolProperties(*device, &mut count, null_mut()));
+            }
+            query if query == Query::Group as u16 => self.groups(stand, key.index % 3),
+            query if query == Query::Commands as u16 => stand.look_up(key.kind as usize),
+            _ => {}
+        }
+    }
+
+    fn all(&self, stand: &Stand) {
+        let mut handles = [PhysicalDeviceHandle::NULL; ELEMENTS];
+        let mut count = ELEMENTS as u32;
+        ask!(
+            self,
+            vkEnumeratePhysicalDevices(stand.handle(), &mut count, handles.as_mut_ptr())
+        );
+        assert!(count as usize <= ELEMENTS);
+        for place in 0..self.record.len() {
+            if let Some((key, _)) = self.record.row(place) {
+                self.row(stand, key);
+            }
+        }
+        for device in stand.devices() {
+            self.extensions(device, 2);
+            self.families(device, Key::of(0, Query::QueueFamilies), 2);
+        }
+        self.groups(stand, 2);
+    }
+}
+
+/// Uses the input as the content of a record.
+pub fn record(input: &[u8]) {
+    let Some((&first, content)) = input.split_first() else {
+        return;
+    };
+    let sum = record::checksum(content);
+    let words = [&record::FORM.to_le_bytes()[..], &[0; 4], &sum.to_le_bytes()].concat();
+    let bytes = [&b"VKLRECRD"[..], &words, content].concat();
+    assert_eq!(bytes.len(), HEAD + content.len());
+    let Some(read) = Record::read(&bytes, sum) else {
+        return;
+    };
+    let Some(stand) = Stand::of(bytes.clone()) else {
+        return;
+    };
+    let mut asked = Asked {
+        table: Stand::table(),
+        record: read,
+        is_closed: true,
+    };
+    asked.all(&stand);
+    if first % 2 == 1 {
+        stand.open(late_driver::look_up);
+        asked.is_closed = false;
+        asked.all(&stand);
+    }
+}
