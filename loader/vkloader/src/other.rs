@@ -85,8 +85,7 @@ impl Other {
                 Alone::Crashed(signal) => format!("{} ends a process with that loader", names::signal(signal)),
                 // If the answer is the same as without drivers, the loader skipped the manifest or always fails.
                 Alone::Answered(code) if code == without_drivers && !causes::is_odd_manifest(manifest) => continue,
-                // This library skips a manifest that is not valid. Another loader may give up instead, with another result than without
-                // drivers.
+                // This library skips an invalid manifest. Another loader may fail instead, with another result than without drivers.
                 Alone::Answered(code)
                     if code < 0
                         && (code != without_drivers && causes::is_odd_manifest(manifest)

@@ -29,7 +29,7 @@ impl Variables {
             let value = loaded.iter().find(|variable| variable.name == row.name);
             (row.name, value.map(|variable| variable.value.clone()))
         });
-        // The trace replaces bytes that are not UTF-8.
+        // The trace replaces bytes that are not UTF-8, so the own values are converted in the same way.
         let own = |name: &str| env::var_os(name).map(|value| value.to_string_lossy().into_owned());
         Self(values.filter(|(name, value)| own(name) != *value).collect())
     }

@@ -80,7 +80,7 @@ fn a_missing_display_is_said_where_a_program_failed() {
         "{}",
         explained.findings()
     );
-    // The program asked no driver, so an installed driver that no manifest names explains nothing.
+    // The program asked no driver, so an installed driver without a manifest is not the cause.
     std::fs::create_dir_all(machine.path("system/sys/bus/pci/devices/0000:01:00.0/drm/renderD128")).expect("folders");
     for (name, text) in [("class", "0x030000"), ("vendor", "0x1002"), ("device", "0x73bf")] {
         machine.file(&format!("system/sys/bus/pci/devices/0000:01:00.0/{name}"), text);
@@ -91,7 +91,7 @@ fn a_missing_display_is_said_where_a_program_failed() {
         assert!(!codes.iter().any(|code| code.starts_with("hardware.")), "{codes:?}");
         machine.start_with(Vec::new());
     }
-    // A program without windows fails for another reason.
+    // A program without windows must have failed for another reason.
     let program = with_library(&machine, "libother.so.1");
     let explained = of_program(&machine, &program, &[]);
     assert_eq!(explained.first(), "program.no-instance");

@@ -6,7 +6,8 @@ use machine::Machine;
 use std::fs;
 use std::process::Command;
 
-/// A loader that reads one manifest and creates no instance. It crashes on a list, and refuses a byte order mark or a comment.
+/// Source of a loader that reads one manifest and creates no instance. The loader crashes on a list, and rejects a byte order mark or a
+/// comment.
 const LOADER: &str = r#"
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,7 +111,7 @@ fn a_manifest_that_only_the_loader_of_programs_refuses_is_named() {
     assert!(!fs::read(&manifest).expect("there").starts_with(b"\xEF"));
 }
 
-/// This library skips a manifest with a comment, but the loader of programs gives up.
+/// This library skips a manifest with a comment, but the programs' loader fails because of the comment.
 #[test]
 fn a_comment_that_makes_the_loader_of_programs_fail_is_named() {
     let mut machine = machine(LOADER);
@@ -126,7 +127,7 @@ fn a_comment_that_makes_the_loader_of_programs_fail_is_named() {
     );
 }
 
-/// A layer ends the process with every loader, so no loader is at fault.
+/// A layer ends the process with every loader, so the loaders are not at fault.
 #[test]
 fn a_layer_that_crashes_under_both_loaders_is_named_and_no_loader() {
     let mut machine =

@@ -145,7 +145,7 @@ fn absent(dropped: &mut Dropped, library: &str, own: Identity) {
         Some(manifest) => without_library(manifest, library),
         None => NO_LIBRARY.into(),
     };
-    // A package for another system names a folder that this one does not use.
+    // The manifest may be from a package for another system, whose library is in another folder.
     if library.contains('/')
         && let Some(path) = locate(file_name(library), own)
     {
@@ -164,7 +164,7 @@ fn absent(dropped: &mut Dropped, library: &str, own: Identity) {
 pub(super) const NO_LIBRARY: &str =
     "Reinstall the package that the manifest belongs to, or correct library_path in it.";
 
-/// First words of the remedy for a manifest whose library is in another folder.
+/// Beginning of the remedy for a manifest whose library is in another folder.
 pub(super) const ELSEWHERE: &str = "Correct library_path in ";
 
 /// Returns the remedy for a manifest whose library is missing.

@@ -112,13 +112,13 @@ fn refused(report: &Report, records: &[&Record]) -> Option<Dropped> {
     Some(found)
 }
 
-/// Words before and after the name of an extension in the log's messages about an extension that is missing.
+/// Texts before and after the name of an extension in log messages about a missing extension.
 const UNSUPPORTED: [[&str; 2]; 2] = [
     ["Instance extension ", " not supported by available ICDs"],
     ["Extension ", " not found in list of known instance extensions"],
 ];
 
-/// Adds the name of the extension that a program requested, and the drivers that lack the extension.
+/// Adds to the finding the name of the extension that a program requested, and the drivers that do not have the extension.
 fn name_extension(found: &mut Dropped, report: &Report) {
     let named = |error| {
         UNSUPPORTED
@@ -142,16 +142,17 @@ fn name_extension(found: &mut Dropped, report: &Report) {
     }
 }
 
-/// Returns the text between two words.
+/// Returns the text between two given texts.
 fn between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(before)?;
     Some(rest.split_once(after)?.0)
 }
 
-/// Words before the version of the API in the log's message about the application.
+/// Text before the API version in the log message about the application.
 const ASKED_VERSION: &str = ", apiVersion: ";
 
-/// Adds the devices that are older than the version of the API for which a program asked. `found` is the finding about the program's failure.
+/// Adds the devices whose API version is older than the version that the program requested. `found` is the finding about the program's
+/// failure.
 fn compare_versions(found: &mut Dropped, report: &Report, records: &[&Record]) {
     let asked = records.iter().rev().find_map(|record| match &record.event {
         Event::Message(message) => message
@@ -184,13 +185,13 @@ fn compare_versions(found: &mut Dropped, report: &Report, records: &[&Record]) {
     }
 }
 
-/// Returns the major and minor number of a version.
+/// Returns the major and minor number of a version text.
 fn minor(version: &str) -> Option<(u32, u32)> {
     let mut parts = version.split('.').map(str::parse);
     Some((parts.next()?.ok()?, parts.next()?.ok()?))
 }
 
-/// Layers that programs request. Each has its package in Debian and Ubuntu, and its package in Fedora and Arch.
+/// Layers that programs request. Each row has the name of the layer, its package in Debian and Ubuntu, and its package in Fedora and Arch.
 const PACKAGES: [(&str, [&str; 2]); 1] = [(
     "VK_LAYER_KHRONOS_validation",
     ["vulkan-validationlayers", "vulkan-validation-layers"],

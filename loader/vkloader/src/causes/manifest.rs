@@ -72,7 +72,7 @@ fn syntax_error(path: &str) -> Option<serde_json::Error> {
     serde_json::from_slice::<serde_json::Value>(&bytes).err()
 }
 
-/// Returns the remedy for a syntax error.
+/// Returns the remedy for a syntax error in a manifest.
 fn to_correct(path: &str, error: &serde_json::Error) -> String {
     let text = fs::read_to_string(path).unwrap_or_default();
     let line = text.lines().nth(error.line().saturating_sub(1)).unwrap_or_default();

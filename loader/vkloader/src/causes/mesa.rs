@@ -1,5 +1,5 @@
-//! Finds values of Mesa's variables that choose no device: `DRI_PRIME` and `MESA_VK_DEVICE_SELECT`. Neither the loader nor Mesa's layer
-//! reports this.
+//! Finds values of Mesa's variables `DRI_PRIME` and `MESA_VK_DEVICE_SELECT` that select no device. The loader and Mesa's layer do not
+//! report these values.
 
 use crate::report::{Device, Dropped, Report, codes, rank};
 
@@ -10,7 +10,7 @@ const SELECT: &str = "MESA_VK_DEVICE_SELECT";
 /// The layer that reads [`SELECT`].
 const LAYER: &str = "VK_LAYER_MESA_device_select";
 
-/// Returns findings about the values of these variables. `value` returns the value of a variable.
+/// Returns findings about the values of both variables. `value` returns the value of a variable.
 pub(super) fn find(report: &Report, value: impl Fn(&str) -> Option<String>) -> Vec<Dropped> {
     let set = |name| value(name).filter(|value| !value.is_empty());
     let has_layer = report.layers.iter().any(|layer| layer.name == LAYER);
@@ -21,13 +21,13 @@ pub(super) fn find(report: &Report, value: impl Fn(&str) -> Option<String>) -> V
             Some(unread())
         }
     });
-    // Mesa's layer ignores this variable if the other one is set.
+    // Mesa's layer ignores `DRI_PRIME` if `MESA_VK_DEVICE_SELECT` is set.
     let prime = set(PRIME).filter(|_| !has_layer || set(SELECT).is_none());
     let prime = prime.and_then(|value| unmatched(PRIME, &value, report));
     selected.into_iter().chain(prime).collect()
 }
 
-/// Returns the finding about a variable that is set although the layer that reads it is not active.
+/// Returns the finding about [`SELECT`], which is set although the layer that reads it is not active.
 fn unread() -> Dropped {
     Dropped {
         reason: format!("{SELECT} is set, but the layer that reads it ({LAYER}) is not active."),
@@ -37,10 +37,10 @@ fn unread() -> Dropped {
     }
 }
 
-/// Returns a finding if the value of a variable chooses no device.
+/// Returns a finding if the value of a variable selects no device.
 fn unmatched(name: &str, value: &str, report: &Report) -> Option<Dropped> {
     let word = value.strip_suffix('!').unwrap_or(value);
-    // The word `list` makes the layer print the devices, and 0 asks for the usual device.
+    // The word `list` makes the layer print the devices, and 0 selects the default device.
     if report.devices.is_empty() && report.hidden.is_empty() || word == "list" || word == "0" {
         return None;
     }
@@ -84,7 +84,7 @@ fn unmatched(name: &str, value: &str, report: &Report) -> Option<Dropped> {
     Some(found)
 }
 
-/// Returns `true` if a device is at a place on the PCI bus. For devices without a known address, the list of the system counts.
+/// Returns `true` if a device has this PCI address. If a device does not report its address, the kernel's list of cards is also searched.
 fn has_place(report: &Report, place: &str) -> bool {
     let mut cards = report.devices.iter().filter(|device| !device.is_software());
     let is_unknown = cards.clone().any(|device| device.pci.is_none());
@@ -92,7 +92,7 @@ fn has_place(report: &Report, place: &str) -> bool {
     cards.any(|device| tag(device).as_deref() == Some(place)) || is_unknown && is_listed()
 }
 
-/// Returns a sentence with the word that chooses a device.
+/// Returns a sentence with the word that selects a device.
 fn word_for(name: &str, device: &Device) -> Option<String> {
     let numbers = format!("{:04x}:{:04x}", device.vendor, device.device);
     let word = match name == PRIME {
@@ -103,7 +103,7 @@ fn word_for(name: &str, device: &Device) -> Option<String> {
     Some(format!("{name}={word} chooses {}", device.name))
 }
 
-/// Returns the PCI address of a device in the form of Mesa: `0000_03_00_0`.
+/// Returns the PCI address of a device in Mesa's form, for example `0000_03_00_0`.
 fn tag(device: &Device) -> Option<String> {
     device.pci.as_deref().map(tagged)
 }
@@ -118,7 +118,7 @@ fn is_tag(text: &str) -> bool {
     parts.len() == 4 && parts.iter().all(|part| u32::from_str_radix(part, 16).is_ok())
 }
 
-/// Returns the vendor and the device of a word such as `1002:73bf`.
+/// Returns the vendor ID and device ID in a word, for example `1002:73bf`.
 fn numbers(word: &str) -> Option<(u32, u32)> {
     let (vendor, device) = word.split_once(':')?;
     let number = |text: &str| u32::from_str_radix(text.trim_start_matches("0x"), 16).ok();

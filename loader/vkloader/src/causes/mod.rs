@@ -63,7 +63,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     report.dropped.sort_by_key(|dropped| dropped.rank);
 }
 
-/// Adds the manifests of layers whose libraries are missing. The findings about these layers have the libraries only.
+/// Adds the paths of the manifests to findings about layers whose libraries are missing. These findings only contain the libraries.
 fn layers_without_library(report: &mut Report, records: &[&Record]) {
     for dropped in report
         .dropped
@@ -83,7 +83,7 @@ fn layers_without_library(report: &mut Report, records: &[&Record]) {
     }
 }
 
-/// Advises to remove a manifest whose library is missing if another manifest already leads to the library of the same name.
+/// Recommends removing a manifest whose library is missing, if a driver with a library of the same name is already in use.
 fn already_used(report: &mut Report) {
     let file = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
     let used: Vec<String> = report.drivers.iter().map(|driver| file(&driver.library)).collect();

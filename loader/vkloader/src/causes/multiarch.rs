@@ -35,8 +35,8 @@ pub(super) fn forget(report: &mut Report) {
     });
 }
 
-/// Makes drivers of another word size the first cause if a variable that replaces the search names only such drivers. `of_variable` is the
-/// rank of the finding about the variable.
+/// Makes drivers for another word size the first cause if a variable that replaces the search names only drivers of this kind.
+/// `of_variable` is the rank of the finding about the variable.
 pub(super) fn blame_variable(report: &mut Report, variable: &str, of_variable: u8) {
     let is_broken = |one: &Dropped| is_of_driver(one) && one.rank < rank::ASIDE && !CODES.contains(&one.code.as_str());
     if report.is_usable() || !report.drivers.is_empty() || report.dropped.iter().any(is_broken) {
@@ -61,7 +61,7 @@ fn is_of_driver(found: &Dropped) -> bool {
     found.subject.starts_with("driver")
 }
 
-/// Returns the manifest beside that of a driver that names the same driver for another word size.
+/// Returns the manifest next to a driver's manifest that names the same driver for this word size.
 fn counterpart(driver: &Dropped, own: Identity) -> Option<PathBuf> {
     let mut names = [driver.file.as_deref(), Some(driver.name.as_str())]
         .into_iter()

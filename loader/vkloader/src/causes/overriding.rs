@@ -62,7 +62,7 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
 
 /// Returns the finding about a variable that replaces the search for drivers.
 fn replaced(report: &Report, name: &str, value: &str, silent: u8) -> Dropped {
-    // If the variable names a driver that does not work, that driver is the cause. The variable only explains why no other driver was found.
+    // If the variable names a broken driver, that driver is the cause. The variable only explains why the search found no other driver.
     let is_broken = |dropped: &Dropped| dropped.rank == rank::BROKEN && dropped.code.starts_with("driver.");
     let after_broken = report.dropped.iter().any(is_broken);
     Dropped {
@@ -81,7 +81,7 @@ fn replaced(report: &Report, name: &str, value: &str, silent: u8) -> Dropped {
     }
 }
 
-/// Adds the origin of an override layer that does not work.
+/// Adds the origin of a broken override layer to the finding about the layer.
 fn left_by_configurator(dropped: &mut Dropped) {
     if dropped.name == OVERRIDE {
         let file = dropped.file.as_deref().unwrap_or("its manifest");
@@ -115,7 +115,7 @@ fn searched<'a>(records: &'a [&Record]) -> impl Iterator<Item = &'a Searched> {
     })
 }
 
-/// Returns findings about folders of manifests that this user may not read, or that are below a folder that this user may not search.
+/// Returns findings about manifest folders that this user may not read, or whose parent folder this user may not search.
 fn closed_folders(report: &Report, records: &[&Record]) -> Vec<Dropped> {
     let has_card = report.verdict == Verdict::Hardware;
     let mut found: Vec<Dropped> = Vec::new();
@@ -128,7 +128,7 @@ fn closed_folders(report: &Report, records: &[&Record]) -> Vec<Dropped> {
             continue;
         };
         let is_itself = closed == Path::new(folder);
-        // A home folder of another user is often closed, for example for services. Then nothing is known about its content.
+        // Another user's home folder is often closed, for example for services. The content of a closed home folder is unknown.
         let is_home = searched.source.variable.as_deref() == Some("HOME");
         if !is_itself && has_card {
             continue;
@@ -156,7 +156,7 @@ fn closed_folders(report: &Report, records: &[&Record]) -> Vec<Dropped> {
         }
         found.push(one);
     }
-    // The same folder may be above the folders of drivers and those of layers. The finding about drivers counts.
+    // A closed folder may contain both the folder of drivers and the folder of layers. The finding about drivers comes first.
     found.sort_by_key(|one| one.rank);
     found
 }
@@ -192,7 +192,7 @@ fn twice(records: &[&Record]) -> Vec<Dropped> {
         .collect()
 }
 
-/// Returns findings about cards that two drivers list. Compares the places on the PCI bus.
+/// Returns findings about cards that two drivers list. Compares the PCI addresses.
 fn listed_twice(report: &Report) -> Vec<Dropped> {
     let mut found = Vec::new();
     for (index, device) in report.devices.iter().enumerate() {

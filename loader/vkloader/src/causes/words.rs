@@ -118,7 +118,7 @@ fn unmatched(row: &(&str, &[char], Kind, bool), value: &str, records: &[&Record]
         Kind::Layer => !layers.iter().any(|layer| layer == word),
         Kind::LayerPattern => !layers.iter().any(|layer| show::matches(word, layer)),
         Kind::DriverPattern => !drivers.iter().any(|driver| show::matches(word, driver)),
-        // The trace replaces bytes that are not UTF-8, so a path with this sign may exist.
+        // The trace replaces bytes that are not UTF-8 by this character, so a path that contains it may exist.
         Kind::Path => !word.contains(char::REPLACEMENT_CHARACTER) && !has_manifest(Path::new(word)),
     };
     let known = match kind {

@@ -215,7 +215,7 @@ fn searched(records: &[&Record]) -> Vec<String> {
     folders.collect()
 }
 
-/// Returns the manifests of drivers, and the drivers, that the library kept.
+/// Returns the names of the driver manifests and drivers that the library kept.
 fn kept(records: &[&Record]) -> Vec<String> {
     let names = records.iter().filter_map(|record| match &record.event {
         Event::Decision(one) if one.is_kept() && one.subject.starts_with("driver") => Some(one.name.clone()),

@@ -61,10 +61,10 @@ pub(crate) struct Report {
     pub(crate) slow: Vec<Slow>,
     pub(crate) drivers: Vec<Driver>,
     pub(crate) catalogue: Vec<Catalogued>,
-    /// Folders that were searched for drivers.
+    /// Folders that the library searched for drivers.
     #[serde(skip)]
     pub(crate) searched: Vec<String>,
-    /// Manifests of drivers, and drivers, that the library kept. If the program got no instance, none of them was used.
+    /// Driver manifests and drivers that the library kept. If the program received no instance, it used none of them.
     #[serde(skip)]
     pub(crate) kept: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! Set-ups that users report: words of Mesa that choose no card, files that remain after a removal, and variables for the other word size.
+//! Set-ups that users report: Mesa's words that select no card, remaining files after a removal, and variables for the other word size.
 
 use super::{Machine, Row, good, try_all};
 use crate::machine::library;
@@ -9,16 +9,16 @@ use std::os::unix::fs::symlink;
 
 const MANIFEST: &str = "data/vulkan/icd.d/good.json";
 
-/// Lines about a card at the place 0000:03:00.0 of the PCI bus.
+/// Settings of the mock driver for a card with the PCI address 0000:03:00.0.
 const CARD: &str =
     "device one\ndevice.vendor 4098\ndevice.id 29631\ndevice.extension VK_EXT_pci_bus_info\ndevice.pci 0 3 0 0";
 
-/// Installs a driver whose card has an address on the PCI bus.
+/// Installs a driver whose card has a PCI address.
 fn with_card(machine: &mut Machine) {
     machine.driver("good", CARD);
 }
 
-/// Changes a library into one for 32-bit x86 processors.
+/// Changes the header of a library to that of a library for 32-bit x86 processors.
 fn for_32_bits(machine: &Machine, library: &str) {
     let path = machine.path(library);
     let mut bytes = fs::read(&path).expect("just copied");
@@ -27,7 +27,7 @@ fn for_32_bits(machine: &Machine, library: &str) {
     fs::write(path, bytes).expect("written");
 }
 
-/// Installs the driver for both word sizes, each with its manifest.
+/// Installs the driver for both word sizes. Each of the two has its own manifest.
 fn both_word_sizes(machine: &mut Machine) {
     good(machine);
     machine.driver("other", "");
@@ -41,7 +41,7 @@ fn both_word_sizes(machine: &mut Machine) {
     }
 }
 
-/// Returns the absolute path of a file of the machine.
+/// Returns the absolute path of a file on the machine.
 fn path(machine: &Machine, file: &str) -> String {
     machine.path(file).to_str().expect("plain").into()
 }
@@ -242,7 +242,7 @@ fn each_cause_that_users_report_is_named_and_its_remedy_helps() {
     try_all(ROWS);
 }
 
-/// The trace shows a path that is not UTF-8 with other signs.
+/// In the trace, other characters replace the bytes of a path that is not UTF-8.
 #[test]
 fn a_path_that_is_not_utf_8_is_no_finding_of_its_own() {
     let mut machine = Machine::new();

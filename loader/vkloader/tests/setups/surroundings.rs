@@ -110,7 +110,7 @@ fn a_folder_of_manifests_that_this_user_may_not_read_is_named() {
         !codes.contains("search.folder-closed") && !codes.contains("driver.none-installed"),
         "{codes}"
     );
-    // A folder above that of the manifests is closed, so its content is unknown.
+    // A parent of the manifest folder is closed, so the content of the manifest folder is unknown.
     allow(&machine.path("data"), 0o700);
     let explained = machine.explain();
     assert_eq!((explained.code, explained.first()), (1, "search.folder-closed"));

@@ -88,11 +88,11 @@ const WITHOUT_VULKAN: [&str; 14] = [
 const FROM_RADEON: &str = "Vulkan needs the kernel driver amdgpu: for a card of GCN 1 or 2, start the kernel with radeon.si_support=0 \
     radeon.cik_support=0 amdgpu.si_support=1 amdgpu.cik_support=1. Older cards have no Vulkan driver.";
 
-/// Remedy for a node that the system refuses although the permissions of the node allow it.
+/// Remedy for a device node that the system refuses to open although its permissions allow it.
 const REFUSED: &str = "The permissions of the node allow access, but the system refuses it: a security policy forbids it (AppArmor, SELinux, \
     Landlock). Look for the denial in the kernel's log (dmesg, or ausearch -m avc), and permit the node there.";
 
-/// The same for a container.
+/// Remedy for a device node that a container may not open although the permissions of the node allow it.
 const REFUSED_IN_CONTAINER: &str = "The permissions of the node allow access, but the container may not use it: make the node available with --device \
     /dev/dri, because a volume is not enough.";
 
@@ -100,7 +100,7 @@ const REFUSED_IN_CONTAINER: &str = "The permissions of the node allow access, bu
 const NVIDIA_IN_CONTAINER: &str = "Let NVIDIA's container tools add the libraries: docker run --runtime=nvidia --gpus all -e \
     NVIDIA_DRIVER_CAPABILITIES=all IMAGE, or podman run --device nvidia.com/gpu=all IMAGE.";
 
-/// The same for a container of distrobox or toolbox, which is to look like the host.
+/// Remedy for a container of distrobox or toolbox that has NVIDIA's card but not NVIDIA's libraries.
 const NVIDIA_IN_DISTROBOX: &str = "Make the container again with NVIDIA's libraries of the host: distrobox create --nvidia ...; toolbox takes them over by itself \
     where the host has NVIDIA's container toolkit and a CDI file: nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml";
 
@@ -135,7 +135,7 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Option
         return None;
     }
     let may_be_broken = report.dropped.iter().any(is_unknown_and_broken);
-    // A snap has its own drivers, so those of its base are not meant for it.
+    // A snap contains its own drivers, so the drivers of its base system are for other programs.
     let is_snap = report.surroundings.iter().any(|word| word == "snap");
     let mut found = match without_manifest(card, &libraries, machine).filter(|_| !is_snap) {
         Some(found) => found,
@@ -245,13 +245,14 @@ pub(super) fn unused(card: &Card, report: &Report) -> Option<Dropped> {
     })
 }
 
-/// Returns `true` for a driver that gave no instance although it found its libraries, so that its card or kernel module may be at fault.
+/// Returns `true` for a driver that failed to create an instance although it found its libraries. Its card or kernel module may be the
+/// cause.
 fn refuses_card(driver: &Dropped) -> bool {
     let lacks_library = |finding: &String| finding.contains("without success") || finding.contains("unable to open");
     driver.code == "driver.creation-failed" && !driver.findings.iter().any(lacks_library)
 }
 
-/// Returns the line in which a driver reports that the system did not let it open a node.
+/// Returns the line in which a driver reports that it may not open a node.
 fn refusal(driver: &Dropped) -> Option<&String> {
     const WORDS: [&str; 2] = ["Permission denied", "Operation not permitted"];
     let refuses = |line: &&String| line.contains("/dev/") && WORDS.iter().any(|words| line.contains(words));
@@ -308,7 +309,7 @@ fn libraries_in(report: &Report) -> impl Iterator<Item = &'static str> {
     let dropped = report.dropped.iter().filter(|dropped| is_driver(dropped));
     let dropped = dropped.flat_map(|dropped| [Some(dropped.name.as_str()), dropped.file.as_deref()]);
     let kept = report.kept.iter().map(String::as_str);
-    // A driver that was kept and then dropped counts with its finding, which knows the word size.
+    // For a driver that the library kept first and dropped later, only its finding is used, because the finding shows the word size.
     let is_dropped = |path: &&str| {
         report
             .dropped
@@ -347,7 +348,7 @@ fn known(path: &str) -> Option<&'static str> {
     library.or_else(|| named_in(path))
 }
 
-/// Returns the known driver whose library a manifest mentions. The manifest need not be valid JSON.
+/// Returns the known driver whose library occurs in a manifest. The manifest need not be valid JSON.
 fn named_in(path: &str) -> Option<&'static str> {
     let is_small = |path: &&str| std::fs::metadata(path).is_ok_and(|state| state.is_file() && state.len() <= LARGEST);
     let manifest = Some(path).filter(|path| path.ends_with(".json")).filter(is_small)?;

@@ -73,11 +73,11 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Droppe
     found
 }
 
-/// Folder with one folder of modules for each installed kernel.
+/// Folder with a subfolder of modules for each installed kernel.
 const MODULES: &str = "lib/modules";
 
-/// Returns a finding and a remedy if the running kernel has no modules, or no module for the card. In a container, the modules of the
-/// kernel are elsewhere.
+/// Returns a finding and a remedy if the running kernel has no modules, or no module for the card. Returns `None` in a container, which
+/// does not contain the modules of the kernel.
 fn module_of_running_kernel(
     machine: &Machine,
     report: &Report,

@@ -23,7 +23,7 @@ const OTHER_NODES: [&str; 6] = [
     "dev/pvr_sync",
 ];
 
-/// Files of containers that are not those of podman or docker: systemd-nspawn and LXC, and Kubernetes.
+/// Files that exist in containers of systemd-nspawn and LXC, and of Kubernetes.
 const OF_CONTAINER: [&str; 2] = ["run/systemd/container", "run/secrets/kubernetes.io"];
 
 /// Folders in which NVIDIA's libraries are installed.
@@ -222,8 +222,8 @@ impl Machine {
             .collect()
     }
 
-    /// Returns `true` if the root folder was changed, as after `chroot`. The root folder of the first process is then another one. Without the
-    /// right to read that one, a root folder without a mount shows the change.
+    /// Returns `true` if the root folder was changed, for example by `chroot`. Compares it with the root folder of the first process. If
+    /// the latter cannot be read, the root folder was changed if no file system is mounted on it.
     pub(super) fn is_changed_root(&self) -> bool {
         let identity = |path: &Path| fs::metadata(path).ok().map(|state| (state.dev(), state.ino()));
         if let Some(first) = identity(&self.path("proc/1/root/.")) {

@@ -18,7 +18,7 @@ const NVIDIA: u32 = 0x10DE;
 const FOR_GUESTS: [&str; 2] = ["vfio-pci", "pci-stub"];
 /// Variable that selects the kinds of NVIDIA's libraries in a container.
 const CAPABILITIES: &str = "NVIDIA_DRIVER_CAPABILITIES";
-/// Remedies for missing device nodes of NVIDIA's driver, by the surroundings of the program.
+/// Remedies for missing device nodes of NVIDIA's driver. Each row has the environment around the program, and the remedy.
 const NVIDIA_NODES_IN: [(&str, &str); 2] = [
     (
         "podman",
@@ -31,7 +31,7 @@ const NVIDIA_NODES_IN: [(&str, &str); 2] = [
          toolkit on the host.",
     ),
 ];
-/// Remedy for missing device nodes of NVIDIA's driver in other surroundings.
+/// Remedy for missing device nodes of NVIDIA's driver in all other environments.
 const NVIDIA_NODES: &str = "In a container, make the card available: docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=all IMAGE, or podman run \
     --device nvidia.com/gpu=all IMAGE; elsewhere, install NVIDIA's libraries with nvidia-modprobe, which makes the nodes.";
 /// Remedy for WSL without the card of Windows.
@@ -267,7 +267,7 @@ fn nvidia_nodes(surrounding: &str) -> &'static str {
 fn no_card(report: &Report, machine: &Machine) -> Option<Dropped> {
     let is_bare = report.hardware.is_empty();
     let advice = match surrounding(report) {
-        // The list of devices is that of the kernel, which the container shares with its host.
+        // A container shares the kernel's list of devices with its host, so the host has no card either.
         Some((word, _)) if CONTAINERS.contains(&word) => NO_CARD_FOR_CONTAINER,
         Some((_, advice)) => advice,
         None if machine.text(MODEL).starts_with("Raspberry Pi") => RASPBERRY,
@@ -301,15 +301,15 @@ const MODEL: &str = "sys/firmware/devicetree/base/model";
 const RASPBERRY: &str = "Turn on the kernel driver of the card: dtoverlay=vc4-kms-v3d in /boot/firmware/config.txt or /boot/config.txt, and start \
     the machine again. Models before the Raspberry Pi 4 have no Vulkan driver.";
 
-/// Containers, whose programs see the devices that the kernel lists.
+/// Words for containers, whose programs see the kernel's list of devices.
 const CONTAINERS: [&str; 3] = ["docker", "podman", "container"];
 /// Remedy for a container on a system without a card.
 const NO_CARD_FOR_CONTAINER: &str = "The kernel of the host lists no graphics card either, so look there first (lspci -nn | grep -i -e vga -e 3d -e display). \
     Without a card, only software drivers work, such as Mesa's lavapipe.";
-/// Remedy for a root folder that was changed, so that its `/dev` is not that of the system.
+/// Remedy for a changed root folder whose `/dev` is not that of the system.
 const IN_CHANGED_ROOT: &str = "The root folder was changed (chroot): make the device nodes available there, from outside: mount --rbind /dev ROOT/dev";
 
-/// Remedies for surroundings in which programs do not reach a card.
+/// Remedies for environments in which programs may lack access to a card.
 const ADVICE: [(&str, &str); 8] = [
     (
         "flatpak",
@@ -375,7 +375,7 @@ fn explain_drivers(report: &mut Report, machine: &Machine) {
     }
 }
 
-/// Returns `true` for a driver whose manifest remains although its library was removed.
+/// Returns `true` for a driver whose library is missing although its manifest exists.
 fn is_absent(driver: &Dropped) -> bool {
     driver.code == "driver.not-opened" && elf::locate(&driver.name, elf::Identity::of_this_process()).is_none()
 }

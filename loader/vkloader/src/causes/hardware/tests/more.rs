@@ -369,7 +369,7 @@ fn a_kernel_whose_modules_an_update_removed_is_named() {
         "{finding}"
     );
     assert!(advice.starts_with("Start the machine again"), "{advice}");
-    // The kernel has modules, but NVIDIA's was not built for it.
+    // The kernel has modules, but no module of NVIDIA was built for it.
     let (finding, advice) = first(&of_kernel("6.1.0-18-amd64", "kernel/drivers/gpu/drm/amd/amdgpu.ko.xz:"));
     assert_eq!(finding, "the running kernel 6.1.0-18-amd64 has no module nvidia");
     assert!(advice.contains("linux-headers-6.1.0-18-amd64"), "{advice}");
@@ -378,7 +378,7 @@ fn a_kernel_whose_modules_an_update_removed_is_named() {
         finding.is_empty() && advice.contains("modprobe nvidia"),
         "{finding} {advice}"
     );
-    // In a container, the folder is not that of the kernel.
+    // In a container, the folder does not have the modules of the running kernel.
     let system = of_kernel("6.1.0-21-amd64", "x");
     system.file(".dockerenv", "");
     assert!(first(&system).0.is_empty());
@@ -448,7 +448,7 @@ fn the_remedy_for_a_missing_node_or_card_fits_the_surroundings() {
             .expect("a finding");
         assert!(found.advice.contains(advice), "{}", found.advice);
     }
-    // A container sees the list of its host, so no option of the container helps.
+    // A container sees the device list of its host, so an option of the container cannot help.
     let system = System::new();
     system.file(".dockerenv", "");
     let found = system
