@@ -15,7 +15,7 @@ pub(super) fn hides(words: &DeviceWords, entry: Entry<'_, Seen<'_>>) -> bool {
 /// it in the same way as the library.
 fn may_be(device: Device<'_>, entry: Entry<'_, Seen<'_>>, wanted: &Wanted) -> bool {
     match wanted {
-        // Mesa takes another vendor from its configuration files for some programs.
+        // Mesa may read another vendor from its configuration files for some programs.
         Wanted::Numbers(_, number) => device.device.is_none_or(|known| known == u64::from(*number)),
         Wanted::Pci(place) => device.pci.and_then(pci_address) == Some(*place),
         Wanted::Uuid(beginning) => device.uuid.and_then(uuid).is_none_or(|known| beginning.begins(&known)),

@@ -1,5 +1,5 @@
-//! Commands without a result, for a driver that cannot be opened or lacks the device (DRV-283). The program gets the recorded answer, or
-//! zeros: otherwise it would read what its memory had before.
+//! Commands without a result, for a driver that cannot be opened or lacks the device (DRV-283). The program receives the recorded answer,
+//! or zeros, because it would otherwise read the previous content of its memory.
 
 use super::Device;
 use super::answer::INNER;
@@ -18,8 +18,8 @@ impl Device {
         self.sleeper().wake(name).is_err() || self.real().is_none()
     }
 
-    /// Answers a command from the record with `fill`, even if the driver is lost; `clear` then takes the place of an answer that the record
-    /// lacks. Returns `false` if the driver must answer. `fill` returns `false` if it cannot.
+    /// Answers a command from the record with `fill`, even if the driver is lost. If the record lacks the answer of a lost driver, calls
+    /// `clear` instead. Returns `false` if the driver must answer; `fill` returns `false` if it cannot answer.
     #[inline]
     pub(super) fn answers(&self, command: u16, fill: impl Fn() -> bool, clear: impl FnOnce()) -> bool {
         if fill() {
@@ -38,7 +38,7 @@ impl Device {
 /// Writes zeros into a structure after its head.
 ///
 /// # Safety
-/// The structure has a head and is writable. Zero is valid for all its members after the head.
+/// The structure has a head and is writable. Zero is a valid value of all members after the head.
 pub(super) unsafe fn clear<T>(structure: *mut T) {
     const { assert!(size_of::<T>() > INNER) };
     // SAFETY: the caller promises a writable structure, which is larger than its head.
@@ -69,8 +69,8 @@ macro_rules! structures {
     )*};
 }
 
-// The loader does not know the layout of three further structures, which keep their content: those of tensors, of sample locations and of data
-// graphs.
+// Three further structures keep their content, because the loader does not know their layout: those of tensors, of sample locations and of
+// data graphs.
 structures! {
     vkGetPhysicalDeviceExternalBufferProperties(info: *const VkPhysicalDeviceExternalBufferInfo) -> VkExternalBufferProperties;
     vkGetPhysicalDeviceExternalBufferPropertiesKHR(info: *const VkPhysicalDeviceExternalBufferInfo) -> VkExternalBufferProperties;

@@ -23,7 +23,7 @@ use rust_alloc::vec::Vec;
 pub(crate) struct Stand(InstanceHandle<Driver>);
 
 impl Stand {
-    /// Creates the stand-in as an instance does, after the checks of a record; `None` if memory ran out.
+    /// Creates the stand-in in the same way as an instance, after the checks of a record; `None` if memory ran out.
     pub(crate) fn of(record: Vec<u8>) -> Option<Self> {
         let closed = Closed::of_any(record);
         closed.is_mentioned([b"a program", b"an engine"]);
@@ -68,7 +68,8 @@ impl Stand {
         unsafe { find::look_up(self.0, row.name().as_ptr()) };
     }
 
-    /// Replaces the driver, even one that could not be opened, and compares its answers with the given ones.
+    /// Replaces the driver, even a driver that could not be opened, and compares the driver's answers with the answers that the record
+    /// gave.
     pub(crate) fn open(&self, look_up: GetProcAddr) {
         let sleeper = self.sleeper();
         // SAFETY: null is a valid value of each slot.

@@ -58,8 +58,8 @@ fn drv_283_commands_of_a_driver_that_cannot_be_opened_fail() {
     end(made);
 }
 
-/// Commands that write nothing for the program, or return a value: zero for a lost device. Three of them write structures whose layout the loader
-/// does not know.
+/// Commands that write nothing for the program or return a value. The value is zero for a lost device. Three of the commands write
+/// structures whose layout the loader does not know.
 const WITHOUT_ANSWER: [&str; 18] = [
     "vkDebugReportMessageEXT",
     "vkDestroyDebugReportCallbackEXT",
@@ -126,7 +126,8 @@ fn drv_283_each_command_without_an_answer_opens_the_driver() {
     assert!(opening > 60, "{opening}");
 }
 
-/// A structure after a query of a device that the record does not describe. `UNSET` is in all its bytes before.
+/// Returns the bytes of a structure after a query of a device that the record does not describe. Before the query, all bytes after the
+/// structure's head are `UNSET`.
 fn asked<T>(query: impl FnOnce(PhysicalDeviceHandle<Driver>, *mut T)) -> Vec<u8> {
     let made = sleeper();
     let mut structure = core::mem::MaybeUninit::<T>::uninit();
