@@ -1,5 +1,5 @@
 //! Commands without a result, for a driver that cannot be opened or lacks the device (DRV-283). The program receives the recorded answer,
-//! or zeros, because it would otherwise read the previous content of its memory.
+//! or zeros, because it would otherwise read the previous content of its memory. Chained structures that are not answered keep their content.
 
 use super::Device;
 use super::answer::INNER;
@@ -18,8 +18,8 @@ impl Device {
         self.sleeper().wake(name).is_err() || self.real().is_none()
     }
 
-    /// Answers a command from the record with `fill`, even if the driver is lost. If the record lacks the answer of a lost driver, calls
-    /// `clear` instead. Returns `false` if the driver must answer; `fill` returns `false` if it cannot answer.
+    /// Answers a command from the record with `fill`, even if the driver is lost. If `fill` has no answer for a lost driver, calls `clear`
+    /// instead. Returns `false` if the driver must answer; `fill` returns `false` if it cannot answer.
     #[inline]
     pub(super) fn answers(&self, command: u16, fill: impl Fn() -> bool, clear: impl FnOnce()) -> bool {
         if fill() {

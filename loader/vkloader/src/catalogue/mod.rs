@@ -44,8 +44,8 @@ const REPEATS: usize = 3;
 pub(crate) enum Command {
     /// Asks every installed driver, each in a separate process, and writes the catalogue.
     ///
-    /// An update never wakes a sleeping graphics card. While a card sleeps, a driver whose files have not changed keeps its entry. On a
-    /// 64-bit system, 32-bit drivers are asked too if the 32-bit library installed its own vkloader.
+    /// Without --wake, an update never wakes a sleeping graphics card. While a card sleeps, a driver whose files have not changed keeps its
+    /// entry. On a 64-bit system, 32-bit drivers are asked too if the 32-bit library installed its own vkloader.
     Update(Update),
     /// Prints the entries, and the reasons why programs would not use some of them now.
     Show {
