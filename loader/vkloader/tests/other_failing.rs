@@ -127,6 +127,27 @@ fn a_comment_that_makes_the_loader_of_programs_fail_is_named() {
     );
 }
 
+/// Older loaders give up on the manifest of a layer that is not valid JSON.
+#[test]
+fn a_layers_file_on_which_the_loader_of_programs_gives_up_is_named() {
+    let machine = machine(&LOADER.replace("first == '/' ? -1", "1 ? -1"));
+    let file = machine.file("data/vulkan/implicit_layer.d/effects.json", "{\"layer\": {},}");
+    let explained = machine.explain_with(&[]);
+    assert_eq!(
+        (explained.code, explained.first()),
+        (1, "file.invalid-json"),
+        "{:#}",
+        explained.report["dropped"]
+    );
+    assert_eq!(explained.report["dropped"][0]["name"], file.to_str().expect("plain"));
+    assert!(
+        explained.findings().contains("gives up on such a file"),
+        "{}",
+        explained.findings()
+    );
+    assert!(explained.codes().contains(&"loader.failed"));
+}
+
 /// A layer ends the process with every loader, so the loaders are not at fault.
 #[test]
 fn a_layer_that_crashes_under_both_loaders_is_named_and_no_loader() {

@@ -21,6 +21,9 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
     let replacing = variables(records).find(|(name, _)| REPLACING.contains(name));
     let mut found = Vec::new();
     if let Some((name, value)) = replacing {
+        // If only software is left on a system with a card, the variable is the likely cause too.
+        let hides_card = report.verdict == Verdict::SoftwareOnly && !report.hardware.is_empty();
+        let silent = if hides_card { rank::SILENT } else { silent };
         found.push(replaced(report, name, value, silent));
         multiarch::blame_variable(report, name, silent);
     } else if !report.is_usable()

@@ -145,9 +145,12 @@ fn unmatched(row: &(&str, &[char], Kind, bool), value: &str, records: &[&Record]
         let mistake = match kind {
             Kind::Path => spelling::of_word(word).map(String::from),
             _ if divider == [':'] && word.contains([',', ';']) => Some("Divide the names by a colon".into()),
-            Kind::Layer => {
-                successor(word).map(|layer| format!("{word} no longer exists, and {layer} replaces it: {name}={layer}"))
-            }
+            Kind::Layer => successor(word)
+                .map(|layer| format!("{word} no longer exists, and {layer} replaces it: {name}={layer}"))
+                .or_else(|| {
+                    let longer = layers.iter().find(|layer| layer.starts_with(word))?;
+                    Some(format!("Write the whole name of the layer: {name}={longer}"))
+                }),
             _ => is_part(word, &layers, &drivers, kind)
                 .then(|| format!("A word without stars must be the whole name: {name}='*{word}*'")),
         };

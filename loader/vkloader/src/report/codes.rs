@@ -156,7 +156,7 @@ rows! {
         "Load NVIDIA's kernel module instead of nouveau, or install Mesa's driver for nouveau.";
     HARDWARE_NO_NODE = "hardware.no-node", "hardware", rank::HARDWARE,
         "The graphics card has a kernel driver, but its device node is missing.",
-        "In a container or sandbox, make the node available: --device /dev/dri; elsewhere, look in dmesg for messages of the kernel driver.";
+        "In a container or sandbox, make the node available: --device /dev/dri, bwrap --dev-bind /dev/dri /dev/dri, or PrivateDevices=no for systemd; elsewhere, look in dmesg for messages of the kernel driver.";
     HARDWARE_NO_DRIVER = "hardware.no-driver", "hardware", rank::HARDWARE,
         "No Vulkan driver for the graphics card is installed in the folders that this program searches.",
         "Install the Vulkan driver of the card: the driver of Mesa (mesa-vulkan-drivers in Debian, Ubuntu and Fedora) or the driver of the card's maker.";
@@ -184,6 +184,11 @@ rows! {
 }
 
 impl Row {
+    /// Returns the rank of findings with this code.
+    pub(super) fn rank(&self) -> u8 {
+        self.rank
+    }
+
     /// Returns a finding with this code about the subject `name`.
     pub(crate) fn about(&self, name: impl Into<String>) -> Dropped {
         Dropped {

@@ -31,8 +31,27 @@ pub(super) fn add(report: &mut Report, own: &Seen, other: &Other, described: &Ot
         found.reason = "The Vulkan loader that programs get ends them, but another one returns an error.".into();
         found.advice = "See the other findings; an update of that loader may help too.".into();
         found.rank = rank::CONSEQUENCE;
+    } else if other.seen.instance == Some(OUT_OF_HOST_MEMORY) && blame_files(report, path) {
+        found.rank = rank::CONSEQUENCE;
     }
     report.dropped.push(found);
+}
+
+/// Result with which older loaders report a file that is not valid JSON.
+const OUT_OF_HOST_MEMORY: i32 = -1;
+
+/// Makes files that are not valid JSON the first causes, because the loader of programs gives up on them. Returns `false` if there are none.
+fn blame_files(report: &mut Report, loader: &str) -> bool {
+    let mut is_any = false;
+    for dropped in report.dropped.iter_mut().filter(|one| one.code == "file.invalid-json") {
+        dropped.rank = codes::LOADER_FAILED.rank();
+        dropped.findings.push(format!(
+            "{loader} gives up on such a file: vkCreateInstance returned {}",
+            names::result(OUT_OF_HOST_MEMORY)
+        ));
+        is_any = true;
+    }
+    is_any
 }
 
 fn refused(refused: &Refused, loader: &str) -> Dropped {

@@ -225,6 +225,21 @@ pub(super) const ROWS: &[Row] = &[
     })
     .gone(),
     Row::new(
+        "a variable has a part of a layer's name",
+        |machine| {
+            good(machine);
+            machine.working_layer("explicit", "HUD_overlay_x86_64", "", "");
+            machine.variable("VK_INSTANCE_LAYERS", "VK_LAYER_HUD_overlay");
+        },
+        "variable.no-match",
+    )
+    .about("VK_LAYER_HUD_overlay")
+    .remedy("VK_INSTANCE_LAYERS=VK_LAYER_HUD_overlay_x86_64", |machine| {
+        machine.unset("VK_INSTANCE_LAYERS");
+        machine.variable("VK_INSTANCE_LAYERS", "VK_LAYER_HUD_overlay_x86_64");
+    })
+    .gone(),
+    Row::new(
         "a manifest has a comment",
         |machine| {
             good(machine);
@@ -265,4 +280,45 @@ fn a_path_that_is_not_utf_8_is_no_finding_of_its_own() {
         (vec!["search.replaced"], &"hardware".into())
     );
     assert!(!dropped[0].to_string().contains("set by the program"), "{report:#}");
+}
+
+/// A program that was started by another one inherits a variable, which names a software driver only.
+#[test]
+fn a_variable_that_leaves_only_software_on_a_system_with_a_card_is_the_cause() {
+    let mut machine = Machine::new();
+    with_card(&mut machine);
+    machine.driver("soft", "device soft\ndevice.type 4");
+    let soft = path(&machine, "data/vulkan/icd.d/soft.json");
+    machine.variable("VK_ICD_FILENAMES", soft);
+    let folder = "system/sys/bus/pci/devices/0000:03:00.0";
+    fs::create_dir_all(machine.path(folder)).expect("folders");
+    for (name, text) in [("class", "0x030000"), ("vendor", "0x1002"), ("device", "0x73bf")] {
+        machine.file(&format!("{folder}/{name}"), text);
+    }
+    if !machine.in_made_up_system(&["/sys"]) {
+        return;
+    }
+    let explained = machine.explain();
+    assert_eq!(
+        (explained.verdict(), explained.first()),
+        ("software-only", "search.replaced")
+    );
+    assert!(
+        explained.advice().ends_with("unset VK_ICD_FILENAMES"),
+        "{}",
+        explained.advice()
+    );
+    let library = library();
+    let text = machine
+        .run(&["explain", "--library", library.to_str().expect("plain")])
+        .stdout;
+    let text = String::from_utf8_lossy(&text).into_owned();
+    assert!(
+        text.lines()
+            .take(4)
+            .any(|line| line.contains("VK_ICD_FILENAMES is set")),
+        "{text}"
+    );
+    machine.unset("VK_ICD_FILENAMES");
+    assert_eq!(machine.explain().devices(), ["one", "soft"]);
 }

@@ -84,6 +84,9 @@ const WITHOUT_VULKAN: [&str; 14] = [
     "vmwgfx",
 ];
 
+/// Addition to the remedy for a card of Intel that no driver lists.
+const OLD_INTEL: &str = "Cards of Ivy Bridge to Broadwell (2012 to 2015) need the driver libvulkan_intel_hasvk.so of Mesa, and older ones have no Vulkan driver.";
+
 /// Remedy for cards that use the older of AMD's two kernel drivers.
 const FROM_RADEON: &str = "Vulkan needs the kernel driver amdgpu: for a card of GCN 1 or 2, start the kernel with radeon.si_support=0 \
     radeon.cik_support=0 amdgpu.si_support=1 amdgpu.cik_support=1. Older cards have no Vulkan driver.";
@@ -238,6 +241,7 @@ pub(super) fn unused(card: &Card, report: &Report) -> Option<Dropped> {
             format!("{library} gives no instance")
         }],
         advice: match special {
+            "" if kernel_driver == "i915" => format!("{} {OLD_INTEL}", to_update(library, report)),
             "" => to_update(library, report),
             special => special.into(),
         },

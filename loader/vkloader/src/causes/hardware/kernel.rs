@@ -35,6 +35,21 @@ const ROWS: [Row; 3] = [
 const NVIDIAS_OWN: &str = "Load the kernel module of the card: modprobe nvidia. If that does not help, build it for this kernel (dkms status), and \
     sign it if Secure Boot is on (mokutil --sb-state).";
 
+/// Kernel drivers that make a render node for each of their cards.
+pub(super) const DRAWING: [&str; 3] = ["amdgpu", "i915", "xe"];
+
+/// Returns the finding about a card whose kernel driver made no device node, which means that the driver failed for the card.
+pub(super) fn without_node(card: &Card, driver: &str) -> Dropped {
+    Dropped {
+        findings: vec![format!("{driver} made no device node for the card")],
+        advice: format!(
+            "Look in dmesg for messages of {driver}: the firmware of the card may be missing (firmware-amd-graphics or firmware-misc-nonfree in \
+             Debian, linux-firmware elsewhere), or the kernel may be older than the card."
+        ),
+        ..codes::HARDWARE_NO_NODE.about(card.to_string())
+    }
+}
+
 /// Remedy for an NVIDIA card if a file of a tool forbids its kernel module.
 const FORBIDDEN_BY_TOOL: &str = "Remove the line that forbids the module from the file, and start the machine again. A tool that switches the card off may have written it: prime-select \
     on-demand (Ubuntu), envycontrol -s hybrid, supergfxctl -m Hybrid.";
@@ -55,6 +70,14 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Droppe
     let dropped = report.dropped.iter().map(|dropped| &dropped.name);
     let mut libraries = report.drivers.iter().map(|driver| &driver.library).chain(dropped);
     let is_installed = machine.nvidia_library().is_some() || libraries.any(|library| super::is_nvidia(library));
+    if let Some(word) = command_line
+        .split_whitespace()
+        .find(|word| switches_off(word, row.modules))
+    {
+        found.findings = vec![format!("the kernel's command line has {word}")];
+        found.advice = format!("Remove {word} from the kernel's command line, and start the machine again.");
+        return found;
+    }
     let is_nvidias = card.vendor == super::NVIDIA && is_installed;
     found.advice = if is_nvidias { NVIDIAS_OWN } else { row.remedy }.replace("DEVICE", &format!("{:04x}", card.device));
     let wanted: &[&str] = if is_nvidias { &["nvidia"] } else { row.modules };
@@ -119,6 +142,19 @@ fn module_of_running_kernel(
             ),
         )
     })
+}
+
+/// Returns `true` if a word of the kernel's command line switches off one of these kernel modules.
+fn switches_off(word: &str, modules: &[&str]) -> bool {
+    let Some((name, value)) = word.split_once('=') else {
+        return false;
+    };
+    if ["modprobe.blacklist", "module_blacklist", "rd.driver.blacklist"].contains(&name) {
+        // NVIDIA's own driver needs a system without nouveau.
+        let mut words = value.split(',').filter(|module| *module != "nouveau");
+        return words.any(|module| modules.contains(&module));
+    }
+    value == "0" && modules.iter().any(|module| name == format!("{module}.modeset"))
 }
 
 /// Returns a sentence for each line of a configuration file that forbids one of these kernel modules.

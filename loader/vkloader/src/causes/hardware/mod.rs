@@ -195,11 +195,22 @@ fn lacks_node(dropped: &Dropped, machine: &Machine, closed: &[PathBuf]) -> bool 
     })
 }
 
+/// Returns `true` if `group`, the text of the file of groups, lists the user as a member of the group with this name.
+fn is_member(group: &str, name: &str, user: &str) -> bool {
+    group.lines().any(|line| {
+        let fields: Vec<&str> = line.split(':').collect();
+        fields.len() > 3 && fields[0] == name && fields[3].split(',').any(|member| member == user)
+    })
+}
+
 /// Returns the remedy for a node that this user may not open. The remedy depends on the node's group ID and mode.
 fn to_open(node: &Path, (group, mode): (u32, u32), machine: &Machine, user: &str) -> String {
     let lets_group = mode & 0o060 == 0o060;
     let name = named(&machine.text("etc/group"), &group.to_string());
     match name.filter(|_| lets_group && group != 0 && group != UNMAPPED) {
+        Some(name) if is_member(&machine.text("etc/group"), &name, user) => format!(
+            "Log in again: the user {user} is in the group {name}, but this session began before that; for one command: newgrp {name}"
+        ),
         Some(name) => format!("Add the user to the group {name}, and log in again: usermod -aG {name} {user}"),
         None if lets_group && group == UNMAPPED => {
             "The container does not know the node's group: podman run --group-add keep-groups keeps the groups of the user.".into()
@@ -229,6 +240,9 @@ fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
         .any(|dropped| is_nvidia(&dropped.name) && !is_absent(dropped));
     if driver == "nouveau" && card.vendor == NVIDIA && has_nvidia {
         return Some(codes::HARDWARE_NOUVEAU.about(card.to_string()));
+    }
+    if card.node.is_none() && kernel::DRAWING.contains(&driver) {
+        return Some(kernel::without_node(card, driver));
     }
     if card.node.is_none() && card.vendor != NVIDIA {
         return Some(codes::HARDWARE_DISPLAY_ONLY.about(card.to_string()));

@@ -101,6 +101,18 @@ fn a_card_for_a_virtual_machine_and_one_without_a_node() {
     system.file("dev/dri/renderD128", "");
     assert_eq!(system.codes(), ["hardware.no-driver"]);
     fs::remove_dir_all(system.0.path().join("sys/bus/pci/devices/0000:01:00.0/drm")).expect("it is there");
+    // This kernel driver makes a node for each card, so it failed for this one.
+    let found = system.found(report()).dropped.remove(0);
+    assert_eq!(
+        (found.code.as_str(), &found.findings[..]),
+        (
+            "hardware.no-node",
+            &["amdgpu made no device node for the card".into()][..]
+        )
+    );
+    let system = System::new();
+    system.card("0000:01:00.0", "0x030000", "0x1a03", Some("ast"));
+    fs::remove_dir_all(system.0.path().join("sys/bus/pci/devices/0000:01:00.0/drm")).expect("it is there");
     assert_eq!(system.codes(), ["hardware.display-only"]);
 }
 
@@ -244,6 +256,12 @@ fn a_card_without_its_vulkan_driver_comes_with_the_packages() {
         ),
         ("xe", &["libvulkan_intel.so"], "hardware.not-used", "dmesg"),
         (
+            "i915",
+            &["libvulkan_intel.so"],
+            "hardware.not-used",
+            "libvulkan_intel_hasvk.so",
+        ),
+        (
             "virtio-pci",
             &["libvulkan_intel.so"],
             "hardware.no-driver",
@@ -333,7 +351,7 @@ fn nvidias_missing_nodes_come_with_the_option_of_containers() {
 #[test]
 fn nobody_is_added_to_a_group_that_does_not_open_the_node() {
     let system = System::new();
-    system.file("etc/group", "root:x:0:\nrender:x:105:\nnogroup:x:65534:");
+    system.file("etc/group", "root:x:0:\nrender:x:105:ann,bob\nnogroup:x:65534:");
     let machine = Machine::at(system.0.path());
     for (node, owner, words) in [
         ("/dev/dri/renderD128", (105, 0o660), "usermod -aG render me"),
@@ -347,6 +365,9 @@ fn nobody_is_added_to_a_group_that_does_not_open_the_node() {
         let advice = to_open(Path::new(node), owner, &machine, "me");
         assert!(advice.contains(words), "{node} {owner:?}: {advice}");
     }
+    // The user is a member, but the session began before that.
+    let advice = to_open(Path::new("/dev/dri/renderD128"), (105, 0o660), &machine, "bob");
+    assert!(advice.starts_with("Log in again: the user bob"), "{advice}");
 }
 
 /// NVIDIA's driver returns no functions if the user may not open its nodes.

@@ -463,3 +463,31 @@ fn the_remedy_for_a_missing_node_or_card_fits_the_surroundings() {
         found.advice
     );
 }
+
+#[test]
+fn a_word_of_the_kernels_command_line_that_switches_the_card_off_is_named() {
+    for (words, vendor, named) in [
+        ("quiet i915.modeset=0", "0x8086", Some("i915.modeset=0")),
+        (
+            "modprobe.blacklist=amdgpu,radeon",
+            "0x1002",
+            Some("modprobe.blacklist=amdgpu,radeon"),
+        ),
+        ("rd.driver.blacklist=nouveau", "0x10de", None),
+        ("amdgpu.modeset=0", "0x8086", None),
+    ] {
+        let system = System::new();
+        system
+            .card("0000:01:00.0", "0x030000", vendor, None)
+            .file("proc/cmdline", words);
+        let found = system.found(report()).dropped.remove(0);
+        assert_eq!(found.code, "hardware.no-kernel-driver");
+        let advice = named.map(|word| format!("Remove {word} from the kernel's command line"));
+        assert_eq!(
+            advice.is_some_and(|advice| found.advice.starts_with(&advice)),
+            named.is_some(),
+            "{words}: {}",
+            found.advice
+        );
+    }
+}
