@@ -46,6 +46,9 @@ const NAMES: &[(&str, &str)] = &[
 pub fn renew(folders: &[PathBuf], out: &Path) -> Result<Vec<String>, MakeError> {
     let mut lines = Vec::new();
     let mut seen = BTreeSet::new();
+    for left in files(out).into_iter().filter(|path| is_left_over(path)) {
+        fs::remove_dir_all(&left).map_err(at(&left))?;
+    }
     for manifest in folders.iter().flat_map(|folder| files(folder)) {
         let Some(package) = package_of(&manifest).filter(|package| !seen.contains(package)) else {
             continue;
@@ -137,6 +140,17 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.sort();
     paths
+}
+
+/// Returns `true` for the unfinished package of a process that ended before it gave the package its name.
+fn is_left_over(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let parts = name.strip_prefix('.').and_then(|name| name.rsplit_once('.'));
+    parts.is_some_and(|(package, process)| {
+        NAMES.iter().any(|(_, known)| *known == package)
+            && process.parse::<u32>().is_ok()
+            && !Path::new("/proc").join(process).exists()
+    })
 }
 
 /// Returns the name of the package for a manifest; `None` if no device uses a package of that name.

@@ -114,6 +114,36 @@ fn lsv_65_packages_follow_installed_drivers() {
     });
 }
 
+/// LSV-65: a run removes the unfinished package of a process that was killed. The unfinished package of a running process stays.
+#[test]
+fn lsv_65_what_a_killed_process_left_is_removed() {
+    case(|machine| {
+        machine.write("drivers/liblvp.so", library(usize::BITS, 5000));
+        let library = machine.path("drivers/liblvp.so");
+        machine.write("icd.d/lvp_icd.json", manifest(library.to_str().unwrap()));
+        // No process has a number above the system's largest one, and this process runs.
+        let own = format!("icd/.lavapipe.{}/contents/a", std::process::id());
+        machine.write("icd/.lavapipe.4194305/contents/a", "");
+        machine.write("icd/.lavapipe.x/contents/a", "");
+        machine.write(&own, "");
+        let words = [
+            "--manifests".into(),
+            machine.path("icd.d"),
+            "--out".into(),
+            machine.path("icd"),
+        ];
+        let output = program(
+            ["packages".as_ref()]
+                .into_iter()
+                .chain(words.iter().map(|word| word.as_os_str())),
+        );
+        assert!(output.status.success(), "{}", printed(&output));
+        assert!(!machine.path("icd/.lavapipe.4194305").exists());
+        assert!(machine.path("icd/.lavapipe.x").exists() && machine.path(&own).exists());
+        assert!(machine.path("icd/lavapipe/metadata/metadata.json").exists());
+    });
+}
+
 /// The command `package` creates a package of an installed driver, and the service publishes that package.
 #[test]
 fn a_driver_becomes_a_package() {
