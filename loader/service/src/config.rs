@@ -9,7 +9,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use tracing::warn;
 
 /// Default path of the configuration file.
 pub const FILE: &str = "/etc/vulkan-loader/service.json";
@@ -45,35 +44,15 @@ pub struct Config {
     pub user: u32,
     /// Method by which the service hands out libraries.
     pub libraries: HandOut,
-    devices: Vec<Entry>,
+    devices: Vec<Rule>,
     #[serde(deserialize_with = "package")]
     fallback: String,
     allow_fallback: bool,
 }
 
-/// An entry of the file that assigns packages to devices.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(default, deny_unknown_fields)]
-struct Entry {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    driver: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none", with = "id")]
-    vendor: Option<u16>,
-    #[serde(skip_serializing_if = "Option::is_none", with = "id")]
-    device: Option<u16>,
-    #[serde(deserialize_with = "packages")]
-    icds: Vec<String>,
-}
-
 impl Default for Config {
     fn default() -> Self {
         let rules = Rules::default();
-        let entry = |rule: Rule| Entry {
-            driver: rule.driver,
-            vendor: rule.vendor,
-            device: rule.device,
-            icds: rule.packages,
-        };
         Self {
             socket: wire::SOCKET.into(),
             roots: vec!["/usr/lib/vulkan-icd".into(), "/usr/local/lib/vulkan-icd".into()],
@@ -83,7 +62,7 @@ impl Default for Config {
             no_udev: false,
             user: USER,
             libraries: HandOut::Memory,
-            devices: rules.devices.into_iter().map(entry).collect(),
+            devices: rules.devices,
             fallback: rules.fallback,
             allow_fallback: rules.allow_fallback,
         }
@@ -147,14 +126,8 @@ impl Config {
 
     /// Returns the table of packages for devices.
     pub fn rules(&self) -> Rules {
-        let rule = |entry: &Entry| Rule {
-            driver: entry.driver.clone(),
-            vendor: entry.vendor,
-            device: entry.device,
-            packages: entry.icds.clone(),
-        };
         Rules {
-            devices: self.devices.iter().map(rule).collect(),
+            devices: self.devices.clone(),
             fallback: self.fallback.clone(),
             allow_fallback: self.allow_fallback,
         }
@@ -196,26 +169,6 @@ mod places {
     }
 }
 
-/// A PCI ID as a text, for example `0x1002`.
-mod id {
-    use super::*;
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u16>, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let number = text.strip_prefix("0x").map(|digits| u16::from_str_radix(digits, 16));
-        match number {
-            Some(Ok(number)) => Ok(Some(number)),
-            _ => Err(D::Error::custom(format_args!(
-                "{text:?} is not a number like \"0x1002\""
-            ))),
-        }
-    }
-
-    pub(super) fn serialize<S: Serializer>(number: &Option<u16>, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&format_args!("0x{:04x}", number.unwrap_or_default()))
-    }
-}
-
 /// Reads a user ID. The largest ID means no user, and is an error.
 fn user<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     let user = u32::deserialize(deserializer)?;
@@ -232,18 +185,6 @@ fn package<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Erro
     } else {
         Err(D::Error::custom(format_args!("invalid name of a package: {name:?}")))
     }
-}
-
-/// Reads the list of a device's packages. Skips an invalid name with a warning (LSV-26).
-fn packages<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    let mut names = Vec::new();
-    for value in Vec::<Value>::deserialize(deserializer)? {
-        match value.as_str().filter(|name| is_name(name)) {
-            Some(name) => names.push(name.to_owned()),
-            None => warn!("invalid name of a package, which is skipped: {value}"),
-        }
-    }
-    Ok(names)
 }
 
 #[cfg(test)]

@@ -1,5 +1,11 @@
 //! The administrator's list, which assigns packages to devices (LSV-26).
 
+use crate::package::is_name;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+use tracing::warn;
+
 /// Properties of a device that the service can read without opening the device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
@@ -11,16 +17,21 @@ pub struct Identity {
     pub device: Option<u16>,
 }
 
-/// A rule of the list.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A rule of the list, as the configuration file has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Rule {
     /// Kernel driver of the devices to which the rule applies; `None` for any driver.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub driver: Option<String>,
     /// Vendor of the devices to which the rule applies; `None` for any vendor.
+    #[serde(skip_serializing_if = "Option::is_none", with = "id")]
     pub vendor: Option<u16>,
     /// Device ID to which the rule applies; `None` for any device.
+    #[serde(skip_serializing_if = "Option::is_none", with = "id")]
     pub device: Option<u16>,
     /// Names of the packages, in order of preference.
+    #[serde(rename = "icds", deserialize_with = "packages")]
     pub packages: Vec<String>,
 }
 
@@ -83,6 +94,38 @@ impl Default for Rules {
             allow_fallback: true,
         }
     }
+}
+
+/// A PCI ID as a text, for example `0x1002`.
+mod id {
+    use super::*;
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u16>, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let number = text.strip_prefix("0x").map(|digits| u16::from_str_radix(digits, 16));
+        match number {
+            Some(Ok(number)) => Ok(Some(number)),
+            _ => Err(D::Error::custom(format_args!(
+                "{text:?} is not a number like \"0x1002\""
+            ))),
+        }
+    }
+
+    pub(super) fn serialize<S: Serializer>(number: &Option<u16>, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("0x{:04x}", number.unwrap_or_default()))
+    }
+}
+
+/// Reads the list of a device's packages. Skips an invalid name with a warning (LSV-26).
+fn packages<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let mut names = Vec::new();
+    for value in Vec::<Value>::deserialize(deserializer)? {
+        match value.as_str().filter(|name| is_name(name)) {
+            Some(name) => names.push(name.to_owned()),
+            None => warn!("invalid name of a package, which is skipped: {value}"),
+        }
+    }
+    Ok(names)
 }
 
 #[cfg(test)]
