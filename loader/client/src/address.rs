@@ -2,12 +2,12 @@
 
 use super::failure::Failure;
 use discovery::env::{Environment, Variable};
-use discovery::journal::reason::ServiceReason;
+use discovery::journal::reason::Fault;
 use discovery::search::build_dirs::{SERVICE_SOCKET, SERVICE_USER};
 use discovery::text::{Text, folder_of};
+use os::Errno;
 use os::memory::OutOfMemory;
-use os::service::{Connection, is_elevated, is_socket, is_unknown_user, own_user, owner_of_folder};
-use os::{Errno, render};
+use os::service::{Connection, Deadline, is_elevated, is_socket, is_unknown_user, own_user, owner_of_folder};
 
 /// Default path of the service's socket.
 const SOCKET: &str = match SERVICE_SOCKET {
@@ -31,7 +31,8 @@ const fn number(digits: &str) -> u32 {
 /// The socket at which the service listens.
 #[derive(Debug)]
 pub(crate) struct Address {
-    path: Text,
+    /// Path of the socket, which is also the name of the service in messages.
+    pub path: Text,
     /// `true` if the environment named the address.
     is_named: bool,
 }
@@ -43,12 +44,17 @@ impl Address {
     /// # Errors
     /// Memory ran out.
     pub(crate) fn find(environment: &Environment<'_>) -> Result<Option<Self>, OutOfMemory> {
-        let (path, is_named) = match environment.get(Variable::ServiceSocket) {
-            None if is_socket(SOCKET.as_bytes()) => (Text::try_new(SOCKET.as_bytes())?, false),
-            Some(named) if !named.is_empty() => (Text::try_new(&named)?, true),
-            None | Some(_) => return Ok(None),
+        let named = environment.get(Variable::ServiceSocket);
+        let path = match &named {
+            Some(named) => named,
+            None if is_socket(SOCKET.as_bytes()) => SOCKET.as_bytes(),
+            None => b"",
         };
-        Ok(Some(Self { path, is_named }))
+        let address = Self {
+            path: Text::try_new(path)?,
+            is_named: named.is_some(),
+        };
+        Ok((!address.path.is_empty()).then_some(address))
     }
 
     /// Copies the address.
@@ -62,11 +68,6 @@ impl Address {
         })
     }
 
-    /// Returns the name of the service in messages.
-    pub(crate) fn name(&self) -> Text {
-        self.path.clone()
-    }
-
     /// Connects to the service, if the loader trusts the user who runs it.
     ///
     /// # Errors
@@ -74,15 +75,16 @@ impl Address {
     /// The reason why there is no connection; [`Failure::Silent`] if the service does not accept a connection within the time limit.
     pub(crate) fn connect(&self) -> Result<Connection, Failure> {
         let owner = folder_of(&self.path).and_then(owner_of_folder);
-        if is_elevated() && owner != Some(0) {
-            return Err(ServiceReason::Folder.into());
+        let is_elevated = is_elevated();
+        if is_elevated && owner != Some(0) {
+            return Err(Fault::Folder.into());
         }
-        let connection = Connection::to(&self.path, wire::CONNECT_LIMIT).map_err(not_reached)?;
+        let connection = Connection::to(&self.path, Deadline::after(wire::CONNECT_LIMIT)).map_err(not_reached)?;
         let user = connection.peer().map_err(not_reached)?;
-        if user == 0 || TRUSTED == Some(user) || !is_elevated() && self.vouches_for(user, owner) {
+        if user == 0 || TRUSTED == Some(user) || !is_elevated && self.vouches_for(user, owner) {
             Ok(connection)
         } else {
-            Err(ServiceReason::NotTrusted(user).into())
+            Err(Fault::NotTrusted(user).into())
         }
     }
 
@@ -105,6 +107,6 @@ fn not_reached(error: Errno) -> Failure {
     if error.is_lack_of_time() {
         Failure::Silent
     } else {
-        ServiceReason::NotReached(render(format_args!("{error}")).into()).into()
+        Fault::NotReached(error).into()
     }
 }

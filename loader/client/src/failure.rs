@@ -1,22 +1,30 @@
 //! The reasons why a request has no usable answer.
 
-use discovery::journal::reason::ServiceReason;
+use discovery::journal::reason::{Fault, Problem, ServiceReason};
+use discovery::text::Text;
 use os::memory::{OutOfMemory, shortage};
 
-/// The reason why a request has no usable answer.
-#[derive(Debug, PartialEq, Eq)]
+/// The reason why a request has no usable answer. The value is small, because each step of a request passes it on; a text that belongs to it
+/// is in the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The service cannot be used; the journal records the reason.
-    Because(ServiceReason),
-    /// The thread waited for the service until the time limit.
-    Silent,
     /// Memory ran out, so the API call fails.
     OutOfMemory,
+    /// The thread waited for the service until the time limit.
+    Silent,
+    /// The service cannot be used; the journal records the reason.
+    Because(Fault),
 }
 
-impl From<ServiceReason> for Failure {
-    fn from(reason: ServiceReason) -> Self {
-        Self::Because(reason)
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        Self::Because(fault)
+    }
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        Fault::BadReply(problem).into()
     }
 }
 
@@ -27,23 +35,17 @@ impl From<OutOfMemory> for Failure {
 }
 
 impl Failure {
-    /// Returns the reason for the journal.
-    ///
-    /// # Errors
-    /// Memory ran out.
-    pub(crate) fn reason(self) -> Result<ServiceReason, OutOfMemory> {
-        match self {
-            Self::Because(reason) => Ok(reason),
-            Self::Silent => Ok(ServiceReason::TimedOut),
-            Self::OutOfMemory => Err(OutOfMemory),
-        }
-    }
-
-    /// Returns the reason for the journal. If memory ran out, notes the shortage, so that the API call fails.
-    pub(crate) fn noted(self) -> ServiceReason {
-        self.reason().unwrap_or_else(|OutOfMemory| {
-            shortage::note();
-            ServiceReason::Lost
-        })
+    /// Returns the reason for the journal, with the text that the failure left in the session. If memory ran out, notes the shortage, so
+    /// that the API call fails.
+    pub(crate) fn reason(self, words: Text) -> ServiceReason {
+        let fault = match self {
+            Self::Because(fault) => fault,
+            Self::Silent => Fault::TimedOut,
+            Self::OutOfMemory => {
+                shortage::note();
+                Fault::Lost
+            }
+        };
+        ServiceReason { fault, words }
     }
 }

@@ -38,7 +38,6 @@ mod reply;
 mod session;
 
 pub use failure::Failure;
-pub use library::{forget, keep, open_needs};
-pub use publication::{Received, ask, is_off, named};
+pub use library::forget;
+pub use publication::{Choose, Sent, deliver, is_off};
 pub use reply::{List, Listed, Manifest, Need, Sum, packet_for, read_reply};
-pub use session::Session;

@@ -3,26 +3,27 @@
 use crate::address::Address;
 use crate::failure::Failure;
 use crate::library;
-use crate::reply::{List, Manifest, Sum};
+use crate::reply::{List, Listed, Manifest, Sum};
 use crate::session::Session;
 use alloc::vec::Vec;
+use core::mem::take;
 use core::sync::atomic::{AtomicBool, Ordering};
-use core::time::Duration;
 use discovery::env::Environment;
-use discovery::journal::reason::ServiceReason;
+use discovery::journal::reason::{Fault, ServiceReason};
 use discovery::journal::{Decision, Journal, Source, Subject, Verdict};
+use discovery::manifest::DriverManifest;
 use discovery::text::Text;
 use discovery::trace;
-use os::memory::{Grow, OutOfMemory, shortage};
+use os::memory::{Grow, OutOfMemory, copy, shortage};
 use os::service::SharedLibrary;
-use os::{File, Mutex, Raw, render, since_start};
+use os::{File, Mutex, OpenError, Raw, render, since_start};
 
 /// Prefix of names of the service's manifests and libraries in messages.
 const PREFIX: &str = "service:";
 
-/// Time for which scans skip the service after a thread waited without an answer until the time limit. A program makes a few scans when it
-/// starts (LSV-42).
-const REST: Duration = Duration::from_secs(30);
+/// Nanoseconds for which scans skip the service after a thread waited for it until the time limit. A program makes a few scans when
+/// it starts (LSV-42).
+const REST: u64 = 30_000_000_000;
 
 /// `true` if this process never asks a service.
 static IS_OFF: AtomicBool = AtomicBool::new(false);
@@ -30,32 +31,80 @@ static IS_OFF: AtomicBool = AtomicBool::new(false);
 /// The service of this process.
 static PLACE: Mutex<Place> = Mutex::new(Place {
     address: None,
-    silent: None,
+    rests_until: 0,
 });
 
-/// Address of a service, and the time at which the service last failed to answer.
+/// Address of a service, and the time until which scans skip it.
 struct Place {
     /// The address, after the first look-up.
     address: Option<Address>,
-    /// Time at which a thread last waited for the service until the time limit.
-    silent: Option<u64>,
+    /// Time until which scans skip the service, because a thread waited for it until the time limit; zero before that.
+    rests_until: u64,
 }
 
 impl Place {
+    /// Notes that a thread waited until the time limit.
+    fn rest(&mut self, now: u64) {
+        self.rests_until = now.saturating_add(REST);
+    }
+
     /// Returns `true` if scans skip the service at this time.
     fn rests(&self, now: u64) -> bool {
-        let silent = self.silent.map(|since| Duration::from_nanos(now.saturating_sub(since)));
-        silent.is_some_and(|silent| silent < REST)
+        now < self.rests_until
     }
 }
 
+/// The library of a driver that is wanted.
+pub struct Sent {
+    name: Text,
+    library: Result<Received, ServiceReason>,
+}
+
 /// The answer to a request for a library.
-pub enum Received {
+enum Received {
     /// The library is already open in this process.
     Open(SharedLibrary),
-    /// The library must be opened from this file: the file, its checksum, and the files of the libraries that must be opened first.
-    File(File, Sum, Vec<(Text, File)>),
+    /// The library must be opened from files: the checksum, and the files with their names. The driver's own file comes last, without a
+    /// name, after the libraries that must be opened first.
+    Files(Sum, Vec<(Vec<u8>, File)>),
 }
+
+impl Sent {
+    /// Returns the name of the library for messages.
+    pub fn name(&self) -> &Text {
+        &self.name
+    }
+
+    /// Returns the library if it is already open.
+    ///
+    /// # Errors
+    /// The reason why there is no library.
+    pub fn is_open(&self) -> Result<Option<&SharedLibrary>, &ServiceReason> {
+        match &self.library {
+            Ok(Received::Open(library)) => Ok(Some(library)),
+            Ok(Received::Files(..)) => Ok(None),
+            Err(reason) => Err(reason),
+        }
+    }
+
+    /// Opens the library from its files.
+    ///
+    /// # Errors
+    /// The system's error text.
+    #[inline(never)]
+    pub fn open(&self) -> Result<SharedLibrary, OpenError> {
+        let Ok(Received::Files(sum, files)) = &self.library else {
+            return Err(OpenError::NotAPath);
+        };
+        let opened = SharedLibrary::open(files, *sum)?;
+        library::keep(opened.clone());
+        Ok(opened)
+    }
+}
+
+/// A function that reads a manifest, whose path in messages it gets too. The function returns `None` if the driver is not wanted.
+pub type Choose<'c> =
+    dyn FnMut(Manifest<'_>, Text, &mut Journal<'_>) -> Result<Option<DriverManifest>, OutOfMemory> + 'c;
 
 /// Returns `true` if this process never asks a service.
 #[inline]
@@ -63,42 +112,67 @@ pub fn is_off() -> bool {
     IS_OFF.load(Ordering::Relaxed)
 }
 
+/// Asks the service for its manifests, and fetches the libraries of the drivers that are wanted. The connection ends before any code of a
+/// driver runs (LSV-42). The journal has the faults.
+///
+/// # Errors
+/// Memory ran out.
+#[inline(never)]
+pub fn deliver(
+    environment: &Environment<'_>,
+    choose: &mut Choose<'_>,
+    journal: &mut Journal<'_>,
+) -> Result<Vec<(DriverManifest, Sent)>, OutOfMemory> {
+    let mut wanted = Vec::new();
+    let Some((mut session, list)) = ask(environment, journal)? else {
+        return Ok(wanted);
+    };
+    for manifest in list.manifests() {
+        shortage::check()?;
+        if let Some(chosen) = choose(manifest, named(manifest.name), journal)? {
+            let sent = Sent {
+                name: named(&chosen.library_path),
+                library: session.fetch(manifest, &chosen.library_path),
+            };
+            wanted.try_push((chosen, sent))?;
+        }
+    }
+    Ok(wanted)
+}
+
 /// Asks the service for its current manifests. Returns `None` if there is no service or no answer (LSV-37, LSV-38). Reports faults to the
 /// journal. The session can request the libraries of the manifests until it ends.
 ///
 /// # Errors
 /// Memory ran out.
-pub fn ask(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Result<Option<(Session, List)>, OutOfMemory> {
-    let Some(address) = address(environment)? else {
+fn ask(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Result<Option<(Session, List)>, OutOfMemory> {
+    let Some((address, rests)) = address(environment)? else {
         return Ok(None);
     };
-    let name = address.name();
     let mut session = Session::at(address);
-    let asked = if PLACE.lock().rests(since_start()) {
-        Err(ServiceReason::TimedOut.into())
+    let asked = if rests {
+        Err(Fault::TimedOut.into())
     } else {
-        Ok(())
+        session.list()
     };
-    let asked = asked.and_then(|()| session.list());
-    if let Err(failure) = &asked {
-        note_silence(failure);
-    }
     let list = asked.as_ref().ok();
     library::keep_only(list);
     trace::write("searched", |record| {
         record.word("for", "driver");
-        record.text("folder", &name);
+        record.text("folder", &session.address.path);
         Source::Service.describe(record);
         record.number("manifests", list.map_or(0, List::count) as u64);
     });
     match asked {
         Ok(list) => Ok(Some((session, list))),
+        Err(Failure::OutOfMemory) => Err(OutOfMemory),
         Err(failure) => {
+            let reason = session.reason(failure);
             journal.decide(Decision {
                 subject: Subject::Service,
-                name,
+                name: session.address.path,
                 path: Text::default(),
-                verdict: Verdict::Dropped(failure.reason()?.into()),
+                verdict: Verdict::Dropped(reason.into()),
                 source: Source::Service,
             });
             Ok(None)
@@ -106,28 +180,20 @@ pub fn ask(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Result<O
     }
 }
 
-/// Records the current time if a thread waited for the service until the time limit.
-fn note_silence(failure: &Failure) {
-    if matches!(failure, Failure::Silent) {
-        PLACE.lock().silent = Some(since_start());
+/// Returns the address of the service, and `true` if scans skip the service now. The first call looks up the address; the process and its
+/// forked copies keep the result.
+fn address(environment: &Environment<'_>) -> Result<Option<(Address, bool)>, OutOfMemory> {
+    let mut place = PLACE.lock();
+    if place.address.is_none() {
+        place.address = Address::find(environment)?;
     }
-}
-
-/// Returns the address of the service. The first call looks up the address; the process and its forked copies keep the result.
-fn address(environment: &Environment<'_>) -> Result<Option<Address>, OutOfMemory> {
-    if let Some(known) = &PLACE.lock().address {
-        return known.try_copy().map(Some);
-    }
-    let found = Address::find(environment)?;
-    match &found {
-        Some(found) => PLACE.lock().address = Some(found.try_copy()?),
-        None => {
-            // If memory runs out while a variable is read, the result looks like an empty variable.
-            shortage::check()?;
-            IS_OFF.store(true, Ordering::Relaxed);
-        }
-    }
-    Ok(found)
+    let Some(address) = &place.address else {
+        // If memory runs out while a variable is read, the result looks like an empty variable.
+        shortage::check()?;
+        IS_OFF.store(true, Ordering::Relaxed);
+        return Ok(None);
+    };
+    Ok(Some((address.try_copy()?, place.rests(since_start()))))
 }
 
 impl Session {
@@ -136,32 +202,50 @@ impl Session {
     ///
     /// # Errors
     /// The reason why there is no library.
-    pub fn fetch(&mut self, published: Manifest<'_>, key: &Text) -> Result<Received, ServiceReason> {
+    fn fetch(&mut self, published: Manifest<'_>, key: &[u8]) -> Result<Received, ServiceReason> {
         match library::known(published.library.sum) {
             Some(library) => Ok(Received::Open(library)),
-            None => self.receive(published, key).map_err(|failure| {
-                note_silence(&failure);
-                failure.noted()
-            }),
+            None => self.receive(published, key).map_err(|failure| self.reason(failure)),
         }
     }
 
-    fn receive(&mut self, published: Manifest<'_>, key: &Text) -> Result<Received, Failure> {
-        library::fits(published.library)?;
-        let mut needs = Vec::new();
+    fn receive(&mut self, published: Manifest<'_>, key: &[u8]) -> Result<Received, Failure> {
+        if !library::fits(published.library) {
+            return self.lacks(published.library);
+        }
+        let mut files = Vec::new();
         for need in published.needs() {
-            if library::is_wanted(&need)? {
-                let file = self.get(&Text::try_new(need.key)?, need.library.sum)?;
-                needs.try_push((Text::try_new(need.name())?, file))?;
+            match library::is_wanted(&need) {
+                Some(true) => {
+                    let file = self.get(need.key, need.library.sum)?;
+                    files.try_push((copy(need.name())?, file))?;
+                }
+                Some(false) => {}
+                None => return self.lacks(need.library),
             }
         }
-        let sum = *published.library.sum;
-        Ok(Received::File(self.get(key, &sum)?, sum, needs))
+        let sum = published.library.sum;
+        files.try_push((Vec::new(), self.get(key, sum)?))?;
+        Ok(Received::Files(*sum, files))
+    }
+
+    /// Fails because the C library of this process is too old for a library.
+    fn lacks(&mut self, library: Listed<'_>) -> Result<Received, Failure> {
+        self.words = Text::try_new(library.c_library())?;
+        Err(Fault::OldCLibrary.into())
+    }
+
+    /// Returns the reason of a failure. Scans skip the service for a while if a thread waited until the time limit.
+    fn reason(&mut self, failure: Failure) -> ServiceReason {
+        if failure == Failure::Silent {
+            PLACE.lock().rest(since_start());
+        }
+        failure.reason(take(&mut self.words))
     }
 }
 
 /// Returns the name that messages use for an object of the service.
-pub fn named(name: &[u8]) -> Text {
+fn named(name: &[u8]) -> Text {
     render(format_args!("{PREFIX}{}", Raw(name))).into()
 }
 
@@ -174,10 +258,10 @@ mod tests {
         let second = 1_000_000_000;
         let mut place = Place {
             address: None,
-            silent: None,
+            rests_until: 0,
         };
         assert!(!place.rests(0));
-        place.silent = Some(5 * second);
+        place.rest(5 * second);
         assert!(place.rests(5 * second) && place.rests(34 * second));
         assert!(!place.rests(35 * second));
     }

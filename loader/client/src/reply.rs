@@ -2,16 +2,17 @@
 
 use super::failure::Failure;
 use alloc::vec::Vec;
-use discovery::journal::reason::ServiceReason;
+use discovery::journal::reason::{Fault, Problem};
 use discovery::manifest::file::{FileError, parse_json};
-use discovery::manifest::json::{Document, Object, Value};
+use discovery::manifest::json::{Document, Elements, Object, Value};
 use discovery::text::{Text, has_json_name};
 use os::memory::copy;
+use os::service::Mark;
 use wire::{Header, MOST_IN_MANIFEST, MOST_IN_REPLY, MOST_NEEDS, MOST_PACKAGES, Packet, status};
 
 /// SHA-256 of the bytes of a library, in the hexadecimal digits of the service. The checksum only distinguishes libraries; seals protect
 /// their bytes.
-pub type Sum = [u8; 64];
+pub type Sum = Mark;
 /// Upper bound on the bytes of a published name. A key is always shorter, even with the suffix of a manifest.
 const LONGEST_NAME: usize = 255;
 
@@ -28,7 +29,7 @@ pub struct Manifest<'a> {
     pub content: &'a [u8],
     /// The library of the driver.
     pub library: Listed<'a>,
-    needs: Option<Value<'a>>,
+    needs: Elements<'a>,
 }
 
 /// A library in a list.
@@ -48,38 +49,38 @@ pub struct Need<'a> {
     pub key: &'a [u8],
 }
 
-fn bad(problem: &'static str) -> Failure {
-    ServiceReason::BadReply(problem).into()
-}
-
 /// Returns the payload of the packet that answers a request.
 ///
 /// # Errors
 /// The fault of the packet. After a fault, later packets of the connection cannot be trusted.
 pub fn packet_for(bytes: &[u8], asked: Header) -> Result<&[u8], Failure> {
-    let packet = Packet::read(bytes, MOST_IN_REPLY).map_err(|_| bad("an invalid packet"))?;
-    if packet.header == asked.reply() {
-        Ok(packet.payload)
-    } else {
-        Err(bad("the answer to another request"))
+    match Packet::read(bytes, MOST_IN_REPLY) {
+        Ok(packet) if packet.header == asked.reply() => Ok(packet.payload),
+        Ok(_) => Err(Problem::OtherRequest.into()),
+        Err(_) => Err(Problem::Packet.into()),
     }
 }
 
-/// Returns the document in a successful answer.
+/// Returns the document in a successful answer. With [`Fault::Refused`], `said` gets the status.
 ///
 /// # Errors
 /// The fault of the answer, or the error that the service reports.
-pub fn read_reply(payload: &[u8]) -> Result<Document, Failure> {
+pub fn read_reply(payload: &[u8], said: &mut Text) -> Result<Document, Failure> {
     let document = json(copy(payload)?)?;
-    let reply = document.root().as_object().ok_or_else(|| bad("not an object"))?;
-    match reply.get("status") {
-        None => Ok(document),
-        Some(word) => match word.as_text().unwrap_or_default() {
-            word if word == status::OK.as_bytes() => Ok(document),
-            word if word == status::TIMEOUT.as_bytes() => Err(ServiceReason::TimedOut.into()),
-            word if word == status::NOT_FOUND.as_bytes() => Err(ServiceReason::NoLibrary.into()),
-            word => Err(ServiceReason::Refused(Text::try_new(&word[..word.len().min(LONGEST_NAME)])?).into()),
-        },
+    let reply = document.root().as_object().ok_or(Problem::Object)?;
+    let Some(word) = reply.get("status") else {
+        return Ok(document);
+    };
+    let word = word.as_text().unwrap_or_default();
+    if word == status::OK.as_bytes() {
+        Ok(document)
+    } else if word == status::TIMEOUT.as_bytes() {
+        Err(Fault::TimedOut.into())
+    } else if word == status::NOT_FOUND.as_bytes() {
+        Err(Fault::NoLibrary.into())
+    } else {
+        *said = Text::try_new(&word[..word.len().min(LONGEST_NAME)])?;
+        Err(Fault::Refused.into())
     }
 }
 
@@ -90,9 +91,9 @@ impl List {
     /// The fault of the list. One malformed entry makes the whole list invalid.
     pub fn read(text: Vec<u8>) -> Result<Self, Failure> {
         let document = json(text)?;
-        let list = document.root().as_array().ok_or_else(|| bad("not a list"))?;
+        let list = document.root().as_array().ok_or(Problem::List)?;
         if list.len() > MOST_PACKAGES {
-            return Err(bad("more manifests than there can be"));
+            return Err(Problem::TooMany.into());
         }
         list.iter().try_for_each(|entry| Manifest::of(entry).map(drop))?;
         Ok(Self(document))
@@ -111,28 +112,27 @@ impl List {
 }
 
 impl<'a> Manifest<'a> {
-    fn of(entry: Value<'a>) -> Result<Self, Failure> {
-        let text = |member| entry.as_object()?.get(member)?.as_raw_text();
+    fn of(entry: Value<'a>) -> Result<Self, Problem> {
+        let object = entry.as_object().ok_or(Problem::Name)?;
+        let text = |member| object.get(member)?.as_raw_text();
         let name = text("name").filter(|name| is_file_name(name));
         let content = text("contents").filter(|content| content.len() <= MOST_IN_MANIFEST);
         let manifest = Self {
-            name: name.ok_or_else(|| bad("a manifest without a name"))?,
-            content: content.ok_or_else(|| bad("a manifest without a text"))?,
-            library: Listed::of(entry).ok_or_else(|| bad("a manifest without a checksum"))?,
-            needs: entry.as_object().and_then(|entry| entry.get("needs")),
+            name: name.ok_or(Problem::Name)?,
+            content: content.ok_or(Problem::Content)?,
+            library: Listed::of(entry).ok_or(Problem::Sum)?,
+            needs: object.array("needs").unwrap_or_default(),
         };
-        let needs = manifest.needs.and_then(Value::as_array).unwrap_or_default();
-        if needs.len() == manifest.needs().count() && needs.len() <= MOST_NEEDS {
+        if manifest.needs.len() == manifest.needs().count() && manifest.needs.len() <= MOST_NEEDS {
             Ok(manifest)
         } else {
-            Err(bad("a library without a key"))
+            Err(Problem::Need)
         }
     }
 
     /// Returns the libraries that the driver needs. A library comes after the libraries that it needs itself.
     pub fn needs(&self) -> impl Iterator<Item = Need<'a>> + use<'a> {
-        let needs = self.needs.and_then(Value::as_array).unwrap_or_default();
-        needs.iter().filter_map(|need| {
+        self.needs.iter().filter_map(|need| {
             let library = Listed::of(need)?;
             let key = library.object.text("key").filter(|key| wire::is_key(key))?;
             Some(Need { library, key })
@@ -180,7 +180,7 @@ fn is_file_name(name: &[u8]) -> bool {
 
 fn json(text: Vec<u8>) -> Result<Document, Failure> {
     parse_json(text).map_err(|error| match error {
-        FileError::Unusable(_) => bad("not JSON"),
+        FileError::Unusable(_) => Problem::Json.into(),
         FileError::OutOfMemory => Failure::OutOfMemory,
     })
 }

@@ -9,12 +9,15 @@ fn asked() -> Header {
 
 fn reply(payload: &str) -> Result<Document, Failure> {
     let head = asked().reply().bytes(payload.len() as u32);
-    read_reply(packet_for(&[&head[..], payload.as_bytes()].concat(), asked())?)
+    read_reply(
+        packet_for(&[&head[..], payload.as_bytes()].concat(), asked())?,
+        &mut Text::default(),
+    )
 }
 
 fn problem<T>(result: Result<T, Failure>) -> &'static str {
     match result {
-        Err(Failure::Because(ServiceReason::BadReply(problem))) => problem,
+        Err(Failure::Because(Fault::BadReply(problem))) => problem.text(),
         Err(other) => panic!("{other:?}"),
         Ok(_) => "",
     }
@@ -40,14 +43,16 @@ fn lsv_34_an_answer_is_for_the_request() {
 
 #[test]
 fn lsv_35_what_a_service_says_instead() {
-    let said = |word: &str| match reply(&format!(r#"{{"status":"{word}"}}"#)) {
-        Err(Failure::Because(reason)) => Some(reason),
-        _ => None,
+    let said = |word: &str| {
+        let mut words = Text::default();
+        let payload = format!(r#"{{"status":"{word}"}}"#);
+        let failure = read_reply(payload.as_bytes(), &mut words).err();
+        failure.map(|failure| (failure.reason(Text::default()).fault, words))
     };
     assert_eq!(said("ok"), None);
-    assert_eq!(said("timeout"), Some(ServiceReason::TimedOut));
-    assert_eq!(said("not_found"), Some(ServiceReason::NoLibrary));
-    assert_eq!(said("busy"), Some(ServiceReason::Refused("busy".into())));
+    assert_eq!(said("timeout"), Some((Fault::TimedOut, "".into())));
+    assert_eq!(said("not_found"), Some((Fault::NoLibrary, "".into())));
+    assert_eq!(said("busy"), Some((Fault::Refused, "busy".into())));
 }
 
 /// Returns an entry of a list; `more` adds members.

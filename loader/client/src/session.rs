@@ -3,13 +3,11 @@
 use super::address::Address;
 use super::failure::Failure;
 use super::reply::{List, Sum, packet_for, read_reply};
-use alloc::vec::Vec;
 use core::time::Duration;
-use discovery::journal::reason::ServiceReason;
+use discovery::journal::reason::{Fault, Problem};
 use discovery::manifest::file::{FileError, contents};
 use discovery::manifest::json::Document;
 use discovery::text::Text;
-use os::memory::{Grow, OutOfMemory};
 use os::service::{Connection, Deadline, FileKind, ReceiveError};
 use os::{CancellationOff, File};
 use wire::{CONNECT_LIMIT, HEADER_BYTES, Header, MOST_IN_REQUEST, Operation, REPLY_LIMIT, status};
@@ -18,18 +16,18 @@ use wire::{CONNECT_LIMIT, HEADER_BYTES, Header, MOST_IN_REQUEST, Operation, REPL
 /// its time limit could delay a program for minutes.
 const PATIENCE: Duration = REPLY_LIMIT.saturating_mul(2);
 
-/// The pause before a client repeats a request for which the service was too busy. Each further pause is twice as long.
-const FIRST_PAUSE: Duration = Duration::from_millis(4);
+/// The pause before a client repeats a request for which the service was too busy, in milliseconds. Each further pause is twice as long.
+const FIRST_PAUSE: u32 = 4;
 
-/// Upper bound on the pause before a repeated request.
-const LONGEST_PAUSE: Duration = Duration::from_millis(256);
+/// Upper bound on the pause before a repeated request, in milliseconds.
+const LONGEST_PAUSE: u32 = 256;
 
 /// Upper bound on the bytes of an answer to this client. The list is in a file, so answers are short.
 const MOST_IN_ANSWER: usize = MOST_IN_REQUEST;
 
 /// The requests of one scan, which are sent one after the other.
-pub struct Session {
-    address: Address,
+pub(crate) struct Session {
+    pub address: Address,
     /// The connection; `None` before the first request, and after an answer that was missing or malformed.
     connection: Option<Connection>,
     /// The number of the last request.
@@ -38,6 +36,8 @@ pub struct Session {
     deadline: Deadline,
     /// `true` after an answer that missed the time limit: the session waits for no further answer.
     is_silent: bool,
+    /// Text that belongs to the last failure.
+    pub words: Text,
     /// Delays the cancellation of the thread, so that a cancelled thread leaves no connection open.
     _uncancelled: CancellationOff,
 }
@@ -57,6 +57,7 @@ impl Session {
             request: 0,
             deadline: Deadline::after(PATIENCE),
             is_silent: false,
+            words: Text::default(),
             _uncancelled: CancellationOff::begin(),
         }
     }
@@ -66,42 +67,41 @@ impl Session {
     /// # Errors
     /// The reason why there is no list; [`Failure::Silent`] if no answer came within the time limit.
     pub(crate) fn list(&mut self) -> Result<List, Failure> {
-        let reply = self.ask(Operation::Manifests, wire::MANIFESTS.as_bytes())?;
-        let file = reply.file()?;
-        if file.kind() != Ok(FileKind::Sealed) {
-            return Err(ServiceReason::FileNotTrusted.into());
-        }
-        let odd = |error| match error {
-            FileError::OutOfMemory => Failure::OutOfMemory,
-            FileError::Unusable(_) => ServiceReason::BadReply("a list that cannot be read").into(),
+        let reply = self.ask(Operation::Manifests, [wire::MANIFESTS.as_bytes(), b"", b""])?;
+        let file = reply.file.ok_or(Fault::NoFile)?;
+        let (FileKind::Sealed, Ok(status)) = (file.kind(), file.status()) else {
+            return Err(Fault::FileNotTrusted.into());
         };
-        let status = file.status().map_err(|_| ServiceReason::FileNotTrusted)?;
-        List::read(contents(file, &status).map_err(odd)?)
+        match contents(file, &status) {
+            Ok(text) => List::read(text),
+            Err(FileError::OutOfMemory) => Err(Failure::OutOfMemory),
+            Err(FileError::Unusable(_)) => Err(Problem::Unreadable.into()),
+        }
     }
 
     /// Asks for the library of a key, and returns its file. A running service never changes the library of a key.
     ///
     /// # Errors
     /// The reason why there is no library.
-    pub(crate) fn get(&mut self, key: &Text, sum: &Sum) -> Result<File, Failure> {
+    pub(crate) fn get(&mut self, key: &[u8], sum: &Sum) -> Result<File, Failure> {
         if !wire::is_key(key) {
-            return Err(ServiceReason::BadReply("an invalid key").into());
+            return Err(Problem::Key.into());
         }
-        let reply = self.ask(Operation::Get, &request_for(key)?)?;
+        let reply = self.ask(Operation::Get, [br#"{"name":""#, key, br#""}"#])?;
         let object = reply.document.root().as_object();
         if object.and_then(|reply| reply.text("sha256")) != Some(sum) {
-            return Err(ServiceReason::OtherBytes("checksum").into());
+            return Err(Fault::OtherSum.into());
         }
-        let file = reply.file()?;
+        let file = reply.file.ok_or(Fault::NoFile)?;
         match file.kind() {
-            Ok(FileKind::Sealed | FileKind::OfSuperuser) => Ok(file),
-            Ok(FileKind::Untrusted) | Err(_) => Err(ServiceReason::FileNotTrusted.into()),
+            FileKind::Sealed | FileKind::OfSuperuser => Ok(file),
+            FileKind::Untrusted => Err(Fault::FileNotTrusted.into()),
         }
     }
 
     /// Sends a request and waits for its answer. Repeats a request for which the service was too busy. A service that is full, or was
     /// restarted, ends a connection before it answers; the client then connects again until the time limit for connections.
-    fn ask(&mut self, operation: Operation, payload: &[u8]) -> Result<Reply, Failure> {
+    fn ask(&mut self, operation: Operation, payload: [&[u8]; 3]) -> Result<Reply, Failure> {
         let until = self.deadline.min(Deadline::after(REPLY_LIMIT));
         // The time limit starts with the first connection that the service ended, because waiting for the answer on that connection may
         // have taken a long time.
@@ -109,8 +109,8 @@ impl Session {
         loop {
             let answered = self.ask_once(operation, payload, until);
             let waits = match &answered {
-                Err(Failure::Because(ServiceReason::Refused(word))) if **word == *status::BUSY.as_bytes() => until,
-                Err(Failure::Because(ServiceReason::Lost)) => {
+                Err(Failure::Because(Fault::Refused)) if self.words == *status::BUSY => until,
+                Err(Failure::Because(Fault::Lost)) => {
                     *lost.get_or_insert_with(|| until.min(Deadline::after(CONNECT_LIMIT)))
                 }
                 _ => return answered,
@@ -122,7 +122,7 @@ impl Session {
         }
     }
 
-    fn ask_once(&mut self, operation: Operation, payload: &[u8], until: Deadline) -> Result<Reply, Failure> {
+    fn ask_once(&mut self, operation: Operation, payload: [&[u8]; 3], until: Deadline) -> Result<Reply, Failure> {
         if self.is_silent {
             return Err(Failure::Silent);
         }
@@ -132,44 +132,28 @@ impl Session {
         };
         self.request = self.request.wrapping_add(1);
         let asked = Header::request(operation, self.request);
-        // Payloads are far shorter than `u32::MAX`.
-        let length = u32::try_from(payload.len()).unwrap_or(u32::MAX);
-        let sent = connection.send(&asked.bytes(length), payload);
+        // A payload is a constant or has a key, so it is far shorter than `u32::MAX`.
+        let length = payload.iter().map(|part| part.len() as u32).sum();
+        let [first, second, third] = payload;
         // After a failed send, the connection cannot be used, no matter which error occurred.
-        sent.map_err(|_| ServiceReason::Lost)?;
+        if !connection.send([&asked.bytes(length), first, second, third]) {
+            return Err(Fault::Lost.into());
+        }
         let mut room = [0; HEADER_BYTES + MOST_IN_ANSWER];
         let received = connection.receive(&mut room, until).map_err(|error| match error {
             ReceiveError::TimedOut => {
                 self.is_silent = true;
                 Failure::Silent
             }
-            ReceiveError::Closed | ReceiveError::Failed(_) => ServiceReason::Lost.into(),
-            ReceiveError::TooLong => ServiceReason::BadReply("a packet that is too long").into(),
-            ReceiveError::Surplus => ServiceReason::Descriptors("more than one file").into(),
+            ReceiveError::Closed => Fault::Lost.into(),
+            ReceiveError::TooLong => Problem::LongPacket.into(),
+            ReceiveError::Surplus => Fault::MoreFiles.into(),
         })?;
         let packet = packet_for(&room[..received.length], asked)?;
         self.connection = Some(connection);
         Ok(Reply {
-            document: read_reply(packet)?,
+            document: read_reply(packet, &mut self.words)?,
             file: received.file,
         })
     }
-}
-
-impl Reply {
-    fn file(self) -> Result<File, Failure> {
-        self.file.ok_or(ServiceReason::Descriptors("no file").into())
-    }
-}
-
-/// Returns the payload of the request for the library of a key.
-///
-/// # Errors
-/// Memory ran out. A truncated payload would be a malformed request.
-fn request_for(key: &[u8]) -> Result<Vec<u8>, OutOfMemory> {
-    let parts = [br#"{"name":""#, key, br#""}"#];
-    let mut payload = Vec::new();
-    payload.try_exact_room(parts.iter().map(|part| part.len()).sum())?;
-    parts.iter().for_each(|part| payload.extend_from_slice(part));
-    Ok(payload)
 }

@@ -5,6 +5,7 @@ use super::open::OpenDriver;
 use crate::driver_interface::LibraryPlace;
 use crate::unopened::{
     Answer, Answered, BeforeOpening as _, Elsewhere as _, Known, KnownDrivers, Published, Reserve, Reserves, Service,
+    open_sent,
 };
 use core::mem::take;
 use discovery::drivers::{DriverScan, Listing};
@@ -157,30 +158,41 @@ impl Scan {
     ) -> Result<(), OutOfMemory> {
         let wanted = Service::deliver(
             search.environment(),
-            |published, journal| {
-                let Published { name, path, content } = published;
-                match read_published_manifest(&path, copy(content)?, options.portability, journal)? {
-                    DriverOutcome::Driver(manifest) => {
-                        let installed = self.installed(&manifest.library_path);
-                        let is_wanted = listing.keeps_published(&path, name, installed, journal)?;
-                        return Ok(is_wanted.then_some(manifest));
-                    }
-                    DriverOutcome::Portability => self.skipped_portability = true,
-                    DriverOutcome::Unusable => {}
-                }
-                Ok(None)
-            },
+            |published, journal| self.choose(published, listing, options, journal),
             journal,
         )?;
         for (manifest, library) in wanted {
             shortage::check()?;
-            let open = |journal: &Journal<'_>| library.open(journal);
+            let open = |journal: &Journal<'_>| open_sent(&library, journal);
             let place = LibraryPlace::Sent(&open);
             if let Some(driver) = OpenDriver::open(&manifest, (library.name(), place), None, journal) {
                 self.drivers.try_push(driver)?;
             }
         }
         Ok(())
+    }
+
+    /// Returns the manifest of a published driver, if the driver is wanted.
+    // Inlined into its caller, this would be in the library twice.
+    #[inline(never)]
+    fn choose(
+        &mut self,
+        published: Published<'_>,
+        listing: &Listing,
+        options: &ScanOptions<'_>,
+        journal: &mut Journal<'_>,
+    ) -> Result<Option<DriverManifest>, OutOfMemory> {
+        let Published { name, path, content } = published;
+        match read_published_manifest(&path, copy(content)?, options.portability, journal)? {
+            DriverOutcome::Driver(manifest) => {
+                let installed = self.installed(&manifest.library_path);
+                let is_wanted = listing.keeps_published(&path, name, installed, journal)?;
+                return Ok(is_wanted.then_some(manifest));
+            }
+            DriverOutcome::Portability => self.skipped_portability = true,
+            DriverOutcome::Unusable => {}
+        }
+        Ok(None)
     }
 }
 

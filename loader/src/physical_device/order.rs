@@ -23,7 +23,8 @@ const TOLD: LogBits = LogBits::INFO.with(LogBits::DRIVER);
 /// Properties of a device on which the order depends.
 #[derive(Clone)]
 pub(super) struct Traits {
-    name: Text,
+    /// Name of the device.
+    pub(super) name: Text,
     vendor_id: u32,
     device_id: u32,
     kind: VkPhysicalDeviceType,
@@ -74,6 +75,7 @@ impl Traits {
     ///
     /// # Errors
     /// Out of host memory.
+    #[inline(never)]
     pub(super) fn of(instance: &Instance, device: &Device<'_>, with_uuid: bool) -> Result<Self, VkResult> {
         let properties = facts::properties(device);
         let uuids = with_uuid.then(|| facts::uuids_by_any(device)).flatten();

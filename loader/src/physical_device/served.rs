@@ -1,8 +1,7 @@
 //! Devices that a driver of the service reports, and that an installed driver serves already (LSV-68).
 
-use super::facts;
 use super::order::Traits;
-use super::walk::{Device, scratch};
+use super::walk::Device;
 use crate::alloc::HostVec;
 use crate::generated::types::VkResult;
 use crate::instance::Instance;
@@ -19,31 +18,35 @@ pub(super) fn drop_served(
     found: &mut HostVec<Device<'_>>,
     journal: &mut Journal<'_>,
 ) -> Result<(), VkResult> {
-    if !cfg!(feature = "service") || !found.iter().any(|device| device.driver.is_of_service) {
-        return Ok(());
-    }
-    let mut installed = HostVec::new(scratch(instance));
-    for device in found.iter().filter(|device| !device.driver.is_of_service) {
-        installed.try_push(Traits::of(instance, device, true)?)?;
-    }
-    let mut kept = HostVec::try_with_capacity(found.len(), scratch(instance))?;
-    for &device in found.iter() {
-        let is_served = device.driver.is_of_service && {
-            let traits = Traits::of(instance, &device, true)?;
-            installed.iter().any(|other| traits.is_same_device(other))
-        };
-        if is_served {
-            journal.decide(Decision {
-                subject: Subject::PhysicalDevice,
-                name: facts::name_of(&facts::properties(&device)),
-                path: Text::default(),
-                verdict: Verdict::Dropped(Reason::from(DeviceReason::Served)),
-                source: Source::Service,
-            })
-        } else {
-            kept.try_push(device)?
+    let mut index = 0;
+    while cfg!(feature = "service") && index < found.len() {
+        match name_of_served(instance, found, index)? {
+            None => index += 1,
+            Some(name) => {
+                journal.decide(Decision {
+                    subject: Subject::PhysicalDevice,
+                    name,
+                    path: Text::default(),
+                    verdict: Verdict::Dropped(Reason::from(DeviceReason::Served)),
+                    source: Source::Service,
+                });
+                found.remove(index);
+            }
         }
     }
-    *found = kept;
     Ok(())
+}
+
+/// Returns the name of a device that comes from the service, if an installed driver reports the same device.
+fn name_of_served(instance: &Instance, found: &[Device<'_>], index: usize) -> Result<Option<Text>, VkResult> {
+    let Some(device) = found.get(index).filter(|device| device.driver.is_of_service) else {
+        return Ok(None);
+    };
+    let traits = Traits::of(instance, device, true)?;
+    for other in found.iter().filter(|other| !other.driver.is_of_service) {
+        if Traits::of(instance, other, true)?.is_same_device(&traits) {
+            return Ok(Some(traits.name));
+        }
+    }
+    Ok(None)
 }

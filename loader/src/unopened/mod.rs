@@ -60,9 +60,9 @@ pub(crate) use nothing::Nothing as ClosedDrivers;
 #[cfg(not(all(feature = "catalogue", target_os = "linux")))]
 pub(crate) use nothing::{Known, Nothing as KnownDrivers};
 #[cfg(not(all(feature = "service", target_os = "linux")))]
-pub(crate) use nothing::{Nothing as Service, Sent};
+pub(crate) use nothing::{Nothing as Service, Sent, open_sent};
 #[cfg(all(feature = "service", target_os = "linux"))]
-pub(crate) use service::{Sent, Service};
+pub(crate) use service::{Sent, Service, open_sent};
 
 #[cfg(fuzzing)]
 pub(crate) use catalogue::{Content, parse};

@@ -39,12 +39,12 @@ impl Sent {
     pub(crate) fn name(&self) -> &Text {
         match *self {}
     }
+}
 
-    /// Opens the library.
-    ///
-    /// # Errors
-    /// None: no value exists.
-    pub(crate) fn open(&self, _: &Journal<'_>) -> Result<Library, Reason> {
-        match *self {}
-    }
+/// Opens the library of a driver from another source.
+///
+/// # Errors
+/// None: no value exists.
+pub(crate) fn open_sent(sent: &Sent, _: &Journal<'_>) -> Result<Library, Reason> {
+    match *sent {}
 }

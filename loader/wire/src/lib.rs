@@ -11,7 +11,7 @@ use core::time::Duration;
 mod libraries;
 mod packet;
 
-pub use libraries::{compare_versions, exported_symbols};
+pub use libraries::{compare_versions, exported_symbols, own_exported_symbols};
 pub use packet::{HEADER_BYTES, Header, MAGIC, Packet, PacketError, VERSION};
 
 /// Default path of the service's socket (LSV-33).

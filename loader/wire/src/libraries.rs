@@ -3,61 +3,102 @@
 use core::cmp::Ordering;
 
 /// Compares the numbers in two texts, such as file names of a library: `libz.so.1.3.1` is newer than `libz.so.1.2.13`.
-pub fn compare_versions(one: &[u8], other: &[u8]) -> Ordering {
-    numbers(one).cmp(numbers(other))
+pub fn compare_versions(mut one: &[u8], mut other: &[u8]) -> Ordering {
+    loop {
+        // No number comes before every number.
+        let (number, counterpart) = (take_number(&mut one), take_number(&mut other));
+        if number != counterpart || number.is_none() {
+            return number.cmp(&counterpart);
+        }
+    }
 }
 
-fn numbers(text: &[u8]) -> impl Iterator<Item = u64> {
-    let groups = text.split(|byte| !byte.is_ascii_digit());
-    let groups = groups.filter(|group| !group.is_empty());
-    groups.map(|digits| {
-        let add = |number: u64, digit: &u8| number.saturating_mul(10).saturating_add(u64::from(digit - b'0'));
-        digits.iter().fold(0, add)
-    })
+/// Removes the text up to the end of its first number, and returns the number.
+fn take_number(text: &mut &[u8]) -> Option<u64> {
+    let mut number = None;
+    while let Some((byte, rest)) = text.split_first() {
+        match byte.wrapping_sub(b'0') {
+            digit @ 0..10 => number = Some(number.unwrap_or(0_u64).saturating_mul(10).saturating_add(digit.into())),
+            _ if number.is_some() => break,
+            _ => {}
+        }
+        *text = rest;
+    }
+    number
 }
 
-/// Upper bound on the sections of a library that is examined, times the size of their largest header.
-const SECTIONS: usize = 64 * 64;
+/// Upper bound on the sections of a library that is examined.
+const MOST_SECTIONS: u64 = 100;
 /// Type of the section with the symbols for the linker.
 const SYMBOLS: u64 = 11;
 /// Type of the section with the hashes of exported symbols.
 const HASHES: u64 = 0x6fff_fff6;
+
+/// Word size and byte order of a library, as its header encodes them.
+type Class = [u8; 2];
+/// Word size of 64 bits.
+const WIDE: u8 = 2;
+/// The least significant byte comes first.
+const LITTLE: u8 = 1;
+/// Word size and byte order of this program.
+const OWN: Class = [
+    if usize::BITS == 64 { WIDE } else { 1 },
+    if cfg!(target_endian = "little") { LITTLE } else { 2 },
+];
 
 /// Returns the number of symbols that an ELF library exports, or `None` if this number is unknown. A newer library of the same name exports
 /// at least the symbols of an older one. `read` fills a buffer from an offset in the file, and returns `false` if it cannot.
 pub fn exported_symbols(mut read: impl FnMut(u64, &mut [u8]) -> bool) -> Option<u64> {
     let mut head = [0; 64];
     read(0, &mut head).then_some(())?;
-    let (is_wide, is_little) = (head[4] == 2, head[5] == 1);
-    let number = |bytes: &[u8], (wide, narrow): (usize, usize), size: usize| -> Option<u64> {
+    let class = [head[4], head[5]];
+    symbols_of(class, &head, &mut read)
+}
+
+/// Returns the number as [`exported_symbols`] does, but only for libraries that this program can load.
+pub fn own_exported_symbols(mut read: impl FnMut(u64, &mut [u8]) -> bool) -> Option<u64> {
+    let mut head = [0; 64];
+    (read(0, &mut head) && head[4..6] == OWN).then_some(())?;
+    symbols_of(OWN, &head, &mut read)
+}
+
+/// Returns the number of exported symbols for the word size and byte order of a library, whose header is in `head`.
+fn symbols_of([size, order]: Class, head: &[u8; 64], read: &mut dyn FnMut(u64, &mut [u8]) -> bool) -> Option<u64> {
+    let is_wide = size == WIDE;
+    let (word, each) = if is_wide { (8, 64) } else { (4, 40) };
+    let number = |bytes: &[u8; 64], (wide, narrow): (usize, usize), length: usize| {
         let place = if is_wide { wide } else { narrow };
-        let bytes = bytes.get(place..place.checked_add(size)?)?;
-        let add = |number: u64, byte: &u8| number << 8 | u64::from(*byte);
-        Some(if is_little {
-            bytes.iter().rev().fold(0, add)
-        } else {
-            bytes.iter().fold(0, add)
-        })
+        number_of(&bytes[place..place + length], order)
     };
-    let word = if is_wide { 8 } else { 4 };
-    let (table, each) = (number(&head, (40, 32), word)?, number(&head, (58, 46), 2)? as usize);
-    let size = each * number(&head, (60, 48), 2)? as usize;
-    let mut room = [0; SECTIONS];
-    let sections = room.get_mut(..size)?;
-    read(table, sections).then_some(())?;
+    let (table, count) = (number(head, (40, 32), word), number(head, (60, 48), 2));
+    if number(head, (58, 46), 2) != each || count > MOST_SECTIONS {
+        return None;
+    }
     let (mut symbols, mut first) = (None, None);
-    for section in sections.chunks_exact(each.max(1)) {
-        match number(section, (4, 4), 4)? {
-            SYMBOLS => symbols = number(section, (32, 20), word)?.checked_div(number(section, (56, 36), word)?),
+    for index in 0..count {
+        let mut section = [0; 64];
+        read(table.checked_add(index * each)?, &mut section[..each as usize]).then_some(())?;
+        match number(&section, (4, 4), 4) {
+            SYMBOLS => symbols = number(&section, (32, 20), word).checked_div(number(&section, (56, 36), word)),
             HASHES => {
                 // The second number of the section is the index of the first exported symbol.
-                read(number(section, (24, 16), word)?, &mut head).then_some(())?;
-                first = number(&head, (4, 4), 4);
+                read(number(&section, (24, 16), word), &mut section[..8]).then_some(())?;
+                first = Some(number(&section, (4, 4), 4));
             }
             _ => {}
         }
     }
     symbols?.checked_sub(first?)
+}
+
+/// Returns the number that bytes encode.
+fn number_of(bytes: &[u8], order: u8) -> u64 {
+    let add = |number: u64, byte: &u8| number << 8 | u64::from(*byte);
+    if order == LITTLE {
+        bytes.iter().rev().fold(0, add)
+    } else {
+        bytes.iter().fold(0, add)
+    }
 }
 
 #[cfg(test)]

@@ -341,28 +341,34 @@ fn reasons_about_devices_and_the_catalogue() {
 #[cfg(all(feature = "service", target_os = "linux"))]
 #[test]
 fn reasons_about_the_service() {
-    use crate::journal::reason::ServiceReason::*;
-    let problem = || word("problem", "p");
+    use crate::journal::reason::Fault::*;
+    use crate::journal::reason::{Problem, ServiceReason};
+    let of = |fault| {
+        let words = "2.38".into();
+        Reason::from(ServiceReason { fault, words })
+    };
+    let here = os::service::c_library().escape_ascii().to_string();
+    let system = os::render(format_args!("{}", os::Errno(2))).escape_ascii().to_string();
     check(vec![
         (
-            NotReached("words".into()).into(),
+            of(NotReached(os::Errno(2))),
             "service.not-reached",
-            word("system", "words"),
+            word("system", &system),
         ),
-        (NotTrusted(7).into(), "service.not-trusted", number("user", 7)),
-        (Refused("busy".into()).into(), "service.refused", word("status", "busy")),
-        (BadReply("p").into(), "service.bad-reply", problem()),
-        (Descriptors("p").into(), "service.descriptors", problem()),
-        (OtherBytes("p").into(), "service.other-bytes", problem()),
+        (of(NotTrusted(7)), "service.not-trusted", number("user", 7)),
+        (of(Refused), "service.refused", word("status", "2.38")),
         (
-            OldCLibrary {
-                needed: "2.38".into(),
-                here: "2.36".into(),
-            }
-            .into(),
-            "service.old-c-library",
-            [word("needed", "2.38"), word("here", "2.36")].join(","),
+            of(BadReply(Problem::Json)),
+            "service.bad-reply",
+            word("problem", "not JSON"),
         ),
-        (Lost.into(), "service.lost", none()),
+        (of(NoFile), "service.descriptors", word("problem", "no file")),
+        (of(OtherSum), "service.other-bytes", word("problem", "checksum")),
+        (
+            of(OldCLibrary),
+            "service.old-c-library",
+            [word("needed", "2.38"), word("here", &here)].join(","),
+        ),
+        (of(Lost), "service.lost", none()),
     ]);
 }

@@ -66,26 +66,42 @@ fn exact_messages() {
 #[cfg(all(feature = "service", target_os = "linux"))]
 #[test]
 fn exact_messages_about_a_service() {
-    use crate::journal::reason::ServiceReason::*;
-    let (error, warn, info, driver) = (LogBits::ERROR, LogBits::WARN, LogBits::INFO, LogBits::DRIVER);
+    use crate::journal::reason::Fault::*;
+    use crate::journal::reason::{Problem, ServiceReason};
+    let (error, warn, driver) = (LogBits::ERROR, LogBits::WARN, LogBits::DRIVER);
+    let here = os::service::c_library().escape_ascii().to_string();
+    let old = if here.is_empty() {
+        (
+            LogBits::INFO,
+            "has a driver for the GNU C library, which this program does not use".to_owned(),
+        )
+    } else {
+        (
+            warn,
+            format!("has a driver for version 2.38 of the C library, and this program has {here}"),
+        )
+    };
     #[rustfmt::skip]
-    let cases: Vec<(&str, Reason, LogBits, &str)> = vec![
-        ("LSV-42", NotReached("No such file".into()).into(), warn | driver, "The driver service cannot be reached: No such file. Going on without NAME"),
-        ("LSV-47", NotTrusted(7).into(), error | driver, "The driver service is run by user 7, who is not trusted. Going on without NAME"),
-        ("LSV-48", Folder.into(), error | driver, "The driver service has its socket in a folder that is not the superuser's alone. Going on without NAME"),
-        ("LSV-42", TimedOut.into(), warn | driver, "The driver service gave no answer in time. Going on without NAME"),
-        ("LSV-42", Lost.into(), warn | driver, "The driver service ended the connection. Going on without NAME"),
-        ("LSV-46", Refused("busy".into()).into(), warn | driver, "The driver service answered \"busy\". Going on without NAME"),
-        ("LSV-34", BadReply("not JSON").into(), error | driver, "The driver service gave a wrong answer (not JSON). Going on without NAME"),
-        ("LSV-3", NoLibrary.into(), warn | driver, "The driver service does not have the library. Going on without NAME"),
-        ("LSV-47", Descriptors("no file").into(), error | driver, "The driver service sent no file. Going on without NAME"),
-        ("LSV-47", FileNotTrusted.into(), error | driver, "The driver service sent a file that others can change. Going on without NAME"),
-        ("LSV-47", OtherBytes("size").into(), error | driver, "The driver service sent a file of another size than it promised. Going on without NAME"),
-        ("LSV-67", OldCLibrary { needed: "2.38".into(), here: "2.36".into() }.into(), warn | driver, "The driver service has a driver for version 2.38 of the C library, and this program has 2.36. Going on without NAME"),
-        ("LSV-67", OldCLibrary { needed: "2.38".into(), here: "".into() }.into(), info | driver, "The driver service has a driver for the GNU C library, which this program does not use. Going on without NAME"),
+    let cases = [
+        ("LSV-42", NotReached(os::Errno(2)), warn, "cannot be reached: No such file or directory (os error 2)"),
+        ("LSV-47", NotTrusted(7), error, "is run by user 7, who is not trusted"),
+        ("LSV-48", Folder, error, "has its socket in a folder that is not the superuser's alone"),
+        ("LSV-42", TimedOut, warn, "gave no answer in time"),
+        ("LSV-42", Lost, warn, "ended the connection"),
+        ("LSV-46", Refused, warn, "answered \"2.38\""),
+        ("LSV-34", BadReply(Problem::Json), error, "gave a wrong answer (not JSON)"),
+        ("LSV-3", NoLibrary, warn, "does not have the library"),
+        ("LSV-47", NoFile, error, "sent no file"),
+        ("LSV-47", MoreFiles, error, "sent more than one file"),
+        ("LSV-47", FileNotTrusted, error, "sent a file that others can change"),
+        ("LSV-62", OtherSum, error, "sent a file of another checksum than it promised"),
+        ("LSV-67", OldCLibrary, old.0, &old.1),
     ];
-    for (number, reason, bits, text) in cases {
-        assert_eq!(decision(reason).message(), Some((bits, text.into())), "{number}");
+    for (number, fault, bits, text) in cases {
+        let words = "2.38".into();
+        let message = decision(ServiceReason { fault, words }.into()).message();
+        let text = format!("The driver service {text}. Going on without NAME");
+        assert_eq!(message, Some((bits | driver, text.into())), "{number}");
     }
 }
 

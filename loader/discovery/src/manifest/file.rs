@@ -99,7 +99,6 @@ fn not_opened(path: &Text, error: Errno) -> FileError {
 /// # Errors
 ///
 /// The file cannot be read, or has changed.
-#[inline(always)]
 pub fn contents(file: File, found: &Status) -> Result<Vec<u8>, FileError> {
     let expected = match usize::try_from(found.len()) {
         Ok(length) if found.len() <= MAX_FILE_BYTES => length,

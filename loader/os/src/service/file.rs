@@ -1,7 +1,6 @@
 //! Properties of a file from a server that show how far the file can be trusted (LSV-47).
 
 use crate::system::Status;
-use crate::system::errno::retried;
 use crate::{Errno, File, with_terminated};
 use core::ffi::c_int;
 
@@ -22,26 +21,27 @@ pub enum FileKind {
 }
 
 impl File {
-    /// Returns the kind of the file.
-    ///
-    /// # Errors
-    /// The error of the system.
-    pub fn kind(&self) -> Result<FileKind, Errno> {
-        let status = self.status()?;
-        if !status.is_file() {
-            return Ok(FileKind::Untrusted);
-        }
-        // SAFETY: the call takes a number and no pointer. For a descriptor that cannot have seals it returns an error.
-        let seals = retried(|| unsafe { libc::fcntl(self.0, libc::F_GET_SEALS) });
+    /// Returns the kind of the file; [`FileKind::Untrusted`] if the system reports an error.
+    pub fn kind(&self) -> FileKind {
+        let Ok(status) = self.status() else {
+            return FileKind::Untrusted;
+        };
+        // SAFETY: the call takes a number and no pointer. For a descriptor that cannot have seals it returns -1.
+        let seals = unsafe { libc::fcntl(self.0, libc::F_GET_SEALS) };
+        let is_file = status.is_file();
         let status = status.raw();
         // A memory file has no name in any folder. A memory file without seals is not treated as a file of the superuser, even if the
         // superuser created it.
-        let in_memory = seals.is_ok() && status.st_nlink == 0;
-        Ok(match seals {
-            Ok(seals) if seals & ALL_SEALS == ALL_SEALS => FileKind::Sealed,
-            _ if in_memory || status.st_uid != 0 || status.st_mode & WRITABLE != 0 => FileKind::Untrusted,
-            _ => FileKind::OfSuperuser,
-        })
+        let in_memory = seals >= 0 && status.st_nlink == 0;
+        if !is_file {
+            FileKind::Untrusted
+        } else if seals >= 0 && seals & ALL_SEALS == ALL_SEALS {
+            FileKind::Sealed
+        } else if in_memory || status.st_uid != 0 || status.st_mode & WRITABLE != 0 {
+            FileKind::Untrusted
+        } else {
+            FileKind::OfSuperuser
+        }
     }
 
     /// Reads bytes of the file from `place` on into `room`, and returns their number; zero at the end of the file. The position of other
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn lsv_47_a_memory_file_needs_all_four_seals() {
-        assert_eq!(memory(ALL_SEALS).kind(), Ok(FileKind::Sealed));
+        assert_eq!(memory(ALL_SEALS).kind(), FileKind::Sealed);
         for missing in [
             libc::F_SEAL_SEAL,
             libc::F_SEAL_SHRINK,
@@ -100,7 +100,7 @@ mod tests {
             let file = memory(ALL_SEALS & !missing);
             // SAFETY: the descriptor belongs to this function.
             unsafe { libc::fchmod(file.0, 0o500) };
-            assert_eq!(file.kind(), Ok(FileKind::Untrusted), "{missing}");
+            assert_eq!(file.kind(), FileKind::Untrusted, "{missing}");
         }
     }
 
@@ -119,14 +119,14 @@ mod tests {
             } else {
                 FileKind::Untrusted
             };
-            assert_eq!(file.kind(), Ok(expected), "{mode:o}");
+            assert_eq!(file.kind(), expected, "{mode:o}");
         }
         let mut room = [0; 2];
         assert_eq!((file.read_at(&mut room, 1), room), (Ok(2), *b"bc"));
         assert_eq!(file.read_at(&mut room, 3), Ok(0));
         assert!(file.read_at(&mut room, u64::MAX).is_err());
         let folder = with_terminated(&scratch.folder("folder"), File::open).unwrap();
-        assert_eq!(folder.kind(), Ok(FileKind::Untrusted));
+        assert_eq!(folder.kind(), FileKind::Untrusted);
     }
 
     #[test]

@@ -1,35 +1,68 @@
 //! Libraries that are opened from files without a path (LSV-39 to LSV-41).
 
+use crate::memory::Grow;
 use crate::{File, Library, OpenError, canonical, since_start, with_terminated};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ffi::CStr;
-use core::fmt::{self, Write};
 use core::ptr::NonNull;
 
 /// Length in bytes of the longest path of a descriptor.
 const LONGEST: usize = FOLDER.len() + 2 * u64::BITS as usize + "/2147483647".len();
 /// Folder in which the system lists the descriptors of a process.
-const FOLDER: &str = "/proc/self/fd";
+const FOLDER: &[u8] = b"/proc/self/fd";
+
+/// Bytes by which a library is known.
+pub type Mark = [u8; 64];
 
 /// A library that was opened from a file. The library is closed when the last copy of this value is dropped.
 #[derive(Clone)]
-pub struct SharedLibrary(Arc<(Library, Vec<SharedLibrary>)>);
+pub struct SharedLibrary(Arc<Opened>);
+
+/// An open library, and libraries that are closed after it.
+struct Opened {
+    library: Library,
+    _needs: Vec<Library>,
+    mark: Mark,
+}
 
 impl SharedLibrary {
-    /// Opens the library in a file, which runs the initialisers of the library. The file may be closed afterwards. `needs` are closed after
-    /// the library.
+    /// Opens the library in the last file, which runs the initialisers of the library. The other files are libraries that it needs, with
+    /// their names. Each one is opened after the libraries that it needs itself, unless a library of its name is open. If one of them does
+    /// not open, opening the last library also fails, and the system reports the reason. The files may be closed afterwards.
     ///
     /// # Errors
     /// The system's error text.
-    pub fn open(file: &File, needs: Vec<Self>) -> Result<Self, OpenError> {
-        let opened = Library::open(Path::of(file, since_start()).bytes())?;
-        Ok(Self(Arc::new((opened, needs))))
+    pub fn open(files: &[(Vec<u8>, File)], mark: Mark) -> Result<Self, OpenError> {
+        let Some(((_, last), others)) = files.split_last() else {
+            return Err(OpenError::NotAPath);
+        };
+        let open = |file| Library::open(Path::of(file, since_start()).bytes());
+        let mut needs = Vec::new();
+        for (name, file) in others {
+            // Two drivers of one scan may need the same library.
+            if !is_open(name)
+                && let Ok(library) = open(file)
+            {
+                needs.push_or_note(library);
+            }
+        }
+        let library = open(last)?;
+        Ok(Self(Arc::new(Opened {
+            library,
+            _needs: needs,
+            mark,
+        })))
+    }
+
+    /// Returns the bytes by which the library is known.
+    pub fn mark(&self) -> &Mark {
+        &self.0.mark
     }
 
     /// Returns the address of an exported symbol, or null. The address is valid while a copy of this value exists.
     pub fn symbol(&self, name: &CStr) -> *mut () {
-        self.0.0.symbol(name)
+        self.0.library.symbol(name)
     }
 }
 
@@ -152,27 +185,31 @@ impl Path {
             bytes: [0; LONGEST],
             length: 0,
         };
-        // The buffer is large enough for any number.
-        let _ = path.write_str(FOLDER);
+        path.push(FOLDER);
         for bit in (0..u64::BITS - moment.leading_zeros()).rev() {
-            let _ = path.write_str(if moment >> bit & 1 == 1 { "/." } else { "/" });
+            path.push(if moment >> bit & 1 == 1 { b"/." } else { b"/" });
         }
-        let _ = write!(path, "/{}", file.0);
+        path.push(b"/");
+        let mut unit = 1_000_000_000;
+        while unit > 0 {
+            if file.0 >= unit || unit == 1 {
+                path.push(&[b'0' + (file.0 / unit % 10) as u8]);
+            }
+            unit /= 10;
+        }
         path
+    }
+
+    /// Adds bytes. The buffer is large enough for any number.
+    fn push(&mut self, text: &[u8]) {
+        for &byte in text {
+            self.bytes[self.length] = byte;
+            self.length += 1;
+        }
     }
 
     fn bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
-    }
-}
-
-impl Write for Path {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        let end = self.length + text.len();
-        let room = self.bytes.get_mut(self.length..end).ok_or(fmt::Error)?;
-        room.copy_from_slice(text.as_bytes());
-        self.length = end;
-        Ok(())
     }
 }
 
@@ -206,17 +243,15 @@ mod tests {
         };
         let (first, second) = (file_of(c"cos", b"libm.so.6"), file_of(c"dlopen", b"libc.so.6"));
         let number = first.0;
-        let opened = SharedLibrary::open(&first, Vec::new()).unwrap();
-        assert!(!opened.symbol(c"cos").is_null());
+        let files = [(Vec::new(), first)];
+        let opened = SharedLibrary::open(&files, [1; 64]).unwrap();
+        assert!(!opened.symbol(c"cos").is_null() && *opened.mark() == [1; 64]);
         // SAFETY: both descriptors belong to this function.
         assert_eq!(unsafe { libc::dup2(second.0, number) }, number);
-        let other = SharedLibrary::open(&first, Vec::new()).unwrap();
+        let other = SharedLibrary::open(&files, [2; 64]).unwrap();
         assert!(other.symbol(c"cos").is_null() && !other.symbol(c"malloc").is_null());
         // A failed attempt to open a file that is not a library leaves no descriptor open.
-        let text = File::open(c"/etc/passwd").unwrap();
-        assert!(matches!(
-            SharedLibrary::open(&text, Vec::new()),
-            Err(OpenError::Failed(_))
-        ));
+        let text = [(Vec::new(), File::open(c"/etc/passwd").unwrap())];
+        assert!(matches!(SharedLibrary::open(&text, [3; 64]), Err(OpenError::Failed(_))));
     }
 }

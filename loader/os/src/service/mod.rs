@@ -7,7 +7,7 @@ mod library;
 
 pub use connection::{Connection, Deadline, ReceiveError, Received};
 pub use file::{FileKind, owner_of_folder};
-pub use library::{SharedLibrary, c_library, find_library, is_open};
+pub use library::{Mark, SharedLibrary, c_library, find_library, is_open};
 
 use crate::system::Status;
 use crate::with_terminated;
@@ -48,24 +48,29 @@ pub fn is_unknown_user(user: u32) -> bool {
     !has_user(&room[..length.min(room.len())], user)
 }
 
-/// Returns `true` if a map of users contains this user. Each line contains the first user number inside the namespace, the first user
-/// number outside, and the count.
+/// Returns `true` if a map of users contains this user. Each line holds the first number inside, the first one outside, and the count.
 fn has_user(map: &[u8], user: u32) -> bool {
-    // An empty or truncated map says nothing about the user, so the user is treated as contained.
+    let (mut numbers, mut place, mut is_inside) = ([0_u64; 3], 0, false);
+    for &byte in map {
+        if byte.is_ascii_digit() {
+            is_inside = true;
+            if let Some(number) = numbers.get_mut(place) {
+                *number = number.wrapping_mul(10).wrapping_add(u64::from(byte - b'0'));
+            }
+            continue;
+        }
+        place += usize::from(is_inside);
+        is_inside = false;
+        if byte == b'\n' {
+            let [first, _, count] = numbers;
+            if u64::from(user).wrapping_sub(first) < count {
+                return true;
+            }
+            (numbers, place) = ([0; 3], 0);
+        }
+    }
+    // An empty map, or one that is cut off, says nothing about the user, who then counts as contained.
     map.last() != Some(&b'\n')
-        || map.split(|&byte| byte == b'\n').any(|line| {
-            let numbers: [u32; 3] = numbers_in(line);
-            user.checked_sub(numbers[0]).is_some_and(|above| above < numbers[2])
-        })
-}
-
-/// Returns the first `N` numbers of a line. Missing numbers are zero.
-fn numbers_in<const N: usize>(line: &[u8]) -> [u32; N] {
-    let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-    core::array::from_fn(|_| {
-        let word = words.next().and_then(|word| core::str::from_utf8(word).ok());
-        word.and_then(|word| word.parse().ok()).unwrap_or_default()
-    })
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ fn told<T>(result: Result<T, Failure>) -> Option<T> {
 }
 
 fn check_payload(payload: &[u8]) -> bool {
-    told(read_reply(payload)).is_some()
+    told(read_reply(payload, &mut Default::default())).is_some()
 }
 
 fn check_list(text: &[u8]) {

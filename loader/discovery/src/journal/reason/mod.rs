@@ -24,6 +24,8 @@ pub use layer_library::{LayerLibraryProblem, LayerLibraryReason};
 pub use layer_list::LayerListReason;
 pub use layer_manifest::{LayerManifestReason, LayerReason};
 pub use service::ServiceReason;
+#[cfg(all(feature = "service", target_os = "linux"))]
+pub use service::{Fault, Problem};
 pub use settings::SettingsReason;
 
 use core::fmt;
