@@ -102,7 +102,7 @@ impl Sent {
     }
 }
 
-/// A function that reads a manifest, whose path in messages it gets too. The function returns `None` if the driver is not wanted.
+/// A function that reads a manifest. The second parameter is the path of the manifest in messages. Returns `None` if the driver is not wanted.
 pub type Choose<'c> =
     dyn FnMut(Manifest<'_>, Text, &mut Journal<'_>) -> Result<Option<DriverManifest>, OutOfMemory> + 'c;
 
@@ -112,8 +112,8 @@ pub fn is_off() -> bool {
     IS_OFF.load(Ordering::Relaxed)
 }
 
-/// Asks the service for its manifests, and fetches the libraries of the drivers that are wanted. The connection ends before any code of a
-/// driver runs (LSV-42). The journal has the faults.
+/// Asks the service for its manifests, and fetches the libraries of the drivers that are wanted. The connection ends before a driver is
+/// opened (LSV-42). Reports faults to the journal.
 ///
 /// # Errors
 /// Memory ran out.

@@ -36,7 +36,7 @@ pub(crate) struct Session {
     deadline: Deadline,
     /// `true` after an answer that missed the time limit: the session waits for no further answer.
     is_silent: bool,
-    /// Text that belongs to the last failure.
+    /// Text of the last failure that had a text.
     pub words: Text,
     /// Delays the cancellation of the thread, so that a cancelled thread leaves no connection open.
     _uncancelled: CancellationOff,

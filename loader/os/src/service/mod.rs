@@ -48,7 +48,8 @@ pub fn is_unknown_user(user: u32) -> bool {
     !has_user(&room[..length.min(room.len())], user)
 }
 
-/// Returns `true` if a map of users contains this user. Each line holds the first number inside, the first one outside, and the count.
+/// Returns `true` if a map of users contains this user. Each line contains the first user number inside the namespace, the first user
+/// number outside, and the count.
 fn has_user(map: &[u8], user: u32) -> bool {
     let (mut numbers, mut place, mut is_inside) = ([0_u64; 3], 0, false);
     for &byte in map {
@@ -69,7 +70,7 @@ fn has_user(map: &[u8], user: u32) -> bool {
             (numbers, place) = ([0; 3], 0);
         }
     }
-    // An empty map, or one that is cut off, says nothing about the user, who then counts as contained.
+    // An empty or truncated map says nothing about the user, so the user is treated as contained.
     map.last() != Some(&b'\n')
 }
 

@@ -181,7 +181,7 @@ impl ServiceReason {
         write!(out, ". Going on without {name}")
     }
 
-    /// Writes the details, which the record has beside the code.
+    /// Writes the details of the reason. The record has them next to the code.
     pub fn describe(&self, record: &mut Record) {
         match self.fault {
             Fault::NotReached(error) => record.shown("system", format_args!("{error}")),
