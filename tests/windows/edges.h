@@ -41,17 +41,25 @@ static void changing_values(void) {
         check(registry.asked > 0 && registry.asked < 20, "LAY-50 after few questions");
     }
     registry.growing = registry.told = 0;
+    static wchar_t large[(1 << 19) + 1];
+    wcscpy(large, at);
+    held_by(1, L"VulkanExplicitLayers", REG_SZ, large, 1 << 20);
+    is(layers(), "one ", "LAY-50 one of a megabyte");
+    held_by(1, L"VulkanExplicitLayers", REG_SZ, large, sizeof large);
+    is(layers(), "", "LAY-50 a larger one is not read");
 }
 
 /* Tests a configuration manager whose answers change or fail. 13 is CR_NO_SUCH_DEVNODE. */
 static void changing_devices(void) {
-    static const struct { int small, lists, unnamed, unclassed, unlocated; const char *found, *what; } rows[] = {
-        {2, 0, 0, 0, 0, "device3 device4 ", "LAY-49 a device that comes between two questions"},
-        {1000, 0, 0, 0, 0, "", "LAY-49 devices that come without end"},
-        {0, 13, 0, 0, 0, "", "LAY-49 a list that fails"},
-        {0, 0, 13, 0, 0, "device3 device4 ", "LAY-50 devices without names"},
-        {0, 0, 0, 13, 0, "device4 ", "LAY-50 a child whose class cannot be read"},
-        {0, 0, 0, 0, 13, "", "LAY-49 devices that cannot be located"},
+    static const struct { int small, length, lists, unnamed, unclassed, unlocated; const char *found, *what; } rows[] = {
+        {2, 0, 0, 0, 0, 0, "device3 device4 ", "LAY-49 a device that comes between two questions"},
+        {1000, 0, 0, 0, 0, 0, "", "LAY-49 devices that come without end"},
+        {0, 1 << 20, 0, 0, 0, 0, "device3 device4 ", "LAY-49 a list of the greatest length"},
+        {0, (1 << 20) + 1, 0, 0, 0, 0, "", "LAY-49 a list that is longer"},
+        {0, 0, 13, 0, 0, 0, "", "LAY-49 a list that fails"},
+        {0, 0, 0, 13, 0, 0, "device3 device4 ", "LAY-50 devices without names"},
+        {0, 0, 0, 0, 13, 0, "device4 ", "LAY-50 a child whose class cannot be read"},
+        {0, 0, 0, 0, 0, 13, "", "LAY-49 devices that cannot be located"},
     };
     fresh();
     with_devices = with_kernel = 1;
@@ -64,8 +72,8 @@ static void changing_devices(void) {
         held_by(device, L"VulkanExplicitLayers", REG_SZ, at, wcslen(at) * 2);
     }
     for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
-        changing.small = rows[row].small, changing.lists = rows[row].lists, changing.unnamed = rows[row].unnamed;
-        changing.unclassed = rows[row].unclassed, changing.unlocated = rows[row].unlocated, changing.asked = 0;
+        changing.small = rows[row].small, changing.length = rows[row].length, changing.lists = rows[row].lists;
+        changing.unnamed = rows[row].unnamed, changing.unclassed = rows[row].unclassed, changing.unlocated = rows[row].unlocated, changing.asked = 0;
         is(layers(), rows[row].found, rows[row].what);
         check(changing.asked < 10, "LAY-49 after few questions");
     }
@@ -119,7 +127,7 @@ static void failing_packages(void) {
     fresh();
     layer(L"package\\p.json", "package");
     package = path(L"package");
-    for (package_fails = NO_PACKAGE; package_fails <= NO_PATH; package_fails++)
+    for (package_fails = NO_PACKAGE; package_fails <= LONG_PATH; package_fails++)
         is(layers(), "", "DRV-36 a package whose names or folder cannot be read");
     package_fails = SEVERAL;
     is(layers(), "package ", "DRV-36 the first one of several");

@@ -33,8 +33,16 @@ static void *import(const char *name, void *replacement) {
  * and `no_level` make the two queries for the level fail. */
 static int elevated = 1, no_token, no_level;
 static DWORD level;
+/* Counters of the tokens that the loader opened and closed, and the last one. */
+static struct { int opened, closed; HANDLE last; } tokens;
 static BOOL WINAPI open_token(HANDLE process, DWORD access, HANDLE *out) {
-    return no_token ? SetLastError(ERROR_ACCESS_DENIED), FALSE : OpenProcessToken(process, access, out);
+    if (no_token || !OpenProcessToken(process, access, out))
+        return SetLastError(ERROR_ACCESS_DENIED), FALSE;
+    return tokens.last = *out, ++tokens.opened;
+}
+static BOOL WINAPI close_handle(HANDLE handle) {
+    tokens.closed += tokens.opened > tokens.closed && handle == tokens.last;
+    return CloseHandle(handle);
 }
 static BOOL WINAPI token(HANDLE handle, TOKEN_INFORMATION_CLASS class, void *out, DWORD size, DWORD *length) {
     const BOOL told = GetTokenInformation(handle, class, out, size, length);
@@ -51,19 +59,21 @@ static BOOL WINAPI is_wow64(HANDLE process, BOOL *out) {
     return wow64 < 0 ? IsWow64Process(process, out) : (*out = wow64 != 0, wow64 != 2);
 }
 
-/* Numbers of the system's libraries that the loader opened, of libraries outside the system's folder, and of closed
- * null pointers. `missing` contains the name of a library that cannot be loaded. */
-static struct { int opened, elsewhere, unopened; char names[1024]; const char *missing; } system_libraries;
+/* Numbers of the system's libraries that the loader opened and closed, of libraries outside the system's folder, and of
+ * closed null pointers. `missing` contains the name of a library that cannot be loaded. */
+static struct { int opened, closed, elsewhere, unopened; char names[1024]; const char *missing; } system_libraries;
 static HMODULE WINAPI load_system(const char *name, HANDLE file, DWORD flags) {
     if (system_libraries.missing && !strcmp(name, system_libraries.missing))
         return NULL;
-    system_libraries.opened++, system_libraries.elsewhere += flags != LOAD_LIBRARY_SEARCH_SYSTEM32;
+    system_libraries.elsewhere += flags != LOAD_LIBRARY_SEARCH_SYSTEM32;
     if (strlen(system_libraries.names) < 900 && !strstr(system_libraries.names, name))
         strcat(strcat(system_libraries.names, name), " ");
     HMODULE opened = LoadLibraryExA(name, file, flags);
     /* dxgi.dll of Wine does not load without OpenGL. This file answers every look-up in the library, so every other
      * library can replace dxgi.dll. */
-    return opened || strcmp(name, "dxgi.dll") ? opened : LoadLibraryExA("kernel32.dll", file, flags);
+    opened = opened || strcmp(name, "dxgi.dll") ? opened : LoadLibraryExA("kernel32.dll", file, flags);
+    system_libraries.opened += opened != NULL;
+    return opened;
 }
 
 /* If nonzero, the process ends when the loader closes a library. */
@@ -72,15 +82,19 @@ static BOOL WINAPI close_library(HMODULE library) {
     if (ends_at_close)
         TerminateProcess(GetCurrentProcess(), 99);
     system_libraries.unopened += !library;
+    char file[MAX_PATH] = "";
+    GetModuleFileNameA(library, file, sizeof file);
+    const char *name = strrchr(file, '\\');
+    system_libraries.closed += name && strstr(system_libraries.names, name + 1);
     return FreeLibrary(library);
 }
 
-/* The kernel's adapters and their value, with its type and size. `form` selects the kernel's answer. BY_ROOM returns
- * the data if there is enough space. BY_SIZE returns the data only if a second call has the size of the data.
- * BY_SIZE_QUIETLY is like BY_SIZE, but the first call succeeds. */
+/* The kernel's adapters and their value, with its type and size. `first` is the type in the first question. `form`
+ * selects the kernel's answer. BY_ROOM returns the data if there is enough space. BY_SIZE returns the data only if a
+ * second call has the size of the data. BY_SIZE_QUIETLY is like BY_SIZE, but the first call succeeds. */
 enum { BY_ROOM, BY_SIZE, BY_SIZE_QUIETLY };
 static struct {
-    int adapters; DWORD type; const void *data; DWORD size; char name[64]; int closed, translated, coming, form;
+    int adapters; DWORD type, first; const void *data; DWORD size; char name[64]; int closed, translated, coming, form;
     int leaving, endless, enumerated, strange;
 } kernel;
 
@@ -109,6 +123,7 @@ static LONG WINAPI query_adapter(struct query *query) {
     struct registry_info *info = query->data;
     wcstombs(kernel.name, info->name, sizeof kernel.name);
     kernel.translated = info->flags & 1;
+    kernel.first = kernel.first ? kernel.first : info->type;
     kernel.strange += query->handle < 7 || query->handle >= 7u + kernel.adapters;
     if (query->type != 48 || info->query != 1 || info->type != kernel.type || strncmp(kernel.name, "VulkanExplicitLayers", 20))
         return 0xC0000034;
@@ -125,8 +140,9 @@ static LONG WINAPI close_adapter(const UINT *handle) { return (void)handle, kern
 
 static const wchar_t *package;
 /* The simulated error of the packages. There can be no package although the loader passes a buffer, or the query for
- * the names or the folder fails. SEVERAL means two packages, and the second package has no folder. */
-static enum { NOTHING_WRONG, NO_PACKAGE, NO_NAMES, NO_PATH, SEVERAL } package_fails;
+ * the names or the folder fails. LONG_PATH gives the folder a path of more than 65,536 units. SEVERAL means two
+ * packages, and the second package has no folder. */
+static enum { NOTHING_WRONG, NO_PACKAGE, NO_NAMES, NO_PATH, LONG_PATH, SEVERAL } package_fails;
 static LONG WINAPI packages(const wchar_t *family, UINT32 *count, wchar_t **names, UINT32 *length, wchar_t *buffer) {
     const wchar_t name[] = L"Microsoft.D3DMappingLayers_1_x64__8wekyb3d8bbwe";
     static wchar_t other[] = L"another";
@@ -143,8 +159,9 @@ static LONG WINAPI packages(const wchar_t *family, UINT32 *count, wchar_t **name
 static LONG WINAPI package_path(const wchar_t *name, UINT32 *length, wchar_t *path) {
     if (!wcsstr(name, L"D3DMappingLayers"))
         return ERROR_NOT_FOUND;
-    if (*length < wcslen(package) + 1)
-        return *length = (UINT32)wcslen(package) + 1, ERROR_INSUFFICIENT_BUFFER;
+    const UINT32 needed = package_fails == LONG_PATH ? (1 << 16) + 1 : (UINT32)wcslen(package) + 1;
+    if (*length < needed)
+        return *length = needed, ERROR_INSUFFICIENT_BUFFER;
     wcscpy(path, package);
     return package_fails == NO_PATH ? ERROR_ACCESS_DENIED : ERROR_SUCCESS;
 }
@@ -157,20 +174,21 @@ static struct { int opened, closed, changing, growing, asked; DWORD told; } regi
  * component. */
 #define DEVICES L"SOFTWARE\\VulkanLoaderTest\\"
 static struct { ULONG status, problem; DWORD told; } states[5]; /* states of the devices, by their numbers */
-/* `small` is the number of times that the list has too little space. `lists`, `unnamed`, `unclassed` and `unlocated`
- * are the results of four queries. If nonzero, `endless` makes the list of a device's children endless, `both` makes
- * both children components, and `capitals` writes their class in capitals. */
-static struct { int small, lists, unnamed, unclassed, unlocated, endless, both, capitals, asked, siblings; } changing;
+/* `small` is the number of times that the list has too little space. A nonzero `length` replaces the length of the list.
+ * `lists`, `unnamed`, `unclassed` and `unlocated` are the results of four queries. If nonzero, `endless` makes the list
+ * of a device's children endless, `both` makes both children components, and `capitals` writes their class in capitals. */
+static struct { int small, length, lists, unnamed, unclassed, unlocated, endless, both, capitals, asked, siblings; } changing;
 static DWORD WINAPI cm_list_size(ULONG *length, const wchar_t *class, ULONG flags) {
     const int is_display = !wcscmp(class, L"{4d36e968-e325-11ce-bfc1-08002be10318}") && flags == 0x300;
-    return *length = is_display ? 7 : 1, 0;
+    return *length = !is_display ? 1 : changing.length ? changing.length : 7, 0;
 }
 static DWORD WINAPI cm_list(const wchar_t *class, wchar_t *out, ULONG length, ULONG flags) {
     (void)class, (void)flags;
     changing.asked++;
     if (changing.small)
         return changing.small--, 26;
-    return memcpy(out, L"D1\0D4\0", length * 2), changing.lists;
+    memset(out, 0, length * 2);
+    return memcpy(out, L"D1\0D4\0", 14), changing.lists;
 }
 static DWORD WINAPI cm_locate(DWORD *device, const wchar_t *name, ULONG flags) { return (void)flags, *device = name[1] - '0', changing.unlocated; }
 static DWORD WINAPI cm_status(ULONG *status, ULONG *problem, DWORD device, ULONG flags) {

@@ -87,6 +87,7 @@ static void adapters(void) {
         to = wcscpy(to, names[index]) + wcslen(names[index]) + 1;
     kernel.type = REG_MULTI_SZ, kernel.data = list, kernel.size = (DWORD)((to - list) * 2 + 2);
     is(layers(), "one two ", "LAY-49 LAY-50 a list of the kernel");
+    check(kernel.first == REG_MULTI_SZ, "LAY-49 a list is asked for before a text");
     kernel.size -= 4;
     is(layers(), "one two ", "LAY-49 LAY-50 a list of the kernel, without its terminators");
     check(!strcmp(kernel.name, "VulkanExplicitLayers") && kernel.translated, "LAY-49 the value, with paths translated");
@@ -224,6 +225,7 @@ static void levels(void) {
         level = rows[row].level, no_token = rows[row].no_token, no_level = rows[row].no_level;
         is(layers(), rows[row].found, rows[row].what);
     }
+    check(tokens.opened && tokens.closed == tokens.opened, "APP-211 each token is closed");
 }
 
 /* Tests the commands that the library has only on Windows. Also tests that the library does no work before the first
@@ -332,6 +334,7 @@ int wmain(int count, wchar_t **arguments) {
         return 101;
     import("GetTokenInformation", token);
     import("OpenProcessToken", open_token);
+    import("CloseHandle", close_handle);
     import("IsWow64Process", is_wow64);
     import("LoadLibraryExA", load_system);
     import("FreeLibrary", close_library);
@@ -357,6 +360,9 @@ int wmain(int count, wchar_t **arguments) {
     run_groups(NULL, 0);
     if (!check(system_libraries.opened > 4 && !system_libraries.elsewhere, "libraries of the system come from its own folder"))
         printf("      %d of %d do not: %s\n", system_libraries.elsewhere, system_libraries.opened, system_libraries.names);
+    /* The library of adapters stays open. */
+    if (!check(system_libraries.closed == system_libraries.opened - 1, "and each but one is closed after its use"))
+        printf("      %d opened, %d closed\n", system_libraries.opened, system_libraries.closed);
     if (!check(registry.opened > 20 && registry.opened == registry.closed && !registry.changing, "keys are opened for reading, and each is closed once"))
         printf("      %d opened, %d of them for more, %d closed\n", registry.opened, registry.changing, registry.closed);
     leaving();
