@@ -185,7 +185,7 @@ rows! {
 
 impl Row {
     /// Returns the rank of findings with this code.
-    pub(super) fn rank(&self) -> u8 {
+    pub(crate) fn rank(&self) -> u8 {
         self.rank
     }
 

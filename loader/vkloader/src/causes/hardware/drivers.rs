@@ -84,6 +84,9 @@ const WITHOUT_VULKAN: [&str; 14] = [
     "vmwgfx",
 ];
 
+/// Remedy for a card whose kernel driver the table of drivers lacks.
+const UNKNOWN: &str = "Install the Vulkan driver of the card's maker, if there is one; without it, only software drivers work, such as Mesa's lavapipe.";
+
 /// Addition to the remedy for a card of Intel that no driver lists.
 const OLD_INTEL: &str = "Cards of Ivy Bridge to Broadwell (2012 to 2015) need the driver libvulkan_intel_hasvk.so of Mesa, and older ones have no Vulkan driver.";
 
@@ -134,7 +137,17 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Option
     }
     let libraries = libraries_of(kernel_driver);
     let is_installed = libraries_in(report).any(|library| libraries.contains(&library));
-    if libraries.is_empty() || is_installed {
+    if libraries.is_empty() {
+        return Some(Dropped {
+            findings: vec![format!(
+                "no Vulkan driver is known here for the kernel driver {kernel_driver}"
+            )],
+            advice: UNKNOWN.into(),
+            rank: codes::HARDWARE_WITHOUT_VULKAN.rank(),
+            ..codes::HARDWARE_NO_DRIVER.about(card.to_string())
+        });
+    }
+    if is_installed {
         return None;
     }
     let may_be_broken = report.dropped.iter().any(is_unknown_and_broken);

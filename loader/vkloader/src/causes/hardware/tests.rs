@@ -390,3 +390,25 @@ fn a_closed_node_is_the_cause_for_a_driver_without_functions() {
     dropped.name = "libvulkan_radeon.so".into();
     assert!(!lacks_node(&dropped, &machine, &closed), "the node of another driver");
 }
+
+/// The table of drivers does not know every kernel driver of the platform bus.
+#[test]
+fn a_card_with_an_unknown_kernel_driver_is_a_finding() {
+    let system = System::new();
+    system.card("0000:01:00.0", "0x030000", "0x1234", Some("newgpu"));
+    system.file("dev/dri/renderD128", "");
+    let found = system
+        .found(idle(&["libvulkan_radeon.so"]))
+        .dropped
+        .pop()
+        .expect("a finding");
+    assert_eq!(
+        (found.code.as_str(), found.rank),
+        ("hardware.no-driver", rank::ASIDE - 6)
+    );
+    assert_eq!(
+        found.findings,
+        ["no Vulkan driver is known here for the kernel driver newgpu"]
+    );
+    assert!(found.advice.contains("card's maker"), "{}", found.advice);
+}
