@@ -94,6 +94,9 @@ pub trait Process: Look {
     fn file_in(&self, folder: &Self::Folder, name: &[u8]) -> Option<(Identity, bool)>;
     /// Returns the identity of a path's target, and `true` if all users may read the target.
     fn file(&self, path: &[u8]) -> Option<(Identity, bool)>;
+    /// Returns the identity of a path's target, and `true` if this process can open the target for reading. A security module may refuse a
+    /// file that all users may read.
+    fn opened(&self, path: &[u8]) -> Option<(Identity, bool)>;
     /// Passes a file to `take` in pieces, up to `most` bytes. The first piece has [`HEAD_BYTES`] if the file is long enough. Returns
     /// `false` if this process may not read the file.
     fn read(&self, path: &[u8], most: usize, take: &mut dyn FnMut(&[u8])) -> bool;

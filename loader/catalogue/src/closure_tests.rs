@@ -141,6 +141,11 @@ impl Process for One {
         self.files.get(text(path)).map(|file| (file.identity, file.is_open))
     }
 
+    fn opened(&self, path: &[u8]) -> Option<(Identity, bool)> {
+        let file = self.files.get(text(path))?;
+        Some((file.identity, file.content.is_some()))
+    }
+
     fn read(&self, path: &[u8], most: usize, take: &mut dyn FnMut(&[u8])) -> bool {
         let content = self.files.get(text(path)).and_then(|file| file.content.as_deref());
         content

@@ -87,7 +87,7 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
     ) -> Result<(), (Doubt, Option<u16>)> {
         let own = if self.is_searched() { self.path } else { self.named };
         let written = (self.identity, self.build_id);
-        closure::check(process, own, process.file(own), written).map_err(|doubt| (doubt, None))?;
+        closure::check(process, own, process.opened(own), written).map_err(|doubt| (doubt, None))?;
         let mut is_searched = self.is_searched();
         for number in self.files().ok_or((Doubt::Unknown, None))? {
             let doubt = number.and_then(|number| doubts.get(usize::from(number)).copied());

@@ -56,7 +56,7 @@ mod written;
 pub use build_id::{BuildId, HEAD_BYTES};
 pub use decide::{Decision, Doubt};
 pub use entry::{Catalogue, Device, Entry, Extension, Hardware, LinkerCacheSum, Outcome, Problem, Reader, SEARCHED};
-pub use identity::Identity;
+pub use identity::{Identity, OfImage};
 pub use json::Json;
 pub use machine::{Fingerprint, Look};
 #[cfg(any(test, feature = "write"))]

@@ -31,7 +31,7 @@ pub(crate) const LIBRARY: Identity = Identity {
     inode: 2,
     size: 3,
     modified: (1000, 0),
-    changed: (1000, 1),
+    changed: (1000, 0),
     links: 1,
 };
 

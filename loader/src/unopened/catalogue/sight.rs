@@ -176,6 +176,13 @@ impl Process for Kernel {
         state(with_terminated(path, Status::at).ok()?)
     }
 
+    fn opened(&self, path: &[u8]) -> Option<(Identity, bool)> {
+        match with_terminated(path, |path| File::open(path)?.status()) {
+            Ok(found) => Some((state(found)?.0, true)),
+            Err(_) => Some((self.file(path)?.0, false)),
+        }
+    }
+
     #[cold]
     fn read(&self, path: &[u8], most: usize, take: &mut dyn FnMut(&[u8])) -> bool {
         let mut room = [0; HEAD_BYTES];

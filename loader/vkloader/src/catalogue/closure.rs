@@ -199,11 +199,10 @@ impl SharedFile {
     fn of(path: &str, names: String) -> Self {
         let build_id = identify::build_id(Path::new(path));
         let found = identify::state(Path::new(path));
+        let is_written = |found| identify::written(Path::new(path), found, build_id.is_some());
         Self {
             path: path.into(),
-            identity: found
-                .map(|found| identify::written(found, build_id.is_some()))
-                .unwrap_or_default(),
+            identity: found.map(is_written).unwrap_or_default(),
             build_id,
             names,
             is_searched: false,
@@ -224,7 +223,8 @@ impl SharedFile {
             is_searched: self.is_searched,
             ..Self::of(&self.path, self.names.clone())
         };
-        let proves = identify::state(Path::new(&self.path)).is_none_or(|found| found.proves());
-        now == *self && (proves || self.build_id.is_some())
+        let path = Path::new(&self.path);
+        let proves = identify::state(path).is_none_or(|found| !identify::is_of_image(path, &found));
+        now == *self && (proves || self.build_id.is_some() || path.is_dir())
     }
 }

@@ -83,6 +83,10 @@ impl Process for Here {
         Some((identify::state(path(file))?, mode & 0o444 == 0o444))
     }
 
+    fn opened(&self, file: &[u8]) -> Option<(Identity, bool)> {
+        Some((self.file(file)?.0, File::open(path(file)).is_ok()))
+    }
+
     fn read(&self, file: &[u8], most: usize, take: &mut dyn FnMut(&[u8])) -> bool {
         let Ok(file) = File::open(path(file)) else {
             return false;

@@ -1,6 +1,7 @@
 //! Identities of files. An identity consists of numbers that change when a file is replaced or written to.
 
-use catalogue::{BuildId, HEAD_BYTES, Identity};
+use catalogue::{BuildId, HEAD_BYTES, Identity, OfImage};
+use rustix::fs::{StatVfsMountFlags, statvfs};
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
@@ -8,16 +9,26 @@ use std::path::Path;
 
 /// Returns the identity of the file at a path, in the form of the catalogue. Returns `None` if the file is not a regular file.
 pub(super) fn identity(path: &Path) -> Option<String> {
-    look(path).map(|identity| written(identity, build_id(path).is_some()))
+    look(path).map(|identity| written(path, identity, build_id(path).is_some()))
 }
 
-/// Returns the written form of an identity. With a build ID, the file is still recognised after a hard link to it is added.
-pub(super) fn written(identity: Identity, has_build_id: bool) -> String {
-    if has_build_id {
-        format!("{identity:#}")
-    } else {
+/// Returns the written form of the identity of the file at a path. With a build ID, the file is still recognised after a hard link to it is
+/// added.
+pub(super) fn written(path: &Path, identity: Identity, has_build_id: bool) -> String {
+    if !has_build_id {
         identity.to_string()
+    } else if is_of_image(path, &identity) {
+        OfImage(identity).to_string()
+    } else {
+        format!("{identity:#}")
     }
+}
+
+/// Returns `true` if the next version of a file may have the same identity, as in reproducible images. On a file system that can be written to,
+/// the kernel sets a new change time, so the times of an image do no harm there.
+pub(super) fn is_of_image(path: &Path, identity: &Identity) -> bool {
+    let is_read_only = || statvfs(path).is_ok_and(|found| found.f_flag.contains(StatVfsMountFlags::RDONLY));
+    !identity.proves() || identity.has_one_time() && is_read_only()
 }
 
 /// Returns `true` if two written identities are equal, or differ only because hard links to the file were added or removed.
@@ -31,7 +42,9 @@ pub(super) fn agree(one: &str, other: &str) -> bool {
 /// the build ID must also be equal.
 pub(super) fn is_same(path: &Path, written: &str, build: Option<&str>) -> bool {
     let same_build = || build.is_some() && build_id(path).as_deref() == build;
-    look(path).is_some_and(|now| now.is_written(written.as_bytes()) && (now.proves() || same_build()))
+    let is_same =
+        |now: Identity| identity(path).as_deref() == Some(written) && (!is_of_image(path, &now) || same_build());
+    look(path).is_some_and(is_same)
 }
 
 fn look(path: &Path) -> Option<Identity> {

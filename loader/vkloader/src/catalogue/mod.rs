@@ -19,6 +19,7 @@ use crate::child::naming;
 use clap::{Args, Subcommand};
 use file::Catalogue;
 use machine::Machine;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 pub(crate) use reads::{profiles, with_entries};
 use std::io;
 use std::os::unix::fs::MetadataExt;

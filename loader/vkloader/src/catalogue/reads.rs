@@ -37,7 +37,7 @@ pub(super) fn of(library: &Path) -> BTreeSet<PathBuf> {
         named.insert(AMD_NAMES.into());
     }
     let mut all = with_entries(named);
-    all.retain(|path| identify::state(path).is_none_or(|found| found.proves()));
+    all.retain(|path| identify::state(path).is_none_or(|found| !identify::is_of_image(path, &found)));
     all
 }
 

@@ -1,12 +1,13 @@
 //! Tests of changes to files that a driver depends on, and of hard links, which are not changes.
 
 use crate::asked::*;
-use crate::closure::{compile, update, used};
+use crate::closure::{compile, update, used, used_behind};
 use crate::machine::{Machine, library, skip};
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, UNIX_EPOCH};
 
 /// Overwrites the content of a file, and resets the time of its last change of content.
@@ -180,4 +181,83 @@ fn profiles_that_a_driver_reads_are_among_its_files() {
         fs::write(&own, "<driconf/>").expect("a file")
     });
     change("etc/drirc has changed", &|| fs::remove_file(&own).expect("a file"));
+}
+
+/// DRV-271: only opening a file shows that a security module refuses it to this process.
+#[test]
+fn a_driver_that_a_security_module_refuses_does_not_count() {
+    let Some((machine, [driver, _])) = machine_of_two(&["-Wl,--build-id"]) else {
+        return;
+    };
+    let program = machine.path("landlock");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/catalogue/landlock.c");
+    let made = Command::new("cc").arg("-o").arg(&program).arg(source).output();
+    if !made.is_ok_and(|made| made.status.success()) {
+        return skip("no program can be compiled that uses Landlock");
+    }
+    let text = |path: &Path| path.to_str().expect("plain").to_owned();
+    let (program, driver) = (text(&program), text(&driver));
+    if Command::new(&program)
+        .args([&driver, "true"])
+        .status()
+        .expect("it starts")
+        .code()
+        == Some(99)
+    {
+        return skip("this kernel has no Landlock");
+    }
+    let elsewhere = text(&machine.path("other"));
+    assert_eq!(used_behind(&machine, &[&program, &elsewhere], &[]), "");
+    assert_eq!(used_behind(&machine, &[&program, &driver], &[]), "unreadable");
+}
+
+/// DRV-271: the next version of an image may have the same numbers and times. Only the build ID tells its files apart.
+#[test]
+fn files_of_an_image_are_known_by_their_build_ids() {
+    let Some((mut machine, files)) = machine_of_two(&["-Wl,--build-id"]) else {
+        return;
+    };
+    let (inside, place) = (machine.path("inside"), machine.path("libraries"));
+    let other = machine.path("libothers.so");
+    assert!(compile(&other, "int needed = 2;", &["-Wl,--build-id"]));
+    fs::rename(&place, &inside).expect("a folder");
+    fs::create_dir_all(&place).expect("a folder");
+    let run = |command: &mut Command| command.output().is_ok_and(|done| done.status.success());
+    let image = |name: &str| {
+        let image = machine.path(name);
+        let made = run(Command::new("mkfs.erofs").arg("-T1700000000").arg(&image).arg(&inside));
+        made.then_some(image)
+    };
+    let first = image("first.erofs");
+    fs::copy(other, inside.join("libneeded.so")).expect("a file");
+    let (Some(first), Some(second)) = (first, image("second.erofs")) else {
+        return skip("there is no mkfs.erofs");
+    };
+    let mount = |image: &Path| run(Command::new("mount").args(["-o", "loop,ro"]).arg(image).arg(&place));
+    let unmount = || {
+        assert!(
+            run(Command::new("umount").arg(&place)),
+            "{} is still mounted",
+            place.display()
+        )
+    };
+    if !mount(&first) {
+        return skip("no image can be mounted");
+    }
+    machine.variable("VK_LOADER_CATALOGUE", "on");
+    update(&machine);
+    let state = || {
+        fs::metadata(&files[1])
+            .map(|found| (found.ino(), found.size(), found.ctime(), found.mtime()))
+            .ok()
+    };
+    let (before, counted) = (state(), used(&machine, &[]));
+    told(&machine, &["update", "--changed"]);
+    let kept = used(&machine, &[]);
+    unmount();
+    assert!(mount(&second), "a second image");
+    let (after, counts) = (state(), used(&machine, &[]));
+    unmount();
+    assert_eq!((before, counted.as_str(), kept.as_str()), (after, "", ""));
+    assert_eq!(counts, "library");
 }

@@ -1,7 +1,7 @@
 //! Tests that an entry is valid only for the files that the real dynamic linker would load in a program.
 
 use crate::asked::*;
-use crate::machine::{Machine, library, skip};
+use crate::machine::{Machine, behind, library, skip};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -53,10 +53,18 @@ pub(crate) fn update(machine: &Machine) {
 
 /// Returns the reason why a program with these variables does not use the driver's entry; empty if the program uses the entry.
 pub(crate) fn used(machine: &Machine, variables: &[(&str, &Path)]) -> String {
+    used_behind(machine, &[], variables)
+}
+
+/// Does the same for a program that a command starts.
+pub(crate) fn used_behind(machine: &Machine, words: &[&str], variables: &[(&str, &Path)]) -> String {
     let trace = machine.path("trace");
     let _ = fs::remove_file(&trace);
     let library = library();
     let mut command = machine.command(&["probe", library.to_str().expect("plain")]);
+    if !words.is_empty() {
+        command = behind(words, &command);
+    }
     command.envs(variables.iter().copied()).env("VK_LOADER_TRACE", &trace);
     assert!(command.output().expect("it starts").status.success());
     let text = fs::read_to_string(&trace).expect("a trace");
