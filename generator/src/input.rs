@@ -31,7 +31,7 @@ pub fn snapshot_input(name: &str, text: String) -> Input {
     }
 }
 
-/// Returns an overlay as an input, under its name in the manifest, which does not depend on the folder.
+/// Reads an overlay. The name of the input does not contain the folder, so the manifest does not depend on the folder.
 pub fn overlay(path: &Path) -> Result<Input, Error> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     Ok(Input {

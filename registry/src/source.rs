@@ -40,7 +40,7 @@ pub(crate) struct Origins<'a> {
 pub(crate) struct Piece {
     /// Start of the piece in the text.
     pub(crate) start: usize,
-    /// Index of the element's file.
+    /// Index of the piece's file.
     pub(crate) file: usize,
     /// Start of the piece in its file.
     pub(crate) origin: usize,

@@ -30,7 +30,7 @@ extern const struct step STEPS[];
  * Under callgrind and strace, `end` also writes the label into their output. */
 void begin(void);
 void end(const char *label, long operations);
-/* Prints a value that is not a time, with a label as in measurements. */
+/* Prints a value in the format of `end`. The value is not a time. */
 void tell(const char *label, long value);
 /* Ends the process with a message if the condition is false. */
 void demand(bool condition, const char *what);

@@ -272,8 +272,8 @@ static void memory(struct run *run, long unused) {
 static void growth(struct run *run, long rounds) {
     for (int i = 0; i < 100; i++)
         run->destroy(new_instance(run), NULL);
-    /* The program reads the file first. Reading the file leaves freed blocks in the heap, and the measurement
-     * regards these blocks as used. */
+    /* Calls `status` before `heap`. Reading /proc/self/status leaves freed blocks in the heap, and `heap` counts these
+     * blocks as used. */
     const long resident = status("VmRSS:"), used = heap();
     for (long i = 0; i < rounds; i++)
         run->destroy(new_instance(run), NULL);

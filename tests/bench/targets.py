@@ -23,7 +23,7 @@ class Verdict:
     limit: float
     unit: str = ""
     row: Row | None = None
-    # `False` if another condition, which the text explains, is not met.
+    # `False` if another condition is not met. `note` explains the condition.
     also: bool = True
     note: str = ""
 

@@ -34,7 +34,7 @@ CASE_FILE = re.compile(r"tests/tests/(\w+)/(\w+)\.rs$")
 LIMIT = 300
 # Maximum number of tests that may fail without a mutant. If more tests fail, the cause is the machine or the tree.
 BROKEN = 20
-# Number of tests after which the rows are saved.
+# Number of tests whose rows are saved together.
 AT_ONCE = 64
 
 

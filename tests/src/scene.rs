@@ -161,7 +161,7 @@ impl Scene {
     }
 
     /// Sets a value in the scene's part of the registry. The value `name` is in the key of the list `list`, for example `Drivers`. `part`
-    /// is `machine` for all users, or `user` for this user. A number is a DWORD of four bytes.
+    /// is `machine` for all users, or `user` for this user. `data` is the content of a `REG_DWORD`; a valid value has four bytes.
     #[cfg(windows)]
     pub fn registry(&self, part: &str, list: &str, name: &str, data: &[u8]) {
         if !self.is_child() {

@@ -24,7 +24,7 @@ EXPORTS, IMPORTS, RESOURCES, DEBUG, LOAD_CONFIG, DELAYED_IMPORTS = 0, 1, 2, 6, 1
 HIGH_ENTROPY, DYNAMIC_BASE, NO_EXECUTION_OF_DATA, GUARD = 0x20, 0x40, 0x100, 0x4000
 # Flags of the load configuration: the code checks calls, and the file contains a table of functions and a table of continuations.
 INSTRUMENTED, FUNCTIONS, CONTINUATIONS = 0x100, 0x400, 0x40_0000
-# Kinds of entries for debuggers. In entries of the second kind, a flag stands for shadow stacks.
+# Types of entries in the debug directory. The entry with the extended DLL characteristics has a bit for shadow stacks (CET).
 CODE_VIEW, EXTENDED = 2, 20
 SHADOW_STACK = 1
 VERSION_RESOURCE = 16

@@ -374,7 +374,7 @@ fn a_file_whose_times_prove_nothing_is_known_by_its_build_id() {
     for none in [json!(null), json!(""), json!(7)] {
         assert_eq!(check(image, none, &ID), Err((Doubt::Times, None)));
     }
-    // A file with another build ID does not match.
+    // A file with another inode or another change time does not match, although its build ID does.
     for other in [
         Identity { inode: 9, ..image },
         Identity {

@@ -132,7 +132,7 @@ pub(crate) struct Path<const ROOM: usize = 160> {
 }
 
 impl<const ROOM: usize> Path<ROOM> {
-    /// Joins parts to a path; `None` if the path does not fit. The default size suffices for paths below `/sys`.
+    /// Joins parts into a path. Returns `None` if the path is longer than `ROOM` bytes. The default `ROOM` suffices for paths below `/sys`.
     pub(crate) fn of(parts: &[&[u8]]) -> Option<Self> {
         let mut path = Self {
             room: [0; ROOM],

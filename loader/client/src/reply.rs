@@ -10,8 +10,8 @@ use os::memory::copy;
 use os::service::Mark;
 use wire::{Header, MOST_IN_MANIFEST, MOST_IN_REPLY, MOST_NEEDS, MOST_PACKAGES, Packet, status};
 
-/// SHA-256 of the bytes of a library, in the hexadecimal digits of the service. The checksum only distinguishes libraries; seals protect
-/// their bytes.
+/// SHA-256 of a library, as hexadecimal digits that the service sent. The checksum only distinguishes libraries. Seals prevent changes to
+/// the bytes.
 pub type Sum = Mark;
 /// Upper bound on the bytes of a published name. A key is always shorter, even with the suffix of a manifest.
 const LONGEST_NAME: usize = 255;

@@ -73,7 +73,7 @@ impl<'a> Answer<'a> {
         self.each(is_empty).is_none()
     }
 
-    /// Returns `true` if a structure has these bytes.
+    /// Returns `true` if a structure has the recorded bytes at the recorded offsets.
     pub fn is_in(self, structure: &[u8]) -> bool {
         self.each(|at, bytes| (structure.get(at..at + bytes.len())? == bytes).then_some(()))
             .is_some()

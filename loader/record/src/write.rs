@@ -24,7 +24,8 @@ impl Builder {
         self.rows.insert(key, value);
     }
 
-    /// Returns `true` if the record has the UUIDs or the properties of a device, by which the device of the opened driver is found again.
+    /// Returns `true` if the record has the UUIDs or the properties of a device. The loader needs one of them to find the device again
+    /// after it has opened the driver.
     pub fn identifies(&self, device: u16) -> bool {
         let properties = Key::of(device, Query::Properties);
         let uuids = self

@@ -17,11 +17,13 @@ use tracing::warn;
 /// about 96 unread replies each.
 const DESCRIPTORS: u64 = 65536;
 
-/// Gives up the privileges that threads inherit. Changes the user to `user`, unless `user` is root or the process does not run as root.
-/// Must be called before any thread starts.
+/// Drops the privileges that threads inherit, disables core files, and limits descriptors. If the process runs as root, changes the user to
+/// `user`, unless `user` is root. If the system refuses the change of user, logs a warning and continues. Must be called before any thread
+/// starts.
 ///
 /// # Errors
 ///
+/// Returns the system's error for any other step.
 /// Returns the error that the system reported.
 pub fn drop_privileges(user: u32) -> io::Result<()> {
     rustix::thread::set_no_new_privs(true)?;

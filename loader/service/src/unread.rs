@@ -1,9 +1,9 @@
 //! Closed connections whose clients have not read all replies (LSV-46).
 //!
-//! A descriptor on its way to a client is part of this process's limit until the client reads it or closes the client's end. Closing the
-//! service's end does not remove the descriptor from the count. Therefore, the service shuts down a connection with unread replies in both
-//! directions, but keeps the socket open. The connection is one of its user's connections until the client has read the replies or has
-//! closed its end.
+//! A descriptor on its way to a client counts against the descriptor limit of this process until the client reads it or closes the client's
+//! end. Closing the service's end does not change this. The service therefore shuts down both directions of a connection with unread
+//! replies, but keeps the socket open. The connection counts against its user's limit until the client has read the replies or closed its
+//! end.
 
 use crate::limits::Closed;
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};

@@ -51,7 +51,7 @@ pub(crate) const fn slot_or_none(slots: &[usize]) -> u16 {
     }
 }
 
-/// Returns `true` if a row has an optional part.
+/// Returns `true` if `names` is not empty. The macro passes an optional part of a row as a list of zero or one names.
 pub(crate) const fn is_listed(names: &[&str]) -> bool {
     !names.is_empty()
 }

@@ -45,7 +45,8 @@ macro_rules! functions {
             #[inline(always)]
             pub(crate) unsafe fn at(number: usize) -> $crate::lookup::Function {
                 let table = &raw const vkl_functions;
-                // SAFETY: the caller promises that the number has an entry, and each entry is the distance of a function.
+                // SAFETY: the caller promises that the table has an entry with this number. Each entry is the distance in bytes from the
+                // table to a function.
                 unsafe {
                     let distance = *table.add(number);
                     core::mem::transmute::<*const u8, $crate::lookup::Function>(table.cast::<u8>().offset(distance as isize))

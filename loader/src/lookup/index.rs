@@ -88,7 +88,7 @@ const fn index() -> Index {
     index
 }
 
-/// A command that was found by its name; contains the index of its place.
+/// A command that was found by its name, as an index into [`Index::places`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Command(NonZeroUsize);
 

@@ -23,7 +23,7 @@ pub(super) struct Devices<'a> {
 /// Asks every driver for its devices.
 ///
 /// # Errors
-/// Out of host memory, or there is no device (DRV-121).
+/// Returns `VK_ERROR_OUT_OF_HOST_MEMORY`, or `VK_ERROR_INITIALIZATION_FAILED` if no driver has a device (DRV-121).
 pub(super) fn devices<'a>(
     instance: &Instance,
     drivers: &[&'a InstanceDriver],

@@ -17,7 +17,7 @@ pub(super) fn configurations(instance: &Instance) -> Option<&[DeviceConfiguratio
     instance.device_configurations()
 }
 
-/// Properties of a device with which a configuration is compared.
+/// Properties that identify a device in a configuration, and the name of the device for messages.
 struct Identity {
     name: Text,
     api_version: ApiVersion,

@@ -284,7 +284,7 @@ global_asm!(
     // Addresses are relative and have four bytes.
     ".uleb128 1",
     ".byte 0x1B",
-    // The frame begins 8 bytes above rsp, and the return address is 8 bytes below that.
+    // The canonical frame address is rsp + 8. The return address is stored 8 bytes below the canonical frame address.
     ".byte 0x0C, 7, 8, 0x90, 1",
     ".balign 8",
     "4:",

@@ -126,7 +126,7 @@ impl Target {
         let call = |number: *mut u32, answers: *mut Old| {
             let told = not_negative(ask(number, answers))?;
             result = match answers.is_null() {
-                // SAFETY: `ask` passes a number of the loader's own.
+                // SAFETY: `TwoCalls::ask` passes a pointer to its local count.
                 true if most == 0 && unsafe { *number } != 0 => VkResult::VK_INCOMPLETE,
                 true => VkResult::VK_SUCCESS,
                 false => told,

@@ -44,7 +44,7 @@ macro_rules! platform_layouts {
         #[repr(C)]
         #[derive(Clone, Copy)]
         pub(crate) union PlatformPart {
-            /// Enumerant with which all parts start.
+            /// Enumerant of the platform. Every part starts with this member.
             pub platform: u32,
             $(
                 #[doc = concat!("[`", stringify!($name), "`]")]

@@ -75,7 +75,7 @@ pub(crate) struct Watched {
     pub(crate) linker: bool,
     /// Passes the trace as an open descriptor instead of a path.
     pub(crate) descriptor: bool,
-    /// Runs a user's program, which uses the terminal and receives its signals.
+    /// Treats the command as the user's program, which uses the terminal and receives the terminal's signals.
     pub(crate) is_program: bool,
     /// Finds the locations of crashes. The command must come from `crash::command`.
     pub(crate) is_supervised: bool,

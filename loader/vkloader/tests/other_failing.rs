@@ -111,7 +111,7 @@ fn a_manifest_that_only_the_loader_of_programs_refuses_is_named() {
     assert!(!fs::read(&manifest).expect("there").starts_with(b"\xEF"));
 }
 
-/// This library skips a manifest with a comment, but the programs' loader fails because of the comment.
+/// The examined loader skips a manifest with a comment, but the loader that programs use fails.
 #[test]
 fn a_comment_that_makes_the_loader_of_programs_fail_is_named() {
     let mut machine = machine(LOADER);

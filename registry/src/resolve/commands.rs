@@ -73,7 +73,8 @@ pub(super) fn build(
             alias: (end != name).then(|| end.to_owned()),
             params: prototype.params.iter().map(|raw| raw.param.clone()).collect(),
             return_type: prototype.return_type.to_string(),
-            // Only a definition has the attribute, and a core command is never an alias (GEN-35).
+            // `prototype` is the definition at the end of the alias chain. An alias is never exported, because an alias element has no
+            // `export` attribute.
             export: prototype.export && end == name,
             deprecations: deprecations.get(name).into_iter().flatten().cloned().collect(),
         };

@@ -26,7 +26,7 @@ fn value(registry: &Registry, enumeration: &str, name: &str) -> Option<i128> {
         .map(|item| item.value)
 }
 
-/// GEN-25: the reader uses an element only at its exact path.
+/// GEN-10, GEN-25: the reader uses an element only at its exact path.
 #[test]
 fn gen_10_only_children_by_exact_path_count() {
     let registry = good(VULKAN);

@@ -77,7 +77,8 @@ fn gen_85_indentation_does_not_matter() {
     );
 }
 
-/// Attributes that can be removed from the fixture without an effect: prose, documentation, or empty by default.
+/// Attributes that can be removed from the fixture without an effect: documentation, attributes that the reader ignores, and attributes
+/// whose value means the same as a missing attribute.
 const HARMLESS: &[&str] = &[
     "registry/platforms@comment",
     "registry/platforms/platform@comment",

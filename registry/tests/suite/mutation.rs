@@ -64,8 +64,8 @@ impl Scope {
             Some("enum" | "command") if path.contains("/require/") => {
                 self.required_once.contains(name) && self.known.contains(name)
             }
-            // A type remains in the model if no provider requires it. Plain C types are an example. The type disappears only if another API
-            // requires it.
+            // Removing the reference has no effect: a type, for example a plain C type, remains in the model even if no provider requires
+            // it. The type disappears only if another API requires it.
             Some("type") if path.contains("/require/") => false,
             // A block without a command does not affect entry points. The condition of this block does not affect them either.
             Some("require") => node.children().any(|it| it.has_tag_name("command")),

@@ -35,8 +35,8 @@ impl From<vk::Result> for Failure {
     }
 }
 
-/// Creates a device, fills a buffer on it, and destroys all objects. If `back` is `true`, also reads the buffer, and returns the number of
-/// words.
+/// Creates a device, fills a buffer on it, and destroys all objects. If `back` is `true`, also reads the buffer back, checks each word, and
+/// returns the number of words in the buffer.
 pub(crate) fn work_on(instance: &Instance, physical: vk::PhysicalDevice, back: bool) -> Result<Option<usize>, Failure> {
     let family = family(instance, physical).ok_or(Failure::Lacking("queue family that can fill buffers"))?;
     // SAFETY: the handle comes from this instance, which is valid.

@@ -54,7 +54,8 @@ unsafe fn bare_wrapper(layer: &Layer, inner: usize) -> usize {
 pub(crate) unsafe fn instance(layer: &Layer, handle: vk::Instance, set: Option<SetInstanceLoaderData>) -> vk::Instance {
     // SAFETY: the caller passes a live handle.
     let wrapper = unsafe { bare_wrapper(layer, handle.as_raw() as usize) };
-    // SAFETY: the wrapper's first word is writable.
+    // SAFETY: the caller promises that `set` is the loader's callback, which writes only the first word of the wrapper. This word is
+    // writable.
     let result = set.map(|set| unsafe { set(handle, wrapper as *mut c_void) });
     // SAFETY: the wrapper and the wrapped object start with their dispatch words.
     let same = unsafe { dispatch_word(wrapper) == dispatch_word(handle.as_raw() as usize) };
@@ -72,7 +73,8 @@ pub(crate) unsafe fn instance(layer: &Layer, handle: vk::Instance, set: Option<S
 pub(crate) unsafe fn device(layer: &Layer, handle: vk::Device, set: Option<SetDeviceLoaderData>) -> vk::Device {
     // SAFETY: the caller passes a live handle.
     let wrapper = unsafe { bare_wrapper(layer, handle.as_raw() as usize) };
-    // SAFETY: the wrapper's first word is writable.
+    // SAFETY: the caller promises that `set` is the loader's callback, which writes only the first word of the wrapper. This word is
+    // writable.
     let result = set.map(|set| unsafe { set(handle, wrapper as *mut c_void) });
     // SAFETY: the wrapper and the wrapped object start with their dispatch words.
     let same = unsafe { dispatch_word(wrapper) == dispatch_word(handle.as_raw() as usize) };

@@ -285,7 +285,7 @@ impl Object {
     /// Returns the value of the first entry with this tag.
     fn value(&self, tag: usize) -> Option<usize> {
         let mut entry = self.dynamic;
-        // SAFETY: the section ends with a tag of zero.
+        // SAFETY: `dynamic` is the start of the dynamic section of a loaded library, and the section ends with a tag of zero.
         unsafe {
             while (*entry).tag != 0 {
                 if (*entry).tag == tag {

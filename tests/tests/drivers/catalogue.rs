@@ -223,7 +223,7 @@ fn a_library_that_changed_is_opened() {
             assert_eq!(opened(&outcome), ["one"], "{how}");
             outcome.logged_with("INFO | DRIVER", "libmock_one.so has changed");
         }
-        // The target of the link is the library.
+        // A new catalogue records the target of the link as the library, so the query opens no driver.
         file::write(scene, &both());
         assert_eq!(opened(scene.run(query).ok()), [""; 0]);
     });

@@ -447,13 +447,14 @@ fn libraries_without_a_folder_need_the_same_linker_cache() {
         outcome.logged_with("INFO | DRIVER", "ld.so.cache has changed");
         write(scene);
         assert_eq!(opened(scene.run(query).ok()), [""; 0]);
-        // The library is another file now.
+        // Rewriting the library changes its times, so the entry no longer applies.
         let library = scene.library("one");
         scene.on_disk(|| fs::write(&library, fs::read(&library).expect("a file")).expect("a file"));
         let outcome = scene.run(query);
         assert_eq!(opened(outcome.ok()), ["one"]);
         outcome.logged_with("INFO | DRIVER", "has changed");
-        // The loader opens the driver, because it cannot check the entry without the linker's cache.
+        // An entry without `linker-cache` cannot show that the library's bare name still leads to the same file, so the loader opens the
+        // driver.
         file::write_with(scene, &entries(), |known| {
             known["drivers"][0]["library"]["named"] = "libmock_one.so".into();
         });

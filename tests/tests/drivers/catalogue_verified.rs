@@ -32,10 +32,10 @@ fn drivers_that_were_left_out_take_the_place_of_those_that_fail() {
             .filter(|line| line.ends_with(" load"))
             .collect();
         assert_eq!(order.len(), 3, "{order:?}");
-        // A driver without a device also creates an instance, which lists no device.
+        // Without `software`, the driver without a device suffices to create an instance.
         scene.env("VK_LOADER_DRIVERS_DISABLE", "software.json");
         scene.run(|vk| drop(vk.instance())).ok();
-        // One open driver with a device is enough, and the other drivers remain closed.
+        // The driver `bad` now has a device, so the loader does not open the drivers that it left out.
         scene.driver("bad").device("gpu");
         let outcome = scene.run(|vk| drop(vk.instance()));
         assert!(!outcome.ok().journal().contains(&"none load"));

@@ -132,7 +132,8 @@ fn drv_161_newer_display_queries_are_emulated() {
     });
 }
 
-/// APP-61: if an array has no space, a newer query returns `VK_INCOMPLETE`, with and without emulation.
+/// APP-61: `vkGetPhysicalDeviceDisplayProperties2KHR` and `vkGetPhysicalDeviceSurfaceFormats2KHR` return `VK_INCOMPLETE` for an array
+/// without space, with and without emulation.
 #[test]
 fn app_061_an_array_without_room_is_incomplete() {
     case(|scene| {

@@ -196,7 +196,7 @@ fn drv_143b_dri_prime_and_a_group_of_several() {
     });
 }
 
-/// A driver is not opened if none of its devices can match, and the catalogue knows its devices.
+/// DRV-143a: a driver is not opened if the catalogue knows its devices and `VK_LOADER_VISIBLE_DEVICES` can match none of them.
 #[test]
 fn drv_143a_drivers_without_a_visible_device_are_not_opened() {
     case(|scene| {

@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use loader_tests::ash::vk;
 use loader_tests::{Outcome, Scene, Vk, built, call, hide};
 
-/// Value with which the mock layer overwrites eight bytes of an object.
+/// Magic number that the loader reads if the mock layer replaces a handle with the address of memory that is not an object. Each word of
+/// this memory is 0x51515151. The magic number has 64 bits, so it consists of two words on a 32-bit target.
 pub(crate) const GARBAGE: &str = if cfg!(target_pointer_width = "64") {
     "0x51515151"
 } else {

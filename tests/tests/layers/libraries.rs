@@ -290,7 +290,7 @@ fn lay_201_the_unload_switch_keeps_libraries() {
     });
 }
 
-/// LAY-201: the variable for loaded libraries has an effect only with the value 1.
+/// LAY-201: `VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING` has an effect only with the value 1.
 #[test]
 fn lay_201_the_unload_switch_must_be_exactly_one() {
     case(|scene| {

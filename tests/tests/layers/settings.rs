@@ -9,7 +9,7 @@ use crate::meta::active;
 /// Entry that marks the place of all layers that the normal search finds.
 pub(crate) const MARKER: &str = r#"{"control": "unordered_layer_location"}"#;
 
-/// Returns an entry for a layer of [`listed`].
+/// Returns the settings-file entry for the layer that [`listed`] returns for the same name.
 pub(crate) fn entry(short: &str, control: &str) -> String {
     format!(r#"{{"name": "VK_LAYER_{short}", "path": "@ROOT@/listed/{short}.json", "control": "{control}"}}"#)
 }

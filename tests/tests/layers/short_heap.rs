@@ -263,7 +263,8 @@ fn app_174_large_requests_refused() {
     case(|scene| {
         build(scene, 2, 1);
         with_settings(scene);
-        // Together with the variable for added folders, these variables contain lists of folders that use more and more memory.
+        // Each variable has 100,000 bytes, like `VK_ADD_LAYER_PATH`. The lists of folders join several of them, so a list exceeds each of
+        // the limits below.
         for name in ["XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS"] {
             scene.env(name, format!("/{}", "x".repeat(100_000)));
         }

@@ -407,7 +407,8 @@ fn app_186_a_device_that_a_layer_did_not_unwrap_for_swapchains() {
     case(|scene| hand_on_a_wrapper(scene, &["vkCreateSwapchainKHR", "vkCreateSharedSwapchainsKHR"], WRAPPED));
 }
 
-/// APP-186: every other command in which the loader looks up the device aborts the process too.
+/// APP-186: if a layer passes its own wrapper of the device, every other command in which the loader looks up the device also aborts the
+/// process.
 #[test]
 fn app_186_a_device_that_a_layer_did_not_unwrap_elsewhere() {
     let commands: &'static [&'static str] = &[

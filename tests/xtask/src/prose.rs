@@ -1,5 +1,5 @@
-//! Checks the English of comments and pages: forbidden beginnings and words, and long sentences. `prose.toml` contains the rules, the limit
-//! of each folder, and the exceptions.
+//! Checks the English of comments and pages: forbidden beginnings and words, and long sentences. `prose.toml` contains the rules, the
+//! permitted number of findings in each folder, and the exceptions.
 
 use crate::comments::{self, Comment};
 use crate::tree::Tree;
@@ -375,7 +375,7 @@ fn page(text: &str) -> Vec<Comment> {
     for (place, line) in plain.lines().enumerate() {
         let is_fence = line.trim_start().starts_with("```");
         fenced ^= is_fence;
-        // A line with four blanks is code only after an empty line, and not within a paragraph or item.
+        // A line that begins with four spaces is code only after an empty line. Within a paragraph or item, it continues the text.
         let is_code = fenced
             || is_fence
             || (line.starts_with("    ") && found.last().is_none_or(|it: &Comment| it.text.is_empty()));

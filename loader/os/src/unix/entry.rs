@@ -6,8 +6,7 @@
 #[macro_export]
 macro_rules! at_load_and_unload {
     ($load:path, $unload:path) => {
-        /// Does nothing: on this system, the first function has already run. Every function with which a program may begin calls this
-        /// function.
+        /// Does nothing, because the system has already called `$load`. Every command that a program may call first calls this function.
         #[inline(always)]
         pub(crate) fn ensure_loaded() {}
 
@@ -28,8 +27,7 @@ macro_rules! at_load_and_unload {
 #[macro_export]
 macro_rules! at_load_and_unload {
     ($load:path, $unload:path) => {
-        /// Does nothing: on this system, the first function has already run. Every function with which a program may begin calls this
-        /// function.
+        /// Does nothing, because the system has already called `$load`. Every command that a program may call first calls this function.
         #[inline(always)]
         pub(crate) fn ensure_loaded() {}
 

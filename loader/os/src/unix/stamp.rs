@@ -1,9 +1,9 @@
 //! Detection of changes to files and folders on Linux.
 //!
-//! A [`Stamp`] identifies a content only if every later change leads to another stamp. The file system must therefore keep its own times
-//! with this machine's clock. The last change must also be so old that the next one cannot fall into the same tick. All other files count
-//! as changed. Stores through a shared mapping may not update the times at all; these changes are missed until something else about the
-//! file changes.
+//! A [`Stamp`] identifies the content of a file only if every later change produces another stamp. The file system must therefore take its
+//! times from this machine's clock. The last change must also be older than one tick of that clock. All other files count as changed.
+//! Stores through a shared mapping can leave the times unchanged; the loader misses these changes until something else about the file
+//! changes.
 
 use super::Status;
 use core::ffi::c_int;

@@ -147,7 +147,7 @@ unsafe fn filtered(
     unsafe { heads.answer(&shown, count, array) }
 }
 
-/// The caller's heads, and all groups that the chain reports.
+/// Chain heads (`sType` and `pNext`) of the caller's elements, and all groups that the chain reports.
 type WholeList = (ChainHeads, HostVec<VkPhysicalDeviceGroupProperties<Chain>>);
 
 /// Returns all groups that the chain reports. The chain fills these groups into the caller's elements, as far as the caller supplied

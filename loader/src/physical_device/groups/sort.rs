@@ -144,7 +144,7 @@ fn tell(order: &str, groups: &[Group<Chain>], known: &Known, ranks: &[Option<Ran
     journal.note(TOLD, format_args!("linux_sort_physical_device_groups:  {order} order:"));
     for (number, group) in groups.iter().enumerate() {
         journal.note(TOLD, format_args!("           Group {number}"));
-        // The default device of a group is its first one.
+        // Marks only the first device of a group, because it is the group's default device.
         let mut mark = ranks.get(number).copied().flatten().map_or("", |rank| rank.mark());
         for (place, &device) in members(&group.properties).iter().enumerate() {
             if let Some(traits) = known.get(device) {

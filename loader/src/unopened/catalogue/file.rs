@@ -21,8 +21,8 @@ static CATALOGUE: Mutex<Slot> = Mutex::new(Slot::Unread);
 
 /// Value of `VK_LOADER_CATALOGUE` when the library was loaded.
 static MODE: AtomicU32 = AtomicU32::new(USUAL);
-/// Reads the system's catalogue. If there is none, or if none of its entries applies, reads the user's own catalogue when a folder of
-/// manifests contains the marker file.
+/// Reads the system's catalogue. If the system has no catalogue, or if no entry of that catalogue applies, reads the user's catalogue. The
+/// user's catalogue needs a marker file in a folder of manifests.
 const USUAL: u32 = 0;
 /// Reads no catalogue.
 const OFF: u32 = 1;
@@ -368,7 +368,7 @@ fn file_problem(error: FileError) -> Option<Reason> {
     }
 }
 
-/// Reports the shortage of memory, which ends the whole call. The file itself may be valid.
+/// Records that memory ran out, so that the whole call fails. Returns no reason, because the file may be valid.
 fn out_of_memory() -> Option<Reason> {
     shortage::note();
     None

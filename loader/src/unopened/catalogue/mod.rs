@@ -198,7 +198,7 @@ impl BeforeOpening for KnownDrivers {
         if let Some(found) = file::of_mark(environment, journal)
             && sight::variables_are_allowed(&found, journal)
         {
-            // A call scans once, so the value is not set yet.
+            // Each Vulkan call scans at most once, so `users` is not set yet.
             let _ = self.users.set(found);
         }
     }

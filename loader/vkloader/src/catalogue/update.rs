@@ -120,7 +120,8 @@ fn now() -> u64 {
 /// A value is not valid text, or there are too many variables. Programs could not compare these variables, and would use answers that
 /// depend on the variables.
 fn variables() -> io::Result<Vec<Variable>> {
-    // Files that the linker found through a plain search path are marked in the catalogue instead.
+    // Records `LD_LIBRARY_PATH` only if a folder in it is relative, contains `$`, or is not valid text. Otherwise, the catalogue marks the
+    // files that the linker found through this variable.
     let has_odd_search = closure::searched().is_none();
     let is_of_linker = |name: &[u8]| name == b"LD_PRELOAD" || name == b"LD_LIBRARY_PATH" && has_odd_search;
     let set = std::env::vars_os()

@@ -144,7 +144,7 @@ impl Question {
     }
 }
 
-/// Replaces the head of a structure by the pattern, as for bytes that the driver did not write. The head comes from the program.
+/// Replaces the head of a structure by the pattern, which marks bytes that the driver did not write. The program wrote the head.
 fn without_head(mut bytes: Vec<u8>, pattern: u8) -> Vec<u8> {
     bytes.iter_mut().take(HEAD).for_each(|byte| *byte = pattern);
     bytes

@@ -117,7 +117,7 @@ impl Decided {
     }
 }
 
-/// If this step is the end of an enumeration, returns the driver and the number of its devices.
+/// Returns the driver and the number of its devices if this step is the end of a successful enumeration.
 fn listed_by_driver(step: &Step) -> Option<(&str, u64)> {
     let is_listing = step.step == "driver" && LISTING.contains(&step.name.as_str());
     let counted = step.devices.filter(|_| is_listing && step.result == Some(0));

@@ -117,7 +117,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Returns `Some(true)` if the other loader opened a library; `None` if the libraries that it opened are unknown.
+    /// Returns `Some(true)` if the other loader opened `library`, `Some(false)` if not, and `None` if its libraries are unknown.
     fn opened(&self, library: &str) -> Option<bool> {
         let name = real_name(library);
         (!self.opened.is_empty()).then(|| {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, UNIX_EPOCH};
 
-/// Overwrites the content of a file, and resets the time of its last change of content.
+/// Overwrites a file, and restores its modification time.
 fn write_unseen(path: &Path, bytes: &[u8]) {
     let found = fs::metadata(path).expect("a file");
     let mut file = fs::File::options()

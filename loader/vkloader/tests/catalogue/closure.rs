@@ -307,7 +307,7 @@ fn a_name_that_was_skipped_in_an_earlier_folder_is_one_of_the_files() {
         if is_link {
             std::os::unix::fs::symlink(&target, &early).expect("a link");
         } else {
-            // Changes the library to the other word size.
+            // Writes a copy of the library, with the other word size in its header, into the earlier folder.
             let mut data = fs::read(&needed).expect("a library");
             data[4] = 3 - data[4];
             fs::write(&early, data).expect("a file");

@@ -168,10 +168,11 @@ impl Case {
 /// Tests each way to make the linker load another file, as root and as an ordinary user.
 fn each_way(case: &Case) {
     case.counts(&[]);
-    // The variable refers to a folder with the other file.
+    // `LD_LIBRARY_PATH` names the folder of the other library.
     let other = case.other("other");
     case.takes(&other, &case.search("other libraries"));
-    // The program's file refers to a folder with the other file.
+    // `DT_RPATH` of the program names the folder of the other library. `DT_RUNPATH` of the program has no effect on libraries that the
+    // driver needs.
     let folder = format!("-Wl,-rpath,{}", case.machine.path("other").display());
     case.link(&[&folder, "-Wl,--disable-new-dtags"]);
     case.takes(&other, &[]);

@@ -257,7 +257,8 @@ fn each_cause_that_users_report_is_named_and_its_remedy_helps() {
     try_all(ROWS);
 }
 
-/// In the trace, other characters replace the bytes of a path that is not UTF-8.
+/// The trace replaces the bytes of a path that is not UTF-8 by other characters. The report does not conclude from this difference that the
+/// program set the variable.
 #[test]
 fn a_path_that_is_not_utf_8_is_no_finding_of_its_own() {
     let mut machine = Machine::new();

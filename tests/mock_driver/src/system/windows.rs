@@ -1,4 +1,4 @@
-//! Calls of the mock to functions of Windows.
+//! Windows implementation of the mock driver's system functions.
 
 use std::ffi::OsString;
 use std::os::windows::ffi::{OsStrExt, OsStringExt};

@@ -315,7 +315,7 @@ const MODEL: &str = "sys/firmware/devicetree/base/model";
 const RASPBERRY: &str = "Turn on the kernel driver of the card: dtoverlay=vc4-kms-v3d in /boot/firmware/config.txt or /boot/config.txt, and start \
     the machine again. Models before the Raspberry Pi 4 have no Vulkan driver.";
 
-/// Words for containers, whose programs see the kernel's list of devices.
+/// Containers among the values of `Report::surroundings`. A program in a container sees the kernel's list of devices.
 const CONTAINERS: [&str; 3] = ["docker", "podman", "container"];
 /// Remedy for a container on a system without a card.
 const NO_CARD_FOR_CONTAINER: &str = "The kernel of the host lists no graphics card either, so look there first (lspci -nn | grep -i -e vga -e 3d -e display). \
