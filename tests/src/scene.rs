@@ -45,8 +45,8 @@ pub struct Scene {
 
 /// Waits until the files of a scene are old enough for the scan cache.
 ///
-/// The scan cache stores a file only if the file changed at least two seconds before it was read. The time of the last change of attributes
-/// must be old enough too, and no call can set this time, so the test must wait.
+/// The scan cache stores a file only if the file changed at least two seconds before it was read. The change time must be old enough too,
+/// and no call can set the change time, so the test must wait.
 pub fn settle() {
     std::thread::sleep(Duration::from_millis(2100));
 }

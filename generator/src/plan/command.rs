@@ -57,7 +57,7 @@ pub struct CommandPlan<'a> {
     pub absent: Option<&'a Absent>,
     /// `true` if a hand-written terminator answers without the driver's function.
     pub emulated: bool,
-    /// `true` if a call does nothing when the function is missing; `false` if such a call ends the process.
+    /// `true` if a call does nothing when the function is missing (GEN-51); `false` if such a call ends the process.
     pub null_tolerant: bool,
     /// Condition under which the look-up of an instance finds the command.
     pub gate: Gate<'a>,

@@ -177,7 +177,7 @@ pub struct Treatment {
     /// this purpose.
     #[serde(default)]
     pub emulated: bool,
-    /// `true` if a call of the command does nothing when its target is missing (GEN-51).
+    /// `true` if a call of the command does nothing when the driver lacks the function (GEN-51).
     #[serde(default)]
     pub null_tolerant: bool,
     /// The look-up of a device returns the terminator only if one of these extensions is enabled (APP-45).

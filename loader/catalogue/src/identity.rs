@@ -16,9 +16,8 @@ const DIGITS: usize = 16;
 
 /// A file and its state. Replacing or changing the file changes the identity.
 ///
-/// Programs can set the time of the last change of content; only the kernel sets the time of the last change of any kind. A new hard link
-/// changes only the latter time and the number of hard links. Therefore, a changed number of links shows that the time may have changed
-/// because of a link.
+/// Programs can set the modification time, but only the kernel sets the change time. A new hard link affects only the change time and the
+/// number of hard links. Therefore, a changed number of links shows that a link may have changed the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// Number of the file system.
@@ -27,9 +26,9 @@ pub struct Identity {
     pub inode: u64,
     /// Size in bytes.
     pub size: u64,
-    /// Time of the last change of content, in seconds and nanoseconds since 1970.
+    /// Modification time (`st_mtime`), in seconds and nanoseconds since 1970.
     pub modified: (i64, i64),
-    /// Time of the last change of any kind.
+    /// Change time (`st_ctime`), in seconds and nanoseconds since 1970.
     pub changed: (i64, i64),
     /// Number of hard links to the file.
     pub links: u64,
@@ -54,13 +53,13 @@ impl Identity {
     }
 
     /// Returns `true` if `text` is the long form for the same file with the same content, but with another number of hard links. Compares
-    /// the size and the time of the last change of content. The time of the last change of any kind then shows nothing.
+    /// the size and the modification time. The change time then shows nothing.
     pub fn is_linked_since(&self, text: &[u8]) -> bool {
         let links = text.get(2 * DIGITS..).unwrap_or_default();
         self.is_same_file(text) && !links.is_empty() && !is_hexadecimal(links, &self.links.to_be_bytes())
     }
 
-    /// Returns `true` if `text` is the long form for the same file with the same size and the same time of the last change of content.
+    /// Returns `true` if `text` is the long form for the same file with the same size and the same modification time.
     pub fn is_same_file(&self, text: &[u8]) -> bool {
         let sum = text.get(DIGITS..2 * DIGITS).unwrap_or_default();
         is_hexadecimal(sum, &self.content_sum().to_be_bytes())
@@ -181,7 +180,7 @@ mod tests {
             ..FILE
         };
         assert_eq!(is(linked), (false, true));
-        // A program wrote to the file, and reset the time of the last change of content.
+        // A program wrote to the file, and restored the modification time.
         assert_eq!(is(Identity { changed, ..FILE }), (false, false));
         for other in [
             Identity { size: 1, ..linked },
@@ -228,7 +227,7 @@ mod tests {
         for changed in [(0, 0), (1, 0), (-1, 0)] {
             assert!(!Identity { changed, ..FILE }.proves(), "{changed:?}");
         }
-        // OSTree sets only the time of the last change of content.
+        // OSTree sets only the modification time.
         assert!(
             Identity {
                 modified: (0, 0),

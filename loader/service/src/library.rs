@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(inode(&user), inode(&other));
         assert_ne!(inode(&root), inode(&renewed));
         assert_eq!(contents(renewed), HEADER);
-        // The size of the replaced copy is part of the total until the client closes the copy.
+        // The replaced copy counts towards the total until the client closes the copy.
         assert_eq!(memory.bytes(), 3 * HEADER.len() as u64);
         drop(root);
         assert_eq!(memory.bytes(), 2 * HEADER.len() as u64);

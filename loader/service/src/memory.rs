@@ -22,7 +22,7 @@ const MOST_LENT: usize = 8;
 /// Upper bound on the bytes of all memory files together (LSV-50).
 pub const MOST_MEMORY: u64 = 4 << 30;
 
-/// Total size of all copies. The size of a copy is part of the total until the service and all clients have closed the copy.
+/// Total size of all copies. A copy counts towards the total until the service and all clients have closed the copy.
 #[derive(Clone, Debug, Default)]
 pub struct Memory(Arc<Mutex<Used>>);
 

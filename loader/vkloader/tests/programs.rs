@@ -61,7 +61,7 @@ fn a_program_that_goes_on_in_the_background_is_awaited() {
     let probe = probe();
     let explained = of_shell(&machine, &format!("(sleep 0.3; exec {probe}) & exit 0"));
     assert_eq!((explained.code, explained.devices()), (0, vec!["one"]));
-    // A crash of a process in the background is reported.
+    // `explain` also reports the crash of a process in the background.
     let wrong = Machine::new();
     wrong.driver("bad", "device one\ncrash vkCreateInstance");
     let explained = of_shell(&wrong, &format!("(sleep 0.3; exec {probe}) & exit 0"));

@@ -181,7 +181,7 @@ fn words_that_match_nothing_are_findings() {
         );
         assert!(!found["reason"].to_string().contains("VK_LAYER_real "), "{found:#}");
     }
-    // A matching word is not reported.
+    // The report has no finding about words that match a layer or a device.
     let mut machine = Machine::new();
     machine.driver("good", "device one");
     machine.working_layer("explicit", "real", "", "");
@@ -367,7 +367,7 @@ fn a_library_that_is_cut_and_one_for_another_processor() {
         explained.report["dropped"]
     );
     assert!(explained.advice().contains("libmock_cut.so"), "{}", explained.advice());
-    // If the same driver exists for this processor, the other one is not reported.
+    // Adds the same driver for this processor. The report then omits the driver for the other processor.
     let folder = machine.path("libraries/own");
     std::fs::create_dir(&folder).expect("a folder");
     std::fs::write(folder.join("libmock_cut.so"), &bytes).expect("it can be written");

@@ -309,7 +309,7 @@ fn devices_that_come_and_go_are_seen() {
             scene.on_disk(|| devices.remove(node));
             same(scene, node);
         }
-        // This device is not a graphics device.
+        // A new node of a device that is not a graphics device has no effect.
         scene.on_disk(|| devices.write("dev/sda", ""));
         same(scene, "a disk");
         for driver in ["vfio-pci", "nouveau"] {
@@ -323,7 +323,7 @@ fn devices_that_come_and_go_are_seen() {
         scene.on_disk(|| devices.write("sys/class/drm/renderD128/device/vendor", "0x1002\n"));
         scene.on_disk(|| devices.remove("dev/dri/renderD128"));
         other(scene, "the node is gone");
-        // A query does not depend on the machine's devices.
+        // An extension query uses the catalogue even if the machine's devices have changed.
         assert_eq!(opened(scene.run(query).ok()), [""; 0]);
     });
 }
@@ -359,14 +359,14 @@ fn what_sleeps_is_let_sleep_where_a_policy_wants_that() {
             assert_eq!(opened(&of_instance(scene)), both, "{word}");
         }
         state(scene, "suspended");
-        // One of the driver's devices is awake, or has an unknown address.
+        // The loader opens the driver if one of its devices is awake or has an unknown address.
         for places in [&[CARD, "0000:02:00.0"][..], &["../../../../etc"], &["", CARD], &[]] {
             file::write_with(scene, &entries(places), with_card);
             assert_eq!(opened(&of_instance(scene)), both, "{places:?}");
         }
         file::write_with(scene, &entries(&[CARD, CARD]), with_card);
         assert_eq!(opened(&of_instance(scene)), ["one"]);
-        // The driver can also drive a card that appeared after the update, and that card can be awake.
+        // A card that appeared after the update can be awake and belong to the driver, so the loader opens the driver.
         scene.on_disk(|| devices.write("sys/bus/pci/devices/0000:02:00.0/vendor", "0x1002\n"));
         assert_eq!(opened(&of_instance(scene)), both);
         scene.on_disk(|| devices.remove("sys/bus/pci/devices/0000:02:00.0"));

@@ -268,7 +268,7 @@ fn lsv_42_a_service_that_is_restarted_is_connected_to_anew() {
             drop(server);
             vk.mark("dead");
             assert_eq!(names(vk), ["here"]);
-            // The key now belongs to another driver.
+            // Publishes another driver under the key of the first one.
             let other = Package {
                 library: vk.path("libraries/libmock_b.so"),
                 ..package(vk, 0, "a")

@@ -49,7 +49,7 @@ fn lsv_66_a_lacking_library_comes_with_its_driver() {
             assert_eq!(server.requests(), 2 + 2);
             let maps = fs::read_to_string("/proc/self/maps").expect("it is there");
             assert!(maps.contains("libmock_need.so"), "{maps}");
-            // The library is closed with its driver.
+            // The loader closes a needed library together with its driver.
             server.publish(&[]);
             assert_eq!(names(vk), ["here"]);
             let maps = fs::read_to_string("/proc/self/maps").expect("it is there");

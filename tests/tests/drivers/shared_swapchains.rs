@@ -90,7 +90,7 @@ fn drv_184_shared_swapchains_on_wrong_drivers() {
         let outcome = scene.run(|vk| {
             vk.add_lines("lacks", "missing vkCreateSharedSwapchainsKHR");
             vk.add_lines("fails", "fail vkCreateSharedSwapchainsKHR -1000001004");
-            // The driver refuses the second of the two surfaces.
+            // The driver refuses to create the second of the two surfaces.
             vk.add_lines("refuses", "fail vkCreateHeadlessSurfaceEXT -1000000001 2 2");
             let instance = vk.instance_with("1.1", &WSI);
             let surfaces = [instance.headless_surface(), instance.headless_surface()];

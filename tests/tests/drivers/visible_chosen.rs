@@ -220,10 +220,10 @@ fn drv_143a_drivers_without_a_visible_device_are_not_opened() {
             ("1:2", "one", "card"),
             ("pci:65:0.0", "one", "card"),
             ("driver:MOCK_two", "two", "cpu"),
-            // The UUID and the whole name of the second device are unknown.
+            // The catalogue lacks the UUID and the whole name of the second device, so the loader opens its driver.
             ("GPU-ab", "one,two", "card"),
             ("GPU-ac,type:discrete", "one,two", "card"),
-            // The configuration of a driver may rename its devices.
+            // A driver's configuration may rename devices, so the loader opens each driver to compare names.
             ("name:card", "one,two", "card"),
             ("name:cpu", "one,two", "cpu"),
             // The loader opens all drivers, because otherwise no driver would remain.

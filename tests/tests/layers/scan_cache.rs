@@ -54,7 +54,7 @@ fn manifest(vk: &Vk) -> (PathBuf, impl Fn(char) -> String) {
     })
 }
 
-/// Sets the time of the last change to a file's content.
+/// Sets the modification time of a file.
 fn set_modified(path: &Path, time: SystemTime) {
     let file = fs::File::options().write(true).open(path).expect("the file opens");
     file.set_modified(time).expect("times can be set");
@@ -183,7 +183,7 @@ fn lay_24_a_manifest_with_the_time_of_the_old_one_is_seen() {
             set_modified(&path, time);
             assert_eq!(layers(vk), ["VK_LAYER_b"]);
 
-            // The path now refers to another file, with the same size and time.
+            // The path now leads to another file, with the same size and modification time.
             settle();
             assert_eq!(
                 (layers(vk), layers(vk)),

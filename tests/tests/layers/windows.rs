@@ -68,7 +68,7 @@ fn lay_047_the_user_is_not_asked_in_an_elevated_process() {
         let [a, b] = ["a", "b"].map(|short| put(scene, &Layer::implicit(short), short));
         scene.registry("machine", "ImplicitLayers", &a, &ZERO);
         scene.registry("user", "ImplicitLayers", &b, &ZERO);
-        // The driver's variable has no effect either.
+        // An elevated process also ignores the variable that names the driver, so the machine's key names the driver.
         let driver = scene.manifest("driver").display().to_string();
         scene.registry("machine", "Drivers", &driver, &ZERO);
         let outcome = scene.elevated().run(|vk| drop(vk.instance()));

@@ -180,7 +180,7 @@ fn each_way(case: &Case) {
     case.takes(&other, &[]);
     case.link(&[&folder, "-Wl,--enable-new-dtags"]);
     case.counts(&[]);
-    // The process has loaded the other file, under the name of the needed library.
+    // `LD_PRELOAD` loads the other library, which has the name of the needed library.
     case.link(&[]);
     case.takes(&other, &[("LD_PRELOAD", other.display().to_string())]);
     let place = format!("-L{}", case.machine.path("other").display());

@@ -144,22 +144,22 @@ fn only_what_changed_is_asked_again() {
     assert!(!asked(&["update", "--changed"]), "nothing has changed");
     assert!(asked(&["update"]));
     assert!(asked(&["update", "--all"]));
-    // A file with the same content replaces the library.
+    // Replaces the library by a file with the same content.
     let copy = machine.path("libraries/copy");
     fs::copy(&radeon, &copy).expect("a copy");
     fs::rename(&copy, &radeon).expect("a rename");
     assert!(asked(&["update", "--changed"]));
     assert!(!asked(&["update", "--changed"]));
-    // The modification time of the library changes.
+    // Changes the modification time of the library.
     let touched = fs::File::options().write(true).open(&radeon).expect("a file");
     touched
         .set_modified(std::time::SystemTime::UNIX_EPOCH)
         .expect("the owner may");
     assert!(asked(&["update", "--changed"]));
-    // The manifest is written again, with the same content.
+    // Writes the manifest again, with the same content.
     machine.manifest("radeon", &radeon, "");
     assert!(asked(&["update", "--changed"]));
-    // A device node appears.
+    // Adds a device node.
     fs::create_dir_all(machine.path("root/dev/dri/renderD128")).expect("a node");
     assert!(asked(&["update", "--changed"]));
     assert!(!asked(&["update", "--changed"]));

@@ -78,7 +78,7 @@ fn a_driver_of_the_table_without_a_device_is_not_opened() {
         before + 1,
         "only the other driver created an instance"
     );
-    // The driver now has a device, but its file has not changed.
+    // Adds a device to the driver's configuration. The file of the driver does not change.
     let lines = fs::read_to_string(library.with_extension("conf")).expect("it was written") + "device two\n";
     fs::write(library.with_extension("conf"), lines).expect("a file");
     assert_eq!(devices(&machine), ["one"]);

@@ -65,8 +65,8 @@ pub(crate) fn current_thread() -> usize {
     unsafe { libc::pthread_self() as usize }
 }
 
-/// Returns the time of the last change and the size of a file. Returns `None` for a file that has just changed, because a second change
-/// within one tick of the system's clock has the same time.
+/// Returns the modification time and the size of a file. Returns `None` for a file that has just changed, because a second change within
+/// one tick of the system's clock has the same time.
 #[allow(dead_code, reason = "the layer reads its file once")]
 pub(crate) fn state_of(path: &Path) -> Option<(u64, u64)> {
     let state = std::fs::metadata(path).ok()?;

@@ -52,8 +52,8 @@ pub(crate) fn current_thread() -> usize {
     unsafe { GetCurrentThreadId() as usize }
 }
 
-/// Returns the time of the last change to a file and its size, without opening the file. Under Wine, this function makes a driver with
-/// hundreds of look-ups a hundred times faster.
+/// Returns the modification time and the size of a file, without opening the file. Under Wine, this function makes a driver with hundreds
+/// of look-ups a hundred times faster.
 #[allow(dead_code, reason = "the layer reads its file once")]
 pub(crate) fn state_of(path: &Path) -> Option<(u64, u64)> {
     let name: Vec<u16> = path.as_os_str().encode_wide().chain([0]).collect();
