@@ -213,15 +213,15 @@ fn elevated_processes_read_the_catalogue_of_the_system_only() {
 }
 
 /// Folders that replace `/dev` and `/sys`, with one graphics card and its device file.
-struct Devices {
+pub(crate) struct Devices {
     root: PathBuf,
 }
 
 /// Address of the card on the bus.
-const CARD: &str = "0000:01:00.0";
+pub(crate) const CARD: &str = "0000:01:00.0";
 
 impl Devices {
-    fn new(scene: &Scene, apart: &Apart) -> Self {
+    pub(crate) fn new(scene: &Scene, apart: &Apart) -> Self {
         let devices = Self {
             root: scene.folder("machine"),
         };
@@ -243,11 +243,11 @@ impl Devices {
         devices
     }
 
-    fn of_card(file: &str) -> String {
+    pub(crate) fn of_card(file: &str) -> String {
         format!("sys/bus/pci/devices/{CARD}/{file}")
     }
 
-    fn write(&self, path: &str, text: &str) {
+    pub(crate) fn write(&self, path: &str, text: &str) {
         let path = self.root.join(path);
         fs::create_dir_all(path.parent().expect("a folder")).expect("folders can be made");
         fs::write(path, text).expect("a file");

@@ -49,6 +49,8 @@ mod lazy_answers;
 mod lazy_callbacks;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod lazy_changes;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod lazy_late;
 mod manifest;
 mod many_devices;
 mod negotiation;
