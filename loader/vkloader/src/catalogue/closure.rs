@@ -82,8 +82,8 @@ pub(super) fn of(
     let folders: BTreeSet<String> = folders.iter().flat_map(|folder| with_kinds(folder)).collect();
     let others = folders.union(&unused);
     files.extend(others.map(|path| SharedFile::of(path, String::new())));
-    let known = [update::library_file(named, path), path].map(|library| reads::of(Path::new(library)));
-    let known: BTreeSet<_> = known.into_iter().flatten().collect();
+    let libraries = BTreeSet::from([update::library_file(named, path), path].map(Path::new));
+    let known: BTreeSet<_> = libraries.into_iter().flat_map(reads::of).collect();
     let known = known.iter().filter_map(|path| path.to_str());
     files.extend(known.map(|path| SharedFile::of(path, String::new())));
     (files.len() <= catalogue::MOST_FILES).then_some(files)

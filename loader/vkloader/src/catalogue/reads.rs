@@ -31,7 +31,9 @@ pub(super) fn of(library: &Path) -> BTreeSet<PathBuf> {
     let mut named = match () {
         () if name.contains("_nvidia.so") => of_nvidia(&name),
         () if name.starts_with("amdvlk") => BTreeSet::from([AMDVLK.into()]),
-        () => profiles(&fs::read(&real).unwrap_or_default()),
+        // Opening a pipe would block, and a device may have no end.
+        () if real.is_file() => profiles(&fs::read(&real).unwrap_or_default()),
+        () => BTreeSet::new(),
     };
     if name.starts_with("amdvlk") || name.contains("_radeon.so") {
         named.insert(AMD_NAMES.into());
@@ -92,6 +94,11 @@ mod tests {
             own.contains(Path::new("/usr/share/nvidia/nvidia-application-profiles-580.1-rc")),
             "{own:?}"
         );
+    }
+
+    #[test]
+    fn a_device_without_an_end_is_not_read() {
+        assert_eq!(of(Path::new("/dev/zero")), BTreeSet::new());
     }
 
     #[test]
