@@ -119,6 +119,11 @@ fn the_failed_call_of_a_program_without_windows_is_the_first_cause() {
         explained.report
     );
     machine.driver("good", "api_version 1.1.0\ndevice one\ndevice.api_version 1.1.0");
+    let newer = machine.driver("newer", "device two");
+    let explained = of_program(&machine, &program, &["device"]);
+    let found = explained.found("program.failed").to_string();
+    assert!(!found.contains("asks for Vulkan"), "{found}");
+    std::fs::remove_file(newer).expect("a manifest");
     let explained = of_program(&machine, &program, &["device"]);
     let found = explained.found("program.failed").to_string();
     assert!(

@@ -4,7 +4,7 @@ use super::{display, words};
 use crate::events::{Event, Record};
 use crate::manifests;
 use crate::names;
-use crate::report::{self, Call, Dropped, Report, codes};
+use crate::report::{self, Call, Device, Dropped, Report, codes};
 use std::path::Path;
 
 const OUT_OF_HOST_MEMORY: i32 = -1;
@@ -151,8 +151,8 @@ fn between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str> {
 /// Text before the API version in the log message about the application.
 const ASKED_VERSION: &str = ", apiVersion: ";
 
-/// Adds the devices whose API version is older than the version that the program requested. `found` is the finding about the program's
-/// failure.
+/// Adds the usable devices to `found`, the finding about the program's failure, if the program requested a newer API version than each of them
+/// has.
 fn compare_versions(found: &mut Dropped, report: &Report, records: &[&Record]) {
     let asked = records.iter().rev().find_map(|record| match &record.event {
         Event::Message(message) => message
@@ -164,12 +164,12 @@ fn compare_versions(found: &mut Dropped, report: &Report, records: &[&Record]) {
     let Some((asked, wanted)) = asked.and_then(|asked| Some((asked, minor(asked)?))) else {
         return;
     };
-    let is_older = |version: &str| minor(version).is_some_and(|own| own < wanted);
-    let older = report
-        .devices
-        .iter()
-        .filter(|device| device.is_usable && is_older(&device.api_version));
-    let findings: Vec<String> = older
+    let is_older = |device: &&Device| minor(&device.api_version).is_some_and(|own| own < wanted);
+    let usable = || report.devices.iter().filter(|device| device.is_usable);
+    if !usable().all(|device| is_older(&device)) {
+        return;
+    }
+    let findings: Vec<String> = usable()
         .map(|device| {
             format!(
                 "the program asks for Vulkan {asked}, and {} has {}",

@@ -112,6 +112,20 @@ pub(super) const ROWS: &[Row] = &[
     }),
     hidden!("a variable hides the vendor", "VK_LOADER_VENDOR_ID_FILTER"),
     hidden!("a variable hides the device", "VK_LOADER_DEVICE_ID_FILTER"),
+    // Another variable names the driver, which has the hidden device.
+    Row::new(
+        "a variable hides the device of the driver that another one names",
+        |machine| {
+            with(machine, "VK_LOADER_VENDOR_ID_FILTER", "4660");
+            let manifest = machine.driver("good", "device one");
+            machine.variable("VK_DRIVER_FILES", manifest.to_str().expect("plain"));
+        },
+        "device.id-filter",
+    )
+    .about("one")
+    .remedy("unset VK_LOADER_VENDOR_ID_FILTER", |machine| {
+        machine.unset("VK_LOADER_VENDOR_ID_FILTER")
+    }),
     Row::new(
         "a variable shows no device",
         |machine| with(machine, "VK_LOADER_VISIBLE_DEVICES", "none"),

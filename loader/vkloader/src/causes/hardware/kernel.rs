@@ -70,17 +70,15 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Droppe
     let dropped = report.dropped.iter().map(|dropped| &dropped.name);
     let mut libraries = report.drivers.iter().map(|driver| &driver.library).chain(dropped);
     let is_installed = machine.nvidia_library().is_some() || libraries.any(|library| super::is_nvidia(library));
-    if let Some(word) = command_line
-        .split_whitespace()
-        .find(|word| switches_off(word, row.modules))
-    {
+    // NVIDIA's own driver needs a system that does not use nouveau.
+    let is_nvidias = card.vendor == super::NVIDIA && is_installed;
+    let wanted: &[&str] = if is_nvidias { &["nvidia"] } else { row.modules };
+    if let Some(word) = command_line.split_whitespace().find(|word| switches_off(word, wanted)) {
         found.findings = vec![format!("the kernel's command line has {word}")];
         found.advice = format!("Remove {word} from the kernel's command line, and start the machine again.");
         return found;
     }
-    let is_nvidias = card.vendor == super::NVIDIA && is_installed;
     found.advice = if is_nvidias { NVIDIAS_OWN } else { row.remedy }.replace("DEVICE", &format!("{:04x}", card.device));
-    let wanted: &[&str] = if is_nvidias { &["nvidia"] } else { row.modules };
     if let Some((finding, advice)) = module_of_running_kernel(machine, report, wanted, is_nvidias) {
         found.findings = vec![finding];
         found.advice = advice;
@@ -119,7 +117,7 @@ fn module_of_running_kernel(
                 "/{MODULES} has no modules for the running kernel {release}, but for {}",
                 others.join(", ")
             ),
-            "Start the machine again: an update removed the modules of the kernel that still runs.".into(),
+            "If an update removed the modules of the kernel that still runs, start the machine again; otherwise install the modules of this kernel.".into(),
         ));
     }
     let list = machine.text(&format!("{MODULES}/{release}/modules.dep"));
@@ -128,9 +126,11 @@ fn module_of_running_kernel(
             .filter_map(|line| line.split_once(':'))
             .map(|(path, _)| path)
     };
+    // Debian names the file after the series of the driver, such as `nvidia-current.ko` or `nvidia-tesla-470.ko`.
     let has = |module: &&str| {
-        let start = format!("{module}.ko");
-        files().any(|path| path.rsplit('/').next().is_some_and(|file| file.starts_with(&start)))
+        let names = [".ko", "-current", "-tesla", "-legacy"].map(|end| format!("{module}{end}"));
+        let mut modules = files().filter_map(|path| path.rsplit('/').next());
+        modules.any(|file| names.iter().any(|name| file.starts_with(name)))
     };
     let is_there = files().next().is_none() || wanted.iter().any(has);
     (is_nvidias && !is_there).then(|| {
