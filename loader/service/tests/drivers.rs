@@ -310,6 +310,8 @@ fn lsv_30_without_executable_memory_files() {
         // The service must stay root here: a process that leaves root does not end with its parent.
         machine.config(r#"{"fallback":"soft","user":0}"#);
         machine.package("soft");
+        // Every user may replace folders here, so the service must not hand out the file itself.
+        machine.set_mode("", 0o777);
         machine.start();
         machine.expect(&[]);
         let failure = machine.failure("soft");
