@@ -14,6 +14,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+/// Number of usual time limits in which a record must be complete. Recording takes far more calls than the first query, and only drivers that
+/// answered that query are recorded.
+const LIMITS_OF_RECORD: u32 = 6;
+
 /// Signals that report crashes. Other signals come from other processes, and show nothing about the driver.
 const CRASHES: [i32; 7] = [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS];
 const SIGILL: i32 = 4;
@@ -203,7 +207,7 @@ impl<'a> Asker<'a> {
         if let Some(display) = display {
             display.show(&mut command);
         }
-        self.finish(command)
+        self.finish(command, 1)
     }
 
     /// Starts a process that records the driver's answers about its devices. Returns the record, or the reason why there is no record.
@@ -215,7 +219,7 @@ impl<'a> Asker<'a> {
     pub(super) fn record(&self, library: &str) -> io::Result<Result<Vec<u8>, String>> {
         let mut command = self.command()?;
         command.args(["--record", "--", library]);
-        let finished = self.finish(command)?;
+        let finished = self.finish(command, LIMITS_OF_RECORD)?;
         Ok(match finished.ending {
             Ending::Status(0) => Ok(finished.output),
             Ending::Status(status) if status == i32::from(crate::record::NO_RECORD) => {
@@ -248,14 +252,19 @@ impl<'a> Asker<'a> {
         Ok(command)
     }
 
-    /// Runs a command. The dynamic linker's log also shows libraries that a driver opened and closed again.
-    fn finish(&self, command: Command) -> io::Result<Finished> {
+    /// Runs a command for at most `limits` times the time limit. The dynamic linker's log also shows libraries that a driver opened and closed
+    /// again.
+    fn finish(&self, command: Command, limits: u32) -> io::Result<Finished> {
         let watched = Watched {
             keeps_output: true,
             linker: true,
             ..Watched::default()
         };
-        let finished = child::run(command, Duration::from_secs(self.asking.timeout.into()), watched);
+        let finished = child::run(
+            command,
+            limits * Duration::from_secs(self.asking.timeout.into()),
+            watched,
+        );
         alone::end_orphans();
         finished
     }
