@@ -143,7 +143,7 @@ mod tests {
                 changed: (1_700_000_002, 0),
                 ..FILE
             },
-            // The inode number and the size are exchanged.
+            // Exchanges the inode number and the size.
             Identity {
                 inode: FILE.size,
                 size: FILE.inode,

@@ -286,7 +286,7 @@ fn a_program_is_run_with_its_arguments() {
     let output = machine.run(&["explain", "--", own, "probe", library.to_str().expect("plain")]);
     let said = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{said}");
-    // The explanation follows the program's own output.
+    // The command prints the explanation after the program's output.
     assert!(
         said.contains("\"not_opened\":null") && said.contains("in which a program gets them"),
         "{said}"

@@ -91,7 +91,7 @@ fn a_missing_display_is_said_where_a_program_failed() {
         assert!(!codes.iter().any(|code| code.starts_with("hardware.")), "{codes:?}");
         machine.start_with(Vec::new());
     }
-    // A program without windows must have failed for another reason.
+    // A program without windows cannot fail because of a missing display.
     let program = with_library(&machine, "libother.so.1");
     let explained = of_program(&machine, &program, &[]);
     assert_eq!(explained.first(), "program.no-instance");

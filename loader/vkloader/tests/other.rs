@@ -109,7 +109,7 @@ fn every_difference_is_named_with_its_reason() {
         because.contains(filter) && because.contains("does not know"),
         "{device:#}"
     );
-    // A variable without an effect on programs must not be reported.
+    // The loader that programs use ignores the filter variable, so the report has no finding about it.
     assert!(
         !explained.codes().contains(&"device.id-filter"),
         "{:?}",
@@ -143,7 +143,7 @@ fn drivers_that_another_loader_does_not_find_are_named() {
         skip("this loader knows no filter of drivers");
         return;
     }
-    // Both loaders support this variable, so there is no difference.
+    // Both loaders support `VK_ADD_DRIVER_FILES`, so the report names no difference.
     machine.variable("VK_ADD_DRIVER_FILES", elsewhere.to_str().expect("plain"));
     machine.variable(name, "card*");
     let explained = machine.explain_with(&[]);

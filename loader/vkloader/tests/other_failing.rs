@@ -73,7 +73,7 @@ fn a_manifest_that_crashes_the_loader_of_programs_is_named() {
         "Correct the file: a manifest is one object in braces"
     );
     assert!(!explained.codes().contains(&"loader.failed"));
-    // The command finds the loader, although the loader crashed.
+    // `explain` names the loader that programs use, although that loader crashed.
     let text = String::from_utf8_lossy(&machine.run(&["explain"]).stdout).into_owned();
     assert!(text.contains("Programs on this machine get another loader"), "{text}");
     // With this variable, programs use only the named manifest. The last remedy sets the variable.

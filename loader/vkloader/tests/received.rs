@@ -81,7 +81,7 @@ fn a_layer_that_drops_a_device_is_named() {
     );
     let advice = found["advice"].as_str().expect("a text");
     assert!(advice.contains("VK_LOADER_LAYERS_DISABLE=VK_LAYER_drops"), "{advice}");
-    // The test follows the remedy of the report.
+    // Applies the remedy of the report.
     let mut machine = machine;
     machine.variable("VK_LOADER_LAYERS_DISABLE", "VK_LAYER_drops");
     assert_eq!(machine.explain().devices(), ["card", "soft"]);
@@ -201,7 +201,7 @@ fn software_alone_is_a_verdict_of_its_own() {
     let (code, words) = said(&machine, &["explain"]);
     assert_eq!(code, Some(0));
     assert!(words.starts_with("! Only software draws here (soft)"), "{words}");
-    // The first lines contain the cause and its remedy.
+    // The first paragraph of the report contains the cause and the remedy.
     machine.manifest("card", "/nowhere/libcard.so".as_ref(), "");
     let (_, broken) = said(&machine, &["explain"]);
     let head: Vec<&str> = broken.split("\n\n").take(1).collect();

@@ -253,7 +253,7 @@ fn app_197_create_time_messengers() {
         let outcome = scene.run(|vk| {
             let messages = Messages::default();
             let info = messages.create_info();
-            // The extension need not be enabled.
+            // A messenger in the `pNext` chain receives messages although `VK_EXT_debug_utils` is not enabled.
             let instance = vk.spec().next(&info).create().expect("vkCreateInstance");
             assert_eq!(messages.with("Skipping this driver.").len(), 1);
             messages.clear();

@@ -177,7 +177,7 @@ fn drivers_that_crashed_or_hung_are_left_out() {
         ] {
             outcome.logged_with("ERROR | DRIVER", part);
         }
-        // The entry is about another machine, so the driver can work on this machine.
+        // The catalogue of another machine does not show that the driver fails here, so the loader opens the driver, which crashes.
         file::write_with(scene, &entries, |known| {
             known["machine"]["fingerprint"] = "0123456789abcdef".into()
         });
@@ -196,19 +196,19 @@ fn a_library_that_changed_is_opened() {
         let library = scene.library("one");
         let other = scene.path("libraries/other.so");
         let replace = |how: usize| match how {
-            // The file is overwritten.
+            // Overwrites the library with the same bytes.
             0 => fs::write(&library, fs::read(&library).expect("a file")).expect("a file"),
-            // Another file is renamed to its path.
+            // Renames another file to the path of the library.
             1 => {
                 fs::copy(&library, &other).expect("a copy");
                 fs::rename(&other, &library).expect("a rename");
             }
-            // Changes the modification time of the file.
+            // Changes the modification time of the library.
             2 => {
                 let file = fs::File::options().write(true).open(&library).expect("a file");
                 file.set_modified(SystemTime::UNIX_EPOCH).expect("the owner may");
             }
-            // The path becomes a link to another file.
+            // Replaces the library by a symbolic link to another file.
             _ => {
                 fs::copy(&library, &other).expect("a copy");
                 fs::remove_file(&library).expect("a file");
@@ -397,7 +397,7 @@ fn software_drivers_come_last_where_a_policy_wants_that() {
         assert_eq!(devices(scene), "cpu,gpu", "a policy has to be asked for");
         scene.env("VK_LOADER_DRIVER_POLICY", "software-last");
         assert_eq!(devices(scene), "gpu");
-        // The catalogue contains no other driver with a device.
+        // Without another driver that has a device in the catalogue, the loader opens the software driver too.
         file::write(scene, &entries(0));
         assert_eq!(devices(scene), "cpu,gpu");
         file::write(scene, &entries(1));
@@ -411,7 +411,7 @@ fn software_drivers_come_last_where_a_policy_wants_that() {
             r#"{"file_format_version": "1.0.0", "settings": {"driver_policy": ["software-last", "unknown", 7]}}"#,
         );
         assert_eq!(devices(scene), "gpu");
-        // The variable takes precedence over the settings file.
+        // `VK_LOADER_DRIVER_POLICY` takes precedence over the settings file, even if its value is empty.
         scene.env("VK_LOADER_DRIVER_POLICY", "");
         assert_eq!(devices(scene), "cpu,gpu");
     });

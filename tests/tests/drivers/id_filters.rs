@@ -100,7 +100,7 @@ fn drv_133_driver_numbers() {
                 ("0:100", &["d20", "d30", "d10"]),
             ],
         );
-        // An instance of 1.0 does not query the driver information.
+        // The loader does not query the driver ID for an instance of Vulkan 1.0, so no device passes a driver ID filter.
         rows(
             scene,
             "VK_LOADER_DRIVER_ID_FILTER",

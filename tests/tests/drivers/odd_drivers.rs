@@ -101,7 +101,7 @@ fn drv_077_the_loaders_own_device_functions_are_refused() {
             let instance = vk.instance();
             let plain = instance.device(instance.first(), &[]);
             assert_eq!(plain.address("vkCmdDraw"), 0);
-            // The terminator of an enabled extension remains, but the driver's function is missing.
+            // The command of an enabled extension has a terminator even if the driver lacks the function.
             let device = instance.device(instance.first(), &["VK_KHR_swapchain"]);
             let info = vk::SwapchainCreateInfoKHR::default();
             let mut swapchain = vk::SwapchainKHR::null();
@@ -216,7 +216,7 @@ fn app_093_the_loaders_links_in_the_chains() {
 fn drv_116_extensions_count_per_driver() {
     case(|scene| {
         scene.usual_driver("with");
-        // The second driver has the functions of a platform whose extension it does not offer.
+        // The driver `without` has the functions of a platform, but does not offer the platform's extension.
         scene
             .driver("without")
             .extension("VK_KHR_surface")

@@ -118,7 +118,7 @@ fn lsv_42_a_busy_service_is_asked_again() {
                     *reply = Reply::new(request, &json!({"status": "busy"}), Vec::new());
                     Then::Send
                 }
-                // The service closes connections above its limit before it answers.
+                // Closes the connection without a reply, as a service does above its connection limit.
                 1 if request.is(wire::Operation::Manifests) => Then::Close,
                 _ => Then::Send,
             };

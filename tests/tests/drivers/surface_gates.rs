@@ -40,7 +40,7 @@ fn drv_164_creation_without_the_extension() {
                 let instance = vk.instance_with("1.1", enabled);
                 for (command, extension, result) in create_all(&instance) {
                     assert_eq!(result, vk::Result::ERROR_EXTENSION_NOT_PRESENT, "{command}");
-                    // The line about headless surfaces has two blanks.
+                    // The log line about headless surfaces contains two consecutive spaces.
                     let blank = if command == "vkCreateHeadlessSurfaceEXT" {
                         " "
                     } else {

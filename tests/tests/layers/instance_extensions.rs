@@ -23,7 +23,7 @@ fn lay_242_an_extension_error_of_a_layer_is_named_with_its_policy() {
 #[test]
 fn lay_243_extensions_of_active_layers_may_be_asked_for() {
     case(|scene| {
-        // The loader knows the name of this extension, but the driver does not have this extension.
+        // The loader knows this extension, and only the layer offers it.
         let extension = r#"[{"name": "VK_EXT_validation_features", "spec_version": "1"}]"#;
         place(scene, &[Layer::explicit("a").member("instance_extensions", extension)]);
         let outcome = scene.run(|vk| {

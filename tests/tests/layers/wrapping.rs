@@ -259,7 +259,7 @@ fn drv_134_a_layer_that_counts_too_many_devices() {
             .put(scene);
         scene.env("VK_LOADER_DEVICE_ID_FILTER", "0:0xffffffff");
         let outcome = scene.run(|vk| {
-            // The limit is smaller than the memory of four billion handles.
+            // Limits the address space to 8 GiB, less than an array of four billion handles needs.
             let mut room = libc::rlimit {
                 rlim_cur: 0,
                 rlim_max: 0,

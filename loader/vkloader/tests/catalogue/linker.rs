@@ -251,7 +251,7 @@ fn a_variable_counts_as_the_linker_read_it() {
     }
     let [search] = case.search("libraries other");
     case.counts(&[search, ("FORGETS", "1".into())]);
-    // The program later sets the variable to another list of folders.
+    // The linker reads `LD_LIBRARY_PATH` only at the start, so a later change by the program has no effect.
     let [search] = case.search("libraries");
     case.counts(&[search, ("LATER", "/nowhere".into())]);
 }
@@ -265,7 +265,7 @@ fn a_launcher_matters_where_its_runtime_has_another_file_of_the_driver() {
         fs::create_dir_all(case.machine.path(place)).expect("folders");
     }
     assert!(compile(&case.machine.path("overlay/overlay.so"), "int overlay;", &[]));
-    // The linker recognises a library for the other word size by this byte.
+    // Byte 4 of an ELF file is its class: 1 for 32-bit, 2 for 64-bit. The linker skips a library of another class.
     let class = if cfg!(target_pointer_width = "64") { 1 } else { 2 };
     let mut foreign = fs::read(case.machine.path("overlay/overlay.so")).expect("a file");
     foreign[4] = class;
@@ -311,7 +311,7 @@ fn folders_for_kinds_of_hardware_are_looked_at() {
 fn a_search_path_of_the_user_may_have_more_folders() {
     let Some(case) = Case::new() else { return };
     fs::create_dir_all(case.machine.path("empty")).expect("a folder");
-    // A file instead of a folder contains no library.
+    // `plain` is a file, so the linker finds no library in it.
     case.machine.file("plain", "");
     for folders in [
         "libraries",

@@ -273,7 +273,7 @@ fn no_card_is_woken() {
     assert_eq!(entry["extensions"][0], "VK_KHR_surface 25");
     assert_eq!(known["machine"]["cards"][0]["sleeps"], true);
     assert_eq!(known["machine"]["cards"][0]["vendor"], 0x1002);
-    // A driver without matching hardware on this machine is not asked for devices.
+    // The update does not ask a driver for devices if no hardware of this machine matches the driver.
     card(&machine, "nouveau", true);
     good(&machine, &["update"]);
     assert_eq!(instances(&machine), 0);
@@ -281,7 +281,7 @@ fn no_card_is_woken() {
     card(&machine, "amdgpu", true);
     good(&machine, &["update", "--wake"]);
     assert_eq!(driver(&written(&machine), "radeon")["devices"][0]["name"], "one");
-    // The catalogue keeps the devices while the card is suspended.
+    // While the card is suspended, an update keeps the recorded devices.
     good(&machine, &["update"]);
     assert_eq!(driver(&written(&machine), "radeon")["devices"][0]["name"], "one");
     // If the card is active, the update asks for devices without an option.

@@ -124,7 +124,7 @@ fn where_nobody_may_supervise_the_report_says_so() {
         (&"unknown".into(), &"not-permitted".into()),
         "{report:#}"
     );
-    // The trace must still contain the last call.
+    // The report still names the driver of the last call in the trace.
     let name = report["dropped"][0]["name"].as_str().expect("a name");
     assert!(name.ends_with("libdriver.so"), "{report:#}");
 }

@@ -40,7 +40,7 @@ fn strange_names_stay_what_they_are() {
     for name in ["odd.json", "libmock_odd.so", "libmock_odd.conf"] {
         assert!(report.known(&folder.join(name)).is_some(), "{name}: {}", report.text());
     }
-    // A shell splits the arguments correctly.
+    // Lets a shell split the arguments.
     let arguments = files(&machine, &["--format", "bwrap"]).text();
     assert!(!arguments.contains('\x1b'));
     let script = format!("printf '%s\\0' {}", arguments.trim_end());
@@ -79,7 +79,7 @@ fn specifications_for_containers_are_as_the_format_says() {
         assert_eq!(found.code(), 0, "{}", found.said());
         is_cdi(&found.json()).unwrap_or_else(|error| panic!("{error}\n{}", found.text()));
     }
-    // A manifest whose library has a relative path cannot be moved to another folder.
+    // A manifest with a relative library path is mounted at its original path, which a variable names.
     let relative = files(&strange, &["--format", "cdi"]).json();
     let told = format!("VK_ADD_DRIVER_FILES={}", folder.join("odd.json").display());
     assert_eq!(
@@ -96,7 +96,7 @@ fn specifications_for_containers_are_as_the_format_says() {
         mounts(&specification, &manifest, "/etc/vulkan/icd.d/good.json"),
         "{specification}"
     );
-    // A hook decides about the libraries when the container starts.
+    // The specification mounts no driver library. A hook mounts the libraries when the container starts.
     let hook = &edits["hooks"][0];
     assert_eq!(hook["hookName"], "createContainer");
     assert!(

@@ -37,7 +37,7 @@ fn a_driver_its_manifest_and_what_they_lead_through() {
     assert_eq!(found.json()["drivers"][0]["watched"], true);
     assert_eq!(found.known(&manifest), Some("manifest chosen".into()));
     assert_eq!(found.known(&library), Some("library chosen".into()));
-    // The driver reads a file in its own folder, and closes it immediately.
+    // The list contains the driver's configuration file, although the driver closes that file immediately.
     assert_eq!(
         found.known(&machine.path("libraries/libmock_good.conf")),
         Some("data opened".into())
@@ -60,7 +60,7 @@ fn what_is_opened_and_closed_at_once_is_seen() {
     let driver = compile(&machine, "vkltopens", &on_open(&body), &["-lvkltneeded", "-lpthread"]);
     machine.manifest("opens", &driver, "");
     let found = files(&machine, &["--driver", "opens", "--format", "json"]);
-    // The driver has no device on this machine, so it may open more files on other machines.
+    // The command fails for a driver without a device, because the driver may open more files on other machines.
     assert_eq!(found.code(), 1);
     assert!(found.said().contains("no device works"), "{}", found.said());
     assert_eq!(found.known(&needed), Some("library needed".into()));
@@ -207,7 +207,7 @@ fn a_driver_that_crashes_does_not_hide_others() {
     let good = machine.driver("good", "device one");
     let bad = machine.driver("bad", "crash vkCreateInstance");
     let deadly = compile(&machine, "vkltdeadly", &on_open("abort();"), &["-lpthread"]);
-    // The loader finds this driver before the other drivers.
+    // The name begins with `a`, so the loader opens this driver before the other drivers.
     let deadly = machine.manifest("a_deadly", &deadly, "");
     let found = files(&machine, &[]);
     assert_eq!(found.code(), 0, "{}", found.said());
