@@ -13,7 +13,7 @@ pub enum Doubt {
     Library,
     /// The file has the constant times of a reproducible image, and no build ID, so a change could go unnoticed.
     Times,
-    /// This process may not read the file.
+    /// The system denies this process read access to the file.
     Unreadable,
     /// The dynamic linker would load another file in this process.
     Shadowed,

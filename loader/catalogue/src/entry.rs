@@ -230,7 +230,7 @@ pub enum Outcome {
     Answered,
     /// `vkCreateInstance` failed with this code, or the library did not open (0).
     Failed(i32),
-    /// This signal ended the process.
+    /// A signal ended the process. The field is the number of the signal.
     Crashed(u32),
     /// The driver ended the process with this status.
     Ended(u32),

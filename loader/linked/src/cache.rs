@@ -16,7 +16,7 @@ pub(crate) fn paths(name: &str) -> Vec<PathBuf> {
 }
 
 fn find(cache: &[u8], name: &str) -> Vec<PathBuf> {
-    // The cache of an older format may precede the current one in the file.
+    // A cache in an older format may precede the cache in the current format.
     let Some(start) = cache.windows(MAGIC.len()).position(|part| part == MAGIC) else {
         return Vec::new();
     };

@@ -36,7 +36,7 @@ pub fn needs_in_order(library: &Path) -> Vec<PathBuf> {
     left.retain(|path| !is_of_c_library(path));
     let mut ordered = Vec::new();
     add_after_needs(library, &mut left, &mut ordered);
-    // The last element is the library itself.
+    // Removes the library itself, which is the last element.
     ordered.pop();
     ordered
 }

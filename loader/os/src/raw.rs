@@ -49,7 +49,7 @@ pub fn decode(text: &str, mut take: impl FnMut(&[u8]) -> fmt::Result) -> fmt::Re
     }
     text.chars().try_for_each(|character| {
         if in_block(character) {
-            // The block has one character per byte value, so the difference fits into a byte.
+            // The block has 256 characters, one for each byte value, so the offset of a character in the block fits into a byte.
             take(&[(u32::from(character) - BLOCK) as u8])
         } else {
             take(character.encode_utf8(&mut [0; 4]).as_bytes())

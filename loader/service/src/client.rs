@@ -303,7 +303,7 @@ fn is_harmless(socket: &OwnedFd) -> bool {
                 // The packet has more control data than the credentials, for example descriptors.
                 Err(_) => return false,
             },
-            // An error of the other end is reported only once, so the next attempt succeeds.
+            // The socket reports `ECONNRESET` only once, so the next attempt can succeed.
             Err(nix::Error::EINTR | nix::Error::ECONNRESET) => {}
             Err(_) => return false,
         }

@@ -89,7 +89,7 @@ fn line(message: &str) -> String {
 
 /// Writes to standard error. Ignores errors.
 pub fn print(text: &str) {
-    // An error cannot be reported anywhere.
+    // Ignores an error, because standard error is the only place to report it.
     let _ = io::stderr().write_all(text.as_bytes());
 }
 

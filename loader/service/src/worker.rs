@@ -43,7 +43,7 @@ impl Reports {
     /// Sends a report and wakes up the loop. Errors are ignored, because the channel is closed only when the process ends.
     fn send(&self, report: Report) {
         if self.sender.send(report).is_ok() {
-            // The call fails only if the counter is full. In that case, the loop is already awake.
+            // `write` fails only if the counter of the eventfd is full. In that case, the loop is already awake.
             let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
         }
     }

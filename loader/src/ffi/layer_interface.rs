@@ -48,7 +48,7 @@ impl VkLayerFunction {
     pub(crate) const VK_LAYER_LINK_INFO: Self = Self(0);
     /// Kind of a node with the function that writes the dispatch pointer of an object.
     pub(crate) const VK_LOADER_DATA_CALLBACK: Self = Self(1);
-    /// Kind of a node with the functions with which a layer creates devices of its own.
+    /// Kind of a node with the functions that let a layer create its own devices.
     pub(crate) const VK_LOADER_LAYER_CREATE_DEVICE_CALLBACK: Self = Self(2);
     /// Kind of a node with the features of the loader.
     pub(crate) const VK_LOADER_FEATURES: Self = Self(3);

@@ -16,7 +16,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Both kinds of objects.
+    /// The kinds of objects with a callback: debug messengers and debug report callbacks.
     pub(crate) const ALL: [Self; 2] = [Self::Messenger, Self::Report];
 }
 

@@ -34,7 +34,7 @@ const MOST: u64 = 256 << 20;
 pub(crate) enum Ending {
     /// The process exited with this status.
     Status(i32),
-    /// This signal ended the process.
+    /// A signal ended the process. The field is the number of the signal.
     Signal(i32),
     /// The process exceeded this time limit and was killed.
     TooLong(Duration),

@@ -112,7 +112,7 @@ fn read(path: &Path) -> Option<Vec<u8>> {
 
 /// Result of the probe with a single manifest.
 enum Alone {
-    /// This signal ended the probe.
+    /// A signal ended the probe. The field is the number of the signal.
     Crashed(i32),
     /// `vkCreateInstance` returned this result.
     Answered(i32),

@@ -66,7 +66,7 @@ fn shown(linkers: &[Option<PathBuf>]) -> String {
 /// Executes the program of a set. Tries all folders for temporary files, because some file systems forbid execution. Returns only after a
 /// failure, with the error for the first folder.
 fn start(set: &Set) -> io::Error {
-    // The started program receives these signals when it can remove the folder.
+    // Blocks requests to end. The started program receives them as soon as it can remove the folder.
     signals::hold_requests_to_end();
     let started = scratch::first(|place| {
         let folder = unpack(set, place)?;

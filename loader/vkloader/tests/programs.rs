@@ -350,7 +350,7 @@ fn a_32_bit_program_comes_with_what_it_lacks() {
     );
 }
 
-/// The superuser runs `vkloader explain` for a program that gives up its privileges.
+/// The superuser runs `vkloader explain` for a program that drops its privileges.
 #[test]
 fn a_program_of_another_user_is_explained_to_root() {
     let mut machine = working();

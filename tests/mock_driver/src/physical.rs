@@ -83,7 +83,7 @@ pub(crate) unsafe extern "system" fn enumerate_physical_devices(
         .devices
         .iter()
         .map(|device| match &*device.name {
-            // This element stands for an element that a driver counts but does not write.
+            // A null handle imitates a driver that counts an element but does not write it.
             "NULL" => vk::PhysicalDevice::null(),
             name => handle(instance.as_raw(), name),
         })

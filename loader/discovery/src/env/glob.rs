@@ -88,7 +88,7 @@ impl Pattern {
                 .len()
                 .checked_sub(text.len())
                 .is_some_and(|at| name[at..].eq_ignore_ascii_case(text)),
-            // An empty text means that memory ran out.
+            // If memory ran out, the text is empty and matches no name.
             Kind::Substring(text) => {
                 !text.is_empty() && name.windows(text.len()).any(|part| part.eq_ignore_ascii_case(text))
             }

@@ -34,7 +34,7 @@ impl Names {
 
     /// Returns `true` if the list contains this name.
     pub fn has(&self, name: &[u8]) -> bool {
-        // The check avoids the look-up, because most lists are empty.
+        // Most lists are empty, so this check usually avoids the look-up in the index.
         !self.texts.is_empty()
             && self
                 .index

@@ -74,7 +74,7 @@ impl EmergencyPool {
 
     /// Returns one block to the pool. After the last block has come back, the pool is unused again.
     fn give_back(&self) {
-        // The update cannot fail, because the closure always returns a value.
+        // `fetch_update` fails only if the closure returns `None`, which this closure never does.
         let _ = self
             .state
             .fetch_update(Ordering::AcqRel, Ordering::Relaxed, |state| match (state >> HALF) - 1 {

@@ -17,7 +17,7 @@ impl Deadline {
     /// Returns the deadline that is `limit` from now.
     #[inline(always)]
     pub fn after(limit: Duration) -> Self {
-        // A limit of 500 years or more would be cut.
+        // The cast would truncate only a limit of more than 500 years.
         Self(since_start().saturating_add(limit.as_nanos() as u64))
     }
 
@@ -114,7 +114,7 @@ impl Connection {
         }
     }
 
-    /// Returns the number of the user whose process listens on the socket.
+    /// Returns the ID of the user whose process listens on the socket.
     ///
     /// # Errors
     /// The error of the system.
@@ -169,7 +169,7 @@ impl Connection {
         message.msg_iovlen = 1;
         message.msg_control = control.as_mut_ptr().cast();
         let length = loop {
-            // The call waits for at most the time that the socket allows for receiving.
+            // `recvmsg` waits for at most `SO_RCVTIMEO`, so the option is set to the time that is left.
             self.limit(libc::SO_RCVTIMEO, deadline)
                 .map_err(|_| ReceiveError::Closed)?;
             message.msg_controllen = CONTROL as _;
@@ -187,7 +187,7 @@ impl Connection {
         // SAFETY: all fields are numbers, which the system wrote or which are still zero.
         let Control { header, file } = unsafe { control.assume_init() };
         let has_file = (header.cmsg_level, header.cmsg_type) == (libc::SOL_SOCKET, libc::SCM_RIGHTS);
-        // The system made the descriptor for this process, so nobody else owns it.
+        // The kernel created the descriptor for this message, so nothing else in this process closes it.
         let file = has_file.then(|| File(file));
         match length {
             _ if message.msg_flags & libc::MSG_CTRUNC != 0 => Err(ReceiveError::Surplus),

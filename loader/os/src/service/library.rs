@@ -73,7 +73,7 @@ pub fn is_open(name: &[u8]) -> bool {
         // SAFETY: the name is terminated. With this flag the call loads nothing, so it runs no code.
         Ok(NonNull::new(unsafe { libc::dlopen(name.as_ptr(), flags) }))
     });
-    // The new handle is dropped, which undoes the call.
+    // Drops the new handle, which decrements the reference count of the library again.
     opened.is_ok_and(|opened| opened.map(Library).is_some())
 }
 

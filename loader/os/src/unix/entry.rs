@@ -52,7 +52,7 @@ macro_rules! at_load_and_unload {
 macro_rules! at_unload {
     ($function:path) => {{
         unsafe extern "C" {
-            // The linker defines a separate variable for each library.
+            // The linker defines a separate `__dso_handle` for each library.
             static __dso_handle: u8;
         }
         $crate::register_for_unload($function, (&raw const __dso_handle).cast_mut().cast());

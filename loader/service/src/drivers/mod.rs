@@ -223,7 +223,7 @@ impl<L> Drivers<L> {
 
 /// The result of choosing from a list of packages.
 enum Choice<L> {
-    /// This instance serves the device.
+    /// The driver with this instance number serves the device.
     Active(u64, Rc<Driver<L>>),
     /// A package that is still being read may serve the device later.
     Blocked,

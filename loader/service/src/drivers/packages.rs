@@ -11,7 +11,7 @@ pub const KEPT: Duration = Duration::from_secs(10);
 /// The time for which the service collects changes on disk before it reads packages again.
 pub const COLLECT: Duration = Duration::from_millis(200);
 
-/// A driver that the service can hand out. `L` is the type of a library.
+/// A driver that the service can send to clients. `L` is the type of a library.
 #[derive(Debug)]
 pub struct Driver<L> {
     /// Manifest of the driver, in the form that clients receive.
@@ -22,7 +22,7 @@ pub struct Driver<L> {
     pub libraries: Vec<(String, Rc<Handed<L>>)>,
 }
 
-/// A library that the service can hand out.
+/// A library that the service can send to clients.
 #[derive(Debug)]
 pub struct Handed<L> {
     /// Description of the library in the package.

@@ -146,7 +146,7 @@ fn lsv_10_devices_share_a_package() {
     scene.load("a");
     assert_eq!(scene.published(), ["0-liba.so"]);
     assert_eq!(scene.active(), [Some(0), Some(0)]);
-    // The package is kept, because the other device still needs it.
+    // The package remains published, because the second device still needs the package.
     scene.devices(&[("renderD129", "two")]);
     scene.wait(20_000);
     assert_eq!(scene.published(), ["0-liba.so"]);
@@ -223,7 +223,7 @@ fn lsv_13_the_software_driver_comes_last() {
     scene.load("soft");
     assert_eq!(scene.published(), ["1-libsoft.so"]);
     assert_eq!(scene.active(), [None, None]);
-    // The software driver disappears when a device has another driver.
+    // Once a device has a hardware driver, the service no longer publishes the software driver.
     scene.devices(&[("renderD128", "three")]);
     scene.load("c");
     assert_eq!(scene.published(), ["2-libc.so"]);

@@ -31,7 +31,7 @@ const ON: u32 = 2;
 /// Reads the same file as [`ON`], but opens every driver and compares its answers with the entry.
 const VERIFY: u32 = 3;
 
-/// Stores the value of the variable.
+/// Stores the mode that `VK_LOADER_CATALOGUE` selects. Ignores unknown values.
 pub(crate) fn read_mode(environment: &Environment<'_>) {
     let mode = match environment.get(Variable::Catalogue).as_deref() {
         Some(b"off") => OFF,

@@ -251,6 +251,9 @@ impl StandIn for Closed {
 
     /// Returns `true` if the create info cannot be copied, if the program has allocation callbacks, or if the profiles of the driver may
     /// mention the program.
+    ///
+    /// # Safety
+    /// The create info is valid.
     unsafe fn must_open(&self, info: &VkInstanceCreateInfo, callbacks: *const VkAllocationCallbacks) -> bool {
         // SAFETY: the caller promises a valid create info.
         !callbacks.is_null() || unsafe { !request::is_copied_whole(info) || self.is_mentioned(request::names(info)) }

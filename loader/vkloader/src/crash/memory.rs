@@ -21,7 +21,7 @@ impl Memory {
     /// Opens the memory of the process that has this thread.
     ///
     /// # Errors
-    /// This process may not read the memory.
+    /// The system denies this process read access to the memory.
     pub(super) fn of(thread: Pid) -> io::Result<Self> {
         Ok(Self {
             file: File::open(format!("/proc/{}/mem", thread.as_raw_nonzero()))?,
@@ -32,7 +32,7 @@ impl Memory {
     /// Opens the memory of the process that has this thread, for reading and writing.
     ///
     /// # Errors
-    /// This process may not change the memory.
+    /// The system denies this process write access to the memory.
     pub(super) fn to_write(thread: Pid) -> io::Result<Self> {
         let path = format!("/proc/{}/mem", thread.as_raw_nonzero());
         Ok(Self {
@@ -78,7 +78,7 @@ impl Memory {
         let (_, bytes) = last.as_ref()?;
         match bytes.get(place..place + size) {
             Some(word) => Some(number(word)),
-            // The word crosses a page boundary.
+            // Reads a word that crosses a page boundary directly, because the cache contains a single page.
             None => {
                 let mut word = [0; 8];
                 self.read(address, &mut word[..size])?;

@@ -104,7 +104,7 @@ fn parts(pattern: &str) -> Option<Vec<String>> {
         while !rest.is_empty() {
             let end = rest.find(|character| !is_usual(character)).unwrap_or(rest.len());
             let (part, after) = rest.split_at(end);
-            // These signs make the preceding character optional.
+            // In a regular expression, `?`, `*` and `{` can make the preceding character optional.
             let is_optional = after.starts_with(['?', '*', '{']);
             let part = if is_optional {
                 part.get(..end.saturating_sub(1))?

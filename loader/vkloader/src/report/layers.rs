@@ -248,7 +248,7 @@ pub(crate) fn obstructed(report: &mut Report, layer: &str, with: &Seen, free: &S
             dropped.set = Some((WITHOUT.into(), layer.into()));
         }
     }
-    // The device can be created without the layer, so the driver works.
+    // Removes findings about drivers that create the device without the layer, because these drivers work.
     report
         .dropped
         .retain(|one| one.code != codes::DEVICE_NOT_CREATED.name || !usable.contains(&one.name.as_str()));

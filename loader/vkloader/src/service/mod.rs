@@ -40,7 +40,7 @@ struct Device {
     active_icd: Option<String>,
 }
 
-/// A manifest that the service hands out.
+/// A manifest that the service publishes.
 #[derive(Debug, Deserialize, Serialize)]
 struct Manifest {
     name: String,

@@ -17,7 +17,7 @@ pub enum CatalogueReason {
     OtherSchema,
     /// Another version of the loader made the catalogue.
     OtherLoader,
-    /// This variable has another value than when the catalogue was made.
+    /// The variable with this name had another value during the update of the catalogue.
     Variable(Text),
     /// The driver has no device on this machine.
     NoDevice(Asked),
@@ -27,7 +27,7 @@ pub enum CatalogueReason {
     Software,
     /// All devices of the driver are suspended.
     Asleep,
-    /// This signal ended the process in which the driver was asked.
+    /// A signal ended the process in which the update called the driver. The number is the signal.
     Crashed(u32, Asked),
     /// The driver ended its process with this exit status.
     Ended(u32, Asked),

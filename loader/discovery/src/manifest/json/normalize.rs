@@ -250,7 +250,7 @@ impl<'a> Normalizer<'a> {
         let mut start = start;
         for byte in character.encode_utf8(&mut [0; 4]).bytes() {
             self.coded(start, byte)?;
-            // The first byte replaces the whole escape sequence. Each further byte is inserted after it.
+            // The first byte of the character replaces the whole escape sequence. Each further byte follows the first byte.
             start = self.position;
         }
         Ok(())

@@ -118,7 +118,7 @@ pub(super) fn judged(finished: &Finished) -> Option<Crashed> {
     let other = || {
         let mut found = finished.crashes.iter().filter(is_of_vulkan);
         found.next_back().or(match finished.ending {
-            // A shell exits with a status of this kind if one of its commands crashed.
+            // A shell exits with a status above 128 if one of its commands crashed.
             Ending::Status(status) if status > names::OF_SHELL => finished.crashes.last(),
             _ => None,
         })
