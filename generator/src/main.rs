@@ -16,7 +16,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             if !matches!(error, Error::Reported(_)) {
-                // An error on standard error cannot be reported anywhere.
+                // Ignores a write error, because standard error is the only place to report it.
                 let _ = writeln!(std::io::stderr(), "{error}");
             }
             ExitCode::from(error.exit_code())

@@ -21,7 +21,7 @@ pub fn html(report: &Report) -> String {
     ];
     let mut page = String::with_capacity(PAGE.len() * 2);
     let mut rest = PAGE;
-    // A mark inside inserted text remains unchanged.
+    // Continues after each inserted text, so a mark inside this text is not replaced.
     while let Some(start) = rest.find("{{") {
         page.push_str(&rest[..start]);
         rest = &rest[start..];

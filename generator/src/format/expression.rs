@@ -86,7 +86,7 @@ fn narrow(tokens: &[Token]) -> bool {
     tokens.iter().enumerate().all(|(index, token)| {
         let before = index.checked_sub(1).map(|at| &tokens[at]);
         match token {
-            // One argument alone may use the full width of the line.
+            // A call with a single argument may use the full width of the line.
             Token::Group('(', content) => {
                 let alone = elements(content).count() == 1;
                 (alone || flat::print(content).len() <= CALL_WIDTH) && narrow(content)

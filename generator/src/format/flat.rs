@@ -50,7 +50,7 @@ fn spaced(before_left: Option<&Token>, left: &Token, right: &Token) -> bool {
     match (left, right) {
         (_, Token::Punct(text)) if INFIX.contains(&text.as_str()) => true,
         (Token::Punct(text), _) if INFIX.contains(&text.as_str()) => true,
-        // A separator has a space only after it.
+        // Separators and postfix operators have no space before them.
         (_, Token::Punct(text)) if matches!(text.as_str(), "," | ";" | ":" | "." | "::" | ">" | "?") => false,
         (Token::Punct(text), _) if matches!(text.as_str(), "," | ";" | ":") => true,
         (Token::Punct(text), Token::Group('[', _)) if text == "#" => false,

@@ -42,7 +42,7 @@ pub struct Config {
     /// User that the service becomes if root starts it. With 0, the service stays root.
     #[serde(deserialize_with = "user")]
     pub user: u32,
-    /// Method by which the service hands out libraries.
+    /// Method by which the service sends libraries to clients.
     pub libraries: HandOut,
     devices: Vec<Rule>,
     #[serde(deserialize_with = "package")]

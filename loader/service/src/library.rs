@@ -13,7 +13,7 @@ use std::io;
 /// Number of bytes that one call reads.
 const PORTION: usize = 1 << 20;
 
-/// Method by which the service hands out libraries.
+/// Method by which the service sends libraries to clients.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum HandOut {

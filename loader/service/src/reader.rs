@@ -34,7 +34,7 @@ pub struct Reader {
     pub roots: Vec<PathBuf>,
     /// The user whose packages the reader trusts.
     pub owner: Owner,
-    /// Method by which the service hands out libraries.
+    /// Method by which the service sends libraries to clients.
     pub hand_out: HandOut,
     /// The total size of library copies, which the reader updates.
     pub memory: Memory,

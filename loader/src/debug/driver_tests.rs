@@ -189,7 +189,7 @@ fn app_179_any_refused_allocation_leaves_no_trace() {
         unsafe { HostAllocator::new(&callbacks, VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_INSTANCE) };
     let program = Program::new(0, &[], allocator);
     let mut made = Vec::new();
-    // The first messenger creates all tables and the 33rd makes them grow; both need four blocks.
+    // The first messenger creates all tables, and the 33rd messenger makes the tables grow. Each of these two steps needs four blocks.
     for _ in 0..33 {
         let before = (live(), BUDGET.get().1);
         let mut failures = 0;

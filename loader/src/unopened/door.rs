@@ -29,7 +29,7 @@ pub(crate) trait BeforeOpening: Sized {
     #[inline(always)]
     fn forget() {}
 
-    /// Loads the facts for a call.
+    /// Loads the facts that a Vulkan call needs to decide which drivers remain closed.
     fn of_call(_: Purpose, _: Wishes, _: &Environment<'_>, _: &mut Journal<'_>) -> Self;
 
     /// Adds the facts from the user's own catalogue, if there are no other facts. A scan calls this function after it has found the marker

@@ -25,7 +25,7 @@ const SAMPLE: usize = 24;
 /// number of folders.
 const FEW: usize = 8;
 
-/// Result of a call.
+/// Result of a step of the program, with its output as text.
 type Answer = Result<String, vk::Result>;
 
 /// Global queries of a typical program.

@@ -17,12 +17,12 @@ const fn number(code: u32) -> i32 {
 }
 
 impl Errno {
-    /// Error of a call that had not enough memory.
+    /// Error of a system function that had not enough memory.
     pub(super) const SHORTAGE: Self = Self(number(ERROR_NOT_ENOUGH_MEMORY));
-    /// Error of a call with an argument that the system does not accept.
+    /// Error of a system function that received an invalid argument.
     pub(super) const INVALID: Self = Self(number(ERROR_INVALID_PARAMETER));
 
-    /// Returns `false`: on Windows, no signal interrupts a call.
+    /// Returns `false`, because no signal interrupts a system function on Windows.
     #[inline]
     pub fn is_interruption(self) -> bool {
         false

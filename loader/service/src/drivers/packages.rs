@@ -27,7 +27,7 @@ pub struct Driver<L> {
 pub struct Handed<L> {
     /// Description of the library in the package.
     pub about: Described,
-    /// The library that the service hands out.
+    /// The library that the service sends to clients.
     pub library: L,
 }
 

@@ -87,7 +87,7 @@ unsafe fn unfiltered(
     count: *mut u32,
     array: *mut VkPhysicalDeviceGroupProperties<App>,
 ) -> VkResult {
-    // The levels differ in the meaning of the handles, not in the layout.
+    // `App` and `Chain` determine whose handles the structure contains. Both types have the same layout.
     let chain = array.cast::<VkPhysicalDeviceGroupProperties<Chain>>();
     // SAFETY: with an array, the caller promises a readable number; without one, the number may be uninitialised and is not read.
     let room = if array.is_null() { 0 } else { unsafe { *count } };

@@ -305,7 +305,7 @@ fn compare_known(known: Known, driver: &[u8], offered: &[VkExtensionProperties],
             let next = offered.next();
             next.is_some_and(|next| next.specVersion == one.version && ffi::fixed_text(&next.extensionName) == one.name)
         });
-        // An entry without a list cannot differ.
+        // If the entry has no list of extensions, there is nothing to compare.
         entry.extensions().is_some() && (!repeated || offered.next().is_some())
     };
     contradict(known, driver, "other instance extensions", &differs, journal);

@@ -38,7 +38,7 @@ pub(super) fn variables_are_allowed(loaded: &Loaded, journal: &mut Journal<'_>) 
     });
     let name = match other {
         Some(name) => name,
-        // A recorded variable is not set now.
+        // The environment lacks a variable that the catalogue recorded.
         None if set < catalogue.variables().count() => Text::from(&b"a variable"[..]),
         None => return true,
     };

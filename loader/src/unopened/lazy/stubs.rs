@@ -47,7 +47,7 @@ macro_rules! late {
 
 late! { (A B) (A B C) (A B C D) (A B C D E) (A B C D E F) (A B C D E F G) (A B C D E F G H) (A B C D E F G H I) }
 
-/// Function to which a call is passed on, and its first argument.
+/// Function of the driver that receives a forwarded call, and the first argument for this function.
 #[repr(C)]
 pub(super) struct Onward {
     function: Option<Function>,

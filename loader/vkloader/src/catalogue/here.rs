@@ -104,7 +104,7 @@ impl Process for Here {
             take(&Object {
                 path: path.as_bytes(),
                 name: needs.own.as_deref().unwrap_or_default().as_bytes(),
-                // The search paths of the programs that use the catalogue are unknown here.
+                // Omits search paths, because an update does not know the search paths of the programs that will use the catalogue.
                 search: b"",
                 own_search: b"",
             });

@@ -44,7 +44,7 @@ pub(super) fn remove(folder: &Path) -> io::Result<()> {
         _ => {}
     }
     if let Some(folder) = path.parent() {
-        // The system removes the folder only if it is empty.
+        // `remove_dir` fails if the folder is not empty, so a folder with other files remains.
         let _ = fs::remove_dir(folder);
     }
     Ok(())

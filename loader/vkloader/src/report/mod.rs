@@ -235,7 +235,7 @@ impl fmt::Display for Card {
     }
 }
 
-/// A call that failed.
+/// A Vulkan call that returned an error code.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Call {
     pub(crate) name: String,

@@ -20,7 +20,7 @@ use crate::unopened::Stand;
 
 /// Bytes of a record before the number of its rows.
 const HEAD: usize = 24;
-/// Content of a block before a call.
+/// Value of each byte of an output block before the loader is called.
 const UNTOUCHED: u8 = 0xAA;
 /// Number of elements of an array for a query of extensions or devices.
 const ELEMENTS: usize = 4;

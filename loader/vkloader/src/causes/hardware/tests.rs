@@ -101,7 +101,7 @@ fn a_card_for_a_virtual_machine_and_one_without_a_node() {
     system.file("dev/dri/renderD128", "");
     assert_eq!(system.codes(), ["hardware.no-driver"]);
     fs::remove_dir_all(system.0.path().join("sys/bus/pci/devices/0000:01:00.0/drm")).expect("it is there");
-    // This kernel driver makes a node for each card, so it failed for this one.
+    // `amdgpu` creates a node for each card, so a card without a node means that `amdgpu` failed for the card.
     let found = system.found(report()).dropped.remove(0);
     assert_eq!(
         (found.code.as_str(), &found.findings[..]),
