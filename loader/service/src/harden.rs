@@ -1,5 +1,5 @@
-//! Restricts the process before it serves a client (LSV-24, LSV-51). The process gives up privileges, core dumps, the right to start
-//! programs, and all system calls that it does not need.
+//! Restricts the process before it serves a client (LSV-24, LSV-51). The process drops privileges, disables core dumps, and gives up the
+//! right to start programs and all system calls that it does not need.
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
 mod calls;

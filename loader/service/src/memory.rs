@@ -136,7 +136,7 @@ impl Copies {
         Ok(())
     }
 
-    /// Returns a read-only descriptor for a client. The descriptor has a separate position. If there is no copy for the client's group
+    /// Returns a read-only descriptor for a client. The descriptor has a separate file offset. If there is no copy for the client's group
     /// (root or others) yet, `fill` writes one. The first argument of `fill` is the other group's copy, if that exists.
     ///
     /// # Errors

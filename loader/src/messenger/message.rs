@@ -232,7 +232,7 @@ fn utils_flags(flags: VkDebugReportFlagsEXT) -> (Severity, VkDebugUtilsMessageTy
     let (severity, types) = set.fold((0, 0), |(severities, types), (_, severity, kind)| {
         (severities | severity.0, types | kind)
     });
-    // A message is of the general type if it is not about performance.
+    // A message without a type has the general type.
     (
         Severity(severity),
         VkDebugUtilsMessageTypeFlagsEXT(if types == 0 { GENERAL } else { types }),

@@ -165,7 +165,7 @@ fn handles_of(
     driver: &InstanceDriver,
     allocator: HostAllocator,
 ) -> Result<HostVec<PhysicalDeviceHandle<Driver>>, VkResult> {
-    // A driver without this function is not accepted (DRV-112).
+    // Never happens, because the loader rejects a driver without this function (DRV-112).
     let Some(enumerate) = driver.table.vkEnumeratePhysicalDevices else {
         return Ok(HostVec::new(allocator));
     };

@@ -95,7 +95,7 @@ struct Linked<'a> {
 impl Linked<'_> {
     /// Adds the files that every dynamically linked program needs.
     fn start(&mut self, gathered: &mut Gathered) {
-        // This program and the observed process use the same dynamic linker.
+        // Adds this program's dynamic linker, because the observed process uses the same one.
         if let Some(linker) = interpreter(Path::new("/proc/self/exe")) {
             self.inside.extend(fs::canonicalize(&linker));
             gathered.add(linker, Kind::Linker, Because::Needed);

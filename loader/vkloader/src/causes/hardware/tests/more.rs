@@ -70,7 +70,7 @@ fn an_installed_driver_without_a_manifest_is_named() {
         "{}",
         one.advice
     );
-    // An ignored manifest, or a folder that is not searched, explains more.
+    // If the machine has an ignored manifest, or a manifest in a folder that is not searched, the remedy uses that manifest.
     system.file("usr/share/vulkan/icd.d/nvidia_icd.disabled", "libGLX_nvidia.so.0");
     let advice = found(idle(&["libvulkan_lvp.so"])).advice;
     assert!(
