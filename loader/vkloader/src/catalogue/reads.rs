@@ -96,6 +96,41 @@ mod tests {
         );
     }
 
+    /// Returns the words of a file of packages that begin with a slash.
+    fn paths_in(file: &str) -> Vec<String> {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging").join(file);
+        let text = fs::read_to_string(path).expect("a file of packages");
+        let text = text
+            .replace("%{_datadir}", "/usr/share")
+            .replace("%{_sysconfdir}", "/etc");
+        let words = text.split(|letter: char| letter.is_whitespace() || letter == '=');
+        words.filter(|word| word.starts_with('/')).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn units_and_triggers_have_the_files_of_drivers() {
+        let mesa = profiles(b"\0/usr/share/drirc.d\0/etc/drirc\0");
+        let others = [AMDVLK, AMD_NAMES].map(PathBuf::from);
+        let all: Vec<PathBuf> = of_nvidia("libGLX_nvidia.so.1")
+            .into_iter()
+            .chain(mesa)
+            .chain(others)
+            .collect();
+        // systemd notices changes at the path itself, and in a folder at this path, but not in its subfolders.
+        let watched = paths_in("systemd/vulkan-loader-catalogue.path.in");
+        let is_watched = |path: &&PathBuf| {
+            let is_at = |place: Option<&Path>| watched.iter().any(|one| Some(Path::new(one)) == place);
+            is_at(Some(path)) || is_at(path.parent())
+        };
+        assert_eq!(all.iter().find(|path| !is_watched(path)), None, "{watched:?}");
+        // Triggers of packages include everything below a path. Each path of rpm needs a second trigger for removed files.
+        for (file, times) in [("debian/vkloader.triggers", 1), ("rpm/vulkan-loader-rs.spec.in", 2)] {
+            let places = paths_in(file);
+            let count = |path: &Path| places.iter().filter(|place| path.starts_with(place)).count();
+            assert_eq!(all.iter().find(|path| count(path) != times), None, "{file}: {places:?}");
+        }
+    }
+
     #[test]
     fn a_device_without_an_end_is_not_read() {
         assert_eq!(of(Path::new("/dev/zero")), BTreeSet::new());
