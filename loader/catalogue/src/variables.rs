@@ -13,7 +13,7 @@ const TABLE: &[u8] = include_bytes!("variables.txt");
 /// and ends at an underscore. Variables in small letters can set options of driconf. The names are one text, because the dynamic linker
 /// relocates each address in a list in every process.
 const KNOWN: &[u8] = b"\
-    LD_AUDIT GLIBC_TUNABLES MESA_ RADV_ ACO_ AMD_ AMDVLK_ INTEL_ ANV_ HASVK_ NVK_ NAK_ LP_ \
+    LD_AUDIT GLIBC_TUNABLES MESA_ RADV_ ACO_ AMD_ AMDGPU_ AMDVLK_ INTEL_ ANV_ HASVK_ NVK_ NAK_ LP_ \
     GALLIUM_ VN_ TU_ FD_ V3D_ PAN_ PANVK_ PVR_ PCO_ ROGUE_ ASAHI_ AGX_ HK_ NIR_ MDA_ DRI_ DRIRC_ __NV_ __VK_LAYER_NV_ __GL_ \
     NVPRESENT_ DZN_";
 
@@ -231,6 +231,7 @@ mod tests {
             "RADV_DEBUG",
             "radv_gfx12_hiz_wa",
             "AMD_VULKAN_ICD",
+            "AMDGPU_ASIC_ID_TABLE_PATHS",
             "DZN_DEBUG",
             "DRI_NEW",
             "LD_AUDIT",
