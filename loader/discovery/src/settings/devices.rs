@@ -63,7 +63,7 @@ fn uuid(object: Object<'_>, field: &str) -> Option<[u8; 16]> {
 }
 
 fn byte_of(number: f64) -> Option<u8> {
-    // The cast rounds and saturates, so the comparison rejects all numbers that are not integers from 0 to 255.
+    // The cast truncates and saturates, so the comparison rejects all numbers that are not integers from 0 to 255.
     let byte = number as u8;
     (f64::from(byte) == number).then_some(byte)
 }
