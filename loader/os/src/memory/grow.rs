@@ -80,10 +80,13 @@ fn has_room<T>(array: &Vec<T>, more: usize) -> bool {
 
 /// Reallocates an array with a larger capacity.
 fn set_capacity<T>(array: &mut Vec<T>, capacity: usize) -> Result<(), OutOfMemory> {
+    let wanted = Layout::array::<T>(capacity).map_err(|_| OutOfMemory)?;
     let mut old = ManuallyDrop::new(take(array));
     let (block, length, held) = (old.as_mut_ptr(), old.len(), old.capacity());
-    // SAFETY: the block belongs to an array of elements with this layout and of this capacity. The wanted capacity is larger.
-    let grown = unsafe { grow_block(block.cast(), Layout::new::<T>(), held, capacity) };
+    let layout = Layout::array::<T>(held).map_err(|_| OutOfMemory)?;
+    // SAFETY: the block belongs to an array of this capacity, which is above zero because elements without a size return early. The wanted size is
+    // larger.
+    let grown = unsafe { shortage::grow(block.cast(), layout, wanted.size()) };
     let (block, capacity, result) = if grown.is_null() {
         (block, held, Err(OutOfMemory))
     } else {
@@ -93,25 +96,6 @@ fn set_capacity<T>(array: &mut Vec<T>, capacity: usize) -> Result<(), OutOfMemor
     // that capacity.
     *array = unsafe { Vec::from_raw_parts(block, length, capacity) };
     result
-}
-
-/// Moves the elements of an array to a larger block. Returns null if the system has no memory; the old block is then unchanged. The function
-/// does not depend on the type of the elements, so the library contains it only once.
-///
-/// # Safety
-/// The block belongs to an array of elements with this layout, and with a capacity of `held` elements. `capacity` is larger than `held`.
-#[inline(never)]
-unsafe fn grow_block(block: *mut u8, element: Layout, held: usize, capacity: usize) -> *mut u8 {
-    let layout_of = |count: usize| {
-        let size = element.size().checked_mul(count)?;
-        Layout::from_size_align(size, element.align()).ok()
-    };
-    match (layout_of(held), layout_of(capacity)) {
-        // SAFETY: the caller promises that the block has this layout. The wanted size is larger; it is not zero, because arrays of elements
-        // without a size never grow.
-        (Some(layout), Some(wanted)) => unsafe { shortage::grow(block, layout, wanted.size()) },
-        _ => core::ptr::null_mut(),
-    }
 }
 
 /// Copies bytes.

@@ -14,29 +14,22 @@ const USUAL_PATH: usize = 384;
 /// # Errors
 /// The errors of `action`; `EINVAL` if the path contains a NUL, `ENOMEM` if it is long and there is no memory for a copy.
 pub fn with_terminated<R>(path: &[u8], action: impl FnOnce(&CStr) -> Result<R, Errno>) -> Result<R, Errno> {
-    let mut room = [const { MaybeUninit::uninit() }; USUAL_PATH];
-    let mut copy = Vec::new();
-    action(terminated(path, &mut room, &mut copy)?)
-}
-
-/// Writes a path and its terminator to `room`, or to `copy` if the path is too long for `room`.
-#[inline(never)]
-fn terminated<'r>(
-    path: &[u8],
-    room: &'r mut [MaybeUninit<u8>; USUAL_PATH],
-    copy: &'r mut Vec<u8>,
-) -> Result<&'r CStr, Errno> {
-    if path.len() >= USUAL_PATH {
-        *copy = terminated_copy(path).map_err(shortage)?;
-        return checked(copy);
-    }
-    let first = room.as_mut_ptr().cast::<u8>();
-    // SAFETY: the room is longer than the path and does not overlap it; all bytes that are read back have just been written.
-    checked(unsafe {
-        first.copy_from_nonoverlapping(path.as_ptr(), path.len());
-        first.add(path.len()).write(0);
-        core::slice::from_raw_parts(first, path.len() + 1)
-    })
+    let mut room = [const { MaybeUninit::<u8>::uninit() }; USUAL_PATH];
+    // This function calls `action` in one place only, because each call adds a copy of the code of `action`.
+    let copy;
+    let terminated = if path.len() < USUAL_PATH {
+        let first = room.as_mut_ptr().cast::<u8>();
+        // SAFETY: the room is longer than the path and does not overlap it; all bytes that are read back have just been written.
+        unsafe {
+            first.copy_from_nonoverlapping(path.as_ptr(), path.len());
+            first.add(path.len()).write(0);
+            core::slice::from_raw_parts(first, path.len() + 1)
+        }
+    } else {
+        copy = terminated_copy(path).map_err(shortage)?;
+        &copy
+    };
+    action(checked(terminated)?)
 }
 
 #[cold]
