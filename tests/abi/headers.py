@@ -102,7 +102,7 @@ def by_hand():
     layers = (ROOT / "loader/src/ffi/layer_interface.rs").read_text()
     found = re.findall(r"assert!\(size_of::<(\w+)>\(\) == (\d+)\);", layers)
     assertions = [(f"size of {name} is {size}", f"sizeof({name}) == {size}") for name, size in found if name in known()]
-    row = r"/// `(VkIcdSurface\w+)`\s+(\w+) = (\d+), (\d+) \{(.*?)\}"
+    row = r"/// Structure `(VkIcdSurface\w+)` of `vk_icd.h`\.\s+(\w+) = (\d+), (\d+) \{(.*?)\}"
     for name, _, number, size, members in re.findall(row, (ROOT / "loader/src/window_system/layout.rs").read_text(), re.DOTALL):
         if name not in known():
             continue
