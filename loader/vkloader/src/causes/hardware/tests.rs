@@ -1,3 +1,4 @@
+mod kernel;
 mod more;
 
 use super::*;
