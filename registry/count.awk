@@ -2,8 +2,8 @@
 #
 #   awk -f count.awk vk.xml
 #
-# Prints the [counts] of pin.toml. Each record is a tag and the text after it. The script shares no code with the crate, so that the same
-# mistake cannot affect both.
+# Prints the [counts] of pin.toml. Each record is a tag and the text after it. The script shares no code with the crate, so that a mistake
+# in one of them does not affect the other.
 
 BEGIN { RS = "<" }
 

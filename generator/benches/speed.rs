@@ -1,7 +1,7 @@
 //! Measures the time and memory of the verbs on the complete registry (GEN-97).
 //!
-//! `cargo bench -p vkgen --bench speed` runs the release program like a maintainer, prints a line for each verb, and fails if a limit is
-//! exceeded. The XML must have been fetched.
+//! `cargo bench -p vkgen --bench speed` runs the release build of the program with the arguments that a maintainer uses, prints a line for
+//! each verb, and fails if a limit is exceeded. The XML must have been fetched.
 #![forbid(unsafe_code)]
 
 use std::path::{Path, PathBuf};
@@ -50,7 +50,8 @@ fn cases(input: &Path, output: &Path) -> Vec<Case> {
     let generated = path(output.join("generated"));
     let ms = Duration::from_millis;
     let mut cases = vec![
-        // Every run except the first finds the files of the previous run. `emit, all new` removes them before each run.
+        // Each row is a name, a time limit and arguments. Runs of `emit` find the output of earlier runs, except `emit, all new`: its
+        // output is removed before each run.
         (
             "emit, all new",
             ms(300),

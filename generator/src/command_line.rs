@@ -52,7 +52,7 @@ pub struct Options {
     pub verb: Verb,
     /// Paths of `vk.xml` and `video.xml`, if the registry is not read from the snapshot.
     pub xml: Option<(PathBuf, PathBuf)>,
-    /// Further registries to merge into the XML's registry.
+    /// Overlays: additional registries to merge into the XML's registry.
     pub overlays: Vec<PathBuf>,
     /// Folder of the snapshot.
     pub snapshot: PathBuf,
@@ -210,7 +210,7 @@ struct ReportOptions {
     exit_code: bool,
 }
 
-/// Parses arguments, of which the first is the program. Missing paths default to paths below the repository's root.
+/// Parses the arguments of a process. The first argument is the program's name. Missing paths default to paths below the repository's root.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Asked, Error> {
     match CommandLine::try_parse_from(arguments) {
         Ok(line) => Ok(Asked::Run(Box::new(line.verb.options()))),
@@ -289,7 +289,7 @@ impl Source {
     }
 }
 
-/// Returns the closest folder with the policy: the current folder or one above it. The path is empty for the current folder, and if no
+/// Returns the closest folder with the policy file: the current folder or one above it. The path is empty for the current folder, and if no
 /// folder contains the policy.
 fn root() -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();

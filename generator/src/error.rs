@@ -10,7 +10,7 @@ pub enum Error {
     Usage(String),
     /// A file could not be read or written.
     File(PathBuf, String),
-    /// The registry is invalid. Each mistake has a message with its place.
+    /// The registry is invalid. Each mistake has a message with its line and column.
     Registry(Vec<String>),
     /// The policy conflicts with the registry. Each problem has a message.
     Policy(Vec<String>),

@@ -1,5 +1,5 @@
-//! Writes and compares the output files. A file is replaced only if it changed, and only after all files could be written (GEN-84). The
-//! output folder contains no other files.
+//! Writes and compares the output files. A file is replaced only if its content changed, and only after all new files were written under
+//! temporary names (GEN-84). The output folder contains no other files.
 
 use crate::error::Error;
 use std::collections::{BTreeSet, VecDeque};
@@ -61,7 +61,7 @@ fn interrupted(name: &str) -> Option<&str> {
     name.strip_suffix(TEMPORARY)?.strip_suffix('.')
 }
 
-/// Removes a file, and also its folders if they are then empty.
+/// Removes a file, and then each parent folder that is empty, up to `folder`.
 fn remove(folder: &Path, name: &str) -> Result<(), Error> {
     let path = folder.join(name);
     fs::remove_file(&path).map_err(|error| Error::file(&path, &error))?;
@@ -118,7 +118,7 @@ struct Pending {
 impl Pending {
     fn write(&mut self, folder: &Path, file: &Wanted<'_>) -> Result<(), Error> {
         let path = folder.join(file.path);
-        // No file has been renamed yet, so this run still changes no output file.
+        // No temporary file has been renamed yet, so this run has changed no output file when it returns the error.
         if path.is_dir() {
             return Err(Error::File(path, "a folder stands in the way of this file".to_owned()));
         }

@@ -3,7 +3,7 @@
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{LineTable, Source};
 
-/// Maximum length of a file, in bytes (GEN-85). A registry is shorter than a tenth of this maximum.
+/// Maximum length of a file, in bytes (GEN-85). The registry of a current header is shorter than a tenth of this maximum.
 pub const MAX_BYTES: usize = 64 << 20;
 
 impl<'a> Source<'a> {

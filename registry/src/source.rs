@@ -1,4 +1,4 @@
-//! Contains input files with their texts, and converts byte offsets to places.
+//! Input files with their texts, and the conversion of byte offsets to lines and columns.
 
 /// XML text with its file name.
 #[derive(Clone, Copy, Debug)]
@@ -79,7 +79,7 @@ impl<'a> Origins<'a> {
     }
 }
 
-/// Byte offsets of line starts. With them, a binary search finds a place, and a scan is not necessary (GEN-14).
+/// Byte offsets of line starts. A binary search in the offsets finds the line of a byte without a scan of the text (GEN-14).
 #[derive(Debug)]
 pub(crate) struct LineTable {
     starts: Vec<usize>,

@@ -60,7 +60,7 @@ pub(super) fn sections(old: &View<'_>, new: &View<'_>) -> Vec<Section> {
     ]
 }
 
-/// Returns the provider of a command and the object on which it is dispatched.
+/// Describes a command in a line: its level and its providers, and its alias target and platform if it has them.
 fn summary(command: &Command) -> String {
     let mut words = vec![format!("level {}", command.level.word())];
     words.extend(command.core.map(|version| format!("core {version}")));
@@ -131,7 +131,7 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-/// Lists changes to the calling convention of a command. Each change breaks programs that were compiled for the other header.
+/// Lists changes to the calling convention of a command. Each change breaks programs that were compiled for the old header.
 fn abi(old: &View<'_>, new: &View<'_>, before: &Command, after: &Command) -> Vec<Change> {
     let change = |text: String| Change::new("abi", Severity::Breaking, text);
     let mut found = Vec::new();
@@ -171,7 +171,7 @@ fn abi(old: &View<'_>, new: &View<'_>, before: &Command, after: &Command) -> Vec
     found
 }
 
-/// Lists changes to the text of the prototype.
+/// Lists changes to the text of a command's parameters and return type, and to the attribute `objecttype` of parameters.
 fn spelling(before: &Command, after: &Command) -> Vec<Change> {
     let change = |text: String| Change::new("spelling", Severity::Informational, text);
     let mut found = Vec::new();

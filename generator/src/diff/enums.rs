@@ -1,4 +1,4 @@
-//! Compares enumerations, flags and constants. Programs and drivers were compiled with their values.
+//! Compares enumerations, flags and constants. A changed value breaks programs and drivers, because they were compiled with the old value.
 
 use super::report::{Change, Entry, Section, Severity};
 use super::view::{Sides, View};

@@ -76,7 +76,8 @@ const fn word(kind: ExtensionKind) -> &'static str {
     }
 }
 
-/// Returns the reserved names that the other registry does not support. Supported names are in a separate section.
+/// Returns an entry for each reserved extension name that is not in `supported`, the extensions of the other registry. Another section
+/// lists the names that became supported.
 fn names_only<'a>(
     names: impl Iterator<Item = &'a String>,
     supported: &std::collections::BTreeMap<String, Extension>,

@@ -3,7 +3,7 @@
 use super::report::{Count, Entry, Report, Section, Severity};
 use std::fmt::Write;
 
-/// HTML around the report. `{{name}}` marks a place for text.
+/// HTML around the report. The function `html` replaces each mark `{{name}}` by a text.
 const PAGE: &str = include_str!("templates/page.html");
 
 /// Returns the whole report as a self-contained page.

@@ -3,8 +3,8 @@
 use super::report::{Entry, Report, Section, Severity};
 use std::fmt::Write;
 
-/// Maximum length of the text. Hosts refuse comments of more than 65,536 characters, so the report shows only the number of further
-/// entries.
+/// Maximum length of the text. Code-hosting sites refuse comments of more than 65,536 characters. The report therefore shows only the
+/// number of entries beyond the limit.
 const LIMIT: usize = 60_000;
 
 /// Returns the report, shortened to the length limit of a comment.
@@ -24,7 +24,7 @@ pub fn markdown(report: &Report) -> String {
     out
 }
 
-/// Writes the changes of this severity, which a reviewer must see first.
+/// Writes the changes of the given severity. A reviewer must see these changes first.
 fn urgent(report: &Report, severity: Severity, out: &mut String) {
     let found: Vec<_> = report.of(severity).collect();
     if found.is_empty() {

@@ -73,7 +73,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Creates an entry with at least this severity.
+    /// Creates an entry. Its severity is at least `severity`, and at least the severity of each change.
     pub(super) fn new(name: &str, severity: Severity, changes: Vec<Change>) -> Self {
         let severity = changes
             .iter()
@@ -122,8 +122,8 @@ impl Section {
     }
 }
 
-/// Sections whose entries stop a run, although they break no program. Each row has the group, the name, the singular and plural of an
-/// entry, and the verb that refuses the entry.
+/// Sections whose entries make a verb of the generator fail, although the entries break no program. Each row has the group, the name, the
+/// singular and plural of an entry, and the verb that refuses the entry.
 const STOPPERS: [(&str, &str, [&str; 2], &str); 2] = [
     (
         "policy",

@@ -39,7 +39,7 @@ fn kinds<'a>(view: &View<'a>) -> BTreeSet<(&'a str, &'static str)> {
     named.collect()
 }
 
-/// Returns the types that only the first registry has, or that have this kind only in the first registry.
+/// Returns an entry for each type that `there` lacks, or that has another kind in `there`.
 fn only(here: &BTreeSet<(&str, &'static str)>, there: &BTreeSet<(&str, &'static str)>) -> Vec<Entry> {
     let entry = |(name, kind): &(&str, &'static str)| Entry::noted(name, Severity::Concerns, "kind", *kind);
     here.difference(there).map(entry).collect()

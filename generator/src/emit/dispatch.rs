@@ -62,7 +62,8 @@ fn tables<'p, 'a>(plan: &'p Plan<'a>) -> [Table<'p, 'a>; 4] {
 
 fn file(table: &Table<'_, '_>) -> File {
     let name = format_ident!("{}", table.name);
-    // Every function of the next layer exists, but a driver can lack functions.
+    // A slot for the next element of a chain is never empty. A slot for a driver's function is optional, because a driver can lack the
+    // function.
     let (place, kind, number) = match table.place {
         Place::Chain => (
             quote!(Chain),

@@ -70,7 +70,7 @@ fn row(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
     quote!(#name: #level #parameter, #trampoline #core #gate #terminator #device_gate #slots #platform;)
 }
 
-/// Returns a part of a row that lists extensions.
+/// Returns the part of a row that starts with the word `part` and lists `extensions`.
 fn listed(part: &str, extensions: &[&str]) -> TokenStream {
     let part = ident(part);
     let extensions = extensions.iter().map(|extension| ident(extension));

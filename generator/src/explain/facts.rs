@@ -11,7 +11,7 @@ impl Facts {
         Self(format!("{name}\n"))
     }
 
-    /// Adds a value. Additional lines of the value are below its first line.
+    /// Adds a value. Additional lines of the value are aligned with its first line.
     pub(super) fn add(&mut self, label: &str, value: impl AsRef<str>) {
         let lines: Vec<&str> = value.as_ref().lines().collect();
         self.lines(label, &lines);

@@ -1,5 +1,5 @@
-//! Classes of C types by the way in which calls pass them. A class must not change between two headers, so that old binaries continue to
-//! work.
+//! Classes of C types by the way in which calls pass them. A class must not change between two headers, so that programs compiled for the
+//! old header continue to work.
 
 use super::reach::resolve;
 use super::types::primitive;

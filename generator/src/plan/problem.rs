@@ -13,7 +13,7 @@ pub enum Code {
     Stale,
     /// The registry lacks a name of the policy.
     UnknownName,
-    /// A row contradicts itself, another row or the command.
+    /// A policy row contradicts itself, another row or the facts about its command.
     Contradiction,
     /// A global command is not hand-written.
     NewGlobal,
@@ -25,7 +25,7 @@ pub enum Code {
     UnknownParameter,
     /// Two names would become the same identifier.
     Collision,
-    /// There are more extensions than a set can have.
+    /// The plan has more extensions than a set of extensions has bits.
     Limit,
 }
 

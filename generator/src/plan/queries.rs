@@ -26,7 +26,7 @@ const QUERIES: [(&str, &str, &str); 5] = [
 pub struct QueryMember<'a> {
     /// Word for the query.
     pub query: &'static str,
-    /// Value of `sType` in this structure, or zero for the structure that the other structures extend.
+    /// Value of `sType` in this structure, or zero for the query's own structure, which the other structures extend.
     pub kind: i64,
     /// Size in bytes on a 64-bit target.
     pub size: u32,

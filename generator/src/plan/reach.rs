@@ -20,7 +20,7 @@ pub struct Step<'a> {
     owner: &'a str,
     /// Name of the member or parameter.
     member: &'a str,
-    /// Target type of the step, with aliases and typedefs resolved.
+    /// Type that the step leads to, with aliases and typedefs resolved.
     pub(super) target: &'a str,
     /// `true` if the registry marks the value as a raw handle, or if a sibling states the object type.
     pub(super) is_raw: bool,

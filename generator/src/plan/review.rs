@@ -8,7 +8,7 @@ use crate::policy::Policy;
 use std::collections::{BTreeMap, BTreeSet};
 use vk_registry::model::{Level, Registry};
 
-/// Returns the words that the treatment of a command must list, each with its reason. Words are names of reasons, and steps.
+/// Returns the words that the treatment of a command must list, each with its reason. A word is the name of a reason, or a step.
 fn words(plan: &CommandPlan<'_>) -> BTreeMap<String, Reason> {
     let mut words = BTreeMap::new();
     for (reason, steps) in plan.facts.iter().filter(|(reason, _)| reason.is_fact()) {

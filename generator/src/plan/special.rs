@@ -18,13 +18,13 @@ pub enum Reason {
     WrappedHandle,
     /// GEN-71e: a parameter contains a raw 64-bit handle, and another parameter or member contains the handle's object type.
     RawHandle,
-    /// GEN-71f: the command has more dispatchable handles after the first parameter.
+    /// GEN-71f: the command has dispatchable handles in parameters after the first parameter.
     FurtherDispatchable,
     /// GEN-71g: the command works on objects that the loader implements.
     Implemented,
     /// GEN-71h: the loader emulates the command if a driver lacks it.
     Emulated,
-    /// GEN-71i: the command concerns the lifetime of objects, or look-up.
+    /// GEN-71i: the command concerns the lifetime of objects, or the look-up of functions.
     Lifecycle,
     /// GEN-51: an instance extension adds the command, and the command acts on an object of one driver, which may lack it.
     InstanceExtension,
@@ -130,7 +130,8 @@ impl<'a> Predicates<'a> {
         facts
     }
 
-    /// Returns the first steps from a command: the steps of `params` and of the return value.
+    /// Returns the first steps of the search for handles that starts at `command`: one step for each parameter in `params`, and one for the
+    /// return value if there is one.
     fn steps(&self, command: &'a Command, params: &'a [Param]) -> Vec<Step<'a>> {
         let raw = RawHandles::new(command.params.iter().map(|it| (&it.ty, it.object_type.is_some())));
         let step = |param: &'a Param| {

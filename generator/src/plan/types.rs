@@ -225,7 +225,7 @@ impl<'a> TypePlan<'a> {
         }
     }
 
-    /// Marks structures and function pointers that contain or point to a wrapped handle. Repeats this until no mark is added.
+    /// Marks structures and function pointers that contain or point to a wrapped handle. Repeats the search until it adds no mark.
     fn find_generic(&mut self) {
         loop {
             let structs = self.structs.iter().copied().filter(|name| {

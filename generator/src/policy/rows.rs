@@ -13,7 +13,7 @@ pub struct Policy {
     /// Names of the first parameters that trampolines check, each with its handle type.
     #[serde(default)]
     pub checked_parameters: BTreeMap<String, String>,
-    /// Commands that concern the lifetime of objects, or look-up (GEN-71i).
+    /// Commands that concern the lifetime of objects, or the look-up of functions (GEN-71i).
     #[serde(default)]
     pub lifecycle: Vec<String>,
     /// Extensions whose instance-level commands the loader implements itself (GEN-71g).
@@ -86,7 +86,7 @@ pub struct TypePolicy {
     /// Enumerants of `VkStructureType` that no emitted structure has as its `sType`.
     #[serde(default)]
     pub structure_types: Vec<String>,
-    /// Structures with a chain of which the runtime copies all members, also members that the registry does not know.
+    /// Structures whose `pNext` chain the runtime copies completely, with members that the registry does not know.
     #[serde(default)]
     pub copied_chains: Vec<String>,
     /// Rust types of platform types that occur by value (GEN-43).

@@ -27,7 +27,7 @@ fn gen_94_a_new_command_adds_lines_and_renumbers_nothing() {
     assert!(old.keys().eq(new.keys()));
     for (path, old) in &old {
         let gone: Vec<&&str> = old.difference(&new[path]).collect();
-        // The displacements of the hash function may change too. They have no meaning for readers.
+        // The displacements of the hash function may change too. A reviewer does not read the displacements.
         let limit = if *path == "lookup.rs" { 16 } else { 0 };
         assert!(gone.len() <= limit, "{path}: {gone:?}");
     }

@@ -29,8 +29,9 @@ pub(super) struct End<'a> {
 }
 
 impl End<'_> {
-    /// Returns the diagnostic for a truncated text, with its end and the open elements. `at` is the place where the XML crate stopped.
-    /// Returns `None` if this place is before the last construct, because the error then has another cause.
+    /// Returns the diagnostic for a truncated text. The diagnostic names the end of the text and the elements that are still open. `at` is
+    /// the place where the XML crate stopped. Returns `None` if this place is before the last construct, because the error then has another
+    /// cause.
     pub(super) fn cut_off(&self, name: &str, at: Option<usize>) -> Option<Diagnostic> {
         let is_cut = self.complete < self.text.len() || !self.open.is_empty();
         if !is_cut || at.is_some_and(|at| at < self.complete) {

@@ -1,5 +1,4 @@
-//! Checks that no command is lost. Each command is available, or is listed with the reason why it is unavailable
-//! (GEN-82, GEN-27).
+//! Checks that the model loses no command. Each command is available, or is listed with the reason why it is unavailable (GEN-82, GEN-27).
 
 use super::scope::Scope;
 use crate::diagnostic::{Code, Reporter};

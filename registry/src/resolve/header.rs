@@ -33,7 +33,7 @@ pub(super) fn read(table: &TypeTable<'_>, scope: &Scope<'_>, report: &mut Report
     Some(HeaderVersion { version, patch })
 }
 
-/// Returns the value of `#define name` in C text without comments. The text must contain only that definition.
+/// Returns the value of `#define name` in a C text, without a comment after the value. The text must contain only that definition.
 fn define<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let mut lines = text
         .lines()

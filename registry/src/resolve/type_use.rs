@@ -1,4 +1,4 @@
-//! Checks that every type of a parameter or member is known (GEN-43, GEN-45).
+//! Checks that the type of every parameter and member is known (GEN-43, GEN-45).
 
 use super::types::TypeTable;
 use crate::diagnostic::{Code, Reporter};

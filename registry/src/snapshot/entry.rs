@@ -22,7 +22,7 @@ pub struct SnapshotError {
 pub enum SnapshotFault {
     /// The file is missing.
     MissingFile,
-    /// A line is indented deeper than its place allows, or by an odd number of spaces.
+    /// A line is indented deeper than one level below the previous line, or by an odd number of spaces.
     Indentation,
     /// A key is not allowed in this record, or occurs twice.
     UnexpectedKey(String),

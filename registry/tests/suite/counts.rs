@@ -1,4 +1,4 @@
-//! Tests the counts in the pin: the counts of the snapshot, and the counts of the plain XML text.
+//! Tests that the counts in `pin.toml` are equal to the counts of the snapshot and of the XML text.
 
 use crate::common::{crate_root, read, registry_folder, skip, snapshot_files};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,5 @@
-//! Tests that some changes of the text do not change the registry, and that other changes do.
+//! Tests that order and indentation in the XML text do not affect the model, and that the removal of a used attribute, a command, a
+//! parameter or a `<require>` changes the model.
 
 use crate::common::{VULKAN, codes, good, load_text};
 use roxmltree::{Document, Node};
@@ -172,7 +173,8 @@ fn admits(list: &str) -> bool {
     list.split(',').any(|token| token == "vulkan")
 }
 
-/// Returns `true` if the element belongs to another API, to a disabled extension or to a command that only such providers have.
+/// Returns `true` if the element belongs to another API, to a disabled extension, or to a command that only providers of these two kinds
+/// require.
 fn is_out_of_scope(node: Node<'_, '_>) -> bool {
     node.ancestors().any(|node| {
         let list = node.attribute("supported").or(node.attribute("api"));

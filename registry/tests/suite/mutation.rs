@@ -55,7 +55,7 @@ impl Scope {
         Self { known, required_once }
     }
 
-    /// Returns `true` if a change of the element can affect the model. Each exception in the code has its reason.
+    /// Returns `true` if a change of the element can affect the model. A comment at each exception gives the reason.
     fn holds(&self, node: Node<'_, '_>, path: &str) -> bool {
         let name = node.attribute("name").unwrap_or_default();
         let defined = |node: Node<'_, '_>| definition(node).is_none_or(|name| self.known.contains(name));
@@ -67,7 +67,7 @@ impl Scope {
             // Removing the reference has no effect: a type, for example a plain C type, remains in the model even if no provider requires
             // it. The type disappears only if another API requires it.
             Some("type") if path.contains("/require/") => false,
-            // A block without a command does not affect entry points. The condition of this block does not affect them either.
+            // A block without a command does not affect entry points. Neither does the condition of a block without a command.
             Some("require") => node.children().any(|it| it.has_tag_name("command")),
             _ => node.ancestors().filter(Node::is_element).all(defined),
         }

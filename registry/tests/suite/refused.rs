@@ -477,7 +477,7 @@ fn gen_80_unknown_constructs_can_be_set_aside() {
             text: crate::common::VIDEO,
         },
     );
-    // A mistake is reported even if there are more unknown constructs than the report has space for.
+    // A mistake is reported even if the number of unknown constructs exceeds the limit of the report.
     let flood = "<novelty/>".repeat(200);
     let text_with_mistake =
         edited("<formats>", &format!("{flood}<formats>")).replace("parent=\"VkCommandPool\"", "parent=\"VkNo\"");

@@ -1,5 +1,5 @@
-//! Tests with a shuffled copy of the complete registry. The order of attributes and of independent siblings, white space and line ends have
-//! no meaning (GEN-85). The model, and every byte of the output, therefore remains the same.
+//! Tests that read a shuffled copy of the complete registry. The order of attributes and of independent siblings, white space and line ends
+//! have no meaning (GEN-85). The model, and every byte of the output, therefore remains the same.
 
 use crate::common::{read, registry_folder};
 use roxmltree::{Document, Node};

@@ -15,7 +15,7 @@ fn run(command: &mut Command) {
 }
 
 /// Builds a copy of the tree in its own target folder, and creates a device on the mock driver. Calls every command that belongs to no
-/// platform or to one of this build.
+/// platform, or to a platform that this build includes.
 pub(crate) fn build_and_call(files: &[File], rows: &BTreeMap<String, Row>) {
     let place = repository().join("target/invented");
     let tree = place.join("tree");

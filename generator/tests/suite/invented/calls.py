@@ -104,8 +104,8 @@ def main():
         ctypes.CFUNCTYPE(c_uint64, c_void_p, *[c_uint64] * NOTED)(address)(objects[handle], *arguments)
         with open(journal) as text:
             line = text.read()[before:].strip()
-        # The script compares only the arguments of commands named Throw. The other commands have floating-point arguments, which the ABI
-        # passes in other registers.
+        # The script compares only the arguments of commands named Throw. Commands with other names can have floating-point arguments, which
+        # the ABI passes in other registers than integers.
         number = min(count - 1, NOTED) if "Throw" in name else 0
         start = f"mock unknown {name} {kinds[handle]}(stage) ["
         numbers = ", ".join(map(str, VALUES[:number]))

@@ -8,9 +8,9 @@ use vkgen::plan::Plan;
 
 /// Expected result of a corner case.
 enum Fate {
-    /// `import` refuses the case with this code.
+    /// `import` refuses the case with the code of a diagnostic.
     Refused(&'static str),
-    /// The run stops for exactly these commands, and each message contains this text.
+    /// The generator stops, and reports exactly the listed commands. Each message contains the text.
     Stops(&'static [&'static str], &'static str),
     /// The case is accepted.
     Taken,

@@ -1,8 +1,9 @@
 //! Tests with unpublished headers (GEN-75): each of a hundred invented extensions is either accepted or stops the run. For an accepted
 //! extension, the tables must contain the rows that follow from the XML alone. An error names the commands that need a decision.
 //!
-//! `VK_INVENTED=1000` tries a thousand inventions, each in a separate registry, and `VK_INVENTED_SEED=7` tries other inventions.
-//! `VK_INVENTED_BUILD=1` builds the library with all accepted inventions, and calls each invented command through it on the mock driver.
+//! `VK_INVENTED=1000` tries a thousand inventions, each in a separate registry. `VK_INVENTED_SEED=7` selects another seed, and thus other
+//! inventions. `VK_INVENTED_BUILD=1` builds the library with all accepted inventions, and calls each invented command through it on the
+//! mock driver.
 
 mod build;
 mod corners;
@@ -41,7 +42,7 @@ struct Ground {
     video: String,
     facts: Facts,
     policy: Policy,
-    /// Commands whose policy row has more keys than a review has.
+    /// Commands whose policy row has keys in addition to the keys of a review: `commands`, `reviewed` and `reason`.
     treated: BTreeSet<String>,
 }
 
