@@ -293,8 +293,8 @@ fn alias(tokens: &[Token], depth: usize, out: &mut String) {
 }
 
 /// Prints a function-pointer type whose name is too long for its line, in the same way as rustfmt. Returns `false`, and prints nothing, for
-/// any other item. rustfmt measures the return type from the column after the opening parenthesis, where the line has no space for the
-/// return type.
+/// any other item. The program rustfmt measures the return type from the column after the opening parenthesis, where the line has no space
+/// for the return type.
 fn long_function(left: &[Token], right: &[Token], depth: usize, out: &mut String) -> bool {
     let parameters = right.iter().position(|token| token.group('(').is_some());
     let (Some(at), [function @ .., _semicolon]) = (parameters, right) else {

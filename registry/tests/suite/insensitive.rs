@@ -1,4 +1,4 @@
-//! Tests that order and indentation in the XML text do not affect the model, and that the removal of a used attribute, a command, a
+//! Tests that order and indentation in the XML text do not affect the model. Also tests that the removal of a used attribute, a command, a
 //! parameter or a `<require>` changes the model.
 
 use crate::common::{VULKAN, codes, good, load_text};
