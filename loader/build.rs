@@ -66,8 +66,9 @@ fn name_and_bind() {
     }
 }
 
-/// Sets the name of the library for Microsoft's linkers. The name is that of the output file, which must be next to the files that cargo
-/// makes. The compiler supplies the list of exports, because Microsoft's linker accepts only one list.
+/// Sets the name of the library for Microsoft's linkers. On Windows, the name of a library is the name of its file. The linker therefore
+/// writes the file directly into cargo's output folder, under that name. The compiler supplies the list of exports, because Microsoft's
+/// linker accepts only one list.
 fn link_like_microsoft() {
     let own = std::path::PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo names the folder"));
     // `OUT_DIR` is three levels below the folder of the profile.
@@ -116,5 +117,6 @@ const ELF: [(&str, &str); 12] = [
     ("fuchsia", "libvulkan.so"),
 ];
 
-/// Name under which programs load the library on Apple's systems (APP-1). The program names the folder.
+/// Name under which programs load the library on Apple's systems (APP-1). The program that loads the library lists the folders for
+/// `@rpath`.
 const APPLE: &str = "@rpath/libvulkan.1.dylib";

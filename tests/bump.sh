@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Tests bump.sh in a clone of this checkout. In the tests, the new header is valid, needs a decision, breaks programs, or is damaged. Other
 # cases have failing tests or invalid arguments. After each failure, the clone must be unchanged, and the output must contain the reason.
-# More tests interrupt the final step of a bump between its parts and during each part. The tests need the pinned XML, but no network.
+# More tests interrupt the final step of a bump, which delivers the new files, between its parts and during each part. The tests need the
+# pinned XML, but no network.
 . "$(dirname "$0")/../make/common.sh"
 
 [ -f registry/input/vk.xml ] || { say "SKIPPED: no registry/input/vk.xml; make registry fetches it"; exit 0; }

@@ -13,7 +13,7 @@ from cases import ROOT, Failure, Skip, expect, run, scratch, tool
 GENERATED = ROOT / "generated"
 HEADERS = Path("/usr/include/vulkan")
 PREAMBLE = Path(__file__).with_name("platform.h")
-# C spelling of types whose names differ from Rust: Rust's own types, and names that C writes with `struct`.
+# C spelling of types whose names differ from Rust: Rust's own types, and types that C names with the word `struct`.
 C_TYPES = {
     "u8": "uint8_t",
     "u16": "uint16_t",
@@ -119,7 +119,7 @@ def constants():
     found = re.findall(r"pub const (VK_\w+): Self = Self\((-?\w+)\);", emitted("types/enums.rs"))
     found += re.findall(r"pub const (VK_\w+): Self = Self\((-?\w+)\);", emitted("types/flags.rs"))
     for name, bits, value in re.findall(r"pub const (VK_\w+): u(\d+) = (!?\d+);", emitted("types/constants.rs")):
-        # `!1` is the complement of a number with `bits` bits.
+        # Rust writes `!1` for `~1` of C, and C needs the width `bits` of the number.
         inverse = f"~(uint{bits}_t){value[1:]}"
         found.append((name, inverse if value.startswith("!") else value))
     assertions = [(f"{name} is {value}", f"{name} == {value}") for name, value in found if name in known()]

@@ -69,7 +69,7 @@ class Driver:
     # Number of devices that the driver lists without a loader, or None if the driver cannot be opened or ends the
     # process.
     devices: int | None = None
-    # Last words of the output if the driver could not list its devices.
+    # End of the process's output if the driver could not list its devices.
     problem: str = ""
 
 

@@ -23,7 +23,7 @@ class Verdict:
     limit: float
     unit: str = ""
     row: Row | None = None
-    # `False` if another condition is not met. `note` explains the condition.
+    # `False` if a condition in addition to the limit is not met. `note` explains that condition.
     also: bool = True
     note: str = ""
 

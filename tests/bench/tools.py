@@ -11,7 +11,8 @@ from pathlib import Path
 
 LIMIT = 300
 LIBC = re.compile(r"/libc(\.so|-)[^/]*$")
-# Functions of libc that call the dynamic linker. The dynamic linker calls the code that it loads.
+# Pattern of libc's functions that call the dynamic linker. The cost of the loader excludes calls of these functions, because the dynamic
+# linker runs the code that it loads.
 LINKER = re.compile(r"^_*dl")
 
 
@@ -142,7 +143,7 @@ def read_callgrind(path, loader):
             elif line[:1].isdigit():
                 place, count = (at["ob"], at["fn"]), int(line.split()[1])
                 if calling:
-                    # If the dump has no object for a callee, the callee belongs to the object of the caller.
+                    # If callgrind's output names no object for a callee, the callee belongs to the object of the caller.
                     cost.calls[place, (at.pop("cob", at["ob"]), at.pop("cfn"))] += count
                 else:
                     cost.own[place] += count

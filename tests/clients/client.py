@@ -16,7 +16,8 @@ from install import places
 # Seconds for which a picture must not change before the test uses it as a still picture. The time is long enough for a busy machine.
 STILL = 2.0
 # Numbers of pictures. A window moves if it shows MOVES different pictures. For a window with the same frames in each run, the test examines
-# FRAMES pictures, and COMMON pictures must be equal in two runs. The test misses some frames, and finds some frames only half drawn.
+# FRAMES pictures, and COMMON pictures must be equal in two runs. Not all pictures must be equal, because the test misses some frames, and
+# finds some frames only half drawn.
 MOVES, FRAMES, COMMON = 10, 120, 10
 
 

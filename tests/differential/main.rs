@@ -28,7 +28,7 @@ use explained::Explained;
 use loader_tests::Scene;
 use trace::{Difference, Side, Trace};
 
-/// Variables that name the library for the children of each run: this project's library, and the Khronos loader.
+/// Variables that name the libraries: this project's library, and the Khronos loader. The child processes of a run use one of them.
 const LIBRARIES: [&str; 2] = ["VKL_LIBRARY", "VKL_PEER_LIBRARY"];
 
 fn main() -> ExitCode {
@@ -98,7 +98,7 @@ fn compare(plays: &[&Play]) -> Vec<Vec<Difference>> {
 fn play_twice(scene: &mut Scene, play: &Play) -> [Trace; 2] {
     stage::build(scene, &play.pieces);
     LIBRARIES.map(|variable| {
-        // A child has received its library at its start.
+        // A child process receives the path of its library from its parent, so it sets no variable.
         if !scene.is_child() {
             let library = env::var_os(variable).unwrap_or_else(|| panic!("{variable} is not set"));
             scene.env("VKL_LIBRARY", library);

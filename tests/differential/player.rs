@@ -87,7 +87,7 @@ impl Player<'_> {
             "extensions" => self.extensions(words),
             "layers" => self.noted(step, self.vk.layers()),
             "instance" => self.create_instance(words),
-            // The steps below need an instance.
+            // Without an instance, the player skips all steps below except `look-up`.
             _ if self.instance.is_null() && step != "look-up" => {}
             "destroy-instance" => self.destroy_instance(words),
             "devices" => self.devices(words),

@@ -1,4 +1,5 @@
-//! Queries of a program about physical devices and surfaces. Each kind of treatment in the loader has at least one query.
+//! Queries of a program about physical devices and surfaces. The queries include at least one command for each way in which the loader
+//! treats commands.
 
 use std::ptr;
 

@@ -97,8 +97,8 @@ fn is_lookup(line: &str) -> bool {
     line.split(' ').nth(1).is_some_and(|word| LOOKUPS.contains(&word))
 }
 
-/// Replacements for numbers without meaning. A name replaces an address that the program has named. The same word replaces all other
-/// addresses.
+/// Replacements for the folder of the scene and for addresses, which are different in each run. The program's name for an object replaces
+/// the object's address. A single word replaces all other addresses.
 struct Names {
     root: String,
     known: Vec<(String, String)>,

@@ -18,7 +18,7 @@ TRIPLE=$(rustc -vV | sed -n 's/^host: //p')
 FLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 -Cllvm-args=-sanitizer-coverage-trace-compares -Cllvm-args=-simplifycfg-branch-fold-threshold=0"
-# The sanitizer's runtime is part of rustup's toolchains, including stable toolchains, and of few other toolchains.
+# Toolchains from rustup contain the sanitizer's runtime, including stable toolchains. Few other toolchains contain it.
 if compgen -G "$(rustc --print sysroot)/lib/rustlib/$TRIPLE/lib/librustc*_rt.asan.a" >/dev/null; then
     FLAGS="-Zsanitizer=address $FLAGS"
 else

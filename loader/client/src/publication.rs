@@ -28,7 +28,7 @@ const REST: u64 = 30_000_000_000;
 /// `true` if this process never asks a service.
 static IS_OFF: AtomicBool = AtomicBool::new(false);
 
-/// The service of this process.
+/// Address of the service that this process uses, and the time until which scans skip the service.
 static PLACE: Mutex<Place> = Mutex::new(Place {
     address: None,
     rests_until: 0,
@@ -38,12 +38,13 @@ static PLACE: Mutex<Place> = Mutex::new(Place {
 struct Place {
     /// The address, after the first look-up.
     address: Option<Address>,
-    /// Time until which scans skip the service, because a thread waited for it until the time limit; zero before that.
+    /// Time until which scans skip the service, because a thread waited for it until the time limit; zero if no thread has waited that
+    /// long.
     rests_until: u64,
 }
 
 impl Place {
-    /// Notes that a thread waited until the time limit.
+    /// Notes that a thread waited for the service until the time limit.
     fn rest(&mut self, now: u64) {
         self.rests_until = now.saturating_add(REST);
     }

@@ -40,7 +40,7 @@ pub struct Listed<'a> {
     object: Object<'a>,
 }
 
-/// A further library that a driver needs.
+/// A library that a driver needs in addition to its own library.
 #[derive(Clone, Copy)]
 pub struct Need<'a> {
     /// Description of the library.

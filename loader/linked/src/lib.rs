@@ -13,7 +13,7 @@ use std::collections::{HashSet, VecDeque};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Upper bound on the names that are searched for. A driver needs some hundred libraries.
+/// Upper bound on the number of names that are searched for. A driver needs at most a few hundred libraries.
 const MOST: usize = 5_000;
 /// Upper bound on the missing names in a report.
 const MOST_MISSING: usize = 20;
@@ -151,7 +151,8 @@ pub fn whole_size(library: &Path) -> Option<u64> {
     size_of_segments(&bytes_of(library)?)
 }
 
-/// Returns the size that [`whole_size`] finds, for a library that begins with these bytes; `None` if they lack some program headers.
+/// Returns the size that [`whole_size`] finds, for a library that begins with the bytes `beginning`; `None` if these bytes end before the
+/// last program header.
 pub fn size_of_segments(beginning: &[u8]) -> Option<u64> {
     in_segments!(beginning, size)
 }

@@ -3,7 +3,7 @@
 use crate::{Closure, Identity, read};
 use std::path::{Path, PathBuf};
 
-/// Beginnings of the file names of the C library, up to `.so`.
+/// Beginnings of the names of the C library's files, up to `.so` or a version.
 const C_LIBRARY: [&str; 12] = [
     "libc",
     "libm",

@@ -60,14 +60,14 @@ limits! {
     /// The reference promises this bound (APP-194, APP-232).
     TEXT_LIMIT: usize = 511, "bytes", "the text of one message", "cut";
     MAX_DECISIONS: usize = 4096, "decisions", "decisions that a call remembers", "logged, and not remembered";
-    /// Real drivers list some hundreds of extensions.
+    /// Real drivers list a few hundred extensions.
     MOST_EXTENSIONS: u32 = 65_536, "extensions", "extensions that one driver reports", "later ones are ignored";
-    /// Real drivers have at most some dozens of devices.
+    /// Real drivers have at most a few dozen devices.
     MOST_OF_ONE_DRIVER: u32 = 65_536, "devices", "devices, and groups of devices, that one driver reports",
         "later ones are ignored";
     /// The loader queries a list again if the list grew between the two calls.
     ATTEMPTS: usize = 8, "attempts", "attempts to read a list that changes meanwhile", "what the last one gave counts";
-    /// Each table of a chain has this many slots (GEN-68).
+    /// Each dispatch table of a chain has this many slots for commands that the loader does not know (GEN-68).
     UNKNOWN_SLOTS: usize = 250, "commands", "commands unknown to the loader, of each kind in one instance",
         "not found, with an error in the log";
 }

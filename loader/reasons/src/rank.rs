@@ -4,7 +4,7 @@ use super::Code;
 
 /// Rank of reasons about objects that exist but do not work.
 pub const BROKEN: u8 = 25;
-/// Rank of every code that the table does not list.
+/// Rank of every code that [`Code::rank`] does not list.
 pub const OTHER: u8 = 50;
 /// Lowest rank of the reasons that reports mention but that never explain a failure.
 pub const ASIDE: u8 = 70;

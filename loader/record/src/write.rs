@@ -53,7 +53,7 @@ impl Builder {
         self.add(Key::of(device, Query::Extensions), value);
     }
 
-    /// Returns the value of a structure of which the driver wrote the bytes that `written` marks.
+    /// Returns the encoded value of a structure. `written` marks the bytes that the driver wrote; all other bytes are left out.
     pub fn structure(bytes: &[u8], written: &[bool]) -> Vec<u8> {
         let (mut runs, mut data): (Vec<(u16, u16)>, Vec<u8>) = (Vec::new(), Vec::new());
         for (at, byte) in bytes.iter().enumerate().filter(|(at, _)| written[*at]) {

@@ -23,8 +23,7 @@ const DESCRIPTORS: u64 = 65536;
 ///
 /// # Errors
 ///
-/// Returns the system's error for any other step.
-/// Returns the error that the system reported.
+/// Returns the error that the system reported for any step other than the change of user.
 pub fn drop_privileges(user: u32) -> io::Result<()> {
     rustix::thread::set_no_new_privs(true)?;
     limit(Resource::Core, 0)?;

@@ -118,7 +118,7 @@ impl Rate {
         let passed = now.saturating_duration_since(self.since);
         let more = u32::try_from(passed.as_nanos() / self.each.as_nanos()).unwrap_or(u32::MAX);
         self.left = self.left.saturating_add(more).min(self.most);
-        // Unused time remains available for the next event.
+        // Keeps the time that is too short for a further event, so that this time counts towards the next event.
         self.since = if self.left == self.most {
             now
         } else {
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(count(&mut rate, start), 100);
         assert_eq!(count(&mut rate, at(9)), 0);
         assert_eq!(count(&mut rate, at(10)), 1);
-        // A client that sends without a pause is limited to a hundred requests in the next second.
+        // A client that has used up its first hundred requests can send only a hundred more in the next second.
         let admitted: usize = (11..=1010).map(|now| count(&mut rate, at(now))).sum();
         assert_eq!(admitted, 100);
         assert_eq!(count(&mut rate, at(100_000)), 100);

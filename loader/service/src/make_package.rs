@@ -55,8 +55,8 @@ pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> MakeError + '_ {
     move |error| MakeError::Io(path.to_owned(), error)
 }
 
-/// Creates the folder `out` in one step, so a service that watches never sees an incomplete package. When a package is replaced, the old
-/// package is complete until that step. `more` is a further member of `metadata.json`.
+/// Creates the folder `out` in one step, so a service that watches the folder of packages never sees an incomplete package. When a package
+/// is replaced, the old package is complete until that step. `more` is a further member of `metadata.json`.
 ///
 /// # Errors
 /// Returns the fault, with the file.

@@ -242,7 +242,7 @@ impl Server {
         self.drivers.packages_touched(now);
     }
 
-    /// Does the work that is due, and sends the results to clients.
+    /// Does the work that is due at `now`, and sends the results to clients.
     fn settle(&mut self, now: Instant) {
         if self.scan_at.is_some_and(|at| at <= now) {
             self.scan_at = None;

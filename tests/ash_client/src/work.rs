@@ -53,7 +53,8 @@ pub(crate) fn work_on(instance: &Instance, physical: vk::PhysicalDevice, back: b
     outcome
 }
 
-/// Returns the first queue family that can fill buffers. Graphics and compute families can, because they imply transfer.
+/// Returns the first queue family that can fill buffers. Families for graphics and compute can fill buffers, because they also support
+/// transfers.
 fn family(instance: &Instance, physical: vk::PhysicalDevice) -> Option<u32> {
     let able = vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE | vk::QueueFlags::TRANSFER;
     // SAFETY: the handle comes from this instance, which is valid.

@@ -6,7 +6,7 @@ use crate::alloc::Allocator;
 use crate::entry::Call;
 use crate::{chain, object, physical};
 
-/// Prints the device group and the features in a chain.
+/// Returns the names in the device group of the chain, and the word for the presence of `pEnabledFeatures`, as the journal has them.
 fn details(info: &vk::DeviceCreateInfo<'_>) -> String {
     let mut text = String::new();
     let kind = vk::StructureType::DEVICE_GROUP_DEVICE_CREATE_INFO;

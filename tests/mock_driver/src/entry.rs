@@ -48,7 +48,7 @@ impl Call {
         call
     }
 
-    /// Begins a call like `enter`, but without a journal line, for calls that write a line later.
+    /// Begins a call like `enter`, but writes no journal line, because the caller writes its line later.
     pub(crate) fn quiet(name: &'static str) -> Self {
         let (config, number) = state::with(|state| {
             state.refresh();

@@ -1,4 +1,4 @@
-//! Checks that the loader calls some commands of layers and drivers on one thread at a time in the whole process (DRV-118, DRV-168).
+//! Checks that the loader calls certain commands of layers and drivers on one thread at a time in the whole process (DRV-118, DRV-168).
 //!
 //! The mock layer uses this module too.
 
@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use crate::system::current_thread;
 
-/// Thread that runs one of these commands, and the depth of its nested calls.
+/// Thread that runs a command which must not run on two threads at once, and the depth of the thread's nested calls.
 static INSIDE: Mutex<Option<(usize, u32)>> = Mutex::new(None);
 
-/// Marks this thread as a thread that runs one of these commands, until this value is dropped.
+/// Marks this thread as the only one that may enter a checked command, until this value is dropped.
 pub(crate) struct Exclusive(());
 
 impl Exclusive {

@@ -1,5 +1,5 @@
-//! The driver of a fuzzed record, which is opened late. It has the functions of [`driver`], and those of Vulkan 1.1 that fill chains. Each
-//! structure of a chain is filled whole, with the size that the registry says.
+//! The driver of a fuzzed record, which is opened late. The driver has the functions of [`driver`], and the functions of Vulkan 1.1 that
+//! fill chains. The driver fills each structure of a chain completely. The size of a structure comes from the registry.
 
 use std::ffi::{c_char, c_void};
 use std::mem::transmute;
@@ -16,13 +16,13 @@ type Device = PhysicalDeviceHandle<Driver>;
 /// Number of the driver's queue families.
 const FAMILIES: u32 = 3;
 
-/// Fills the structures of a chain, but for their heads, and the structure at the beginning.
+/// Fills the structure `outer` and the structures in its chain, except for `sType` and `pNext`.
 ///
-/// # Safety
-/// `outer` is a chain of structures that have the types of their `sType`.
+/// # Safety `outer` points to a writable structure of type `T`. Each structure in its chain is writable and has the type that its `sType`
+/// names.
 unsafe fn fill<T>(query: Query, outer: *mut T) {
     let head = size_of::<VkBaseOutStructure>();
-    // SAFETY: the caller promises a chain whose structures have the types of their `sType`.
+    // SAFETY: the caller promises that `outer` is a writable `T`, and that each structure in its chain has the type of its `sType`.
     unsafe {
         outer.cast::<u8>().add(head).write_bytes(1, size_of::<T>() - head);
         let first = outer.cast::<VkBaseOutStructure>();
@@ -55,7 +55,7 @@ unsafe extern "system" fn format(_: Device, _: VkFormat, out: *mut VkFormatPrope
 }
 
 unsafe extern "system" fn families(_: Device, count: *mut u32, out: *mut VkQueueFamilyProperties2) {
-    // SAFETY: the loader passes a writable number, and an array with room for as many elements, each with a valid chain.
+    // SAFETY: the loader passes a writable number, and null or an array with space for `*count` elements, each with a valid chain.
     unsafe {
         let written = if out.is_null() { 0 } else { FAMILIES.min(*count) };
         (0..written).for_each(|place| fill(Query::QueueFamilies, out.add(place as usize)));
@@ -78,6 +78,6 @@ pub unsafe extern "system" fn look_up(instance: InstanceHandle<Driver>, name: *c
         // SAFETY: the caller promises a terminated text.
         _ => return unsafe { driver::lookup(instance, name) },
     };
-    // SAFETY: the pointer is a function with the signature that belongs to the name.
+    // SAFETY: each function in the table has the signature that belongs to its name.
     unsafe { transmute::<*const c_void, PFN_vkVoidFunction>(function) }
 }

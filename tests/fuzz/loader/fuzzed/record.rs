@@ -1,9 +1,9 @@
 //! Fuzzes the record of a driver that stays closed, and all commands that are answered from a record. The record's file has any content
 //! with a valid head and checksum.
 //!
-//! Each structure is a block of exactly its size, and a structure that must not be recorded is only a head. So AddressSanitizer detects it
-//! if a command reads or writes beyond a structure. In half of the inputs, the driver cannot be opened. Otherwise it is opened after the
-//! first queries, and its answers are compared with those of the record.
+//! Each structure is in a block of exactly its size. A structure that must not be recorded has only the members `sType` and `pNext`.
+//! AddressSanitizer therefore detects a command that reads or writes beyond a structure. For half of the inputs, the driver cannot be
+//! opened. For the other half, the loader opens the driver after the first queries.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::ffi::c_char;
@@ -22,12 +22,12 @@ use crate::unopened::Stand;
 const HEAD: usize = 24;
 /// Value of each byte of an output block before the loader is called.
 const UNTOUCHED: u8 = 0xAA;
-/// Number of elements of an array for a query of extensions or devices.
+/// Number of elements in the arrays that queries for extensions or devices receive.
 const ELEMENTS: usize = 4;
 
 type Device = PhysicalDeviceHandle<Driver>;
 
-/// A block of memory with a certain size.
+/// A block of memory of a fixed size, which is freed when this value is dropped.
 struct Block {
     start: *mut u8,
     layout: Layout,
@@ -39,7 +39,7 @@ impl Block {
         // SAFETY: the layout has at least one byte.
         let start = unsafe { alloc(layout) };
         assert!(!start.is_null(), "memory suffices");
-        // SAFETY: the block has as many bytes as the layout says.
+        // SAFETY: `alloc` returned a block with the size of the layout.
         unsafe { start.write_bytes(UNTOUCHED, layout.size()) };
         Self { start, layout }
     }
@@ -47,7 +47,7 @@ impl Block {
     /// Returns the block of a structure with this type and chain.
     fn structure(size: usize, kind: u32, next: *mut u8) -> Self {
         let made = Self::of(size);
-        // SAFETY: the block begins with the head of a structure.
+        // SAFETY: the callers pass sizes of structures, so the block has at least the 16 bytes of `sType` and `pNext`.
         unsafe {
             made.start.cast::<u64>().write_unaligned(0);
             made.start.cast::<u32>().write_unaligned(kind);
@@ -61,7 +61,7 @@ impl Block {
     }
 
     fn bytes(&self) -> &[u8] {
-        // SAFETY: all bytes of the block are initialized.
+        // SAFETY: the block belongs to this value, and `of` initialized all its bytes.
         unsafe { std::slice::from_raw_parts(self.start, self.layout.size()) }
     }
 }
@@ -81,7 +81,7 @@ struct Asked<'s> {
     is_closed: bool,
 }
 
-/// Calls a command of the table.
+/// Calls a command of the closed driver's table.
 macro_rules! ask {
     ($asked:expr, $name:ident($($argument:expr),*)) => {{
         let function = $asked.table.$name.expect("a function");
@@ -91,7 +91,8 @@ macro_rules! ask {
 }
 
 impl Asked<'_> {
-    /// Returns what a block must contain after a query: the recorded bytes, if they are an answer.
+    /// Returns the expected bytes of a block after a query: the bytes `before`, with the recorded answer at the offset `at` if the record
+    /// has one.
     fn expected(&self, key: Key, before: &[u8], at: usize) -> Vec<u8> {
         let mut expected = before.to_vec();
         if let Some((_, answer)) = self.record.answer(key) {
@@ -102,7 +103,7 @@ impl Asked<'_> {
         expected
     }
 
-    /// Queries a structure without a head.
+    /// Calls the query of Vulkan 1.0, whose structure has no `sType` and no `pNext`.
     fn plain(&self, device: Device, key: Key) {
         let size = match key.query {
             query if query == Query::Properties as u16 => size_of::<VkPhysicalDeviceProperties>(),
@@ -130,7 +131,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Queries a structure with a chain of one structure.
+    /// Calls the query of Vulkan 1.1 with one structure in the chain.
     fn chained(&self, device: Device, key: Key) {
         let size = rows::size_of(key).map_or(16, usize::from);
         let next = Block::structure(size, key.kind, null_mut());
@@ -169,13 +170,13 @@ impl Asked<'_> {
         };
         assert_eq!(block.bytes()[8..16], next.start.addr().to_ne_bytes(), "links stay");
         assert_eq!(next.bytes()[..16], expected[..16], "types and links stay");
-        // A chain that the record does not answer stays as it is, as the driver cannot be opened.
+        // While the driver is closed, the structure in the chain has the recorded bytes, or is unchanged if the record has none.
         if self.is_closed && self.record.answer(Key { kind: 0, ..key }).is_some() {
             assert_eq!(next.bytes(), expected);
         }
     }
 
-    /// Queries as many queue families as there is room for, each with a chain of one structure.
+    /// Queries the queue families with an array of `room` elements, each with one structure in its chain.
     fn families(&self, device: Device, key: Key, room: u32) {
         let mut count = 0xAAAA;
         ask!(
@@ -192,7 +193,7 @@ impl Asked<'_> {
             .collect();
         let array = Block::of(room as usize * size_of::<VkQueueFamilyProperties2>());
         for (place, chain) in chains.iter().enumerate() {
-            // SAFETY: the place is below the number of elements.
+            // SAFETY: `array` has `room` elements, and `place` is less than `room`, the number of chains.
             unsafe {
                 let element = array.to::<VkQueueFamilyProperties2>().add(place);
                 (*element).sType = VkQueueFamilyProperties2::STRUCTURE_TYPE;
@@ -231,7 +232,7 @@ impl Asked<'_> {
         assert_eq!(count, total.min(room as u32));
         assert_eq!(result == VkResult::VK_INCOMPLETE, count < total);
         for place in 0..count as usize {
-            // SAFETY: the command has filled as many elements.
+            // SAFETY: the command has filled `count` elements, and `place` is less than `count`.
             let one = unsafe { &*array.to::<VkExtensionProperties>().add(place) };
             assert!(fixed_text(&one.extensionName).len() < one.extensionName.len());
         }
@@ -243,7 +244,7 @@ impl Asked<'_> {
         };
         let array = Block::of(room as usize * size_of::<VkPhysicalDeviceGroupProperties<Driver>>());
         for place in 0..room as usize {
-            // SAFETY: the place is below the number of elements.
+            // SAFETY: `array` has `room` elements, and `place` is less than `room`.
             unsafe { (*array.to::<VkPhysicalDeviceGroupProperties<Driver>>().add(place)).pNext = null_mut() };
         }
         let mut count = 0;
@@ -253,7 +254,7 @@ impl Asked<'_> {
         assert!(count <= room || result.0 < 0);
     }
 
-    /// Makes the query of a row, whose key may be any.
+    /// Makes the query that belongs to the key of a row. The key comes from the input, so it can be invalid.
     fn row(&self, stand: &Stand, key: Key) {
         let devices = stand.devices();
         let Some(device) = devices.get(usize::from(key.device) % devices.len().max(1)) else {
