@@ -78,7 +78,7 @@ lacks() {
     not says "$1"
 }
 
-# Tests a system whose own library has an older version.
+# older SYSTEM: tests a system whose own library has an older version. SYSTEM is the name of its root.
 older() {
     system "$1" true
     started "$TREE"
@@ -86,14 +86,14 @@ older() {
     lacks "Stepping aside for"
     says "1 of 1 devices worked"
 }
-# Tests the system's library of `older` with a newer version in its file name.
+# newer SYSTEM: tests the system's library of `older` with a newer version in its file name.
 newer() {
     system "$1" as_system "$ROOTS/$1/$FOLDER/libvulkan.so.1" 1.9.0
     started "$TREE"
     says "Stepping aside for /$FOLDER/libvulkan.so.1, which is not older"
     says "1 of 1 devices worked"
 }
-# Tests a system whose library is a plain build of this project.
+# ours SYSTEM: tests a system whose library is a plain build of this project.
 ours() {
     system "$1" as_system "$HERE/plain/libvulkan.so.1" "$VERSION"
     started "$TREE"
@@ -101,7 +101,7 @@ ours() {
     [ "$(grep -c "Vulkan Loader Version $VERSION" "$HERE/output")" = 2 ]
     says "1 of 1 devices worked"
 }
-# Tests a file in the tree with the bare name of a driver. The plain library opens this file, and finds no device.
+# hidden SYSTEM: tests a file in the tree with the bare name of a driver. The plain library opens this file, and finds no device.
 hidden() {
     system "$1" hide_driver
     started "$TREE"

@@ -33,7 +33,8 @@ header() {
     cp registry/input/video.xml "$folder/"
 }
 
-# Prints all files below a folder with their contents and times, including files that git ignores. Excludes the folders .git and target.
+# state FOLDER: prints all files below the folder with their contents and times, including files that git ignores. Excludes the folders .git
+# and target.
 state() {
     (
         cd "$1"
@@ -194,7 +195,7 @@ own() { git -C "$old" -c user.name=a -c user.email=a -c core.hooksPath=/dev/null
 own init --quiet
 own add --all
 own commit --quiet --message old
-# Commits the content of a folder, including ignored files, on the named parent.
+# committed FOLDER PARENT: commits the content of the folder, including ignored files, and prints the commit.
 committed() {
     own read-tree --empty
     own --work-tree="$1" add --all --force -- . ':!target' ':!.git'

@@ -109,7 +109,7 @@ static bool missed(const char *name) {
 }
 
 /* Returns the function that the table has for a name. For other names, returns the function `nothing`. Names that begin
- * with `vk_` belong to the interface with the loader, and the result for them is NULL unless the table contains them. */
+ * with `vk_` belong to the interface with the loader. The result for such a name is NULL unless the table contains it. */
 static PFN_vkVoidFunction answer(const struct answer *table, size_t count, const char *name) {
     const PFN_vkVoidFunction own = find(table, count, name);
     return own || name[2] == '_' ? own : (PFN_vkVoidFunction)nothing;

@@ -25,7 +25,7 @@ static bool failed(const char *call, VkResult result) {
     return true;
 }
 
-/* Returns `true` if a call failed. */
+/* Creates and destroys a logical device on the first physical device. Returns `true` if a call failed. */
 static bool use_device(VkInstance instance) {
     uint32_t count = 1;
     VkPhysicalDevice physical;
@@ -51,7 +51,7 @@ static bool use_device(VkInstance instance) {
     return false;
 }
 
-/* Returns `true` if a call failed. */
+/* Creates, uses and destroys an instance. Returns `true` if a call failed. */
 static bool use_instance(void) {
     const VkApplicationInfo application = {
         .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,

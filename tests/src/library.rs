@@ -10,7 +10,7 @@ use crate::vk::version_of;
 /// Major, minor and patch number.
 pub(crate) type Version = [u32; 3];
 
-/// Returns `true` if the library under test is a Khronos loader. These runs test the tests themselves.
+/// Returns `true` if the library under test is a Khronos loader. A run on a Khronos loader tests the tests themselves.
 pub fn is_peer() -> bool {
     peer_text().is_some()
 }

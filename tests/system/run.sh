@@ -28,7 +28,7 @@ if [ "$(cat "$BASE/packages" 2>/dev/null)" != "$CONTENT" ]; then
     rm -rf "$BASE" "$BASE.new"
     keep="mkdir /root/debian && cd /root/debian && apt-get download $KEPT && dpkg --add-architecture i386"
     keep+=" && { apt-get -o Acquire::Check-Valid-Until=false update; apt-get download $KEPT_I386 || true; }"
-    # The index of a mirror can be older than the date until which it is valid. The index is usable nevertheless.
+    # A mirror can still serve an index whose `Valid-Until` date has passed. The index is usable nevertheless.
     mmdebstrap --variant=apt --aptopt='Acquire::Check-Valid-Until "false"' --include="$(echo $PACKAGES | tr ' ' ,)" \
         --customize-hook="chroot \"\$1\" sh -c '$keep'" \
         bookworm "$BASE.new" >"$HERE/root.log" 2>&1 || die 2 "cannot make the root: $(tail -n 3 "$HERE/root.log") (see $HERE/root.log)"
@@ -49,8 +49,8 @@ trap 'rm -rf "$COPY"' EXIT
 # Commands that mount the usual file systems of a program at "$root".
 USUAL='mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" && mount --rbind /sys "$root/sys"'
 MOUNTS=$USUAL
-# inside COMMAND...: runs a command in the root, without a network. The commands in MOUNTS mount further files. Mounts and processes end
-# with the command.
+# inside COMMAND...: runs a command in the root, without a network. The shell commands in MOUNTS mount file systems in the root before the
+# command runs. Mounts and processes end with the command.
 inside() {
     timeout --kill-after=10 900 unshare --mount --pid --net --fork --kill-child bash -euc '
         root=$1
@@ -63,14 +63,15 @@ inside() {
 }
 # apt runs as root, because only root can read the folder of the package.
 APT="apt-get -y -o APT::Sandbox::User=root install"
-# around MOUNTS COMMAND...: does the same as `inside`, with other mounts.
+# around MOUNTS COMMAND...: does the same as `inside`, with the given MOUNTS.
 around() {
     local MOUNTS=$1
     shift
     inside "$@"
 }
 
-# repack NAME FROM OUT: copies a package. The function `change` runs in the unpacked folder and changes the copy.
+# repack PACKAGE OUT: writes a changed copy of PACKAGE to OUT. The function `change`, which the caller defines, runs in the unpacked folder
+# and changes the copy.
 repack() {
     local folder=$HERE/repack
     rm -rf "$folder"

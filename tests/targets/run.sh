@@ -55,7 +55,8 @@ with_std() {
         ${FLAGS:+"CARGO_TARGET_${upper}_RUSTFLAGS=$FLAGS"} "$@"
 }
 
-# Sets the variables for the steps below: the group, its target triple, its C compiler, and the emulator for its programs.
+# begin GROUP TRIPLE CC [RUNNER [LINKER [FLAGS]]]: sets the variables for the functions below. CC is the C compiler, RUNNER is the emulator
+# for the target's programs.
 begin() {
     GROUP=$1 TRIPLE=$2 HERE=$OUT/$1
     read -r -a CC <<<"$3"

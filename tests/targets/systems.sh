@@ -41,7 +41,7 @@ for tool in llvm-nm llvm-nm-22 llvm-nm-19 llvm-nm-14 /usr/lib/llvm-*/bin/llvm-nm
 done
 [ -n "$nm" ] || say "  skip  systems: what is in the object files; that needs llvm"
 
-# Compiles the shipped library, without linking.
+# compile TARGET FEATURES: compiles the shipped library, without linking. FEATURES can be `-` for no features.
 compile() {
     local target=$1 features=$2
     [ "$features" != - ] || features=

@@ -97,7 +97,7 @@ fn show_application(info: *const vk::ApplicationInfo<'_>) -> String {
             .into_owned()
     };
     let (major, minor, patch) = ((version >> 22) & 0x7f, (version >> 12) & 0x3ff, version & 0xfff);
-    // The line omits these members if they are zero, as in most applications.
+    // The line omits the application's version and the engine if they are not set, as in most applications.
     let rest = match (
         info.application_version,
         info.engine_version,

@@ -11,7 +11,7 @@ use crate::system::{library_path, state_of};
 pub(crate) struct State {
     path: PathBuf,
     text: String,
-    /// Modification time and size of the file before it was last read.
+    /// Modification time and size of the configuration file before the driver last read it.
     seen: Option<(u64, u64)>,
     pub(crate) config: Arc<Config>,
     pub(crate) calls: HashMap<String, u32>,
@@ -66,7 +66,7 @@ impl State {
         }
         let text = match std::fs::read_to_string(&self.path) {
             Ok(text) => text,
-            // A library without its file acts as a driver without devices, which loaders must accept.
+            // A library without a configuration file acts as a driver without devices, which loaders must accept.
             Err(_) => return,
         };
         self.seen = seen;

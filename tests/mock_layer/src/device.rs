@@ -99,11 +99,11 @@ pub(crate) unsafe extern "system" fn create_device<const N: usize>(
     };
     // SAFETY: the caller passes a readable place for the handle.
     let given = unsafe { *device };
-    // SAFETY: the caller passes valid parameters, and the next layer returned the function.
+    // SAFETY: the caller passes a valid create info. The physical device and the look-up function belong to the next layer.
     let mut result = unsafe { call_down(&layer, inner, &*info, allocator, device, link.0) };
     if layer.config.lists("retry", "vkCreateDevice") {
         layer.journal(&format!("vkCreateDevice retried after {}", result.as_raw()));
-        // SAFETY: the caller passes valid parameters, and the next layer returned the function.
+        // SAFETY: the arguments are those of the first call, and `given` is the handle's value before that call.
         result = unsafe { call_down_again(&layer, (inner, info, allocator), device, given, link, result) };
     }
     if result != vk::Result::SUCCESS {

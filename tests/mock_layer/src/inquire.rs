@@ -29,7 +29,7 @@ pub(crate) unsafe fn ask(layer: &Layer, record: &InstanceRecord) {
             let plain = unsafe { (record.next)(handle, name.as_ptr()) };
             let physical = record
                 .next_physical
-                // SAFETY: the caller passes valid parameters, and the next layer returned the function.
+                // SAFETY: this look-up function comes from the link too, and accepts a null handle.
                 .and_then(|next| unsafe { next(handle, name.as_ptr()) });
             (plain.is_some(), physical.is_some())
         });

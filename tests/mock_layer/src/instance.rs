@@ -12,7 +12,7 @@ use crate::abi::{
 use crate::layer::{InstanceRecord, Layer, dispatch_word, layer, typed};
 use crate::{device, inquire, reenter, wrap};
 
-/// Look-up functions of the next layer, or of the loader below the last layer.
+/// Look-up functions of the next layer. For the last layer, look-up functions of the loader.
 type Link = (vk::PFN_vkGetInstanceProcAddr, Option<GetPhysicalDeviceProcAddr>);
 
 /// Content of the loader's structures, which precede the application's `pNext` chain.
@@ -155,14 +155,14 @@ pub(crate) unsafe extern "system" fn create_instance<const N: usize>(
     let Some(link) = (unsafe { advance(&nodes) }) else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
-    // SAFETY: the caller passes valid parameters, and the next layer returned the function.
+    // SAFETY: the caller passes a readable place for the handle.
     let given = unsafe { *instance };
-    // SAFETY: the caller passes valid parameters, and the next layer returned the function.
+    // SAFETY: the caller passes a valid create info, and the look-up function comes from this call's link.
     let mut result = unsafe { call_down(&layer, &*info, allocator, instance, link.0) };
     let retries = layer.config.lists("retry", "vkCreateInstance");
     for _ in 0..usize::from(retries) * layer.config.number("retries").unwrap_or(1) as usize {
         layer.journal(&format!("vkCreateInstance retried after {}", result.as_raw()));
-        // SAFETY: the caller passes valid parameters, and the next layer returned the function.
+        // SAFETY: the arguments are those of the first call, and `given` is the handle's value before that call.
         result = unsafe { call_down_again(info, allocator, instance, given, link.0, result) };
     }
     if result != vk::Result::SUCCESS {
@@ -195,17 +195,17 @@ unsafe fn work_inside<const N: usize>(
         remember(layer, *instance, nodes, link, own_instance)
     };
     if layer.config.flag("probe") {
-        // SAFETY: the caller passes valid parameters, and the next layer returned the function.
+        // SAFETY: the next layer created the record's instance, which is valid until this call returns.
         unsafe { probe(layer, &record) };
     }
-    // SAFETY: the caller passes valid parameters, and the next layer returned the function.
+    // SAFETY: the next layer created the record's instance, and the record's look-up function comes from the link.
     unsafe {
         inquire::ask(layer, &record);
         inquire::call_globals(layer, &record);
     }
     inquire::stray_instance(layer, nodes.set_loader_data);
     if let Some(count) = layer.config.number("instance-devices") {
-        // SAFETY: the caller passes valid parameters, and the next layer returned the function.
+        // SAFETY: the next layer created the record's instance, which is valid until this call returns.
         unsafe { device::make_for_instance::<N>(layer, &record, count) };
     }
     if layer.wraps() {

@@ -91,7 +91,8 @@ impl Layer {
         self.config.flag("wrap")
     }
 
-    /// Checks that no other thread runs one of these commands, if the configuration requests this check.
+    /// Checks that no other thread runs a command for which the layer calls this function, until the result is dropped. Does nothing unless
+    /// the configuration requests the check.
     pub(crate) fn exclusive(&self, command: &str) -> Option<Exclusive> {
         self.config
             .flag("exclusive")
@@ -142,7 +143,7 @@ impl Layer {
         // SAFETY: the look-up function comes from the loader's instance link, and the next layer created the instance.
         let found = unsafe { (instance.next)(instance.handle, name.as_ptr()) };
         match (found, instance.next_physical) {
-            // SAFETY: the caller passes valid parameters, and the next layer returned the function.
+            // SAFETY: this look-up function comes from the same link as the other, and the next layer created the instance.
             (None, Some(physical)) => unsafe { physical(instance.handle, name.as_ptr()) },
             _ => found,
         }

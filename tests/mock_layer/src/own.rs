@@ -1,11 +1,12 @@
-//! Commands that no other layer and no driver implements (LAY-300 to LAY-313).
+//! The layer's own commands, which no other layer and no driver implements (LAY-300 to LAY-313).
 
 use ash::vk;
 
 use crate::layer::{Layer, layer};
 use crate::lookup::erased;
 
-/// Signature of these commands. The parameters are a dispatchable handle in 64 bits, which is enough for all processors, and a number.
+/// Signature of the layer's own commands. The parameters are a dispatchable handle in 64 bits, which is enough for all processors, and a
+/// number.
 type Command = unsafe extern "system" fn(handle: u64, argument: u32) -> u32;
 
 /// Returns `true` if a line `key NAME` or `key PREFIX*` applies to `name`.
@@ -16,7 +17,7 @@ fn listed(layer: &Layer, key: &str, name: &str) -> bool {
     })
 }
 
-/// Implements these commands: records the call, and returns a result that depends on the argument.
+/// Implements all of the layer's own commands: records the call, and returns a result that depends on the argument.
 unsafe extern "system" fn command<const N: usize>(handle: u64, argument: u32) -> u32 {
     let layer = layer(N);
     let known = if layer.state().wrappers.contains_key(&(handle as usize)) {

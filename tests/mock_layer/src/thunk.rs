@@ -57,7 +57,7 @@ unsafe extern "C" fn route(thunk: usize, first: *mut usize) -> *const c_void {
     let text = name.to_string_lossy();
     // SAFETY: the caller passes the saved register.
     let inner = layer.inner(unsafe { *first });
-    // SAFETY: the caller passes valid parameters, and the next layer returned the function.
+    // SAFETY: the caller passes the saved register, which the thunk restores afterwards.
     unsafe { *first = crate::inquire::handed_on(&layer, &text, inner) };
     if layer.config.lists("intercept", &text) {
         layer.journal(&text);

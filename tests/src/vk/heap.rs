@@ -60,7 +60,7 @@ impl Heap {
         Self(())
     }
 
-    /// Refuses these requests, counted from this call.
+    /// Refuses the requests for memory or files that `refusal` selects, counted from this call.
     pub fn refuse(&self, refusal: Refusal) {
         const NONE: usize = usize::MAX;
         let (first, last, most) = match refusal {

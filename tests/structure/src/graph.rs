@@ -7,7 +7,7 @@ pub type Graph = BTreeMap<String, BTreeSet<String>>;
 
 /// Returns the cycles in the order of their first nodes. Each cycle is sorted.
 ///
-/// Two nodes belong to the same cycle if each node can be reached from the other. For some hundred nodes, checking each pair is fast
+/// Two nodes belong to the same cycle if each node can be reached from the other. For a few hundred nodes, checking each pair is fast
 /// enough.
 pub fn circles(graph: &Graph) -> Vec<BTreeSet<String>> {
     let reached: BTreeMap<&String, BTreeSet<&String>> = graph.keys().map(|node| (node, reach(graph, node))).collect();

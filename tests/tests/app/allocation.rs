@@ -155,7 +155,7 @@ fn patiently<T>(allocator: &Allocator, mut step: impl FnMut() -> Result<T, vk::R
     panic!("no success in 1000 attempts");
 }
 
-/// APP-174: group enumeration reports the lack of memory for each of its allocations.
+/// APP-174: group enumeration returns VK_ERROR_OUT_OF_HOST_MEMORY, whichever of its allocations fails.
 #[test]
 fn app_174_every_allocation_of_group_enumeration() {
     case(|scene| {
@@ -178,8 +178,8 @@ fn app_174_every_allocation_of_group_enumeration() {
     });
 }
 
-/// APP-174: vkCreateDevice reports the lack of memory for each of its allocations, with the callbacks of the device and with the callbacks
-/// of the instance.
+/// APP-174: vkCreateDevice returns VK_ERROR_OUT_OF_HOST_MEMORY, whichever of its allocations fails, with the callbacks of the device and
+/// with the callbacks of the instance.
 #[test]
 fn app_174_every_allocation_of_device_creation() {
     case(|scene| {
@@ -229,8 +229,8 @@ fn messenger(
     .result_with_success(handle)
 }
 
-/// APP-174, APP-179: creating messengers reports the lack of memory for each allocation, also while tables grow. Earlier messengers remain
-/// usable.
+/// APP-174, APP-179: creating a messenger returns VK_ERROR_OUT_OF_HOST_MEMORY, whichever of its allocations fails, also while tables grow.
+/// Earlier messengers remain usable.
 #[test]
 fn app_179_every_allocation_of_messengers() {
     case(|scene| {
@@ -271,7 +271,7 @@ fn app_179_every_allocation_of_messengers() {
     });
 }
 
-/// APP-174, APP-179: creating surfaces reports the lack of memory for each allocation.
+/// APP-174, APP-179: creating a surface returns VK_ERROR_OUT_OF_HOST_MEMORY, whichever of its allocations fails.
 #[test]
 fn app_179_every_allocation_of_surfaces() {
     case(|scene| {
@@ -445,7 +445,8 @@ fn app_099_the_process_can_try_again() {
     });
 }
 
-/// APP-174: creation reports the lack of memory for each allocation with a settings file that names drivers and devices.
+/// APP-174: with a settings file that names drivers, instance creation returns VK_ERROR_OUT_OF_HOST_MEMORY, whichever of its allocations
+/// fails.
 #[test]
 fn app_174_instance_creation_with_a_settings_file() {
     case(|scene| {

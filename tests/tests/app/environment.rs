@@ -2,7 +2,7 @@
 
 use loader_tests::case;
 
-/// APP-211: the variable that restricts the search to a bundle has no effect on this system.
+/// APP-211: `VK_LOADER_SEARCH_ONLY_IN_BUNDLE`, which restricts the search to a bundle on Apple's systems, has no effect on this system.
 #[test]
 fn app_211_there_are_no_bundles_here() {
     case(|scene| {

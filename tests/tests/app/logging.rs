@@ -40,7 +40,7 @@ fn headers(outcome: &Outcome) -> Vec<String> {
     headers
 }
 
-/// APP-230, APP-233: with an unset or empty variable, a run without fatal errors prints nothing.
+/// APP-230, APP-233: if `VK_LOADER_DEBUG` is unset or has no known word, a run without fatal errors prints nothing.
 #[test]
 fn app_230_nothing_is_printed_unasked() {
     case(|scene| {
@@ -131,7 +131,7 @@ fn app_230_words_prefixes_and_lists() {
     });
 }
 
-/// APP-232: a log line has exactly this form.
+/// APP-232: log lines have exactly the form that APP-232 defines: the loader's name, the padded level and category, and the text.
 #[test]
 fn app_232_the_form_of_a_line() {
     case(|scene| {
@@ -172,7 +172,7 @@ fn app_010_the_banner_comes_first() {
     });
 }
 
-/// APP-9, APP-230a: the variable is read at each load, and `dlclose` unloads the library.
+/// APP-9, APP-230a: `VK_LOADER_DEBUG` is read each time the library is loaded, and `dlclose` unloads the library.
 #[test]
 fn app_230a_every_load_reads_the_variable() {
     case(|scene| {
@@ -183,7 +183,7 @@ fn app_230a_every_load_reads_the_variable() {
             let present = || is_loaded("libvulkan.so", "vulkan-1.dll");
             assert!(present());
             let mut other = vk.again();
-            // There are two handles, and the library is unloaded only after both handles are closed.
+            // The process has opened the library twice, so the library is unloaded only after both handles are closed.
             vk.say("kept", present());
             other.reload(|| {});
         });
@@ -191,7 +191,7 @@ fn app_230a_every_load_reads_the_variable() {
     });
 }
 
-/// APP-216: a change of the variable after loading has no effect.
+/// APP-216: a change of `VK_LOADER_DEBUG` after the library was loaded has no effect.
 #[test]
 fn app_216_the_variable_is_read_at_load() {
     case(|scene| {

@@ -115,7 +115,8 @@ fn app_192_report_messages_reach_the_drivers() {
     });
 }
 
-/// APP-193, APP-193a: a report callback receives a submitted message in this form.
+/// APP-193, APP-193a: a report callback receives a submitted message with the flags that follow from its severity and type, and with its
+/// object, text and ID.
 #[test]
 fn app_193_submitted_messages_reach_report_callbacks() {
     case(|scene| {
@@ -152,7 +153,8 @@ fn app_193_submitted_messages_reach_report_callbacks() {
     });
 }
 
-/// APP-193: a messenger receives a report message in this form.
+/// APP-193: a messenger receives a report message with the severity and type that follow from its flags, and with its object, text and
+/// prefix.
 #[test]
 fn app_193_report_messages_reach_messengers() {
     case(|scene| {

@@ -50,8 +50,8 @@ pub(crate) const GLOBAL: [&str; 4] = [
 ];
 
 impl Command {
-    /// Returns `true` if the command exists on this system. It has no platform, belongs to a platform of this build, or is a provisional
-    /// command.
+    /// Returns `true` if the command exists on this system: a command without a platform, a command of a platform of this build, or a
+    /// provisional command.
     pub(crate) fn is_here(&self) -> bool {
         let built: &[&str] = if cfg!(windows) {
             &["win32"]

@@ -79,7 +79,7 @@ fn app_240_an_unusable_file_hides_the_others() {
     });
 }
 
-/// APP-234, APP-245: the log levels of the settings file replace those of the variable.
+/// APP-234, APP-245: the log levels of the settings file replace the levels of `VK_LOADER_DEBUG`.
 #[test]
 fn app_234_the_file_replaces_the_variable() {
     case(|scene| {
@@ -93,7 +93,7 @@ fn app_234_the_file_replaces_the_variable() {
                 .logged("DRIVER", "Searching for driver manifest files")
                 .not_logged("LAYER:");
         }
-        // If the settings file has no known level, the variable still has an effect.
+        // If the settings file has no known level, `VK_LOADER_DEBUG` still has an effect.
         write(
             scene,
             "xdg/config-home",

@@ -224,7 +224,8 @@ fn app_260_id_filters_apply_on_top() {
     });
 }
 
-/// APP-174, DRV-143a: creation with a list of visible devices reports the lack of memory for each allocation.
+/// APP-174, DRV-143a: with a list of visible devices, instance creation returns VK_ERROR_OUT_OF_HOST_MEMORY, whichever of its allocations
+/// fails.
 #[test]
 fn app_174_every_allocation_with_visible_devices() {
     case(|scene| {
@@ -235,7 +236,7 @@ fn app_174_every_allocation_with_visible_devices() {
     });
 }
 
-/// APP-174: creation with configured devices reports the lack of memory for each allocation.
+/// APP-174: with configured devices, instance creation returns VK_ERROR_OUT_OF_HOST_MEMORY, whichever of its allocations fails.
 #[test]
 fn app_174_every_allocation_with_configured_devices() {
     case(|scene| {

@@ -61,7 +61,7 @@ fn a_policy_leaves_no_program_without_a_device() {
     });
 }
 
-/// `verify` logs each difference between a driver and its entry with this text.
+/// With `verify`, the loader logs each difference between a driver's answers and its entry, each with the text that the row expects.
 #[test]
 fn all_that_differs_is_told() {
     case(|scene| {

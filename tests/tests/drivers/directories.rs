@@ -51,7 +51,7 @@ fn drv_021_home_stands_in_for_the_home_variables() {
     });
 }
 
-/// DRV-21: if the variables are set, the loader does not search the home directories.
+/// DRV-21: if the two `*_HOME` variables are set, the loader does not search the folders below `HOME`.
 #[test]
 fn drv_021_home_is_not_searched_beside_the_home_variables() {
     case(|scene| {

@@ -148,7 +148,7 @@ fn drv_015_driver_files_replaces_the_directories() {
     });
 }
 
-/// DRV-15, APP-280: the older variable works if the newer variable is unset.
+/// DRV-15, APP-280: the older variable `VK_ICD_FILENAMES` works if `VK_DRIVER_FILES` is unset.
 #[test]
 fn drv_015_the_older_variable_works_alone() {
     case(|scene| {
@@ -160,7 +160,7 @@ fn drv_015_the_older_variable_works_alone() {
     });
 }
 
-/// DRV-15, APP-280: the older variable is ignored if the newer variable is set.
+/// DRV-15, APP-280: the older variable `VK_ICD_FILENAMES` is ignored if `VK_DRIVER_FILES` is set.
 #[test]
 fn drv_015_the_older_variable_is_ignored_beside_the_newer() {
     case(|scene| {

@@ -83,7 +83,7 @@ fn drv_159_features() {
     });
 }
 
-/// DRV-159: properties are emulated, with IDs only if the extension is enabled.
+/// DRV-159: the query for properties is emulated, with device and driver UUIDs if `VK_KHR_external_memory_capabilities` is enabled.
 #[test]
 fn drv_159_properties() {
     case(|scene| {
@@ -116,7 +116,7 @@ fn drv_159_properties() {
     });
 }
 
-/// DRV-159: the emulation does not write the ID structure if the extension is not enabled.
+/// DRV-159: the emulation does not write the structure with the UUIDs if no extension that defines it is enabled.
 #[test]
 fn drv_159_properties_without_the_extension_leave_ids_alone() {
     case(|scene| {

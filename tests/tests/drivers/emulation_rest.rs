@@ -153,7 +153,7 @@ fn drv_161_external_image_formats_nv() {
     });
 }
 
-/// DRV-161 table, APP-137: calling another known function that the driver lacks ends the process.
+/// DRV-161 table, APP-137: calling a known command that the loader does not emulate ends the process if the driver lacks the command.
 #[test]
 fn drv_161_other_missing_functions_abort() {
     case(|scene| {
@@ -174,7 +174,7 @@ fn drv_161_other_missing_functions_abort() {
     });
 }
 
-/// DRV-161 table, APP-137: a command does not use the driver's function for its alias.
+/// DRV-161 table, APP-137: for a command that the driver lacks, the loader does not call the driver's function for the command's alias.
 #[test]
 fn drv_161_another_missing_function_aborts() {
     case(|scene| {

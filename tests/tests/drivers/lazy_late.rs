@@ -57,7 +57,8 @@ fn drv_283_a_driver_without_devices_when_it_is_opened() {
     });
 }
 
-/// DRV-283: a driver that crashes ends the program when it is opened, as without the policy. The log names the driver before.
+/// DRV-283: a driver that crashes ends the program when the loader opens the driver, in the same way as without the policy. The log names
+/// the driver before the crash.
 #[test]
 fn drv_283_a_driver_that_crashes_late() {
     case(|scene| {
@@ -75,8 +76,8 @@ fn drv_283_a_driver_that_crashes_late() {
     });
 }
 
-/// DRV-283: an instance keeps the driver closed while another instance of the process uses it. An instance whose driver was never opened is
-/// destroyed without a call.
+/// DRV-283: an instance keeps the driver closed while another instance of the process uses it. The destruction of an instance whose driver
+/// was never opened calls no driver.
 #[test]
 fn drv_283_each_instance_opens_the_driver_for_itself() {
     case(|scene| {
@@ -133,25 +134,26 @@ fn asked_without_library(scene: &mut Scene, query: &str) {
     assert!(outcome.ok().all().contains("cannot be opened now"), "{}", outcome.all());
 }
 
-/// DRV-283: the command that finds a driver lost writes the recorded answer, and leaves the rest of the chain.
+/// DRV-283: if a command cannot open its driver, the command writes the recorded answer, and does not change the other structures of the
+/// chain.
 #[test]
 fn drv_283_properties_of_a_lost_driver_are_written() {
     case(|scene| asked_without_library(scene, "properties"));
 }
 
-/// DRV-283: the recorded queue families remain, even for the command that finds the driver lost.
+/// DRV-283: if a command cannot open its driver, the command still returns the recorded queue families.
 #[test]
 fn drv_283_queue_families_of_a_lost_driver_are_written() {
     case(|scene| asked_without_library(scene, "families"));
 }
 
-/// DRV-283: a number that the record lacks is zero if the driver is lost.
+/// DRV-283: if a query for a list that the record lacks cannot open its driver, the number of elements is zero.
 #[test]
 fn drv_283_a_number_of_a_lost_driver_is_written() {
     case(|scene| asked_without_library(scene, "sparse"));
 }
 
-/// Makes a query that the record does not answer. The driver cannot be opened for it.
+/// Makes a query that the record does not answer, while the library of the driver is missing.
 fn ask_lost(vk: &Vk, instance: &Instance<'_>, query: &str) {
     let mut extra = vk::BaseOutStructure {
         s_type: vk::StructureType::from_raw(777_000),
@@ -181,7 +183,7 @@ fn ask_lost(vk: &Vk, instance: &Instance<'_>, query: &str) {
     }
 }
 
-/// A first use of a device that opens its driver.
+/// Calls a command for which the loader must open the driver. `number` selects the command and the device.
 fn first_use(vk: &Vk, instance: &Instance<'_>, number: usize) {
     let device = instance.named(["one", "two"][number % 2]);
     let mut extra = vk::BaseOutStructure {
@@ -232,7 +234,8 @@ fn first_use(vk: &Vk, instance: &Instance<'_>, number: usize) {
     }
 }
 
-/// DRV-283: threads that are first at the same moment through different commands get one opening.
+/// DRV-283: if several threads use a closed driver for the first time at the same moment, through different commands, the loader opens the
+/// driver once.
 #[test]
 fn drv_283_different_first_commands_get_one_opening() {
     case(|scene| {

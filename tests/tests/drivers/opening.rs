@@ -170,7 +170,7 @@ fn drv_232_a_failed_creation_closes_its_drivers() {
     });
 }
 
-/// DRV-233, APP-69, DRV-234: the libraries remain open after the extension query, and are closed when an instance is destroyed.
+/// DRV-233, APP-69, DRV-234: the libraries of drivers remain open after the extension query, and are closed when an instance is destroyed.
 #[test]
 fn drv_233_the_extension_query_keeps_libraries_open() {
     case(|scene| {
@@ -224,7 +224,7 @@ fn drv_234_every_destruction_lets_unused_libraries_go() {
     });
 }
 
-/// DRV-234, APP-9, APP-230a: unloading the loader also unloads these libraries, and the loader can be loaded again.
+/// DRV-234, APP-9, APP-230a: unloading the loader also unloads the libraries that a query left open, and the loader can be loaded again.
 #[test]
 fn drv_234_unloading_the_loader_lets_libraries_go() {
     case(|scene| {
@@ -290,7 +290,7 @@ fn drv_235_libraries_close_in_the_order_in_which_they_were_opened() {
     });
 }
 
-/// DRV-236, APP-112: with this variable, driver libraries remain loaded.
+/// DRV-236, APP-112: with `VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING=1`, driver libraries remain loaded.
 #[test]
 fn drv_236_unloading_can_be_switched_off() {
     case(|scene| {

@@ -90,7 +90,8 @@ fn drv_098_their_extensions_are_listed() {
     });
 }
 
-/// DRV-99: the message reports that the flag or the extension is missing.
+/// DRV-99: if the only driver is a portability driver, a message reports that the flag or the extension for portability enumeration is
+/// missing.
 #[test]
 fn drv_099_skipping_the_only_driver_is_explained() {
     case(|scene| {
@@ -126,7 +127,7 @@ fn drv_099_skipping_the_only_driver_is_explained() {
     });
 }
 
-/// DRV-100: only drivers with the extension receive the flag.
+/// DRV-100: only drivers that have the extension for portability enumeration receive the create flag of this extension.
 #[test]
 fn drv_100_the_flag_is_cleared_for_drivers_without_the_extension() {
     case(|scene| {

@@ -15,7 +15,7 @@ fn two_drivers(scene: &mut Scene) {
     scene.env("VK_LOADER_DISABLE_SELECT", "1");
 }
 
-/// DRV-11: if the variable names a folder and a file in it, the loader reads the file once.
+/// DRV-11: if `VK_DRIVER_FILES` names a folder and a file in it, the loader reads the file once.
 #[test]
 fn drv_011_a_file_of_a_listed_folder_is_one_driver() {
     case(|scene| {

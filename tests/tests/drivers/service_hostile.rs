@@ -281,7 +281,8 @@ fn lsv_47_a_service_of_another_user_is_not_trusted() {
     });
 }
 
-/// LSV-47: if the variable names a socket, the library trusts the owner of the socket's folder, unless other users can write to the folder.
+/// LSV-47: if `VK_LOADER_SERVICE_SOCKET` names a socket, the library trusts the owner of the socket's folder, unless other users can write
+/// to the folder.
 #[test]
 fn lsv_47_the_variable_vouches_for_the_owner_of_the_folder() {
     case(|scene| {

@@ -54,7 +54,8 @@ fn drv_137_when_devices_are_sorted() {
     });
 }
 
-/// DRV-137, DRV-143, APP-119: if the extension is not available, the loader does not sort the devices for an application of 1.0.
+/// DRV-137, DRV-143, APP-119: if no driver has `VK_KHR_get_physical_device_properties2`, the loader does not sort the devices for an
+/// application of 1.0.
 #[test]
 fn drv_137_without_properties2_devices_are_not_sorted() {
     case(|scene| {
@@ -125,7 +126,7 @@ fn drv_138_places_through_the_extension() {
     });
 }
 
-/// DRV-138: if the driver lacks the function, its device has no PCI address.
+/// DRV-138: if the driver lacks the query that returns the PCI address, its devices are treated as devices without an address.
 #[test]
 fn drv_138_without_the_function_there_is_no_place() {
     case(|scene| {
@@ -244,7 +245,7 @@ fn drv_141_the_order_is_logged() {
     });
 }
 
-/// DRV-140: the loader uses only the first sixteen items of the variable.
+/// DRV-140: the loader uses only the first sixteen items of `VK_LOADER_DEVICE_SELECT`.
 #[test]
 fn drv_140_later_items_do_not_choose() {
     case(|scene| {
@@ -261,7 +262,7 @@ fn drv_140_later_items_do_not_choose() {
     });
 }
 
-/// DRV-137: if sorting is disabled, the variable that chooses a device has no effect.
+/// DRV-137: if sorting is disabled, `VK_LOADER_DEVICE_SELECT`, which chooses a device, has no effect.
 #[test]
 fn drv_137_disabling_the_order_disables_the_choice() {
     case(|scene| {

@@ -25,7 +25,7 @@ pub(crate) fn five_devices(scene: &mut Scene) {
 
 const ALL: &str = "placed,plain,marked,small,processor";
 
-/// Returns the visible devices if the variable has this value.
+/// Returns the visible devices if `VK_LOADER_VISIBLE_DEVICES` has this value.
 fn shown(scene: &mut Scene, value: &str) -> String {
     scene.env(VARIABLE, value);
     names(scene)
@@ -193,7 +193,7 @@ fn drv_143a_groups_with_a_hidden_member() {
     });
 }
 
-/// The loader uses the value of the variable at the creation of the instance. A later change has no effect.
+/// The loader uses the value that `VK_LOADER_VISIBLE_DEVICES` has at the creation of the instance. A later change has no effect.
 #[test]
 fn drv_143a_a_later_change_of_the_variable_does_not_count() {
     case(|scene| {
@@ -209,7 +209,7 @@ fn drv_143a_a_later_change_of_the_variable_does_not_count() {
     });
 }
 
-/// An application for Vulkan 1.0 receives the same devices.
+/// An application for Vulkan 1.0 receives the same devices as an application for a newer version.
 #[test]
 fn drv_143a_an_instance_of_1_0() {
     case(|scene| {

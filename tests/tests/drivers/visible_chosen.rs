@@ -15,7 +15,8 @@ fn settings(scene: &Scene, members: &str) {
     scene.file(FILE, text);
 }
 
-/// The settings file takes precedence over the variable, and a message reports this. An element that is not a string matches no device.
+/// The settings file takes precedence over `VK_LOADER_VISIBLE_DEVICES`, and a message reports this. An element that is not a string matches
+/// no device.
 #[test]
 fn drv_143a_the_settings_file_chooses() {
     case(|scene| {
@@ -76,7 +77,7 @@ fn drv_143a_hostile_lists_of_the_settings_file() {
     });
 }
 
-/// A list of configured devices takes precedence over the settings file's words and the variable.
+/// A list of configured devices takes precedence over the words of the settings file and of `VK_LOADER_VISIBLE_DEVICES`.
 #[test]
 fn drv_143a_configured_devices_take_precedence() {
     case(|scene| {

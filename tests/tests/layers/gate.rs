@@ -22,14 +22,14 @@ const EXTENSIONS: [&str; 4] = [
     "VK_KHR_surface",
 ];
 
-/// Adds two drivers that end the process if two threads run these commands at the same time.
+/// Adds two drivers that end the process if two threads run creation, destruction or enumeration at the same time.
 fn drivers(scene: &mut Scene) {
     scene.usual_driver("a").flag("exclusive");
     scene.usual_driver("b").flag("exclusive");
     scene.env("VK_LOADER_DEBUG", "").limit(60);
 }
 
-/// Makes a layer end the process if two threads run these commands at the same time.
+/// Makes a layer end the process if two threads run creation, destruction or enumeration at the same time.
 fn exclusive(layer: Layer) -> Layer {
     layer
         .conf("exclusive", "")
@@ -84,7 +84,7 @@ fn on_threads(body: impl Fn() + Sync) {
     });
 }
 
-/// DRV-118, DRV-168, APP-140, APP-270: two threads never run these calls in a layer or driver at the same time.
+/// DRV-118, DRV-168, APP-140, APP-270: two threads never run creation, destruction or enumeration in layers or drivers at the same time.
 #[test]
 fn drv_168_layers_and_drivers_are_called_one_thread_at_a_time() {
     case(|scene| {

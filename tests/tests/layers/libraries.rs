@@ -267,7 +267,7 @@ fn lay_201_libraries_leave_when_creation_fails() {
     });
 }
 
-/// LAY-201: with this variable, the libraries of layers remain loaded.
+/// LAY-201: with `VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING=1`, the libraries of layers remain loaded.
 #[test]
 fn lay_201_the_unload_switch_keeps_libraries() {
     case(|scene| {

@@ -34,7 +34,7 @@ fn settings(scene: &Scene, members: &str) {
     );
 }
 
-/// LAY-330, LAY-331, LAY-337: the variable changes the order of active layers, and activates no layer.
+/// LAY-330, LAY-331, LAY-337: `VK_LOADER_LAYERS_ORDER` changes the order of active layers, and activates no layer.
 #[test]
 fn lay_330_the_variable_orders_layers_and_enables_none() {
     case(|scene| {

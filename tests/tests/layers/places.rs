@@ -73,7 +73,7 @@ fn lay_20_a_manifest_may_have_any_path_that_the_system_takes() {
     });
 }
 
-/// LAY-16: if the variable names a folder and a file in it, the loader reads the file once.
+/// LAY-16: if `VK_LAYER_PATH` names a folder and a file in it, the loader reads the file once.
 #[test]
 fn lay_16_a_manifest_that_is_found_twice_is_read_once() {
     case(|scene| {

@@ -387,29 +387,33 @@ macro_rules! sweeps {
 }
 
 sweeps! {
-    /// APP-174, APP-179a, LAY-75: the loader reports the failure of each single allocation, with one driver.
+    /// APP-174, APP-179a, LAY-75: whichever single allocation fails, the call reports out of memory, with one driver.
     app_174_heap_without_further_manifests: 0, 1;
-    /// APP-174, APP-179a, LAY-75: the loader reports the failure of each single allocation, with four drivers.
+    /// APP-174, APP-179a, LAY-75: whichever single allocation fails, the call reports out of memory, with four drivers.
     app_174_heap_with_four_drivers: 0, 4;
-    /// APP-174, APP-179a, LAY-75: the loader reports the failure of each single allocation, with two further manifests.
+    /// APP-174, APP-179a, LAY-75: whichever single allocation fails, the call reports out of memory, with two further manifests.
     app_174_heap_with_two_manifests: 2, 1;
-    /// APP-174, APP-179a, LAY-75: the loader reports the failure of each single allocation, with two further manifests and four drivers.
+    /// APP-174, APP-179a, LAY-75: whichever single allocation fails, the call reports out of memory, with two further manifests and four
+    /// drivers.
     app_174_heap_with_two_manifests_and_four_drivers: 2, 4;
-    /// APP-174, APP-179a, LAY-75: the loader reports the failure of each single allocation, with twenty further manifests.
+    /// APP-174, APP-179a, LAY-75: whichever single allocation fails, the call reports out of memory, with twenty further manifests.
     app_174_heap_with_twenty_manifests: 20, 1;
-    /// APP-174, APP-179a, LAY-75: the loader reports the failure of each single allocation, with twenty further manifests and four drivers.
+    /// APP-174, APP-179a, LAY-75: whichever single allocation fails, the call reports out of memory, with twenty further manifests and four
+    /// drivers.
     app_174_heap_with_twenty_manifests_and_four_drivers: 20, 4;
-    /// APP-174, APP-179a, LAY-75: the loader reports the failure of each single allocation, with eighty further manifests.
+    /// APP-174, APP-179a, LAY-75: whichever single allocation fails, the call reports out of memory, with eighty further manifests.
     app_174_heap_with_eighty_manifests: 80, 1;
-    /// APP-174, APP-179a, LAY-75: the loader reports the failure of each single allocation, with eighty further manifests and four drivers.
+    /// APP-174, APP-179a, LAY-75: whichever single allocation fails, the call reports out of memory, with eighty further manifests and four
+    /// drivers.
     app_174_heap_with_eighty_manifests_and_four_drivers: 80, 4;
-    /// APP-174, APP-179a, APP-248: the loader reports the failure of each single allocation, with a settings file.
+    /// APP-174, APP-179a, APP-248: whichever single allocation fails, the call reports out of memory, with a settings file.
     app_174_heap_with_a_settings_file: 20, 4, |scene| with_settings(scene);
-    /// APP-174, APP-179a, LAY-330: the loader reports the failure of each single allocation, with a declared order of layers.
+    /// APP-174, APP-179a, LAY-330: whichever single allocation fails, the call reports out of memory, with a declared order of layers.
     app_174_heap_with_an_order_of_layers: 20, 1, |scene| {
         scene.env("VK_LOADER_LAYERS_ORDER", "explicit>VK_LAYER_n*>implicit,*>VK_LAYER_wanted");
     };
-    /// APP-174, APP-179a: the loader reports the failure of each single allocation, with a settings file and all levels of the log.
+    /// APP-174, APP-179a: whichever single allocation fails, the call reports out of memory, with a settings file and all levels of the
+    /// log.
     app_174_heap_with_a_log: 20, 4, |scene| {
         with_settings(scene);
         scene.env("VK_LOADER_DEBUG", "all");

@@ -51,7 +51,7 @@ fn quiet(layer: Layer) -> Layer {
     layer.without_journal()
 }
 
-/// APP-174, APP-179a: the loader reports the failure of each single allocation, with one layer, implicit or explicit.
+/// APP-174, APP-179a: whichever single allocation fails, the call reports out of memory, with one layer, implicit or explicit.
 #[test]
 fn app_174_every_allocation_with_one_layer() {
     case(|scene| {
@@ -63,8 +63,8 @@ fn app_174_every_allocation_with_one_layer() {
     });
 }
 
-/// APP-174, APP-179a: the loader reports the failure of each single allocation, with several layers. The application and a variable request
-/// the layers, and one layer is a meta-layer.
+/// APP-174, APP-179a: whichever single allocation fails, the call reports out of memory, with several layers. The application and a
+/// variable request the layers, and one layer is a meta-layer.
 #[test]
 fn app_174_every_allocation_with_several_layers() {
     case(|scene| {
@@ -84,7 +84,7 @@ fn app_174_every_allocation_with_several_layers() {
     });
 }
 
-/// APP-174: the loader reports the failure of each single allocation, with layers that a settings file enables.
+/// APP-174: whichever single allocation fails, the call reports out of memory, with layers that a settings file enables.
 #[test]
 fn app_174_every_allocation_with_layers_of_a_settings_file() {
     case(|scene| {

@@ -199,7 +199,7 @@ fn lay_324_layers_that_were_not_asked_for_are_known_by_name() {
     });
 }
 
-/// APP-174, LAY-324: a query for device extensions reports the failure of each single allocation.
+/// APP-174, LAY-324: a query for device extensions reports out of memory, whichever single allocation fails.
 #[test]
 fn app_174_asking_for_a_layer_that_was_not_looked_for() {
     case(|scene| {

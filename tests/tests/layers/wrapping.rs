@@ -352,8 +352,8 @@ fn lay_250_dispatch_words_are_the_same_above_and_unique_for_each_object() {
     });
 }
 
-/// Calls these commands of a device through a layer that wraps the device and does not unwrap it for these commands. Each call must end the
-/// process. The message must contain `text` and the name of the command.
+/// Calls `commands` of a device through a layer that wraps the device, and that passes on its wrapper in calls of these commands. Each call
+/// must end the process. The message must contain `text` and the name of the command.
 fn hand_on_a_wrapper(scene: &mut Scene, commands: &'static [&'static str], text: &'static str) {
     const EXTENSIONS: [&str; 4] = [
         "VK_KHR_swapchain",

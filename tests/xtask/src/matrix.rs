@@ -33,9 +33,9 @@ called in `app::trampolines::app_159_every_trampoline_reaches_its_function`. Lay
 
 /// Form in which a test mentions the subject of a row.
 enum Mention {
-    /// A name, or a word in a text.
+    /// A name in the test's code, or a word of a string literal.
     Word(String),
-    /// A string, or a part of a string between quotes.
+    /// A string literal that is equal to this text, or that contains it between quotes.
     Quoted(String),
     /// A part of a name that the test contains.
     Part(&'static str),

@@ -132,9 +132,9 @@ pub fn comment(attributes: &[Attribute]) -> String {
 pub struct Tokens {
     /// Tokens in the order of the code. A string literal has quotes around it.
     row: Vec<String>,
-    /// Names, and words of strings.
+    /// Names, and the words of string literals.
     pub words: HashSet<String>,
-    /// Strings, and parts of strings between quotes.
+    /// String literals, and the parts of string literals that are between quotes.
     pub quoted: HashSet<String>,
 }
 
