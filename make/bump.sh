@@ -94,7 +94,7 @@ read_changes() {
         was[$path]=$old will[$path]=$new
     done <"$WORK/changes"
 }
-# read_tree: sets `has` to the blobs of these files in the tree. Calls git once for all files.
+# read_tree: sets `has` to the blobs of the files in `was`, as they are in the tree. Calls git once for all files.
 read_tree() {
     local path index paths=() blobs
     has=()

@@ -12,7 +12,7 @@ CARGO=${CARGO:-cargo}
 TARGET=${CARGO_TARGET_DIR:-$ROOT/target}
 case $TARGET in /*) ;; *) TARGET=$ROOT/$TARGET ;; esac
 
-# Prints a value of the pin: `pin header`, `pin '"vk.xml"'`.
+# pin KEY: prints the value of KEY in registry/pin.toml. Examples: `pin header`, `pin '"vk.xml"'`.
 pin() {
     sed -n "s/^$1 = \"\(.*\)\"\$/\1/p" registry/pin.toml
 }
@@ -207,7 +207,8 @@ cargo_beside_peer() {
     $CARGO "$@"
 }
 
-# Makes a folder for LD_LIBRARY_PATH in which programs find LIBRARY under both names.
+# library_folder LIBRARY FOLDER: makes FOLDER, for LD_LIBRARY_PATH. Programs find LIBRARY in it under the names libvulkan.so.1 and
+# libvulkan.so.
 library_folder() {
     local library=$1 folder=$2
     mkdir -p "$folder"

@@ -18,7 +18,7 @@ need mmdebstrap mmdebstrap
 [ -z "$lacking" ] || die 3 "missing; apt-get install --no-install-recommends$lacking"
 [ "$(uname -m)" = x86_64 ] || die 3 "the single file is written on x86-64, for x86-64"
 
-# keep SET FOLDER: copies the program and the library for a C library.
+# keep SET PROGRAM_FOLDER LIBRARY_FOLDER: copies `vkloader` and the Vulkan library, which were built for one C library, into the set SET.
 keep() {
     install -D -m 755 "$2/vkloader" "$SETS/$1/vkloader"
     install -D -m 755 "$3/libvulkan.so" "$SETS/$1/libvulkan.so.1"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test.sh [STAGE[:CASE]...]: runs the stages of the tests. The default is all stages.. A failed stage does not stop the other stages. The
+# test.sh [STAGE[:CASE]...]: runs the stages of the tests. The default is all stages. A failed stage does not stop the other stages. The
 # summary repeats each failure with the command that runs it alone: `make/test.sh behaviour:app::drv_1_the_case`. `test.sh quick` runs four
 # stages without their slow parts. `test.sh check` runs the stages that need neither root nor network, for packagers. `test.sh list` lists
 # the stages.

@@ -1,5 +1,5 @@
 /* A layer that passes every call on. Each copy of the library is one layer. In all chains of a process, the same
- * functions come after this layer, so it needs only one set of pointers. */
+ * functions come after the layer, so the layer needs only one set of pointers. */
 #include "names.h"
 #include <vulkan/vk_layer.h>
 

@@ -133,7 +133,7 @@ static void reload(const struct run *run, look_up get, void *handle, const char 
     tell(answered, found);
 }
 
-/* Measures one successful look-up for each of several names with different lengths. */
+/* Measures a successful look-up of each of several names with different lengths. */
 static void single(look_up get, void *handle, const char *label) {
     static const char *const NAMES[] = {
         "vkCmdDraw",
