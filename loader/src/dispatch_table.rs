@@ -57,7 +57,7 @@ macro_rules! driver_table {
     };
 }
 
-/// Declares a table for instances and physical devices with functions that open a closed driver.
+/// Declares a table for instances and physical devices of a driver that is not open yet. Its functions open the driver first.
 macro_rules! late_table {
     (DriverTable: $($name:ident: $function:ty;)*) => {
         /// Functions that open the driver and then call the driver's own functions.

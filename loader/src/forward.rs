@@ -88,8 +88,8 @@ macro_rules! forward_of_physical_device {
     };
 }
 
-// The steps are those of `translation::physical_device`. All executed instructions are within one cache line; a compiler cannot be told to align a
-// single function.
+// This code does the steps of `translation::physical_device`. The body is machine code, so that all executed instructions are within one
+// cache line: a compiler cannot be told to align a single function.
 #[cfg(target_arch = "x86_64")]
 macro_rules! forward_of_physical_device {
     ($name:ident $arguments:tt) => {

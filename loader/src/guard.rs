@@ -55,7 +55,7 @@ macro_rules! stubs_end {
     };
 }
 
-/// Jumps to the function whose address is stored at a place in memory. Changes only rax; on x86, eax, ecx and edx.
+/// Jumps to the function whose address the memory operand `$place` contains. Changes only rax; on x86, eax, ecx and edx.
 #[cfg(all(target_arch = "x86_64", not(vkl_guarded)))]
 macro_rules! jump {
     ($place:literal) => {
@@ -89,7 +89,7 @@ macro_rules! jump {
     };
 }
 
-/// Jumps to the function in a register. Changes the same registers as [`jump`].
+/// Jumps to the function whose address is in a register. Changes the same registers as [`jump`].
 #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), not(vkl_guarded)))]
 macro_rules! jump_to {
     ($register:literal) => {

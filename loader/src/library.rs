@@ -168,7 +168,7 @@ pub(crate) fn loaded_path(given: &Text, function: *const (), journal: &Journal<'
     let Some(loaded) = file_of(function).map(Text::from) else {
         return given.clone();
     };
-    // Tools expect this message with the category of layers, for any library.
+    // Tools expect this message in the log category of layers, even if the library belongs to a driver.
     let bits = LogBits::WARN | LogBits::LAYER;
     // Skips the comparison for a bare name, which is not a path, and for equal texts, because resolving costs a system call per path
     // component.

@@ -36,7 +36,7 @@ fn dump() -> Value {
     serde_json::from_str(&vkgen::dump::json(&plan)).expect("JSON")
 }
 
-/// Returns the objects of a list in the dump, with only these keys.
+/// Returns the objects of a list in the dump, with only the members that `keys` names.
 fn listed(dump: &Value, list: &str, keys: &[&str]) -> Vec<Value> {
     let objects = dump[list].as_array().expect(list);
     let only = |object: &Value| -> Value {

@@ -21,8 +21,8 @@ fn capacity_for(index: usize) -> usize {
 
 /// Extends an array inside a locked `state` to at least `len` entries; new entries are `empty`.
 ///
-/// The lock is released while the application's callbacks move the block (APP-178, APP-179b). Meanwhile a copy of the entries in memory of the
-/// process replaces the array; another thread changes or extends that copy.
+/// The lock is released while the application's callbacks move the block (APP-178, APP-179b). Meanwhile, a copy of the entries from the
+/// process allocator replaces the array; another thread changes or extends that copy.
 ///
 /// # Errors
 /// The array cannot grow; the entries are unchanged.

@@ -59,7 +59,7 @@ impl HostAllocator {
             && callbacks.pfnInternalFree.is_some()
     }
 
-    /// Returns the same callbacks for memory of another scope (APP-171).
+    /// Returns a copy with the same callbacks, for memory of the scope `scope` (APP-171).
     pub const fn scoped(self, scope: VkSystemAllocationScope) -> Self {
         Self {
             callbacks: self.callbacks,
@@ -91,9 +91,9 @@ fn aligned(layout: Layout) -> usize {
     layout.align().max(MINIMUM_ALIGNMENT)
 }
 
-// SAFETY: blocks come from the application's allocation function or from the C library's heap and stay valid until `deallocate`. Copies of the value
-// hold the same callbacks, so any copy may free a block that another one allocated. Every request here reports a failure to its caller, so none uses
-// the emergency pool.
+// SAFETY: blocks come from the application's allocation function or from the C library's heap and stay valid until `deallocate`. Copies of
+// the value hold the same callbacks, so any copy may free a block that another one allocated. Each function below reports a failed
+// allocation to its caller, so none uses the emergency pool.
 unsafe impl Allocator for HostAllocator {
     fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
         if layout.size() == 0 {

@@ -9,8 +9,9 @@ use os::memory::OutOfMemory;
 /// Values that live as long as the list, newest first. Any thread may read and add without a lock. `Room` allocates before the list is touched, so no
 /// lock around the list is held while the application's callbacks run.
 ///
-/// Some users read only the newest value, while references to earlier ones stay valid. For example, a layer may call the end of the chain
-/// again during one creation: with fewer extensions after a failure, or after it destroyed the first result.
+/// Some users read only the newest value, while references to earlier ones stay valid. For example, a layer may call the loader's
+/// terminator again while the application creates one object: with fewer extensions after a failure, or after the layer destroyed the first
+/// result.
 pub(crate) struct HostList<T> {
     newest: AtomicPtr<Node<T>>,
     /// Makes the compiler derive neither `Send` nor `Sync`; the impls below state the conditions.

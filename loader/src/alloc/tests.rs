@@ -228,7 +228,7 @@ fn app_170_arrays_grow_by_what_they_need() {
     assert_eq!((array.pop(), &array[..]), (Some(3), &[1][..]));
     array.clear();
     assert!(array.is_empty());
-    // SAFETY: zero bytes are a valid `u32`.
+    // SAFETY: a `u32` may consist of bytes that are all zero.
     let zeroed = unsafe { HostVec::<u32>::try_zeroed(3, allocator(&given)) }.unwrap();
     assert_eq!(&zeroed[..], [0, 0, 0]);
     calls.take();

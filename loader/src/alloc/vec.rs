@@ -92,10 +92,10 @@ impl<T> HostVec<T> {
     /// Returns `len` elements whose bytes are all zero.
     ///
     /// # Safety
-    /// Zero bytes are a valid value of `T`.
+    /// A `T` whose bytes are all zero is valid.
     pub unsafe fn try_zeroed(len: usize, allocator: HostAllocator) -> Result<Self, OutOfMemory> {
         let mut made = Self::try_with_capacity(len, allocator)?;
-        // SAFETY: there is room for `len` elements, and the caller promises that zero bytes are valid values.
+        // SAFETY: there is room for `len` elements, and the caller promises that a `T` whose bytes are all zero is valid.
         unsafe {
             made.0.as_mut_ptr().write_bytes(0, len);
             made.0.set_len(len);

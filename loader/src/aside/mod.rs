@@ -33,11 +33,11 @@ static SYSTEM: Mutex<Option<Library>> = Mutex::new(None);
 pub(crate) struct Export {
     /// Name of the function.
     name: &'static CStr,
-    /// Symbol of this name: a jump to the target.
+    /// Exported symbol with this name: a jump to the function's target.
     jump: unsafe extern "C" fn(),
 }
 
-/// Defines the exported functions of these names, with their targets.
+/// Defines one exported function for each name, and the array of their targets.
 macro_rules! exports {
     ($($name:ident;)*) => {
         /// Number of each exported function: its index in `TARGETS`.

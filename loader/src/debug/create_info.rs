@@ -1,4 +1,4 @@
-//! Creation and destruction of the drivers' objects, for both kinds of callback.
+//! Creation and destruction of the drivers' objects for messengers and report callbacks.
 
 use crate::driver_interface::failure;
 use crate::generated::types::{

@@ -166,13 +166,13 @@ impl DeviceChain<'_> {
         };
         // SAFETY: the function of that name has this signature.
         let create = unsafe { core::mem::transmute::<unsafe extern "system" fn(), CreateDevice>(create) };
-        // The record already exists: the terminator finds it through this handle (LAY-286).
+        // The loader's record of the device already exists: the terminator finds the record through this handle (LAY-286).
         let mut handle = VkDevice(core::ptr::from_ref(device).cast_mut().cast());
         let step = Step::Chain.begin(b"vkCreateDevice");
         // SAFETY: nodes and links are writable and live until the call returns (LAY-232).
         let result = unsafe { create(physical_device, &passed, callbacks, &mut handle) };
         step.end(result.0);
-        // A positive code is not an error, but the chain has created no device: the handle still refers to the record.
+        // A positive result is not an error, but the chain has created no device: `handle` still refers to the loader's record.
         if result != VkResult::VK_SUCCESS {
             return Err(result);
         }

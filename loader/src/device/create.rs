@@ -105,7 +105,7 @@ fn finish(made: Result<VkDevice, VkResult>, out: *mut VkDevice) -> VkResult {
     }
 }
 
-/// Creates a device for a layer, on the layers below it (LAY-292).
+/// Creates a device for a layer, through the layers below that layer (LAY-292).
 ///
 /// # Safety
 /// The parameters are those of `PFN_vkLayerCreateDevice`.

@@ -24,8 +24,8 @@ pub(crate) unsafe fn destroy_device(handle: VkDevice, callbacks: *const VkAlloca
     };
     // SAFETY: `device_table` has checked the magic, so a record contains the table.
     let device = unsafe { Device::of_table(table) };
-    // A look-up may use the device while it waits for a layer. This thread waits for the end of the look-up before it enters the gate,
-    // because no thread waits for this thread yet.
+    // A look-up may use the device while it waits for a layer. This thread waits for the end of the look-up before it enters the gate: no
+    // thread waits for this thread yet, so the wait cannot cause a deadlock.
     device.close();
     let _passage = GATE.enter();
     // SAFETY: the function belongs to the topmost entity and gets the handle that this entity returned.

@@ -91,8 +91,8 @@ impl Device {
             driver_device: HostList::new(),
             uses: UseCount::default(),
         };
-        // The tables are too large to be created elsewhere and moved. SAFETY: the function writes every member, and zero bytes are valid
-        // answers.
+        // The tables are too large to be created elsewhere and moved. SAFETY: the function writes every member, and answers may consist of
+        // bytes that are all zero.
         let device = unsafe {
             HostBox::try_new_in_place(allocator, |device: *mut Self| {
                 proc_addr::write_empty_device_table(&raw mut (*device).table);
@@ -124,7 +124,7 @@ impl Device {
     /// Returns the results of the look-up, one for each slot of the table.
     ///
     /// A slot contains NULL if the command is missing or hidden. Until the chain has created the device, only commands that the loader
-    /// answers itself are set. One more slot is always NULL.
+    /// answers itself are set. The last slot belongs to no command and is always NULL.
     #[inline(always)]
     pub(crate) fn answers(&self) -> &Answers {
         &self.answers

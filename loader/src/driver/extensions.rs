@@ -10,7 +10,7 @@ use discovery::trace;
 /// Lists the instance extensions of a driver.
 ///
 /// # Errors
-/// The code that the driver returned, or out of host memory.
+/// The error code that the driver returned, or `VK_ERROR_OUT_OF_HOST_MEMORY`.
 pub(crate) fn instance_extensions(
     driver: &OpenDriver,
     allocator: HostAllocator,
@@ -20,7 +20,8 @@ pub(crate) fn instance_extensions(
         return HostVec::try_from_iter(all, allocator).map_err(VkResult::from);
     }
     let enumerate = driver.interface.enumerate_instance_extensions;
-    // SAFETY: the function belongs to the driver; the layer name may be NULL, the number is writable, and the array has room for as many elements.
+    // SAFETY: the function belongs to the driver; the layer name may be NULL, the number is writable, and the array has room for that
+    // number of elements.
     let listed = unsafe { all_extensions(allocator, |count, array| enumerate(core::ptr::null(), count, array)) }?;
     trace::write("offers", |record| {
         record.text("library", &driver.path);

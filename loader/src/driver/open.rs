@@ -108,7 +108,7 @@ impl OpenDriver {
             ),
             Some(Ok(version)) => {
                 let version = ApiVersion(version);
-                // Tools expect this line for every version whose minor number is 0, although the line is meant for 1.0 only.
+                // Tools expect this message for every version whose minor number is 0, although the message is meant for 1.0 only.
                 if version.minor() == 0 {
                     warn("vkEnumerateInstanceVersion returned 1.0, treating as a 1.0 ICD");
                 }

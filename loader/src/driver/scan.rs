@@ -122,8 +122,8 @@ impl Scan {
         Ok(())
     }
 
-    /// Returns the library of an installed driver that has the same file name as the library of this key (LSV-38). Two copies of one driver
-    /// would show each device twice.
+    /// Returns the library of an installed driver whose file name equals the name after the first hyphen of `key` (LSV-38). Two copies of
+    /// one driver would show each device twice.
     fn installed(&self, key: &Text) -> Option<&Text> {
         let number = key.iter().position(|&byte| byte == b'-')?;
         let open = self.drivers.iter().map(|driver| &driver.path);
@@ -173,7 +173,7 @@ impl Scan {
     }
 
     /// Returns the manifest of a published driver, if the driver is wanted.
-    // Inlined into its caller, this would be in the library twice.
+    // If this function were inlined, its code would be in the library twice.
     #[inline(never)]
     fn choose(
         &mut self,

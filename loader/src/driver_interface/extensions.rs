@@ -16,7 +16,7 @@ const ASKING: TwoCalls = TwoCalls {
 /// Lists the device extensions of a physical device, as its driver reports them.
 ///
 /// # Errors
-/// The code that the driver returned, or out of host memory.
+/// The error code that the driver returned, or `VK_ERROR_OUT_OF_HOST_MEMORY`.
 pub(crate) fn device_extensions(
     driver: &DriverTable,
     device: PhysicalDeviceHandle<Driver>,
@@ -25,7 +25,8 @@ pub(crate) fn device_extensions(
     let Some(enumerate) = driver.vkEnumerateDeviceExtensionProperties else {
         return Ok(HostVec::new(allocator));
     };
-    // SAFETY: the function belongs to the driver of this device; the number is writable, and the array has room for as many elements.
+    // SAFETY: the function belongs to the driver of this device; the number is writable, and the array has room for that number of
+    // elements.
     unsafe {
         all_extensions(allocator, |count, array| {
             enumerate(device, core::ptr::null(), count, array)
@@ -33,7 +34,8 @@ pub(crate) fn device_extensions(
     }
 }
 
-/// Returns the code for a failed call. Replaces codes that are not errors, which would tell the application that something was written.
+/// Returns the error code for a failed call. Replaces a code that is not an error, because such a code would tell the application that the
+/// call wrote something.
 pub(crate) fn failure(result: VkResult) -> VkResult {
     if result.0 < 0 {
         result
@@ -45,19 +47,19 @@ pub(crate) fn failure(result: VkResult) -> VkResult {
 /// Reads an extension list with two calls of a driver or layer.
 ///
 /// # Errors
-/// The code that `call` returned, through [`failure`], or out of host memory.
+/// The code that `call` returned, through [`failure`], or `VK_ERROR_OUT_OF_HOST_MEMORY`.
 ///
 /// # Safety
-/// `call` takes a writable number, and either NULL or room for as many elements.
+/// `call` takes a writable number, and either NULL or an array with room for that number of elements.
 pub(crate) unsafe fn all_extensions(
     allocator: HostAllocator,
     mut call: impl FnMut(*mut u32, *mut VkExtensionProperties) -> VkResult,
 ) -> Result<HostVec<VkExtensionProperties>, VkResult> {
     let asked = |count, array: *mut VkExtensionProperties| match call(count, array) {
-        // The first call asks for a number, which cannot be incomplete.
+        // The first call asks only for the number of elements, so its answer cannot be incomplete.
         VkResult::VK_INCOMPLETE if array.is_null() => Err(VkResult::VK_INCOMPLETE),
         result => ffi::is_whole(result),
     };
-    // SAFETY: an element consists of plain numbers, so zero bytes are valid.
+    // SAFETY: an element consists of plain numbers, so all of its bytes may be zero.
     unsafe { ASKING.ask(allocator, asked) }.map_err(failure)
 }

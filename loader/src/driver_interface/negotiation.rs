@@ -1,4 +1,4 @@
-//! Negotiation of the driver interface, and a driver's first functions (DRV-62 to DRV-71).
+//! Negotiation of the driver interface, and look-up of the driver's functions that need no instance (DRV-62 to DRV-71).
 
 use crate::ffi::Uncounted;
 use crate::generated::pfn::PFN_vk_icdEnumerateAdapterPhysicalDevices;
@@ -70,7 +70,7 @@ pub(crate) fn lookup(gpa: GetProcAddr, instance: InstanceHandle<Driver>, name: U
     not_own_of(name, ask(gpa, instance, name)?)
 }
 
-/// Returns a function, unless it is the loader's own function of this name.
+/// Returns `found`, unless it is the loader's own function with the name `name`.
 #[inline(never)]
 fn not_own_of(name: Uncounted<'_>, found: Function) -> PFN_vkVoidFunction {
     match commands::find(name.count().to_bytes()) {

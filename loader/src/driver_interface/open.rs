@@ -97,7 +97,7 @@ impl DriverLibrary {
             Ok(interface) => interface,
             Err(error) => {
                 give_up(refusal(error, &library).into(), path, journal);
-                // Tools recognise the refusal by this second line.
+                // Tools recognise the refusal by this second message.
                 journal.note(
                     LogBits::ERROR | LogBits::DRIVER,
                     format_args!(

@@ -32,7 +32,8 @@ impl<T: Copy> TwoCall<T> {
         unsafe { *self.count as usize }
     }
 
-    /// Answers with `items`. Writes the total, or as many elements as fit; returns `VK_INCOMPLETE` if some elements did not fit.
+    /// Answers with `items`. Writes the total if the caller asked only for the count, otherwise the elements that fit and their number.
+    /// Returns `VK_INCOMPLETE` if some elements did not fit.
     pub(crate) fn answer(self, items: impl ExactSizeIterator<Item = T>) -> VkResult {
         let total = items.len();
         let array = self.array;
@@ -67,7 +68,7 @@ fn saturating(count: usize) -> u32 {
 /// # Safety
 /// `count` points to a writable number; `array` is null or has room for `*count` elements.
 pub(crate) unsafe fn write_all<T: Copy>(count: *mut u32, array: *mut T, items: &[T]) -> VkResult {
-    // SAFETY: the caller promises a writable `count`, and an array that is null or has room for as many elements.
+    // SAFETY: the caller promises a writable `count`, and an array that is null or has room for `*count` elements.
     let call = unsafe { TwoCall::new(count, array) };
     if !call.counts_only() {
         let written = items.len().min(call.capacity());
@@ -80,7 +81,7 @@ pub(crate) unsafe fn write_all<T: Copy>(count: *mut u32, array: *mut T, items: &
 /// Parameters of an enumeration in two calls.
 #[derive(Clone, Copy)]
 pub(crate) struct TwoCalls {
-    /// Upper bound on the elements; larger counts are reduced to this bound.
+    /// Upper bound on the number of elements; larger counts are reduced to this bound.
     pub most: u32,
     /// Number of attempts if the list grows between the two calls; at least one.
     pub attempts: usize,
@@ -104,14 +105,14 @@ impl TwoCalls {
     /// Asks for the number of elements and then for the elements.
     ///
     /// Keeps at most as many elements as there was room for, even if the second call reports more (DRV-169). `call` gets a number, and NULL
-    /// or an array of as many zeroed elements, and returns `true` if it wrote all elements. If the list still grows at the last attempt,
-    /// the result is the list from that attempt.
+    /// or an array with that number of zeroed elements, and returns `true` if it wrote all elements. If the list still grows at the last
+    /// attempt, the result is the list from that attempt.
     ///
     /// # Errors
     /// The error that `call` returned, or out of host memory.
     ///
     /// # Safety
-    /// All zeros is a valid element, and `call` leaves valid elements.
+    /// An element whose bytes are all zero is valid, and `call` leaves valid elements.
     pub(crate) unsafe fn ask<T: Copy>(
         self,
         allocator: HostAllocator,
@@ -125,7 +126,7 @@ impl TwoCalls {
             if room == 0 && !self.even_empty {
                 return Ok(HostVec::new(allocator));
             }
-            // SAFETY: the caller promises that all zeros is a valid element.
+            // SAFETY: the caller promises that an element whose bytes are all zero is valid.
             let mut list = unsafe { HostVec::<T>::try_zeroed(room as usize, allocator) }?;
             let mut written = room;
             let is_whole = call(&mut written, list.as_mut_ptr())?;

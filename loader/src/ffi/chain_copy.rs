@@ -34,7 +34,7 @@ impl ChainMember {
     }
 }
 
-/// Declares the table from rows of number, words, pointers and name, sorted by number.
+/// Declares `CHAIN_MEMBERS` from rows of number, words, pointers and name, sorted by number.
 macro_rules! chain_members {
     ($($kind:literal, $words:literal, $pointers:literal, $name:ident;)*) => {
         /// Sizes of structures, sorted by number.

@@ -167,7 +167,7 @@ fn chain_up(nodes: &mut [VkLayerInstanceCreateInfo], next: *const c_void) {
 
 /// Writes the dispatch pointer of an instance into an object that a layer created (LAY-251).
 unsafe extern "system" fn set_instance_loader_data(instance: InstanceHandle<Chain>, object: *mut c_void) -> VkResult {
-    // SAFETY: the layer passes the handle that it got from below, which starts with a dispatch pointer.
+    // SAFETY: the layer passes the handle that it got from the entity below, which starts with a dispatch pointer.
     let Some(instance) = (unsafe { crate::translation::chain_instance(instance) }) else {
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     };

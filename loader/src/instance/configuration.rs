@@ -22,7 +22,7 @@ static CONFIGURATION_ALL: ScanCache<Cached<Configuration>> = ScanCache::new();
 /// Result of the last query that needed only implicit layers.
 static CONFIGURATION_IMPLICIT: ScanCache<Cached<Configuration>> = ScanCache::new();
 
-/// Returns the cache of results for this extent of layers.
+/// Returns the cache for the results of queries with this `extent`.
 fn cache(extent: Extent) -> &'static ScanCache<Cached<Configuration>> {
     match extent {
         Extent::All => &CONFIGURATION_ALL,
@@ -72,7 +72,8 @@ impl Configuration {
         Ok(found)
     }
 
-    /// Returns the result of an earlier query, if the result is still valid and has all layers that a creation of this extent needs.
+    /// Returns the result of an earlier query, if the result is still valid and has all layers that the creation of an instance with this
+    /// `extent` needs.
     pub(crate) fn cached(extent: Extent, journal: &Journal<'_>) -> Option<Arc<Cached<Self>>> {
         let cached = cache(Extent::All).current(journal.is_heard(), Cached::is_current);
         match extent {

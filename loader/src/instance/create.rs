@@ -185,8 +185,8 @@ unsafe fn prepare(
     };
     offer.check(instance, requests, &journal)?;
     if journal.is_heard() {
-        // Tools expect these warnings twice, because the Khronos loader logs them when it lists extensions and again when it builds the
-        // chain.
+        // Tools expect the warnings of `activate` twice, because the Khronos loader logs them when it lists extensions and again when it
+        // builds the chain.
         activation::activate(&request, &journal)?;
     }
     instance.enabled.request(requests.extensions());
@@ -196,7 +196,7 @@ unsafe fn prepare(
 
     let layers = layer::load_layers(discovered, &chosen, &requested, instance.allocator, &mut journal)?;
     activation::note_older_layers(discovered, &chosen, instance.api_version(), &journal);
-    // Only the creation sets the layers, and only once.
+    // Only the creation of the instance sets the layers, and only once.
     let layers = instance.layers.get_or_set(layers);
     shortage::check()?;
     // SAFETY: the create info is the application's, and the layers have just been loaded.
@@ -290,7 +290,7 @@ fn remember_requests(instance: &Instance, requests: &Requests<'_>) -> Result<(),
     for name in requests.layers() {
         names.try_push(HostText::try_new(name, allocator)?)?;
     }
-    // Only the creation sets the names, and the creation runs once.
+    // Only the creation of the instance sets the names, and it runs once.
     let _ = instance.requested_layers.set(names);
     Ok(())
 }

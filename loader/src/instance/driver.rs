@@ -68,7 +68,7 @@ pub(crate) struct InstanceDriver {
 
 // SAFETY: the raw pointer is to the owning instance, which outlives the driver; all mutable members are atomic or locked.
 unsafe impl Send for InstanceDriver {}
-// SAFETY: shared threads change only atomic or locked members, and the owning instance outlives the driver.
+// SAFETY: threads that share a driver change only atomic or locked members, and the owning instance outlives the driver.
 unsafe impl Sync for InstanceDriver {}
 
 impl InstanceDriver {
@@ -203,7 +203,7 @@ impl InstanceDriver {
     }
 
     /// Closes the library of a retired driver. During the creation of the instance, the library returns to the found driver instead,
-    /// because the terminator may run again. A driver of an earlier run has no library.
+    /// because the terminator may run again. A driver that an earlier run of the terminator created has no library.
     pub(crate) fn close(&self) {
         if !self.is_retired() {
             return;

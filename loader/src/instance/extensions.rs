@@ -20,8 +20,9 @@ use os::SetOnce;
 
 /// Extensions that the application enabled, with those that reached the terminator (APP-28).
 ///
-/// Readers take no lock, because physical-device queries read the set too (APP-272). The set has two halves, the lower one first, because not every
-/// target has 64-bit atomics. Only the creation writes, and its concurrent readers ask for one extension at a time.
+/// Readers take no lock, because physical-device queries read the set too (APP-272). The set has two halves, the lower one first, because
+/// not every target has 64-bit atomics. Only the creation of the instance writes to the set, and readers that run at the same time ask for
+/// one extension at a time.
 #[derive(Default)]
 pub(crate) struct EnabledExtensions {
     requested: SetOnce<InstanceExtensionSet>,
@@ -42,7 +43,7 @@ impl EnabledExtensions {
 
     /// Adds the known extensions among the names that the application requested.
     pub(crate) fn request<'a>(&self, names: impl Iterator<Item = &'a [u8]>) {
-        // Only the creation calls this function, and only once.
+        // Only the creation of the instance calls this function, and only once.
         let requested = self.requested.get_or_set(known(names));
         self.set(*requested);
     }

@@ -1,4 +1,4 @@
-//! Error line of a call that fails because no driver or device is left (APP-89a).
+//! Error message of a call that fails because no driver or device is left (APP-89a).
 
 use super::Instance;
 use core::fmt::{Arguments, Display};

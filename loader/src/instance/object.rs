@@ -65,7 +65,7 @@ pub(crate) struct Instance {
     pub surface_slots: Mutex<SlotTable<Surface>>,
     /// Layer names that the application requested (DRV-191).
     pub requested_layers: SetOnce<HostVec<HostText>>,
-    /// The active layers, and lists about the other layers.
+    /// The active layers, and the device extensions of all layers.
     pub layers: SetOnce<InstanceLayers>,
     /// Drivers that the scan found; empty after the creation of the instance.
     pub found_drivers: Mutex<Vec<OpenDriver>>,
@@ -197,7 +197,7 @@ impl Instance {
         self.settings_log_mask
             .store(settings.log_mask.word(), Ordering::Relaxed);
         if let Some(devices) = &settings.device_configurations {
-            // Only the creation sets the devices, and the creation runs once.
+            // Only the creation of the instance sets the devices, and it runs once.
             let _ = self
                 .device_configurations
                 .set(HostVec::try_from_slice(devices, self.allocator)?);

@@ -61,7 +61,7 @@ pub(crate) unsafe fn create_instance_terminator(
         requests,
         callbacks,
     };
-    // The list is not locked while drivers run. The list is put back afterwards, because a layer may call again.
+    // The list is not locked while drivers run. The list is put back afterwards, because a layer may call the terminator again.
     let mut found = core::mem::take(&mut *instance.found_drivers.lock());
     // SAFETY: the create info came from the lowest layer, which passes valid structures.
     let made = unsafe { creation.run(&mut found, &mut journal) };

@@ -124,7 +124,7 @@ impl Instance {
         if configured.is_some() || variable.is_some() && !has_words(value) {
             return Ok(None);
         }
-        // Only the creation sets the list, and the creation runs once.
+        // Only the creation of the instance sets the list, and it runs once.
         let visible = self.visible.get_or_set(VisibleDevices {
             value: HostVec::try_from_slice(value, self.allocator)?,
             variable,

@@ -78,7 +78,7 @@ pub(crate) fn load_layers(
     })
 }
 
-/// Returns `true` if a layer of this name is in the chain; `loaded` finds layers in the chain by name.
+/// Returns `true` if a layer called `name` is in the chain; `loaded` finds layers in the chain by name.
 fn is_loaded(chain: &[ActiveLayer], loaded: &Index, name: &Text) -> bool {
     let is = |place: usize| chain[place].name.bytes() == name.as_bytes();
     loaded.find(Key::of(&[name]), is).is_some()

@@ -15,7 +15,7 @@ pub(crate) const FIRST: usize = 1;
 /// Lower bound on the length of a name; no command has a shorter name.
 pub(crate) const SHORTEST: usize = FIRST + WORD;
 
-/// Returns the position of a name of this length with these two words, below [`POSITIONS`].
+/// Returns the hash position, below [`POSITIONS`], of a name with `length` bytes whose hashed words are `first` and `last`.
 #[inline(always)]
 pub(crate) const fn position(length: usize, first: u64, last: u64) -> usize {
     // The middle bits of the product depend on all bits of both factors; folding brings them to both ends.

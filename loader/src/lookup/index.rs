@@ -158,7 +158,7 @@ impl Command {
     }
 }
 
-/// Returns `true` if two texts agree in all words that start before `end`, at least in the first one.
+/// Returns `true` if two texts agree in their first word, and in all words that start before `end`.
 ///
 /// # Safety
 /// All these words are readable in both texts.

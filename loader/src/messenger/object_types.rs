@@ -33,7 +33,7 @@ pub(super) fn to_object(report: VkDebugReportObjectTypeEXT) -> VkObjectType {
     row.map_or(VkObjectType::VK_OBJECT_TYPE_UNKNOWN, |row| row.object)
 }
 
-/// Declares the table from rows of handle, object type, and object type of debug report.
+/// Declares `OBJECT_TYPES` from rows of handle, object type, and object type of debug report.
 macro_rules! object_types {
     ($($handle:ident, $object:ident, $report:ident;)*) => {
         /// All handle types, sorted by name.

@@ -127,7 +127,7 @@ fn handles_of(
         even_empty: false,
     };
     let call = |count, array: *mut PhysicalDeviceHandle<Driver>| {
-        // SAFETY: function and instance belong to this driver; the number is writable, and the array has room for as many handles.
+        // SAFETY: function and instance belong to this driver; the number is writable, and the array has room for that number of handles.
         let result = unsafe { enumerate(driver.handle, adapter.0, count, array) };
         if array.is_null() {
             walk::succeeds(result).map(|()| true)
@@ -135,7 +135,7 @@ fn handles_of(
             ffi::is_whole(result)
         }
     };
-    // SAFETY: a handle of zero bytes is a null handle.
+    // SAFETY: a handle whose bytes are all zero is a null handle.
     match unsafe { asking.ask(allocator, call) } {
         Ok(mut handles) => {
             handles.retain(|handle| !handle.is_null());

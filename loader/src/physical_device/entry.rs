@@ -55,7 +55,7 @@ pub(crate) unsafe fn enumerate_physical_devices(
         return error.into();
     }
     if let Some((none, success)) = wishes::empty_answer(instance, result) {
-        // SAFETY: `count` is not null, so it points to the application's number.
+        // SAFETY: `count` is not null, so Vulkan requires that it points to a writable number of the application.
         unsafe { *count = none };
         return success;
     }
@@ -120,7 +120,7 @@ unsafe fn filtered(
         Ok(shown)
     };
     match { shown }() {
-        // SAFETY: the caller promises a writable count, and an array that is null or has room for as many handles.
+        // SAFETY: the caller promises a writable count, and an array that is null or has room for `*count` handles.
         Ok(shown) => unsafe { TwoCall::new(count, array) }.answer(shown.iter().copied()),
         Err(result) => result,
     }
@@ -129,7 +129,7 @@ unsafe fn filtered(
 /// Returns all devices that the chain reports.
 ///
 /// # Errors
-/// The code that the chain returned, out of host memory, or there is no device.
+/// The error code that the chain returned, out of host memory, or there is no device.
 fn whole_list(instance: &Instance) -> Result<HostVec<PhysicalDeviceHandle<Chain>>, VkResult> {
     let enumerate = instance.table().vkEnumeratePhysicalDevices.get();
     let asking = TwoCalls {
@@ -138,9 +138,9 @@ fn whole_list(instance: &Instance) -> Result<HostVec<PhysicalDeviceHandle<Chain>
         // A device may appear after a layer has counted the devices.
         even_empty: true,
     };
-    // SAFETY: function and handle belong to the topmost entity; the number is writable, and the array has room for as many handles.
+    // SAFETY: function and handle belong to the topmost entity; the number is writable, and the array has room for that number of handles.
     let call = |count, array| ffi::is_whole(unsafe { enumerate(instance.chain_handle(), count, array) });
-    // SAFETY: a handle of zero bytes is a null handle.
+    // SAFETY: a handle whose bytes are all zero is a null handle.
     let list = unsafe { asking.ask(scratch(instance), call) }?;
     if list.is_empty() {
         Err(VkResult::VK_ERROR_INITIALIZATION_FAILED)

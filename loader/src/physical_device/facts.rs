@@ -133,7 +133,8 @@ pub(super) fn uuids_by_any(device: &Device<'_>) -> Option<Uuids> {
         .vkGetPhysicalDeviceProperties2
         .or(table.vkGetPhysicalDeviceProperties2KHR);
     let (of_device, of_driver) = uuids_by(get, device);
-    // Some drivers use the first UUID as a device number that begins at zero.
+    // Some drivers store a device number that begins at zero in the device UUID. A device UUID of zeros is therefore valid if the driver
+    // UUID is not zero.
     (of_device != [0; 16] || of_driver != [0; 16]).then_some((of_device, of_driver))
 }
 

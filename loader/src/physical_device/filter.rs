@@ -1,4 +1,4 @@
-//! Filters that hide devices by number (DRV-132 to DRV-134, APP-120).
+//! Filters that hide devices by their device, vendor or driver number (DRV-132 to DRV-134, APP-120).
 //!
 //! The filters work above the layers: they compare the numbers that the chain reports for its own devices.
 
@@ -44,7 +44,7 @@ impl IdFilters {
         filters.iter().any(|ranges| !ranges.is_empty()).then_some(Self(filters))
     }
 
-    /// Returns the first filter that hides a device with these numbers. An unknown number passes no filter.
+    /// Returns the first filter that hides a device with the numbers `ids`. An unknown number passes no filter.
     fn rejecting(&self, ids: [Option<u32>; 3]) -> Option<Variable> {
         self.0
             .iter()

@@ -111,8 +111,8 @@ impl Traits {
         self.kind == VkPhysicalDeviceType::VK_PHYSICAL_DEVICE_TYPE_CPU
     }
 
-    /// Returns `true` if another driver reports the same device: at the same address on the PCI bus, or with the same numbers and UUID. Two
-    /// software drivers with the same numbers also count as one device.
+    /// Returns `true` if another driver reports the same device: at the same address on the PCI bus, or with the same vendor number, device
+    /// number and UUID. Two software drivers with the same vendor and device numbers also count as one device.
     pub(super) fn is_same_device(&self, other: &Self) -> bool {
         let has_same_numbers = (self.vendor_id, self.device_id) == (other.vendor_id, other.device_id);
         let has_same_uuid = self.uuid == other.uuid && self.uuid.is_some_and(|uuid| uuid != [0; 16]);
@@ -199,7 +199,7 @@ impl Sorting {
         sorts.then(|| Self::selecting(environment.get(Variable::DeviceSelect)))
     }
 
-    /// Returns the sort order for this value of `VK_LOADER_DEVICE_SELECT`.
+    /// Returns the sort order if `VK_LOADER_DEVICE_SELECT` has the value `value`.
     pub(super) fn selecting(value: Option<Vec<u8>>) -> Self {
         let select = value.as_deref().map(DeviceWords::select).unwrap_or_default();
         Self { value, select }

@@ -144,8 +144,8 @@ pub(crate) unsafe fn enumerate_device_extension_properties(
     unsafe { extensions::enumerate(device, layer_name, count, array) }
 }
 
-/// Logs an error: this command is not part of the chain. The loader answers the application's call above the chain, and a layer must not
-/// pass the call on.
+/// Logs an error: `vkEnumerateDeviceLayerProperties` is not part of the chain. The loader answers the application's call above the chain,
+/// and a layer must not pass the call on.
 ///
 /// # Safety
 /// `device` comes from the lowest layer; the pointers are not used.

@@ -16,7 +16,8 @@ use os::memory::OutOfMemory;
 use os::{Raw, Show};
 pub(super) use promises::limits::{ATTEMPTS, MOST_OF_ONE_DRIVER};
 
-/// Upper bound on the devices or groups that are accepted from the chain, because the loader allocates as many elements as a layer counts.
+/// Upper bound on the number of devices or groups that are accepted from the chain, because the loader allocates as many elements as a
+/// layer counts.
 pub(super) const MOST_OF_A_CHAIN: u32 = 262_144;
 
 /// A device that a driver reported.
@@ -175,7 +176,7 @@ fn handles_of(
         even_empty: false,
     };
     let call = |count, array: *mut PhysicalDeviceHandle<Driver>| {
-        // SAFETY: function and instance belong to this driver; the number is writable, and the array has room for as many handles.
+        // SAFETY: function and instance belong to this driver; the number is writable, and the array has room for that number of handles.
         let result = unsafe { enumerate(driver.handle, count, array) };
         if array.is_null() {
             succeeds(result).map(|()| true)
@@ -183,7 +184,7 @@ fn handles_of(
             ffi::is_whole(result)
         }
     };
-    // SAFETY: a handle of zero bytes is a null handle.
+    // SAFETY: a handle whose bytes are all zero is a null handle.
     let mut handles = unsafe { asking.ask(allocator, call) }?;
     // A driver may report more handles than it wrote; a device without a handle is useless.
     handles.retain(|handle| !handle.is_null());

@@ -19,7 +19,7 @@ use promises::limits::MAX_VISIBLE_WORDS;
 /// Wish of a hidden device. The wish of any other device is the position of the word that names the device.
 pub(super) const HIDDEN: usize = usize::MAX;
 
-/// Upper bound on the words without a device that are reported one by one.
+/// Upper bound on the number of words without a device that are reported one by one.
 const MOST_REPORTED: usize = 16;
 
 const WARN: LogBits = LogBits::WARN.with(LogBits::DRIVER);
@@ -159,7 +159,7 @@ fn judge_visible(
     Ok(())
 }
 
-/// Returns `true` if several UUIDs have the beginning that a word asks for.
+/// Returns `true` if several UUIDs begin with the digits of a word.
 fn is_ambiguous(wanted: &Wanted, all: &[Traits]) -> bool {
     let Wanted::Uuid(beginning) = wanted else { return false };
     let mut found = all.iter().filter(|traits| traits.is(wanted)).map(Traits::uuid);

@@ -51,7 +51,7 @@ pub(crate) unsafe fn terminator_get_instance_proc_addr(
     }
 }
 
-/// Logs that an end of the chain has no function of this name.
+/// Logs that an end of the chain has no function called `name`.
 fn unrecognized(instance: &Instance, name: &CStr, lookup: &str) -> PFN_vkVoidFunction {
     log::emit(
         Some(instance),

@@ -342,7 +342,7 @@ fn set_device_function(device: &Device, index: usize, function: PFN_vkVoidFuncti
 }
 
 /// Makes every slot of a new table report that its function is missing (DRV-224). The slots are used even before the chain has created the
-/// device, because a layer may call a thunk that it got from below.
+/// device, because a layer may call a thunk that it got from the entity below.
 pub(crate) fn clear_device(device: &DeviceTable) {
     for slot in &device.unknown {
         slot.set(absent());

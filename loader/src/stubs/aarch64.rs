@@ -24,7 +24,8 @@ unsafe extern "C" {
     static vkl_physical_device_terminators: u8;
     static vkl_missing_device: u8;
     static vkl_missing_instance: u8;
-    /// Ends the process after a handle failed its check. The compiler does not see the body, so a call is a plain jump.
+    /// Ends the process after a handle failed its check. The compiler cannot inline the function, so a call at the end of another function
+    /// is a single jump.
     pub(crate) fn vkl_reject(row: u32);
 }
 

@@ -18,7 +18,7 @@ const PHYSICAL_DEVICE_THUNK: usize = 16;
 const PHYSICAL_DEVICE_TERMINATOR: usize = 64;
 const MISSING: usize = 16;
 
-// The offset that one addition adds has this limit.
+// One addition can add an offset up to this limit.
 const _: () = assert!(offsets::DEVICE_UNKNOWN + 4 * UNKNOWN_SLOTS <= 0x10_0000);
 const _: () = assert!(offsets::DEVICE_ENDS + 4 * DEVICE_ENDS <= 0x10_0000);
 const _: () = assert!(offsets::INSTANCE_UNKNOWN + 4 * UNKNOWN_SLOTS <= 0x10_0000);
@@ -33,7 +33,8 @@ unsafe extern "C" {
     static vkl_physical_device_terminators: u8;
     static vkl_missing_device: u8;
     static vkl_missing_instance: u8;
-    /// Ends the process after a handle failed its check. The compiler does not see the body, so a call is a plain jump.
+    /// Ends the process after a handle failed its check. The compiler cannot inline the function, so a call at the end of another function
+    /// is a single jump.
     pub(crate) fn vkl_reject(row: u32);
 }
 

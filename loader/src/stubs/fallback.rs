@@ -59,7 +59,7 @@ unsafe extern "system" fn missing<T: Table, const ROW: usize, const COLUMN: usiz
     T::report((ROW * WIDTH + COLUMN) as u32)
 }
 
-/// Expands to a list of the numbers of a row.
+/// Expands to an array with one element for each stub of a row.
 macro_rules! row {
     ($element:ident) => {
         [
@@ -93,7 +93,7 @@ const fn stubs<T: Table, const ROW: usize>() -> [Function; WIDTH] {
     row!(stub)
 }
 
-/// Declares the rows of a table, four for each number.
+/// Declares the rows of a table, four for each `$base`.
 macro_rules! block {
     ($name:ident, $table:ty, $($base:literal)*) => {
         static $name: &[[Function; WIDTH]] = &[$(

@@ -26,7 +26,8 @@ unsafe extern "C" {
     static vkl_physical_device_terminators: u8;
     static vkl_missing_device: u8;
     static vkl_missing_instance: u8;
-    /// Ends the process after a handle failed its check. The compiler does not see the body, so a call is a plain jump.
+    /// Ends the process after a handle failed its check. The compiler cannot inline the function, so a call at the end of another function
+    /// is a single jump.
     pub(crate) fn vkl_reject(row: u32);
     /// Continues the trampoline of a device command, whose slot is in ax, for devices other than the newest one.
     pub(crate) fn vkl_other_device();
@@ -274,7 +275,8 @@ global_asm!(
     "2:",
     ".long 4f - 3f",
     "3:",
-    // Version and identifier of the common part, the factors of its numbers, and rip as the column of the return address.
+    // Identifier, version and augmentation of the common information entry, its alignment factors, and rip as the column of the return
+    // address.
     ".long 0",
     ".byte 1",
     ".asciz \"zR\"",

@@ -108,7 +108,7 @@ impl Target {
     /// The code that `ask` returned, or out of host memory; `*count` may have changed.
     ///
     /// # Safety
-    /// `count` is valid; `array` is NULL or has room for `*count` elements. All zeros is a valid `Old`.
+    /// `count` is valid; `array` is NULL or has room for `*count` elements. An `Old` whose bytes are all zero is valid.
     pub(crate) unsafe fn by_elements<Old: Copy, New>(
         &self,
         count: *mut u32,
@@ -139,7 +139,7 @@ impl Target {
             attempts: 1,
             even_empty: false,
         };
-        // SAFETY: the caller promises that all zeros is a valid `Old`.
+        // SAFETY: the caller promises that an `Old` whose bytes are all zero is valid.
         let answers = unsafe { asking.ask(self.instance().allocator.scoped(scope), call) }?;
         for (index, &answer) in answers.iter().enumerate() {
             // SAFETY: the index is below the count that the caller passed.

@@ -33,7 +33,7 @@ pub(crate) struct Wishes {
     expect(dead_code, reason = "all drivers are opened without a catalogue")
 )]
 pub(crate) enum Answer {
-    /// The driver must be opened. The driver's answers are compared with the facts, if there are any.
+    /// The driver must be opened. The driver's answers are compared with the known facts, if there are any.
     Open(Option<Known>),
     /// The driver stays closed, and the stand-in answers for it.
     #[cfg_attr(

@@ -1,5 +1,5 @@
-//! The traits of the door between the core and the modules of drivers that are not open. Each function has a body that does nothing, for
-//! builds that lack the module.
+//! The traits through which the core uses the modules for drivers that are not open. Each function has a body that does nothing, for builds
+//! that lack the module.
 
 use super::{Answer, Known, KnownDrivers, Purpose, Sent, Wishes};
 use crate::alloc::HostAllocator;
@@ -102,7 +102,7 @@ pub(crate) trait StandIn {
     /// Returns functions that find the commands of the stand-in. Functions that need no instance fail.
     fn interface(&self) -> Interface;
 
-    /// Returns `true` if the driver must be opened before this instance is created.
+    /// Returns `true` if the driver must be opened before the instance that `info` describes is created.
     ///
     /// # Safety
     /// The create info and everything that it points to are valid.
@@ -186,7 +186,7 @@ pub(crate) trait Elsewhere {
     fn forget() {}
 }
 
-/// A driver manifest that came from elsewhere.
+/// A driver manifest that came from another source than a folder of manifests.
 #[derive(Debug)]
 pub(crate) struct Published<'a> {
     /// Name under which the manifest was published.

@@ -18,7 +18,7 @@ pub(crate) struct Answered {
 }
 
 impl Answered {
-    /// Adds a driver after this number of open drivers.
+    /// Adds a driver that the scan found after the first `place` open drivers.
     pub(crate) fn add(&mut self, place: usize, known: Known) -> Result<(), OutOfMemory> {
         self.list.try_push((place, known))
     }
@@ -89,7 +89,7 @@ impl Reserves {
             .try_for_each(|(_, one, _)| known.extensions(*one, &mut add))
     }
 
-    /// Removes the drivers that are in reserve for this reason, and passes them to `open`.
+    /// Removes the drivers that are in reserve for the reason `reserve`, and passes them to `open`.
     ///
     /// # Errors
     /// The error of `open`, or there is not enough memory.

@@ -1,6 +1,6 @@
-//! Drivers that are not open: facts about these drivers, further sources of drivers, and stand-ins that answer for closed drivers.
+//! Drivers that are not open: facts about these drivers, further sources of drivers, and stand-ins that answer for drivers.
 //!
-//! This module is the one door between the core and the modules below it, which nothing else can import:
+//! The core uses the modules below this one only through this module; nothing else can import them:
 //!
 //! | module | source of its data | written by |
 //! |---|---|---|

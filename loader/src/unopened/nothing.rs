@@ -1,4 +1,4 @@
-//! The implementation of the door for builds that lack a module.
+//! The implementation of the traits in `door` for builds that lack a module.
 
 use super::door::{BeforeOpening, Elsewhere, StandIns};
 use super::{Purpose, Wishes};
@@ -18,7 +18,7 @@ pub(crate) enum Known {}
 pub(crate) enum Sent {}
 
 impl BeforeOpening for Nothing {
-    /// Returns the only value of this type. Logs the same line as the catalogue if the variable turns the catalogue off.
+    /// Returns the only value of this type. If the variable turns the catalogue off, logs the message that a build with a catalogue logs.
     fn of_call(_: Purpose, _: Wishes, environment: &Environment<'_>, journal: &mut Journal<'_>) -> Self {
         if environment.get(Variable::Catalogue).as_deref() == Some(b"off") {
             journal.note(

@@ -16,7 +16,7 @@ use os::{File, render, with_terminated};
 use rust_alloc::sync::Arc;
 use rust_alloc::vec::Vec;
 
-/// Bytes of the first line of `/proc/meminfo` that are compared.
+/// Upper bound on the number of bytes of the first line of `/proc/meminfo` that are compared.
 const LINE: usize = 64;
 
 /// A driver that is not open, with its record.
@@ -89,7 +89,8 @@ impl Closed {
         })))
     }
 
-    /// Returns a closed driver with this record, which may be invalid. The library of the driver does not exist.
+    /// Returns a driver that is not open, with a record of the content `bytes`, which may be invalid. The library of the driver does not
+    /// exist.
     #[cfg(any(test, fuzzing))]
     pub(super) fn of_any(bytes: Vec<u8>) -> Self {
         Self {
@@ -119,8 +120,8 @@ impl Closed {
         record.is_some_and(|record| is_current(record, &Environment::process()))
     }
 
-    /// Returns one of the numbers about the driver: the interface version, the version of Vulkan, or the presence of a look-up of
-    /// physical-device functions.
+    /// Returns the number at index `place` of the driver's record: the interface version, the version of Vulkan, or the presence of a
+    /// look-up of physical-device functions.
     fn number(&self, place: usize) -> u32 {
         let found = self
             .record()
@@ -215,7 +216,7 @@ fn is_current(record: Record<'_>, environment: &Environment<'_>) -> bool {
         && same_memory() == Some(true)
 }
 
-/// Returns the properties of an extension with this name and version.
+/// Returns the properties of the extension `name` with the version `version`.
 pub(super) fn extension(name: &[u8], version: u32) -> VkExtensionProperties {
     let mut properties = VkExtensionProperties {
         extensionName: [0; 256],

@@ -24,7 +24,7 @@ pub(crate) struct Platform {
     pub stereo: bool,
     /// Asks a driver to create its own surface; returns `None` if the driver lacks the command.
     ///
-    /// The handle is the instance of the driver to which the functions belong; the surface must be of this platform.
+    /// The handle is the instance of the driver to which the functions belong; the surface must belong to the platform of this row.
     pub make: unsafe fn(&DriverTable, InstanceHandle<Driver>, &Surface, &mut SurfaceHandle<Driver>) -> Option<VkResult>,
 }
 

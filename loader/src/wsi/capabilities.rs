@@ -77,7 +77,7 @@ unsafe fn preset_protected(chain: *mut c_void) {
 /// Answers with `vkGetPhysicalDeviceSurfaceCapabilitiesKHR`, or with zeros if the driver lacks that command too.
 ///
 /// # Errors
-/// The code of creating the driver's surface.
+/// The error code of creating the driver's surface.
 ///
 /// # Safety
 /// The structures are valid; the surface comes from the lowest layer.
@@ -273,7 +273,7 @@ mod tests {
         let array = modes.as_mut_ptr();
         for (count, array, expected) in [(7, core::ptr::null_mut(), 1), (2, array, 1), (0, array, 0)] {
             let mut structure = compatibility(count, array);
-            // SAFETY: the array has room for as many elements as the structure says.
+            // SAFETY: the array has room for `presentModeCount` elements.
             unsafe { only_itself(&mut structure, FIFO) };
             assert_eq!(structure.presentModeCount, expected);
         }

@@ -11,7 +11,7 @@ use crate::target::{Target, none};
 /// `older` is the driver's older function; `ask` calls it, and `put` copies one element.
 ///
 /// # Safety
-/// `count` is valid; `array` is NULL or has room for `*count` elements. All zeros is a valid `Old`.
+/// `count` is valid; `array` is NULL or has room for `*count` elements. An `Old` whose bytes are all zero is valid.
 unsafe fn emulate<F: Copy, Old: Copy, New>(
     target: &Target,
     older: Option<F>,
@@ -27,7 +27,8 @@ unsafe fn emulate<F: Copy, Old: Copy, New>(
         *count = 0;
         return VkResult::VK_SUCCESS;
     };
-    // SAFETY: the caller promises a valid count, an array with room for as many elements or NULL, and that zeros are a valid `Old`.
+    // SAFETY: the caller promises a valid count, an array that is NULL or has room for `*count` elements, and that an `Old` of zeros is
+    // valid.
     let answer = unsafe {
         target.by_elements(
             count,

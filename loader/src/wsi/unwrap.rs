@@ -20,7 +20,8 @@ pub(crate) fn has_own_surfaces(driver: &InstanceDriver) -> bool {
 /// Drivers without surfaces of their own get the loader's handle; `VK_NULL_HANDLE` stays as it is (DRV-179).
 ///
 /// # Errors
-/// `VK_ERROR_EXTENSION_NOT_PRESENT` if the driver cannot create surfaces of this platform, or the code of its attempt.
+/// `VK_ERROR_EXTENSION_NOT_PRESENT` if the driver cannot create surfaces of the surface's platform, or the error code of the driver's
+/// attempt.
 ///
 /// # Safety
 /// `surface` is `VK_NULL_HANDLE` or a live surface of the driver's instance.
@@ -51,7 +52,7 @@ pub(crate) unsafe fn surface_for(
     }
 }
 
-/// Returns the driver's handle in the table for a surface, or zero; `None` if the table has no place for it.
+/// Returns the driver's handle in the table for a surface, or zero; `None` if the table is too small for the surface's slot.
 fn stored(driver: &InstanceDriver, surface: &Surface) -> Option<u64> {
     let table = driver.surfaces.lock();
     table.has(surface.slot()).then(|| table.get(surface.slot()))
@@ -59,7 +60,7 @@ fn stored(driver: &InstanceDriver, surface: &Surface) -> Option<u64> {
 
 /// Asks the driver to create a surface, and stores it.
 ///
-/// The table is not locked meanwhile. A callback of the driver may have called this function again, which stored a surface. In that case,
+/// The table is not locked meanwhile. The driver may have called back and run this function again, which stored a surface. In that case,
 /// the stored surface is used, and the new one is destroyed.
 fn make(driver: &InstanceDriver, surface: &Surface) -> Result<SurfaceHandle<Driver>, VkResult> {
     if !driver.enabled.contains(surface.platform.extension) {
@@ -124,7 +125,7 @@ pub(crate) unsafe fn swapchain_info_for(
     Ok(with_surface(info, surface))
 }
 
-/// Returns the same create info with another surface.
+/// Returns a copy of the create info with the surface `surface`.
 fn with_surface(
     info: &VkSwapchainCreateInfoKHR<Chain>,
     surface: SurfaceHandle<Driver>,

@@ -188,7 +188,7 @@ fn single(device: PhysicalDeviceHandle<Chain>, element: usize, heads: &ChainHead
 /// Adds the groups that one driver reports.
 ///
 /// # Errors
-/// The code of the driver, which the caller gets too (DRV-151), or out of host memory.
+/// The error code of the driver, which the caller gets too (DRV-151), or out of host memory.
 fn ask(
     instance: &Instance,
     source: &Source<'_>,

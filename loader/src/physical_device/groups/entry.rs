@@ -58,7 +58,7 @@ pub(crate) unsafe fn enumerate_physical_device_groups(
         return error.into();
     }
     if let Some((none, success)) = wishes::empty_answer(instance, result) {
-        // SAFETY: `count` is not null, so it points to the application's number.
+        // SAFETY: `count` is not null, so Vulkan requires that it points to a writable number of the application.
         unsafe { *count = none };
         return success;
     }
@@ -154,7 +154,7 @@ type WholeList = (ChainHeads, HostVec<VkPhysicalDeviceGroupProperties<Chain>>);
 /// elements.
 ///
 /// # Errors
-/// The code that the chain returned, out of host memory, or there is no group.
+/// The error code that the chain returned, out of host memory, or there is no group.
 ///
 /// # Safety
 /// `array` is null, or `count` is readable and `array` has `*count` elements whose `sType` and `pNext` are set.

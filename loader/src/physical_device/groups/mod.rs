@@ -14,7 +14,7 @@ pub(crate) use entry::enumerate_physical_device_groups;
 use crate::generated::types::{VK_MAX_DEVICE_GROUP_SIZE, VkPhysicalDeviceGroupProperties};
 use crate::handle::{Level, PhysicalDeviceHandle};
 
-/// Upper bound on the devices in a group.
+/// Upper bound on the number of devices in a group.
 const MOST_MEMBERS: usize = VK_MAX_DEVICE_GROUP_SIZE as usize;
 
 /// A group, and the caller's element into which it was filled.

@@ -108,7 +108,7 @@ pub(crate) unsafe fn get_physical_device_sparse_image_format_properties2(
 /// elements (DRV-161).
 ///
 /// # Safety
-/// `count` is valid; `array` is NULL or has room for `*count` elements. All zeros is a valid `Old`.
+/// `count` is valid; `array` is NULL or has room for `*count` elements. An `Old` whose bytes are all zero is valid.
 unsafe fn fill<Old: Copy, New>(
     target: &Target,
     count: *mut u32,
@@ -123,7 +123,7 @@ unsafe fn fill<Old: Copy, New>(
         ask(count, array);
         VkResult::VK_SUCCESS
     };
-    // SAFETY: the caller promises a valid count, and an array with room for as many elements or NULL.
+    // SAFETY: the caller promises a valid count, and an array that is NULL or has room for `*count` elements.
     if unsafe { target.by_elements(count, array, ask, put) }.is_err() {
         target.log(
             LogBits::ERROR,

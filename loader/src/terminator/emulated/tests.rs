@@ -35,7 +35,7 @@ fn unknown() -> VkBaseOutStructure {
     }
 }
 
-/// Returns the messages of an emulated call: the announcement, then a warning for each of these parameters.
+/// Returns the messages of an emulated call: the announcement, then a warning for each parameter in `ignored`.
 fn expected(command: &str, older: Option<&str>, ignored: &[&str]) -> Vec<(u32, String)> {
     let using = older.map_or(String::new(), |older| format!(" using {older}"));
     let announcement = format!("{command}: Emulating call in ICD \"direct driver #0\"{using}");

@@ -77,7 +77,7 @@ pub(super) struct Loaded {
 
 /// Results of examining the files that drivers depend on.
 pub(super) struct Looked {
-    /// Number of libraries that the process had loaded at that time.
+    /// Number of libraries that the process had loaded when the files were examined.
     pub(super) loads: u64,
     /// Reason for doubt about each file, if there is one.
     pub(super) doubts: Vec<Option<Doubt>>,
@@ -130,7 +130,8 @@ impl Loaded {
         Some(looked)
     }
 
-    /// Returns `true` if the catalogue has an entry that applies in this process, even if variables of drivers have other values.
+    /// Returns `true` if the catalogue has an entry that applies in this process, even if variables that drivers read have other values
+    /// than the catalogue recorded.
     fn has_valid_entry(&self) -> bool {
         let Some((looked, catalogue)) = self.looked().zip(self.catalogue()) else {
             return true;

@@ -1,6 +1,6 @@
 //! The driver catalogue in a process (docs/catalogue.md): reads the file that `vkloader catalogue update` wrote.
 //!
-//! The crate `catalogue` defines the form of the file and makes the decisions. This module supplies the view of the process: [`mod@file`]
+//! The crate `catalogue` defines the format of the file and makes the decisions. This module supplies the view of the process: [`mod@file`]
 //! reads the file, and [`mod@sight`] examines libraries and devices. The first scan for drivers opens the file with one system call, and
 //! keeps the content of the file. Each use of an entry checks the entry's library again. If anything has changed, the driver is opened as
 //! if there were no catalogue.

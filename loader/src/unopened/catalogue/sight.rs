@@ -12,13 +12,13 @@ use os::memory::Grow;
 use os::{File, Folder, Stamp, Status, with_terminated};
 use rust_alloc::vec::Vec;
 
-/// Upper bound on the bytes that are read from a file of the kernel with one line.
+/// Upper bound on the number of bytes that are read from a one-line file of the kernel.
 const LINE: usize = 64;
 
 /// File of the kernel with the variables that the program started with.
 const VARIABLES: &[u8] = b"/proc/self/environ";
 
-/// Upper bound on the bytes of the variables that a program starts with: Linux allows six megabytes.
+/// Upper bound on the total size in bytes of the variables that a program starts with: Linux allows six megabytes.
 const MOST_VARIABLE_BYTES: usize = 6 << 20;
 
 /// Returns `true` if all variables of drivers have the recorded values. Reports the first variable whose value differs.
@@ -118,7 +118,7 @@ pub(super) fn look(loaded: &Loaded, loads: u64) -> Option<Looked> {
     let mut all = catalogue.files().map(Checked::from);
     all.try_for_each(|file| files.try_push(file)).ok()?;
     doubts.try_exact_room(files.len()).ok()?;
-    // The dynamic linker read the first variables, and the program may have changed its environment since.
+    // The dynamic linker read the variables that the program started with, and the program may have changed its environment since.
     let listed;
     let variables = match os::first_variables() {
         Some(variables) => variables,
@@ -133,8 +133,8 @@ pub(super) fn look(loaded: &Loaded, loads: u64) -> Option<Looked> {
     let is_allowed = |name: &[u8], value: Option<&[u8]>| value.is_none_or(|value| catalogue.allows(name, value));
     let search = searched(search.unwrap_or_default())?;
     closure::look(&Kernel, &search, &mut files);
-    // The variables that the linker read are unknown if the program overwrote them, or if the linker was started as a program with options
-    // of its own.
+    // The variables that the dynamic linker read are unknown if the program overwrote them, or if the linker was started as a program with
+    // options of its own.
     let is_unknown = !is_whole || os::is_started_by_linker();
     if is_unknown || !is_allowed(b"LD_AUDIT", audit) || !is_allowed(b"GLIBC_TUNABLES", tunables) {
         closure::doubt_all(&mut files);

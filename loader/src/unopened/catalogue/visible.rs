@@ -29,7 +29,7 @@ fn may_be(device: Device<'_>, entry: Entry<'_, Seen<'_>>, wanted: &Wanted) -> bo
     }
 }
 
-/// Reads a whole UUID.
+/// Reads a UUID; returns `None` if the text is not a whole UUID.
 fn uuid(text: &[u8]) -> Option<[u8; 16]> {
     let mut found = [0; 16];
     let mut digits = text.iter().filter(|&&byte| byte != b'-');

@@ -13,7 +13,7 @@ use crate::handle::{Driver, PhysicalDeviceHandle};
 use core::mem::offset_of;
 use record::{Answer, Key, Query};
 
-/// Offset in bytes of the inner structure in a structure with a head.
+/// Offset in bytes of the inner structure in a structure with a head, which consists of `sType` and `pNext`.
 pub(super) const INNER: usize = 16;
 
 const _: () = assert!(
@@ -24,7 +24,7 @@ const _: () = assert!(
 );
 
 impl Device {
-    /// Returns an answer from the record, while the record is used for the device.
+    /// Returns the record's answer; `None` if the record lacks the answer or is no longer used for the device.
     pub(super) fn recorded(&self, key: Key) -> Option<(usize, Answer<'static>)> {
         self.record()?.answer(key)
     }

@@ -108,7 +108,7 @@ fn fill_chain(table: &DriverTable, device: PhysicalDeviceHandle<Driver>, key: Ke
     Some(())
 }
 
-/// Upper bound on the queue families that are compared.
+/// Upper bound on the number of queue families that are compared.
 const MOST_FAMILIES: usize = 64;
 
 fn fill_family(
@@ -122,7 +122,7 @@ fn fill_family(
         let get = table.vkGetPhysicalDeviceQueueFamilyProperties?;
         // SAFETY: the structure consists of numbers, for which zero is valid.
         let mut all = unsafe { core::mem::zeroed::<[VkQueueFamilyProperties; MOST_FAMILIES]>() };
-        // SAFETY: function and device belong to this driver, and the array has as many elements as the number says.
+        // SAFETY: function and device belong to this driver, and the array has `count` elements.
         unsafe { get(device, &mut count, all.as_mut_ptr()) };
         let found = all.get(family as usize).filter(|_| family < count)?;
         // SAFETY: the room is larger than the structure.
@@ -134,7 +134,7 @@ fn fill_family(
         .or(table.vkGetPhysicalDeviceQueueFamilyProperties2KHR)?;
     let mut all = [const { asked!(VkQueueFamilyProperties2, core::ptr::null_mut()) }; MOST_FAMILIES];
     all.get_mut(family as usize)?.pNext = room;
-    // SAFETY: function and device belong to this driver, and the array has as many elements as the number says.
+    // SAFETY: function and device belong to this driver, and the array has `count` elements.
     unsafe { get(device, &mut count, all.as_mut_ptr()) };
     (family < count).then_some(())
 }

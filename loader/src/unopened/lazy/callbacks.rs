@@ -1,4 +1,4 @@
-//! Messengers and report callbacks that are registered while the driver is closed. The loader keeps these objects, and passes them to the
+//! Messengers and report callbacks that are registered while the driver is not open. The loader keeps these objects, and passes them to the
 //! driver when it opens the driver.
 
 use super::Sleeper;

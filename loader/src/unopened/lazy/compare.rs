@@ -8,7 +8,7 @@ use core::sync::atomic::Ordering;
 use discovery::journal::{Journal, LogBits};
 use record::{Answer, DRIVER, Key, Query, Record};
 
-/// Bytes of `VkPhysicalDeviceProperties` that identify a device without UUIDs: its numbers, its type and its name.
+/// Bytes of `VkPhysicalDeviceProperties` that identify a device without UUIDs: its vendor and device numbers, its type and its name.
 const NUMBERS: core::ops::Range<usize> = 8..276;
 
 /// Returns `true` if a device of the driver is the recorded one, by its UUIDs. For a driver without UUIDs, or without a command for them,

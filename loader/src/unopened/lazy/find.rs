@@ -1,4 +1,4 @@
-//! Look-ups in a closed driver.
+//! Look-ups in a driver that is not open yet.
 
 use super::Sleeper;
 use super::table::TABLE;
@@ -38,7 +38,7 @@ impl Sleeper {
     }
 }
 
-/// Implements `vk_icdGetInstanceProcAddr` for a closed driver.
+/// Implements `vk_icdGetInstanceProcAddr` for a driver that is not open yet.
 ///
 /// # Safety
 /// `instance` is a handle of this module, and `name` is terminated.
@@ -69,7 +69,7 @@ fn is_in_table(row: &Row) -> bool {
     slot(row).is_some()
 }
 
-/// Implements `vk_icdGetPhysicalDeviceProcAddr` for a closed driver.
+/// Implements `vk_icdGetPhysicalDeviceProcAddr` for a driver that is not open yet.
 ///
 /// # Safety
 /// `instance` is a handle of this module, and `name` is terminated.

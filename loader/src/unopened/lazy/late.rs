@@ -1,4 +1,4 @@
-//! Machine code of a closed driver's functions. The code keeps all arguments, so it serves commands of every type.
+//! Machine code of the functions of a driver that is not open yet. The code keeps all arguments, so it serves commands of every type.
 
 use super::stubs::awake;
 use core::arch::naked_asm;

@@ -28,7 +28,7 @@ pub(super) unsafe extern "system" fn vkEnumeratePhysicalDevices(
 ) -> VkResult {
     // SAFETY: the loader passes a handle of this module.
     let sleeper = unsafe { Sleeper::of(instance) };
-    // SAFETY: the caller promises a writable number, and an array that is null or has room for as many elements.
+    // SAFETY: the caller promises a writable number, and an array that is null or has room for `*count` elements.
     let call = unsafe { TwoCall::new(count, array) };
     let Some(opened) = sleeper.opened() else {
         return call.answer(sleeper.devices.iter().map(|device| device.handle()));
@@ -83,12 +83,12 @@ impl Sleeper {
         // SAFETY: the caller promises a readable number.
         let room = unsafe { *count } as usize;
         let written = total.min(room);
-        // SAFETY: the caller promises an array with room for as many elements.
+        // SAFETY: the caller promises an array with room for `*count` elements, and `place` is less than that number.
         if (0..written).any(|place| unsafe { !(*array.add(place)).pNext.is_null() }) {
             return None;
         }
         for (place, group) in record.each(first).enumerate().take(room) {
-            // SAFETY: the place is below the number of elements.
+            // SAFETY: `place` is less than the number of elements in the caller's array.
             let properties = unsafe { &mut *array.add(place) };
             let (subset, numbers) = group.split_first()?;
             properties.subsetAllocation = u32::from(*subset);
@@ -124,7 +124,7 @@ macro_rules! groups {
             // SAFETY: the loader passes a handle of this module.
             let sleeper = unsafe { Sleeper::of(instance) };
             if sleeper.opened().is_none()
-                // SAFETY: the caller promises a writable number, and an array that is null or has room for as many elements.
+                // SAFETY: the caller promises a writable number, and an array that is null or has room for `*count` elements.
                 && let Some(result) = unsafe { sleeper.groups(count, array) }
             {
                 return result;
@@ -138,7 +138,7 @@ macro_rules! groups {
             if array.is_null() || result.0 < 0 {
                 return result;
             }
-            // SAFETY: the caller promises an array with room for as many elements, and the driver has written `count` of them.
+            // SAFETY: the caller promises an array with room for `room` elements, and the driver has written `*count` of them.
             let groups = unsafe { core::slice::from_raw_parts_mut(array, room.min(*count) as usize) };
             for group in groups {
                 let known = group.physicalDevices.iter_mut().take(group.physicalDeviceCount as usize);
@@ -181,7 +181,7 @@ pub(super) unsafe extern "system" fn vkEnumerateDeviceExtensionProperties(
     if let Some((_, value)) = found.filter(|_| object.record().is_some()) {
         let all = Extensions(value).map(|(name, version)| recorded::extension(name, version));
         return match HostVec::try_from_iter(all, sleeper.allocator) {
-            // SAFETY: the caller promises a writable number, and an array that is null or has room for as many elements.
+            // SAFETY: the caller promises a writable number, and an array that is null or has room for `*count` elements.
             Ok(all) => unsafe { ffi::write_all(count, array, &all) },
             Err(error) => error.into(),
         };
@@ -197,7 +197,8 @@ impl Device {
         u32::try_from(total).ok().filter(|total| *total > 0)
     }
 
-    /// Writes the number of families, or fills as many elements as fit. `fill` fills one element, and returns `false` if it cannot.
+    /// Writes the number of queue families if `is_counted` is `true`, otherwise fills the elements that the caller's array has. `fill`
+    /// fills one element, and returns `false` if it cannot.
     ///
     /// # Safety
     /// `count` is writable.

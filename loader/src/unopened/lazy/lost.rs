@@ -80,7 +80,7 @@ structures! {
     vkGetPhysicalDeviceExternalSemaphorePropertiesKHR(info: *const VkPhysicalDeviceExternalSemaphoreInfo) -> VkExternalSemaphoreProperties;
 }
 
-/// Defines commands that write a number, and some of them an array of as many elements.
+/// Defines commands that write a number, some of them also an array with that number of elements.
 macro_rules! numbers {
     ($($name:ident($($parameter:ident: $type:ty),*) -> count $(, $array:ty)?;)*) => {$(
         /// Passes the call on. The number of a lost device is zero.

@@ -278,7 +278,7 @@ impl StandIn for Closed {
     }
 }
 
-/// Returns an error. The loader calls [`StandIn::create`] instead of `vkCreateInstance` of a closed driver.
+/// Returns an error. The loader calls [`StandIn::create`] instead of `vkCreateInstance` of a driver that is not open yet.
 unsafe extern "system" fn no_instance(
     _: *const VkInstanceCreateInfo,
     _: *const VkAllocationCallbacks,
@@ -287,7 +287,8 @@ unsafe extern "system" fn no_instance(
     VkResult::VK_ERROR_INITIALIZATION_FAILED
 }
 
-/// Returns an error. The loader calls [`StandIn::extensions`] instead of `vkEnumerateInstanceExtensionProperties` of a closed driver.
+/// Returns an error. The loader calls [`StandIn::extensions`] instead of `vkEnumerateInstanceExtensionProperties` of a driver that is not
+/// open yet.
 unsafe extern "system" fn no_extensions(_: *const c_char, _: *mut u32, _: *mut VkExtensionProperties) -> VkResult {
     VkResult::VK_ERROR_INITIALIZATION_FAILED
 }
@@ -315,7 +316,7 @@ fn is_own(look_up: GetProcAddr) -> bool {
     core::ptr::fn_addr_eq(look_up, find::look_up as GetProcAddr)
 }
 
-/// The drivers whose devices are recorded.
+/// The drivers that have stand-ins because their devices are recorded.
 pub(crate) struct ClosedDrivers;
 
 impl StandIns for ClosedDrivers {

@@ -40,7 +40,7 @@ pub(super) struct Opened {
 }
 
 impl Opened {
-    /// Returns a driver's own instance with these functions.
+    /// Returns a driver's own instance with the functions in `table` and the look-up `look_up`.
     #[cfg(any(test, fuzzing))]
     pub(super) fn of(table: DriverTable, look_up: GetProcAddr) -> Self {
         Self {
@@ -74,7 +74,8 @@ impl Opened {
         };
         let scope = VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND;
         let call = |count, array: *mut PhysicalDeviceHandle<Driver>| {
-            // SAFETY: function and instance belong to this driver; the number is writable, and the array has room for as many handles.
+            // SAFETY: function and instance belong to this driver; the number is writable, and the array has room for that number of
+            // handles.
             let result = unsafe { enumerate(self.handle, count, array) };
             match array.is_null() {
                 true if result == VkResult::VK_SUCCESS => Ok(true),
@@ -82,7 +83,7 @@ impl Opened {
                 false => ffi::is_whole(result),
             }
         };
-        // SAFETY: a handle of zero bytes is a null handle.
+        // SAFETY: a handle whose bytes are all zero is a null handle.
         let mut handles = unsafe { asking.ask(sleeper.allocator.scoped(scope), call) }?;
         handles.retain(|handle| !handle.is_null());
         Ok(handles)
@@ -90,7 +91,8 @@ impl Opened {
 }
 
 impl Sleeper {
-    /// Returns the driver's instance, and opens the driver first if it is closed. `command` is the reason for the log.
+    /// Returns the driver's instance, and opens the driver first if it is closed. `command` is the Vulkan command that needs the driver,
+    /// for the log.
     ///
     /// # Errors
     /// - `VK_ERROR_OUT_OF_HOST_MEMORY`: there is not enough memory now; the next call tries again.

@@ -57,7 +57,7 @@ pub(super) struct Request {
     application: Option<(VkApplicationInfo, [Option<HostText>; 2])>,
     extensions: HostVec<HostText>,
     nodes: HostVec<Node>,
-    /// Known extensions that are enabled.
+    /// Extensions among those in the create info that the registry knows.
     pub(super) enabled: InstanceExtensionSet,
 }
 

@@ -1,4 +1,4 @@
-//! Access to closed drivers for the fuzz target of records.
+//! Access to drivers that are not open, for the fuzz target of records.
 
 use super::open::Opened;
 use super::request::Request;
@@ -23,7 +23,7 @@ use rust_alloc::vec::Vec;
 pub(crate) struct Stand(InstanceHandle<Driver>);
 
 impl Stand {
-    /// Creates the stand-in in the same way as an instance, after the checks of a record; `None` if memory ran out.
+    /// Creates the stand-in as the creation of an instance does, after the checks of the record; `None` if memory ran out.
     pub(crate) fn of(record: Vec<u8>) -> Option<Self> {
         let closed = Closed::of_any(record);
         closed.is_mentioned([b"a program", b"an engine"]);
@@ -56,7 +56,7 @@ impl Stand {
         self.sleeper().devices.iter().map(|device| device.handle()).collect()
     }
 
-    /// Returns the functions of closed drivers.
+    /// Returns the functions of drivers that are not open.
     pub(crate) fn table() -> &'static DriverTable {
         &TABLE
     }

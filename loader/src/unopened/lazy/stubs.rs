@@ -24,7 +24,7 @@ pub(crate) trait Late {
 
 /// Type that a command returns.
 pub(crate) trait Returned {
-    /// `true` for a `VkResult`. A failed call of another command returns zero bytes.
+    /// `true` for `VkResult`. A failed call of a command with another return type returns a value whose bytes are all zero.
     const FAILS: bool = false;
 }
 
@@ -36,7 +36,7 @@ impl Returned for u32 {}
 impl Returned for u64 {}
 impl Returned for PFN_vkVoidFunction {}
 
-/// Implements [`Late`] for functions with these parameters.
+/// Implements [`Late`] for functions with the given parameters.
 macro_rules! late {
     ($(($($type:ident)*))*) => {$(
         impl<$($type,)* R: Returned> Late for unsafe extern "system" fn($($type),*) -> R {
@@ -105,7 +105,7 @@ unsafe fn own(owner: *mut c_void, slot: usize) -> Result<(Function, *mut c_void)
     }
 }
 
-/// Opens the driver, and calls its function of this name with the same arguments.
+/// Opens the driver, and calls its function `$name` with the given arguments.
 macro_rules! pass_on {
     ($name:ident($($argument:expr),*)) => {
         (const { $crate::generated::dispatch::driver::LATE.$name.unwrap() })($($argument),*)
@@ -153,7 +153,8 @@ impl Unknown {
     }
 }
 
-// The thunks for programs serve drivers too: they load the function from the table in the first word, and the handle from this place.
+// The thunks for programs serve drivers too: they load the function from the table in the first word, and the handle from the offset
+// `THUNK_HANDLE`.
 const _: () = assert!(offset_of!(Device, table) == 0 && offset_of!(Device, real) == THUNK_HANDLE);
 
 /// Returns the first word of a device: the table from which thunks load functions, whose other slots nobody uses.

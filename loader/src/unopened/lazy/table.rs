@@ -1,11 +1,11 @@
-//! Functions of a closed driver: the table that the rest of the loader calls through.
+//! Functions of a driver that is not open yet: the table that the rest of the loader calls through.
 
 use super::{answer, callbacks, destroy, list, lost};
 use crate::generated::dispatch::DriverTable;
 use crate::generated::dispatch::driver::LATE;
 
-/// Functions of a closed driver. The named commands answer from the record if it has the answer, or store the callback until the driver is
-/// opened. All other commands open the driver.
+/// Functions of a driver that is not open yet. The named commands answer from the record if it has the answer, or store the callback until
+/// the driver is opened. All other commands open the driver.
 pub(super) static TABLE: DriverTable = DriverTable {
     vkDestroyInstance: Some(destroy),
     vkCreateDebugReportCallbackEXT: Some(callbacks::vkCreateDebugReportCallbackEXT),

@@ -1,4 +1,4 @@
-//! Helpers for tests of closed drivers.
+//! Helpers for tests of drivers that are not open yet.
 
 use crate::generated::types::VkResult;
 use crate::handle::{Driver, InstanceHandle};

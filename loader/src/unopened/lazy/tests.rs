@@ -1,4 +1,4 @@
-//! Tests of the machine code of a closed driver's functions.
+//! Tests of the machine code of the functions of a driver that is not open yet.
 
 use super::open::{FAILED, Opened};
 use super::request::Request;
@@ -17,7 +17,7 @@ use core::ffi::{c_char, c_void};
 use core::ptr::{null, null_mut};
 use rust_alloc::sync::Arc;
 
-/// Returns the instance of a closed driver, whose record has one device and no rows.
+/// Returns the instance of a driver that is not open, whose record has one device and no rows.
 fn sleeper() -> HostBox<Sleeper> {
     let sum = record::checksum(&[0, 0, 0, 0, 1, 0, 0, 0]).to_le_bytes();
     let head = [&b"VKLRECRD"[..], &record::FORM.to_le_bytes(), &[0; 4], &sum].concat();
@@ -131,7 +131,7 @@ fn drv_283_each_command_without_an_answer_opens_the_driver() {
 fn asked<T>(query: impl FnOnce(PhysicalDeviceHandle<Driver>, *mut T)) -> Vec<u8> {
     let made = sleeper();
     let mut structure = core::mem::MaybeUninit::<T>::uninit();
-    // SAFETY: the structure has as many bytes, and its chain is null.
+    // SAFETY: the structure is larger than its head, and its chain is null.
     unsafe {
         structure.as_mut_ptr().write_bytes(UNSET, 1);
         structure.as_mut_ptr().cast::<[*const c_void; 2]>().write([null(); 2]);
