@@ -2,12 +2,12 @@
 //!
 //! A call of the standard library's sort adds a copy of three to six kilobytes for each type.
 
-/// A list of elements that are compared and moved by their places.
+/// A list of elements that are compared and moved by their indices.
 trait Order {
     /// Returns the number of elements.
     fn count(&self) -> usize;
 
-    /// Returns `true` if the element at one place belongs before the element at another.
+    /// Returns `true` if the element at index `one` belongs before the element at index `other`.
     fn is_before(&self, one: usize, other: usize) -> bool;
 
     /// Exchanges two elements.
@@ -40,7 +40,7 @@ pub fn sort<T: Ord>(elements: &mut [T]) {
     sort_by(elements, |one, other| one < other);
 }
 
-/// Sorts a list with heapsort, which allocates no memory and needs at most some `2 n log n` steps. A sorted list needs one pass.
+/// Sorts a list with heapsort, which allocates no memory and needs at most about `2 n log n` comparisons. A sorted list needs one pass.
 #[inline(never)]
 fn sort_all(list: &mut dyn Order) {
     let count = list.count();
@@ -56,8 +56,8 @@ fn sort_all(list: &mut dyn Order) {
     }
 }
 
-/// Moves the element at `root` down until no element below the moved element belongs after it. Looks for the lowest place first, because
-/// most moved elements belong there.
+/// Moves the element at `root` down until no element below the moved element belongs after it. Looks for the lowest position in the heap
+/// first, because most moved elements belong there.
 fn sink(list: &mut dyn Order, root: usize, end: usize) {
     let mut place = root;
     while let Some(left) = Some(2 * place + 1).filter(|&left| left < end) {
@@ -71,7 +71,7 @@ fn sink(list: &mut dyn Order, root: usize, end: usize) {
     while place != root && list.is_before(place, root) {
         place = (place - 1) / 2;
     }
-    // Number of levels from the root to the place.
+    // Number of levels of the heap from `root` to `place`.
     let mut levels = (place + 1).ilog2() - (root + 1).ilog2();
     let mut at = root;
     while levels > 0 {

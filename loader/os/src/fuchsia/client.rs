@@ -21,7 +21,7 @@ pub(super) const MANIFESTS: &CStr = c"/loader-manifests";
 /// Path by which drivers name the folder of devices (LSV-23).
 const DEVICES: &[u8] = b"/loader-gpu-devices";
 
-/// Upper bound on the handles in an answer. The client expects one handle and closes further ones.
+/// Upper bound on the number of handles in an answer. The client expects one handle and closes further ones.
 const MOST_HANDLES: usize = 4;
 
 /// Code for a path at which nothing exists.
@@ -76,7 +76,7 @@ pub(super) enum Failure {
     NoAnswer(Status),
     /// The answer is malformed.
     Malformed,
-    /// The service has no library of this name.
+    /// The service has no library with the requested name.
     NotThere,
     /// The system's linker refused the library with this error text.
     NotMapped(Vec<u8>),
@@ -140,7 +140,7 @@ impl<K: Kernel> Client<K> {
         self.library(name, Ok)
     }
 
-    /// Returns the library of this name. Requests the library only once, and passes it to `first` at that time.
+    /// Returns the library called `name`. Requests each library only once, and passes it to `first` at that time.
     fn library(&self, name: &[u8], first: impl FnOnce(Opened) -> Result<Opened, i32>) -> Result<Opened, Failure> {
         let known = {
             let libraries = self.libraries.lock();

@@ -137,7 +137,8 @@ impl Kernel for Zircon {
     }
 
     fn send(&self, service: Handle, message: &[u8], handle: Handle) -> Result<(), Status> {
-        // SAFETY: the channel is open, and the memory has this length. The kernel owns the handle from now on, even after a failure.
+        // SAFETY: the channel is open, and the memory has the length of `message`. The kernel owns the handle from now on, even after a
+        // failure.
         done(unsafe { zx_channel_write(service, 0, message.as_ptr().cast(), message.len() as u32, &handle, 1) })
     }
 
@@ -200,7 +201,7 @@ pub fn manifest_folder() -> Option<&'static [u8]> {
 }
 
 impl Library {
-    /// Opens the library of a driver, which the service has under this name (LSV-22).
+    /// Opens the library of the driver that the service has under the name `name` (LSV-22).
     ///
     /// # Errors
     /// The step that failed.

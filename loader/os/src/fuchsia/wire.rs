@@ -38,7 +38,7 @@ pub(super) const CAN_CONNECT_TO_DEVICES: u64 = 2;
 /// Bit of [`features`] for a folder of manifests.
 pub(super) const CAN_CONNECT_TO_MANIFESTS: u64 = 4;
 
-/// Flag with which the service provides the folder of manifests only after all drivers are there.
+/// Flag with which the service provides the folder of manifests only after all drivers are available.
 const WAIT_FOR_IDLE: u32 = 1;
 
 /// Error for a message that is not an answer to the request.
@@ -80,7 +80,7 @@ impl Message {
     }
 }
 
-/// Returns a request for the library of this name; `None` if the name is longer than the service allows.
+/// Returns a request for the library called `name`; `None` if the name is longer than the service allows.
 pub(super) fn get(name: &[u8]) -> Option<Message> {
     if name.len() > LONGEST_NAME {
         return None;
@@ -92,7 +92,8 @@ pub(super) fn get(name: &[u8]) -> Option<Message> {
     Some(message.padded())
 }
 
-/// Returns a request for the folder of manifests, after all drivers are there, on the channel whose handle comes with the message.
+/// Returns a request for the folder of manifests, on the channel whose handle comes with the message. The service answers after all drivers
+/// are available.
 pub(super) fn connect_to_manifests() -> Message {
     let mut message = Message::of(Method::ConnectToManifestFs);
     message.add(&WAIT_FOR_IDLE.to_le_bytes());

@@ -6,9 +6,9 @@
 use crate::system::current_thread;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// Number of places for calls.
+/// Number of calls that the record has room for.
 const PLACES: usize = 64;
-/// Number of places that one thread tries.
+/// Number of places in the record that one thread tries.
 const TRIED: usize = 8;
 
 /// A call of the loader that is in progress.
@@ -25,7 +25,7 @@ pub(super) struct Calls([Call; PLACES]);
 /// Record of a call in progress; dropping the value ends the record. If a layer calls back, the call may be inside another call of its
 /// thread.
 pub(super) struct Noted<'a> {
-    /// Place of the call; `None` if no place was free.
+    /// Place of the call in the record; `None` if no place was free.
     call: Option<&'a Call>,
     /// Number of shortages before the enclosing call; `None` if no call encloses this one.
     outer: Option<usize>,
@@ -44,7 +44,7 @@ impl Calls {
         )
     }
 
-    /// Returns the places that a thread tries.
+    /// Returns the places in the record that a thread tries.
     fn places(&self, thread: usize) -> &[Call] {
         let first = super::hash_of_address(thread) % (PLACES - TRIED + 1);
         self.0.get(first..first + TRIED).unwrap_or_default()
@@ -78,8 +78,8 @@ impl Calls {
         Noted { call, outer: None }
     }
 
-    /// Returns the number of shortages before the innermost call of this thread. Returns zero if the call found no place; every earlier
-    /// shortage is then attributed to the call.
+    /// Returns the number of shortages before the innermost call of this thread. Returns zero if the record had no free place for the call;
+    /// every earlier shortage is then attributed to the call.
     pub(super) fn began(&self) -> usize {
         let call = self.of(current_thread());
         call.map_or(0, |call| call.began.load(Ordering::Relaxed))

@@ -24,7 +24,7 @@ static CALLS: Calls = Calls::new();
 
 /// Size of one unit in bytes, and alignment of every block.
 const UNIT: usize = 16;
-/// Number of units in the emergency pool. A process that has memory never touches them, so they only cost address space.
+/// Number of units in the emergency pool. A process that has memory never touches the units, so they only cost address space.
 const UNITS: usize = 16 * 1024;
 
 /// A static block that is handed out from front to back; it starts again from the front after all blocks have come back.

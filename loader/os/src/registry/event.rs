@@ -3,7 +3,7 @@
 use crate::Raw;
 use core::fmt;
 
-/// A place in a registry, as messages show it.
+/// A key of a registry or a value of a device, as messages show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key<'a> {
     /// Container of the key: a root of the registry, or a device.
@@ -33,7 +33,7 @@ pub enum Event<'a> {
     Empty(Key<'a>),
     /// A device without the value (LAY-50).
     NoValue(Key<'a>),
-    /// A value of this type, which cannot list paths (DRV-38, LAY-50).
+    /// A value of a type that cannot list paths (DRV-38, LAY-50). Contains the number of the type.
     WrongType(Key<'a>, u32),
     /// A device that is unusable until the next restart (DRV-38, LAY-50).
     NeedsRestart(&'a [u8]),

@@ -1,7 +1,7 @@
 //! Manifests and settings that a system lists outside folders.
 //!
-//! [`list`] has the places of the lists, `sources` queries all sources of a system in order of precedence, and `values` reads the values of a
-//! registry. A trait hides the system, so that tests use the same order.
+//! [`list`] has the keys and values that contain the lists, `sources` queries all sources of a system in order of precedence, and `values`
+//! reads the values of a registry. A trait hides the system, so that tests use the same order.
 
 mod event;
 mod list;
@@ -13,7 +13,7 @@ pub(crate) mod values;
 pub use event::{Event, Key};
 pub use list::List;
 
-/// `true` if this system lists manifests and settings in a registry. Other places are then searched only if a variable names them.
+/// `true` if this system lists manifests and settings in a registry. Folders are then searched only if a variable names them.
 pub const EXISTS: bool = cfg!(windows);
 
 /// Passes the entries of a list to `take`, in order of precedence, and the other events of the query.

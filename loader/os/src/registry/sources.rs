@@ -168,7 +168,7 @@ fn each_in_key(list: List, hive: Hive, system: &impl System, take: &mut dyn FnMu
     any
 }
 
-/// Returns the vendor of the adapter that a manifest serves, if the manifest's name shows the vendor. Names on this system are
+/// Returns the vendor of the adapter that a manifest serves, if the manifest's name shows the vendor. File names on Windows are
 /// case-insensitive.
 fn vendor_of(path: &[u8], ending: &str) -> Option<u32> {
     let name = file_name(path);

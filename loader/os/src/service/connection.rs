@@ -87,7 +87,7 @@ impl Connection {
         // SAFETY: all fields of the structure are numbers, for which zero is valid.
         let mut address: libc::sockaddr_un = unsafe { zeroed() };
         address.sun_family = libc::AF_UNIX as libc::sa_family_t;
-        // A zero ends the path.
+        // The path in the address needs a terminating zero.
         if path.len() >= address.sun_path.len() {
             return Err(Errno(libc::ENAMETOOLONG));
         }
@@ -199,7 +199,7 @@ impl Connection {
 
     /// Limits the time for which a call that receives, or that sends or connects, waits.
     fn limit(&self, option: c_int, deadline: Deadline) -> Result<(), Errno> {
-        // Zero would be no limit.
+        // A limit of zero would mean that there is no limit.
         let left = deadline.left().max(1);
         let limit = libc::timeval {
             tv_sec: (left / 1000) as _,

@@ -44,8 +44,8 @@ impl File {
         }
     }
 
-    /// Reads bytes of the file from `place` on into `room`, and returns their number; zero at the end of the file. The position of other
-    /// readers does not change.
+    /// Reads bytes of the file from the offset `place` on into `room`, and returns their number; zero at the end of the file. The position
+    /// of other readers does not change.
     ///
     /// # Errors
     /// The error of the system.

@@ -12,7 +12,7 @@ const LONGEST: usize = FOLDER.len() + 2 * u64::BITS as usize + "/2147483647".len
 /// Folder in which the system lists the descriptors of a process.
 const FOLDER: &[u8] = b"/proc/self/fd";
 
-/// Bytes by which a library is known.
+/// Bytes that identify a library.
 pub type Mark = [u8; 64];
 
 /// A library that was opened from a file. The library is closed when the last copy of this value is dropped.
@@ -28,8 +28,9 @@ struct Opened {
 
 impl SharedLibrary {
     /// Opens the library in the last file, which runs the initialisers of the library. The other files are libraries that it needs, with
-    /// their names. Each one is opened after the libraries that it needs itself, unless a library of its name is open. If one of them does
-    /// not open, opening the last library also fails, and the system reports the reason. The files may be closed afterwards.
+    /// their names. Each of these libraries is opened after the libraries that it needs itself, unless a library of the same name is open.
+    /// If one of them does not open, opening the last library also fails, and the system reports the reason. The files may be closed
+    /// afterwards.
     ///
     /// # Errors
     /// The system's error text.
@@ -55,7 +56,7 @@ impl SharedLibrary {
         })))
     }
 
-    /// Returns the bytes by which the library is known.
+    /// Returns the bytes that identify the library.
     pub fn mark(&self) -> &Mark {
         &self.0.mark
     }
@@ -66,7 +67,7 @@ impl SharedLibrary {
     }
 }
 
-/// Returns `true` if a library of this name is open. The system then uses that library for every library that needs the name.
+/// Returns `true` if a library called `name` is open. The system then uses that library for every library that needs the name.
 pub fn is_open(name: &[u8]) -> bool {
     let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
     let opened = with_terminated(name, |name| {

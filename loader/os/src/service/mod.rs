@@ -48,8 +48,8 @@ pub fn is_unknown_user(user: u32) -> bool {
     !has_user(&room[..length.min(room.len())], user)
 }
 
-/// Returns `true` if a map of user IDs contains this user. Each line has the first ID inside the user namespace, the first ID outside, and
-/// the number of IDs.
+/// Returns `true` if a map of user IDs contains the user `user`. Each line has the first ID inside the user namespace, the first ID
+/// outside, and the number of IDs.
 fn has_user(map: &[u8], user: u32) -> bool {
     let (mut numbers, mut place, mut is_inside) = ([0_u64; 3], 0, false);
     for &byte in map {

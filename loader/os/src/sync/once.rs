@@ -18,7 +18,7 @@ pub struct SetOnce<T> {
 unsafe impl<T: Send + Sync> Sync for SetOnce<T> {}
 
 impl<T> SetOnce<T> {
-    /// Returns an empty place.
+    /// Returns storage without a value.
     pub const fn new() -> Self {
         Self {
             is_set: AtomicBool::new(false),

@@ -5,7 +5,7 @@ use std::panic::resume_unwind;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 
-/// Time limit of a test, far longer than any of these tests takes on a busy machine.
+/// Time limit of a test, far longer than any test of this crate takes on a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Runs `body` on a thread of its own. Fails if `body` fails or still runs at the limit; a thread that hangs ends with the process.

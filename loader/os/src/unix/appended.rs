@@ -52,7 +52,7 @@ impl Appended {
         made
     }
 
-    /// Returns the file that is open for writing under a number of this process.
+    /// Returns the file that this process has open for writing under the descriptor `number`.
     ///
     /// # Errors
     /// The error of the system; `EBADF` if the file is open only for reading.
@@ -153,7 +153,7 @@ impl HeldBack {
     }
 }
 
-/// Returns a set that contains exactly these signals.
+/// Returns a set that contains exactly the signals in `signals`.
 fn set_of(signals: &[c_int]) -> libc::sigset_t {
     let mut set = MaybeUninit::uninit();
     // SAFETY: the first call initialises the set, and the other calls may change it.

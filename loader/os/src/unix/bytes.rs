@@ -2,7 +2,7 @@
 
 use core::ffi::c_int;
 
-/// Returns the index of the first byte with that value.
+/// Returns the index of the first byte with the value `wanted`.
 #[inline]
 pub fn find_byte(bytes: &[u8], wanted: u8) -> Option<usize> {
     let start = bytes.as_ptr();

@@ -11,13 +11,13 @@ type Get = unsafe extern "C" fn(*const c_char) -> *mut c_char;
 
 /// Returns the value of a variable, unless this process was started with elevated privileges.
 pub fn secure_value(name: &CStr) -> Option<Vec<u8>> {
-    // SAFETY: `secure_getenv` only reads the environment.
+    // SAFETY: `secure_getenv` is a function of the C library that reads the environment, or this module's replacement for it.
     unsafe { answer(secure_getenv, name) }
 }
 
 /// Returns the value of a variable, regardless of the privileges of the process.
 pub fn plain_value(name: &CStr) -> Option<Vec<u8>> {
-    // SAFETY: `getenv` only reads the environment.
+    // SAFETY: `getenv` is a function of the C library that reads the environment.
     unsafe { answer(libc::getenv, name) }
 }
 
@@ -45,14 +45,14 @@ pub fn is_ignored(_: &CStr) -> bool {
 /// Returns `true` if [`secure_value`] would return `expected` now. Compares without a copy.
 #[inline]
 pub fn has_secure_value(name: &CStr, expected: Option<&CStr>) -> bool {
-    // SAFETY: `secure_getenv` only reads the environment.
+    // SAFETY: `secure_getenv` is a function of the C library that reads the environment, or this module's replacement for it.
     unsafe { has_value(secure_getenv, name, expected) }
 }
 
 /// Returns `true` if [`plain_value`] would return `expected` now. Compares without a copy.
 #[inline]
 pub fn has_plain_value(name: &CStr, expected: Option<&CStr>) -> bool {
-    // SAFETY: `getenv` only reads the environment.
+    // SAFETY: `getenv` is a function of the C library that reads the environment.
     unsafe { has_value(libc::getenv, name, expected) }
 }
 

@@ -33,7 +33,7 @@ mod by_link {
     use super::super::errno::Errno;
     use core::ffi::CStr;
 
-    /// Path of the link.
+    /// Path of the link to the executable.
     const LINK: &CStr = if cfg!(any(target_os = "illumos", target_os = "solaris")) {
         c"/proc/self/path/a.out"
     } else {

@@ -74,7 +74,7 @@ impl File {
         Status::of(self.0)
     }
 
-    /// Returns the status of the file with a name in this folder.
+    /// Returns the status of the file called `name` in this folder.
     ///
     /// # Errors
     /// The error of the system.

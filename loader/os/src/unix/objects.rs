@@ -165,7 +165,7 @@ pub fn c_library() -> &'static [u8] {
     unsafe { text(core::mem::transmute::<*mut c_void, Version>(found)()) }
 }
 
-/// Returns `true` if a symbol of this name is visible to all libraries of the process.
+/// Returns `true` if a symbol called `symbol` is visible to all libraries of the process.
 pub fn is_exported(symbol: &CStr) -> bool {
     // SAFETY: the name is a terminated string.
     !ptr::eq(unsafe { libc::dlsym(libc::RTLD_DEFAULT, symbol.as_ptr()) }, ptr::null())

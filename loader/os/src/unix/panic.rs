@@ -40,8 +40,8 @@ impl Write for Report {
     }
 }
 
-/// Called by the panic handler: reports the place and the reason on standard error, and ends the process, because an unwind must never reach a C
-/// caller.
+/// Called by the panic handler: reports the source position and the reason on standard error, and ends the process, because an unwind must
+/// never reach a C caller.
 pub fn report_panic(info: &PanicInfo<'_>) -> ! {
     match info.location() {
         Some(place) => super::write_to_standard_error(Report::new(place, &info.message()).bytes()),

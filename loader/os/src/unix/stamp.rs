@@ -69,7 +69,7 @@ impl Stamp {
         self.device
     }
 
-    /// Returns `true` if every change from `now` on, in seconds and nanoseconds, leads to another stamp.
+    /// Returns `true` if every change from the time `now` on leads to another stamp. The time is in seconds and nanoseconds since 1970.
     pub fn is_settled(&self, now: (i64, i64)) -> bool {
         let last = self.modified.max(self.changed);
         (last.0.saturating_add(SETTLED_SECONDS), last.1) < now

@@ -11,7 +11,7 @@ use core::ops::Range;
 const AT_BASE: c_ulong = 7;
 const AT_EXECFN: c_ulong = 31;
 
-/// Upper bound on the bytes between the number of arguments and the path of the program. Linux allows six megabytes of texts.
+/// Upper bound on the distance in bytes between the number of arguments and the path of the program. Linux allows six megabytes of texts.
 const MOST_BYTES: usize = 8 << 20;
 
 /// Returns an entry of the auxiliary vector; `None` if the C library lacks the function `getauxval`.

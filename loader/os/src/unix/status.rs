@@ -35,7 +35,7 @@ impl Status {
         Self::filled(|found| unsafe { stat64(path.as_ptr(), found) })
     }
 
-    /// Returns the status of the file with a name in an open folder.
+    /// Returns the status of the file called `name` in an open folder.
     ///
     /// # Errors
     /// The error of the system.

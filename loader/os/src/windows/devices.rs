@@ -21,7 +21,8 @@ const DISPLAY: &str = "{4d36e968-e325-11ce-bfc1-08002be10318}";
 const SOFTWARE_COMPONENT: &str = "{5c4c3332-344d-483c-8739-259e934c9cc8}";
 const PRESENT_DISPLAYS: u32 = CM_GETIDLIST_FILTER_CLASS | CM_GETIDLIST_FILTER_PRESENT;
 
-/// Upper bounds on the units of all names, and on the children of a device; larger counts are treated as invalid.
+/// Upper bounds on the number of UTF-16 units in all names, and on the number of children of a device. Larger counts are treated as
+/// invalid.
 const MOST_UNITS: u32 = 1 << 20;
 const MOST_CHILDREN: usize = 1024;
 
@@ -194,7 +195,7 @@ impl Manager {
 
     fn name_of(&self, device: u32) -> Vec<u8> {
         let mut room = [0_u16; MAX_DEVICE_ID_LEN as usize + 1];
-        // SAFETY: the room has this many units.
+        // SAFETY: the room has `MAX_DEVICE_ID_LEN` units.
         let told = unsafe { (self.name)(device, room.as_mut_ptr(), MAX_DEVICE_ID_LEN, 0) };
         match told {
             CR_SUCCESS => utf8(ended(&room).iter().copied()),

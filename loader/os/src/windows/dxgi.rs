@@ -26,8 +26,8 @@ const UNSPECIFIED: i32 = 0;
 /// Upper bound on the adapter count; larger values are treated as invalid.
 const MOST_ADAPTERS: u32 = 1024;
 
-/// The system's library of adapters, after its first use. The library stays open, because opening it takes longer than all other steps and
-/// each instance queries it several times.
+/// The system's library of adapters, after its first use. The library stays open, because opening it takes longer than a query, and each
+/// instance makes several queries.
 static LIBRARY: OnceLock<Option<Module>> = OnceLock::new();
 
 type CreateFactory = unsafe extern "system" fn(*const GUID, *mut *mut c_void) -> HRESULT;

@@ -20,9 +20,9 @@ type Close = unsafe extern "system" fn(*const D3DKMT_CLOSEADAPTER) -> NTSTATUS;
 
 /// Upper bound on the adapter count; larger values are reduced to this bound.
 const MOST_ADAPTERS: u32 = 1024;
-/// Upper bound on the queries for a list or value that grows from one query to the next.
+/// Upper bound on the number of queries for a list or value that grows from one query to the next.
 const ATTEMPTS: u32 = 4;
-/// Upper bound on the bytes of a value.
+/// Upper bound on the size of a value in bytes.
 const MOST_BYTES: usize = 1 << 20;
 /// Offset of a value's data in the answer, and the number of bytes that the answer's type has for data.
 const DATA: usize = core::mem::offset_of!(D3DDDI_QUERYREGISTRY_INFO, Anonymous);
@@ -103,7 +103,7 @@ fn value_of(adapter: u32, value: &str, query: Query) -> Option<(u32, Vec<u8>)> {
         .find_map(|kind| Some((kind, data_of(adapter, value, kind, query)?)))
 }
 
-/// Returns the data of a value of this type.
+/// Returns the data of a value of the type `kind`.
 ///
 /// Queries in the same two steps as the Khronos loader: the first call has no room and returns the size. The second call passes that size
 /// in the request and has that much room after the request, because a system may rely on either the size or the room.

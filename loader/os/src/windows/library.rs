@@ -33,8 +33,8 @@ impl Library {
     /// Opens a library (DRV-56, DRV-57, LAY-200).
     ///
     /// A path is first loaded without special flags, so that the system searches for needed libraries in the folders that programs expect.
-    /// If a module is not found, the folder of the library is searched too. A path that is too long for this is converted to the form that
-    /// the system accepts at any length (LAY-53).
+    /// If a module is not found, the folder of the library is searched too. A path that is too long for a plain load is converted to the
+    /// form that the system accepts at any length (LAY-53).
     ///
     /// A bare name is searched in the folders of a plain load and in their order, but not in the current folder. Anyone who may write to the folder
     /// in which a program was started could put a library of that name there, even for an elevated program.
@@ -110,7 +110,7 @@ fn load_path(file: &str) -> Result<windows::Library, Errno> {
 /// Returns the Windows folder that all users share.
 fn windows_folder() -> Option<Vec<u8>> {
     let mut room = [0_u16; LONGEST_PLAIN];
-    // SAFETY: `room` has as many units as the number says.
+    // SAFETY: `room` is writable and has room for `room.len()` units.
     let length = unsafe { GetSystemWindowsDirectoryW(room.as_mut_ptr(), room.len() as u32) } as usize;
     // If the room is too small, the function returns the required size.
     let is_whole = (1..room.len()).contains(&length);

@@ -44,7 +44,7 @@ pub fn abort() -> ! {
     std::process::abort()
 }
 
-/// Returns the index of the first byte with that value.
+/// Returns the index of the first byte with the value `wanted`.
 #[inline]
 pub fn find_byte(bytes: &[u8], wanted: u8) -> Option<usize> {
     bytes.iter().position(|&byte| byte == wanted)

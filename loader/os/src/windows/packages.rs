@@ -11,7 +11,7 @@ use windows_sys::Win32::Foundation::{ERROR_INSUFFICIENT_BUFFER, ERROR_SUCCESS};
 type PackagesByFamily = unsafe extern "system" fn(*const u16, *mut u32, *mut *mut u16, *mut u32, *mut u16) -> u32;
 type PackagePath = unsafe extern "system" fn(*const u16, *mut u32, *mut u16) -> u32;
 
-/// Upper bound on the units of names or of a path; larger counts are treated as invalid.
+/// Upper bound on the number of UTF-16 units in names or in a path; larger counts are treated as invalid.
 const MOST: u32 = 1 << 16;
 
 /// Returns the root folder of the first package of a family; `None` if the family has no package, or if the system has no packages.

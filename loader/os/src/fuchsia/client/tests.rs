@@ -129,7 +129,7 @@ impl Kernel for Fake {
 
 const LIBRARY: Opened = Opened(NonNull::dangling());
 
-/// Returns an answer with this method and word, and with `handles` handles.
+/// Returns an answer with the method of the request `method`, the word `word` and `handles` handles.
 fn reply(method: &Message, word: u64, handles: usize) -> Reply {
     let bytes = [&method.bytes()[..16], &word.to_le_bytes()].concat();
     Ok((bytes, handles))
