@@ -20,8 +20,8 @@ const MULTIARCH: &[u8] = if cfg!(target_arch = "x86_64") {
     b"aarch64-linux-gnu"
 };
 
-/// Names of two folders that contain only libraries of this word size: the first for folders below `/usr` or another root, the second for
-/// NixOS.
+/// Names of two folders that contain only libraries of this build's word size: the first for folders below `/usr` or another root, the
+/// second for NixOS.
 const OF_WORD_SIZE: [&[u8]; 2] = if cfg!(target_pointer_width = "64") {
     [b"lib64", b"opengl-driver"]
 } else {

@@ -83,7 +83,7 @@ macro_rules! extension_kind {
                 NAMES[self as usize]
             }
 
-            /// Returns the extension with this name.
+            /// Returns the extension called `name`.
             pub fn find(name: &[u8]) -> Option<Self> {
                 let found = Self::ALL.binary_search_by(|extension| extension.name().to_bytes().cmp(name));
                 found.ok().map(|index| Self::ALL[index])
@@ -112,7 +112,7 @@ macro_rules! extension_kind {
                 Self(0)
             }
 
-            /// Returns the set of these extensions.
+            /// Returns the set of the extensions in `extensions`.
             pub const fn of(extensions: &[$kind]) -> Self {
                 let mut set = Self::empty();
                 let mut rest = extensions;

@@ -61,7 +61,7 @@ fn mixed(hash: u64, seed: u64) -> u64 {
 }
 
 impl Index {
-    /// Returns a table with memory for this many objects.
+    /// Returns a table with memory for `things` objects.
     ///
     /// # Errors
     ///
@@ -77,7 +77,7 @@ impl Index {
         Ok(index)
     }
 
-    /// Returns the number of the first object with this key for which `is` returns `true`.
+    /// Returns the number of the first object that has the given key and for which `is` returns `true`.
     #[inline]
     pub fn find(&self, Key(hash): Key, mut is: impl FnMut(usize) -> bool) -> Option<usize> {
         let last = self.slots.len().checked_sub(1)?;

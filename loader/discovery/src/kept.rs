@@ -23,7 +23,7 @@ struct Earlier<'l> {
 }
 
 impl<'l> Kept<'l> {
-    /// Returns an empty list for a scan that reads this many manifests.
+    /// Returns an empty list for a scan that reads `manifests` files.
     pub const fn among(manifests: usize) -> Self {
         Self {
             earlier: Vec::new(),

@@ -90,7 +90,7 @@ impl World {
         self.layer(&format!("explicit/{file}"), name, more)
     }
 
-    /// Searches for layers, with these settings if there are any.
+    /// Searches for layers, with the settings if there are any.
     pub fn scan_with(&self, settings: Option<&Settings>) -> DiscoveredLayers {
         let variables = self.variables();
         let environment = Environment::new(&variables);
@@ -134,7 +134,7 @@ pub fn entry(control: Control, name: &str, path: &Text) -> LayerEntry {
     }
 }
 
-/// Returns settings that list these layers.
+/// Returns settings that list the layers in `entries`.
 pub fn settings(entries: &[LayerEntry]) -> Settings {
     Settings {
         layers: Some(entries.to_vec()),

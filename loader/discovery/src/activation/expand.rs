@@ -1,4 +1,4 @@
-//! Adds layers to both lists, and meta-layers with their components (LAY-156, LAY-160, LAY-165 to LAY-167).
+//! Adds layers to the app list and the chain list, and meta-layers with their components (LAY-156, LAY-160, LAY-165 to LAY-167).
 
 use alloc::vec::Vec;
 
@@ -89,13 +89,13 @@ impl<'a> Expansion<'a> {
         &self.activation.app
     }
 
-    /// Returns `true` if a layer of that name is active.
+    /// Returns `true` if a layer called `name` is active.
     pub(super) fn has(&self, name: &Text) -> bool {
         let known = |place: usize| self.list.layers[self.activation.app[place].index].name == *name;
         self.active.find(Key::of(&[name]), known).is_some()
     }
 
-    /// Returns the index of the first layer of that name.
+    /// Returns the index of the first layer called `name`.
     pub(super) fn position(&mut self, name: &[u8]) -> Result<Option<usize>, OutOfMemory> {
         let list = self.list;
         self.asked += 1;

@@ -23,7 +23,7 @@ impl<'a> Items<'a> {
         Self::these(split(value.unwrap_or_default(), Separator::Path))
     }
 
-    /// Returns a list with these names.
+    /// Returns a list with the names in `names`.
     ///
     /// # Errors
     ///
@@ -42,7 +42,7 @@ impl<'a> Items<'a> {
         self.items.iter().copied()
     }
 
-    /// Returns `true` if the list contains this name.
+    /// Returns `true` if the list contains `name`.
     pub(super) fn has(&self, name: &[u8]) -> bool {
         !self.items.is_empty()
             && self

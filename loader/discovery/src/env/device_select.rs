@@ -11,7 +11,7 @@ use os::{Raw, Show};
 use promises::limits::MAX_VISIBLE_WORDS;
 use promises::variable::Separator;
 
-/// Upper bound on the items of `VK_LOADER_DEVICE_SELECT`; later items are dropped with a warning.
+/// Upper bound on the number of items of `VK_LOADER_DEVICE_SELECT`; later items are dropped with a warning.
 pub const MOST: usize = 16;
 
 /// Beginning of a UUID in the output of `nvidia-smi -L`.
@@ -212,7 +212,7 @@ impl UuidBeginning {
         (digits > 0).then_some(Self { digits, bytes })
     }
 
-    /// Returns `true` if a UUID begins with these digits.
+    /// Returns `true` if `uuid` begins with the digits.
     pub fn begins(&self, uuid: &[u8; 16]) -> bool {
         let whole = self.digits / 2;
         let half =
@@ -220,7 +220,7 @@ impl UuidBeginning {
         half && self.bytes[..whole] == uuid[..whole]
     }
 
-    /// Returns `true` if digits are missing, so that several UUIDs may begin with these digits.
+    /// Returns `true` if the word has fewer digits than a UUID, so that several UUIDs may begin with them.
     pub fn is_partial(&self) -> bool {
         self.digits < 2 * self.bytes.len()
     }

@@ -22,7 +22,7 @@ pub enum Prime {
 }
 
 impl DriPrime {
-    /// Reads the value. Returns `None` if the value asks for the default device or is invalid.
+    /// Reads the value of `DRI_PRIME`. Returns `None` if the value asks for the default device or is invalid.
     pub fn parse(value: &[u8]) -> Option<Self> {
         let (word, only) = match value {
             [word @ .., b'!'] => (word, true),

@@ -26,7 +26,7 @@ pub struct Pattern(Kind);
 #[derive(Debug, PartialEq, Eq)]
 enum Kind {
     Everything,
-    /// A word that starts with `~` and is invalid for this variable. The word matches no name.
+    /// A word that starts with `~` and is invalid in the variable. The word matches no name.
     Nothing,
     Whole(Vec<u8>),
     Prefix(Vec<u8>),

@@ -11,7 +11,7 @@ pub struct Fixed {
 }
 
 impl Fixed {
-    /// Returns a table with the names and values of these variables, for a process without elevated privileges.
+    /// Returns a table with the variables in `values`, for a process without elevated privileges.
     pub fn new<V: AsRef<std::ffi::OsStr>>(values: &[(&str, V)]) -> Self {
         let values = values
             .iter()

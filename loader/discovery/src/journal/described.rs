@@ -1,4 +1,4 @@
-//! The form of decisions in the trace (docs/trace.md).
+//! Decisions as records of the trace (docs/trace.md).
 
 use super::reason::{
     DeviceReason, DriverLibraryReason, DriverManifestReason, FileReason, LayerLibraryProblem, LayerListReason,

@@ -34,7 +34,7 @@ pub trait Sink {
         self.log(bits, text);
     }
 
-    /// Returns `true` if the sink shows a line with these bits. The caller need not format other lines.
+    /// Returns `true` if the sink shows a line with the level and categories in `bits`. The caller need not format other lines.
     fn wants(&self, bits: LogBits) -> bool {
         let _ = bits;
         true
@@ -150,7 +150,7 @@ impl<'a> Journal<'a> {
         self.paths.as_ref()
     }
 
-    /// Returns `true` if the sink shows a line with these bits.
+    /// Returns `true` if the sink shows a line with the level and categories in `bits`.
     pub fn wants(&self, bits: LogBits) -> bool {
         self.sink.wants(bits)
     }

@@ -29,7 +29,7 @@ impl Lines {
         self.take().into_iter().map(|(_, text)| text).collect()
     }
 
-    /// Returns `true` if a line with these bits contains `part`.
+    /// Returns `true` if a line with the bits `bits` contains `part`.
     pub fn has(&self, bits: LogBits, part: &str) -> bool {
         self.0
             .borrow()

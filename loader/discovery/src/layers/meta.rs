@@ -36,7 +36,7 @@ struct Visit {
 enum Step {
     /// The component is valid, so the next component follows.
     Next,
-    /// The component is this meta-layer, which must be checked first.
+    /// The component is the meta-layer with this index, which must be checked first.
     Enter(usize),
     Invalid(LayerListReason),
 }
@@ -155,7 +155,7 @@ impl Validation<'_> {
         }
     }
 
-    /// Returns the first layer of a name, without invalid layers.
+    /// Returns the first layer called `name` that is not invalid.
     fn present(names: &mut ByName, states: &[State], layers: &[LayerManifest], name: &Text) -> Option<usize> {
         let last = names.last.find(Key::of(&[name]), |known| layers[known].name == *name)?;
         let mut first = names.first[last];

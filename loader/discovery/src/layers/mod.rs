@@ -77,7 +77,7 @@ pub struct DiscoveredLayers {
 }
 
 impl DiscoveredLayers {
-    /// Returns the first layer of exactly this name.
+    /// Returns the first layer whose name is exactly `name`.
     pub fn find(&self, name: &[u8]) -> Option<&LayerManifest> {
         self.reported().find(|layer| layer.name == *name)
     }
@@ -87,22 +87,22 @@ impl DiscoveredLayers {
         self.layers.iter()
     }
 
-    /// Returns `true` if an application may name this layer (LAY-144).
+    /// Returns `true` if an application may request the layer called `name` (LAY-144).
     pub fn can_be_requested(&self, name: &[u8]) -> bool {
         self.find(name).is_some()
     }
 
-    /// Returns `true` if the settings file disables this layer (APP-68).
+    /// Returns `true` if the settings file disables the layer called `name` (APP-68).
     pub fn is_off(&self, name: &[u8]) -> bool {
         self.off.iter().any(|off| *off == *name)
     }
 
-    /// Returns the layers at these indices.
+    /// Returns the layers at the indices in `places`.
     pub fn at<'a>(&'a self, places: &'a [usize]) -> impl Iterator<Item = &'a LayerManifest> {
         places.iter().map(|&index| &self.layers[index])
     }
 
-    /// Returns the index in [`DiscoveredLayers::layers`] of the first layer of exactly this name.
+    /// Returns the index in [`DiscoveredLayers::layers`] of the first layer whose name is exactly `name`.
     pub fn position(&self, name: &[u8]) -> Option<usize> {
         self.layers.iter().position(|layer| layer.name == *name)
     }

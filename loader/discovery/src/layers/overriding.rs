@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 const INFO: LogBits = LogBits::INFO.with(LogBits::LAYER);
 
-/// Keeps at most one override layer: the first one for this executable, or else the first one for all executables. If the executable is
+/// Keeps at most one override layer: the first one for `executable`, or else the first one for all executables. If the executable is
 /// unknown, keeps all (LAY-171).
 pub(super) fn choose_override(layers: &mut Vec<LayerManifest>, executable: &Executable, journal: &mut Journal<'_>) {
     let overrides = || layers.iter().filter(|layer| layer.is_override());

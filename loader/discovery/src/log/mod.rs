@@ -18,7 +18,7 @@ static LOG_MASK: AtomicU32 = AtomicU32::new(0);
 /// Severities that the process-wide settings file selects instead of the variable; zero if the file selects none (APP-234).
 static SETTINGS_LOG_MASK: AtomicU32 = AtomicU32::new(0);
 
-/// Prints lines of these severities and categories on standard error from now on, unless settings select others (APP-230).
+/// Prints lines of the severities and categories in `bits` on standard error from now on, unless settings select others (APP-230).
 pub fn select(bits: LogBits) {
     LOG_MASK.store(bits.word(), Ordering::Relaxed);
 }

@@ -32,7 +32,7 @@ impl Names {
         Ok(names)
     }
 
-    /// Returns `true` if the list contains this name.
+    /// Returns `true` if the list contains `name`.
     pub fn has(&self, name: &[u8]) -> bool {
         // Most lists are empty, so this check usually avoids the look-up in the index.
         !self.texts.is_empty()

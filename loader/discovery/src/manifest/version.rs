@@ -44,7 +44,7 @@ pub struct FormatVersion {
 }
 
 impl FormatVersion {
-    /// Returns the version with these parts.
+    /// Returns the version with the given parts.
     pub const fn new(major: u32, minor: u32, patch: u32) -> Self {
         Self { major, minor, patch }
     }

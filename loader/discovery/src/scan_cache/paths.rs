@@ -6,9 +6,9 @@ use core::cell::{Cell, RefCell};
 use os::memory::{Grow, copy_terminated};
 use os::{File, Folder, PathState, Stamp, Status};
 
-/// Upper bound on the paths of a scan whose result is kept.
+/// Upper bound on the number of paths of a scan whose result is kept.
 const MOST_PATHS: usize = 1024;
-/// Upper bound on the bytes of the files and folders of a scan whose result is kept.
+/// Upper bound on the total size in bytes of the files and folders of a scan whose result is kept.
 pub const MOST_BYTES: u64 = 1 << 20;
 
 /// The paths that a scan depends on, each with the state of its file, in the order of the scan.
@@ -70,12 +70,12 @@ impl PathRecorder {
         self.add(path, PathState::NoFolder);
     }
 
-    /// Records that a path refers to this regular file. The caller reads the file after this call.
+    /// Records that a path refers to the regular file `file`. The caller reads the file after this call.
     pub fn file(&self, path: &[u8], file: &File, found: &Status) {
         self.stamped(path, Stamp::of(found), || file.is_local(), PathState::File);
     }
 
-    /// Records that a path refers to this folder. The caller reads the folder after this call.
+    /// Records that a path refers to the open folder `folder`. The caller reads the folder after this call.
     pub fn folder(&self, path: &[u8], folder: &Folder) {
         self.stamped(path, folder.stamp(), || folder.is_local(), PathState::Folder);
     }

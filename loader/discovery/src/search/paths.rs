@@ -83,7 +83,7 @@ impl Paths {
         }
     }
 
-    /// Returns `true` if the list contains exactly this path from this source.
+    /// Returns `true` if the list contains `path` with the origin `source`.
     pub fn has(&self, path: &[u8], source: Source) -> bool {
         self.iter().any(|place| place.source == source && place.path == path)
     }

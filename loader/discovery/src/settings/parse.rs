@@ -63,7 +63,7 @@ pub(super) fn settings(
     Ok(active.then_some(settings).ok_or(SettingsReason::Nothing.into()))
 }
 
-/// Returns the first object for this executable, or else the first object for all executables (APP-246).
+/// Returns the first object for `executable`, or else the first object for all executables (APP-246).
 fn choose<'a>(root: Value<'a>, executable: &Executable) -> Result<Object<'a>, Reason> {
     let root = root.as_object().ok_or(FileReason::InvalidJson(None))?;
     root.text("file_format_version")

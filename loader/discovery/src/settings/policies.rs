@@ -51,7 +51,7 @@ impl DriverPolicies {
         }
     }
 
-    /// Returns the set with the policy of this name added. Other words have no effect.
+    /// Returns the set with the policy called `word` added. A word that is not a policy has no effect.
     pub fn with(self, word: &[u8]) -> Self {
         let known = Self::NAMES.iter().find(|(_, name)| name.as_bytes() == word);
         Self(self.0 | known.map_or(0, |(policy, _)| policy.0))

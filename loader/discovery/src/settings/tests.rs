@@ -43,7 +43,7 @@ fn read_in(folders: &str, path: Text) -> Outcome {
     }
 }
 
-/// Reads a settings file that contains one object with these members.
+/// Reads a settings file that contains one object with the members in `members`.
 fn one(members: &str) -> Outcome {
     read(&format!(
         r#"{{"file_format_version":"1.0.0","settings":{{{members}}}}}"#

@@ -1,4 +1,4 @@
-//! The content of a settings file, reduced to the object for this executable.
+//! The content of a settings file, reduced to the object for the running executable.
 
 use super::DriverPolicies;
 use crate::journal::LogBits;

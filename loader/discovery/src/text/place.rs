@@ -26,7 +26,7 @@ impl Place {
         }
     }
 
-    /// Returns the byte of a text at this position, or the length of the text if the position is after the end.
+    /// Returns the offset in a text of the byte at this position, or the length of the text if the position is after the end.
     pub fn byte_in(self, text: &[u8]) -> usize {
         let lines = text.split_inclusive(|&byte| byte == b'\n');
         let start: usize = lines.take(self.line.saturating_sub(1) as usize).map(<[u8]>::len).sum();

@@ -60,7 +60,7 @@ pub fn end() {
     }
 }
 
-/// Writes a record of this event. Does nothing while the trace is off.
+/// Writes a record of the event called `event`. Does nothing while the trace is off.
 #[inline]
 pub fn write(event: &str, fill: impl Fn(&mut Record)) {
     if is_on() {

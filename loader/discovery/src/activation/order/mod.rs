@@ -28,11 +28,11 @@ enum By<'a> {
     Application,
     /// `VK_LOADER_LAYERS_ORDER`.
     Variable,
-    /// `layer_order` in this settings file.
+    /// `layer_order` in the settings file with this path.
     Settings(&'a Text),
     /// The order of `VK_INSTANCE_LAYERS`, of the layers in a settings file, or of the components of meta-layers.
     List(EnabledBy),
-    /// `order` in this manifest.
+    /// `order` in the manifest with this path.
     Manifest(&'a Text),
 }
 

@@ -13,7 +13,7 @@ use crate::version::ApiVersion;
 
 const SIX: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
-/// Returns an explicit layer whose manifest has these words.
+/// Returns an explicit layer whose manifest declares the words in `above` and `below`.
 fn layer(name: &str, above: &[&str], below: &[&str]) -> LayerManifest {
     let texts = |words: &[&str]| words.iter().map(|&word| word.into()).collect();
     LayerManifest {
@@ -39,7 +39,7 @@ fn layer(name: &str, above: &[&str], below: &[&str]) -> LayerManifest {
     }
 }
 
-/// Returns layers that were found in this order.
+/// Returns the result of a search that found `layers` in the given order.
 fn found(layers: impl IntoIterator<Item = LayerManifest>) -> DiscoveredLayers {
     DiscoveredLayers {
         layers: layers.into_iter().collect(),

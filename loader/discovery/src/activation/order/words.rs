@@ -6,7 +6,7 @@ use crate::manifest::LayerManifest;
 /// One word of a chain, between two `>`, or of a list in a manifest.
 #[derive(Debug)]
 pub(super) enum Word {
-    /// `implicit` or `explicit`: all layers of this kind.
+    /// `implicit` or `explicit`: all layers of one kind.
     Kind {
         /// `true` for implicit layers, `false` for explicit ones.
         implicit: bool,

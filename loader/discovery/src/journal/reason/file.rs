@@ -23,7 +23,7 @@ pub enum FileReason {
     Changed,
     /// The text is not valid JSON from this position on. If there is no position, the JSON value has the wrong type.
     InvalidJson(Option<Place>),
-    /// The root of the JSON text is not an object. This fault is not logged for files of this kind (LAY-81).
+    /// The root of a layer manifest's JSON text is not an object. This fault is not logged (LAY-81).
     NotAnObject,
     /// The path does not end in `.json`, so the file was not opened. The value is the expected kind of file.
     NotJsonName(FileKind),

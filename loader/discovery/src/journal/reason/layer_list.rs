@@ -54,14 +54,14 @@ pub enum LayerListReason {
     },
     /// The override layer lists the layer in `blacklisted_layers`.
     Blacklisted,
-    /// The layer is an override layer, and its executables do not include this one.
+    /// The layer is an override layer, and its executables do not include the running executable.
     OtherExecutable {
         /// The path of the running executable.
         executable: Text,
     },
     /// The layer is a further override layer for all executables.
     SecondGlobalOverride,
-    /// The layer is an override layer, but another override layer names this executable.
+    /// The layer is an override layer, but another override layer names the running executable.
     OverrideShadowed,
     /// The settings file lists this manifest for a layer with another name.
     NotListedInSettings,

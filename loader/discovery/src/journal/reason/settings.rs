@@ -13,9 +13,9 @@ pub enum SettingsReason {
     NoFormatVersion,
     /// Both `settings_array` and `settings` are missing.
     NoSettings,
-    /// No object applies to this executable or to all executables.
+    /// No object applies to the running executable or to all executables.
     OtherExecutable,
-    /// The object for this executable contains no effective setting.
+    /// The object for the running executable contains no effective setting.
     Nothing,
 }
 

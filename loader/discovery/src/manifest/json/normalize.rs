@@ -21,7 +21,7 @@ impl From<OutOfMemory> for Fault {
     }
 }
 
-/// Upper bound on the digits of an exponent. Every number with fewer digits fits into a floating-point value.
+/// Upper bound on the number of digits of an exponent. Every number with fewer digits fits into a floating-point value.
 const MAX_EXPONENT_DIGITS: usize = 2;
 
 /// First of the 256 characters that represent bytes inside strings of normalised text.

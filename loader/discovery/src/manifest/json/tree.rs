@@ -238,17 +238,17 @@ impl<'a> Object<'a> {
         named.map(|(_, value)| value)
     }
 
-    /// Returns the content of the member of this name if it is a string, see [`Value::as_text`].
+    /// Returns the content of the member called `name` if it is a string, see [`Value::as_text`].
     pub fn text(self, name: &str) -> Option<&'a [u8]> {
         self.get(name)?.as_text()
     }
 
-    /// Returns the member of this name if it is an object.
+    /// Returns the member called `name` if it is an object.
     pub fn object(self, name: &str) -> Option<Object<'a>> {
         self.get(name)?.as_object()
     }
 
-    /// Returns the member of this name if it is an array.
+    /// Returns the member called `name` if it is an array.
     pub fn array(self, name: &str) -> Option<Elements<'a>> {
         self.get(name)?.as_array()
     }

@@ -144,7 +144,7 @@ fn described<'a>(
     }
 }
 
-/// Returns a layer. If the layer is skipped, records the decision and returns `None`.
+/// Returns the layer that `object` describes. If the layer is skipped, records the decision and returns `None`.
 fn one_layer(
     object: Object<'_>,
     context: &Context<'_>,

@@ -40,7 +40,7 @@ impl From<OutOfMemory> for Skip {
     }
 }
 
-/// Returns the member of this name if it is a string.
+/// Returns the member called `name` if it is a string.
 fn text(object: Object<'_>, name: &str) -> Result<Option<Text>, OutOfMemory> {
     object.text(name).map(Text::try_new).transpose()
 }
