@@ -7,7 +7,7 @@ use core::fmt;
 /// position is ignored.
 pub const HEAD_BYTES: usize = 4096;
 
-/// Bounds on the bytes of a build ID. Shorter build IDs do not distinguish builds, and longer ones are not used.
+/// Bounds on the length of a build ID in bytes. Shorter build IDs do not distinguish builds, and longer ones are not used.
 const LENGTHS: core::ops::RangeInclusive<usize> = 8..=64;
 
 /// `PT_NOTE`, the type of a program header that refers to notes.
@@ -151,7 +151,7 @@ pub(crate) mod tests {
         note
     }
 
-    /// Returns the start of a library with these notes, which follow an unrelated program header.
+    /// Returns the start of a library that contains `notes` after an unrelated program header.
     pub(crate) fn head(notes: &[u8]) -> Vec<u8> {
         let mut head = vec![0; NOTES_AT];
         put(&mut head, 0, &[0x7F, b'E', b'L', b'F', CLASS, BYTE_ORDER]);

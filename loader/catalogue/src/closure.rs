@@ -5,7 +5,7 @@
 //! 1. libraries that the process has loaded
 //! 2. the folders of `DT_RPATH`
 //! 3. the folders of `LD_LIBRARY_PATH`
-//! 4. the place where the library was found when the driver was asked, unless the linker found the library through `LD_LIBRARY_PATH`
+//! 4. the path at which the library was found when the driver was asked, unless the linker found the library through `LD_LIBRARY_PATH`
 //!
 //! `DT_RUNPATH` of a program does not apply to the needs of other libraries.
 

@@ -19,7 +19,7 @@ pub(crate) struct File {
     pub(crate) content: Option<Vec<u8>>,
 }
 
-/// An imitated process with these files, objects (path, name, folders of `DT_RPATH`) and symbols.
+/// An imitated process: its files, objects (path, name, folders of `DT_RPATH`) and symbols.
 #[derive(Clone, Default)]
 pub(crate) struct One {
     files: BTreeMap<String, File>,
@@ -331,7 +331,7 @@ fn what_is_loaded_matters_where_it_has_a_name_of_the_driver_or_its_functions() {
     ] {
         assert_eq!(loaded(path, name).check(&known()), expected, "{path} {name}");
     }
-    // The linker uses a library that the process has loaded under this name, no matter which files the folders contain.
+    // The linker uses a library that the process has loaded under the requested name, no matter which files the folders contain.
     let here = || loaded("/lib/libdrm.so.2", "libdrm.so.2").with("/other/libdrm.so.2", inode(99));
     assert_eq!(here().search("/other").check(&known()), Ok(()));
     let unnamed = loaded("/lib/libdrm.so.2", "").with("/other/libdrm.so.2", inode(99));
@@ -478,7 +478,7 @@ fn a_file_that_the_variable_led_to_must_be_found_in_the_process() {
         let one = One::then().with("/other/libm.so.6", inode(99)).search(search);
         assert_eq!(one.check(&searched), expected, "{search}");
     }
-    // If the process has loaded a library of this name, the linker uses it, no matter what the variable contains.
+    // If the process has loaded a library of the requested name, the linker uses it, no matter what the variable contains.
     let loaded = One::then().object("/lib/libdrm.so.2", "libdrm.so.2", "");
     assert_eq!(loaded.check(&searched), Ok(()));
     let moved = One::then().with("/other/libdrm.so.2", inode(20)).search("/other");

@@ -228,11 +228,11 @@ impl fmt::Display for LinkerCacheSum {
 pub enum Outcome {
     /// The driver created an instance, or listed its extensions if it was asked for nothing else.
     Answered,
-    /// `vkCreateInstance` failed with this code, or the library did not open (0).
+    /// `vkCreateInstance` failed with this `VkResult`; 0 if the library did not open.
     Failed(i32),
     /// A signal ended the process. The field is the number of the signal.
     Crashed(u32),
-    /// The driver ended the process with this status.
+    /// The driver ended the process with this exit status.
     Ended(u32),
     /// The process did not end within this many seconds.
     Hung(u32),
@@ -417,7 +417,7 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
         self.json.member_count("interface")
     }
 
-    /// Returns `true` if the driver has the Vulkan version with these parts (major, minor, patch), or if its version is unknown.
+    /// Returns `true` if the driver has the Vulkan version `parts` (major, minor, patch), or if the driver's version is unknown.
     pub fn agrees_on_version(self, parts: [u32; 3]) -> bool {
         let known = self.json.member_text("api-version");
         known.is_none_or(|known| {
@@ -426,8 +426,8 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
         })
     }
 
-    /// Returns `true` if the entry has a device with these vendor and device IDs and this name. The name is not compared if it is not valid
-    /// UTF-8, because the catalogue then contains replacement characters.
+    /// Returns `true` if the entry has a device with the name `name`, the vendor ID `vendor` and the device ID `device`. The name is not
+    /// compared if it is not valid UTF-8, because the catalogue then contains replacement characters.
     pub fn has_device(self, name: &[u8], vendor: u32, device: u32) -> bool {
         let is = |known: J| {
             known.member_count("vendor") == Some(vendor.into())

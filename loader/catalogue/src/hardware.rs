@@ -10,7 +10,7 @@ pub struct Row {
     pub library: &'static str,
     /// Names of the kernel drivers, to which the `driver` link of a device refers.
     pub kernel_drivers: &'static [&'static str],
-    /// Device nodes that can exist although none of these kernel drivers is bound to a device.
+    /// Device nodes that can exist although none of `kernel_drivers` is bound to a device.
     pub nodes: &'static [&'static str],
     /// PCI vendor of the cards that the driver itself can start; 0 for other drivers. NVIDIA's device nodes may be missing until the driver
     /// requests them.

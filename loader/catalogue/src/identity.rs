@@ -88,8 +88,9 @@ fn mix(sum: u64, number: u64) -> u64 {
     product ^ (product >> 32)
 }
 
-/// Written form of a file in an image, whose times prove nothing although [`Identity::proves`] returns `true`. No state of the file is this form
-/// itself, so that readers treat the file like one with a new hard link: its build ID decides.
+/// Written form of a file in an image, whose times prove nothing although [`Identity::proves`] returns `true`. The checksum is inverted and
+/// the number of links is the maximum, so no state of the file has this form. Readers therefore treat the file like one with a new hard
+/// link: the file's build ID decides.
 #[derive(Clone, Copy, Debug)]
 pub struct OfImage(pub Identity);
 

@@ -14,7 +14,7 @@
 //! - All files of the driver are unchanged ([`Identity`], and [`BuildId`] if times do not show changes).
 //! - The dynamic linker would load these files in this process ([`closure`]).
 //! - The loader has the recorded version.
-//! - No variable of the table has another value.
+//! - No variable that affects answers ([`variables`]) has another value.
 //! - An entry without devices also needs the recorded devices and kernel ([`Fingerprint`]).
 //!
 //! The answer of an opened driver takes precedence over its entry.
@@ -80,8 +80,8 @@ mod link_tests;
 #[cfg(test)]
 mod tests;
 
-/// Version of the form that this crate reads and `vkloader` writes. The version increases with each change that an older reader would
-/// misunderstand.
+/// Version of the file format that this crate reads and `vkloader` writes. The version increases with each change that an older reader
+/// would misunderstand.
 pub const SCHEMA: u64 = 4;
 /// Folder of the system's catalogue.
 pub const SYSTEM_FOLDER: &str = "/var/cache/vulkan-loader";
@@ -89,7 +89,7 @@ pub const SYSTEM_FOLDER: &str = "/var/cache/vulkan-loader";
 pub const USER_FOLDER: &str = "vulkan-loader";
 /// File in which the dynamic linker looks up names of libraries.
 pub const LINKER_CACHE: &[u8] = b"/etc/ld.so.cache";
-/// Upper bound on the bytes of an extension's name: `VK_MAX_EXTENSION_NAME_SIZE` without the null byte.
+/// Upper bound on the length of an extension's name in bytes: `VK_MAX_EXTENSION_NAME_SIZE` without the null byte.
 pub const LONGEST_NAME: usize = 255;
 
 /// Returns the words of a text that are separated by blanks.

@@ -23,7 +23,7 @@ const DRI: &[u8] = b"/dev/dri";
 /// Folder with the addresses of PCI devices.
 const PCI: &[u8] = b"/sys/bus/pci/devices";
 
-/// Returns `true` if the PCI device at this address is suspended. Reading the state does not wake the device.
+/// Returns `true` if the PCI device at the address `place` is suspended. Reading the state does not wake the device.
 pub(crate) fn sleeps(look: &impl Look, place: &[u8]) -> bool {
     let is_place = place
         .iter()

@@ -1,4 +1,4 @@
-//! Converts catalogues between JSON and the form of the file, which [`Packed`] describes.
+//! Converts catalogues between JSON and the format of the file, which [`Packed`] describes.
 
 use crate::packed::{ARRAY, HEAD, KIND_BITS, MAGIC, NODE, NUMBER, OBJECT, Packed, TEXT};
 use crate::{Json, Problem, SCHEMA};

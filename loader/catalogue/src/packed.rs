@@ -1,4 +1,4 @@
-//! The form of the file: a tree of values that the library reads in place, without a parser.
+//! The format of the file: a tree of values that the library reads in place, without a parser.
 //!
 //! A head is followed by *nodes* of eight bytes, and then by the texts to which nodes refer. All numbers are little-endian. The first node
 //! is the whole value, and the nodes inside an array or object follow it directly. Equal texts are stored once. If a value claims to reach
@@ -18,8 +18,8 @@
 //! | null, false, true | 0, 1, 2 | | |
 //! | number | 3 | the number, with sign, up to bit 63 | |
 //! | text | 4 | length | offset after the nodes |
-//! | array | 5 | number of elements | place of the first node after the array |
-//! | object | 6 | number of members, each a text and its value | place of the first node after the object |
+//! | array | 5 | number of elements | index of the first node after the array |
+//! | object | 6 | number of members, each a text and its value | index of the first node after the object |
 
 use crate::{Json, Problem, SCHEMA};
 

@@ -149,7 +149,7 @@ const fn belongs(line: &Line, kind: Kind) -> bool {
         }
 }
 
-/// Returns `true` if a part of the table is equal to this word.
+/// Returns `true` if a part of the table is equal to `word`.
 const fn is((begin, end): (usize, usize), word: &[u8]) -> bool {
     let mut at = 0;
     while at < word.len() && begin + at < end && TABLE[begin + at] == word[at] {

@@ -11,7 +11,7 @@ pub(crate) fn number(text: &[u8]) -> Option<u32> {
     }
 }
 
-/// Returns `true` if a text is the hexadecimal form of these bytes, with two digits for each byte.
+/// Returns `true` if `text` is the hexadecimal form of `bytes`, with two digits for each byte.
 pub(crate) fn is_hexadecimal(text: &[u8], bytes: &[u8]) -> bool {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |number: u8| DIGITS[usize::from(number & 15)];
