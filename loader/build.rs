@@ -20,7 +20,7 @@ fn main() {
         match std::env::var("CARGO_CFG_TARGET_ENV").as_deref() {
             Ok("msvc") => link_like_microsoft(),
             _ => {
-                // The list of exports also names the library, so this linker needs no option for the name.
+                // The list of exports also names the library, so Microsoft's linker needs no option for the name.
                 let exports = concat!(env!("CARGO_MANIFEST_DIR"), "/../generated/exports/windows.def");
                 println!("cargo:rerun-if-changed={exports}");
                 link(format_args!("{exports}"));

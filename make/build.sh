@@ -50,7 +50,7 @@ if [ -n "${SYSROOT:-}" ]; then
     [ -d "$SYSROOT/usr/include" ] || die 3 "SYSROOT=$SYSROOT has no C library to link with"
     libraries=$(dirname "$(compgen -G "$SYSROOT/usr/lib/*/libc.so")")
     mkdir -p "$TARGET"
-    # In older C libraries, these parts are in separate libraries.
+    # In older C libraries, the functions for threads and for opening libraries are in libpthread and libdl.
     cat >"$TARGET/linker" <<END
 #!/bin/sh
 exec cc "--sysroot=$SYSROOT" "-L$SYSROOT/lib/${libraries##*/}" "-L$libraries" "\$@" -Wl,--push-state,--as-needed -ldl -lpthread -Wl,--pop-state

@@ -87,7 +87,7 @@ need() {
     command -v "$1" >/dev/null || [ -e "$1" ] || [[ "$lacking " == *" $2 "* ]] || lacking+=" $2"
 }
 
-# Functions that run the programs for generated files. VKGEN and XTASK name programs that were already built from these sources.
+# Functions that run the programs for generated files. VKGEN and XTASK name programs that were already built from the sources of this tree.
 vkgen() {
     if [ -x "${VKGEN:-}" ]; then "$VKGEN" "$@"; else $CARGO run --locked --quiet -p vkgen -- "$@"; fi
 }

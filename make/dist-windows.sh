@@ -22,7 +22,7 @@ done
 tree=$scratch/$NAME
 mkdir -p "$tree/lib"
 cp "$DLL" "$WINDOWS/vulkan-1.pdb" LICENSE-APACHE LICENSE-MIT NOTICE packaging/windows/README.md "$tree"
-# Microsoft's and GNU's linkers read this form of an import library. GNU's dlltool would write different bytes each time.
+# Microsoft's and GNU's linkers read the import libraries of llvm-dlltool. GNU's dlltool would write different bytes each time.
 llvm-dlltool -m i386:x86-64 -D vulkan-1.dll -d generated/exports/windows.def -l "$tree/lib/vulkan-1.lib"
 cp "$tree/lib/vulkan-1.lib" "$tree/lib/libvulkan-1.a"
 python3 - "$scratch" "$OUT/$NAME.zip" <<'PYTHON'

@@ -60,7 +60,7 @@ rules=${DESTDIR:-}$(below_prefix "${RULESDIR:-lib/udev/rules.d}")
 # Folder for the library of vkloader. vkloader uses this library on systems whose programs use another loader, or have no loader.
 CARRIED=libexec/vulkan-loader-rs
 carried=${DESTDIR:-}$PREFIX/$CARRIED
-# The number orders these rules after systemd's rules that name devices.
+# The number 70 in the name orders the file after systemd's rules, which name devices.
 RULES=70-vulkan-loader-catalogue.rules
 UNIT_FILES=(vulkan-loader-service.{service,socket} vulkan-loader-catalogue.{service,path})
 package=$to/cmake/VulkanLoader

@@ -272,7 +272,7 @@ report() {
     processors=$((processors + used))
     summary+=$(printf '%-10s %5d s %5d s %7d passed %4d failed %4d skipped  %s' \
         "$name" "$seconds" "$used" "$pass" "$fail" "$skip" "$word")$'\n'
-    # Later stages use these built programs.
+    # Later stages use the built generator and xtask.
     [ "$name" != compile ] || [ "$fail" -ne 0 ] || export VKGEN=$TARGET/debug/vkgen XTASK=$TARGET/debug/xtask
     [ "$fail" -eq 0 ] || repeats+=$(failures "$name" "$log")$'\n'
     say "== $(title "$name"): $word in $(time_of "$seconds")"

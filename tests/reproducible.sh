@@ -22,7 +22,8 @@ fi
 [ -z "$lacking" ] || die 2 "missing:$lacking"
 commit=$(git rev-parse HEAD 2>/dev/null) || die 2 "this is no git repository: what is packed is a commit"
 
-# pack FOLDER MASK COMMAND...: packs the clone in the folder with this umask. The make command is appended to COMMAND as arguments.
+# pack FOLDER MASK COMMAND...: packs the clone in FOLDER with the umask MASK. COMMAND runs the make command, which is appended to it as
+# arguments.
 pack() {
     local folder=$1 mask=$2
     shift 2

@@ -46,7 +46,7 @@ typedef uint32_t GgpFrameToken;
 #include <vulkan/vulkan_xlib.h>
 #include <vulkan/vulkan_xlib_xrandr.h>
 
-/* These macros come after the includes, so that vulkan.h includes no header of these systems. */
+/* The platform macros come after the includes, so that vulkan.h includes no header of a platform. */
 #define VK_USE_PLATFORM_ANDROID_KHR
 #define VK_USE_PLATFORM_DIRECTFB_EXT
 #define VK_USE_PLATFORM_FUCHSIA

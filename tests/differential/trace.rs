@@ -28,7 +28,7 @@ impl Side {
     }
 }
 
-/// A line that only one side has at this place.
+/// A line that only one of the two runs has.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Difference {
     pub(crate) side: Side,

@@ -68,7 +68,7 @@ def outputs(*arguments, **variables):
         for library in (loader.ours(), loader.peer()):
             folder = scratch("vulkaninfo")
             environment = loader.environment(library, **display.variables, **variables)
-            # This variable has the same value in each run, because vulkaninfo prints it in messages about Wayland.
+            # XDG_RUNTIME_DIR has the same value in each run, because vulkaninfo prints it in messages about Wayland.
             environment["XDG_RUNTIME_DIR"] = str(display.file.parent)
             text = run([tool("vulkaninfo"), *arguments], HANG, env=environment, cwd=folder)
             files = sorted(folder.iterdir())

@@ -95,7 +95,7 @@ def container():
     options = c_library()
     edits = [specification["containerEdits"], device["containerEdits"]]
     mounts = [mount for edit in edits for mount in edit.get("mounts", [])]
-    # These mounts replace the hook. The hook needs the mounts of a container runtime.
+    # The test mounts the files that the hook would link, because the hook itself runs only in a container runtime.
     hook = device["containerEdits"]["hooks"][0]
     mounts += [{"hostPath": os.path.realpath(path), "containerPath": path} for path in hook["args"][2:]]
     for mount in mounts:

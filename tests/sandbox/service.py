@@ -227,7 +227,7 @@ def for_a_user():
         raise Skip(f"no user namespaces for a user without privileges: {tried.stderr.strip()}")
     service = Service(fallback="lavapipe")
     with tempfile.TemporaryDirectory(prefix="service-") as name:
-        # The other user has access to this folder.
+        # The user without privileges must be able to enter the folder, which only its owner can enter by default.
         place = Path(name)
         place.chmod(0o755)
         service.socket = place / "run/service.sock"

@@ -234,7 +234,7 @@ impl Scene {
         self
     }
 
-    /// Adds a mock driver. `VK_DRIVER_FILES` names the listed drivers, in the order of these calls.
+    /// Adds a mock driver. `VK_DRIVER_FILES` names the listed drivers, in the order of the calls of this function.
     pub fn driver(&mut self, name: &str) -> &mut Driver {
         self.drivers.push(Driver::new(name, self.drivers.len()));
         self.drivers.last_mut().expect("one was just added")

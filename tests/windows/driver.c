@@ -125,7 +125,7 @@ EXPORT VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vk_icdGetInstanceProcAddr(VkInst
     return last == '2' || (last >= 'A' && last <= 'Z') || !strncmp(name, "vk_", 3) ? NULL : (PFN_vkVoidFunction)nothing;
 }
 
-/* These functions are for programs that pass the driver directly to the loader. */
+/* `negotiate_7` and `direct_lookup` are for programs that pass the driver directly to the loader. */
 static VKAPI_ATTR VkResult VKAPI_CALL negotiate_7(uint32_t *version) {
     *version = 7;
     return VK_SUCCESS;

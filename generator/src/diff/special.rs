@@ -34,7 +34,7 @@ pub(super) fn sections(old: &View<'_>, new: &View<'_>) -> Vec<Section> {
     ]
 }
 
-/// Returns the commands that are special in this registry and not in the other registry. `emit` fails until the policy has a row for each
+/// Returns an entry for each command that is special in `here` and not in `there`. `emit` fails until the policy has a row for each
 /// command.
 fn candidates(here: &View<'_>, there: &View<'_>) -> Vec<Entry> {
     let is_special_there = |name: &str| there.plan.command(name).is_some_and(|plan| !plan.special.is_empty());

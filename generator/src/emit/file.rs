@@ -24,7 +24,7 @@ impl File {
         }
     }
 
-    /// Creates a file of another kind, whose comments start with `comment`.
+    /// Creates a file that is not Rust. Its comments start with `comment`.
     pub(super) fn other(path: &str, comment: &str) -> Self {
         Self {
             path: path.to_owned(),

@@ -252,7 +252,7 @@ fn container(tokens: &[Token], depth: usize, out: &mut String) {
     out.push('}');
 }
 
-/// Prints a `type`. The right side moves to the next line if it fits there, and is broken otherwise.
+/// Prints a `type`. The type after `=` moves to the next line if it fits there, and is broken otherwise.
 fn alias(tokens: &[Token], depth: usize, out: &mut String) {
     let line = flat::print(tokens);
     let equals = tokens.iter().position(|token| token.is_punct("="));

@@ -12,7 +12,7 @@ pub struct ChainMember<'a> {
     pub kind: i64,
     /// Number of 32-bit words after `sType` and `pNext`.
     pub words: u32,
-    /// Number of pointers after these words.
+    /// Number of pointers after the 32-bit words.
     pub pointers: u32,
 }
 

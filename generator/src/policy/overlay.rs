@@ -19,7 +19,7 @@ pub struct PolicyOverlay {
 }
 
 impl PolicyOverlay {
-    /// Parses the text of `file`. Error messages name the place.
+    /// Parses the text of `file`. Error messages contain the line and column in the file.
     pub fn parse(file: &str, text: &str) -> Result<Self, String> {
         let overlay: Self = syntax(file, text)?;
         reasons(file, text, &overlay.treatments, &overlay.gates, &[])?;

@@ -20,7 +20,7 @@ impl Policy {
         Ok((policy, files))
     }
 
-    /// Parses the text of `file`. Error messages name the place.
+    /// Parses the text of `file`. Error messages contain the line and column in the file.
     pub fn parse(file: &str, text: &str) -> Result<Self, String> {
         let policy: Self = syntax(file, text)?;
         reasons(file, text, &policy.treatments, &policy.gates, &policy.slots)?;

@@ -53,7 +53,7 @@ fn gen_91_a_change_of_the_calling_convention_breaks() {
         Severity::Informational,
         "VkBool32 vertexCount",
     );
-    // This change breaks no program, but the emitted signature changes.
+    // The change of the parameter's type breaks no program, but the emitted signature changes.
     assert_eq!(report.exit_code(), 1);
 
     let report = changed(|new| {

@@ -82,13 +82,14 @@ fn a_hand_written_body_is_found_in_the_source() {
             "crate::terminator::create_instance",
             "fn create_instance",
         ),
-        // The module of the terminators re-exports this body together with all other items of another module.
+        // The module of the terminators re-exports the body of the command in the next row, together with all other items of the module
+        // that defines the body.
         (
             "vkGetPhysicalDeviceSurfaceCapabilities2KHR",
             "crate::terminator::get_physical_device_surface_capabilities2_khr",
             "fn get_physical_device_surface_capabilities2_khr",
         ),
-        // Macros define these functions. Each row of a macro defines one function.
+        // Macros define the bodies of the commands in the next rows. Each row of a macro defines one body.
         (
             "vkCreateXcbSurfaceKHR",
             "crate::terminator::create_xcb_surface_khr",

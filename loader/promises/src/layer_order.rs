@@ -65,7 +65,7 @@ pub struct Rule {
     pub above: Kind,
     /// The kind that belongs below.
     pub below: Kind,
-    /// The disadvantage of the other order, as a sentence.
+    /// The disadvantage of the opposite order, as a sentence.
     pub reason: &'static str,
     /// Origin of the rule.
     pub source: &'static str,

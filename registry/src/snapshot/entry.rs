@@ -24,7 +24,7 @@ pub enum SnapshotFault {
     MissingFile,
     /// A line is indented deeper than one level below the previous line, or by an odd number of spaces.
     Indentation,
-    /// A key is not allowed in this record, or occurs twice.
+    /// A record contains a key that is not allowed in it, or contains a key twice.
     UnexpectedKey(String),
     /// A record or fact lacks this key.
     MissingKey(&'static str),

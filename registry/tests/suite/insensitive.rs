@@ -88,7 +88,7 @@ const HARMLESS: &[&str] = &[
     "registry/tags/tag@author",
     "registry/tags/tag@contact",
     "registry/types@comment",
-    // This attribute belongs to the list of includes. The reader uses `requires` only for platform types.
+    // `requires` names the header of a type. The reader uses it only for platform types.
     "registry/types/type@requires",
     "registry/types/type/member@optional",
     "registry/enums/enum@deprecated",

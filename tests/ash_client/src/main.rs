@@ -23,7 +23,7 @@ fn main() -> ExitCode {
 
 /// Does the work on every device. Returns `true` if there is a device and the work succeeds on all devices.
 fn tour() -> Result<bool, Box<dyn Error>> {
-    // SAFETY: the library with this name is a Vulkan loader, whose initialisation has no preconditions.
+    // SAFETY: `Entry::load` opens `libvulkan.so.1`, which is a Vulkan loader. The initialisation of a loader has no preconditions.
     let entry = unsafe { Entry::load() }?;
     // SAFETY: the entry points are loaded.
     let version = unsafe { entry.try_enumerate_instance_version() }?.unwrap_or(vk::API_VERSION_1_0);

@@ -37,7 +37,7 @@ pub(crate) fn show(first: *const c_void) -> String {
     let show = |link: *const vk::BaseInStructure<'static>| {
         // SAFETY: `links` returns only valid structures.
         match unsafe { (*link).s_type }.as_raw() {
-            // SAFETY: structures of these two types begin with these members.
+            // SAFETY: structures of the types 47 and 48 begin with the members of `LoaderInfo`.
             kind @ (47 | 48) => format!("{kind}:{}", unsafe { (*link.cast::<LoaderInfo>()).function }),
             kind => kind.to_string(),
         }

@@ -71,7 +71,7 @@ impl Call {
         self.failure.unwrap_or(vk::Result::SUCCESS)
     }
 
-    /// Adds another line about this call.
+    /// Writes a further line about this call into the journal.
     pub(crate) fn note(&self, text: impl Display) {
         journal::line(&self.config, &format!("{} {text}", self.name));
     }

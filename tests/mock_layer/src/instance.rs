@@ -376,7 +376,7 @@ unsafe fn remember(
 /// # Safety
 /// The record's instance is valid.
 pub(crate) unsafe fn devices_below(layer: &Layer, record: &InstanceRecord) -> Vec<vk::PhysicalDevice> {
-    // SAFETY: the instance is valid, and the function of this name has this signature.
+    // SAFETY: the instance is valid, and the look-up returns a function with the signature of the looked-up command.
     let found = unsafe {
         typed(layer.below(
             dispatch_word(record.handle.as_raw() as usize),
@@ -418,7 +418,7 @@ unsafe fn probe(layer: &Layer, record: &InstanceRecord) {
         .all(|device| unsafe { dispatch_word(device.as_raw() as usize) } == key);
     let mut working = 0;
     for name in [c"vkGetPhysicalDeviceProperties2", c"vkGetPhysicalDeviceProperties2KHR"] {
-        // SAFETY: the look-up belongs to the instance, and the functions of both names have this signature.
+        // SAFETY: the look-up belongs to the instance, and both commands have the signature of `vkGetPhysicalDeviceProperties2`.
         let found = unsafe { typed((record.next)(record.handle, name.as_ptr())) };
         let Some(query): Option<vk::PFN_vkGetPhysicalDeviceProperties2> = found else {
             continue;
@@ -461,7 +461,7 @@ pub(crate) unsafe extern "system" fn destroy_instance<const N: usize>(
         unsafe { device::destroy_extra(&layer, record.callbacks.destroy, *extra, *next) };
     }
     let stays = layer.config.number_of("fail", "vkDestroyInstance").is_some();
-    // SAFETY: the function of this name has this signature.
+    // SAFETY: the look-up returns a function with the signature of the looked-up command.
     let destroy = unsafe { typed::<vk::PFN_vkDestroyInstance>(layer.below(key, c"vkDestroyInstance")) };
     if let Some(destroy) = destroy.filter(|_| !stays) {
         // SAFETY: the next layer created the instance.

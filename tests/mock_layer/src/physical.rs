@@ -117,7 +117,7 @@ unsafe fn groups_by_name<const N: usize>(
     let inner = layer.inner(instance.as_raw() as usize);
     // SAFETY: the handle is a valid instance, or the wrapper of an instance.
     let key = unsafe { dispatch_word(inner) };
-    // SAFETY: the functions of both names have this signature.
+    // SAFETY: the core command and its KHR alias have the same signature.
     let below = unsafe { typed::<vk::PFN_vkEnumeratePhysicalDeviceGroups>(layer.below(key, name)) };
     let Some(below) = below else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;

@@ -178,7 +178,7 @@ pub(crate) fn command<const N: usize>(name: &str) -> vk::PFN_vkVoidFunction {
 macro_rules! below {
     ($layer:ident, $outer:expr, $kind:ty, $command:ty, $name:expr) => {{
         let inner = $layer.inner($outer.as_raw() as usize);
-        // SAFETY: the handle is valid, and the function of this name has this signature.
+        // SAFETY: the handle is valid, and each use of the macro passes the function type of the command `$name`.
         let (key, next) = unsafe {
             let key = dispatch_word(inner);
             (key, typed::<$command>($layer.below(key, $name)))
@@ -259,7 +259,7 @@ unsafe extern "system" fn allocate<const N: usize>(
     let Some(next) = next else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
-    // SAFETY: the arguments are the caller's, and the handles are those below the layer.
+    // SAFETY: the caller passes valid arguments, and `inner` is the next layer's handle.
     let result = unsafe { next(inner, info, out) };
     if result == vk::Result::SUCCESS {
         // SAFETY: the command wrote the number of handles in the create info.
@@ -289,7 +289,7 @@ unsafe extern "system" fn free_command_buffers<const N: usize>(
     // SAFETY: the caller passes `count` handles.
     let below = unsafe { inner_handles(&layer, buffers, count) };
     if let Some(next) = next {
-        // SAFETY: the arguments are the caller's, and the handles are those below the layer.
+        // SAFETY: the caller passes valid arguments, and `inner` and the list contain handles of the next layer.
         unsafe { next(inner, pool, count, below.as_ptr()) };
     }
     // SAFETY: the caller passes `count` handles.

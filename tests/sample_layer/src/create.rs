@@ -22,7 +22,7 @@ pub(crate) unsafe extern "system" fn create_instance(
     // SAFETY: during the creation of an instance, the structure points to a valid link.
     let (next, below) = unsafe { ((*node.link).get_instance_proc_addr, (*node.link).next) };
     node.link = below;
-    // SAFETY: the look-up function comes from the link, and the function of this name has this type.
+    // SAFETY: the look-up function comes from the link, and returns a function of the type that belongs to the command.
     let create = unsafe { typed::<vk::PFN_vkCreateInstance>(next(vk::Instance::null(), c"vkCreateInstance".as_ptr())) };
     let Some(create) = create else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
@@ -34,7 +34,7 @@ pub(crate) unsafe extern "system" fn create_instance(
     }
     // SAFETY: the next function wrote the handle.
     let handle = unsafe { *instance };
-    // SAFETY: the look-up function belongs to the instance, and the function of this name has this type.
+    // SAFETY: the look-up function belongs to the instance, and returns a function of the type that belongs to the command.
     let destroy = unsafe { typed::<vk::PFN_vkDestroyInstance>(next(handle, c"vkDestroyInstance".as_ptr())) };
     let name = c"vkEnumerateDeviceExtensionProperties";
     // SAFETY: the name is nul-terminated, and the look-up function returns a function of this command's type.
@@ -88,8 +88,8 @@ pub(crate) unsafe extern "system" fn create_device(
     let link = unsafe { &*node.link };
     let (find, next) = (link.get_instance_proc_addr, link.get_device_proc_addr);
     node.link = link.next;
-    // SAFETY: the look-up function comes from the link, and the instance is the instance of the physical device. The function of this name
-    // has this type.
+    // SAFETY: the look-up function comes from the link, and the instance is the instance of the physical device. The look-up returns a
+    // function of the type that belongs to the command.
     let create = unsafe { typed::<vk::PFN_vkCreateDevice>(find(instance.handle, c"vkCreateDevice".as_ptr())) };
     let Some(create) = create else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;

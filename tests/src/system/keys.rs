@@ -22,7 +22,7 @@ const LISTS: [(&str, &str); 3] = [
     ("ImplicitLayers", "vulkan/implicit_layer.d"),
 ];
 
-/// Path of the key with these lists, below a root key.
+/// Path of the key that contains the keys of [`LISTS`], below a root key.
 const VULKAN: &str = r"SOFTWARE\Khronos\Vulkan";
 
 /// Path of the settings file below a base folder, with the two slashes of the loader on Unix, and the key whose values name settings files

@@ -42,7 +42,7 @@ fn replace(library: usize, name: &CStr, function: usize) {
     }
 }
 
-/// Replacement for `GetTokenInformation`: returns the system's answer with the level for this child.
+/// Replacement for `GetTokenInformation`: returns the system's answer with the integrity level that the test requests for this child.
 unsafe extern "system" fn tell(
     token: HANDLE,
     class: TOKEN_INFORMATION_CLASS,

@@ -44,7 +44,7 @@ pub(crate) fn is_crash(ending: &str) -> bool {
     ending.starts_with("exception ")
 }
 
-/// Makes a link to a file. This fails under Wine, and for a user without the necessary right.
+/// Makes a link to a file. A link cannot be made under Wine, or by a user without the necessary right.
 ///
 /// # Errors
 /// Returns the system's error.

@@ -5,7 +5,7 @@ use crate::system::memory;
 /// Two pages that can be read and written.
 pub struct Pages(*mut u8);
 
-/// Size in bytes of a part of the memory. The part consists of one page or several pages.
+/// Size in bytes of each of the two parts that tests call pages. A part is one page of the system or several.
 const PAGE: usize = 4096;
 
 impl Pages {

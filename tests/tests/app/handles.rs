@@ -208,7 +208,7 @@ fn app_180_exported_functions_check_too() {
     });
 }
 
-/// APP-180: messengers do not receive this message.
+/// APP-180: messengers do not receive the message about an invalid handle.
 #[test]
 fn app_180_messengers_are_not_told() {
     case(|scene| {

@@ -89,7 +89,7 @@ fn drv_021_the_lists_have_their_defaults() {
             .unset("VK_DRIVER_FILES")
             .unset("XDG_CONFIG_DIRS")
             .unset("XDG_DATA_DIRS")
-            // The search finds drivers of this machine in these folders, and the filter prevents the loader from opening them.
+            // The default folders can contain drivers of this machine. The filter prevents the loader from opening these drivers.
             .env("VK_LOADER_DRIVERS_DISABLE", "*")
             .env("VK_LOADER_LAYERS_DISABLE", "~all~");
         let outcome = scene.run(|vk| drop(vk.spec().create()));

@@ -10,8 +10,8 @@ use loader_tests::{Outcome, Scene, Vk, case};
 const UTILS: &str = "VK_EXT_debug_utils";
 /// Level of the message about an instance creation that finds no driver.
 const CREATION: &str = "ERROR | DRIVER";
-/// Beginnings of the message about an instance creation without a driver. The first text comes from the code before the layers, and the
-/// second text comes from the code after the layers.
+/// Beginnings of the message about an instance creation without a driver. The loader writes the first text before it calls the layers, and
+/// the second text at the end of the layer chain.
 const ABOVE: &str = "vkCreateInstance: Found no drivers!";
 const BELOW: &str = "terminator_CreateInstance: Found no drivers!";
 /// Beginning of the message about an empty device list.

@@ -26,7 +26,7 @@ fn lsv_42_a_silent_service_has_a_limit() {
             assert_eq!(names(vk), ["here"]);
             let took = began.elapsed();
             assert!(took >= Duration::from_secs(6), "{took:?}");
-            // The next scans do not connect to this address, even if another service listens there.
+            // The next scans do not connect to the address of the silent service, even if another service listens there.
             drop(server);
             let server = Server::honest(&socket(vk), &[package(vk, 0, "a")]);
             assert_eq!(names(vk), ["here"]);

@@ -77,8 +77,8 @@ fn lsv_66_an_open_library_is_not_asked_for() {
     });
 }
 
-/// LSV-66: if two libraries have the same name, the loader uses the newer one. The versions in the file names decide. If these are equal or
-/// missing, the numbers of exported symbols decide.
+/// LSV-66: if two libraries have the same name, the loader uses the newer one. The versions in the file names decide. If the versions are
+/// equal or missing, the numbers of exported symbols decide.
 #[test]
 fn lsv_66_the_newer_library_is_used() {
     case(|scene| {

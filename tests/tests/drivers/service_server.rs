@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use wire::{Header, MOST_IN_REQUEST, Operation, Packet};
 
-/// Seals that a memory file must have. These are all four seals of the system.
+/// Seals that a memory file must have. They forbid a change of its contents, size and seals.
 pub(crate) const SEALS: i32 = libc::F_SEAL_SEAL | libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_WRITE;
 
 /// Driver that the service publishes, with the libraries that it needs.

@@ -223,7 +223,7 @@ fn drv_177_a_driver_without_the_extension_does_not_support_it() {
             let surface = instance.headless_surface();
             let (a, b) = (instance.named("gpu-a"), instance.named("gpu-b"));
             assert_eq!(instance.surface_support(a, surface), Ok(true));
-            // DRV-178: in this query, any failure means no support.
+            // DRV-178: for the query for support, any failure of the driver means that the device does not support the surface.
             assert_eq!(instance.surface_support(b, surface), Ok(false));
             let mut capabilities = vk::SurfaceCapabilitiesKHR::default();
             let result = call!(
@@ -321,7 +321,7 @@ fn drv_175_unknown_structures_are_refused() {
 /// DRV-174, DRV-175: the loader copies the only structure that may extend a create info. The copy reaches the driver.
 #[test]
 fn drv_175_stereo_displays() {
-    /// `VkDisplaySurfaceStereoCreateInfoNV`, which is newer than these bindings.
+    /// `VkDisplaySurfaceStereoCreateInfoNV`, which is newer than the bindings of the crate `ash`.
     #[repr(C)]
     struct Stereo {
         base: vk::BaseInStructure<'static>,

@@ -48,8 +48,8 @@ fn counts(text: &str) -> Vec<(usize, &str)> {
     found
 }
 
-/// Returns the length of the number of tests at the start of a text, or `None`. This is a number with an optional `of` and another number,
-/// up to two words, and a noun for tests. The other form is a number out of a group of tests.
+/// Returns the length of the number of tests at the start of a text, or `None`. One form is a number with an optional `of` and another
+/// number, up to two words, and a noun for tests. The other form is a number out of a group of tests.
 fn count(text: &str) -> Option<usize> {
     let first = number(text)?;
     let second = first

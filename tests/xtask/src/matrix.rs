@@ -166,7 +166,7 @@ fn sections(tree: &Tree) -> Result<Vec<Section>, String> {
             ALL,
             variables(),
         ),
-        // The loader reads some members only to find out that a manifest has the other kind.
+        // The loader reads some members only to detect a layer's manifest among drivers, or a driver's manifest among layers.
         section(
             "Members of driver manifests",
             "",

@@ -13,7 +13,7 @@ pub const FOLDER: &str = "docs/reference";
 const BEGIN: &str = "<!-- written by make documents: numbers -->";
 const END: &str = "<!-- end -->";
 const KINDS: [&str; 6] = ["APP", "DRV", "LAY", "BI", "GEN", "LSV"];
-/// Files that can cite a number are in these folders or at the root, and have these endings.
+/// Folders with files that can cite a number. Files at the root can cite a number too.
 const FOLDERS: [&str; 8] = [
     "docs",
     "generated",

@@ -89,7 +89,7 @@ pub(crate) fn problems(registry: &Registry, text: &str) -> Vec<String> {
         .map_or_else(Vec::new, |found| found.iter().map(located).collect())
 }
 
-/// Returns the policy's text with one part replaced. The part must occur exactly once.
+/// Returns the policy's text with `from` replaced by `to`. `from` must occur exactly once.
 pub(crate) fn edited(text: &str, from: &str, to: &str) -> String {
     assert_eq!(text.matches(from).count(), 1, "`{from}` must occur once");
     text.replace(from, to)

@@ -12,7 +12,7 @@ use super::input::Input;
 /// Maximum number of structures in a chain.
 const MOST: usize = 12;
 
-/// Structure in a block of exactly its size, so that AddressSanitizer detects an access beyond its end.
+/// Structure in a block of exactly its size, so that AddressSanitizer detects an access beyond the end of the structure.
 struct Member {
     words: Box<[u64]>,
     /// `true` if the call may write the members after `sType` and `pNext`.
@@ -160,7 +160,7 @@ impl Chain {
             }
             _ => return unknown(input),
         };
-        // The last of these structures has a count that the call may write.
+        // The structure that `modes` makes has a count that the call may write.
         let written = kind % 16 == 4;
         Member { words, written }
     }
