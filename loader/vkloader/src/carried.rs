@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Folder of these files, relative to the folder in which this program is installed.
+/// Folder of the library and the 32-bit `vkloader`, relative to the folder in which this program is installed.
 const FOLDER: &str = "libexec/vulkan-loader-rs";
 
 /// Names of the library in the folder of this program: in the one-file form of `vkloader`, and in a build folder.
@@ -40,7 +40,7 @@ impl Program {
     }
 
     /// Returns a file of the installation that the program belongs to. Ignores a file in unsafe folders: in a folder for temporary files,
-    /// any user can create folders with these names.
+    /// any user can create folders with the names that an installation has.
     fn installed(&self, name: &str) -> Option<PathBuf> {
         let root = self.path.parent()?.parent()?;
         let path = root.join(FOLDER).join(name);
@@ -56,8 +56,8 @@ impl Program {
             .is_ok_and(|state| [0, self.owner].contains(&state.uid()) && state.mode() & OTHERS_WRITE == 0)
     }
 
-    /// Returns `true` if a file belongs to the owner of the program. In a folder that other users may write to, any user could create a
-    /// file of that name.
+    /// Returns `true` if a file belongs to the owner of the program. In a folder that other users may write to, any user could have created
+    /// the file.
     fn has_file(&self, file: &Path) -> bool {
         fs::metadata(file).is_ok_and(|state| state.is_file() && state.uid() == self.owner)
     }

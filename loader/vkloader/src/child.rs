@@ -26,7 +26,7 @@ const OUTPUT: &str = "output";
 #[cfg(target_os = "linux")]
 const FAILURE: &str = "failure";
 
-/// Upper bound on the bytes that are read from each file that a process wrote.
+/// Upper bound on the number of bytes that are read from each file that a process wrote.
 const MOST: u64 = 256 << 20;
 
 /// The way in which a process ended.

@@ -272,7 +272,7 @@ impl Files {
         Ok(ExitCode::from(if found.are_usable() { USABLE } else { NONE }))
     }
 
-    /// Runs the probe without the drivers whose manifests have these file names.
+    /// Runs the probe without the drivers whose manifests have the file names in `without`.
     fn look(&self, without: &str) -> io::Result<Finished> {
         let watched = Watched {
             keeps_output: true,

@@ -306,7 +306,7 @@ pub(crate) const KEPT: Watched = Watched {
 };
 
 impl Library {
-    /// Returns the results of a probe without this layer.
+    /// Returns the results of a probe without the layer `layer`.
     fn looks_without(&self, layer: &str) -> io::Result<Option<Seen>> {
         let mut command = self.probe()?;
         leave_out(&mut command, report::WITHOUT_LAYERS, layer);
@@ -320,8 +320,8 @@ pub(crate) fn of_probe(library: &Library, finished: &Finished, seen: Option<&See
     of_devices(finished, seen.unwrap_or(&nothing), |layer| library.looks_without(layer))
 }
 
-/// Returns the report about a run that received these devices. If several layers may have changed the list, runs the probe without one
-/// layer at a time (`without`).
+/// Returns the report about a run that received the devices in `seen`. If several layers may have changed the list, runs the probe without
+/// one layer at a time (`without`).
 fn of_devices(
     finished: &Finished,
     seen: &Seen,

@@ -30,7 +30,7 @@ pub(crate) fn layers(content: &Value) -> impl Iterator<Item = &Value> {
     content.get("layer").into_iter().chain(several)
 }
 
-/// Returns the variable that disables a layer, according to the layer's manifest, and a value for it.
+/// Returns the variable that disables a layer, according to the layer's manifest, and a value for the variable.
 pub(crate) fn own_switch(path: &Path, name: &str) -> Option<(String, String)> {
     let content = read(path)?;
     let layer = layers(&content).find(|layer| layer.get("name").and_then(Value::as_str) == Some(name))?;

@@ -19,9 +19,9 @@ use std::process::Command;
 pub(crate) struct Other {
     pub(crate) finished: Finished,
     pub(crate) seen: Seen,
-    /// Manifests that make programs fail with this loader.
+    /// Manifests that make programs fail with the loader that programs use.
     pub(crate) refused: Vec<Refused>,
-    /// Content of this loader's file.
+    /// Content of the file of the loader that programs use.
     bytes: OnceCell<Vec<u8>>,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Refused {
     pub(crate) how: String,
 }
 
-/// Upper bound on the manifests that are tested one by one.
+/// Upper bound on the number of manifests that are tested one by one.
 const MOST_TRIED: usize = 16;
 
 /// Variables that replace the search for drivers. Older loaders only support the second variable.
@@ -43,12 +43,12 @@ const REPLACING: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
 /// Variables that list manifests of drivers.
 const NAMING: [&str; 3] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"];
 
-/// Upper bound on the bytes of a loader's file that this program searches for words.
+/// Upper bound on the number of bytes of a loader's file that this program searches for words.
 const MOST_BYTES: u64 = 64 << 20;
 
 impl Other {
-    /// Returns `true` if this loader may know a word, for example the name of a variable. The result is also `true` if the loader's file
-    /// cannot be read.
+    /// Returns `true` if the loader that programs use may know a word, for example the name of a variable. The result is also `true` if the
+    /// loader's file cannot be read.
     pub(crate) fn knows(&self, word: &str) -> bool {
         let bytes = self.bytes.get_or_init(|| {
             let file = self.seen.library.as_deref().map(Path::new);
@@ -57,8 +57,8 @@ impl Other {
         bytes.is_empty() || bytes.windows(word.len()).any(|part| part == word.as_bytes())
     }
 
-    /// If this loader fails, tests each manifest alone. Keeps the manifests that make the loader fail although it otherwise works. `own`
-    /// has the results with the library of this program, and `records` has the trace of that library.
+    /// If the loader that programs use fails, tests each manifest alone. Keeps the manifests that make the loader fail although it
+    /// otherwise works. `own` has the results with the library of this program, and `records` has the trace of that library.
     ///
     /// # Errors
     ///
@@ -85,7 +85,8 @@ impl Other {
                 Alone::Crashed(signal) => format!("{} ends a process with that loader", names::signal(signal)),
                 // If the answer is the same as without drivers, the loader skipped the manifest or always fails.
                 Alone::Answered(code) if code == without_drivers && !causes::is_odd_manifest(manifest) => continue,
-                // This library skips an invalid manifest. Another loader may fail instead, with another result than without drivers.
+                // The library of this program skips an invalid manifest. Another loader may fail instead, with another result than without
+                // drivers.
                 Alone::Answered(code)
                     if code < 0
                         && (code != without_drivers && causes::is_odd_manifest(manifest)

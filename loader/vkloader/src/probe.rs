@@ -167,8 +167,8 @@ pub(crate) fn be_expendable() {
     }
 }
 
-/// Calls the commands, and calls `tell` with the results at the end. In the role of a program, also calls `tell` before each step in which
-/// a driver may crash the process.
+/// Calls the commands of `extent`, and calls `tell` with the results at the end. In the role of a program, also calls `tell` before each
+/// step in which a driver may crash the process.
 ///
 /// # Errors
 ///

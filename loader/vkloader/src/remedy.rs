@@ -18,7 +18,7 @@ const WITHOUT_DRIVERS: &str = "VK_LOADER_DRIVERS_DISABLE";
 /// Variable that replaces the search for drivers in all versions of the loader.
 const ONLY_DRIVERS: &str = "VK_ICD_FILENAMES";
 
-/// Upper bound on the drivers and layers that a remedy disables.
+/// Upper bound on the number of drivers and layers that a remedy disables.
 const MOST: usize = 4;
 
 /// A variable, and the word that a remedy adds to its value.
@@ -65,7 +65,7 @@ fn without_command(dropped: &mut Dropped, set: &str) {
     }
 }
 
-/// Returns the variable that names the manifests of all drivers, without these files.
+/// Returns the variable that names the manifests of all drivers except the manifests in `files`.
 fn other_drivers(files: &str, records: &[Record]) -> Option<Set> {
     let mut paths: Vec<&str> = Vec::new();
     for record in records {
@@ -107,7 +107,7 @@ impl Library {
         let of_programs = other.is_some_and(|other| other.seen.not_opened.is_none());
         let mut tried = None;
         if of_programs {
-            // The remedy is for programs, and programs use the other loader.
+            // The remedy is for programs, so it is tried first with the loader that programs use.
             tried = self.try_all(&probe::library(None), &first)?;
         }
         if tried.is_none() {
@@ -153,7 +153,7 @@ impl Library {
         }
     }
 
-    /// Runs the probe with a loader and these variables.
+    /// Runs the probe with a loader and the variables in `sets`.
     fn try_with(&self, loader: &Path, sets: &[Set]) -> io::Result<Tried> {
         let mut command = Command::new(crate::itself::path()?);
         command.arg(probe::ARGUMENT).arg(loader);

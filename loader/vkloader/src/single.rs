@@ -66,7 +66,7 @@ fn shown(linkers: &[Option<PathBuf>]) -> String {
 /// Executes the program of a set. Tries all folders for temporary files, because some file systems forbid execution. Returns only after a
 /// failure, with the error for the first folder.
 fn start(set: &Set) -> io::Error {
-    // Blocks requests to end. The started program receives them as soon as it can remove the folder.
+    // Blocks signals that ask this process to end. The started program receives the signals as soon as it can remove the folder.
     signals::hold_requests_to_end();
     let started = scratch::first(|place| {
         let folder = unpack(set, place)?;
@@ -137,7 +137,7 @@ impl Unpacked {
         let name = folder.file_name()?.to_str()?.to_owned();
         // Dropping the value removes the folder, so the value must only exist for a folder that this program created.
         let found = name.starts_with(&prefix()).then(|| Self(folder))?;
-        // From this point on, a handler records each of these signals, and the folder is removed when the command ends.
+        // From this point on, a handler records signals that ask this process to end, and the folder is removed when the command ends.
         signals::note_requests_to_end();
         signals::release_requests_to_end();
         Some(found)

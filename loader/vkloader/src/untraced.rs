@@ -151,8 +151,8 @@ pub(crate) fn known(command: &[OsString]) -> Option<String> {
     ))
 }
 
-/// Returns the reason for a file that runs with raised privileges. With raised privileges, the dynamic linker ignores the variable that
-/// selects the library.
+/// Returns the reason why a program has no trace, if the program's file runs with raised privileges. With raised privileges, the dynamic
+/// linker ignores the variable that selects the library.
 fn privileges(program: &Path) -> Option<String> {
     let mode = std::fs::metadata(program).map_or(0, |status| status.mode());
     let has = match mode & (SET_USER | SET_GROUP) {
@@ -175,7 +175,7 @@ fn has_capabilities(program: &Path) -> bool {
     return false;
 }
 
-/// Returns the reason for a program that comes with its own loader.
+/// Returns the reason why a program has no trace, if the program comes with its own loader.
 fn has_loader(program: &OsStr) -> Option<String> {
     let loader = own_loader(program)?;
     Some(format!(
@@ -186,7 +186,7 @@ fn has_loader(program: &OsStr) -> Option<String> {
     ))
 }
 
-/// Returns the reason for a program that cannot open libraries.
+/// Returns the reason why a program has no trace, if the program cannot open libraries.
 fn is_static(program: &Path) -> String {
     let bytes = std::fs::read(program).unwrap_or_default();
     let contains = |word: &str| bytes.windows(word.len()).any(|part| part == word.as_bytes());
@@ -264,7 +264,7 @@ fn for_32_bits(its: Identity, packages: &str) -> String {
     }
 }
 
-/// Returns the manifests in a trace whose driver is a library for programs of this kind, each with the library.
+/// Returns the manifests in a trace whose driver is a library for programs with the identity `its`, each with the library.
 fn drivers(records: &[Record], its: Identity) -> Vec<(String, PathBuf)> {
     let mut found: Vec<(String, PathBuf)> = Vec::new();
     for record in records {

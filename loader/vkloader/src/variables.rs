@@ -34,7 +34,7 @@ impl Variables {
         Self(values.filter(|(name, value)| own(name) != *value).collect())
     }
 
-    /// Sets these variables for a command, or removes them.
+    /// Sets the variables for a command, or removes them.
     pub(crate) fn give_to(&self, command: &mut Command) {
         for (name, value) in &self.0 {
             match value {
@@ -44,7 +44,7 @@ impl Variables {
         }
     }
 
-    /// Returns `true` if the program set or changed this variable.
+    /// Returns `true` if the program set or changed the variable `name`.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(own, value)| *own == name && value.is_some())
     }

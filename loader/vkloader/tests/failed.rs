@@ -8,9 +8,9 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Compiles a program that is linked against a library of this name and opens the library that its first argument names. With a second
-/// argument, the program also creates an instance and requests a device with an unknown extension. With a third argument, the program first
-/// ends itself by SIGKILL.
+/// Compiles a program that is linked against a library called `soname` and opens the library that its first argument names. With a second
+/// argument, the program also creates an instance and requests a device with an unknown extension. With a third argument, the program kills
+/// itself with SIGKILL before it requests the device.
 fn with_library(machine: &Machine, soname: &str) -> String {
     let folder = machine.path("window");
     std::fs::create_dir_all(&folder).expect("a folder");

@@ -7,7 +7,7 @@ use machine::{Machine, library};
 const OVERLAY: &str = "VK_LAYER_MANGOHUD_overlay";
 const EFFECTS: &str = "VK_LAYER_VKBASALT_post_processing";
 
-/// Returns a machine with a driver and these implicit layers.
+/// Returns a machine with a driver and the implicit layers in `names`.
 fn with_layers(names: &[&str]) -> Machine {
     let machine = Machine::new();
     machine.driver("good", "device one");
@@ -28,7 +28,7 @@ fn layers(machine: &Machine, words: &[&str]) -> (String, i32) {
     (text, output.status.code().expect("it ends by itself"))
 }
 
-/// Checks that the text contains these parts in this order.
+/// Checks that the text contains the parts in `parts`, in the same order.
 #[track_caller]
 fn assert_in_order(text: &str, parts: &[&str]) {
     let places: Vec<_> = parts.iter().map(|part| text.find(part)).collect();

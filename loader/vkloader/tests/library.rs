@@ -45,7 +45,7 @@ int main(int count, char **names) {
 }
 "#;
 
-/// Source of another loader: a library with the same name, but without Vulkan.
+/// Source of another loader: a library that has the name of a Vulkan loader, but no Vulkan.
 const OTHER: &str = "int vkCreateInstance(void) { return -1; }\n";
 
 /// A machine with a driver and a program. The machine's folder `others` has another loader under both names.
@@ -78,7 +78,7 @@ impl Bench {
         }
     }
 
-    /// Runs `explain` for the program, with these names as the program's arguments.
+    /// Runs `explain` for the program, with `names` as the program's arguments.
     fn explain(&self, library: &str, names: &[&str]) -> Output {
         let program = self.program.to_str().expect("plain");
         let words = [&["explain", "--library", library, "--", program], names].concat();
@@ -89,7 +89,7 @@ impl Bench {
             .expect("it can be started")
     }
 
-    /// Runs `explain` for the program, checks that the program used this library, and returns the program's output.
+    /// Runs `explain` for the program, checks that the program used `library`, and returns the program's output.
     fn gets(&self, library: &str, names: &[&str]) -> String {
         let output = self.explain(library, names);
         let said = text(&output.stdout);
@@ -262,7 +262,7 @@ fn is_alive(number: &str) -> bool {
 fn with_usual_signals(command: &mut Command) {
     let reset = || {
         for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-            // SAFETY: the default is a valid action for these signals, and a process may call `signal` after a fork.
+            // SAFETY: the default is a valid action for every signal, and a process may call `signal` after a fork.
             unsafe { libc::signal(signal, libc::SIG_DFL) };
         }
         Ok(())

@@ -15,7 +15,7 @@ fn machine() -> Machine {
     machine
 }
 
-/// Returns the same machine without an installed `vkloader`.
+/// Returns a machine like the result of [`machine`], but without an installed `vkloader`.
 fn not_installed() -> Machine {
     let mut machine = Machine::new();
     machine.driver("card", "device card\ndevice.vendor 4318\ndevice.id 7\ndevice.uuid 1");
@@ -316,7 +316,8 @@ fn where_programs_get_this_library_nothing_is_compared() {
     assert_eq!(explained.report["other_word_size"], Value::Null);
 }
 
-/// `vkloader` runs the `vkloader` of the other word size, if that is installed. A program of the same word size replaces it in this test.
+/// `vkloader` runs the `vkloader` of the other word size, if that is installed. A program of the test's own word size replaces the other
+/// `vkloader` in this test.
 #[test]
 fn what_programs_of_the_other_word_size_get_is_told() {
     let machine = machine();
@@ -365,7 +366,7 @@ void *vkGetInstanceProcAddr(void *instance, const char *name) {
 }
 "#;
 
-/// Returns a machine whose programs use a loader that is compiled from this C source.
+/// Returns a machine whose programs use a loader that is compiled from the C source `text`.
 fn with_loader(text: &str) -> Machine {
     let machine = machine();
     let source = machine.file("loader.c", text);

@@ -29,7 +29,7 @@ void *vkGetInstanceProcAddr(void *instance, const char *name) {
 }
 "#;
 
-/// Returns a machine with a working driver, on which `vkloader` is installed and programs use this loader.
+/// Returns a machine with a working driver, on which `vkloader` is installed and programs use a loader with the C source `loader`.
 fn machine(loader: &str) -> Machine {
     let mut machine = Machine::new();
     machine.install();
@@ -76,7 +76,7 @@ fn a_manifest_that_crashes_the_loader_of_programs_is_named() {
     // `explain` names the loader that programs use, although that loader crashed.
     let text = String::from_utf8_lossy(&machine.run(&["explain"]).stdout).into_owned();
     assert!(text.contains("Programs on this machine get another loader"), "{text}");
-    // With this variable, programs use only the named manifest. The last remedy sets the variable.
+    // With the variable `VK_DRIVER_FILES`, programs use only the named manifest. The last remedy sets the variable.
     machine.variable("VK_DRIVER_FILES", manifest);
     let explained = machine.explain_with(&[]);
     assert!(

@@ -15,7 +15,7 @@ fn two_devices() -> Machine {
     machine
 }
 
-/// Runs a script in a shell that `vkloader run` starts with these options. Returns the shell's output.
+/// Runs a script in a shell that `vkloader run` starts with the options `words`. Returns the shell's output.
 fn shell(machine: &Machine, words: &[&str], script: &str) -> Output {
     let mut all = vec!["run"];
     all.extend(words);

@@ -23,7 +23,7 @@ struct Sent {
     files: Vec<OwnedFd>,
 }
 
-/// Returns a packet with this payload.
+/// Returns a packet with the payload `payload`.
 fn reply(header: Header, payload: &str) -> Sent {
     Sent {
         bytes: [&header.bytes(payload.len() as u32)[..], payload.as_bytes()].concat(),
@@ -31,7 +31,7 @@ fn reply(header: Header, payload: &str) -> Sent {
     }
 }
 
-/// Returns a packet with this payload and a memory file.
+/// Returns a packet with the payload `payload` and a memory file.
 fn with_file(header: Header, payload: &str, content: &str) -> Sent {
     let file = memfd_create("content", MemfdFlags::CLOEXEC).expect("a memory file");
     let mut file = std::fs::File::from(file);
@@ -77,8 +77,8 @@ fn send(client: BorrowedFd<'_>, sent: &Sent) {
     let _ = retry_on_intr(|| sendmsg(client, &parts, &mut control, SendFlags::NOSIGNAL));
 }
 
-/// Runs `vkloader service` with these arguments against a fake service. `service` returns the packets of a reply. If there are no packets,
-/// the service closes the connection.
+/// Runs `vkloader service` with the arguments `words` against a fake service. `service` returns the packets of a reply. If there are no
+/// packets, the service closes the connection.
 fn beside(words: &[&str], service: impl Fn(Operation, Header) -> Vec<Sent> + Send + 'static) -> Output {
     let machine = Machine::new();
     let path = machine.path("service.sock");

@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Number of usual time limits in which a record must be complete. Recording takes far more calls than the first query, and only drivers that
-/// answered that query are recorded.
+/// Multiple of the usual time limit within which a record must be complete. Recording takes far more calls than the first query, and only
+/// drivers that answered that query are recorded.
 const LIMITS_OF_RECORD: u32 = 6;
 
 /// Signals that report crashes. Other signals come from other processes, and show nothing about the driver.
@@ -242,7 +242,7 @@ impl<'a> Asker<'a> {
                     command.env_remove(name);
                 });
         } else {
-            // All users share this catalogue, so the variables in the administrator's shell must not affect the answers.
+            // All users share the system's catalogue, so the variables in the administrator's shell must not affect the answers.
             command.env_clear().env("HOME", self.home.path());
             if let Some(path) = std::env::var_os("PATH") {
                 command.env("PATH", path);
@@ -278,7 +278,7 @@ fn is_broken(outcome: &Outcome) -> bool {
     )
 }
 
-/// Returns the last file that the dynamic linker tried when it searched for a library by this name without a path.
+/// Returns the last file that the dynamic linker tried when it searched for a library by the name `name` without a path.
 fn searched(told: &[String], name: &str) -> Option<String> {
     let begin = format!("find library={name} ");
     let mut is_it = false;

@@ -43,7 +43,7 @@ pub(super) fn of(
             seen.before.clone(),
             [&seen.before[..], &seen.objects, &mapped(linker)].concat(),
         ),
-        // A driver that ended its process could not report its libraries. The program therefore computes the libraries from the driver's
+        // A driver that ended its process could not report its libraries. `vkloader` therefore computes the libraries from the driver's
         // file.
         None => (Vec::new(), needed(path)),
     };
@@ -209,7 +209,7 @@ impl SharedFile {
         }
     }
 
-    /// Returns `true` if the file may have changed at this time or later.
+    /// Returns `true` if the file may have changed at `time` or later.
     pub(super) fn has_changed_since(&self, time: SystemTime) -> bool {
         let since = time.duration_since(UNIX_EPOCH).unwrap_or_default().saturating_sub(TICK);
         let seconds = i64::try_from(since.as_secs()).unwrap_or(i64::MAX);

@@ -44,8 +44,8 @@ impl Catalogue {
         self.machine.fingerprint.clear();
     }
 
-    /// Adds a driver and the files that it depends on. Returns `false`, and adds nothing, if the table would then have too many files. The
-    /// library would ignore the whole catalogue.
+    /// Adds a driver and the files that it depends on. Returns `false`, and adds nothing, if the table would then have too many files,
+    /// because the library would ignore the whole catalogue.
     pub(super) fn add(&mut self, mut driver: Driver, files: Option<Vec<SharedFile>>) -> bool {
         let before = self.files.len();
         driver.files = files.map(|files| self.places(files));
@@ -283,7 +283,7 @@ pub(super) struct Device {
 pub(super) fn read(path: &Path) -> io::Result<Catalogue> {
     let name = |error| naming(path, error);
     let mut bytes = Vec::new();
-    // Without this flag, opening a pipe could block the process.
+    // Without `O_NONBLOCK`, opening a pipe could block the process.
     let file = File::options()
         .read(true)
         .custom_flags(libc::O_NONBLOCK)

@@ -1,4 +1,4 @@
-//! Checks a catalogue from the view of a program that is started from this process.
+//! Checks a catalogue from the point of view of a program that is started from this process.
 
 use super::identify;
 use super::machine::each_name;
@@ -132,7 +132,7 @@ impl Process for Here {
     }
 }
 
-/// Checks the entries of a catalogue from the view of a program.
+/// Checks the entries of a catalogue from the point of view of a program.
 pub(super) struct Judge<'a> {
     catalogue: Catalogue<'a, Seen<'a>>,
     doubts: Vec<Option<Doubt>>,

@@ -53,7 +53,7 @@ impl Machine {
         self.record.cards.iter().any(|card| card.sleeps)
     }
 
-    /// Returns the state of the hardware for the driver with this library.
+    /// Returns the state of the hardware for the driver whose library is `library`.
     pub(super) fn hardware(&self, library: &str) -> Hardware {
         let drivers = || {
             let of_nodes = self.record.nodes.iter().filter_map(|node| node.driver.as_deref());

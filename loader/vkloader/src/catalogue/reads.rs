@@ -22,9 +22,9 @@ const AMDVLK: &str = "/etc/amd";
 /// File with the names of AMD's cards, which all drivers for these cards read.
 const AMD_NAMES: &str = "/usr/share/libdrm/amdgpu.ids";
 
-/// Returns the files that the driver with this library reads, the folders in which the driver lists files, and paths of missing files that
-/// the driver would read. Skips files whose times do not show changes, because programs could not notice a change. In images, these files
-/// only change with the image.
+/// Returns the files that the driver whose library is `library` reads, the folders in which the driver lists files, and paths of missing
+/// files that the driver would read. Skips files whose times do not show changes, because programs could not notice a change. In images,
+/// these files only change with the image.
 pub(super) fn of(library: &Path) -> BTreeSet<PathBuf> {
     let real = fs::canonicalize(library).unwrap_or_default();
     let name = real.file_name().unwrap_or_default().to_string_lossy();

@@ -12,12 +12,12 @@ fn prefix() -> String {
     format!("record-{}-", catalogue::ARCHITECTURE)
 }
 
-/// Returns the path of the record with this checksum, in the folder of a catalogue.
+/// Returns the path of the record with the checksum `sum`, in the folder of a catalogue.
 fn path(folder: &Path, sum: &str) -> PathBuf {
     folder.join(format!("{}{sum}.bin", prefix()))
 }
 
-/// Returns `true` if the record with this checksum exists.
+/// Returns `true` if the record with the checksum `sum` exists.
 pub(super) fn is_there(folder: &Path, sum: &str) -> bool {
     path(folder, sum).is_file()
 }

@@ -273,7 +273,7 @@ fn ask_once(asker: &Asker<'_>, machine: &Machine, manifest: &str, wakes: bool) -
 /// Reason why a driver has no entry: one of its files has no identity.
 enum Unknown {
     Manifest,
-    /// A library has no identity. The text is its path, or its name in the manifest.
+    /// A library without an identity. Contains the library's path, or its name in the manifest.
     Library(String),
 }
 

@@ -6,7 +6,7 @@ use rustix::process::{Resource, getrlimit};
 /// Remedy for a limit on the address space.
 pub(super) const REMEDY: &str = "Remove the limit: ulimit -v unlimited; in a service of systemd, LimitAS=infinity.";
 
-/// Codes of failures that can have a lack of memory as their cause.
+/// Codes of findings about failures that a lack of memory can cause.
 const MAY_LACK_MEMORY: [&str; 5] = [
     codes::PROGRAM_CRASHED.name,
     codes::INSTANCE_FAILED.name,

@@ -5,7 +5,7 @@ use super::packages;
 use crate::report::{Dropped, Report};
 use std::collections::BTreeSet;
 
-/// Codes of failures whose cause may be a missing library that the driver tried to open.
+/// Codes of findings about failures whose cause may be a missing library that the driver tried to open.
 const CODES: [&str; 6] = [
     "driver.no-global-function",
     "driver.negotiation-refused",

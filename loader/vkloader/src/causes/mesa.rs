@@ -84,7 +84,8 @@ fn unmatched(name: &str, value: &str, report: &Report) -> Option<Dropped> {
     Some(found)
 }
 
-/// Returns `true` if a device has this PCI address. If a device does not report its address, the kernel's list of cards is also searched.
+/// Returns `true` if a device has the PCI address `place`. If a device does not report its address, the kernel's list of cards is also
+/// searched.
 fn has_place(report: &Report, place: &str) -> bool {
     let mut cards = report.devices.iter().filter(|device| !device.is_software());
     let is_unknown = cards.clone().any(|device| device.pci.is_none());

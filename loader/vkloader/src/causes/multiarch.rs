@@ -5,7 +5,7 @@ use crate::manifests;
 use crate::report::{Dropped, Report, rank};
 use std::path::{Path, PathBuf};
 
-/// Codes of drivers and layers for another word size or processor.
+/// Codes of findings about drivers and layers for another word size or processor.
 pub(super) const CODES: [&str; 3] = [
     "driver.wrong-architecture",
     "driver-manifest.architecture",
@@ -35,7 +35,7 @@ pub(super) fn forget(report: &mut Report) {
     });
 }
 
-/// Makes drivers for another word size the first cause if a variable that replaces the search names only drivers of this kind.
+/// Makes drivers for another word size the first cause if a variable that replaces the search names only drivers for another word size.
 /// `of_variable` is the rank of the finding about the variable.
 pub(super) fn blame_variable(report: &mut Report, variable: &str, of_variable: u8) {
     let is_broken = |one: &Dropped| is_of_driver(one) && one.rank < rank::ASIDE && !CODES.contains(&one.code.as_str());
@@ -61,7 +61,7 @@ fn is_of_driver(found: &Dropped) -> bool {
     found.subject.starts_with("driver")
 }
 
-/// Returns the manifest next to a driver's manifest that names the same driver for this word size.
+/// Returns the manifest next to a driver's manifest that names the same driver for the word size in `own`.
 fn counterpart(driver: &Dropped, own: Identity) -> Option<PathBuf> {
     let mut names = [driver.file.as_deref(), Some(driver.name.as_str())]
         .into_iter()

@@ -15,7 +15,7 @@ const FILES: [&str; 6] = [
     "etc/zsh/zshenv",
     "etc/zsh/zshrc",
 ];
-/// Folders with files of this kind, relative to the root.
+/// Folders with files that set variables for sessions, relative to the root.
 const FOLDERS: [&str; 4] = [
     "etc/environment.d",
     "usr/lib/environment.d",
@@ -34,7 +34,7 @@ const OWN_FILES: [&str; 9] = [
     ".zshrc",
     ".config/fish/config.fish",
 ];
-/// Folders with files of this kind for a user, relative to the home folder.
+/// Folders with files that set variables for a user, relative to the home folder.
 const OWN_FOLDERS: [&str; 2] = [".config/environment.d", ".config/plasma-workspace/env"];
 
 /// Returns sentences about the origin of a variable in this process; empty if the origin is unknown.

@@ -58,7 +58,7 @@ fn packages(library: &str) -> Option<[String; 3]> {
     Some(names.map(String::from))
 }
 
-/// Returns a sentence with the packages that contain these libraries.
+/// Returns a sentence with the packages that contain the libraries in `libraries`.
 pub(super) fn install(libraries: &[&str]) -> String {
     let mut advice = format!("Install the packages that bring {}", libraries.join(", "));
     let known: Vec<[String; 3]> = libraries.iter().filter_map(|library| packages(library)).collect();

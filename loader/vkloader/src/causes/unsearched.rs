@@ -104,8 +104,8 @@ const FOLDERS: [&str; 4] = [
 /// Upper bound on the size of a manifest in bytes.
 const LARGEST: u64 = 1 << 16;
 
-/// Returns a file below `root` that would be a manifest for this library under another name or in another folder. `library` is the
-/// library's name up to `.so`.
+/// Returns a file below `root` that would be a manifest for a library under another name or in another folder. `library` is the library's
+/// name up to `.so`.
 pub(super) fn leading_to(root: &Path, library: &str) -> Option<Unsearched> {
     let library = format!("{library}.so");
     FOLDERS.iter().find_map(|folder| {

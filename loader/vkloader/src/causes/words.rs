@@ -41,7 +41,7 @@ const VARIABLES: [(&str, &[char], Kind, bool); 14] = [
 /// Variable that lists the devices to show.
 const VISIBLE: &str = "VK_LOADER_VISIBLE_DEVICES";
 
-/// Upper bound on the words of [`VISIBLE`] that are reported separately.
+/// Upper bound on the number of words of [`VISIBLE`] that are reported separately.
 const MOST_WORDS: usize = 16;
 
 /// Words that match many layers.

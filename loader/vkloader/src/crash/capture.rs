@@ -43,12 +43,12 @@ impl Snapshot {
         self.cause > 0
     }
 
-    /// Returns `true` if the thread received this signal.
+    /// Returns `true` if the thread received the signal `signal`.
     pub(super) fn is_of(&self, signal: i32) -> bool {
         self.signal == signal
     }
 
-    /// Returns `true` if the thread had this instruction pointer and this stack pointer in the captured state.
+    /// Returns `true` if the thread had the instruction pointer `pc` and the stack pointer `sp` in the captured state.
     fn is_at(&self, (pc, sp): (u64, u64)) -> bool {
         (self.registers.pc, self.registers.sp()) == (pc, sp)
     }
@@ -183,7 +183,7 @@ fn frame(at: u64, process: i32, walk: &Walk<'_>, history: &History) -> Frame {
     }
 }
 
-/// Returns all threads of the process to which this thread belongs.
+/// Returns all threads of the process to which `thread` belongs.
 fn threads(thread: Pid) -> Vec<i32> {
     let entries = std::fs::read_dir(format!("/proc/{}/task", thread.as_raw_nonzero()));
     let names = entries.into_iter().flatten().flatten().map(|entry| entry.file_name());

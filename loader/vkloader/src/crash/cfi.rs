@@ -10,7 +10,7 @@ use gimli::{
 use object::elf;
 use std::collections::HashMap;
 
-/// Upper bound on the bytes that are read from a table. The tables of the largest libraries have about ten million bytes.
+/// Upper bound on the number of bytes that are read from a table. The tables of the largest libraries have about ten million bytes.
 const MOST: usize = 64 << 20;
 /// Upper bound on the number of segments of a library.
 const MOST_SEGMENTS: usize = 64;

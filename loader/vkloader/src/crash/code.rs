@@ -44,7 +44,7 @@ fn ends_in_call(bytes: &[u8; LONGEST_CALL]) -> bool {
     })
 }
 
-/// Returns `true` if the code at this address returns from a signal handler.
+/// Returns `true` if the code at `address` returns from a signal handler.
 pub(super) fn is_signal_return(memory: &Memory, address: u64, machine: Machine) -> bool {
     let wanted: &[u8] = match machine {
         Machine::X64 => &[0x48, 0xC7, 0xC0, 0x0F, 0, 0, 0, 0x0F, 0x05],

@@ -12,14 +12,14 @@ use std::path::Path;
 
 /// Upper bound on the size in bytes of a program whose symbols are read. Debuggers are smaller.
 const LARGEST: u64 = 64 << 20;
-/// Upper bound on the programs whose result is stored.
+/// Upper bound on the number of programs whose result is stored.
 const MOST_KNOWN: usize = 1_000;
 /// `CAP_SYS_PTRACE`, which permits the supervision of other users' programs.
 const MAY_SUPERVISE: u32 = 19;
 /// Mode bit `S_ISUID`, and mode bits `S_ISGID` together with the group's permission to execute.
 const RAISES_USER: u32 = 0o4000;
 const RAISES_GROUP: u32 = 0o2010;
-/// Upper bound on the words of arguments and environment on a stack.
+/// Upper bound on the number of words of arguments and environment on a stack.
 const MOST_WORDS: u64 = 1 << 20;
 /// Type of the entry in the auxiliary vector that points to the path of the executed program.
 const AT_EXECFN: u64 = 31;

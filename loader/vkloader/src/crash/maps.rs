@@ -4,7 +4,7 @@ use rustix::process::Pid;
 use std::collections::HashMap;
 use std::io;
 
-/// Upper bound on the stored mappings of a process.
+/// Upper bound on the number of stored mappings of a process.
 const MOST: usize = 4_000;
 
 /// A mapping: a range of a process's memory.
@@ -52,7 +52,7 @@ impl Mapping {
 pub(super) struct Maps(Vec<Mapping>);
 
 impl Maps {
-    /// Reads the mappings of the process that has this thread.
+    /// Reads the mappings of the process to which `thread` belongs.
     ///
     /// # Errors
     /// `/proc/PID/maps` cannot be read.

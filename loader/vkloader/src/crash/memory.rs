@@ -18,7 +18,7 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// Opens the memory of the process that has this thread.
+    /// Opens the memory of the process to which `thread` belongs.
     ///
     /// # Errors
     /// The system denies this process read access to the memory.
@@ -29,7 +29,7 @@ impl Memory {
         })
     }
 
-    /// Opens the memory of the process that has this thread, for reading and writing.
+    /// Opens the memory of the process to which `thread` belongs, for reading and writing.
     ///
     /// # Errors
     /// The system denies this process write access to the memory.

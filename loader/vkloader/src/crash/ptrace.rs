@@ -4,7 +4,7 @@ use libc::{c_int, c_void};
 use rustix::process::Pid;
 use std::io;
 
-/// Upper bound on the bytes of a register set.
+/// Upper bound on the size of a register set in bytes.
 const MOST_REGISTERS: usize = 512;
 /// Size of `siginfo_t` in bytes.
 const SIGNAL_BYTES: usize = 128;

@@ -56,7 +56,7 @@ const ARM64: Layout = Layout {
 };
 
 impl Machine {
-    /// Returns the kind of processor whose registers have this size, among the kinds whose programs can run on this machine.
+    /// Returns the kind of processor whose registers have `bytes` bytes, among the kinds whose programs can run on this machine.
     fn of_length(bytes: usize) -> Option<Self> {
         let x86 = cfg!(any(target_arch = "x86_64", target_arch = "x86"));
         match bytes {

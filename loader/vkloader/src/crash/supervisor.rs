@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Upper bound on the crashes that are recorded.
+/// Upper bound on the number of crashes that are recorded.
 const MOST_CRASHES: usize = 16;
 /// Number of thread starts after which the mapped libraries are recorded less often: at most once in each `PAUSE`.
 const MOST_STARTS: u32 = 256;
@@ -32,12 +32,12 @@ const STOPS: [i32; 4] = [libc::SIGSTOP, libc::SIGTSTP, libc::SIGTTIN, libc::SIGT
 /// Delay between two checks of processes that continue after the first one.
 const STEP: Duration = Duration::from_millis(5);
 
-/// Upper bound on the graphics libraries that are recorded.
+/// Upper bound on the number of graphics libraries that are recorded.
 const MOST_GRAPHICS: usize = 16;
 /// Beginnings of the names of graphics libraries: libraries of Vulkan and of OpenGL.
 const GRAPHICS: [&str; 5] = ["libvulkan.so", "libGL.so", "libEGL.so", "libGLESv2.so", "libOpenGL.so"];
 
-/// Upper bound on the signals that are stored for a thread.
+/// Upper bound on the number of signals that are stored for a thread.
 const MOST_SIGNALS: usize = 8;
 /// An `si_code` that no signal has, for a signal that did not stop the thread.
 const NOT_SEEN: i32 = -1000;

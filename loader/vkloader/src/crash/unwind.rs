@@ -6,9 +6,10 @@ use super::maps::Maps;
 use super::memory::Memory;
 use super::registers::Registers;
 
-/// Upper bound on the functions of a stack. If a stack overflow makes the list longer, only the innermost functions are kept.
+/// Upper bound on the number of functions of a stack that are listed. If a stack overflow makes the list longer, only the innermost
+/// functions are kept.
 const MOST: usize = 128;
-/// Upper bound on the words of a stack that are searched for a return address.
+/// Upper bound on the number of words of a stack that are searched for a return address.
 const MOST_WORDS: u64 = 4096;
 /// Bits that belong to an address. A processor may store a signature in the other bits.
 const ADDRESS: u64 = 0x0000_FFFF_FFFF_FFFF;
@@ -39,7 +40,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Returns the functions on the stack of a thread with these registers, innermost first.
+    /// Returns the functions on the stack of a thread with the registers `registers`, innermost first.
     pub(super) fn places(&mut self, mut registers: Registers) -> Vec<Place> {
         let mut places = Vec::new();
         let mut is_exact = true;

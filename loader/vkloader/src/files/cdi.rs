@@ -181,7 +181,7 @@ fn card(node: &str) -> Option<&str> {
         .then_some(name)
 }
 
-/// Returns the files of these kinds under each name that programs use to open them. Skips the files of the C library.
+/// Returns the files whose kind is in `kinds`, under each name that programs use to open them. Skips the files of the C library.
 fn named(files: &Files, kinds: &[Kind]) -> io::Result<BTreeMap<PathBuf, PathBuf>> {
     let mut named = BTreeMap::new();
     for placed in files.placed.iter().filter(|placed| kinds.contains(&placed.kind)) {
@@ -221,7 +221,8 @@ fn mounts(files: &Files) -> io::Result<Vec<Mount>> {
     mounts.collect()
 }
 
-/// Adds a manifest to the mounts. If the folder already has another file of this name, adds a number in front of the manifest's name.
+/// Adds a manifest to the mounts. If the folder already has another file with the manifest's name, adds a number in front of the manifest's
+/// name.
 fn add_under_free_name(mounts: &mut BTreeMap<PathBuf, PathBuf>, place: PathBuf, real: &Path) {
     let numbered = (1..).map(|number| {
         let name = place.file_name().unwrap_or_default().to_string_lossy();

@@ -60,7 +60,7 @@ const NVIDIA: &[&str] = &[
     "libnvidia-cfg.so.*",
 ];
 
-/// Returns the existing files that the driver with this library may open.
+/// Returns the existing files that the driver whose library is `library` may open.
 pub(super) fn files(library: &Path) -> Vec<PathBuf> {
     let name = library.file_name().unwrap_or_default().to_string_lossy();
     let fits = |known: &&Known| known.libraries.iter().any(|pattern| show::matches(pattern, &name));

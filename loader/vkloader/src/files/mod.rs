@@ -36,7 +36,7 @@ use std::path::Path;
 use std::time::Duration;
 use tree::Placed;
 
-/// Upper bound on the drivers that may crash the process during the search.
+/// Upper bound on the number of drivers that may crash the process during the search.
 const MOST_DEADLY: usize = 8;
 
 /// Formats in which the files can be printed.
@@ -182,7 +182,7 @@ impl Files {
         Some(notes)
     }
 
-    /// Returns `true` if a device of these drivers is usable.
+    /// Returns `true` if a device of the listed drivers is usable.
     pub(crate) fn are_usable(&self) -> bool {
         self.drivers.iter().any(|driver| !driver.devices.is_empty())
     }
@@ -284,7 +284,7 @@ fn tell_what_is_left_out(found: &Found, wanted: &Wanted<'_>, notes: &mut Vec<Str
 }
 
 impl Observed {
-    /// Returns `true` if the driver reports this name for a device.
+    /// Returns `true` if a device reports `name` as the name of its driver.
     fn is_called(&self, name: &str) -> bool {
         let drivers = self.devices.iter().filter_map(|device| device.driver.as_deref());
         drivers.into_iter().any(|driver| crate::show::matches(name, driver))

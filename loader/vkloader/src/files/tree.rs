@@ -30,7 +30,7 @@ pub(super) struct Placed {
     pub(super) because: Because,
 }
 
-/// Returns all paths that must exist for these entries, sorted. Also returns the paths that cannot be resolved.
+/// Returns all paths that must exist for `entries`, sorted. Also returns the paths that cannot be resolved.
 pub(super) fn place(entries: &[Entry]) -> (Vec<Placed>, Vec<(PathBuf, io::Error)>) {
     let mut placed: BTreeMap<PathBuf, Placed> = BTreeMap::new();
     let mut failed = Vec::new();

@@ -22,9 +22,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-/// Upper bound on the recorded paths. A driver opens a few hundred files.
+/// Upper bound on the number of recorded paths. A driver opens a few hundred files.
 const MOST: usize = 20_000;
-/// Upper bound on the bytes of a path; Linux has the same limit (`PATH_MAX`).
+/// Upper bound on the length of a path in bytes; Linux has the same limit (`PATH_MAX`).
 const LONGEST: usize = 4096;
 /// Size of a page in bytes. Either the whole page is readable, or no part of it.
 const PAGE: u64 = 4096;

@@ -140,10 +140,10 @@ fn use_device(physical: Physical<'_>) -> Result<(), Code> {
         .position(|family| family.flags & vulkan::QUEUE_COMPUTE != 0);
     let family = u32::try_from(compute.unwrap_or(0)).unwrap_or(0);
     let (device, get) = physical.device(family)?;
-    // SAFETY: `get` is the look-up function of the live `device`, and the table has the types in the registry.
+    // SAFETY: `get` is the look-up function of the live `device`, and `Work` declares each function with its type in the registry.
     let work = unsafe { Work::find(get, device) }.filter(|_| compute.is_some());
     work.map_or(Ok(()), |work| compute_nothing(device, &work, family))?;
-    // SAFETY: `get` is the look-up function of the live `device`, and the table has the types in the registry.
+    // SAFETY: `get` is the look-up function of the live `device`, and `End` declares its function with its type in the registry.
     if let Some(end) = unsafe { End::find(get, device) } {
         // SAFETY: `device` is live, and all of its objects have been destroyed.
         unsafe { (end.destroy_device)(device, NO_ALLOCATOR) };
@@ -223,7 +223,7 @@ const SHADER: [u32; 35] = [
 /// Runs the shader once.
 ///
 /// # Errors
-/// Returns the code of the first command that failed.
+/// Returns the error code of the first command that failed.
 fn compute_nothing(device: Handle, work: &Work, family: u32) -> Result<(), Code> {
     // SAFETY: in the whole block, `device` is live, `work` has its commands, and all create infos and objects are valid for `device`. After
     // an error, no code uses the device and its objects again, and they are not destroyed before the process ends.

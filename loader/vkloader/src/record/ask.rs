@@ -47,9 +47,9 @@ impl Room {
 /// The bytes of a structure, and a flag for each byte, which is `true` if the driver wrote the byte.
 type Written = (Vec<u8>, Vec<bool>);
 
-/// Asks for a structure in all ways (instances with different versions and extensions). `gaps` lists the padding of the structure. `ask`
-/// calls the driver with memory that a pattern fills, and returns the structure, or `None` if this way lacks the command. Returns the value
-/// for a record if there was an answer and all answers are equal.
+/// Asks for a structure in all `ways`, which are instances with different versions and extensions. `gaps` lists the padding of the
+/// structure. `ask` calls the driver with memory that a pattern fills, and returns the structure, or `None` if this way lacks the command.
+/// Returns the value for a record if there was an answer and all answers are equal.
 pub(super) fn in_all_ways(
     ways: &[Way],
     gaps: &[(u16, u16)],

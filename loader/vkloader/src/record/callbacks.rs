@@ -76,7 +76,7 @@ pub(super) fn add(ways: &[Way], made: &mut Builder) {
     }
 }
 
-/// Returns `true` if an instance can create an object of this kind; `None` if the instance lacks one of the commands.
+/// Returns `true` if the command `create` of an instance succeeds; `None` if the instance lacks the command `create` or `destroy`.
 fn is_created(way: &Way, [create, destroy]: [&CStr; 2], info: *const c_void) -> Option<bool> {
     // SAFETY: the types are those of the two commands in the registry.
     let (create, destroy) = unsafe { (typed::<Create>(way.find(create)?), typed::<Destroy>(way.find(destroy)?)) };

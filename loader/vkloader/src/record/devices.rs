@@ -144,7 +144,8 @@ impl Question {
     }
 }
 
-/// Replaces the head of a structure by the pattern, which marks bytes that the driver did not write. The program wrote the head.
+/// Replaces the head of a structure by the pattern, which marks bytes that the driver did not write. This program, not the driver, wrote
+/// the head.
 fn without_head(mut bytes: Vec<u8>, pattern: u8) -> Vec<u8> {
     bytes.iter_mut().take(HEAD).for_each(|byte| *byte = pattern);
     bytes
@@ -154,7 +155,8 @@ fn without_head(mut bytes: Vec<u8>, pattern: u8) -> Vec<u8> {
 pub(super) fn add(ways: &[Way], device: u16, made: &mut Builder) {
     for question in [&PROPERTIES, &FEATURES, &MEMORY] {
         let call = |way: &Way, found: Unknown, room: *mut u8| {
-            // SAFETY: the commands of these questions have this type, the device belongs to the instance, and the memory is large enough.
+            // SAFETY: the commands of the three questions have the type `Fill`, the device belongs to the instance, and the memory is large
+            // enough.
             unsafe { typed::<Fill>(found)(way.devices[usize::from(device)], room.cast()) };
         };
         add_one(question, (ways, device, 0), made, call);
@@ -191,7 +193,7 @@ fn is_worth(one: &Structure, value: &[u8]) -> bool {
 
 fn add_formats(ways: &[Way], device: u16, made: &mut Builder) {
     let properties = PROPERTIES.plain(ways, |way, found, room| {
-        // SAFETY: this command has this type, the device belongs to the instance, and the memory is large enough.
+        // SAFETY: the commands in `PROPERTIES` have the type `Fill`, the device belongs to the instance, and the memory is large enough.
         unsafe { typed::<Fill>(found)(way.devices[usize::from(device)], room.cast()) };
     });
     let answer = properties.as_deref().and_then(record::Answer::read);
@@ -203,21 +205,22 @@ fn add_formats(ways: &[Way], device: u16, made: &mut Builder) {
     let known = FORMATS.iter().filter(|(needed, ..)| minor >= *needed);
     for format in known.flat_map(|&(_, first, last)| first..=last) {
         let call = |way: &Way, found: Unknown, room: *mut u8| {
-            // SAFETY: the commands for formats have this type, the device belongs to the instance, and the memory is large enough.
+            // SAFETY: the commands for formats have the type `FillFormat`, the device belongs to the instance, and the memory is large
+            // enough.
             unsafe { typed::<FillFormat>(found)(way.devices[usize::from(device)], format as i32, room.cast()) };
         };
         add_one(&FORMAT, (ways, device, format), made, call);
     }
 }
 
-/// Returns the number of queue families, if all ways return the same number.
+/// Returns the number of queue families, if all instances in `ways` report the same number.
 fn families(ways: &[Way], device: u16) -> Option<u32> {
     let counts: Option<Vec<u32>> = ways
         .iter()
         .map(|way| {
             let mut count = 0;
-            // SAFETY: the command has this type, and the device belongs to the instance. With a null pointer, the command only writes the
-            // number.
+            // SAFETY: the command in `FAMILIES` has the type `FillAll`, and the device belongs to the instance. With a null pointer, the
+            // command only writes the number.
             unsafe {
                 typed::<FillAll>(way.find(FAMILIES.plain)?)(
                     way.devices[usize::from(device)],
@@ -254,7 +257,7 @@ fn of_family(
         room.begin(at * FAMILIES.outer, FAMILIES.kind, next);
     }
     let mut count = total;
-    // SAFETY: the command has this type, the device belongs to the instance, and the array has `count` elements.
+    // SAFETY: the commands in `FAMILIES` have the type `FillAll`, the device belongs to the instance, and the array has `count` elements.
     unsafe { typed::<FillAll>(found)(way.devices[usize::from(device)], &mut count, room.start().cast()) };
     let family = family as usize;
     Some(match one {
@@ -268,7 +271,7 @@ fn add_families(ways: &[Way], device: u16, made: &mut Builder) {
     let plain = |way: &Way, family: u32, pattern: u8| {
         let mut room = Room::filled(FAMILIES.size * total as usize, pattern);
         let mut count = total;
-        // SAFETY: the command has this type, the device belongs to the instance, and the array has `count` elements.
+        // SAFETY: the command in `FAMILIES` has the type `FillAll`, the device belongs to the instance, and the array has `count` elements.
         unsafe {
             typed::<FillAll>(way.find(FAMILIES.plain)?)(
                 way.devices[usize::from(device)],
@@ -341,8 +344,8 @@ fn add_tools(ways: &[Way], device: u16, made: &mut Builder) {
             continue;
         };
         let mut count = 0;
-        // SAFETY: the command has this type, and the device belongs to the instance. With a null pointer, the command only writes the
-        // number.
+        // SAFETY: the commands that list tools have the type `List`, and the device belongs to the instance. With a null pointer, the
+        // command only writes the number.
         let code = unsafe { typed::<List>(found)(way.devices[usize::from(device)], &mut count, ptr::null_mut()) };
         if (code, count) != (vulkan::SUCCESS, 0) {
             return;
@@ -357,7 +360,7 @@ fn add_tools(ways: &[Way], device: u16, made: &mut Builder) {
 /// Size of `VkPhysicalDeviceGroupProperties` in bytes.
 const GROUP: usize = 288;
 const GROUP_KIND: u32 = 1_000_070_000;
-/// Upper bound on the devices of a group.
+/// Upper bound on the number of devices of a group.
 const MOST_OF_GROUP: usize = 32;
 
 /// Returns the device groups of an instance. Each group has the numbers of its devices, and `subsetAllocation`.

@@ -117,7 +117,8 @@ impl Way {
 /// # Errors
 /// Returns the code of a command that failed.
 pub(super) fn all(driver: &Driver) -> Result<Vec<Way>, Code> {
-    // SAFETY: the driver's look-up function returns these commands without an instance, and the table has their types.
+    // SAFETY: the driver's look-up function returns the commands of `OfDriver` without an instance, and `OfDriver` declares each with its
+    // type in the registry.
     let found = unsafe { OfDriver::find(driver.look_up, ptr::null_mut()) }.ok_or(vulkan::INITIALIZATION_FAILED)?;
     // SAFETY: the command fills lists as `listed` requires, and accepts a null layer name.
     let offered = unsafe { listed(|count, entries| (found.list_extensions)(ptr::null(), count, entries)) }?;
@@ -178,7 +179,8 @@ commands! {
 impl Way {
     /// Returns the devices in the library's form: without duplicates and null handles.
     fn list(&self) -> Result<Vec<Handle>, Code> {
-        // SAFETY: the look-up function belongs to the driver of the live instance, and the table has the command's type.
+        // SAFETY: the look-up function belongs to the driver of the live instance, and `OfInstance` declares the command with its type in
+        // the registry.
         let found = unsafe { OfInstance::find(self.look_up, self.instance) }.ok_or(vulkan::INITIALIZATION_FAILED)?;
         // SAFETY: the command fills lists as `listed` requires.
         let listed = unsafe { listed(|count, entries| (found.list)(self.instance, count, entries)) }?;

@@ -6,9 +6,9 @@ use crate::names;
 use std::collections::HashMap;
 use std::fmt;
 
-/// Upper bound on the lines of each kind in a report. Further lines are dropped.
+/// Upper bound on the number of lines of each kind in a report. Further lines are dropped.
 const MOST: usize = 40;
-/// Upper bound on the characters of a line. A longer line is truncated.
+/// Upper bound on the number of characters of a line. A longer line is truncated.
 const LONGEST: usize = 400;
 
 /// Returns the failed calls of the program and of drivers, without repetitions.

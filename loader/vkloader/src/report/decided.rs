@@ -83,7 +83,7 @@ impl Decided {
         decided
     }
 
-    /// Returns the variable that hides devices of this name.
+    /// Returns the variable that hides devices called `name`.
     pub(super) fn filter_of(&self, name: &str) -> Option<&str> {
         let mut hidden = self.filtered.iter();
         hidden
@@ -117,7 +117,7 @@ impl Decided {
     }
 }
 
-/// Returns the driver and the number of its devices if this step is the end of a successful enumeration.
+/// Returns the driver and the number of its devices if `step` is the end of a successful enumeration.
 fn listed_by_driver(step: &Step) -> Option<(&str, u64)> {
     let is_listing = step.step == "driver" && LISTING.contains(&step.name.as_str());
     let counted = step.devices.filter(|_| is_listing && step.result == Some(0));

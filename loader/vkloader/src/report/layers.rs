@@ -48,8 +48,8 @@ pub(crate) fn has_chain(records: &[Record]) -> bool {
     records.iter().any(is_chain)
 }
 
-/// Returns a sentence with the layer below which a declaration moved this layer, and with the origin of the declaration. Returns an empty
-/// text if no declaration moved the layer.
+/// Returns a sentence with the layer below which a declaration moved the layer called `name`, and with the origin of the declaration.
+/// Returns an empty text if no declaration moved the layer.
 fn order(records: &[&Record], name: &str) -> String {
     let is_chain = |record: &&Record| is_chain(record);
     // The records of moved layers precede the record of their chain.
@@ -228,8 +228,7 @@ pub(super) fn hides(hidden: &Hidden) -> Dropped {
     }
 }
 
-/// Adds findings about `layer`, which prevents the use of devices. `with` and `free` are the results of the probe with and without this
-/// layer.
+/// Adds findings about `layer`, which prevents the use of devices. `with` and `free` are the results of the probe with and without `layer`.
 pub(crate) fn obstructed(report: &mut Report, layer: &str, with: &Seen, free: &Seen) {
     let mut found = match with.failed_call() {
         Some((call, code)) => vec![fails(layer, call, code)],
@@ -242,7 +241,7 @@ pub(crate) fn obstructed(report: &mut Report, layer: &str, with: &Seen, free: &S
             .findings
             .push(format!("without the layer, a program can use {}", usable.join(", ")));
         if is_asked_for {
-            // With this variable, the program's request for the layer would fail, so the advice does not name the variable.
+            // If a variable disabled the layer, the program's request for the layer would fail, so the advice names no variable.
             dropped.advice = "Update the layer, or start the program without the option that asks for it.".into();
         } else {
             dropped.set = Some((WITHOUT.into(), layer.into()));

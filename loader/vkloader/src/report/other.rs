@@ -89,11 +89,11 @@ fn described(other: &Other) -> OtherLoader {
     }
 }
 
-/// Facts about the other loader that are not in the results of the probe.
+/// Facts about the programs' loader that are not in the results of the probe.
 struct View<'a> {
-    /// File names of the libraries that the other loader opened while it created an instance and listed its devices.
+    /// File names of the libraries that the programs' loader opened while it created an instance and listed its devices.
     opened: Vec<&'a str>,
-    /// Variables that the examined library reads and the other loader does not support, with their values.
+    /// Variables that the examined library reads and the programs' loader does not support, with their values.
     unknown: Vec<(&'a str, &'a str)>,
     /// Trace of the examined library.
     records: &'a [Record],
@@ -117,7 +117,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Returns `Some(true)` if the other loader opened `library`, `Some(false)` if not, and `None` if its libraries are unknown.
+    /// Returns `Some(true)` if the programs' loader opened `library`, `Some(false)` if not, and `None` if that loader's libraries are
+    /// unknown.
     fn opened(&self, library: &str) -> Option<bool> {
         let name = real_name(library);
         (!self.opened.is_empty()).then(|| {
@@ -127,7 +128,7 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Returns the reason why the other loader does not use a driver that the examined library uses.
+    /// Returns the reason why the programs' loader does not use a driver that the examined library uses.
     fn why_not(&self, library: &str, manifest: Option<&str>) -> Option<String> {
         let named_by = self.records.iter().find_map(|record| match &record.event {
             Event::Decision(decision) if decision.is_kept() && Some(decision.path.as_str()) == manifest => {
@@ -199,7 +200,7 @@ fn differences(report: &Report, own: &Seen, other: &Seen, view: &View<'_>) -> Ve
         }
     }
     if other.instance.is_none() {
-        // The other loader ended the probe before the probe received a list.
+        // The programs' loader ended the probe before the probe received a list.
         return found;
     }
     devices(report, other, view, &mut found);
@@ -258,7 +259,7 @@ fn devices(report: &Report, other: &Seen, view: &View<'_>, found: &mut Vec<Diffe
     }
 }
 
-/// Returns the names of the items with these indices, sorted by index.
+/// Returns the names of the items at the indices in `places`, sorted by index.
 fn known_in<'a>(places: &[usize], name: impl Fn(usize) -> &'a str) -> Vec<&'a str> {
     let mut sorted = places.to_vec();
     sorted.sort_unstable();
@@ -377,7 +378,7 @@ fn forget_unknown(report: &mut Report, view: &View<'_>) {
     report.dropped.retain(|dropped| !without_effect(dropped));
 }
 
-/// Returns, for each device of the other loader, the device's index in the report.
+/// Returns, for each device of the programs' loader, the device's index in the report.
 fn places(known: &[Device], received: &[probe::Device]) -> Vec<Option<usize>> {
     type Same = fn(&Device, &probe::Device) -> bool;
     let numbers: Same = |one, other| (one.vendor, one.device, &one.name) == (other.vendor, other.device, &other.name);
@@ -422,7 +423,7 @@ fn take_devices(report: &mut Report, other: &Seen, path: &str) {
     }));
 }
 
-/// Returns a device that only the other loader lists. If the examined library hid the device, adds its driver.
+/// Returns a device that only the programs' loader lists. If the examined library hid the device, adds its driver.
 fn revealed(report: &mut Report, device: &probe::Device, path: &str) -> Device {
     let mut revealed = super::devices::of_other(device, path);
     let is_it =
@@ -433,7 +434,7 @@ fn revealed(report: &mut Report, device: &probe::Device, path: &str) -> Device {
     revealed
 }
 
-/// Adds a finding for each device that only the other loader hides.
+/// Adds a finding for each device that only the programs' loader hides.
 fn hidden_findings(report: &mut Report, path: &str, differences: &[Difference]) {
     let hidden = report.hidden.iter().filter(|hidden| hidden.by_what == "loader");
     let found: Vec<_> = hidden

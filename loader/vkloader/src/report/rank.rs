@@ -18,7 +18,7 @@ pub(crate) const NOTHING: u8 = 20;
 /// Rank of a machine that denies the driver access to its hardware.
 pub(crate) const HARDWARE: u8 = 18;
 
-/// Returns the rank of a decision with this code.
+/// Returns the rank of a decision with the code `code`.
 pub(crate) fn of(code: Option<Code>) -> u8 {
     code.map_or(reasons::rank::OTHER, Code::rank)
 }

@@ -97,7 +97,7 @@ impl Report {
             || self.devices.iter().any(|device| device.moved_by.is_some())
     }
 
-    /// Returns `true` if the other report has the same active layers in the same order.
+    /// Returns `true` if `other` has the same active layers in the same order as this report.
     pub(crate) fn has_layers_of(&self, other: &Self) -> bool {
         let names = |report: &Self| -> Vec<String> { report.layers.iter().map(|layer| layer.name.clone()).collect() };
         names(self) == names(other)

@@ -29,7 +29,7 @@ pub(super) struct SettingsFile {
 }
 
 impl SettingsFile {
-    /// Writes the settings file for these executables. Replaces the file of a run that was killed.
+    /// Writes the settings file for `executables`. Replaces the file of a run that was killed.
     ///
     /// # Errors
     /// The file cannot be written, or another settings file exists.

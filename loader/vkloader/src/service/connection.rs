@@ -16,7 +16,7 @@ use wire::{CONNECT_LIMIT, HEADER_BYTES, Header, MOST_IN_REPLY, Operation, Packet
 
 /// Upper bound on the number of other packets that are skipped while a reply is pending.
 const MOST_OTHERS: usize = 100;
-/// Upper bound on the bytes of a memory file. The file has the manifests or the state of a service.
+/// Upper bound on the size of a memory file in bytes. The file has the manifests or the state of a service.
 const MOST_IN_FILE: u64 = 16 << 20;
 /// Delay between two attempts if the queue of connections is full.
 const STEP: Duration = Duration::from_millis(10);

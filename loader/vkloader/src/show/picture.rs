@@ -7,9 +7,9 @@ const WIDTH: usize = 256;
 const HEIGHT: usize = 56;
 const GAP: usize = 24;
 const ROW: usize = HEIGHT + 54;
-/// Upper bound on the boxes in a row. If there are more objects, the last box shows the number of the remaining ones.
+/// Upper bound on the number of boxes in a row. If there are more objects, the last box shows the number of the remaining ones.
 const MOST: usize = 8;
-/// Upper bound on the characters in a line of a box.
+/// Upper bound on the number of characters in a line of a box.
 const LETTERS: usize = 32;
 
 /// In the narrow picture, distance of a box from the left edge of the box above it.

@@ -5,11 +5,11 @@ use crate::report::{OtherWordSize, Report, Verdict};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Upper bound on the lines of a summary.
+/// Upper bound on the number of lines of a summary.
 const MOST: usize = 15;
-/// Upper bound on the devices, and on the findings, that have a separate line.
+/// Upper bound on the number of devices, and of findings, that have a separate line.
 const MOST_OF_A_KIND: usize = 4;
-/// Upper bound on the characters of a line.
+/// Upper bound on the number of characters of a line.
 const LONGEST: usize = 300;
 
 /// Returns the summary of a report.

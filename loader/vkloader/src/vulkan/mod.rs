@@ -31,8 +31,8 @@ macro_rules! commands {
             /// Each command that `get` returns for `owner` must have the type that the table declares for its name.
             pub(crate) unsafe fn find(get: $crate::vulkan::GetProcAddr, owner: $crate::vulkan::Handle) -> Option<Self> {
                 Some(Self {
-                    // SAFETY: `get` accepts `owner` and a name that ends with a null byte. The caller promises that the command has this
-                    // type.
+                    // SAFETY: `get` accepts `owner` and a name that ends with a null byte. The caller promises that the command has the
+                    // declared type.
                     $($field: unsafe {
                         std::mem::transmute::<$crate::vulkan::Unknown, unsafe extern "system" fn($($type),*) $(-> $result)?>(
                             get(owner, $name.as_ptr())?
@@ -141,7 +141,7 @@ impl Entry {
     /// # Safety
     /// `get` must be `vkGetInstanceProcAddr` of a library that stays open.
     pub(crate) unsafe fn new(get: GetProcAddr) -> Self {
-        // SAFETY: `get` returns these commands without an instance, and the table has their types.
+        // SAFETY: `get` returns the commands of `Global` without an instance, and `Global` declares each with its type in the registry.
         let global = unsafe { Global::find(get, ptr::null_mut()) };
         Self { get, global }
     }
@@ -153,7 +153,8 @@ impl Entry {
 
     /// Returns the Vulkan version that the loader supports.
     pub(crate) fn version(&self) -> u32 {
-        // SAFETY: `get` is `vkGetInstanceProcAddr` of a library that stays open, which returns this command without an instance.
+        // SAFETY: `get` is `vkGetInstanceProcAddr` of a library that stays open. It returns the command of `Global11` without an instance,
+        // and `Global11` declares the command with its type in the registry.
         let newer = unsafe { Global11::find(self.get, ptr::null_mut()) };
         let mut version = VERSION_1_0;
         // SAFETY: `version` is a variable of this function, so the command may write to it.
@@ -210,9 +211,11 @@ impl Entry {
         let mut handle = ptr::null_mut();
         // SAFETY: `info` is valid, and the variable `handle` is writable.
         created(unsafe { (global.create_instance)(&info, NO_ALLOCATOR, &mut handle) })?;
-        // SAFETY: `get` returns these commands for the live instance, and the table has their types.
+        // SAFETY: `get` returns the commands of `OfInstance` for the live instance, and `OfInstance` declares each with its type in the
+        // registry.
         let commands = unsafe { OfInstance::find(self.get, handle) }.ok_or(INITIALIZATION_FAILED)?;
-        // SAFETY: `get` returns these commands for the live instance, and the table has their types.
+        // SAFETY: `get` returns the commands of `OfInstance11` for the live instance, and `OfInstance11` declares each with its type in the
+        // registry.
         let newer = unsafe { OfInstance11::find(self.get, handle) };
         Ok(Instance {
             handle,
@@ -344,7 +347,7 @@ impl Physical<'_> {
     /// Returns the code of `vkCreateDevice`.
     pub(crate) fn try_device(self) -> Result<(), Code> {
         let (device, get) = self.device(0)?;
-        // SAFETY: `get` is the look-up function of the live `device`, and the table has the types in the registry.
+        // SAFETY: `get` is the look-up function of the live `device`, and `OfDevice` declares its command with its type in the registry.
         if let Some(commands) = unsafe { OfDevice::find(get, device) } {
             // SAFETY: `device` is live, and no objects were created from it.
             unsafe { (commands.destroy)(device, NO_ALLOCATOR) };

@@ -51,12 +51,12 @@ pub(crate) fn update(machine: &Machine) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Returns the reason why a program with these variables does not use the driver's entry; empty if the program uses the entry.
+/// Returns the reason why a program with the variables `variables` does not use the driver's entry; empty if the program uses the entry.
 pub(crate) fn used(machine: &Machine, variables: &[(&str, &Path)]) -> String {
     used_behind(machine, &[], variables)
 }
 
-/// Does the same for a program that a command starts.
+/// Returns the same reason as [`used`], for a program that the command `words` starts.
 pub(crate) fn used_behind(machine: &Machine, words: &[&str], variables: &[(&str, &Path)]) -> String {
     let trace = machine.path("trace");
     let _ = fs::remove_file(&trace);

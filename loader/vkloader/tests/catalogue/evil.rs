@@ -24,7 +24,7 @@ fn known(machine: &Machine, name: &str) -> Value {
     driver(&written(machine), name)
 }
 
-/// Returns `true` if a process with this ID exists and has not ended.
+/// Returns `true` if a process with the ID `number` exists and has not ended.
 fn is_alive(number: &str) -> bool {
     let state = fs::read_to_string(format!("/proc/{}/stat", number.trim()));
     state.is_ok_and(|state| !state.contains(") Z "))
@@ -120,7 +120,7 @@ fn nothing_that_a_driver_starts_outlives_the_asking() {
     };
     machine.driver("staying", &format!("{}\ndevice one", start("")));
     machine.driver("leaving", &format!("{}\ndevice one", start("setsid")));
-    // The driver answers only after these processes have written their process IDs.
+    // The driver answers only after the processes that drivers start have written their process IDs.
     let wait = format!(
         "run vkEnumeratePhysicalDevices while ! [ -s {} ]; do sleep 0.01; done",
         started.display()
@@ -146,7 +146,7 @@ fn hanging(machine: &Machine) -> (Child, String) {
             number.display()
         ),
     );
-    // The shell may have started the tests with these signals ignored. An update would then also ignore the signals.
+    // The shell may have started the tests with SIGINT, SIGTERM or SIGHUP ignored. An update would then also ignore these signals.
     let default = ["env", "--default-signal=INT,TERM,HUP"];
     let child = behind(&default, &command(machine, &["update", "--timeout", "3600"]))
         .stdout(Stdio::null())

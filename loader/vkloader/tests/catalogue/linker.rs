@@ -96,7 +96,7 @@ impl Case {
         Some(case)
     }
 
-    /// Builds the program with these options for the compiler's linker.
+    /// Builds the program with `words` as options for the compiler's linker.
     fn link(&self, words: &[&str]) {
         let source = self.machine.file("bin/program.c", PROGRAM);
         let mut command = Command::new("cc");
@@ -152,7 +152,7 @@ impl Case {
         assert_eq!(self.run(variables), Got { doubt, taken }, "{variables:?}");
     }
 
-    /// Checks that the program does not use the entry and that the linker loads this file.
+    /// Checks that the program does not use the entry and that the linker loads the file `taken`.
     fn takes(&self, taken: &Path, variables: &[(&str, String)]) {
         let (doubt, taken) = ("shadowed".into(), taken.into());
         assert_eq!(self.run(variables), Got { doubt, taken }, "{variables:?}");
@@ -244,7 +244,7 @@ fn a_variable_counts_as_the_linker_read_it() {
     let other = case.other("other");
     let [search] = case.search("other libraries");
     case.takes(&other, &[search.clone(), ("FORGETS", "1".into())]);
-    // After these changes, the pointers to the arguments no longer show the position of the variables, or the variable itself is
+    // After the changes in the loop, the pointers to the arguments no longer show the position of the variables, or the variable itself is
     // overwritten.
     for way in ["RENAMES", "WIPES"] {
         case.takes(&other, &[search.clone(), ("FORGETS", "1".into()), (way, "1".into())]);
@@ -347,7 +347,7 @@ fn a_search_path_that_depends_on_the_process_must_be_the_same() {
     assert_eq!(ignored, "ignored");
 }
 
-/// Returns `ignored` if a program with this search path ignores the whole catalogue, and otherwise `used`.
+/// Returns `ignored` if a program with the search path `search` ignores the whole catalogue, and otherwise `used`.
 fn used_or_ignored(case: &Case, search: &str) -> &'static str {
     let mut command = case.machine.command(&["catalogue", "show", "--user"]);
     let output = command.env("LD_LIBRARY_PATH", search).output().expect("it starts");
@@ -392,7 +392,7 @@ fn a_driver_of_sixty_files_is_known_by_all_of_them() {
     case.takes(&other, &case.search("other libraries"));
 }
 
-/// Returns a machine with a driver that is compiled from this source. The driver needs the mock driver with this configuration. Returns
+/// Returns a machine with a driver that is compiled from `source`. The driver needs the mock driver, which `lines` configures. Returns
 /// `None` without a compiler.
 pub(crate) fn machine_with_source(source: &str, lines: &str) -> Option<Machine> {
     let mut machine = machine();

@@ -10,7 +10,7 @@ pub(crate) struct Files {
     pub(crate) output: Output,
 }
 
-/// Runs `vkloader files` with these arguments.
+/// Runs `vkloader files` with the arguments `words`.
 pub(crate) fn files(machine: &Machine, words: &[&str]) -> Files {
     let library = library();
     let mut all = vec!["files", "--library", library.to_str().expect("plain")];

@@ -59,7 +59,7 @@ fn is_cdi(specification: &Value) -> Result<(), String> {
     Schema::read("loader/vkloader/tests/cdi.schema.json").validate(specification)
 }
 
-/// Returns `true` if a specification mounts this file of the host at this path in the container.
+/// Returns `true` if a specification mounts the host's file `host` at the path `container` in the container.
 fn mounts(specification: &Value, host: &Path, container: &str) -> bool {
     let mounts = specification["containerEdits"]["mounts"].as_array();
     mounts

@@ -123,7 +123,7 @@ fn nodes_and_parts_of_sys_are_those_that_are_used() {
     );
 }
 
-/// Runs `vkloader files` under conditions that make observing processes impossible. Returns `None` if the test cannot create these
+/// Runs `vkloader files` under conditions that make observing processes impossible. Returns `None` if the test cannot create such
 /// conditions.
 fn unwatched(machine: &Machine, words: &[&str]) -> Option<Files> {
     let source = machine.file(
@@ -165,7 +165,7 @@ fn a_process_that_cannot_be_watched_tells_what_it_holds() {
     let found_by = machine.path("libraries/libvkltkept.so.3");
     symlink("libvkltkept.so", &found_by).expect("a link");
     let driver = compile(&machine, "vkltopens", &on_open(&body), &["-lvkltneeded", "-lpthread"]);
-    // The linker finds this library by the name of a link.
+    // The linker finds the library by the name of a link.
     let link = machine.path("libraries/libvkltlink.so.1");
     symlink("libvkltopens.so", &link).expect("a link");
     machine.manifest("opens", "libvkltlink.so.1".as_ref(), "");

@@ -48,7 +48,7 @@ impl Explained {
         self.report["dropped"][0]["findings"].to_string()
     }
 
-    /// Returns the finding with this code.
+    /// Returns the finding with the code `code`.
     pub(crate) fn found(&self, code: &str) -> &Value {
         let dropped = self.report["dropped"].as_array().expect("a list");
         let found = dropped.iter().find(|dropped| dropped["code"] == code);
@@ -126,7 +126,7 @@ impl Machine {
         self.layer_of(name, Path::new(&format!("/nowhere/lib{name}.so")))
     }
 
-    /// Adds an implicit layer with this library.
+    /// Adds an implicit layer with the library `library`.
     pub(crate) fn layer_of(&self, name: &str, library: &Path) -> PathBuf {
         let library = library.display();
         let text = format!(
@@ -235,12 +235,12 @@ impl Machine {
         self.unprivileged = false;
     }
 
-    /// Runs `vkloader` with these arguments, and returns its output.
+    /// Runs `vkloader` with the arguments `words`, and returns its output.
     pub(crate) fn run(&self, words: &[&str]) -> Output {
         self.command(words).output().expect("it can be started")
     }
 
-    /// Returns a command that runs `vkloader` with these arguments.
+    /// Returns a command that runs `vkloader` with the arguments `words`.
     pub(crate) fn command(&self, words: &[&str]) -> Command {
         let none = self.path("none");
         let mut command = match self.starter.split_first() {
@@ -281,7 +281,7 @@ impl Machine {
         self.install_as("bin/vkloader", "libexec/vulkan-loader-rs/libvulkan.so.1");
     }
 
-    /// Copies `vkloader` and its library to these paths.
+    /// Copies `vkloader` to the path `program`, and its library to the path `carried`.
     pub(crate) fn install_as(&mut self, program: &str, carried: &str) {
         for (from, to) in [
             (Path::new(env!("CARGO_BIN_EXE_vkloader")), program),
@@ -300,7 +300,7 @@ impl Machine {
         self.explain_with(&["--library", library.to_str().expect("a plain path")])
     }
 
-    /// Runs `vkloader explain` with these arguments and returns the report.
+    /// Runs `vkloader explain` with the arguments `words` and returns the report.
     pub(crate) fn explain_with(&self, words: &[&str]) -> Explained {
         let output = self.run(&[&["explain", "--json"], words].concat());
         let report = serde_json::from_slice(&output.stdout)

@@ -203,7 +203,7 @@ impl Card {
     }
 }
 
-/// Installs a driver that lists no device. The driver's library has this file name.
+/// Installs a driver that lists no device. The driver's library has the file name `library`.
 fn install(machine: &Machine, library: Driver) {
     machine.driver("bad", "");
     if library != USUAL.installed {

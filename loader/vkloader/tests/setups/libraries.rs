@@ -35,7 +35,7 @@ fn compile(machine: &Machine, name: &str, text: &str, needs: &[&str]) {
     assert!(command.status().expect("a compiler").success());
 }
 
-/// Installs a library that is not a driver and is linked against these libraries.
+/// Installs a library that is not a driver and is linked against the libraries in `needs`.
 fn compiled(machine: &mut Machine, text: &str, needs: &[&str]) {
     for name in needs {
         compile(machine, name, "int nothing;\n", &[]);

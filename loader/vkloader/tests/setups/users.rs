@@ -13,7 +13,7 @@ fn manifest(machine: &Machine) -> String {
     machine.path(MANIFEST).to_str().expect("plain").into()
 }
 
-/// Compiles a library in a folder. The library's symbol has this version.
+/// Compiles a library in a folder. The library's symbol has the version `version`.
 fn versioned(machine: &Machine, folder: &str, version: &str) {
     fs::create_dir_all(machine.path(folder)).expect("a folder");
     let source = machine.file("versioned.c", "int vklt_value(void) { return 1; }\n");
@@ -34,7 +34,7 @@ fn old_library_in_front(machine: &mut Machine) {
     user_of(machine, "vkltversioned");
 }
 
-/// Installs a driver that needs a function of a library. In another program's folder, the library of the same name lacks this function.
+/// Installs a driver that needs a function of a library. In another program's folder, the library of the same name lacks the function.
 pub(super) fn other_library_in_front(machine: &mut Machine) {
     for (folder, text) in [
         ("system", "int vklt_value(void) { return 1; }\n"),
@@ -337,8 +337,8 @@ fn machines_that_look_odd_and_work_have_no_finding() {
     }
 }
 
-/// Makes `vkloader` start in a namespace of bubblewrap with these options. Reports the test as skipped and returns `false` if no namespace
-/// can be created.
+/// Makes `vkloader` start in a namespace of bubblewrap with the options `words`. Reports the test as skipped and returns `false` if no
+/// namespace can be created.
 fn in_namespace(machine: &mut Machine, words: &[&str]) -> bool {
     let words: Vec<String> = ["bwrap"].iter().chain(words).map(|word| (*word).into()).collect();
     machine.start_with(words)

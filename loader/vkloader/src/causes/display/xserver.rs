@@ -11,7 +11,7 @@ const COOKIE: &[u8] = b"MIT-MAGIC-COOKIE-1";
 /// Time limit for each answer of the server.
 const LIMIT: Duration = Duration::from_millis(200);
 
-/// Returns `true` if an X server accepts a client with this authorization; `None` if the server does not answer.
+/// Returns `true` if an X server accepts a client with the authorization `cookie`; `None` if the server does not answer.
 pub(super) fn accepts(server: &mut UnixStream, cookie: Option<&[u8]>) -> Option<bool> {
     let (name, data) = match cookie {
         Some(cookie) => (COOKIE, cookie),

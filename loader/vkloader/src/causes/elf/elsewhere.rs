@@ -54,7 +54,7 @@ pub(super) fn uncached(name: &str) -> Option<(String, String)> {
     ))
 }
 
-/// Returns the file with this name in a folder that the configuration texts list.
+/// Returns the file called `name` in a folder that the configuration texts list.
 fn configured(texts: &[String], name: &str) -> Option<PathBuf> {
     let lines = texts.iter().flat_map(|text| text.lines()).map(str::trim);
     let mut folders = lines.filter(|line| line.starts_with('/'));

@@ -1,4 +1,4 @@
-//! Finds cards whose Vulkan driver is not installed or does not use the card, and cards without a Vulkan driver.
+//! Finds cards whose Vulkan driver is not installed or does not use the card, and cards for which no Vulkan driver exists.
 
 use super::machine::{Machine, WINDOWS_DRIVER};
 use crate::causes::{multiarch, unsearched};
@@ -9,9 +9,9 @@ use catalogue::hardware;
 /// Vulkan drivers for the cards of some kernel drivers.
 struct Row {
     kernel_drivers: &'static [&'static str],
-    /// Names of the libraries up to `.so`. These libraries are drivers for these cards.
+    /// Names, up to `.so`, of the libraries that are drivers for the cards of `kernel_drivers`.
     libraries: &'static [&'static str],
-    /// Remedy for a system without these libraries, with the names of the packages.
+    /// Remedy for a system without the libraries, with the names of the packages.
     install: &'static str,
     /// Remedy for a driver that lists no device; empty for the general remedy.
     unused: &'static str,
@@ -113,7 +113,7 @@ const NVIDIA_IN_DISTROBOX: &str = "Make the container again with NVIDIA's librar
 /// Upper bound on the size of a manifest in bytes.
 const LARGEST: u64 = 1 << 16;
 
-/// Returns the remedy for a Flatpak program on a host with this version of NVIDIA's driver.
+/// Returns the remedy for a Flatpak program on a host whose NVIDIA driver has the version `version`.
 pub(super) fn for_flatpak(version: &str) -> String {
     let version = version.replace('.', "-");
     format!(

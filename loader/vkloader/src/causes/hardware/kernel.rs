@@ -144,7 +144,7 @@ fn module_of_running_kernel(
     })
 }
 
-/// Returns `true` if a word of the kernel's command line switches off one of these kernel modules.
+/// Returns `true` if a word of the kernel's command line switches off a kernel module in `modules`.
 fn switches_off(word: &str, modules: &[&str]) -> bool {
     let Some((name, value)) = word.split_once('=') else {
         return false;
@@ -157,7 +157,7 @@ fn switches_off(word: &str, modules: &[&str]) -> bool {
     value == "0" && modules.iter().any(|module| name == format!("{module}.modeset"))
 }
 
-/// Returns a sentence for each line of a configuration file that forbids one of these kernel modules.
+/// Returns a sentence for each line of a configuration file that forbids a kernel module in `modules`.
 fn forbidden(machine: &Machine, modules: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     for folder in FORBIDDING {

@@ -169,8 +169,8 @@ impl Machine {
         })
     }
 
-    /// Returns the path of an installed library: this name, followed by `.so.0` or `.so`. Prefers `.so.0`, because the other link belongs
-    /// to packages for developers.
+    /// Returns the path of an installed library: `name`, followed by `.so.0` or `.so`. Prefers `.so.0`, because the other link belongs to
+    /// packages for developers.
     pub(super) fn library(&self, name: &str) -> Option<PathBuf> {
         let path = self.named(name)?;
         Some(elf::named_path(&path).unwrap_or(path))
@@ -223,7 +223,7 @@ impl Machine {
     }
 
     /// Returns `true` if the root folder was changed, for example by `chroot`. Compares it with the root folder of the first process. If
-    /// the latter cannot be read, the root folder was changed if no file system is mounted on it.
+    /// the root folder of the first process cannot be read, returns `true` if no file system is mounted on this process's root folder.
     pub(super) fn is_changed_root(&self) -> bool {
         let identity = |path: &Path| fs::metadata(path).ok().map(|state| (state.dev(), state.ino()));
         if let Some(first) = identity(&self.path("proc/1/root/.")) {

@@ -195,7 +195,7 @@ fn lacks_node(dropped: &Dropped, machine: &Machine, closed: &[PathBuf]) -> bool 
     })
 }
 
-/// Returns `true` if `group`, the text of the file of groups, lists the user as a member of the group with this name.
+/// Returns `true` if `group`, the text of the file of groups, lists the user as a member of the group called `name`.
 fn is_member(group: &str, name: &str, user: &str) -> bool {
     group.lines().any(|line| {
         let fields: Vec<&str> = line.split(':').collect();

@@ -366,7 +366,7 @@ fn nobody_is_added_to_a_group_that_does_not_open_the_node() {
         let advice = to_open(Path::new(node), owner, &machine, "me");
         assert!(advice.contains(words), "{node} {owner:?}: {advice}");
     }
-    // The user is a member, but the session began before that.
+    // The user is a member of the group, but the session began before the user became a member.
     let advice = to_open(Path::new("/dev/dri/renderD128"), (105, 0o660), &machine, "bob");
     assert!(advice.starts_with("Log in again: the user bob"), "{advice}");
 }

@@ -19,9 +19,9 @@ use parts::{Owner, Part, Parts};
 use serde::Serialize;
 use std::path::Path;
 
-/// Upper bound on the functions of a stack in the JSON report.
+/// Upper bound on the number of functions of a stack in the JSON report.
 const MOST_FRAMES: usize = 32;
-/// Upper bound on the functions of a stack in text.
+/// Upper bound on the number of functions of a stack in text.
 const MOST_TOLD: usize = 12;
 
 /// Kind of the culprit.

@@ -57,7 +57,7 @@ pub(super) fn layers_of(path: &Path) -> Vec<(String, PathBuf)> {
     layers(&content).filter_map(named).collect()
 }
 
-/// Returns `true` if a manifest names this driver library.
+/// Returns `true` if a manifest names the driver library `library`.
 fn names_driver(path: &Path, library: &str) -> bool {
     let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.into());
     named(path).is_some_and(|named| named == library || real(&found(path, &named)) == real(Path::new(library)))

@@ -1,4 +1,4 @@
-//! Tests of cards without a kernel driver, and of the reasons for this.
+//! Tests of cards without a kernel driver, and of the reasons why the kernel driver is missing.
 
 use super::*;
 
@@ -99,7 +99,7 @@ fn a_kernel_whose_modules_an_update_removed_is_named() {
             "{module}: {finding} {advice}"
         );
     }
-    // The name of this module starts with `nvidia`, but the module is part of the kernel, not of NVIDIA's driver.
+    // The name `nvidia-wmi-ec-backlight` starts with `nvidia`, but the module is part of the kernel, not of NVIDIA's driver.
     let (finding, _) = first(&of_kernel("6.1.0-18-amd64", "kernel/x/nvidia-wmi-ec-backlight.ko:"));
     assert_eq!(finding, "the running kernel 6.1.0-18-amd64 has no module nvidia");
     // In a container, the folder does not have the modules of the running kernel.

@@ -13,7 +13,7 @@ fn a_system_without_the_kernels_list_of_devices_is_said_as_that() {
         .find(|one| one.subject == "hardware")
         .expect("a finding");
     assert_eq!((own.code.as_str(), own.rank), ("hardware.no-sys", rank::HARDWARE));
-    // No driver searched for a device, so this finding cannot explain the failure.
+    // No driver searched for a device, so the finding about hardware cannot explain the failure.
     assert_eq!(system.found(report()).dropped[0].rank, rank::CONSEQUENCE);
 }
 
@@ -114,7 +114,7 @@ fn the_card_of_windows_is_hardware_in_wsl() {
     let own = found.dropped.last().expect("a finding");
     assert_eq!(own.code, "hardware.no-driver");
     assert!(own.advice.contains("libvulkan_dzn.so"), "{}", own.advice);
-    // The PCI bus may also list this card.
+    // The PCI bus may also list the card that Windows provides.
     let folder = "sys/bus/pci/devices/1111:00:00.0";
     system
         .file(&format!("{folder}/class"), "0x030200")
