@@ -26,6 +26,6 @@ pub(crate) trait LateHost: Listener {
     /// Destroys the objects that [`LateHost::hand_over`] created.
     fn take_back(&self, stand_in: InstanceHandle<Driver>, real: Real<'_>);
 
-    /// Returns the thunk with this number for physical-device functions that the registry does not know.
+    /// Returns the thunk with the number `number`, for a physical-device function that the registry does not know.
     fn thunk(&self, number: usize) -> Slot;
 }

@@ -62,7 +62,7 @@ pub fn may_change_records(name: &[u8], value: &[u8]) -> bool {
     OF_RECORDS[word] & bit != 0 && !is_documented() && (has(UNPROVEN, name) || was_tried())
 }
 
-/// Returns `true` if a variable with this value may change the recorded answers of drivers.
+/// Returns `true` if the variable `name` with the value `value` may change the recorded answers of drivers.
 pub fn matters(name: &[u8], value: &[u8]) -> bool {
     let has = |list: &'static [u8]| has(list, name);
     let begins = |known: &[u8]| {

@@ -50,7 +50,7 @@ impl<T: Keyed> HostTable<T> {
         }
     }
 
-    /// Returns the address of the value with this key.
+    /// Returns the address of the value whose key is `key`.
     pub(crate) fn find(&self, key: T::Key) -> Option<*mut T> {
         let mask = self.places.len().checked_sub(1)?;
         let mut at = T::hash(key) & mask;

@@ -181,7 +181,7 @@ fn reported(library: &Library) -> Option<ApiVersion> {
     if function.is_null() {
         return None;
     }
-    // SAFETY: a Vulkan loader exports the function of this name with this type.
+    // SAFETY: a Vulkan loader exports `vkEnumerateInstanceVersion` with the type in the registry, which `EnumerateInstanceVersion` repeats.
     let function = unsafe { transmute::<*mut (), EnumerateInstanceVersion>(function) };
     let mut version = 0;
     // SAFETY: the pointer is to a writable number.

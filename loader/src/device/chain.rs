@@ -164,7 +164,7 @@ impl DeviceChain<'_> {
             );
             return Err(VkResult::VK_ERROR_INITIALIZATION_FAILED);
         };
-        // SAFETY: the function of that name has this signature.
+        // SAFETY: `vkCreateDevice` has the signature `CreateDevice`.
         let create = unsafe { core::mem::transmute::<unsafe extern "system" fn(), CreateDevice>(create) };
         // The loader's record of the device already exists: the terminator finds the record through this handle (LAY-286).
         let mut handle = VkDevice(core::ptr::from_ref(device).cast_mut().cast());

@@ -140,7 +140,8 @@ pub(crate) unsafe extern "system" fn layer_create_device(
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     }
     let enumerate = match layer_gipa {
-        // SAFETY: the lookup function is the layer's own and receives the layer's handle; the function of that name has this signature.
+        // SAFETY: the lookup function is the layer's own and receives the layer's handle; the registry gives
+        // `vkEnumerateDeviceExtensionProperties` the type to which the result is cast.
         Some(gipa) => unsafe {
             core::mem::transmute::<PFN_vkVoidFunction, Option<PFN_vkEnumerateDeviceExtensionProperties<Chain>>>(gipa(
                 caller,

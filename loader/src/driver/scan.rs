@@ -280,7 +280,7 @@ fn remember(
 }
 
 impl DriverList {
-    /// Returns `true` if a scan with these options would find the same manifests.
+    /// Returns `true` if a scan with `options` would find the same manifests.
     fn is_current(&self, options: &ScanOptions<'_>) -> bool {
         self.settings.as_ref() == options.settings && self.listing.is_current()
     }

@@ -90,7 +90,8 @@ impl DriverLibrary {
             }
         };
         let step = Step::Driver(path).begin(b"vk_icdNegotiateLoaderICDInterfaceVersion");
-        // SAFETY: a library that a driver manifest names exports driver functions under these names (DRV-75).
+        // SAFETY: a library that a driver manifest names exports functions with the types that the driver interface gives their names
+        // (DRV-75).
         let negotiated = unsafe { Interface::of_library(|name| library.function(name)) };
         step.end_with(|record| record.flag("agreed", negotiated.is_ok()));
         let interface = match negotiated {

@@ -26,7 +26,7 @@ impl InstanceDriver {
     /// Destroys the driver's object for a callback. Does nothing if the handle is zero or the driver has no such function (APP-191).
     ///
     /// # Safety
-    /// `handle` is zero or the driver's live object of this kind; `callbacks` is NULL or valid; the driver's instance lives.
+    /// `handle` is zero or the driver's live object of the kind `kind`; `callbacks` is NULL or valid; the driver's instance lives.
     pub(crate) unsafe fn destroy_callback(&self, kind: Kind, handle: u64, callbacks: *const VkAllocationCallbacks) {
         // SAFETY: the caller promises all that `destroy_callback_of` demands.
         unsafe { Self::destroy_callback_of((&self.table, self.handle), kind, handle, callbacks) };
@@ -35,7 +35,7 @@ impl InstanceDriver {
     /// Destroys an object like [`InstanceDriver::destroy_callback`], with the functions and the instance of a driver.
     ///
     /// # Safety
-    /// `handle` is zero or a live object of this kind in the instance; `callbacks` is NULL or valid; the instance lives.
+    /// `handle` is zero or a live object of the kind `kind` in the instance; `callbacks` is NULL or valid; the instance lives.
     pub(crate) unsafe fn destroy_callback_of(
         (table, instance): Real<'_>,
         kind: Kind,

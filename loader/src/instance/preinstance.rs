@@ -152,7 +152,7 @@ pub(crate) fn terminator_of_global(name: &CStr) -> PFN_vkVoidFunction {
         b"vkEnumerateInstanceExtensionProperties" => extensions as *mut (),
         _ => return None,
     };
-    // SAFETY: each of these words is the address of a function.
+    // SAFETY: each arm of the match above returns the address of a function.
     unsafe { table::from_word(function) }
 }
 

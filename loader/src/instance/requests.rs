@@ -138,7 +138,8 @@ impl<'a> Requests<'a> {
         }
     }
 
-    /// Logs an error for an invalid API version (APP-85), and a note if portability drivers may be used (APP-86). The creation continues.
+    /// Logs an error for an invalid API version (APP-85), and a note if portability drivers may be used (APP-86). The creation of the
+    /// instance continues.
     pub(super) fn note_oddities(&self, instance: &Instance) {
         let version = self.raw_api_version();
         if version.0 != 0 && version < ApiVersion::V1_0 {

@@ -103,8 +103,8 @@ impl Messengers {
         }
     }
 
-    /// Calls every callback that receives messages of this kind, the most recently created first (APP-195). Skips callbacks that are created
-    /// meanwhile.
+    /// Calls every callback that receives messages with the severity and types of `message`, the most recently created first (APP-195).
+    /// Skips callbacks that are created meanwhile.
     ///
     /// # Safety
     /// All pointers in the message are valid. No lock of the loader is held.

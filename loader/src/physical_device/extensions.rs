@@ -94,8 +94,8 @@ pub(super) unsafe fn enumerate(
     }
 }
 
-/// Answers the second call. The driver writes into the caller's own array, as drivers expect, and the names that layers add fill the rest. If the
-/// driver reports more elements than there was room for, the excess is ignored (DRV-169).
+/// Answers the second call of the enumeration, which has an array. The driver writes into the caller's own array, as drivers expect, and
+/// the names that layers add fill the rest. If the driver reports more elements than there was room for, the excess is ignored (DRV-169).
 ///
 /// # Safety
 /// `array` has room for `count` elements.
@@ -145,7 +145,7 @@ unsafe fn fill<'a>(
     VkResult::VK_SUCCESS
 }
 
-/// Returns `true` if a list contains an extension of this name.
+/// Returns `true` if a list contains an extension with the name of `extension`.
 fn is_listed(list: &[VkExtensionProperties], extension: &VkExtensionProperties) -> bool {
     let name = ffi::fixed_text(&extension.extensionName);
     list.iter().any(|known| ffi::is_fixed_text(&known.extensionName, name))

@@ -169,7 +169,7 @@ pub(crate) unsafe fn get_physical_device_surface_formats2_khr(
 /// Answers with `vkGetPhysicalDeviceSurfaceFormatsKHR`; the list is empty if the driver lacks that command too.
 ///
 /// # Errors
-/// The code of creating the driver's surface, or of the older command.
+/// The error code of creating the driver's surface, or of the older command.
 ///
 /// # Safety
 /// The structure and the array are valid; the surface comes from the lowest layer.

@@ -166,7 +166,7 @@ impl Kernel for Zircon {
         // SAFETY: the library is open, and the name is terminated.
         let address = unsafe { libc::dlsym(driver.0.as_ptr(), INITIALIZE.as_ptr()) };
         let address = NonNull::new(address)?;
-        // SAFETY: drivers export a function of this type under that name.
+        // SAFETY: the function that drivers export under the name `INITIALIZE` takes one callback and returns a number.
         let function = unsafe {
             core::mem::transmute::<*mut c_void, unsafe extern "C" fn(OpenInNamespace) -> i32>(address.as_ptr())
         };

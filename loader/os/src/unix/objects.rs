@@ -66,7 +66,7 @@ fn iterate(mut take: Take<'_>) {
     if found.is_null() {
         return;
     }
-    // SAFETY: the C library's function of this name has this type.
+    // SAFETY: the C library's function `dl_iterate_phdr` has the type `Iterate`.
     let iterate = unsafe { core::mem::transmute::<*mut c_void, Iterate>(found) };
     // SAFETY: `show` gets the pointer to `take`, which outlives this call and has the type that `show` expects.
     unsafe { iterate(show, (&raw mut take).cast()) };
@@ -161,7 +161,8 @@ pub fn c_library() -> &'static [u8] {
     if found.is_null() {
         return b"";
     }
-    // SAFETY: the C library's function of this name has this type; it takes nothing and returns a permanent terminated text.
+    // SAFETY: the C library's function `gnu_get_libc_version` has the type `Version`; it takes nothing and returns a permanent terminated
+    // text.
     unsafe { text(core::mem::transmute::<*mut c_void, Version>(found)()) }
 }
 

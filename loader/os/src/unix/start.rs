@@ -19,7 +19,7 @@ fn auxiliary(key: c_ulong) -> Option<c_ulong> {
     type Value = unsafe extern "C" fn(c_ulong) -> c_ulong;
     // SAFETY: the name is a terminated string.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"getauxval".as_ptr()) };
-    // SAFETY: the C library's function of this name has this type, and reads a list that the kernel wrote before the process started.
+    // SAFETY: the C library's function `getauxval` has the type `Value`, and reads a list that the kernel wrote before the process started.
     (!found.is_null()).then(|| unsafe { core::mem::transmute::<*mut c_void, Value>(found)(key) })
 }
 
@@ -37,7 +37,7 @@ pub fn first_variables() -> Option<&'static [u8]> {
     let end = auxiliary(AT_EXECFN)? as usize;
     // SAFETY: the name is a terminated string.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__libc_stack_end".as_ptr()) };
-    // SAFETY: the GNU dynamic linker's variable of this name is a pointer that is set before any program code runs.
+    // SAFETY: the GNU dynamic linker's variable `__libc_stack_end` is a pointer that is set before any program code runs.
     let begin = *unsafe { found.cast::<*const usize>().as_ref() }?;
     // The limit also excludes a null pointer, which is too far from the end.
     let size = end.checked_sub(begin.addr()).filter(|size| *size <= MOST_BYTES)?;

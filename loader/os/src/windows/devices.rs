@@ -60,7 +60,7 @@ pub(super) fn each(value: &str, take: &mut TakeAnswer<'_>) {
 impl Manager {
     fn open() -> Option<Self> {
         let module = Module::of_system(c"cfgmgr32.dll")?;
-        // SAFETY: the functions of these names have these types.
+        // SAFETY: the fields of `Manager` have the types that the configuration manager documents for the named functions.
         unsafe {
             Some(Self {
                 list_size: module.function(c"CM_Get_Device_ID_List_SizeW")?,

@@ -86,7 +86,7 @@ impl Drop for Object {
 /// Creates a factory of adapters.
 fn factory(kind: &GUID) -> Option<Object> {
     let library = LIBRARY.get_or_init(|| Module::of_system(c"dxgi.dll")).as_ref()?;
-    // SAFETY: the function of that name has this type.
+    // SAFETY: `CreateDXGIFactory1` has the type `CreateFactory`.
     let create: CreateFactory = unsafe { library.function(c"CreateDXGIFactory1") }?;
     let mut made = null_mut();
     // SAFETY: the identifier is valid, and the place for the pointer is writable.

@@ -30,12 +30,12 @@ const OWN_BYTES: usize = size_of::<D3DDDI_QUERYREGISTRY_INFO>() - DATA;
 /// Flag that makes paths below the folder of a driver's package absolute.
 const TRANSLATE_PATH: u32 = 1;
 
-/// Queries a value of all adapters. Does nothing if the kernel lacks these functions.
+/// Queries a value of all adapters. Does nothing if the kernel lacks the functions for such a query.
 pub(super) fn each(value: &str, take: &mut TakeAnswer<'_>) {
     let Some(module) = Module::of_system(c"gdi32.dll") else {
         return;
     };
-    // SAFETY: the functions of these names have these types.
+    // SAFETY: the variables for the results have the types that the system documents for the named functions.
     let functions = unsafe {
         (
             module.function(c"D3DKMTEnumAdapters2"),

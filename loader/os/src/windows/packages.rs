@@ -17,9 +17,9 @@ const MOST: u32 = 1 << 16;
 /// Returns the root folder of the first package of a family; `None` if the family has no package, or if the system has no packages.
 pub(super) fn root_of_first(family: &str) -> Option<Vec<u8>> {
     let module = Module::of_system(c"kernel32.dll")?;
-    // SAFETY: the function of that name has this type.
+    // SAFETY: `GetPackagesByPackageFamily` has the type `PackagesByFamily`.
     let by_family: PackagesByFamily = unsafe { module.function(c"GetPackagesByPackageFamily") }?;
-    // SAFETY: the function of that name has this type.
+    // SAFETY: `GetPackagePathByFullName` has the type `PackagePath`.
     let path_of: PackagePath = unsafe { module.function(c"GetPackagePathByFullName") }?;
     let family = wide(family).ok()?;
 

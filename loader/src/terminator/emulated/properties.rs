@@ -11,7 +11,7 @@ use crate::translation;
 use discovery::extension::InstanceExtension;
 use discovery::journal::LogBits;
 
-/// Extension that provides these commands before Vulkan 1.1 (DRV-160).
+/// Extension that provides the commands of this module before Vulkan 1.1 (DRV-160).
 const EXTENSION: InstanceExtension = InstanceExtension::VK_KHR_get_physical_device_properties2;
 
 /// Implements `vkGetPhysicalDeviceFeatures2` at the end of the chain.

@@ -11,7 +11,7 @@ use crate::handle::{Driver, InstanceHandle, MessengerHandle, ReportCallbackHandl
 use record::{DRIVER, Key, Query};
 
 impl Sleeper {
-    /// Returns `true` if the driver is closed, and its record says that the driver creates objects of this kind.
+    /// Returns `true` if the driver is not open, and its record says that the driver creates objects of the kind `kind`.
     fn creates(&self, kind: u32) -> bool {
         let key = Key::of(DRIVER, Query::Callbacks).at(kind);
         let record = self.closed.record().filter(|_| self.opened().is_none());

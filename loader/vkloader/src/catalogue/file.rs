@@ -176,8 +176,8 @@ pub(super) struct Library {
     pub(super) build_id: Option<String>,
 }
 
-/// A file that drivers depend on, or a folder in which the dynamic linker searches for a file of this kind. The catalogue stores it as a
-/// list without member names, because every process reads all files.
+/// A file that drivers depend on, or a folder in which the dynamic linker searches for such a file. The catalogue stores it as a list
+/// without member names, because every process reads all files.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(from = "Vec<String>", into = "Vec<String>")]
 pub(super) struct SharedFile {

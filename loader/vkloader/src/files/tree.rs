@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// Upper bound on the links in one path; the kernel has the same limit.
+/// Upper bound on the number of links in one path; the kernel has the same limit.
 const MOST_LINKS: usize = 40;
 
 /// Kind of the object at a path.

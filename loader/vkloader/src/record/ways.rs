@@ -39,7 +39,7 @@ impl Driver {
         // SAFETY: the type is the signature with which drivers export this function.
         let exported =
             unsafe { library.get::<unsafe extern "system" fn(*mut u32) -> Code>(NEGOTIATE.to_bytes_with_nul()) };
-        // SAFETY: the type is the signature of the function with this name.
+        // SAFETY: the type is the signature of `vk_icdNegotiateLoaderICDInterfaceVersion`.
         let queried = of_null(NEGOTIATE)
             .map(|found| unsafe { std::mem::transmute::<Unknown, unsafe extern "system" fn(*mut u32) -> Code>(found) });
         let mut interface = INTERFACE;
@@ -51,7 +51,7 @@ impl Driver {
         let interface = interface.min(INTERFACE);
         let mut version = vulkan::VERSION_1_0;
         if let Some(found) = of_null(c"vkEnumerateInstanceVersion") {
-            // SAFETY: the type is the signature of the function with this name.
+            // SAFETY: the type is the signature of `vkEnumerateInstanceVersion`.
             let ask = unsafe { std::mem::transmute::<Unknown, unsafe extern "system" fn(*mut u32) -> Code>(found) };
             // SAFETY: the function belongs to the open driver, and the number is writable.
             let code = unsafe { ask(&mut version) };

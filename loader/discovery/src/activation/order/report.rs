@@ -16,7 +16,7 @@ use os::{Raw, Show};
 const INFO: LogBits = LogBits::INFO.with(LogBits::LAYER);
 const WARN: LogBits = LogBits::WARN.with(LogBits::LAYER);
 
-/// Upper bound on the contradictions that are described; the log only counts further ones.
+/// Upper bound on the number of contradictions that are described; the log only counts further ones.
 const MOST_DESCRIBED: usize = 16;
 
 impl By<'_> {

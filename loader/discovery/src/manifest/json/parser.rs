@@ -11,9 +11,9 @@ use super::tree::{Kind, Node};
 use crate::text::Place;
 use os::memory::{Grow, OutOfMemory};
 
-/// Upper bound on the levels of a value that are kept. The parser checks deeper levels and drops them, without recursion. The bound
-/// suffices, because no file that the loader reads has a member below the ninth level. The bound limits recursion, because threads with
-/// small stacks also call the loader.
+/// Upper bound on the number of levels of a value that are kept. The parser checks deeper levels and drops them, without recursion. The
+/// bound suffices, because no file that the loader reads has a member below the ninth level. The bound limits recursion, because threads
+/// with small stacks also call the loader.
 const KEPT_LEVELS: usize = 12;
 /// Estimated number of text bytes per node, for the initial allocation.
 const USUAL_BYTES: usize = 12;

@@ -35,7 +35,8 @@ pub(super) fn unsearched(words: &str, own: Identity) -> Option<(String, String)>
     ))
 }
 
-/// The dynamic linker's configuration: a file that lists the folders for the linker's cache, and a folder with further files of this kind.
+/// The dynamic linker's configuration: a file that lists the folders for the linker's cache, and a folder with further files that list
+/// folders.
 const CONFIGURATION: (&str, &str) = ("/etc/ld.so.conf", "/etc/ld.so.conf.d");
 
 /// Returns the finding and the remedy for a library in a folder that the dynamic linker's configuration lists, if the cache does not
