@@ -1,7 +1,7 @@
 //! Macros that declare dispatch tables and the order of their slots from lists of commands. The generator emits the lists.
 //!
-//! Each macro declares, in the module that calls it, a table with a slot per command, and `mod slot` with the numbers of the slots. [`crate::table`]
-//! fills tables.
+//! Each macro declares, in the module that calls it, a table with a slot per command, and `mod slot` with the numbers of the slots.
+//! [`crate::table`] fills tables.
 
 use discovery::extension::InstanceExtension;
 pub(crate) use promises::limits::UNKNOWN_SLOTS;

@@ -159,8 +159,8 @@ macro_rules! forward_of_instance {
     };
 }
 
-/// Body of a device-level trampoline that returns dispatchable objects: after success, each object gets the dispatch pointer of its device (DRV-201).
-/// The arguments after the call are the objects and their number.
+/// Body of a device-level trampoline that returns dispatchable objects: after success, each object gets the dispatch pointer of its device
+/// (DRV-201). The arguments after the call are the objects and their number.
 macro_rules! forward_and_adopt {
     ($name:ident($handle:ident $(, $argument:expr)*), $objects:expr, $count:expr) => {
         match unsafe { $crate::translation::device_table($handle) } {
@@ -198,8 +198,8 @@ impl Outcome for VkResult {
 
 /// Body of a physical-device terminator: calls the driver's function with the driver's handle.
 ///
-/// If the driver lacks the function, the process ends (DRV-161), or, if a value follows the call, the terminator logs a message and returns that
-/// value. If a required extension is not enabled, no driver is asked (DRV-164).
+/// If the driver lacks the function, the process ends (DRV-161), or, if a value follows the call, the terminator logs a message and returns
+/// that value. If a required extension is not enabled, no driver is asked (DRV-164).
 macro_rules! ask_driver {
     ($name:ident($handle:ident $(, $argument:expr)*)) => {{
         let (driver, handle) = unsafe { $crate::translation::driver_of($handle) };

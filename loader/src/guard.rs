@@ -1,8 +1,8 @@
 //! Machine code under control-flow guard, which checks calls through pointers on Windows.
 //!
-//! With `/guard:cf`, the linker lists the functions that may be called through pointers, and the system ends a process that calls any other address.
-//! The compiler lists its own functions. Stubs, whose addresses are computed, list themselves. Jumps through tables are checked only if the compiler
-//! checks its own calls, with `-Ccontrol-flow-guard`; the build script then sets `vkl_guarded`.
+//! With `/guard:cf`, the linker lists the functions that may be called through pointers, and the system ends a process that calls any other
+//! address. The compiler lists its own functions. Stubs, whose addresses are computed, list themselves. Jumps through tables are checked
+//! only if the compiler checks its own calls, with `-Ccontrol-flow-guard`; the build script then sets `vkl_guarded`.
 
 /// Defines the assembler macro that [`stub`] uses. Comes before the first stub of a block.
 #[cfg(all(windows, target_env = "msvc"))]

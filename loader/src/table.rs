@@ -42,8 +42,8 @@ impl<F: Copy> core::ops::Deref for Entry<F> {
 
     #[inline(always)]
     fn deref(&self) -> &F {
-        // SAFETY: emitted code names only known commands, whose entries are written only before the handle of their object is returned. The entries
-        // that change later belong to unknown functions, which have no names.
+        // SAFETY: emitted code names only known commands, whose entries are written only before the handle of their object is returned. The
+        // entries that change later belong to unknown functions, which have no names.
         unsafe { &*self.0.get() }
     }
 }
@@ -67,8 +67,8 @@ impl Entry<Slot> {
 /// An emitted dispatch table.
 ///
 /// # Safety
-/// The type has `COUNT` function pointers without gaps, from byte offset `FIRST` on, in the order of [`Slots::rows`]. Each is one machine word and
-/// may be written as a [`Slot`]. All other members may be zero.
+/// The type has `COUNT` function pointers without gaps, from byte offset `FIRST` on, in the order of [`Slots::rows`]. Each is one machine
+/// word and may be written as a [`Slot`]. All other members may be zero.
 pub(crate) unsafe trait Slots: Sized {
     /// Number of commands that have a slot.
     const COUNT: usize;

@@ -1,7 +1,7 @@
 //! Conversion of handles from one level to the next; no other module converts them.
 //!
-//! The emitted trampolines and terminators consist of a call into this module and a call through a table. The functions here are inlined into each of
-//! them, so they only check and load (APP-159, APP-182, GEN-65).
+//! The emitted trampolines and terminators consist of a call into this module and a call through a table. The functions here are inlined
+//! into each of them, so they only check and load (APP-159, APP-182, GEN-65).
 
 use crate::device::DEVICES;
 use crate::device::Device;
@@ -39,8 +39,8 @@ pub(crate) unsafe fn device_table<H: Dispatchable>(handle: H) -> Option<&'static
     let table = unsafe { AtomicPtr::from_ptr(object) }
         .load(Ordering::Relaxed)
         .cast_const();
-    // The newest device, which is nearly always the only one, needs no memory access: its record is live, so it has the magic. The table is the first
-    // member of the record.
+    // The newest device, which is nearly always the only one, needs no memory access: its record is live, so it has the magic. The table is
+    // the first member of the record.
     let newest = DEVICES.newest();
     if core::ptr::eq(table, newest.as_ptr().cast()) {
         // SAFETY: the list holds only live records, and no object holds the address that marks an empty list.

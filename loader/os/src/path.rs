@@ -9,7 +9,8 @@ pub const SEPARATOR: u8 = if cfg!(windows) { b'\\' } else { b'/' };
 /// Separator between the paths of a list (APP-210).
 pub const LIST_SEPARATOR: u8 = if cfg!(windows) { b';' } else { b':' };
 
-/// Returns `true` if a byte separates the parts of a path. Windows accepts both separators, and paths in variables and manifests use either.
+/// Returns `true` if a byte separates the parts of a path. Windows accepts both separators, and paths in variables and manifests use
+/// either.
 #[inline(always)]
 pub fn is_separator(byte: u8) -> bool {
     byte == SEPARATOR || byte == b'/'

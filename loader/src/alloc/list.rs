@@ -6,8 +6,8 @@ use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, Ordering};
 use os::memory::OutOfMemory;
 
-/// Values that live as long as the list, newest first. Any thread may read and add without a lock. `Room` allocates before the list is touched, so no
-/// lock around the list is held while the application's callbacks run.
+/// Values that live as long as the list, newest first. Any thread may read and add without a lock. `Room` allocates before the list is
+/// touched, so no lock around the list is held while the application's callbacks run.
 ///
 /// Some users read only the newest value, while references to earlier ones stay valid. For example, a layer may call the loader's
 /// terminator again while the application creates one object: with fewer extensions after a failure, or after the layer destroyed the first

@@ -121,7 +121,8 @@ impl<T: Copy> HostVec<T> {
     pub fn try_append(&mut self, items: &[T]) -> Result<(), OutOfMemory> {
         self.try_reserve_exact(items.len())?;
         let length = self.0.len();
-        // SAFETY: there is room for the elements after the last one, and `items` cannot overlap this spare room. `T: Copy` makes the copies valid.
+        // SAFETY: there is room for the elements after the last one, and `items` cannot overlap this spare room. `T: Copy` makes the copies
+        // valid.
         unsafe {
             let end = self.0.as_mut_ptr().add(length);
             core::ptr::copy_nonoverlapping(items.as_ptr(), end, items.len());

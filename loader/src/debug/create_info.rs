@@ -44,7 +44,8 @@ impl CreateInfo<'_> {
         }
     }
 
-    /// Creates the driver's object from the application's own create info and callbacks (APP-190). Returns zero for a driver without the function.
+    /// Creates the driver's object from the application's own create info and callbacks (APP-190). Returns zero for a driver without the
+    /// function.
     ///
     /// # Safety
     /// `callbacks` is NULL or valid; table and instance belong to one driver, which stays open during the call.

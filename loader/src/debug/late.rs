@@ -55,7 +55,8 @@ impl LateHost for Instance {
             while let Some((slot, ..)) = self.messengers.next_slot(kind, next, |_| ()) {
                 next = slot + 1;
                 let handle = driver.callback_handles(kind).lock().take(slot);
-                // SAFETY: the handle is zero, or `hand_over` got it from this driver, and was taken from the table, so it is destroyed once.
+                // SAFETY: the handle is zero, or `hand_over` got it from this driver, and was taken from the table, so it is destroyed
+                // once.
                 unsafe { InstanceDriver::destroy_callback_of(real, kind, handle, null()) };
             }
         }

@@ -118,7 +118,8 @@ impl DeviceChain<'_> {
     /// Calls `vkCreateDevice` of the topmost entity and stores the returned handle.
     ///
     /// # Safety
-    /// `info` and `callbacks` are valid for the entities of the chain. `caller` and `physical_device` are handles at the level of the topmost entity.
+    /// `info` and `callbacks` are valid for the entities of the chain. `caller` and `physical_device` are handles at the level of the
+    /// topmost entity.
     pub(super) unsafe fn create(
         &self,
         device: &'static Device,

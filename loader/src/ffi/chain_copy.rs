@@ -1,7 +1,7 @@
 //! Replacement of one structure in a chain that belongs to the caller.
 //!
-//! The structures before the replaced one must lead to the replacement, so they are copied. The caller's chain may be in read-only memory, and
-//! another thread may use it at the same time.
+//! The structures before the replaced one must lead to the replacement, so they are copied. The caller's chain may be in read-only memory,
+//! and another thread may use it at the same time.
 //!
 //! The size of a structure comes from the registry. A structure that the registry does not know, or whose shape is unusual, cannot be
 //! copied. The copies then begin after the last structure of this kind, and the `pNext` of that structure points to the copies during the
@@ -83,8 +83,8 @@ impl Replaced {
     ///
     /// # Safety
     /// - `*head` starts a valid chain that contains `original`.
-    /// - No thread writes to the chain while the result lives. This function itself writes to the `pNext` of a structure of unknown size before
-    ///   `original`; other threads must not read it meanwhile.
+    /// - No thread writes to the chain while the result lives. This function itself writes to the `pNext` of a structure of unknown size
+    ///   before `original`; other threads must not read it meanwhile.
     /// - `head` and `replacement` outlive the result, and `replacement` leads on to the rest of the chain.
     pub(crate) unsafe fn put(
         head: &mut *const c_void,

@@ -210,7 +210,8 @@ pub(crate) struct VersionFunction(
     pub unsafe extern "system" fn(*const PreInstanceNode<VersionFunction>, *mut u32) -> VkResult,
 );
 
-/// Checks the offsets of members and the size of structures, in bytes for 64-bit and for 32-bit programs (LAY-210, LAY-220 to LAY-222, LAY-271).
+/// Checks the offsets of members and the size of structures, in bytes for 64-bit and for 32-bit programs (LAY-210, LAY-220 to LAY-222,
+/// LAY-271).
 macro_rules! layout {
     ($($kind:ty { $($member:ident: $wide:literal / $narrow:literal),* } $wide_size:literal / $narrow_size:literal;)*) => {
         const _: () = {

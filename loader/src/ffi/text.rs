@@ -103,8 +103,8 @@ pub(crate) fn set_fixed_text(array: &mut [c_char], text: &[u8]) {
     end.fill(0);
 }
 
-/// Returns a layer or extension name of a caller if it is valid: not NULL, and at most 256 bytes of printable ASCII and well-formed multi-byte
-/// sequences (APP-70). Never reads past the terminator or the limit.
+/// Returns a layer or extension name of a caller if it is valid: not NULL, and at most 256 bytes of printable ASCII and well-formed
+/// multi-byte sequences (APP-70). Never reads past the terminator or the limit.
 ///
 /// # Safety
 /// `name` is null, or readable up to its terminator or to 257 bytes, whichever comes first; valid for `'a`.
@@ -132,7 +132,8 @@ unsafe fn valid_name<'a>(name: *const c_char, longest: usize) -> Option<&'a CStr
         return None;
     }
     let at = |index: usize| {
-        // SAFETY: no byte before `index` is a terminator, and `index` is at most `longest`, so the caller promises that this byte is readable.
+        // SAFETY: no byte before `index` is a terminator, and `index` is at most `longest`, so the caller promises that this byte is
+        // readable.
         unsafe { *name.add(index).cast::<u8>() }
     };
     let mut index = 0;

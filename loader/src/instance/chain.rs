@@ -69,7 +69,8 @@ pub(super) unsafe fn create(
     let result = unsafe { create(&info, callbacks, &mut handle) };
     step.end(result.0);
     if result != VkResult::VK_SUCCESS {
-        // The loader refuses unavailable extensions before it calls the chain, and drops drivers that refuse one, so this refusal came from a layer.
+        // The loader refuses unavailable extensions before it calls the chain, and drops drivers that refuse one, so this refusal came from
+        // a layer.
         if result == VkResult::VK_ERROR_EXTENSION_NOT_PRESENT {
             log::emit(
                 Some(instance),

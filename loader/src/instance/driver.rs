@@ -165,7 +165,8 @@ impl InstanceDriver {
         let mut count = 0;
         let step = Step::Driver(self.path()).begin(b"vkEnumeratePhysicalDevices");
         let result = self.table.vkEnumeratePhysicalDevices.map(|enumerate| {
-            // SAFETY: the function belongs to this driver, whose instance is live; the number is writable, and NULL asks only for the count.
+            // SAFETY: the function belongs to this driver, whose instance is live; the number is writable, and NULL asks only for the
+            // count.
             unsafe { enumerate(self.handle, &mut count, core::ptr::null_mut()) }
         });
         step.end(result.map_or(0, |result| result.0));

@@ -83,8 +83,8 @@ pub(super) struct Offer<'a> {
 }
 
 impl Offer<'_> {
-    /// Checks that each requested extension is known and offered by a driver, by the loader or by an active layer (APP-90, DRV-106, LAY-243). Asks
-    /// drivers only while an extension remains to be found.
+    /// Checks that each requested extension is known and offered by a driver, by the loader or by an active layer (APP-90, DRV-106,
+    /// LAY-243). Asks drivers only while an extension remains to be found.
     ///
     /// # Errors
     /// `VK_ERROR_EXTENSION_NOT_PRESENT`, after a message that names the extension; or out of host memory.

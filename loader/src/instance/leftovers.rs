@@ -73,8 +73,8 @@ impl InstanceDriver {
         }
     }
 
-    /// Destroys the driver's objects for forgotten surfaces and callbacks, each with the allocation callbacks of its creation. Called before the
-    /// driver's own instance is destroyed.
+    /// Destroys the driver's objects for forgotten surfaces and callbacks, each with the allocation callbacks of its creation. Called
+    /// before the driver's own instance is destroyed.
     pub(super) fn destroy_leftovers(&self, instance: &Instance) {
         let mut next = 0;
         while let Some((slot, saved)) = instance.surface_at_or_after(next) {
@@ -86,7 +86,8 @@ impl InstanceDriver {
             let mut next = 0;
             while let Some((slot, _, saved)) = instance.messengers.next_slot(kind, next, Registered::saved) {
                 let handle = self.callback_handles(kind).lock().take(slot);
-                // SAFETY: the handle belongs to the driver and was taken from its table, so it is destroyed once. The driver's instance still lives.
+                // SAFETY: the handle belongs to the driver and was taken from its table, so it is destroyed once. The driver's instance
+                // still lives.
                 unsafe { self.destroy_callback(kind, handle, address(saved.as_ref())) };
                 next = slot + 1;
             }

@@ -84,14 +84,15 @@ impl Interceptors {
         self.functions.is_empty()
     }
 
-    /// Calls the head of the chain, and closes the libraries. The layer that was discovered last is called first; `terminator` is the loader's own
-    /// answer.
+    /// Calls the head of the chain, and closes the libraries. The layer that was discovered last is called first; `terminator` is the
+    /// loader's own answer.
     ///
     /// # Errors
     /// There is not enough memory.
     ///
     /// # Safety
-    /// `F` is the C function type of the manifests' symbols for this query, and `call` passes the node that it gets as the function's first argument.
+    /// `F` is the C function type of the manifests' symbols for this query, and `call` passes the node that it gets as the function's first
+    /// argument.
     pub(super) unsafe fn call<F: Copy, R>(
         self,
         terminator: F,
@@ -143,8 +144,8 @@ fn skip(layer: &LayerManifest, problem: LayerLibraryProblem, journal: &mut Journ
     });
 }
 
-/// Returns the end of the chain for one of the three queries: the loader's own answer with the plain Vulkan signature, without any layer (LAY-240).
-/// `None` for every other name.
+/// Returns the end of the chain for one of the three queries: the loader's own answer with the plain Vulkan signature, without any layer
+/// (LAY-240). `None` for every other name.
 pub(crate) fn terminator_of_global(name: &CStr) -> PFN_vkVoidFunction {
     let function = match name.to_bytes() {
         b"vkEnumerateInstanceVersion" => version as *mut (),

@@ -295,8 +295,8 @@ impl Creation<'_> {
         (result, handle)
     }
 
-    /// Returns the create info for one driver: without layers, with only `names` as extensions, and with the portability bit only for drivers that
-    /// know it (DRV-100, DRV-109).
+    /// Returns the create info for one driver: without layers, with only `names` as extensions, and with the portability bit only for
+    /// drivers that know it (DRV-100, DRV-109).
     fn info_for(
         &self,
         offered: &[VkExtensionProperties],

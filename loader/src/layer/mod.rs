@@ -1,7 +1,7 @@
 //! Layers of an instance: their open libraries and their results.
 //!
-//! [`discovery`] decides from files and variables which layers are active, and their order. This module opens the chosen libraries, negotiates with
-//! them, and keeps them as long as the instance lives.
+//! [`discovery`] decides from files and variables which layers are active, and their order. This module opens the chosen libraries,
+//! negotiates with them, and keeps them as long as the instance lives.
 
 mod active;
 mod callstack;

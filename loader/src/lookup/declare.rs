@@ -58,8 +58,8 @@ pub(crate) const fn is_listed(names: &[&str]) -> bool {
 
 /// Declares names, numbers, facts and functions of all commands, sorted by name.
 ///
-/// A row has: name, level and checked parameter, trampoline. These optional parts follow: core version, gate, terminator, gate of the terminator by
-/// device or instance extensions, tables of the chain and of the driver, platform.
+/// A row has: name, level and checked parameter, trampoline. These optional parts follow: core version, gate, terminator, gate of the
+/// terminator by device or instance extensions, tables of the chain and of the driver, platform.
 ///
 /// The names `trampoline` and `terminator` must resolve to the functions where the macro is called.
 macro_rules! commands {

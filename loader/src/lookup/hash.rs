@@ -1,7 +1,8 @@
 //! The hash for the lookup of command names (GEN-64).
 //!
-//! The hash of a name is its position in a list of heads; names with the same position are linked, so any list of names works. The hash uses the
-//! length and one word at each end of the name, which keeps nearly all names apart. The tests check the lengths of the chains for the current names.
+//! The hash of a name is its position in a list of heads; names with the same position are linked, so any list of names works. The hash
+//! uses the length and one word at each end of the name, which keeps nearly all names apart. The tests check the lengths of the chains for
+//! the current names.
 
 /// Binary logarithm of [`POSITIONS`].
 const POSITION_BITS: u32 = 11;

@@ -32,7 +32,8 @@ struct State {
     reports: SlotTable<Registered>,
 }
 
-// SAFETY: the pointers in the slot tables are dereferenced only under the lock; any thread may call the callbacks (Vulkan spec, VK_EXT_debug_utils).
+// SAFETY: the pointers in the slot tables are dereferenced only under the lock; any thread may call the callbacks (Vulkan spec,
+// VK_EXT_debug_utils).
 unsafe impl Send for State {}
 
 impl Messengers {

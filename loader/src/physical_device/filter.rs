@@ -95,8 +95,8 @@ fn driver_id(instance: &Instance, device: PhysicalDeviceHandle<Chain>) -> Option
     let mut info = zeroed!(VkPhysicalDeviceDriverProperties);
     info.sType = VkPhysicalDeviceDriverProperties::STRUCTURE_TYPE;
     let mut asked = facts::properties2((&raw mut info).cast());
-    // SAFETY: the version or the enabled extension makes the chain's function available; the chain has just reported the handle, and both structures
-    // are writable.
+    // SAFETY: the version or the enabled extension makes the chain's function available; the chain has just reported the handle, and both
+    // structures are writable.
     unsafe { get(device, &mut asked) };
     // No driver has the number 0, so 0 means that the driver did not fill the structure.
     u32::try_from(info.driverID.0).ok().filter(|&id| id != 0)

@@ -256,8 +256,8 @@ impl Sorting {
         }
     }
 
-    /// Returns the new order of `all`: the rank and the old index for each place. The first selected device is the default (DRV-140), and equal
-    /// devices keep their order (DRV-139).
+    /// Returns the new order of `all`: the rank and the old index for each place. The first selected device is the default (DRV-140), and
+    /// equal devices keep their order (DRV-139).
     pub(super) fn order<'a>(
         &self,
         all: impl Iterator<Item = &'a Traits> + Clone,
@@ -316,7 +316,8 @@ pub(super) fn sort<'a>(
             format_args!("           [{place}] {}  {}", all[*index].name(), rank.mark()),
         );
     }
-    // The rule of a device is the criterion that puts it before the next one; for the last device, the criterion that puts it after the previous one.
+    // The rule of a device is the criterion that puts it before the next one; for the last device, the criterion that puts it after the
+    // previous one.
     described::describe(order.iter().map(|&(_, index)| &devices[index]), |place| {
         let neighbour = order.get(place + 1).or_else(|| order.get(place.wrapping_sub(1)));
         neighbour.map_or("only", |(other, _)| {

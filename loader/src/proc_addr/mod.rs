@@ -1,7 +1,8 @@
 //! Look-up of functions by name: the application's two look-ups, and the two at the end of the chains.
 //!
-//! All of them start from [`crate::lookup::Command::find`], which knows the level, gate and slots of every command in the registry. This module
-//! decides which answer a caller gets (APP-20 to APP-49, LAY-240, LAY-291). [`unknown`] handles names that the registry does not know.
+//! All of them start from [`crate::lookup::Command::find`], which knows the level, gate and slots of every command in the registry. This
+//! module decides which answer a caller gets (APP-20 to APP-49, LAY-240, LAY-291). [`unknown`] handles names that the registry does not
+//! know.
 
 mod device;
 mod ends;

@@ -13,7 +13,8 @@ use discovery::journal::LogBits;
 use discovery::log;
 use os::Raw;
 
-/// Terminators that the end of the chain returns for any instance, including NULL: old layers request even `vkCreateDevice` that way (LAY-240).
+/// Terminators that the end of the chain returns for any instance, including NULL: old layers request even `vkCreateDevice` that way
+/// (LAY-240).
 const WITHOUT_INSTANCE: [&CStr; 3] = [c"vkGetInstanceProcAddr", c"vkCreateInstance", c"vkCreateDevice"];
 
 /// Implements `vkGetInstanceProcAddr` at the end of the instance chain.

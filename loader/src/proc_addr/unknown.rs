@@ -205,7 +205,8 @@ fn drivers_have_function(instance: &Instance, name: Uncounted<'_>) -> bool {
         .any(|driver| driver.pin().is_some_and(|driver| driver.lookup(name).is_some()))
 }
 
-/// Returns the answer of the topmost layer that has a look-up of physical-device functions; the layer itself forwards the request (LAY-301).
+/// Returns the answer of the topmost layer that has a look-up of physical-device functions; the layer itself forwards the request
+/// (LAY-301).
 fn layer_physical_device_function<'i>(
     instance: &'i Instance,
     name: Uncounted<'_>,

@@ -1,7 +1,7 @@
 //! The loader's tables at run time, in the form of `vkgen dump`.
 //!
-//! These tables have passed the emitters, the macros of the emitted files and the compiler. The comparison therefore finds faults in the emission
-//! even if the registry was read correctly.
+//! These tables have passed the emitters, the macros of the emitted files and the compiler. The comparison therefore finds faults in the
+//! emission even if the registry was read correctly.
 
 use crate::generated::dispatch::{DeviceTable, DeviceTerminatorTable, DriverTable, InstanceTable, device, driver};
 use crate::generated::object_types::OBJECT_TYPES;

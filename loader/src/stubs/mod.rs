@@ -71,8 +71,8 @@ pub(crate) fn device_thunk(index: usize) -> Slot {
     code::device_thunks().and_then(|stubs| stubs.at(index))
 }
 
-/// Returns the application's thunk for the unknown physical-device function `index`: it replaces the handle by the chain's and jumps through that
-/// slot of the instance's table.
+/// Returns the application's thunk for the unknown physical-device function `index`: it replaces the handle by the chain's and jumps
+/// through that slot of the instance's table.
 pub(crate) fn physical_device_thunk(index: usize) -> Slot {
     code::physical_device_thunks().and_then(|stubs| stubs.at(index))
 }
@@ -104,8 +104,8 @@ pub(crate) fn missing_instance(index: usize) -> Slot {
     code::missing_instance(index)
 }
 
-/// Returns a function that does nothing and returns zero, for commands that tolerate a missing implementation (GEN-51). `index` is their slot in a
-/// device table.
+/// Returns a function that does nothing and returns zero, for commands that tolerate a missing implementation (GEN-51). `index` is their
+/// slot in a device table.
 pub(crate) fn return_zero(index: usize) -> Slot {
     // On 32-bit Windows the callee removes its arguments from the stack, so this function must have as many arguments as the command.
     if cfg!(all(windows, target_arch = "x86")) && OF_ONE_ARGUMENT.contains(&index) {

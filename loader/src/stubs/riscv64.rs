@@ -1,5 +1,5 @@
-//! Stubs for 64-bit RISC-V. The first argument is in a0, and the registers t0 to t6 are free. All instructions have four bytes and the linker does
-//! not change them, so all stubs of a kind have the same size.
+//! Stubs for 64-bit RISC-V. The first argument is in a0, and the registers t0 to t6 are free. All instructions have four bytes and the
+//! linker does not change them, so all stubs of a kind have the same size.
 //!
 //! Offsets are split: a load reaches 2047 bytes forward and 2048 back, and `lui` adds the rest.
 

@@ -1,5 +1,5 @@
-//! Stubs for 32-bit x86. Arguments are on the stack, the first after the return address, and the callee may change them there. Each stub starts with
-//! the landing instruction of indirect-branch tracking.
+//! Stubs for 32-bit x86. Arguments are on the stack, the first after the return address, and the callee may change them there. Each stub
+//! starts with the landing instruction of indirect-branch tracking.
 
 use super::DEVICE_ENDS;
 use crate::dispatch_table::UNKNOWN_SLOTS;
@@ -106,8 +106,8 @@ global_asm!(
     unknown = const offsets::INSTANCE_UNKNOWN,
 );
 
-// Jumps to the driver's function with the driver's handle, or reports the driver and the number of a missing function. The report never returns; it
-// gets the stack alignment that a C call requires.
+// Jumps to the driver's function with the driver's handle, or reports the driver and the number of a missing function. The report never
+// returns; it gets the stack alignment that a C call requires.
 global_asm!(
     ".text",
     local_symbol!("vkl_physical_device_terminators"),

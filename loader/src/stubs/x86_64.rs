@@ -137,8 +137,8 @@ macro_rules! device_jumps {
 device_jumps!("vkl_device_thunks", UNKNOWN_SLOTS, offsets::DEVICE_UNKNOWN);
 device_jumps!("vkl_device_terminators", DEVICE_ENDS, offsets::DEVICE_ENDS);
 
-// Adds the offset of a slot to the address of the instance's table, which is the object's first word. Then replaces the handle by the chain's,
-// and jumps through the slot.
+// Adds the offset of a slot to the address of the instance's table, which is the object's first word. Then replaces the handle by the
+// chain's, and jumps through the slot.
 global_asm!(
     ".text",
     local_symbol!("vkl_physical_device_thunks"),

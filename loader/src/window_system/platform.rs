@@ -108,8 +108,8 @@ macro_rules! platforms {
 
 /// Passes a row for each platform to `$declare`.
 ///
-/// A row has: body of the terminator, command, create info, part with its members, extension. Two flags follow: drivers may create surfaces of their
-/// own, and the stereo structure is known.
+/// A row has: body of the terminator, command, create info, part with its members, extension. Two flags follow: drivers may create surfaces
+/// of their own, and the stereo structure is known.
 macro_rules! each_platform {
     ($declare:ident) => {
         $declare! {

@@ -131,7 +131,8 @@ impl Kernel for Zircon {
             room_handle_count: handles.len() as u32,
         };
         let (mut bytes, mut count) = (0, 0);
-        // SAFETY: the channel is open, and all memory has the given lengths. The kernel drops an answer that does not fit, with its handles.
+        // SAFETY: the channel is open, and all memory has the given lengths. The kernel drops an answer that does not fit, with its
+        // handles.
         let status = unsafe { zx_channel_call(service, 0, NEVER, &arguments, &mut bytes, &mut count) };
         done(status).map(|()| (bytes as usize, count as usize))
     }
@@ -155,8 +156,8 @@ impl Kernel for Zircon {
 
     fn map(&self, memory: Handle) -> Result<Opened, Vec<u8>> {
         let mode = unix::RTLD_LAZY | unix::RTLD_LOCAL;
-        // SAFETY: the system's own service supplied this memory as a library; this process still owns it. Loading a driver means running its
-        // initialisers.
+        // SAFETY: the system's own service supplied this memory as a library; this process still owns it. Loading a driver means running
+        // its initialisers.
         let open = || NonNull::new(unsafe { dlopen_vmo(memory, mode) }).map(Opened);
         let opened = unix::with_dlerror(open, |words| copy_or_note(words.to_bytes()));
         opened.map_err(Option::unwrap_or_default)
@@ -170,7 +171,8 @@ impl Kernel for Zircon {
         let function = unsafe {
             core::mem::transmute::<*mut c_void, unsafe extern "C" fn(OpenInNamespace) -> i32>(address.as_ptr())
         };
-        // SAFETY: the function belongs to the driver. The callback stays valid until the process ends, because this library opened the driver.
+        // SAFETY: the function belongs to the driver. The callback stays valid until the process ends, because this library opened the
+        // driver.
         Some(unsafe { function(open_in_namespace) })
     }
 

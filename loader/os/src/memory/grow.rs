@@ -84,16 +84,16 @@ fn set_capacity<T>(array: &mut Vec<T>, capacity: usize) -> Result<(), OutOfMemor
     let mut old = ManuallyDrop::new(take(array));
     let (block, length, held) = (old.as_mut_ptr(), old.len(), old.capacity());
     let layout = Layout::array::<T>(held).map_err(|_| OutOfMemory)?;
-    // SAFETY: the block belongs to an array of this capacity, which is above zero because elements without a size return early. The wanted size is
-    // larger.
+    // SAFETY: the block belongs to an array of this capacity, which is above zero because elements without a size return early. The wanted
+    // size is larger.
     let grown = unsafe { shortage::grow(block.cast(), layout, wanted.size()) };
     let (block, capacity, result) = if grown.is_null() {
         (block, held, Err(OutOfMemory))
     } else {
         (grown.cast(), capacity, Ok(()))
     };
-    // SAFETY: the block is the array's own or replaces it, has this capacity and the same elements. The global allocator frees it with the layout of
-    // that capacity.
+    // SAFETY: the block is the array's own or replaces it, has this capacity and the same elements. The global allocator frees it with the
+    // layout of that capacity.
     *array = unsafe { Vec::from_raw_parts(block, length, capacity) };
     result
 }
@@ -118,8 +118,8 @@ fn copy_with_room(bytes: &[u8], more: usize) -> Result<Vec<u8>, OutOfMemory> {
     if block.is_null() {
         return Err(OutOfMemory);
     }
-    // SAFETY: the block is new and has this layout, so it has room for the bytes and does not overlap them. The global allocator frees blocks of this
-    // heap.
+    // SAFETY: the block is new and has this layout, so it has room for the bytes and does not overlap them. The global allocator frees
+    // blocks of this heap.
     Ok(unsafe {
         bytes.as_ptr().copy_to_nonoverlapping(block, bytes.len());
         Vec::from_raw_parts(block, bytes.len(), room)

@@ -1,7 +1,7 @@
 //! Memory of the process.
 //!
-//! Memory that a call needs for itself comes from the C library's heap. [`Grow`] requests it for arrays that grow, and [`shortage`] keeps a failed
-//! allocation from ending the process.
+//! Memory that a call needs for itself comes from the C library's heap. [`Grow`] requests it for arrays that grow, and [`shortage`] keeps a
+//! failed allocation from ending the process.
 
 mod calls;
 mod grow;

@@ -144,8 +144,8 @@ pub(super) unsafe fn grow(block: *mut u8, layout: Layout, size: usize) -> *mut u
 /// The process allocator: the C library's heap, then the emergency pool.
 pub struct ProcessHeap;
 
-// SAFETY: blocks come from the system's allocator or are disjoint ranges of the emergency pool. The address shows which, so each block goes back to
-// its origin.
+// SAFETY: blocks come from the system's allocator or are disjoint ranges of the emergency pool. The address shows which, so each block goes
+// back to its origin.
 unsafe impl GlobalAlloc for ProcessHeap {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

@@ -102,7 +102,8 @@ impl Appended {
         }
     }
 
-    /// Appends a record, in one call if the system takes all of it. Neither a pipe without a reader nor the limit of a file's size ends the program.
+    /// Appends a record, in one call if the system takes all of it. Neither a pipe without a reader nor the limit of a file's size ends the
+    /// program.
     ///
     /// # Errors
     /// The error of the system. A part of the record may have been written.
@@ -242,8 +243,8 @@ mod tests {
         assert!(Appended::at(&pipe).is_err());
     }
 
-    /// Runs in a copy of the process, which has the only descriptors of the pipe and its own signal disposition. In the test process, copies made by
-    /// other tests could keep the reader open, and other tests would share the disposition.
+    /// Runs in a copy of the process, which has the only descriptors of the pipe and its own signal disposition. In the test process,
+    /// copies made by other tests could keep the reader open, and other tests would share the disposition.
     #[test]
     fn a_pipe_without_a_reader_is_an_error_and_no_signal() {
         let ended = in_a_copy(|| {

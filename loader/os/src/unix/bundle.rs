@@ -12,8 +12,8 @@ unsafe extern "C" {
     fn CFRelease(object: *const c_void);
 }
 
-/// Returns the resource folder in the bundle of the running application, written to `room`: `Contents/Resources` below the bundle on macOS, the
-/// bundle itself on iOS (DRV-33). `None` if the program has no bundle, or the path does not fit (LAY-42).
+/// Returns the resource folder in the bundle of the running application, written to `room`: `Contents/Resources` below the bundle on macOS,
+/// the bundle itself on iOS (DRV-33). `None` if the program has no bundle, or the path does not fit (LAY-42).
 pub fn bundle_resources(room: &mut [u8]) -> Option<&[u8]> {
     // SAFETY: the call takes nothing; the result is null or an object that lives as long as the process.
     let bundle = unsafe { CFBundleGetMainBundle() };

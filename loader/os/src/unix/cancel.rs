@@ -1,7 +1,7 @@
 //! Delay of the cancellation of a thread by another one (`pthread_cancel`).
 //!
-//! A cancelled thread unwinds through the frames of the loader without running their cleanup, so its locks would stay taken. While a thread holds
-//! something that others wait for, cancellation is delayed: it takes effect at the thread's next cancellation point afterwards.
+//! A cancelled thread unwinds through the frames of the loader without running their cleanup, so its locks would stay taken. While a thread
+//! holds something that others wait for, cancellation is delayed: it takes effect at the thread's next cancellation point afterwards.
 
 use core::marker::PhantomData;
 

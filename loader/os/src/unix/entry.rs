@@ -1,7 +1,8 @@
 //! Functions that run when the library is loaded into and unloaded from the process.
 
-/// Makes two functions of type `extern "C" fn()` run when the library is loaded and unloaded, through its own initialisation and termination arrays.
-/// The C library has no other exit handler of this library, so the last `dlclose` unloads the library, and a later load starts again (APP-9).
+/// Makes two functions of type `extern "C" fn()` run when the library is loaded and unloaded, through its own initialisation and
+/// termination arrays. The C library has no other exit handler of this library, so the last `dlclose` unloads the library, and a later load
+/// starts again (APP-9).
 #[cfg(not(target_vendor = "apple"))]
 #[macro_export]
 macro_rules! at_load_and_unload {

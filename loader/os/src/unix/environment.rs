@@ -28,8 +28,8 @@ pub fn plain_value(name: &CStr) -> Option<Vec<u8>> {
 unsafe fn answer(get: Get, name: &CStr) -> Option<Vec<u8>> {
     // SAFETY: the name is terminated, and the caller promises a function that reads the environment.
     let value = unsafe { get(name.as_ptr()) };
-    // SAFETY: a value that is not null is terminated. A program that changes its environment while another thread reads it breaks the rules of the C
-    // library anyway.
+    // SAFETY: a value that is not null is terminated. A program that changes its environment while another thread reads it breaks the rules
+    // of the C library anyway.
     (!value.is_null()).then(|| copy_or_note(unsafe { CStr::from_ptr(value) }.to_bytes()))
 }
 
@@ -98,8 +98,8 @@ unsafe extern "C" fn secure_getenv(name: *const c_char) -> *mut c_char {
     target_os = "android"
 ))]
 fn is_elevated() -> bool {
-    // SAFETY: `getauxval` takes a number and only reads the auxiliary vector. The kernel fills it before the first instruction of the process, and
-    // nothing changes it afterwards.
+    // SAFETY: `getauxval` takes a number and only reads the auxiliary vector. The kernel fills it before the first instruction of the
+    // process, and nothing changes it afterwards.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 

@@ -14,7 +14,8 @@ use libc::open64;
 pub struct File(pub(crate) c_int);
 
 impl File {
-    /// Opens the file at `path` for reading, without ever waiting for a writer. A terminal does not become the controlling terminal of the process.
+    /// Opens the file at `path` for reading, without ever waiting for a writer. A terminal does not become the controlling terminal of the
+    /// process.
     ///
     /// # Errors
     /// The error of the system.
@@ -41,8 +42,8 @@ impl File {
         Self::open_with(path, libc::O_DIRECTORY)
     }
 
-    /// Opens a folder for [`File::status_within`] only. The process needs no right to read the folder. A folder that is mounted on demand gets
-    /// mounted.
+    /// Opens a folder for [`File::status_within`] only. The process needs no right to read the folder. A folder that is mounted on demand
+    /// gets mounted.
     ///
     /// # Errors
     /// The error of the system, for example if `path` is not a folder.

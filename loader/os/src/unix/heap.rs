@@ -10,7 +10,8 @@ const USUAL_ALIGNMENT: usize = 2 * size_of::<usize>();
 /// The heap of `malloc`, `free` and related functions. A program that supplies its own functions sees every block.
 pub struct CHeap;
 
-/// Returns `true` if `malloc` aligns a block of this size sufficiently. Some C libraries align a block less if it is smaller than its alignment.
+/// Returns `true` if `malloc` aligns a block of this size sufficiently. Some C libraries align a block less if it is smaller than its
+/// alignment.
 fn is_usual(alignment: usize, size: usize) -> bool {
     alignment <= USUAL_ALIGNMENT && alignment <= size
 }

@@ -21,8 +21,8 @@ unsafe impl Send for Library {}
 unsafe impl Sync for Library {}
 
 impl Library {
-    /// Opens a library with lazy binding and local scope (DRV-56). The system gets `path` unchanged, so it searches for a bare name. Loading a driver
-    /// or layer runs its initialisers.
+    /// Opens a library with lazy binding and local scope (DRV-56). The system gets `path` unchanged, so it searches for a bare name.
+    /// Loading a driver or layer runs its initialisers.
     ///
     /// # Errors
     /// The error text of the system.
@@ -95,8 +95,8 @@ fn tells_wrong_class(words: &[u8]) -> bool {
     words.windows(TOLD.len()).any(|part| part == TOLD)
 }
 
-/// Returns the file that contains the code or data at `address`, as the system reports it, not canonicalised. `None` if the address is not in a
-/// library.
+/// Returns the file that contains the code or data at `address`, as the system reports it, not canonicalised. `None` if the address is not
+/// in a library.
 pub fn file_of(address: *const ()) -> Option<Vec<u8>> {
     let mut info = MaybeUninit::<libc::Dl_info>::zeroed();
     // SAFETY: `dladdr` accepts any address, and the structure is writable.

@@ -6,7 +6,8 @@ use core::ffi::{CStr, c_char};
 /// Upper bound on the length of a link's target, in bytes.
 const LONGEST_TARGET: usize = 256;
 
-/// Passes the target of the link at `path` to `take`, as it is stored. Does nothing if `path` is not a link or the target is longer than the limit.
+/// Passes the target of the link at `path` to `take`, as it is stored. Does nothing if `path` is not a link or the target is longer than
+/// the limit.
 pub fn link_target(path: &[u8], take: impl FnOnce(&[u8])) {
     let mut room = [0_u8; LONGEST_TARGET];
     let read = with_terminated(path, |path| {
@@ -38,8 +39,8 @@ pub fn each_variable(mut take: impl FnMut(&[u8], &[u8]) -> bool) {
     // The variable is looked up at run time, because few processes need it, and every import costs each process that loads this library.
     // SAFETY: the name is a terminated string.
     let environ = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"environ".as_ptr()) };
-    // SAFETY: this variable of the C library points to all variables of the process: texts `NAME=VALUE`, with NULL after the last. A program that
-    // changes its environment while another thread reads it breaks the rules of the C library anyway.
+    // SAFETY: this variable of the C library points to all variables of the process: texts `NAME=VALUE`, with NULL after the last. A
+    // program that changes its environment while another thread reads it breaks the rules of the C library anyway.
     let first = unsafe { environ.cast::<*const *const c_char>().as_ref() };
     let mut next = first.map_or(core::ptr::null(), |first| *first);
     while !next.is_null() {

@@ -133,7 +133,8 @@ pub fn adapters() -> Option<Vec<AdapterId>> {
     let factory = factory(&FACTORY_6)?;
     let next = |index| {
         let mut made = null_mut();
-        // SAFETY: a factory of version 6 has this function at this index; the identifier is valid, and the place for the pointer is writable.
+        // SAFETY: a factory of version 6 has this function at this index; the identifier is valid, and the place for the pointer is
+        // writable.
         let told = unsafe {
             factory.function::<EnumByPreference>(ENUM_ADAPTER_BY_GPU_PREFERENCE)(
                 factory.0.as_ptr(),

@@ -36,8 +36,8 @@ impl Library {
     /// If a module is not found, the folder of the library is searched too. A path that is too long for a plain load is converted to the
     /// form that the system accepts at any length (LAY-53).
     ///
-    /// A bare name is searched in the folders of a plain load and in their order, but not in the current folder. Anyone who may write to the folder
-    /// in which a program was started could put a library of that name there, even for an elevated program.
+    /// A bare name is searched in the folders of a plain load and in their order, but not in the current folder. Anyone who may write to
+    /// the folder in which a program was started could put a library of that name there, even for an elevated program.
     ///
     /// # Errors
     /// The error of the system. If memory ran out, the shortage is noted too (LAY-203).
@@ -155,8 +155,8 @@ fn load_bare(name: &str) -> Result<windows::Library, Errno> {
     Err(error)
 }
 
-/// Returns the file that contains the code or data at `address`, as the system reports it, not canonicalised. `None` if the address is not in a
-/// library.
+/// Returns the file that contains the code or data at `address`, as the system reports it, not canonicalised. `None` if the address is not
+/// in a library.
 pub fn file_of(address: *const ()) -> Option<Vec<u8>> {
     let mut module = core::ptr::null_mut();
     let flags = GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT;

@@ -52,7 +52,8 @@ impl Key {
         self.each(None, |name, _| take(name));
     }
 
-    /// Passes the name of each value, and `true` if its data was requested and is four bytes of zero. A name that is too long ends the list (LAY-48).
+    /// Passes the name of each value, and `true` if its data was requested and is four bytes of zero. A name that is too long ends the list
+    /// (LAY-48).
     fn each(&self, mut data: Option<&mut [u8; 4]>, mut take: impl FnMut(&[u8], bool)) {
         for index in 0.. {
             let mut name = [0_u16; LONGEST_NAME];

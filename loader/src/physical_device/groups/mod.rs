@@ -1,7 +1,7 @@
 //! Device groups: the drivers' own, or one per device if a driver has none (DRV-149 to DRV-158).
 //!
-//! The application calls [`entry`]; [`collect`] is the end of the chain, and [`sort`] orders the groups. The elements of the caller's array have
-//! `pNext` chains that drivers fill; [`chain_heads`] keeps track of them while groups move and disappear.
+//! The application calls [`entry`]; [`collect`] is the end of the chain, and [`sort`] orders the groups. The elements of the caller's array
+//! have `pNext` chains that drivers fill; [`chain_heads`] keeps track of them while groups move and disappear.
 
 mod chain_heads;
 mod collect;

@@ -91,7 +91,8 @@ fn arrange(
     HostVec::try_from_iter(ranked.iter().map(|&(_, index)| ranks[index]), allocator)
 }
 
-/// Arranges the groups, and the devices in each, in the order of `sorted`. Devices that are not in `sorted` follow, in their previous order.
+/// Arranges the groups, and the devices in each, in the order of `sorted`. Devices that are not in `sorted` follow, in their previous
+/// order.
 fn follow(
     sorted: impl Iterator<Item = PhysicalDeviceHandle<Chain>>,
     groups: &mut [Group<Chain>],

@@ -104,8 +104,8 @@ pub(crate) unsafe fn get_physical_device_sparse_image_format_properties2(
     }
 }
 
-/// Answers an array query that returns no result code. A query without room asks for the count (DRV-159); if memory runs out, the answer has no
-/// elements (DRV-161).
+/// Answers an array query that returns no result code. A query without room asks for the count (DRV-159); if memory runs out, the answer
+/// has no elements (DRV-161).
 ///
 /// # Safety
 /// `count` is valid; `array` is NULL or has room for `*count` elements. An `Old` whose bytes are all zero is valid.

@@ -1,5 +1,6 @@
 //! Commands without a result, for a driver that cannot be opened or lacks the device (DRV-283). The program receives the recorded answer,
-//! or zeros, because it would otherwise read the previous content of its memory. Chained structures that are not answered keep their content.
+//! or zeros, because it would otherwise read the previous content of its memory. Chained structures that are not answered keep their
+//! content.
 
 use super::Device;
 use super::answer::INNER;

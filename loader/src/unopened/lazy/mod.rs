@@ -81,8 +81,8 @@ struct Sleeper {
     unknown: Mutex<Unknown>,
 }
 
-// SAFETY: all members that change after construction are atomic or locked. Vulkan allows the application's callbacks, to which the request has
-// pointers, to be called from any thread.
+// SAFETY: all members that change after construction are atomic or locked. Vulkan allows the application's callbacks, to which the request
+// has pointers, to be called from any thread.
 unsafe impl Sync for Sleeper {}
 // SAFETY: no member of the object belongs to one thread.
 unsafe impl Send for Sleeper {}
@@ -134,7 +134,8 @@ impl Device {
         self.real.store(real.raw(), Ordering::Release);
     }
 
-    /// Returns the record while it has the answers about this device: until the driver is open, and afterwards if the driver lacks the device.
+    /// Returns the record while it has the answers about this device: until the driver is open, and afterwards if the driver lacks the
+    /// device.
     fn record(&self) -> Option<Record<'static>> {
         let sleeper = self.sleeper();
         let is_recorded = sleeper.opened().is_none() || self.real().is_none();

@@ -252,8 +252,8 @@ impl<'a> Asker<'a> {
         Ok(command)
     }
 
-    /// Runs a command for at most `limits` times the time limit. The dynamic linker's log also shows libraries that a driver opened and closed
-    /// again.
+    /// Runs a command for at most `limits` times the time limit. The dynamic linker's log also shows libraries that a driver opened and
+    /// closed again.
     fn finish(&self, command: Command, limits: u32) -> io::Result<Finished> {
         let watched = Watched {
             keeps_output: true,

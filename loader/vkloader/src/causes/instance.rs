@@ -151,8 +151,8 @@ fn between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str> {
 /// Text before the API version in the log message about the application.
 const ASKED_VERSION: &str = ", apiVersion: ";
 
-/// Adds the usable devices to `found`, the finding about the program's failure, if the program requested a newer API version than each of them
-/// has.
+/// Adds the usable devices to `found`, the finding about the program's failure, if the program requested a newer API version than each of
+/// them has.
 fn compare_versions(found: &mut Dropped, report: &Report, records: &[&Record]) {
     let asked = records.iter().rev().find_map(|record| match &record.event {
         Event::Message(message) => message
