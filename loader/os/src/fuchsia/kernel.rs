@@ -145,7 +145,7 @@ impl Kernel for Zircon {
 
     fn channel(&self) -> Result<[Handle; 2], Status> {
         let (mut one, mut other) = (0, 0);
-        // SAFETY: both places for handles are writable.
+        // SAFETY: the call writes the handles only to `one` and `other`, which are local variables.
         done(unsafe { zx_channel_create(0, &mut one, &mut other) }).map(|()| [one, other])
     }
 
@@ -178,7 +178,7 @@ impl Kernel for Zircon {
 
     fn bind(&self, path: &CStr, folder: Handle) -> Result<(), Status> {
         let mut namespace = null_mut();
-        // SAFETY: the place for the pointer is writable.
+        // SAFETY: the call writes only to `namespace`, which is a local variable.
         if let Err(status) = done(unsafe { fdio_ns_get_installed(&mut namespace) }) {
             self.close(folder);
             return Err(status);

@@ -23,7 +23,7 @@ const ABSENT: u32 = 0;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub(super) enum Method {
-    /// Requests memory with a library.
+    /// Requests a memory object that contains a library.
     Get = 0x73DB_BFB6_2E99_320A,
     /// Requests a folder of manifests.
     ConnectToManifestFs = 0x0454_D855_8778_81CC,

@@ -134,7 +134,8 @@ pub(super) unsafe fn grow(block: *mut u8, layout: Layout, size: usize) -> *mut u
     // SAFETY: the caller promises a size above that of the layout, so it is not zero.
     let grown = unsafe { CHeap.alloc(wanted) };
     if !grown.is_null() && layout.size() != 0 {
-        // SAFETY: the blocks are distinct and at least this large; the old one is in the emergency pool and is freed once.
+        // SAFETY: the blocks are distinct and at least as large as the old layout; the old block is in the emergency pool and is freed
+        // once.
         unsafe { grown.copy_from_nonoverlapping(block, layout.size()) };
         EMERGENCY_POOL.give_back();
     }

@@ -25,7 +25,7 @@ pub enum Event<'a> {
     Package(&'a [u8]),
     /// A file or folder that is listed.
     Listed(&'a [u8], Key<'a>),
-    /// A manifest of a vendor that has no adapter here (DRV-40).
+    /// A manifest of a vendor none of whose adapters is in this machine (DRV-40).
     Unserved(&'a [u8], Key<'a>),
     /// The adapters cannot be determined, so the key's entries are ignored (DRV-40).
     NoAdapters(Key<'a>),

@@ -145,7 +145,7 @@ mod folders {
         if !ask(libc::RTLD_DI_SERINFO, begin.cast()) {
             return None;
         }
-        // SAFETY: the linker filled the structure.
+        // SAFETY: the call succeeded, so the linker filled the structure at the beginning of `room`.
         let count = unsafe { (*begin.cast::<Folders>()).count };
         // SAFETY: the folders begin at this offset, inside `room`.
         let first = unsafe { begin.byte_add(offset_of!(Folders, first)) }.cast::<Folder>();

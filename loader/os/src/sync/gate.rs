@@ -127,7 +127,7 @@ mod tests {
                 drop(passage);
                 // A forced unwinding must not pass this frame, so cancellation is off from here on; the previous state is the result.
                 let mut before = -1;
-                // SAFETY: the call changes only this thread, and the place for the old state is writable.
+                // SAFETY: the call changes only this thread, and writes the old state only to `before`.
                 unsafe { pthread_setcancelstate(1, &mut before) };
                 shared.within.store(3 + u32::from(before != 0), Ordering::SeqCst);
                 null_mut()

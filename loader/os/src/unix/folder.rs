@@ -76,7 +76,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // SAFETY: the folder is open until this call.
+        // SAFETY: the value keeps the folder open until this call, and `drop` runs once.
         unsafe { libc::closedir(self.0.as_ptr()) };
     }
 }

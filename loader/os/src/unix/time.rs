@@ -9,7 +9,7 @@ use core::mem::MaybeUninit;
 )]
 pub fn now() -> (i64, i64) {
     let mut found = MaybeUninit::<libc::timespec>::uninit();
-    // SAFETY: the structure for the time is writable.
+    // SAFETY: the call writes only to `found`, which has the size of a `timespec`.
     if unsafe { libc::clock_gettime(libc::CLOCK_REALTIME, found.as_mut_ptr()) } != 0 {
         return (0, 0);
     }
@@ -29,7 +29,7 @@ pub fn now() -> (i64, i64) {
 )]
 pub fn since_start() -> u64 {
     let mut found = MaybeUninit::<libc::timespec>::uninit();
-    // SAFETY: the structure for the time is writable.
+    // SAFETY: the call writes only to `found`, which has the size of a `timespec`.
     if unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, found.as_mut_ptr()) } != 0 {
         return 0;
     }

@@ -43,14 +43,14 @@ impl Waiter {
     }
 
     pub(crate) fn wake_all(&self) {
-        // SAFETY: the condition is initialised and never moves.
+        // SAFETY: the condition is part of a static variable, so it is initialised and never moves.
         unsafe { libc::pthread_cond_broadcast(self.0.change.get()) };
     }
 }
 
 impl Drop for Waiter {
     fn drop(&mut self) {
-        // SAFETY: this thread holds the gate.
+        // SAFETY: a `Waiter` exists only while its thread holds the gate, and `drop` runs once.
         unsafe { libc::pthread_mutex_unlock(self.0.gate.get()) };
     }
 }

@@ -127,7 +127,7 @@ impl Manager {
     /// device may also have a restart pending; only a device that cannot work before the restart is excluded.
     fn is_ready(&self, device: u32, take: &mut TakeAnswer<'_>) -> bool {
         let (mut status, mut problem) = (0, 0);
-        // SAFETY: both numbers are valid for writes.
+        // SAFETY: the call writes only to `status` and `problem`, which are local variables.
         let told = unsafe { (self.status)(&mut status, &mut problem, device, 0) };
         let waits = status & DN_HAS_PROBLEM != 0 && problem == CM_PROB_NEED_RESTART;
         let answer = match told {
@@ -143,7 +143,7 @@ impl Manager {
     fn ask(&self, device: u32, value: &str, take: &mut TakeAnswer<'_>) -> bool {
         let name = self.name_of(device);
         let mut key = core::ptr::null_mut();
-        // SAFETY: the place for the handle is writable.
+        // SAFETY: the call writes the handle only to `key`, which is a local variable.
         let told = unsafe {
             (self.open_key)(
                 device,
@@ -154,7 +154,7 @@ impl Manager {
                 CM_REGISTRY_SOFTWARE,
             )
         };
-        // SAFETY: the configuration manager has just opened the key.
+        // SAFETY: the call succeeded, so the configuration manager opened the key for this function, which must close it.
         let key = (told == CR_SUCCESS).then(|| unsafe { Key::adopt(key) });
         let Some((kind, data)) = key.and_then(|key| key.value(value)) else {
             take(&name, Answer::Missing);
@@ -168,7 +168,7 @@ impl Manager {
     fn components(&self, device: u32) -> impl Iterator<Item = u32> {
         let next = |function: Next, of: u32| {
             let mut found = 0;
-            // SAFETY: the place for the number is writable.
+            // SAFETY: the call writes only to `found`, which is a local variable.
             (unsafe { function(&mut found, of, 0) } == CR_SUCCESS).then_some(found)
         };
         let all = core::iter::successors(next(self.child, device), move |&of| next(self.sibling, of));
@@ -195,7 +195,7 @@ impl Manager {
 
     fn name_of(&self, device: u32) -> Vec<u8> {
         let mut room = [0_u16; MAX_DEVICE_ID_LEN as usize + 1];
-        // SAFETY: the room has `MAX_DEVICE_ID_LEN` units.
+        // SAFETY: the call writes at most `MAX_DEVICE_ID_LEN` units, and the room has one unit more.
         let told = unsafe { (self.name)(device, room.as_mut_ptr(), MAX_DEVICE_ID_LEN, 0) };
         match told {
             CR_SUCCESS => utf8(ended(&room).iter().copied()),

@@ -57,7 +57,7 @@ pub(super) fn each(value: &str, take: &mut TakeAnswer<'_>) {
         let opened = D3DKMT_CLOSEADAPTER {
             hAdapter: adapter.hAdapter,
         };
-        // SAFETY: the enumeration opened this adapter.
+        // SAFETY: the enumeration opened this adapter for this process, and the loop closes each adapter once.
         unsafe { close(&opened) };
     }
 }

@@ -23,7 +23,7 @@ impl Key {
     pub(super) fn open(root: HKEY, path: &str) -> Option<Self> {
         let path = wide(path).ok()?;
         let mut key = null_mut();
-        // SAFETY: the root is a key of the system, the path is terminated, and the place for the handle is writable.
+        // SAFETY: the root is a key of the system, the path is terminated, and the call writes the handle only to `key`.
         let told = unsafe { RegOpenKeyExW(root, path.as_ptr(), 0, KEY_READ, &mut key) };
         // This value is created only for an open key, because dropping the value closes the key.
         (told == ERROR_SUCCESS).then(|| Self(key))

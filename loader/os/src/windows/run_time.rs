@@ -8,9 +8,9 @@ use windows_sys::Win32::System::LibraryLoader::{GetProcAddress, LOAD_LIBRARY_SEA
 /// A library of the system; released when dropped.
 pub(super) struct Module(HMODULE);
 
-// SAFETY: any thread may use the handle.
+// SAFETY: the system allows every thread to look up functions through the handle of a library.
 unsafe impl Send for Module {}
-// SAFETY: any thread may use the handle.
+// SAFETY: the system allows several threads to look up functions through one handle at the same time.
 unsafe impl Sync for Module {}
 
 impl Module {

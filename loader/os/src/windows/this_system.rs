@@ -25,7 +25,7 @@ impl System for ThisSystem {
 
     fn is_wow64(&self) -> bool {
         let mut answer = 0;
-        // SAFETY: the pseudo-handle of this process is always valid, and the number is writable.
+        // SAFETY: the pseudo-handle of this process is always valid, and the call writes only to `answer`.
         let told = unsafe { IsWow64Process(GetCurrentProcess(), &mut answer) };
         told != 0 && answer != 0
     }
