@@ -146,7 +146,7 @@ impl<T> Drop for HostTable<T> {
     }
 }
 
-/// Memory that an addition did not need: the value, if another value has its key, and the places.
+/// Memory that an addition did not need: the value, if another value already has the same key, and reserved places of the table.
 pub(crate) struct Leftover<T> {
     _value: Option<HostBox<Owned<T>>>,
     _places: HostVec<*mut Owned<T>>,

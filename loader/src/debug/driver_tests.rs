@@ -82,7 +82,7 @@ fn drv_188_forgotten_messengers_are_destroyed_before_the_drivers_instance() {
         pUserData: null_mut(),
     };
     let mut callback = ReportCallbackHandle::NULL;
-    // SAFETY: the instance is live and the structure valid.
+    // SAFETY: `program` keeps the instance live, and `info` is a valid structure.
     let result = unsafe { vk::vkCreateDebugReportCallbackEXT(program.0, &info, null(), &mut callback) };
     assert_eq!((result, live()), (VkResult::VK_SUCCESS, [2, 2]));
     drop(program);
@@ -98,7 +98,7 @@ fn app_192_utils_messages_stay_in_the_loader_and_report_messages_do_not() {
     heard();
     let mut data = crate::messenger::loader_data(c"hello", &crate::messenger::instance_object(program.0));
     data.objectCount = 0;
-    // SAFETY: the instance is live and the structure valid.
+    // SAFETY: `program` keeps the instance live, and `data` is a valid structure without objects.
     unsafe {
         let severity = VkDebugUtilsMessageSeverityFlagBitsEXT(256);
         vk::vkSubmitDebugUtilsMessageEXT(program.0, severity, VkDebugUtilsMessageTypeFlagsEXT(1), &data);
@@ -108,7 +108,7 @@ fn app_192_utils_messages_stay_in_the_loader_and_report_messages_do_not() {
         driver(0, |driver| driver.calls.is_empty()),
         "no driver gets the message"
     );
-    // SAFETY: the instance is live and the strings valid.
+    // SAFETY: `program` keeps the instance live, and the strings are literals.
     unsafe {
         let object = VkDebugReportObjectTypeEXT(0);
         let (prefix, text) = (c"prefix".as_ptr(), c"report".as_ptr());
@@ -237,7 +237,7 @@ fn app_198_names_reach_the_driver_with_its_own_handles() {
         pEnabledFeatures: null(),
     };
     let mut device = VkDevice(null_mut());
-    // SAFETY: the physical device is live and the structure valid.
+    // SAFETY: `program` keeps the instance of the physical device live, and `info` is valid and enables nothing.
     let result = unsafe { vk::vkCreateDevice(physical_device, &info, null(), &mut device) };
     assert_eq!(result, VkResult::VK_SUCCESS);
     let name = |kind: VkObjectType, handle: u64| {
@@ -248,7 +248,7 @@ fn app_198_names_reach_the_driver_with_its_own_handles() {
             objectHandle: handle,
             pObjectName: c"name".as_ptr(),
         };
-        // SAFETY: the device is live and the structure valid.
+        // SAFETY: the device is destroyed only at the end of the test, and `info` is a valid structure.
         let result = unsafe { vk::vkSetDebugUtilsObjectNameEXT(device, &info) };
         assert_eq!((result, info.objectHandle), (VkResult::VK_SUCCESS, handle));
         driver(0, |driver| driver.named.pop())
@@ -284,7 +284,7 @@ fn app_198_names_reach_the_driver_with_its_own_handles() {
         tagSize: 0,
         pTag: null(),
     };
-    // SAFETY: the device is live and the structure valid.
+    // SAFETY: the device is destroyed only at the end of the test, and `tag` is a valid structure.
     let result = unsafe { vk::vkSetDebugUtilsObjectTagEXT(device, &tag) };
     assert_eq!(result, VkResult::VK_SUCCESS);
     // SAFETY: the device is live, and nothing uses it after this call.
@@ -297,7 +297,7 @@ fn app_194_loader_messages_name_the_instance() {
     let messenger = program.listen().expect("a messenger");
     heard();
     let mut count = 0;
-    // SAFETY: the instance is live, and a NULL count is allowed here.
+    // SAFETY: `program` keeps the instance live. Vulkan does not allow a NULL count, but the loader checks for one and reports the error.
     unsafe { vk::vkEnumeratePhysicalDevices(program.0, null_mut(), null_mut()) };
     let messages = heard();
     assert!(
@@ -307,7 +307,7 @@ fn app_194_loader_messages_name_the_instance() {
         "{messages:?}"
     );
     program.stop(messenger);
-    // SAFETY: the instance is live and the count is writable.
+    // SAFETY: `program` keeps the instance live, and the call writes only to `count`.
     let result = unsafe { vk::vkEnumeratePhysicalDevices(program.0, &mut count, null_mut()) };
     assert_eq!((result, heard().len()), (VkResult::VK_SUCCESS, 0));
 }

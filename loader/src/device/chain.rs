@@ -165,7 +165,7 @@ impl DeviceChain<'_> {
             );
             return Err(VkResult::VK_ERROR_INITIALIZATION_FAILED);
         };
-        // SAFETY: `vkCreateDevice` has the signature `CreateDevice`.
+        // SAFETY: the function was looked up as `vkCreateDevice`, which has the signature `CreateDevice`.
         let create = unsafe { core::mem::transmute::<unsafe extern "system" fn(), CreateDevice>(create) };
         // The loader's record of the device already exists: the terminator finds the record through this handle (LAY-286).
         let mut handle = VkDevice(core::ptr::from_ref(device).cast_mut().cast());

@@ -88,7 +88,7 @@ pub(crate) unsafe fn create_device(
         above: None,
         enumerate: Some(instance.table().vkEnumerateDeviceExtensionProperties.get()),
     };
-    // SAFETY: the create info is valid, and its group now has physical devices of the chain.
+    // SAFETY: Vulkan requires a valid create info, and a device group in the copy now contains handles for the first layer of the chain.
     let made = unsafe { request.run() };
     drop(regrouped);
     finish(made.map(|(handle, _)| handle), out)

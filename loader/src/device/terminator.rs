@@ -307,7 +307,7 @@ impl Creation<'_> {
             // SAFETY: the lookup function belongs to the driver and receives the driver's own device.
             unsafe { driver_function(gdpa, handle, row.name().into(), Some(row)) }
         };
-        // SAFETY: null is a valid value of each slot.
+        // SAFETY: the slots of a `DeviceTerminatorTable` may be null, so a missing function is allowed.
         unsafe { DeviceTerminatorTable::build(function) }
     }
 

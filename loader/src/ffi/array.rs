@@ -165,7 +165,7 @@ mod tests {
             }
             is_whole(result)
         };
-        // SAFETY: any bytes are a valid number.
+        // SAFETY: the elements are integers, for which any bytes are valid.
         unsafe { asking.ask(HostAllocator::system(), call) }.map(|list| list.to_vec())
     }
 
@@ -213,7 +213,7 @@ mod tests {
             *count = length.get().min(*count);
             Ok(*count == length.get())
         };
-        // SAFETY: any bytes are a valid number.
+        // SAFETY: the elements are integers, for which any bytes are valid.
         let list = unsafe { asking.ask(HostAllocator::system(), call) };
         (list.expect("memory").len(), calls.get())
     }

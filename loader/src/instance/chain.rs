@@ -62,7 +62,7 @@ pub(super) unsafe fn create(
         );
         return Err(VkResult::VK_ERROR_INITIALIZATION_FAILED);
     };
-    // SAFETY: `vkCreateInstance` has the signature `CreateInstance`.
+    // SAFETY: the function was looked up as `vkCreateInstance`, which has the signature `CreateInstance`.
     let create = unsafe { core::mem::transmute::<unsafe extern "system" fn(), CreateInstance>(create) };
     let step = Step::Chain.begin(b"vkCreateInstance");
     // SAFETY: the nodes and links are writable and live until the call returns (LAY-232).

@@ -393,7 +393,7 @@ impl Creation<'_> {
         journal: &mut Journal<'_>,
     ) -> Result<Option<HostBox<InstanceDriver>>, OutOfMemory> {
         let gipa = driver.interface.get_instance_proc_addr;
-        // SAFETY: null is a valid value of each slot.
+        // SAFETY: the slots of a `DriverTable` may be null, so a missing function is allowed.
         let functions = unsafe { DriverTable::build(|row| lookup_known(gipa, handle, row)) };
         let destroy = functions.vkDestroyInstance;
         let missing = MANDATORY.iter().find(|&&slot| functions.get(slot).is_none());

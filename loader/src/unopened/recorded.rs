@@ -1,7 +1,7 @@
 //! Drivers that stay closed because their devices are recorded (DRV-280 to DRV-286).
 //!
-//! This module decides whether a driver may stay closed, and reads the driver's record. [`super::lazy`] creates an instance of the closed
-//! driver.
+//! This module decides whether a driver may stay closed, and reads the driver's record. [`super::lazy`] creates an instance of a driver
+//! that stays closed.
 
 use super::{BeforeOpening as _, Known, KnownDrivers, catalogue};
 use crate::ffi;

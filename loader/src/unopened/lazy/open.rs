@@ -197,7 +197,7 @@ impl Sleeper {
         let step = Step::Driver(&driver.path);
         // The memory is allocated first, so that no instance of the driver is lost if memory runs out.
         let opened = Opened {
-            // SAFETY: null is a valid value of each slot.
+            // SAFETY: each slot of the table is an optional function, for which zero is valid.
             table: unsafe { core::mem::zeroed() },
             handle: InstanceHandle::NULL,
             look_up,
@@ -216,7 +216,7 @@ impl Sleeper {
             VkResult::VK_SUCCESS => {}
             error => return Err(driver_interface::failure(error)),
         }
-        // SAFETY: null is a valid value of each slot.
+        // SAFETY: the slots of a `DriverTable` may be null, so a missing function is allowed.
         opened.table = unsafe { DriverTable::build(|row| driver_interface::lookup_known(look_up, handle, row)) };
         // The driver receives the callbacks before it lists its devices, because the callbacks receive the driver's messages about devices.
         let handed = self.host.hand_over(self.handle(), (&opened.table, handle));

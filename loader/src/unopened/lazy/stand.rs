@@ -34,7 +34,7 @@ impl Stand {
             ..unsafe { core::mem::zeroed() }
         };
         let system = HostAllocator::system();
-        // SAFETY: the create info is valid.
+        // SAFETY: `info` is zero except for its type, which is a valid create info without names and chain.
         let request = unsafe { Request::copy(&info, system) }.ok()?;
         let made = Sleeper::new(&Arc::new(closed), (&Quiet, system), request).ok()?;
         let (made, _) = made.into_raw();
@@ -72,7 +72,7 @@ impl Stand {
     /// gave.
     pub(crate) fn open(&self, look_up: GetProcAddr) {
         let sleeper = self.sleeper();
-        // SAFETY: null is a valid value of each slot.
+        // SAFETY: the slots of a `DriverTable` may be null, so a missing function is allowed.
         let table = unsafe { DriverTable::build(|row| lookup_known(look_up, InstanceHandle::NULL, row)) };
         let opened = HostBox::try_new(Opened::of(table, look_up), HostAllocator::system());
         let Ok(opened) = opened else { return };

@@ -28,7 +28,7 @@ fn sleeper() -> HostBox<Sleeper> {
         ..unsafe { core::mem::zeroed() }
     };
     let system = HostAllocator::system();
-    // SAFETY: the create info is valid.
+    // SAFETY: `info` is zero except for its type, which is a valid create info without names and chain.
     let request = unsafe { Request::copy(&info, system) }.expect("memory");
     let made = Sleeper::new(&Arc::new(Closed::of_any(bytes)), (&Quiet, system), request);
     made.unwrap_or_else(|error| panic!("{error:?}"))
@@ -221,7 +221,7 @@ unsafe extern "system" fn none(_: InstanceHandle<Driver>, _: *const c_char) -> P
 #[test]
 fn drv_283_all_arguments_reach_the_driver_with_its_own_handle() {
     let made = sleeper();
-    // SAFETY: null is a valid value of each slot.
+    // SAFETY: each slot of the table is an optional function, for which zero is valid.
     let mut table: DriverTable = unsafe { core::mem::zeroed() };
     table.vkGetPhysicalDeviceSparseImageFormatProperties = Some(eight);
     let opened = HostBox::try_new(Opened::of(table, none), HostAllocator::system());
