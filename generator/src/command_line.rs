@@ -184,10 +184,10 @@ struct Source {
     /// The registry of video types
     #[arg(long, value_name = "FILE", requires = "vk_xml")]
     video_xml: Option<PathBuf>,
-    /// A registry to merge into the XML, by default that in registry/input; may be repeated
+    /// A registry to merge into the XML, by default the one in registry/input; may be repeated
     #[arg(long, value_name = "FILE")]
     overlay: Vec<PathBuf>,
-    /// Rows for the commands of overlays; may be repeated
+    /// A file with policy rows for the commands of overlays; may be repeated
     #[arg(long, value_name = "FILE")]
     overlay_policy: Vec<PathBuf>,
     #[command(flatten)]
