@@ -11,10 +11,10 @@ pub struct Cli {
     /// The options that take precedence over the configuration file.
     #[command(flatten)]
     pub options: Options,
-    /// Check the package in FOLDER, print what the service would publish, and exit with 0 if the package can be used, else with 1
+    /// Checks the package in FOLDER, prints what the service would publish, and exits with 0 if the package can be used, else with 1
     #[arg(long, value_name = "FOLDER")]
     pub check: Option<PathBuf>,
-    /// Print the settings in the form of the configuration file, and exit
+    /// Prints the settings in the format of the configuration file, and exits
     #[arg(long, conflicts_with = "check")]
     pub print_config: bool,
     /// The command; `None` to run the service.
@@ -43,7 +43,7 @@ pub struct Options {
     /// The folder in which the service writes debug/
     #[arg(long, value_name = "DIR")]
     pub run: Option<PathBuf>,
-    /// Watch device nodes without udev, for containers
+    /// Watches device nodes without udev, for containers
     #[arg(long)]
     pub no_udev: bool,
 }
@@ -59,7 +59,7 @@ pub enum Command {
         manifest: PathBuf,
         /// The folder to create
         out: PathBuf,
-        /// Replace an existing package
+        /// Replaces an existing package
         #[arg(long)]
         replace: bool,
     },
