@@ -75,7 +75,8 @@ pub(crate) trait BeforeOpening: Sized {
     #[inline(always)]
     fn compare_instance(_: Option<Known>, _driver: &[u8], _: (u32, ApiVersion, VkResult), _: &Journal<'_>) {}
 
-    /// Compares the number of devices that a driver reports with the facts. `_describe` returns the properties of each device.
+    /// Compares the number of devices that a driver reports with the number in its facts. `_describe` returns the properties of each
+    /// device.
     #[inline(always)]
     fn compare_devices(
         _: Option<Known>,

@@ -428,7 +428,7 @@ fn a_settings_file_that_the_loader_of_programs_does_not_read_is_a_difference() {
             .as_str()
             .is_some_and(|text| text.contains("does not read such a file"))
     );
-    // The settings file is valid for the library of `vkloader`.
+    // `explain` selects the library under test, which reads the settings file.
     assert_eq!(machine.explain().first(), "settings.active");
 }
 

@@ -52,7 +52,7 @@ pub(crate) trait System {
     fn each_adapter(&self, value: &str, take: &mut TakeAnswer<'_>);
     /// Queries a value in the software keys of the present display devices and of the software components below them.
     fn each_device(&self, value: &str, take: &mut TakeAnswer<'_>);
-    /// Passes the names of a key's values whose data is four bytes of zero, regardless of their type (LAY-48).
+    /// Passes the names of those values of a key whose data consists of four bytes that are all zero, regardless of their type (LAY-48).
     fn each_zero(&self, hive: Hive, key: &str, take: &mut dyn FnMut(&[u8]));
     /// Passes the names of all values of a key.
     fn each_name(&self, hive: Hive, key: &str, take: &mut dyn FnMut(&[u8]));

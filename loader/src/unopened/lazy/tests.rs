@@ -58,8 +58,8 @@ fn drv_283_commands_of_a_driver_that_cannot_be_opened_fail() {
     end(made);
 }
 
-/// Commands that write nothing for the program or return a value. The value is zero for a lost device. Three of the commands write
-/// structures whose layout the loader does not know.
+/// Commands that write nothing for the program, and commands that only return a value, which is zero for a lost device. Three of the
+/// commands write structures whose layout the loader does not know.
 const WITHOUT_ANSWER: [&str; 18] = [
     "vkDebugReportMessageEXT",
     "vkDestroyDebugReportCallbackEXT",

@@ -123,7 +123,8 @@ mod tests {
             is_at(Some(path)) || is_at(path.parent())
         };
         assert_eq!(all.iter().find(|path| !is_watched(path)), None, "{watched:?}");
-        // Triggers of packages include everything below a path. Each path of rpm needs a second trigger for removed files.
+        // Triggers of packages include everything below a path. The spec file of rpm has each path twice: in a trigger for installed files,
+        // and in a trigger for removed files.
         for (file, times) in [("debian/vkloader.triggers", 1), ("rpm/vulkan-loader-rs.spec.in", 2)] {
             let places = paths_in(file);
             let count = |path: &Path| places.iter().filter(|place| path.starts_with(place)).count();

@@ -183,7 +183,7 @@ pub(crate) struct Device {
     pub(crate) manifest: Option<String>,
     /// Name in the trace of the rule that determined the position of the device.
     pub(crate) rule: String,
-    /// A sentence about the rule.
+    /// The rule in words, as one sentence.
     pub(crate) order: String,
     /// The layer that moved the device, if a layer did.
     pub(crate) moved_by: Option<String>,
