@@ -94,7 +94,7 @@ vkgen() {
 xtask() {
     if [ -x "${XTASK:-}" ]; then "$XTASK" "$@"; else $CARGO run --locked --quiet -p xtask -- "$@"; fi
 }
-# build_vkgen, build_xtask: build these programs, for use in another tree.
+# build_vkgen, build_xtask: build vkgen and xtask, for use in another tree.
 build_vkgen() {
     [ -x "${VKGEN:-}" ] || { $CARGO build --locked --quiet --release -p vkgen && VKGEN=$TARGET/release/vkgen; }
 }
@@ -216,7 +216,7 @@ library_folder() {
     ln -sfn libvulkan.so.1 "$folder/libvulkan.so"
 }
 
-# build_programs SOURCE OUT [PROGRAM...]: builds these programs of SOURCE/Makefile in the folder OUT. The default is all programs. Make
+# build_programs SOURCE OUT [PROGRAM...]: builds the listed programs of SOURCE/Makefile in the folder OUT. The default is all programs. Make
 # receives a link to OUT, because make splits names at blanks.
 build_programs() {
     local source=$1 out=$2 link status=0

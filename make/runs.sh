@@ -45,7 +45,8 @@ catalogue() {
         esac
     done
     library_built
-    # Builds both programs, like make/build.sh. For one program alone, cargo would compile shared crates again, with fewer features.
+    # Builds vkloader and vk-loader-service, like make/build.sh. For one program alone, cargo would compile shared crates again, with fewer
+    # features.
     build_tools vkloader vk-loader-service
     for mode in "${modes[@]}"; do
         say "The cases of $* with a $mode driver catalogue"

@@ -16,7 +16,7 @@ pub enum Error {
     Policy(Vec<String>),
     /// The printed report requests this exit code.
     Reported(u8),
-    /// `check` found that these files differ from the output.
+    /// `check` found that the listed files differ from the output.
     Differs(Vec<String>),
 }
 

@@ -12,7 +12,7 @@ pub(crate) struct Trace {
     streams: Vec<Stream>,
 }
 
-/// Side that wrote a line.
+/// Loader under which a line was written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Side {
     Ours,

@@ -27,7 +27,7 @@ DEFAULTS = (
 )
 # Pattern of code that reserves space. No test can detect additional space for an element.
 ROOM = re.compile(r"\.try_(?:exact_)?room\(.*\)|try_(?:with_capacity|reserve|reserve_exact)\(.*\)|^const USUAL_\w+: usize = \d+;")
-# Pattern of a call or assignment on a separate line. A line that begins with one of these words is neither.
+# Pattern of a call or assignment on a separate line. A line that begins with one of the keywords in the pattern is neither.
 STATEMENT = re.compile(r"^\s+(?!let |return|break|continue|use |pub |const |static |type |else|fn )[\w*&(].*;$")
 SWAPS = {
     "comparison": {" == ": " != ", " != ": " == ", " < ": " <= ", " <= ": " < ", " > ": " >= ", " >= ": " > "},

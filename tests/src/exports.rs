@@ -2,7 +2,7 @@
 
 use crate::{elf, pe};
 
-/// Changes a library of any system so that look-ups do not find these exports.
+/// Changes a library of any system so that look-ups do not find the exports in `names`.
 pub fn hide(library: &mut [u8], names: &[impl AsRef<str>]) {
     let hide = if library.starts_with(b"MZ") {
         pe::hide

@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-# Lines of vulkaninfo that are different between these two loaders, each with its reason.
+# Lines of vulkaninfo that are different between the distribution's loader and our loader, each with its reason.
 KNOWN = Path(__file__).resolve().parent.parent / "real" / "vulkaninfo_differences.txt"
 # Text that is different between runs: addresses, and measured speeds.
 VARYING = [(r"0x[0-9a-f]{7,}", "ADDRESS"), (r"FPS: .*|FrameTime: .*|glmark2 Score: .*", "SPEED")]

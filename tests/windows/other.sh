@@ -13,7 +13,7 @@ need wine wine
 need xvfb-run xvfb
 [ -z "$lacking" ] || die 3 "missing; apt-get install --no-install-recommends$lacking"
 
-# of_wine WORD...: runs sources.exe with these words.
+# of_wine WORD...: runs sources.exe with the arguments WORD.
 of_wine() {
     (cd "$HERE" && HOME=$HERE WINEPREFIX=$TARGET/windows/sources-prefix WINEDEBUG=-all WINEDLLOVERRIDES="winedbg.exe=d" \
         timeout --kill-after=10 60 xvfb-run -a wine sources.exe scratch "$@" </dev/null 2>/dev/null) | tr -d '\r'

@@ -10,7 +10,7 @@ use vk_registry::model::{CType, Command, Level};
 pub enum Gate<'a> {
     /// The condition always holds.
     Always,
-    /// The command is found if one of these instance extensions is enabled.
+    /// The command is found if one of the listed instance extensions is enabled.
     Instance(Vec<&'a str>),
 }
 
@@ -19,9 +19,9 @@ pub enum Gate<'a> {
 pub enum DeviceGate<'a> {
     /// The condition always holds.
     Always,
-    /// The terminator is returned if one of these device extensions is enabled on the driver's device.
+    /// The terminator is returned if one of the listed device extensions is enabled on the driver's device.
     Device(Vec<&'a str>),
-    /// The terminator is returned if one of these instance extensions is enabled.
+    /// The terminator is returned if one of the listed instance extensions is enabled.
     Instance(Vec<&'a str>),
 }
 
@@ -32,7 +32,7 @@ pub enum Export<'a> {
     No,
     /// The command is exported on every target.
     Everywhere,
-    /// The command is exported if the `cfg` predicate holds, and is in these lists.
+    /// The command is exported if the given `cfg` predicate holds, and is in the given lists.
     Where(&'a str, &'a [ExportList]),
 }
 

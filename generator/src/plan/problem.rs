@@ -57,7 +57,7 @@ pub enum Advice {
     Key(&'static str),
     /// The policy file needs this row.
     Row(Vec<String>),
-    /// The row of the command needs these lines in `reviewed`.
+    /// The row of the command needs the listed lines in `reviewed`.
     Review(Vec<String>),
 }
 

@@ -180,7 +180,7 @@ pub struct Treatment {
     /// `true` if a call of the command does nothing when the driver lacks the function (GEN-51).
     #[serde(default)]
     pub null_tolerant: bool,
-    /// The look-up of a device returns the terminator only if one of these extensions is enabled (APP-45).
+    /// The look-up of a device returns the terminator only if one of the listed extensions is enabled (APP-45).
     #[serde(default)]
     pub needs: Vec<String>,
     /// Reviewed reasons why the commands are special, and steps by which they lead to handles (GEN-74).

@@ -1,11 +1,11 @@
-//! Texts of policy files, and error messages with places in them.
+//! Texts of policy files, and error messages that name a line and column of a policy file.
 
 use super::rows::{GateException, SlotException, Treatment};
 use crate::error::Error;
 use serde::de::DeserializeOwned;
 use std::path::Path;
 
-/// Name and text of a policy file, for messages with a place in it.
+/// Name and text of a policy file, for messages that name a line and column of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyFile {
     /// Name of the file as the user gave it.
@@ -23,7 +23,7 @@ impl PolicyFile {
     }
 }
 
-/// Parses TOML. Error messages contain the place in the file.
+/// Parses TOML. Error messages contain the line and column in the file.
 pub(super) fn syntax<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, String> {
     toml::from_str(text).map_err(|error| {
         let (line, column) = place(text, error.span().map_or(0, |span| span.start));

@@ -45,7 +45,7 @@ pub struct Listed<'a> {
 pub struct Need<'a> {
     /// Description of the library.
     pub library: Listed<'a>,
-    /// The key of the library: an instance number, and the name under which other libraries need this one.
+    /// The key of the library: an instance number, and the name under which other libraries need this library.
     pub key: &'a [u8],
 }
 
@@ -154,7 +154,7 @@ impl<'a> Listed<'a> {
 }
 
 impl<'a> Need<'a> {
-    /// Returns the name under which other libraries need this one.
+    /// Returns the name under which other libraries need this library.
     pub fn name(&self) -> &'a [u8] {
         self.key.splitn(2, |&byte| byte == b'-').last().unwrap_or_default()
     }

@@ -198,7 +198,7 @@ pub fn interpreter(program: &Path) -> Option<PathBuf> {
     interpreter_in(&bytes_of(program)?)
 }
 
-/// Returns the dynamic linker that the program in these bytes requests.
+/// Returns the dynamic linker that a program requests. `data` contains the bytes of the program.
 pub fn interpreter_in(data: &[u8]) -> Option<PathBuf> {
     let name = in_segments!(data, interpreter)?;
     Some(String::from_utf8_lossy(name).into_owned().into())
@@ -292,7 +292,7 @@ fn search(name: &str, asking: &Path, needs: &Needs, own: Identity) -> Option<Pat
     search_in(folders_in_variable(), name, asking, needs, own)
 }
 
-/// Returns the file that the dynamic linker finds for a name, with these folders in `LD_LIBRARY_PATH`.
+/// Returns the file that the dynamic linker finds for a name, if `LD_LIBRARY_PATH` contains the folders in `variable`.
 fn search_in(variable: Vec<String>, name: &str, asking: &Path, needs: &Needs, own: Identity) -> Option<PathBuf> {
     if name.contains('/') {
         return Path::new(name).exists().then(|| name.into());

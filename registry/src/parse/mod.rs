@@ -35,7 +35,7 @@ pub(crate) fn document<'a>(source: Source<'a>) -> Result<Document<'a>, Diagnosti
     let end = guard::check(source)?;
     Document::parse(source.body()).map_err(|error| {
         use roxmltree::Error;
-        // The crate has no position for these two errors.
+        // roxmltree has no position for an unclosed root or an unexpected end of the text.
         let at = match &error {
             Error::UnclosedRootNode | Error::UnexpectedEndOfStream => None,
             error => Some(offset(source.body(), error.pos())),

@@ -105,7 +105,7 @@ pub(super) struct Entry<'t> {
 /// Lines of the same indentation that have not been read yet.
 pub(super) struct Entries<'t> {
     file: &'static str,
-    /// Line of the record that these entries belong to.
+    /// Line of the record that contains the entries.
     line: usize,
     entries: Vec<Entry<'t>>,
 }

@@ -63,7 +63,7 @@ pub(crate) fn get(call: &'static str, kind: &'static str, handle: u64) -> &'stat
     unsafe { &*(handle as *const Object) }
 }
 
-/// Ends the process unless `handle` is a live object of one of these kinds.
+/// Ends the process unless `handle` is a live object of one of `kinds`.
 pub(crate) fn expect(call: &'static str, kinds: &[&'static str], handle: u64) {
     let (config, kind) = state::with(|state| (state.config.clone(), state.live.get(&handle).copied()));
     if kind.is_none_or(|kind| !kinds.contains(&kind)) {

@@ -8,7 +8,7 @@ use crate::config::Device;
 use crate::entry::{Call, two_call};
 use crate::{chain, physical};
 
-/// Defines both names of a query with one body.
+/// Defines a query under its core name and under its KHR name, with one body.
 macro_rules! both {
     ($core:ident, $khr:ident, $name:literal, ($physical:ident $(, $arg:ident: $ty:ty)*) $(-> $ret:ty)?, |$call:ident, $device:ident| $body:block) => {
         #[doc = concat!("`", $name, "`.")]

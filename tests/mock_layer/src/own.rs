@@ -43,7 +43,7 @@ pub(crate) fn physical_command<const N: usize>(layer: &Layer, name: &str) -> vk:
     erased!(command::<N>, Command)
 }
 
-/// Returns the layer's own device command of this name.
+/// Returns the layer's own device command `name`.
 pub(crate) fn device_command<const N: usize>(layer: &Layer, name: &str) -> vk::PFN_vkVoidFunction {
     listed(layer, "own-device-command", name).then_some(())?;
     erased!(command::<N>, Command)

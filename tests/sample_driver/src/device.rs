@@ -10,14 +10,14 @@ use crate::instance::{LOADER_MAGIC, none};
 /// Queue of a device.
 #[repr(C)]
 struct Queue {
-    /// Word that belongs to the loader.
+    /// Machine word that begins as [`LOADER_MAGIC`], and that the loader replaces.
     loader: usize,
 }
 
 /// Logical device, which owns its queue.
 #[repr(C)]
 struct Device {
-    /// Word that belongs to the loader.
+    /// Machine word that begins as [`LOADER_MAGIC`], and that the loader replaces.
     loader: usize,
     queue: Queue,
 }

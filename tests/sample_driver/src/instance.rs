@@ -12,14 +12,14 @@ pub(crate) const LOADER_MAGIC: usize = 0x01CD_C0DE;
 /// Physical device of the driver.
 #[repr(C)]
 struct PhysicalDevice {
-    /// Word that belongs to the loader.
+    /// Machine word with the value [`LOADER_MAGIC`].
     loader: usize,
 }
 
 /// Instance, which owns its physical device.
 #[repr(C)]
 struct Instance {
-    /// Word that belongs to the loader.
+    /// Machine word with the value [`LOADER_MAGIC`].
     loader: usize,
     device: PhysicalDevice,
 }

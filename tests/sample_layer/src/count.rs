@@ -113,7 +113,7 @@ pub(crate) unsafe extern "system" fn end_command_buffer(buffer: vk::CommandBuffe
     unsafe { (below.end_command_buffer)(buffer) }
 }
 
-/// Implements `vkFreeCommandBuffers`, and removes the counts of these command buffers.
+/// Implements `vkFreeCommandBuffers`, and removes the counts of the freed command buffers.
 ///
 /// # Safety
 /// The parameters are valid for this Vulkan command.

@@ -109,7 +109,7 @@ impl<'v> Instance<'v> {
         DeviceSpec::new(self, physical)
     }
 
-    /// Creates a device with these extensions and one queue.
+    /// Creates a device with the given extensions and one queue.
     #[track_caller]
     pub fn device(&self, physical: vk::PhysicalDevice, extensions: &[&str]) -> Device<'_> {
         self.device_spec(physical)

@@ -172,7 +172,7 @@ impl Vk {
         self.configure(driver, |text| format!("{text}{lines}\n"));
     }
 
-    /// Removes every line that begins with one of these words from the configuration of a mock driver.
+    /// Removes every line that begins with one of `beginnings` from the configuration of a mock driver.
     pub fn remove_lines(&self, driver: &str, beginnings: &[&str]) {
         let gone = |line: &&str| beginnings.iter().any(|beginning| line.starts_with(beginning));
         self.configure(driver, |text| {
@@ -247,7 +247,7 @@ impl Vk {
         self.spec().create().expect("vkCreateInstance")
     }
 
-    /// Creates an instance of this API version with these extensions.
+    /// Creates an instance of the API version `api` with the given extensions.
     #[track_caller]
     pub fn instance_with(&self, api: &str, extensions: &[&str]) -> Instance<'_> {
         self.spec()

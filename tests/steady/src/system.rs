@@ -71,15 +71,15 @@ mod unix {
     use super::Path;
     use std::io;
 
-    /// Returns `true`, because no test needs additional privileges on this system.
+    /// Returns `true`, because no test needs additional privileges on systems other than Unix.
     pub fn is_superuser() -> bool {
         true
     }
 
-    /// Does nothing, because this system has no umask.
+    /// Does nothing, because only Unix systems have a umask.
     pub fn usual_umask() {}
 
-    /// Calls `call` once, because signals do not interrupt calls on this system.
+    /// Calls `call` once, because signals interrupt calls only on Unix systems.
     ///
     /// # Errors
     /// Never returns an error.

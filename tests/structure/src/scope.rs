@@ -43,7 +43,7 @@ impl Scopes {
     pub fn new(modules: &[Module]) -> Self {
         let mut scopes: BTreeMap<Vec<String>, Scope> = BTreeMap::new();
         for module in modules {
-            // A build uses only one of two files for a module, but the check uses both.
+            // If two files define the same module for different systems, a build uses one of the files, but the check uses both.
             let scope = scopes.entry(module.path.clone()).or_default();
             for item in &module.items {
                 scope.take(item);

@@ -29,7 +29,7 @@ fn without(place: usize) -> Allocator {
     })
 }
 
-/// Creates a surface, a messenger and a report callback with these callbacks, and makes every driver create its own surface.
+/// Creates a surface, a messenger and a report callback with the callbacks of `allocator`, and makes every driver create its own surface.
 fn make(instance: &Instance<'_>, allocator: &Allocator, messages: &Messages, reports: &Reports) {
     let callbacks = allocator.callbacks();
     let mut messenger = vk::DebugUtilsMessengerEXT::null();

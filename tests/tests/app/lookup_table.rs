@@ -19,7 +19,7 @@ const WINDOWS: &[&str] = if cfg!(windows) {
         "VK_KHR_xlib_surface",
     ]
 };
-/// Other instance extensions on which commands depend, and the debug extensions that the loader implements.
+/// Instance extensions on which commands depend, except those in `WINDOWS`, and the debug extensions that the loader implements.
 const OTHERS: [&str; 15] = [
     "VK_EXT_acquire_drm_display",
     "VK_EXT_debug_report",

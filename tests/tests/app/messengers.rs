@@ -32,7 +32,7 @@ fn app_190_the_extensions_need_no_driver() {
     });
 }
 
-/// APP-190, APP-191: the loader creates an object in each driver that has the function.
+/// APP-190, APP-191: the loader creates a messenger or callback object in each driver that has the creation function.
 #[test]
 fn app_191_each_driver_has_its_own_object() {
     case(|scene| {

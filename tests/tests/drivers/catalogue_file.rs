@@ -158,7 +158,7 @@ pub(crate) fn write(scene: &Scene, entries: &[Entry]) {
     write_with(scene, entries, |_| ());
 }
 
-/// Writes a catalogue with these entries, after `change` has edited the whole catalogue.
+/// Writes a catalogue with the given entries, after `change` has edited the whole catalogue.
 pub(crate) fn write_with(scene: &Scene, entries: &[Entry], change: impl FnOnce(&mut Value)) {
     write_at(scene, &path(scene), entries, change);
 }

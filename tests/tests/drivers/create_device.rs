@@ -102,7 +102,7 @@ fn drv_195_features2_on_a_driver_without_them() {
     });
 }
 
-/// DRV-195: all other structures reach the driver, known or unknown.
+/// DRV-195: if the chain contains a features structure, all other structures of the chain reach the driver, known or unknown.
 #[test]
 fn drv_195_unknown_structures_pass() {
     case(|scene| {

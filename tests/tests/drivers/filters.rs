@@ -11,7 +11,7 @@ fn two_drivers(scene: &mut Scene) {
     scene.driver("beta").device("two");
 }
 
-/// Runs with these values of the variables (an empty value means unset), and expects these devices.
+/// Runs with `select` and `disable` as the values of the variables (an empty value means unset), and expects the devices in `expected`.
 #[track_caller]
 fn remain(scene: &mut Scene, select: &str, disable: &str, expected: &[&str]) -> Outcome {
     for (variable, value) in [(SELECT, select), (DISABLE, disable)] {

@@ -123,7 +123,7 @@ fn drv_104_the_known_extensions_pass() {
     });
 }
 
-/// DRV-104: the list also has the newer extensions that the loader knows.
+/// DRV-104: the list has recent extensions too, if the loader knows them and a driver has them.
 #[test]
 fn drv_104_the_newer_known_extensions_pass() {
     case(|scene| {

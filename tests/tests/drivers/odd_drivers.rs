@@ -1,4 +1,4 @@
-//! Tests of drivers with other unusual behaviour (DRV-56 to DRV-61, DRV-208 to DRV-231, DRV-241 to DRV-268).
+//! Tests of drivers with unusual behaviour that no other module tests (DRV-56 to DRV-61, DRV-208 to DRV-231, DRV-241 to DRV-268).
 
 use std::fs;
 

@@ -355,7 +355,7 @@ pub(crate) fn sealed(library: &Path) -> OwnedFd {
     copy_with(library, SEALS)
 }
 
-/// Returns a memory file with these seals that contains the library.
+/// Returns a memory file that contains the library and has the seals `seals`.
 pub(crate) fn copy_with(library: &Path, seals: i32) -> OwnedFd {
     let bytes = bytes_of(library);
     let file = memory(&library.display().to_string(), &bytes, seals);

@@ -8,7 +8,7 @@ use loader_tests::{Scene, call, case};
 
 use crate::surface_queries::WSI;
 
-/// Adds a driver with surfaces that lacks these functions.
+/// Adds a driver with surfaces that lacks the functions of `commands`.
 fn lacking(scene: &mut Scene, commands: &[&str]) {
     let driver = scene.usual_driver("a");
     for command in commands {

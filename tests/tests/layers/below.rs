@@ -9,7 +9,7 @@ use loader_tests::{Outcome, Scene, call, case};
 use crate::kit::{EXPLICIT, Layer, place};
 use crate::unknown::device_number;
 
-/// Returns the answers of the next layer's two look-up functions for these names. Layer `a` asks, and each answer has the form `null own
+/// Returns the answers of the next layer's two look-up functions for `names`. Layer `a` asks, and each answer has the form `null own
 /// physical-null physical`.
 fn answers(scene: &mut Scene, api: &'static str, extensions: &'static [&'static str], names: &[&str]) -> Outcome {
     let layer = names

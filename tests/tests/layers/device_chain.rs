@@ -8,7 +8,7 @@ use loader_tests::{Outcome, Scene, call, case, shown_address};
 
 use crate::kit::{Layer, chain, device_chain, place};
 
-/// Creates an instance with these layers and a device.
+/// Creates an instance with the layers in `names`, and a device.
 fn device_of(scene: &mut Scene, names: &'static [&'static str]) -> Outcome {
     let outcome = scene.run(|vk| {
         let instance = names

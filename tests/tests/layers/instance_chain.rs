@@ -5,7 +5,7 @@ use loader_tests::{Outcome, Scene, case, shown_address};
 
 use crate::kit::{Layer, chain, place, unloads};
 
-/// Creates and destroys an instance with these layers.
+/// Creates and destroys an instance with the layers in `names`.
 fn instance_of(scene: &mut Scene, names: &'static [&'static str]) -> Outcome {
     let outcome = scene.run(|vk| {
         drop(

@@ -63,21 +63,21 @@ impl Layer {
         .member("disable_environment", format!(r#"{{"DISABLE_{short}": "1"}}"#))
     }
 
-    /// Creates an explicit meta-layer with these components.
+    /// Creates an explicit meta-layer with the given components.
     pub(crate) fn meta(short: &str, components: &[&str]) -> Self {
         Self::explicit(short)
             .without("library_path")
             .member("component_layers", list(components))
     }
 
-    /// Creates an implicit meta-layer with these components.
+    /// Creates an implicit meta-layer with the given components.
     pub(crate) fn implicit_meta(short: &str, components: &[&str]) -> Self {
         Self::implicit(short)
             .without("library_path")
             .member("component_layers", list(components))
     }
 
-    /// Creates the override layer with these components.
+    /// Creates the override layer with the given components.
     pub(crate) fn overriding(components: &[&str]) -> Self {
         Self::implicit_meta("override", components).named("VK_LAYER_LUNARG_override")
     }
@@ -205,7 +205,7 @@ impl Layer {
     }
 }
 
-/// Writes a manifest with these layer objects. `@ROOT@` becomes the scene's folder.
+/// Writes a manifest with the given layer objects. `@ROOT@` becomes the scene's folder.
 pub(crate) fn put_manifest(scene: &Scene, file: &str, version: &str, objects: &[&str]) {
     let layers = match objects {
         [one] => format!("\"layer\": {one}"),
@@ -233,7 +233,7 @@ pub(crate) fn list(texts: &[&str]) -> String {
     json + "]"
 }
 
-/// Adds these layers to the scene, and a driver with one device, because every instance needs a driver. The search finds layers without a
+/// Adds `layers` to the scene, and a driver with one device, because every instance needs a driver. The search finds layers without a
 /// chosen folder in the order of the list.
 pub(crate) fn place(scene: &mut Scene, layers: &[Layer]) {
     scene.usual_driver("driver");
@@ -346,7 +346,7 @@ impl Folder {
     }
 }
 
-/// Puts a manifest between two valid manifests, and checks that the loader finds these layers in the manifest.
+/// Puts a manifest between two valid manifests, and checks that the loader finds the layers in `expected` in the manifest.
 pub(crate) fn found(scene: &mut Scene, folder: Folder, text: &str, expected: &[&str]) -> Outcome {
     place(scene, &[Layer::implicit("0"), Layer::explicit("z")]);
     Layer::explicit("m").put_library(scene);

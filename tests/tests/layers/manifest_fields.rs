@@ -156,7 +156,7 @@ manifests! {
     /// LAY-110: application keys of a layer that is not the override layer cause a warning.
     lay_110_app_keys_elsewhere_are_warned_of: explicit with("app_keys", "[\"/x\"]") => ["VK_LAYER_m"],
         "WARNING | LAYER" "app_keys";
-    /// LAY-110: other fields of override layers have no effect in other layers.
+    /// LAY-110: `override_paths` and `blacklisted_layers` have no effect in layers other than the override layer.
     lay_110_other_override_fields_elsewhere_have_no_effect:
         implicit Layer::implicit("m").member("override_paths", "[\"/x\"]").member("blacklisted_layers", "[\"VK_LAYER_z\"]").text()
         => ["VK_LAYER_m"];

@@ -5,7 +5,7 @@ use loader_tests::{Outcome, Scene, case};
 
 use crate::kit::{Layer, chain, device_chain, loads, of_32_bits, place, put_manifest, unloads};
 
-/// Creates an instance with these layers, and a device. Returns the outcome.
+/// Creates an instance with the layers in `names`, and a device. Returns the outcome.
 fn with_device(scene: &mut Scene, names: &'static [&'static str]) -> Outcome {
     let outcome = scene.run(|vk| {
         let spec = names.iter().fold(vk.spec(), |spec, name| spec.layer(name));

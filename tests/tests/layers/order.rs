@@ -7,7 +7,7 @@ use crate::kit::{Layer, chain, device_chain, place, put_text};
 use crate::meta::active;
 use crate::settings::{MARKER, entry, listed};
 
-/// Returns implicit layers with these short names.
+/// Returns implicit layers with the short names in `names`.
 fn implicit(names: &[&str]) -> Vec<Layer> {
     names.iter().map(|name| Layer::implicit(name)).collect()
 }
@@ -25,7 +25,7 @@ fn run(scene: &mut Scene) -> Outcome {
     outcome
 }
 
-/// Writes a settings file with these members.
+/// Writes a settings file that contains `members`.
 fn settings(scene: &Scene, members: &str) {
     put_text(
         scene,

@@ -29,7 +29,7 @@ pub(crate) fn listed_implicit(short: &str) -> Layer {
     Layer::implicit(short).folder("listed")
 }
 
-/// Writes the settings file with these entries.
+/// Writes the settings file with the given entries.
 pub(crate) fn settings(scene: &Scene, entries: &[String]) {
     let text = format!(
         r#"{{"file_format_version": "1.0.0", "settings": {{"layers": [{}]}}}}"#,

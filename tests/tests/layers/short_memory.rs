@@ -9,8 +9,8 @@ use crate::settings::{MARKER, entry, listed, settings};
 
 const OOM: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
 
-/// Creates an instance with these layers, and a device, again and again. Run `n` refuses allocation `n`. Stops at the first run that makes
-/// fewer than `n` allocations.
+/// Creates an instance with the layers in `names`, and a device, again and again. Run `n` refuses allocation `n`. Stops at the first run
+/// that makes fewer than `n` allocations.
 fn use_up(vk: &Vk, names: &[&str]) {
     for number in 1..4000 {
         let allocator = Allocator::failing_at(number);

@@ -16,7 +16,7 @@ use loader_tests::settle;
 
 const OOM: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
 
-/// Prepares a scene with these layers whose children have no log.
+/// Prepares a scene that contains `layers` and whose children have no log.
 fn quiet(scene: &mut Scene, layers: &[Layer]) {
     scene.unset("VK_LOADER_DEBUG");
     place(scene, layers);

@@ -66,7 +66,7 @@ pub fn cases(tree: &Tree) -> Result<Vec<Case>, String> {
     Ok(found)
 }
 
-/// Returns the part with this name and all parts that it uses, except other tests.
+/// Returns the part `name` and all parts that it uses, except other tests.
 fn used(parts: &BTreeMap<String, Part>, name: &str) -> Vec<Rc<Tokens>> {
     let mut seen = BTreeSet::from([name]);
     let mut waiting = vec![name];

@@ -87,7 +87,7 @@ fn group(rest: &str) -> Option<&str> {
     one_of(&GROUPS, rest.strip_prefix(" of ")?)
 }
 
-/// Strips the first of these words with which the text begins, if it is a whole word. Returns the rest of the text.
+/// Strips the first of `words` with which the text begins, if it is a whole word. Returns the rest of the text.
 fn one_of<'a>(words: &[&str], text: &'a str) -> Option<&'a str> {
     words
         .iter()

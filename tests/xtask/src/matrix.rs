@@ -231,7 +231,7 @@ fn member(name: &str) -> Row {
     Row::new(name, mentions)
 }
 
-/// Returns the members that the parsers in these modules of the loader request, in the order of the sources. The members in `except` are
+/// Returns the members that the parsers in `modules` of the loader request, in the order of the sources. The members in `except` are
 /// excluded.
 fn members(tree: &Tree, modules: &[String], except: &[&str]) -> Result<Vec<Row>, String> {
     let mut names = Asked(Vec::new());

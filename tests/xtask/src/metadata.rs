@@ -92,8 +92,8 @@ impl Metadata {
         serde_json::from_slice(&done.stdout).map_err(|error| format!("{cargo} metadata: {error}"))
     }
 
-    /// Returns the packages that the package with this identifier needs, directly or through other packages. Excludes packages that only
-    /// tests need.
+    /// Returns the packages that the package with the identifier `start` needs, directly or through other packages. Excludes packages that
+    /// only tests need.
     pub fn closure<'a>(&'a self, start: &'a str) -> BTreeSet<&'a str> {
         let nodes: BTreeMap<&str, &Node> = self.resolve.nodes.iter().map(|node| (node.id.as_str(), node)).collect();
         let (mut seen, mut waiting) = (BTreeSet::new(), vec![start]);

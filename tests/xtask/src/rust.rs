@@ -77,14 +77,14 @@ impl<'ast> Visit<'ast> for Tests<'_> {
     }
 }
 
-/// Returns `true` if a function with these attributes is a test.
+/// Returns `true` if a function with the given attributes is a test.
 pub fn is_test(attributes: &[Attribute]) -> bool {
     attributes
         .iter()
         .any(|attribute| matches!(&attribute.meta, Meta::Path(path) if path.is_ident("test")))
 }
 
-/// Returns `true` if an item with these attributes exists only for tests.
+/// Returns `true` if an item with the given attributes exists only for tests.
 pub fn is_for_tests(attributes: &[Attribute]) -> bool {
     let names_test = |tokens: &TokenStream| Tokens::new(tokens.clone()).words.contains("test");
     attributes.iter().any(|attribute| match &attribute.meta {
@@ -198,12 +198,12 @@ impl Tokens {
         self.quoted.insert(text);
     }
 
-    /// Returns `true` if the list contains these tokens one after the other.
+    /// Returns `true` if the list contains the tokens in `wanted` one after the other.
     pub fn has_row(&self, wanted: &[String]) -> bool {
         self.row.windows(wanted.len()).any(|row| row == wanted)
     }
 
-    /// Returns `true` if a name contains this part.
+    /// Returns `true` if a name contains `part`.
     pub fn has_part(&self, part: &str) -> bool {
         self.words.iter().any(|word| word.contains(part))
     }

@@ -113,7 +113,7 @@ fn limits(_: &Tree) -> Result<Vec<String>, String> {
     Ok(table("| what | at most | more |", rows))
 }
 
-/// Returns the results of the last runs for other systems.
+/// Returns the results of the last runs on each system in `tests/seen.txt`.
 fn seen(tree: &Tree) -> Result<Vec<String>, String> {
     let text = tree.read("tests/seen.txt")?;
     let rows = text.lines().filter(|line| !line.starts_with('#'));

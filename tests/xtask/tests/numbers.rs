@@ -45,7 +45,7 @@ fn all(page: &str, code: &str, cases: &[(String, String)]) -> Vec<String> {
         .1
 }
 
-/// Checks that the check prints exactly one message, and that the message contains these words.
+/// Checks that the check prints exactly one message, and that the message contains `words`.
 fn said(words: &str, page: &str, code: &str) {
     let lines = all(page, code, &[]);
     assert!(lines.len() == 1 && lines[0].contains(words), "{words}: {lines:?}");

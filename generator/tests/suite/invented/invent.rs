@@ -54,7 +54,7 @@ impl Invention {
         format!("{}x{VENDOR}", self.number)
     }
 
-    /// Creates a device extension with these types, commands and required elements.
+    /// Creates a device extension with the given types, commands and required elements.
     pub(crate) fn of(types: &str, commands: &str, requires: &str) -> Self {
         Self {
             types: types.to_owned(),
@@ -101,7 +101,7 @@ impl Invention {
         let _ = write!(self.requires, "<type name=\"{name}\"/>");
     }
 
-    /// Adds a structure with these members. The structure extends `base`, unless `base` is empty.
+    /// Adds a structure with the given members. The structure extends `base`, unless `base` is empty.
     fn structure(&mut self, name: &str, base: &str, next: &str, members: &str) {
         let value = format!("VK_STRUCTURE_TYPE_{}", name.to_uppercase());
         self.enumerant("VkStructureType", &value);
@@ -207,7 +207,7 @@ fn param(kind: &str, name: &str) -> String {
     format!("<param><type>{kind}</type> <name>{name}</name></param>")
 }
 
-/// Handles on which commands are dispatched, with the usual name of the parameter.
+/// Handles on which commands are dispatched, with the usual name of a parameter for each handle.
 const FIRST: [(&str, &str); 6] = [
     ("VkDevice", "device"),
     ("VkDevice", "device"),

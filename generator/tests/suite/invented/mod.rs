@@ -67,7 +67,7 @@ impl Ground {
         load(source("vk.xml", text), source("video.xml", &self.video)).unwrap_or_else(|found| panic!("{found:#?}"))
     }
 
-    /// Compares the plan of a registry with these inventions with the oracle's results. Returns `true` for each accepted invention.
+    /// Compares the plan of a registry that contains `inventions` with the oracle's results. Returns `true` for each accepted invention.
     fn judge(&self, inventions: &[Invention]) -> Vec<bool> {
         let text = invent::with(&self.text, inventions);
         let facts = Facts::read(&text);

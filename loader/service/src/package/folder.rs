@@ -15,7 +15,7 @@ impl Owner {
     /// Root, the only user whom the program trusts.
     pub const ROOT: Self = Self(0);
 
-    /// Returns `true` if this user owns the file, and no other user may write to it.
+    /// Returns `true` if the user `self` owns the file, and no other user may write to it.
     fn holds(self, stat: &Stat) -> bool {
         // A folder to which all users may write is rejected, even with the sticky bit.
         stat.st_uid == self.0 && Mode::from_raw_mode(stat.st_mode) & (Mode::WGRP | Mode::WOTH) == Mode::empty()

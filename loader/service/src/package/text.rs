@@ -73,7 +73,7 @@ pub struct Metadata {
 /// A library according to `metadata.json`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Described {
-    /// The name under which other libraries need this one; empty for the driver's library.
+    /// The name under which other libraries need this library; empty for the driver's library.
     pub name: String,
     /// Path of the file in the package.
     pub path: InnerPath,
@@ -98,7 +98,7 @@ struct Members {
 /// A library that the driver needs.
 #[derive(Deserialize, Serialize)]
 pub struct Need {
-    /// The name under which other libraries need this one.
+    /// The name under which other libraries need this library.
     pub name: String,
     /// Path of the file in the package.
     pub file_path: String,
@@ -214,7 +214,7 @@ impl Manifest {
         if variant(&icd.api_version) != 0 {
             return Err(Fault::Variant(icd.api_version.clone()));
         }
-        // Clients reject a list with a name that is empty or contains one of these characters.
+        // Clients reject a list with a name that is empty, or that contains a control character, a quotation mark or a backslash.
         let base = manifest.base();
         if base.is_empty() || base.contains(|letter: char| letter.is_control() || matches!(letter, '"' | '\\')) {
             return Err(Fault::Key(icd.library_path.clone()));

@@ -274,7 +274,7 @@ impl Machine {
             .collect()
     }
 
-    /// Waits until the service publishes exactly these manifests.
+    /// Waits until the service publishes exactly the manifests in `names`.
     pub(crate) fn expect(&self, names: &[&str]) {
         let mut last = Vec::new();
         let begin = Instant::now();
@@ -319,7 +319,7 @@ impl Drop for Machine {
     }
 }
 
-/// Runs the program with these arguments.
+/// Runs the program with the arguments in `words`.
 pub(crate) fn program<S: AsRef<std::ffi::OsStr>>(words: impl IntoIterator<Item = S>) -> Output {
     let output = Command::new(PROGRAM).args(words).stdin(Stdio::null()).output();
     output.expect("the program is there")
