@@ -6,12 +6,8 @@
 //! driver's ([`terminator`]).
 
 mod create_info;
-#[cfg(test)]
-mod driver_tests;
 pub(crate) mod entry;
 mod labels;
 mod late;
 mod names;
 pub(crate) mod terminator;
-#[cfg(test)]
-pub(crate) mod testing;

@@ -13,8 +13,6 @@ mod tests;
 
 pub(crate) use callback::Callback;
 pub(crate) use message::{Message, ReportFields};
-#[cfg(test)]
-pub(crate) use message::{instance_object, loader_data};
 pub(crate) use messengers::Messengers;
 pub(crate) use object_types::ObjectTypeRow;
 pub(crate) use object_types::object_types;

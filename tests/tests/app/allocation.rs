@@ -256,9 +256,13 @@ fn app_179_every_allocation_of_messengers() {
                 .for_each(|handle| instance.destroy_messenger(handle));
             vk.mark("destroyed");
             instance.destroy();
+            vk.mark("gone");
             assert_eq!(allocator.live(), 0);
         });
         let outcome = outcome.ok();
+        // Every failure destroyed its own objects, so the destruction of the instance finds no messenger.
+        let late = outcome.between("destroyed", "gone");
+        assert!(!late.iter().any(|line| line.contains("Messenger")), "{late:?}");
         // No failure destroyed an earlier messenger, so each driver had all forty messengers.
         let lines = outcome.between("made", "destroyed");
         for driver in ["a", "b"] {

@@ -75,6 +75,7 @@ fn app_190_a_failing_driver_undoes_the_creation() {
             let messages = Messages::default();
             let instance = vk.instance_with("1.1", &[UTILS]);
             let first = instance.messenger(&messages);
+            vk.mark("first");
             for driver in ["a", "b"] {
                 vk.add_lines(driver, "fail vkCreateDebugUtilsMessengerEXT -4");
                 let info = messages.create_info();
@@ -86,11 +87,19 @@ fn app_190_a_failing_driver_undoes_the_creation() {
                 assert_eq!(result, vk::Result::ERROR_DEVICE_LOST, "{driver}");
                 vk.remove_lines(driver, &["fail"]);
             }
+            vk.mark("undone");
             let second = instance.messenger(&messages);
             instance.destroy_messenger(first);
             instance.destroy_messenger(second);
         });
-        outcome.ok();
+        let lines = outcome.ok().between("first", "undone");
+        let created = |line: &&&str| line.contains("vkCreateDebugUtilsMessengerEXT") && !line.ends_with("-> -4");
+        let destroyed = |line: &&&str| line.contains("vkDestroyDebugUtilsMessengerEXT");
+        let counts = (
+            lines.iter().filter(created).count(),
+            lines.iter().filter(destroyed).count(),
+        );
+        assert_eq!(counts, (1, 1), "{}", outcome.all());
     });
 }
 

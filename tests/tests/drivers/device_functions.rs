@@ -155,6 +155,22 @@ fn app_198_names_of_objects() {
     });
 }
 
+/// APP-198: a NULL handle reaches the driver as NULL.
+#[test]
+fn app_198_null_handles_stay_null() {
+    case(|scene| {
+        scene.usual_driver("a");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &[UTILS]);
+            let device = instance.device(instance.first(), &[]);
+            name_and_tag(&device, vk::ObjectType::INSTANCE, 0);
+            name_and_tag(&device, vk::ObjectType::PHYSICAL_DEVICE, 0);
+        });
+        let names = outcome.ok().calls("a", "vkSetDebugUtilsObjectNameEXT");
+        assert_eq!(names, ["type=1 0x0 named", "type=2 0x0 named"]);
+    });
+}
+
 /// APP-199, DRV-205, APP-44a: if the driver lacks the commands, the loader's own functions succeed.
 #[test]
 fn app_199_names_and_labels_on_a_driver_without_them() {
@@ -181,6 +197,13 @@ fn app_199_names_and_labels_on_a_driver_without_them() {
                     );
                 }
             }
+            let tag = vk::DebugUtilsObjectTagInfoEXT {
+                object_type: vk::ObjectType::INSTANCE,
+                object_handle: instance.raw.as_raw(),
+                ..Default::default()
+            };
+            let result = call!(device, PFN_vkSetDebugUtilsObjectTagEXT(device.raw, &tag));
+            assert_eq!(result, vk::Result::SUCCESS);
             let label = vk::DebugUtilsLabelEXT::default();
             let queue = device.queue(0, 0);
             call!(device, PFN_vkQueueBeginDebugUtilsLabelEXT(queue, &label));

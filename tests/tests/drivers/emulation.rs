@@ -3,7 +3,7 @@
 use std::ptr;
 
 use loader_tests::ash::vk;
-use loader_tests::vk::{Instance, text};
+use loader_tests::vk::{Allocator, Instance, text};
 use loader_tests::{Outcome, Scene, call, case};
 
 /// Runs an application of 1.1 with a driver of 1.0 that lacks the newer queries.
@@ -51,10 +51,12 @@ fn drv_159_features() {
         let outcome = old_driver(scene, &[], |instance, device| {
             let mut strange = stranger();
             let mut multiview = vk::PhysicalDeviceMultiviewFeatures {
+                p_next: ptr::from_mut(&mut strange).cast(),
                 multiview: 7,
+                multiview_geometry_shader: 7,
+                multiview_tessellation_shader: 7,
                 ..Default::default()
             };
-            multiview.p_next = ptr::from_mut(&mut strange).cast();
             let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut multiview);
             call!(instance, PFN_vkGetPhysicalDeviceFeatures2(device, &mut features));
             assert_eq!(features.features.robust_buffer_access, vk::TRUE);
@@ -64,6 +66,7 @@ fn drv_159_features() {
                 multiview.multiview_tessellation_shader,
             );
             assert_eq!(found, (vk::FALSE, vk::FALSE, vk::FALSE));
+            assert_eq!(multiview.p_next, ptr::from_mut(&mut strange).cast());
         });
         emulated(
             scene,
@@ -112,7 +115,7 @@ fn drv_159_properties() {
             "vkGetPhysicalDeviceProperties2",
             "vkGetPhysicalDeviceProperties",
         );
-        assert!(!outcome.log("WARNING").is_empty(), "{}", outcome.all());
+        outcome.logged_with("WARNING", "setting IDs to zero");
     });
 }
 
@@ -123,11 +126,14 @@ fn drv_159_properties_without_the_extension_leave_ids_alone() {
         let outcome = old_driver(scene, &[], |instance, device| {
             let mut id = vk::PhysicalDeviceIDProperties {
                 device_uuid: [9; 16],
+                driver_uuid: [9; 16],
+                device_luid_valid: 9,
                 ..Default::default()
             };
             let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut id);
             call!(instance, PFN_vkGetPhysicalDeviceProperties2(device, &mut properties));
-            assert_eq!(id.device_uuid, [9; 16]);
+            let found = (id.device_uuid, id.driver_uuid, id.device_luid_valid);
+            assert_eq!(found, ([9; 16], [9; 16], 9));
         });
         outcome.logged_with("WARNING", IGNORED);
     });
@@ -234,26 +240,21 @@ fn drv_159_queue_families() {
                 PFN_vkGetPhysicalDeviceQueueFamilyProperties2(device, &mut count, ptr::null_mut())
             );
             assert_eq!(count, 2);
-            for room in [1, 2, 5] {
+            // With an array without room, the call returns the count.
+            for (room, expected) in [(0, 2), (1, 1), (2, 2), (5, 2)] {
                 let mut families = vec![vk::QueueFamilyProperties2::default(); 6];
                 let mut count = room;
                 call!(
                     instance,
                     PFN_vkGetPhysicalDeviceQueueFamilyProperties2(device, &mut count, families.as_mut_ptr())
                 );
-                assert_eq!(count, room.min(2));
+                assert_eq!(count, expected, "room for {room}");
                 let counts: Vec<u32> = families
                     .iter()
                     .map(|family| family.queue_family_properties.queue_count)
                     .collect();
-                assert_eq!(
-                    counts,
-                    if room == 1 {
-                        [4, 0, 0, 0, 0, 0]
-                    } else {
-                        [4, 1, 0, 0, 0, 0]
-                    }
-                );
+                let all = [4, 1].into_iter().take(room as usize).chain([0; 6]).take(6);
+                assert!(all.eq(counts), "room for {room}");
             }
             // DRV-169: a driver reports more elements than the array has space for.
             instance
@@ -273,6 +274,34 @@ fn drv_159_queue_families() {
             "vkGetPhysicalDeviceQueueFamilyProperties2",
             "vkGetPhysicalDeviceQueueFamilyProperties",
         );
+    });
+}
+
+/// DRV-161: if memory for the emulation runs out, the answer has no queue family.
+#[test]
+fn drv_161_queue_families_without_memory() {
+    case(|scene| {
+        scene.driver("a").api("1.0.0").device("one");
+        let outcome = scene.run(|vk| {
+            let allocator = Allocator::default();
+            let spec = vk.spec().api("1.1").allocator(&allocator);
+            let instance = spec.create().expect("vkCreateInstance");
+            let device = instance.first();
+            for (refused, expected) in [(Some(1), 0), (None, 2)] {
+                allocator.fail_at(refused);
+                let mut families = [vk::QueueFamilyProperties2::default(); 2];
+                let mut count = 2;
+                call!(
+                    instance,
+                    PFN_vkGetPhysicalDeviceQueueFamilyProperties2(device, &mut count, families.as_mut_ptr())
+                );
+                assert_eq!(count, expected);
+            }
+            instance.destroy();
+        });
+        outcome
+            .ok()
+            .logged_with("ERROR", "Failed to allocate array for loader emulation");
     });
 }
 

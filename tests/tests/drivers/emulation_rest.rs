@@ -82,10 +82,14 @@ fn drv_161_tool_properties_of_the_extension() {
         scene
             .driver("with")
             .device_with("with", |device| device.extension("VK_EXT_tooling_info"));
+        scene
+            .driver("lacks")
+            .missing("vkGetPhysicalDeviceToolPropertiesEXT")
+            .device_with("lacks", |device| device.extension("VK_EXT_tooling_info"));
         scene.driver("without").device("without");
         let outcome = scene.run(|vk| {
             let instance = vk.instance();
-            for (name, expected) in [("with", 1), ("without", 0)] {
+            for (name, expected) in [("with", 1), ("lacks", 0), ("without", 0)] {
                 let device = instance.named(name);
                 let mut count = 9;
                 let null = ptr::null_mut();

@@ -7,8 +7,6 @@
 mod arrays;
 mod external;
 mod properties;
-#[cfg(test)]
-mod tests;
 mod tools;
 
 pub(crate) use arrays::{
