@@ -6,8 +6,9 @@ use core::cmp::Ordering;
 use core::mem::take;
 use discovery::text::file_name;
 use os::Mutex;
+use os::c_library;
 use os::memory::Grow;
-use os::service::{SharedLibrary, c_library, find_library, is_open};
+use os::service::{SharedLibrary, find_library, is_open};
 
 /// Open libraries of the service, which are known by their checksums (LSV-40). Each library stays open while the service offers it or a
 /// driver uses it.

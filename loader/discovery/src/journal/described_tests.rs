@@ -347,7 +347,7 @@ fn reasons_about_the_service() {
         let words = "2.38".into();
         Reason::from(ServiceReason { fault, words })
     };
-    let here = os::service::c_library().escape_ascii().to_string();
+    let here = os::c_library().escape_ascii().to_string();
     let system = os::render(format_args!("{}", os::Errno(2))).escape_ascii().to_string();
     check(vec![
         (

@@ -69,7 +69,7 @@ fn exact_messages_about_a_service() {
     use crate::journal::reason::Fault::*;
     use crate::journal::reason::{Problem, ServiceReason};
     let (error, warn, driver) = (LogBits::ERROR, LogBits::WARN, LogBits::DRIVER);
-    let here = os::service::c_library().escape_ascii().to_string();
+    let here = os::c_library().escape_ascii().to_string();
     let old = if here.is_empty() {
         (
             LogBits::INFO,

@@ -89,13 +89,6 @@ pub fn find_library(name: &[u8]) -> Option<(File, Vec<u8>)> {
     })
 }
 
-/// Returns the version of the C library.
-#[cfg(target_env = "gnu")]
-pub fn c_library() -> &'static [u8] {
-    // SAFETY: the call has no preconditions, and returns a terminated string that never changes.
-    unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) }.to_bytes()
-}
-
 /// The folders that the linker searches for libraries.
 #[cfg(target_env = "gnu")]
 mod folders {
@@ -161,12 +154,6 @@ mod folders {
 #[cfg(not(target_env = "gnu"))]
 pub fn find_library(_: &[u8]) -> Option<(File, Vec<u8>)> {
     None
-}
-
-/// Returns an empty version, so no library that needs a version of the GNU C library fits.
-#[cfg(not(target_env = "gnu"))]
-pub fn c_library() -> &'static [u8] {
-    b""
 }
 
 /// A path through which the system finds a descriptor.

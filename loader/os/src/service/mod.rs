@@ -7,7 +7,7 @@ mod library;
 
 pub use connection::{Connection, Deadline, ReceiveError, Received};
 pub use file::{FileKind, owner_of_folder};
-pub use library::{Mark, SharedLibrary, c_library, find_library, is_open};
+pub use library::{Mark, SharedLibrary, find_library, is_open};
 
 use crate::system::Status;
 use crate::with_terminated;

@@ -4,8 +4,7 @@ use super::{DRIVER_ERROR, DRIVER_INFO, DRIVER_WARN, LogBits};
 use crate::text::Text;
 use crate::trace::Record;
 use core::fmt;
-use os::service::c_library;
-use os::{Errno, Raw};
+use os::{Errno, Raw, c_library};
 use reasons::Code;
 
 /// Reason why a driver service, or a driver that it published, is not used.
