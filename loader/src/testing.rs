@@ -2,7 +2,7 @@
 
 #![allow(dead_code, unreachable_pub, reason = "the tests of that crate use the rest")]
 
-use discovery::env::Source;
+use discovery::env::VariableSource;
 use discovery::journal::{LogBits, Sink};
 
 #[path = "../discovery/src/env/testing.rs"]

@@ -47,7 +47,7 @@ impl Doubt {
 
 /// The loader's decision about a driver in `vkCreateInstance`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
+pub enum Usability {
     /// The loader opens the driver.
     Open,
     /// The loader skips the driver, because the driver has no device on this machine.
@@ -106,22 +106,22 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
 
     /// Returns the decision about the driver of a valid entry when an instance is created. `same_machine` returns `true` if devices and
     /// kernel are unchanged, and is called only if the decision depends on its result.
-    pub fn at_creation(self, same_machine: impl FnOnce() -> bool) -> Decision {
+    pub fn at_creation(self, same_machine: impl FnOnce() -> bool) -> Usability {
         let found = match self.outcome {
-            Outcome::Crashed(_) | Outcome::Ended(_) | Outcome::Hung(_) => Decision::Broken,
-            Outcome::Answered if self.devices() == Some(0) => Decision::NoDevice,
-            Outcome::Failed(INCOMPATIBLE) if self.extensions().is_some() => Decision::NoDevice,
-            _ => Decision::Open,
+            Outcome::Crashed(_) | Outcome::Ended(_) | Outcome::Hung(_) => Usability::Broken,
+            Outcome::Answered if self.devices() == Some(0) => Usability::NoDevice,
+            Outcome::Failed(INCOMPATIBLE) if self.extensions().is_some() => Usability::NoDevice,
+            _ => Usability::Open,
         };
         let shows = matches!(self.hardware(), Hardware::Present | Hardware::Absent);
         match found {
-            Decision::Open => Decision::Open,
-            Decision::NoDevice if !shows => Decision::Open,
+            Usability::Open => Usability::Open,
+            Usability::NoDevice if !shows => Usability::Open,
             found => {
                 if same_machine() {
                     found
                 } else {
-                    Decision::Open
+                    Usability::Open
                 }
             }
         }

@@ -54,7 +54,7 @@ pub mod variables;
 mod written;
 
 pub use build_id::{BuildId, HEAD_BYTES};
-pub use decide::{Decision, Doubt};
+pub use decide::{Doubt, Usability};
 pub use entry::{Catalogue, Device, Entry, Extension, Hardware, LinkerCacheSum, Outcome, Problem, Reader, SEARCHED};
 pub use identity::{Identity, OfImage};
 pub use json::Json;

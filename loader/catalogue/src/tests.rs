@@ -66,7 +66,7 @@ pub(crate) fn with(pointer: &str, value: Value) -> Value {
 }
 
 /// Returns the decision about a driver if one member of its entry has another value.
-fn decision(name: &str, value: Value) -> Decision {
+fn decision(name: &str, value: Value) -> Usability {
     let document = with(&format!("/drivers/0/{name}"), value);
     let entry = read(&document).unwrap().entries().next().unwrap();
     entry.at_creation(|| true)
@@ -200,18 +200,18 @@ fn only_the_values_of_then_are_allowed() {
 
 #[test]
 fn only_drivers_known_to_have_no_device_are_left_out() {
-    assert_eq!(decision("devices", json!([])), Decision::NoDevice);
-    assert_eq!(decision("hardware", json!("present")), Decision::NoDevice);
+    assert_eq!(decision("devices", json!([])), Usability::NoDevice);
+    assert_eq!(decision("hardware", json!("present")), Usability::NoDevice);
     for hardware in ["unknown", "software", "pending", "", "gone"] {
-        assert_eq!(decision("hardware", json!(hardware)), Decision::Open, "{hardware}");
+        assert_eq!(decision("hardware", json!(hardware)), Usability::Open, "{hardware}");
     }
     for devices in [json!(null), json!([{}]), json!(0), json!(vec![0; MOST_DEVICES + 1])] {
-        assert_eq!(decision("devices", devices), Decision::Open);
+        assert_eq!(decision("devices", devices), Usability::Open);
     }
     let mut failed = document();
     failed["drivers"][0]["outcome"] = json!("failed");
     failed["drivers"][0]["devices"] = json!(null);
-    for (code, expected) in [(-9, Decision::NoDevice), (-3, Decision::Open), (0, Decision::Open)] {
+    for (code, expected) in [(-9, Usability::NoDevice), (-3, Usability::Open), (0, Usability::Open)] {
         failed["drivers"][0]["code"] = json!(code);
         let entry = read(&failed).unwrap().entries().next().unwrap();
         assert_eq!(entry.at_creation(|| true), expected, "{code}");
@@ -222,7 +222,7 @@ fn only_drivers_known_to_have_no_device_are_left_out() {
 fn what_is_not_opened_is_so_on_the_same_machine_only() {
     let mut document = document();
     let entry = read(&document).unwrap().entries().next().unwrap();
-    assert_eq!(entry.at_creation(|| false), Decision::Open);
+    assert_eq!(entry.at_creation(|| false), Usability::Open);
     document["drivers"][0]["outcome"] = json!("crashed");
     document["drivers"][0]["signal"] = json!(11);
     document["drivers"][0]["hardware"] = json!("unknown");
@@ -231,8 +231,8 @@ fn what_is_not_opened_is_so_on_the_same_machine_only() {
         document["drivers"][0]["outcome"] = json!(word);
         let entry = read(&document).unwrap().entries().next().unwrap();
         assert_eq!(entry.outcome, outcome);
-        assert_eq!(entry.at_creation(|| true), Decision::Broken);
-        assert_eq!(entry.at_creation(|| false), Decision::Open);
+        assert_eq!(entry.at_creation(|| true), Usability::Broken);
+        assert_eq!(entry.at_creation(|| false), Usability::Open);
     }
 }
 

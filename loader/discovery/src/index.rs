@@ -7,7 +7,7 @@ use os::memory::{Grow, OutOfMemory};
 ///
 /// If two objects have the same name, the look-up finds the object that was added first.
 #[derive(Debug, Default)]
-pub struct Index {
+pub struct NameIndex {
     /// The slots; their number is zero or a power of two. At least a quarter of the slots is empty.
     slots: Vec<Slot>,
     used: usize,
@@ -60,7 +60,7 @@ fn mixed(hash: u64, seed: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-impl Index {
+impl NameIndex {
     /// Returns a table with memory for `things` objects.
     ///
     /// # Errors
@@ -148,7 +148,7 @@ mod tests {
     fn every_name_is_found_and_the_first_of_equal_ones_first() {
         ends_in_time(|| {
             let names: Vec<String> = (0..20_000).map(|number| format!("name {}", number % 7_000)).collect();
-            let mut index = Index::default();
+            let mut index = NameIndex::default();
             assert_eq!(index.find(Key::of(&[b"name 0"]), |_| true), None);
             for (number, name) in names.iter().enumerate() {
                 index.add(Key::of(&[name.as_bytes()]), number).unwrap();
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn what_is_not_there_is_not_found_however_full_the_table_is() {
         ends_in_time(|| {
-            let mut index = Index::default();
+            let mut index = NameIndex::default();
             for number in 0..200 {
                 index
                     .add(Key::of(&[format!("name {number}").as_bytes()]), number)
@@ -212,13 +212,13 @@ mod tests {
     #[test]
     fn room_is_made_for_a_third_more_than_is_wanted() {
         for (things, slots) in [(0, 16), (12, 16), (13, 32), (96, 128), (97, 256)] {
-            assert_eq!(Index::with_room(things).unwrap().slots.len(), slots, "{things}");
+            assert_eq!(NameIndex::with_room(things).unwrap().slots.len(), slots, "{things}");
         }
     }
 
     #[test]
     fn at_least_a_quarter_of_the_table_is_empty() {
-        let mut index = Index::default();
+        let mut index = NameIndex::default();
         for number in 0..1000 {
             index.add(Key::of(&[&usize::to_le_bytes(number)]), number).unwrap();
             let slots = index.slots.len();

@@ -22,7 +22,7 @@ pub const QUEUE: usize = 64;
 /// The period to which [`REQUESTS_A_SECOND`] applies.
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Facts about a connection. From these facts, [`room`] chooses the connection to close.
+/// Facts about a connection. From these facts, [`admission`] chooses the connection to close.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// The number of the client.
@@ -37,13 +37,13 @@ pub struct Place {
 
 /// The decision about one more connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Room {
+pub enum Admission {
     /// The connection can be accepted.
     Free,
     /// The connection can be accepted after the connection of this client is closed.
-    Of(u64),
+    AfterClosing(u64),
     /// The connection is rejected, because too many replies to its account are unread.
-    None,
+    Rejected,
 }
 
 /// Counts of closed connections with unread replies.
@@ -60,16 +60,17 @@ pub struct Closed {
 ///
 /// If the account has too many connections, its longest silent connection without unread replies is closed. If all accounts together have
 /// too many, a connection of the account with the most connections is closed.
-pub fn room(places: &[Place], account: u32, closed: Closed, has_unread: impl Fn(u64) -> bool) -> Room {
+pub fn admission(places: &[Place], account: u32, closed: Closed, has_unread: impl Fn(u64) -> bool) -> Admission {
     if closed.own > 0 && closed.all >= UNREAD {
-        return Room::None;
+        return Admission::Rejected;
     }
     let own = || places.iter().filter(|place| place.account == account);
     if own().count() + closed.own >= CLIENTS_OF_USER {
-        return most_silent(own().filter(|place| !has_unread(place.client))).map_or(Room::None, Room::Of);
+        return most_silent(own().filter(|place| !has_unread(place.client)))
+            .map_or(Admission::Rejected, Admission::AfterClosing);
     }
     let other = if places.len() >= CLIENTS { largest(places) } else { None };
-    other.map_or(Room::Free, Room::Of)
+    other.map_or(Admission::Free, Admission::AfterClosing)
 }
 
 /// Returns a client of the account with the most connections: the client that was silent for longest.
@@ -179,13 +180,19 @@ mod tests {
     #[test]
     fn lsv_46_one_connection_too_many_takes_the_place_of_a_silent_one() {
         let now = Instant::now();
-        let room = |places: &[Place], account| room(places, account, Closed::default(), |_| false);
-        assert_eq!(room(&places([(1000, CLIENTS_OF_USER - 1)], now), 1000), Room::Free);
+        let admitted = |places: &[Place], account| admission(places, account, Closed::default(), |_| false);
+        assert_eq!(
+            admitted(&places([(1000, CLIENTS_OF_USER - 1)], now), 1000),
+            Admission::Free
+        );
         let mut full = places([(7, 1), (1000, CLIENTS_OF_USER)], now);
-        assert_eq!((room(&full, 1000), room(&full, 1001)), (Room::Of(1), Room::Free));
+        assert_eq!(
+            (admitted(&full, 1000), admitted(&full, 1001)),
+            (Admission::AfterClosing(1), Admission::Free)
+        );
         full[1].is_waiting = true;
         full[2].heard = now + Duration::from_secs(60);
-        assert_eq!(room(&full, 1000), Room::Of(3));
+        assert_eq!(admitted(&full, 1000), Admission::AfterClosing(3));
     }
 
     #[test]
@@ -194,26 +201,30 @@ mod tests {
         let two = places([(1000, 2)], now);
         let with = |account, own, all, unread: &[u64]| {
             let closed = Closed { own, all };
-            room(&two, account, closed, |client| unread.contains(&client))
+            admission(&two, account, closed, |client| unread.contains(&client))
         };
-        assert_eq!(with(1000, CLIENTS_OF_USER - 3, 0, &[]), Room::Free);
-        for (unread, expected) in [(&[][..], Room::Of(0)), (&[0], Room::Of(1)), (&[0, 1], Room::None)] {
+        assert_eq!(with(1000, CLIENTS_OF_USER - 3, 0, &[]), Admission::Free);
+        for (unread, expected) in [
+            (&[][..], Admission::AfterClosing(0)),
+            (&[0], Admission::AfterClosing(1)),
+            (&[0, 1], Admission::Rejected),
+        ] {
             assert_eq!(with(1000, CLIENTS_OF_USER - 2, 0, unread), expected);
         }
-        assert_eq!(with(1001, 0, UNREAD, &[0, 1]), Room::Free);
-        assert_eq!(with(1001, 1, UNREAD, &[]), Room::None);
+        assert_eq!(with(1001, 0, UNREAD, &[0, 1]), Admission::Free);
+        assert_eq!(with(1001, 1, UNREAD, &[]), Admission::Rejected);
     }
 
     #[test]
     fn lsv_46_the_user_with_most_connections_makes_room_for_others() {
         let now = Instant::now();
         let users = [(0, 100), (1, 100), (2, 100), (3, 112), (4, 100)];
-        let room = |places: &[Place], account| room(places, account, Closed::default(), |_| false);
-        assert_eq!(room(&places(users, now), 5), Room::Of(300));
+        let admitted = |places: &[Place], account| admission(places, account, Closed::default(), |_| false);
+        assert_eq!(admitted(&places(users, now), 5), Admission::AfterClosing(300));
         // Many users with one connection each do not cause the connection of root to be closed.
         let crowd = places((0..).map(|user| (user, 1)).take(CLIENTS), now);
-        assert_eq!(room(&crowd, 9999), Room::Of(1));
-        assert_eq!(room(&[], 0), Room::Free);
+        assert_eq!(admitted(&crowd, 9999), Admission::AfterClosing(1));
+        assert_eq!(admitted(&[], 0), Admission::Free);
     }
 
     #[test]

@@ -45,7 +45,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 /// The event source that a descriptor in the loop belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Source {
+enum EventSource {
     Listener,
     Workers,
     Devices,
@@ -54,7 +54,7 @@ enum Source {
     Client(u64),
 }
 
-impl Source {
+impl EventSource {
     const FIRST_CLIENT: u64 = 16;
 
     fn data(self) -> epoll::EventData {
@@ -104,7 +104,7 @@ pub struct Server {
     told: u64,
     scan_at: Option<Instant>,
     /// Event sources that the loop ignores until [`Server::resume_at`].
-    paused: Vec<Source>,
+    paused: Vec<EventSource>,
     resume_at: Option<Instant>,
     write_at: Option<Instant>,
     debug: Option<Debug>,
@@ -167,17 +167,17 @@ impl Server {
             user: rustix::process::geteuid().as_raw(),
             config,
         };
-        server.add(&server.listener.socket, Source::Listener)?;
-        server.add(&server.workers, Source::Workers)?;
-        server.add(&server.devices, Source::Devices)?;
-        server.add(&server.packages, Source::Packages)?;
+        server.add(&server.listener.socket, EventSource::Listener)?;
+        server.add(&server.workers, EventSource::Workers)?;
+        server.add(&server.devices, EventSource::Devices)?;
+        server.add(&server.packages, EventSource::Packages)?;
         if let Some(udev) = &server.udev {
-            server.add(udev, Source::Udev)?;
+            server.add(udev, EventSource::Udev)?;
         }
         Ok(server)
     }
 
-    fn add(&self, what: impl AsFd, source: Source) -> io::Result<()> {
+    fn add(&self, what: impl AsFd, source: EventSource) -> io::Result<()> {
         Ok(epoll::add(&self.epoll, what, source.data(), epoll::EventFlags::IN)?)
     }
 
@@ -198,7 +198,7 @@ impl Server {
             };
             let events: Vec<_> = events
                 .iter()
-                .filter_map(|event| Some((Source::of(event)?, event.flags)))
+                .filter_map(|event| Some((EventSource::of(event)?, event.flags)))
                 .collect();
             for (source, flags) in events {
                 self.handle(source, flags);
@@ -206,27 +206,27 @@ impl Server {
         }
     }
 
-    fn handle(&mut self, source: Source, flags: epoll::EventFlags) {
+    fn handle(&mut self, source: EventSource, flags: epoll::EventFlags) {
         let now = Instant::now();
         match source {
-            Source::Listener => self.accept(now),
-            Source::Workers => self.take_reports(now),
-            Source::Devices => {
+            EventSource::Listener => self.accept(now),
+            EventSource::Workers => self.take_reports(now),
+            EventSource::Devices => {
                 if self.devices.has_changed() {
                     self.scan_soon(now);
                 }
             }
-            Source::Udev => {
+            EventSource::Udev => {
                 if self.udev.as_ref().is_some_and(Udev::has_changed) {
                     self.scan_soon(now);
                 }
             }
-            Source::Packages => {
+            EventSource::Packages => {
                 if self.packages.has_changed() {
                     self.packages_changed(now);
                 }
             }
-            Source::Client(number) => self.serve(number, flags, now),
+            EventSource::Client(number) => self.serve(number, flags, now),
         }
     }
 
@@ -323,9 +323,9 @@ impl Server {
             && let Some(client) = self.clients.get_mut(&number)
         {
             client.flush()?;
-            self.listen_to(Source::Client(number));
+            self.listen_to(EventSource::Client(number));
         }
-        if flags.contains(epoll::EventFlags::HUP) && self.paused.contains(&Source::Client(number)) {
+        if flags.contains(epoll::EventFlags::HUP) && self.paused.contains(&EventSource::Client(number)) {
             return Err(End::Closed);
         }
         let mut buffer = Buffer::default();
@@ -337,7 +337,7 @@ impl Server {
                 return Ok(());
             };
             if !self.rates.admit(client.account, now) {
-                self.pause(Source::Client(number), now);
+                self.pause(EventSource::Client(number), now);
                 return Ok(());
             }
             client.take();
@@ -366,7 +366,7 @@ impl Server {
     }
 
     /// Ignores a client, or new connections, for the time [`PAUSE`].
-    fn pause(&mut self, source: Source, now: Instant) {
+    fn pause(&mut self, source: EventSource, now: Instant) {
         if !self.paused.contains(&source) {
             self.paused.push(source);
             self.listen_to(source);
@@ -375,9 +375,9 @@ impl Server {
     }
 
     /// Selects the events of a client or of the listening socket that the system reports.
-    fn listen_to(&self, source: Source) {
+    fn listen_to(&self, source: EventSource) {
         let (socket, has_queue) = match source {
-            Source::Client(number) => match self.clients.get(&number) {
+            EventSource::Client(number) => match self.clients.get(&number) {
                 Some(client) => (client.as_fd(), client.has_queue()),
                 None => return,
             },

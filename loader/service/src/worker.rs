@@ -103,7 +103,7 @@ impl AsFd for Workers {
 }
 
 /// State of a package after the last job.
-enum Known {
+enum PackageState {
     Loaded(Stamps),
     Failed(Fault),
 }
@@ -112,7 +112,7 @@ struct Packages {
     reader: Reader,
     watch: Arc<FolderWatch>,
     reports: Reports,
-    known: BTreeMap<String, Known>,
+    known: BTreeMap<String, PackageState>,
 }
 
 impl Packages {
@@ -143,11 +143,12 @@ impl Packages {
         let read = self.reader.read(package, &mut |folder| watch.add(folder), &mut step);
         match read {
             Ok((loaded, stamp)) => {
-                self.known.insert(package.to_owned(), Known::Loaded(stamp));
+                self.known.insert(package.to_owned(), PackageState::Loaded(stamp));
                 Outcome::Loaded(Box::new(loaded))
             }
             Err(fault) => {
-                self.known.insert(package.to_owned(), Known::Failed(fault.clone()));
+                self.known
+                    .insert(package.to_owned(), PackageState::Failed(fault.clone()));
                 Outcome::Failed(fault)
             }
         }
@@ -155,8 +156,10 @@ impl Packages {
 
     fn recheck(&mut self, package: &str) -> Outcome<Library> {
         match self.known.get(package) {
-            Some(Known::Loaded(stamp)) if self.reader.stamp(package).as_ref() == Some(stamp) => Outcome::Unchanged,
-            Some(Known::Failed(before)) => {
+            Some(PackageState::Loaded(stamp)) if self.reader.stamp(package).as_ref() == Some(stamp) => {
+                Outcome::Unchanged
+            }
+            Some(PackageState::Failed(before)) => {
                 let before = before.clone();
                 match self.load(package, false) {
                     Outcome::Failed(fault) if fault == before => Outcome::Unchanged,

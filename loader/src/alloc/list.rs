@@ -6,8 +6,8 @@ use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, Ordering};
 use os::memory::OutOfMemory;
 
-/// Values that live as long as the list, newest first. Any thread may read and add without a lock. `Room` allocates before the list is
-/// touched, so no lock around the list is held while the application's callbacks run.
+/// Values that live as long as the list, newest first. Any thread may read and add without a lock. `ReservedNode` allocates before the list
+/// is touched, so no lock around the list is held while the application's callbacks run.
 ///
 /// Some users read only the newest value, while references to earlier ones stay valid. For example, a layer may call the loader's
 /// terminator again while the application creates one object: with fewer extensions after a failure, or after the layer destroyed the first
@@ -30,9 +30,9 @@ struct Node<T> {
 }
 
 /// Memory for one more value, so that adding it cannot fail.
-pub(crate) struct Room<T>(HostBox<Node<T>>);
+pub(crate) struct ReservedNode<T>(HostBox<Node<T>>);
 
-impl<T> Room<T> {
+impl<T> ReservedNode<T> {
     /// Allocates memory for one value.
     ///
     /// # Errors
@@ -57,7 +57,7 @@ impl<T> HostList<T> {
     }
 
     /// Adds a value before the others.
-    pub(crate) fn add(&self, Room(mut node): Room<T>, value: T) {
+    pub(crate) fn add(&self, ReservedNode(mut node): ReservedNode<T>, value: T) {
         node.value = Some(value);
         let (node, _) = node.into_raw();
         let mut older = self.newest.load(Ordering::Relaxed);
@@ -119,7 +119,7 @@ mod tests {
     use rust_alloc::sync::Arc;
 
     fn add<T>(list: &HostList<T>, value: T) {
-        list.add(Room::new(HostAllocator::system()).expect("memory"), value);
+        list.add(ReservedNode::new(HostAllocator::system()).expect("memory"), value);
     }
 
     #[test]
@@ -138,7 +138,7 @@ mod tests {
         let value = Arc::new(());
         let list = HostList::new();
         (0..3).for_each(|_| add(&list, value.clone()));
-        drop(Room::<Arc<()>>::new(HostAllocator::system()));
+        drop(ReservedNode::<Arc<()>>::new(HostAllocator::system()));
         assert_eq!(Arc::strong_count(&value), 4);
         drop(list);
         assert_eq!(Arc::strong_count(&value), 1);

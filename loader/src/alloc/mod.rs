@@ -12,7 +12,7 @@ mod table;
 mod vec;
 
 pub(crate) use host::HostAllocator;
-pub(crate) use list::{HostList, Room};
+pub(crate) use list::{HostList, ReservedNode};
 pub(crate) use places::Places;
 pub(crate) use table::{HostTable, Keyed};
 pub(crate) use vec::{HostBox, HostText, HostVec};

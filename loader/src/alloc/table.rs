@@ -36,7 +36,7 @@ struct Owned<T> {
 unsafe impl<T: Send> Send for HostTable<T> {}
 
 /// Memory for one more value and for the places that the table then needs.
-pub(crate) struct Room<T> {
+pub(crate) struct ReservedValue<T> {
     made: HostBox<Owned<T>>,
     places: HostVec<*mut Owned<T>>,
 }
@@ -78,10 +78,10 @@ impl<T: Keyed> HostTable<T> {
     ///
     /// # Errors
     /// There is not enough memory.
-    pub(crate) fn room(value: T, places: usize, allocator: HostAllocator) -> Result<Room<T>, OutOfMemory> {
+    pub(crate) fn room(value: T, places: usize, allocator: HostAllocator) -> Result<ReservedValue<T>, OutOfMemory> {
         let mut room = HostVec::new(allocator);
         room.try_fill_to(places, core::ptr::null_mut())?;
-        Ok(Room {
+        Ok(ReservedValue {
             made: HostBox::try_new(Owned { value, allocator }, allocator)?,
             places: room,
         })
@@ -91,7 +91,7 @@ impl<T: Keyed> HostTable<T> {
     ///
     /// Returns the address of the value to use, or `None` if other values were added meanwhile and the room no longer suffices. The second
     /// result is the unused memory; drop it after the lock is released.
-    pub(crate) fn adopt(&mut self, room: Room<T>) -> (Option<*mut T>, Leftover<T>) {
+    pub(crate) fn adopt(&mut self, room: ReservedValue<T>) -> (Option<*mut T>, Leftover<T>) {
         if let Some(earlier) = self.find(room.made.value.key()) {
             let leftover = Leftover {
                 _value: Some(room.made),

@@ -3,7 +3,7 @@
 use super::create::publish;
 use super::group::{self, Regrouped};
 use super::object::{Device, DriverDevice, driver_function};
-use crate::alloc::{HostVec, Room};
+use crate::alloc::{HostVec, ReservedNode};
 use crate::driver_interface;
 use crate::ffi;
 use crate::ffi::layer_interface::GetDeviceProcAddr;
@@ -117,7 +117,7 @@ impl Creation<'_> {
             names.as_ptr()
         };
         self.emulate_features2(&mut info);
-        let room = Room::new(self.device.allocator())?;
+        let room = ReservedNode::new(self.device.allocator())?;
         // SAFETY: the chain is valid during the call, and its head is in the loader's copy.
         let regrouped = unsafe { self.regroup(&mut info) }?;
         self.log_use();

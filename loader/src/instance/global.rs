@@ -14,7 +14,7 @@ use core::ffi::c_char;
 use discovery::activation::implicit_with_components;
 use discovery::env::{Environment, Variable};
 use discovery::extension::{self, InstanceExtension, InstanceExtensionSet};
-use discovery::index::{Index, Key};
+use discovery::index::{Key, NameIndex};
 use discovery::journal::Journal;
 use discovery::journal::reason::DriverLibraryReason;
 use discovery::journal::{Decision, LogBits, Reason, Subject, Verdict};
@@ -318,7 +318,7 @@ fn all_extensions(found: &Configuration, journal: &mut Journal<'_>) -> Result<Ve
     let mut list = ExtensionList {
         items: Vec::new(),
         known: InstanceExtensionSet::empty(),
-        others: Index::default(),
+        others: NameIndex::default(),
         unfiltered: unfiltered(&environment),
     };
     list.items.try_exact_room(USUAL_EXTENSIONS)?;
@@ -425,7 +425,7 @@ struct ExtensionList {
     /// The extensions of the list that have a number in the loader's extension table.
     known: InstanceExtensionSet,
     /// Index of the other extensions by name.
-    others: Index,
+    others: NameIndex,
     unfiltered: bool,
 }
 

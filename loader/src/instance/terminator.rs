@@ -3,7 +3,7 @@
 use super::destroy::release_drivers;
 use super::nothing_left::tell_nothing_left;
 use super::{Instance, InstanceDriver};
-use crate::alloc::{HostBox, HostText, HostVec, Room};
+use crate::alloc::{HostBox, HostText, HostVec, ReservedNode};
 use crate::driver::{self, OpenDriver};
 use crate::driver_interface::{LibraryPlace, lookup_known};
 use crate::ffi;
@@ -116,7 +116,7 @@ impl Creation<'_> {
     /// # Safety
     /// The create info is valid.
     unsafe fn run(&self, found: &mut Vec<OpenDriver>, journal: &mut Journal<'_>) -> Result<(), VkResult> {
-        let room = Room::new(self.instance.allocator)?;
+        let room = ReservedNode::new(self.instance.allocator)?;
         let mut drivers = HostVec::try_with_capacity(found.len(), self.instance.allocator)?;
         let mut forced_properties2 = false;
         let mut made = Ok(());

@@ -10,7 +10,7 @@ use crate::library::log_open_error;
 use crate::library::{Library, OpenError, RealPath, loaded_path};
 use core::fmt::Display;
 use discovery::activation::{self, Activation};
-use discovery::index::{Index, Key};
+use discovery::index::{Key, NameIndex};
 use discovery::journal::reason::{LayerLibraryProblem, LayerLibraryReason};
 use discovery::journal::{Decision, Journal, LogBits, Reason, Subject, Verdict};
 use discovery::layers::DiscoveredLayers;
@@ -34,7 +34,7 @@ pub(crate) fn load_layers(
     journal: &mut Journal<'_>,
 ) -> Result<InstanceLayers, VkResult> {
     let mut chain: HostVec<ActiveLayer> = HostVec::try_with_capacity(activation.chain.len(), allocator)?;
-    let mut loaded = Index::default();
+    let mut loaded = NameIndex::default();
     let mut failures = Vec::new();
     for active in activation.chain.iter().rev() {
         let manifest = &discovered.layers[active.index];
@@ -79,7 +79,7 @@ pub(crate) fn load_layers(
 }
 
 /// Returns `true` if a layer called `name` is in the chain; `loaded` finds layers in the chain by name.
-fn is_loaded(chain: &[ActiveLayer], loaded: &Index, name: &Text) -> bool {
+fn is_loaded(chain: &[ActiveLayer], loaded: &NameIndex, name: &Text) -> bool {
     let is = |place: usize| chain[place].name.bytes() == name.as_bytes();
     loaded.find(Key::of(&[name]), is).is_some()
 }

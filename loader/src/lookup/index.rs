@@ -26,7 +26,7 @@ pub(crate) const NO_ANSWER: usize = crate::generated::dispatch::DeviceTable::SLO
 
 /// Data that a look-up reads, in one structure so that it has one address.
 #[repr(C)]
-pub(super) struct Index {
+pub(super) struct CommandIndex {
     /// The names, each with a zero byte after it.
     pub(super) names: [u8; NAMES.len()],
     /// The first place of each hash position, or 0.
@@ -35,18 +35,18 @@ pub(super) struct Index {
     pub(super) places: [Place; ROW_COUNT + 1],
 }
 
-pub(super) static INDEX: Index = index();
+pub(super) static INDEX: CommandIndex = index();
 
 /// A copy of the index for constants, which cannot read a static.
-const KNOWN: &Index = &index();
+const KNOWN: &CommandIndex = &index();
 
-const fn index() -> Index {
+const fn index() -> CommandIndex {
     let text = NAMES.as_bytes();
     assert!(
         text.len() <= u16::MAX as usize,
         "offsets in the text of all names do not fit into 16 bits"
     );
-    let mut index = Index {
+    let mut index = CommandIndex {
         heads: [0; hash::POSITIONS],
         places: [Place {
             start: 0,
@@ -88,7 +88,7 @@ const fn index() -> Index {
     index
 }
 
-/// A command that was found by its name, as an index into [`Index::places`].
+/// A command that was found by its name, as an index into [`CommandIndex::places`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Command(NonZeroUsize);
 

@@ -4,7 +4,7 @@
 //! slot. Physical-device functions and device functions have separate slots.
 
 use super::ends;
-use crate::alloc::{HostAllocator, HostList, HostText, Room};
+use crate::alloc::{HostAllocator, HostList, HostText, ReservedNode};
 use crate::device::Device;
 use crate::dispatch_table::UNKNOWN_SLOTS;
 use crate::ffi::Uncounted;
@@ -60,7 +60,7 @@ impl UnknownFunctions {
 /// Names by slot, the last slot first.
 struct Names(HostList<Name>);
 
-type NewName = (HostText, Room<Name>);
+type NewName = (HostText, ReservedNode<Name>);
 
 struct Name {
     text: HostText,
@@ -83,7 +83,7 @@ impl Names {
     /// Allocates a name that is in no list yet, and the memory to add the name to a list.
     fn make(text: &CStr, allocator: HostAllocator) -> Result<NewName, OutOfMemory> {
         let text = HostText::try_new(text.to_bytes(), allocator)?;
-        Ok((text, Room::new(allocator)?))
+        Ok((text, ReservedNode::new(allocator)?))
     }
 
     /// Returns the slot for the next name.

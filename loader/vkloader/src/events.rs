@@ -27,7 +27,7 @@ pub(crate) enum Event {
     /// A folder was searched.
     Searched(Searched),
     /// The library decided to keep or drop an object.
-    Decision(Decision),
+    Decision(TracedDecision),
     /// An implicit layer is inactive.
     Layer(InactiveLayer),
     /// A declaration moved a layer in the chain of an instance.
@@ -108,12 +108,12 @@ impl Step {
 
 /// The origin of a folder or file.
 #[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Source {
+pub(crate) struct TracedSource {
     pub(crate) kind: String,
     pub(crate) variable: Option<String>,
 }
 
-impl Source {
+impl TracedSource {
     /// Returns a description of the origin.
     pub(crate) fn words(&self) -> String {
         match (self.kind.as_str(), &self.variable) {
@@ -138,7 +138,7 @@ pub(crate) struct Searched {
     #[serde(rename = "for")]
     pub(crate) wanted: String,
     pub(crate) folder: String,
-    pub(crate) source: Source,
+    pub(crate) source: TracedSource,
     pub(crate) manifests: u64,
     /// Message of the operating system, if the folder could not be opened.
     pub(crate) system: Option<String>,
@@ -166,12 +166,12 @@ impl Message {
 
 /// The library's decision to keep or drop an object.
 #[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Decision {
+pub(crate) struct TracedDecision {
     pub(crate) subject: String,
     pub(crate) name: String,
     #[serde(default)]
     pub(crate) path: String,
-    pub(crate) source: Source,
+    pub(crate) source: TracedSource,
     pub(crate) verdict: String,
     pub(crate) code: Option<String>,
     pub(crate) text: Option<String>,
@@ -179,7 +179,7 @@ pub(crate) struct Decision {
     pub(crate) details: serde_json::Map<String, serde_json::Value>,
 }
 
-impl Decision {
+impl TracedDecision {
     pub(crate) fn is_kept(&self) -> bool {
         self.verdict == "kept"
     }

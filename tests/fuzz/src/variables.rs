@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use discovery::env::Source;
+use discovery::env::VariableSource;
 
 /// Names and values of variables.
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ impl Variables {
     }
 }
 
-impl Source for Variables {
+impl VariableSource for Variables {
     fn plain_value(&self, name: &CStr) -> Option<Vec<u8>> {
         self.0
             .iter()

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::{Activation, ChosenLayer, EnabledBy};
 use crate::env::Environment;
 use crate::implicit::ImplicitState;
-use crate::index::{Index, Key};
+use crate::index::{Key, NameIndex};
 use crate::journal::{Journal, LogBits};
 use crate::layers::DiscoveredLayers;
 use crate::manifest::Names;
@@ -23,9 +23,9 @@ pub(super) struct Expansion<'a> {
     journal: &'a Journal<'a>,
     activation: Activation,
     /// Index of the active layers so far, by name.
-    active: Index,
+    active: NameIndex,
     /// Index of all layers by name; `None` until many names were looked up.
-    places: Option<Index>,
+    places: Option<NameIndex>,
     asked: usize,
     metas: Vec<Meta>,
 }
@@ -72,7 +72,7 @@ impl<'a> Expansion<'a> {
             overriding,
             journal,
             activation: Activation::default(),
-            active: Index::default(),
+            active: NameIndex::default(),
             places: None,
             asked: 0,
             metas,
@@ -105,7 +105,7 @@ impl<'a> Expansion<'a> {
         let places = match &mut self.places {
             Some(places) => places,
             none => {
-                let mut places = Index::with_room(list.layers.len())?;
+                let mut places = NameIndex::with_room(list.layers.len())?;
                 for (place, layer) in list.layers.iter().enumerate() {
                     places.add(Key::of(&[&layer.name]), place)?;
                 }

@@ -2,7 +2,7 @@
 
 use crate::env::split;
 use crate::env::variable::Separator;
-use crate::index::{Index, Key};
+use crate::index::{Key, NameIndex};
 use alloc::vec::Vec;
 use os::memory::{Grow, OutOfMemory};
 
@@ -10,7 +10,7 @@ use os::memory::{Grow, OutOfMemory};
 #[derive(Debug, Default)]
 pub(super) struct Items<'a> {
     items: Vec<&'a [u8]>,
-    index: Index,
+    index: NameIndex,
 }
 
 impl<'a> Items<'a> {

@@ -9,7 +9,7 @@ use os::{LIST_SEPARATOR, with_terminated};
 use promises::variable::{Separator, Trust, Variable};
 
 /// Source of the values: the process, or a table in a test.
-pub trait Source: fmt::Debug {
+pub trait VariableSource: fmt::Debug {
     /// Returns the value of a variable, regardless of the privileges of the process.
     fn plain_value(&self, name: &CStr) -> Option<Vec<u8>>;
     /// Returns the value of a variable of trust class [`Trust::Secure`]; `None` in an elevated process.
@@ -20,7 +20,7 @@ pub trait Source: fmt::Debug {
 #[derive(Debug)]
 pub struct Process;
 
-impl Source for Process {
+impl VariableSource for Process {
     fn plain_value(&self, name: &CStr) -> Option<Vec<u8>> {
         plain_value(name)
     }
@@ -33,7 +33,7 @@ impl Source for Process {
 /// The variables that this process may read. Values are not cached: each read asks the source (APP-216).
 #[derive(Clone, Copy, Debug)]
 pub struct Environment<'a> {
-    source: &'a dyn Source,
+    source: &'a dyn VariableSource,
 }
 
 impl Environment<'static> {
@@ -45,7 +45,7 @@ impl Environment<'static> {
 
 impl<'a> Environment<'a> {
     /// Returns an environment that reads from `source`.
-    pub fn new(source: &'a dyn Source) -> Self {
+    pub fn new(source: &'a dyn VariableSource) -> Self {
         Self { source }
     }
 

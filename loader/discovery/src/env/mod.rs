@@ -10,7 +10,7 @@ pub mod glob;
 pub mod layer_filters;
 pub mod numbers;
 
-pub use environment::{Environment, Process, Source, split};
+pub use environment::{Environment, Process, VariableSource, split};
 pub use promises::variable::{self, Variable};
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! A replacement for the process environment.
 
-use super::Source;
+use super::VariableSource;
 use core::ffi::CStr;
 
 /// A table of values that replaces the process environment in tests.
@@ -30,7 +30,7 @@ impl Fixed {
     }
 }
 
-impl Source for Fixed {
+impl VariableSource for Fixed {
     fn plain_value(&self, name: &CStr) -> Option<Vec<u8>> {
         self.values
             .iter()

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::{DiscoveredLayers, decide, drop_where};
-use crate::index::{Index, Key};
+use crate::index::{Key, NameIndex};
 use crate::journal::reason::{FileKind, FileReason, LayerListReason};
 use crate::journal::{Decision, Journal, Reason, Source, Subject, Verdict};
 use crate::manifest::LayerManifest;
@@ -18,7 +18,7 @@ pub(super) struct Listed {
     layers: Vec<LayerManifest>,
     forced_on: Vec<bool>,
     /// Index of layers by name and library.
-    known: Index,
+    known: NameIndex,
     unordered_at: Option<usize>,
 }
 
@@ -142,7 +142,7 @@ fn drop_named(
     layers: &mut Vec<LayerManifest>,
     journal: &mut Journal<'_>,
 ) -> Result<(), OutOfMemory> {
-    let mut named = Index::with_room(entries.len())?;
+    let mut named = NameIndex::with_room(entries.len())?;
     for (place, entry) in entries.iter().enumerate() {
         if entry.control != Control::Unordered {
             named.add(Key::of(&[&entry.name]), place)?;

@@ -4,7 +4,7 @@
 //! meta-layers form a long chain or share components.
 
 use super::decide;
-use crate::index::{Index, Key};
+use crate::index::{Key, NameIndex};
 use crate::journal::reason::LayerListReason;
 use crate::journal::{Journal, LogBits, Verdict};
 use crate::manifest::LayerManifest;
@@ -71,7 +71,7 @@ pub(super) fn validate(layers: &mut Vec<LayerManifest>, journal: &mut Journal<'_
 /// Lists of the layers that have the same name, in the original order.
 struct ByName {
     /// Hash index of the last layer with each name. The position of that layer represents the name.
-    last: Index,
+    last: NameIndex,
     /// At the index of the last layer of a name: the first layer with that name that may still be valid.
     first: Vec<Option<usize>>,
     /// At the index of a layer: the next layer with the same name.
@@ -81,7 +81,7 @@ struct ByName {
 impl ByName {
     fn of(layers: &[LayerManifest]) -> Result<Self, OutOfMemory> {
         let mut names = Self {
-            last: Index::with_room(layers.len())?,
+            last: NameIndex::with_room(layers.len())?,
             first: Vec::new(),
             next: Vec::new(),
         };
@@ -318,8 +318,8 @@ impl Extension for DeviceExtension {
     }
 }
 
-fn index_of(extensions: &[impl Extension]) -> Result<Index, OutOfMemory> {
-    let mut index = Index::default();
+fn index_of(extensions: &[impl Extension]) -> Result<NameIndex, OutOfMemory> {
+    let mut index = NameIndex::default();
     for (place, extension) in extensions.iter().enumerate() {
         index.add(Key::of(&[extension.name()]), place)?;
     }
@@ -329,7 +329,7 @@ fn index_of(extensions: &[impl Extension]) -> Result<Index, OutOfMemory> {
 /// Adds the extensions that are missing in the list. Examines at most `left` extensions.
 fn add_missing<E: Extension>(
     own: &mut Vec<E>,
-    known: &mut Index,
+    known: &mut NameIndex,
     added: &[E],
     left: &mut usize,
     tell: impl Fn(&Text),

@@ -6,7 +6,7 @@ use super::overriding::{choose_override, note_displaced_layer_path};
 use super::{DiscoveredLayers, Extent, LayerScan, UserOrder, drop_where, meta};
 use crate::env::layer_filters::LayerFilters;
 use crate::implicit::ImplicitState;
-use crate::index::{Index, Key};
+use crate::index::{Key, NameIndex};
 use crate::journal::reason::LayerListReason;
 use crate::journal::{Journal, LogBits};
 use crate::manifest::layer::{OverrideFields, read_layer_manifest};
@@ -118,7 +118,7 @@ fn drop_blacklisted(layers: &mut Vec<LayerManifest>, blacklist: &Names, journal:
 
 /// Drops layers whose name an earlier layer has (LAY-31).
 fn drop_duplicates(layers: &mut Vec<LayerManifest>, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
-    let mut first = Index::with_room(layers.len())?;
+    let mut first = NameIndex::with_room(layers.len())?;
     let mut repeats = Vec::new();
     for (place, layer) in layers.iter().enumerate() {
         let key = Key::of(&[&layer.name]);

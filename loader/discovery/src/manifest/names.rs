@@ -1,6 +1,6 @@
 //! A list of names with an index.
 
-use crate::index::{Index, Key};
+use crate::index::{Key, NameIndex};
 use crate::text::Text;
 use alloc::vec::Vec;
 use core::ops::Deref;
@@ -10,7 +10,7 @@ use os::memory::{Grow, OutOfMemory};
 #[derive(Debug, Default)]
 pub struct Names {
     texts: Vec<Text>,
-    index: Index,
+    index: NameIndex,
 }
 
 impl Names {
@@ -24,7 +24,7 @@ impl Names {
             return Ok(names);
         }
         names.texts.try_exact_room(texts.len())?;
-        names.index = Index::with_room(texts.len())?;
+        names.index = NameIndex::with_room(texts.len())?;
         for (place, text) in texts.iter().enumerate() {
             names.texts.push(Text::try_new(text)?);
             names.index.add(Key::of(&[text]), place)?;

@@ -1,8 +1,8 @@
 //! Records the variables that a scan reads, and checks that their values have not changed.
 
 use crate::env::variable::Trust;
-use crate::env::{Process, Source};
-use crate::index::{Index, Key};
+use crate::env::{Process, VariableSource};
+use crate::index::{Key, NameIndex};
 use alloc::ffi::CString;
 use alloc::vec::Vec;
 use core::cell::RefCell;
@@ -22,7 +22,7 @@ struct Value {
 #[derive(Debug, Default)]
 pub(super) struct Values {
     read: Vec<Value>,
-    by_name: Index,
+    by_name: NameIndex,
 }
 
 impl Values {
@@ -85,7 +85,7 @@ impl VariableRecorder {
     }
 }
 
-impl Source for VariableRecorder {
+impl VariableSource for VariableRecorder {
     fn plain_value(&self, name: &CStr) -> Option<Vec<u8>> {
         let value = Process.plain_value(name);
         self.note(name, Trust::Plain, value.as_deref());

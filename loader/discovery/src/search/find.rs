@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::mem::take;
 
 use super::{ManifestKind, Paths, Place};
-use crate::index::{Index, Key};
+use crate::index::{Key, NameIndex};
 use crate::journal::reason::FileReason;
 use crate::journal::{Decision, Journal, LogBits, Source, Verdict};
 use crate::scan_cache::PathRecorder;
@@ -99,7 +99,7 @@ pub fn without_repeats(
     found: Vec<Found>,
     journal: &mut Journal<'_>,
 ) -> Result<Vec<Found>, OutOfMemory> {
-    let mut seen = Index::with_room(found.len())?;
+    let mut seen = NameIndex::with_room(found.len())?;
     let mut kept: Vec<Found> = Vec::new();
     kept.try_exact_room(found.len())?;
     for Found { path, source } in found {

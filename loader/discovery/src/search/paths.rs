@@ -1,6 +1,6 @@
 //! A list of paths in one block of memory. A search assembles many paths, and most of these do not exist.
 
-use crate::index::{Index, Key};
+use crate::index::{Key, NameIndex};
 use crate::journal::Source;
 use crate::text::{append_joined, has_json_name};
 use alloc::vec::Vec;
@@ -125,7 +125,7 @@ impl Paths {
             }
             return Ok(());
         }
-        let mut seen = Index::with_room(items.len())?;
+        let mut seen = NameIndex::with_room(items.len())?;
         let mut kept = 0;
         for place in 0..items.len() {
             let item = items[place];

@@ -99,7 +99,7 @@ impl fmt::Display for Failure {
 }
 
 /// A library that the service supplied: the open library, or the result with which the driver refused the callback.
-struct Known {
+struct SuppliedLibrary {
     name: Vec<u8>,
     outcome: Result<Opened, i32>,
 }
@@ -112,7 +112,7 @@ pub(super) struct Client<K> {
     /// `true` if the folder of manifests is in the namespace; `None` before the first attempt. If two threads try at once, one waits: the
     /// namespace would refuse a second folder at the same path, and that refusal would look like a missing folder.
     has_manifests: Mutex<Option<bool>>,
-    libraries: Mutex<Vec<Known>>,
+    libraries: Mutex<Vec<SuppliedLibrary>>,
 }
 
 impl<K: Kernel> Client<K> {
@@ -152,7 +152,7 @@ impl<K: Kernel> Client<K> {
             None => {
                 let outcome = first(self.get(name)?);
                 let name = copy_or_note(name);
-                self.libraries.lock().push_or_note(Known { name, outcome });
+                self.libraries.lock().push_or_note(SuppliedLibrary { name, outcome });
                 outcome
             }
         };

@@ -1,8 +1,8 @@
 //! Accepts and closes connections.
 
-use super::{Server, Source, TURN};
+use super::{EventSource, Server, TURN};
 use crate::client::{self, Client, End};
-use crate::limits::{self, Place, Room};
+use crate::limits::{self, Admission, Place};
 use rustix::event::epoll;
 use rustix::io::Errno;
 use rustix::net::SocketFlags;
@@ -26,7 +26,7 @@ impl Server {
                     if let Some(client) = limits::largest(&self.places()) {
                         self.close(client, &End::Displaced, now);
                     }
-                    return self.pause(Source::Listener, now);
+                    return self.pause(EventSource::Listener, now);
                 }
             };
             match Client::new(socket, now) {
@@ -43,16 +43,16 @@ impl Server {
     fn admit(&mut self, client: Client, now: Instant) {
         let account = client.account;
         let has_unread = |number| self.clients.get(&number).is_some_and(Client::has_unread);
-        match limits::room(&self.places(), account, self.unread.count(account), has_unread) {
-            Room::Free => {}
-            Room::Of(other) => self.close(other, &End::Displaced, now),
-            Room::None => {
+        match limits::admission(&self.places(), account, self.unread.count(account), has_unread) {
+            Admission::Free => {}
+            Admission::AfterClosing(other) => self.close(other, &End::Displaced, now),
+            Admission::Rejected => {
                 info!("a client is refused: its user has left too many replies unread");
                 return self.end(client, now);
             }
         }
         let number = self.next_client;
-        if let Err(error) = self.add(&client, Source::Client(number)) {
+        if let Err(error) = self.add(&client, EventSource::Client(number)) {
             warn!("a client is refused: {error}");
             return self.end(client, now);
         }
@@ -91,7 +91,7 @@ impl Server {
             self.end(client, now);
         }
         self.held.retain(|held| held.client != number);
-        self.paused.retain(|source| *source != Source::Client(number));
+        self.paused.retain(|source| *source != EventSource::Client(number));
         self.write_soon(now);
     }
 

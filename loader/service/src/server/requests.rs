@@ -1,6 +1,6 @@
 //! Answers the requests of clients.
 
-use super::{List, Server, Source};
+use super::{EventSource, List, Server};
 use crate::client::{Attachment, End};
 use crate::drivers::Driver;
 use crate::held::{Answer, Awaited, Held};
@@ -175,7 +175,7 @@ impl Server {
         let had_queue = client.has_queue();
         client.send(asked, reply, attachment)?;
         if client.has_queue() != had_queue {
-            self.listen_to(Source::Client(number));
+            self.listen_to(EventSource::Client(number));
         }
         Ok(())
     }

@@ -25,7 +25,7 @@ const COMMAND: &str = "vkEnumeratePhysicalDeviceGroups";
 type Enumerate = PFN_vkEnumeratePhysicalDeviceGroups<Driver>;
 
 /// A driver that has groups, and the number of groups to expect.
-struct Source<'a> {
+struct GroupDriver<'a> {
     driver: &'a InstanceDriver,
     /// The driver's function that lists groups; `None` if each device is a group of its own.
     function: Option<Enumerate>,
@@ -104,7 +104,7 @@ fn sources<'a>(
     drivers: &[&'a InstanceDriver],
     devices: &[Device<'_>],
     journal: &mut Journal<'_>,
-) -> Result<HostVec<Source<'a>>, VkResult> {
+) -> Result<HostVec<GroupDriver<'a>>, VkResult> {
     let by_extension = instance
         .enabled
         .contains(InstanceExtension::VK_KHR_device_group_creation);
@@ -136,7 +136,7 @@ fn sources<'a>(
                 }
             }
         }
-        sources.try_push(Source {
+        sources.try_push(GroupDriver {
             driver,
             function,
             count,
@@ -154,7 +154,7 @@ fn of_driver<'d, 'a>(devices: &'d [Device<'a>], driver: &'d InstanceDriver) -> i
 /// Asks each driver for its groups. The drivers receive the caller's chains in the order in which the loader asks them (DRV-152).
 fn fill(
     instance: &Instance,
-    sources: &[Source<'_>],
+    sources: &[GroupDriver<'_>],
     devices: &[Device<'_>],
     heads: &ChainHeads,
     journal: &mut Journal<'_>,
@@ -191,7 +191,7 @@ fn single(device: PhysicalDeviceHandle<Chain>, element: usize, heads: &ChainHead
 /// The error code of the driver, which the caller gets too (DRV-151), or out of host memory.
 fn ask(
     instance: &Instance,
-    source: &Source<'_>,
+    source: &GroupDriver<'_>,
     function: Enumerate,
     devices: &[Device<'_>],
     heads: &ChainHeads,

@@ -14,12 +14,12 @@ use os::memory::OutOfMemory;
 const TOLD: LogBits = LogBits::INFO.with(LogBits::DRIVER);
 
 /// Traits of each device, by its handle.
-pub(super) struct Known {
+pub(super) struct DeviceTraits {
     traits: HostVec<Traits>,
     places: Places,
 }
 
-impl Known {
+impl DeviceTraits {
     fn of(instance: &Instance, devices: &[Device<'_>], with_uuid: bool) -> Result<Self, VkResult> {
         let mut traits = HostVec::try_with_capacity(devices.len(), scratch(instance))?;
         for device in devices {
@@ -60,7 +60,7 @@ pub(super) fn sort(
         return Ok(());
     };
     sorting.warn(journal);
-    let known = Known::of(instance, devices, sorting.asks_for_uuid())?;
+    let known = DeviceTraits::of(instance, devices, sorting.asks_for_uuid())?;
     tell("Original", groups, &known, &[], journal);
     let ranks = arrange(groups, &sorting, &known, scratch(instance), journal)?;
     tell("Sorted", groups, &known, &ranks, journal);
@@ -71,7 +71,7 @@ pub(super) fn sort(
 fn arrange(
     groups: &mut [Group<Chain>],
     sorting: &Sorting,
-    known: &Known,
+    known: &DeviceTraits,
     allocator: HostAllocator,
     journal: &Journal<'_>,
 ) -> Result<HostVec<Option<Rank>>, OutOfMemory> {
@@ -122,7 +122,7 @@ fn follow(
 fn arrange_members(
     group: &mut Group<Chain>,
     sorting: &Sorting,
-    known: &Known,
+    known: &DeviceTraits,
     allocator: HostAllocator,
     journal: &Journal<'_>,
 ) -> Result<Option<Rank>, OutOfMemory> {
@@ -141,7 +141,7 @@ fn arrange_members(
 }
 
 /// Logs the groups; `ranks` has the ranks of sorted groups.
-fn tell(order: &str, groups: &[Group<Chain>], known: &Known, ranks: &[Option<Rank>], journal: &Journal<'_>) {
+fn tell(order: &str, groups: &[Group<Chain>], known: &DeviceTraits, ranks: &[Option<Rank>], journal: &Journal<'_>) {
     journal.note(TOLD, format_args!("linux_sort_physical_device_groups:  {order} order:"));
     for (number, group) in groups.iter().enumerate() {
         journal.note(TOLD, format_args!("           Group {number}"));
@@ -176,13 +176,13 @@ mod tests {
     }
 
     /// Returns device 1 as a CPU, 2 and 3 as integrated, 4 and 5 as discrete; the device number is 0x30 for 1 and 3.
-    fn known() -> Known {
+    fn known() -> DeviceTraits {
         let kinds = [(1, 4, 0x30), (2, 1, 0x20), (3, 1, 0x30), (4, 2, 0x20), (5, 2, 0x20)];
         let all = kinds.map(|(number, kind, device_id)| (device(number), traits(kind, None, device_id)));
         let allocator = HostAllocator::system();
         let places = Places::of(all.iter().map(|(device, _)| device.raw().addr()), allocator).expect("memory");
         let traits = HostVec::try_from_iter(all.into_iter().map(|(_, traits)| traits), allocator).expect("memory");
-        Known { traits, places }
+        DeviceTraits { traits, places }
     }
 
     fn made(groups: &[&[usize]]) -> Vec<Group<Chain>> {

@@ -23,7 +23,7 @@ pub(super) use sight::variables_allow_records;
 use super::{Answer, BeforeOpening, ClosedDrivers, Purpose, Reserve, StandIns as _, Wishes};
 use crate::ffi::{self, set_fixed_text};
 use crate::generated::types::{VkExtensionProperties, VkPhysicalDeviceProperties, VkResult};
-use ::catalogue::{Decision as Judgement, Doubt, Entry, Extension, Fingerprint, Identity, Outcome};
+use ::catalogue::{Doubt, Entry, Extension, Fingerprint, Identity, Outcome, Usability};
 use core::cell::{Cell, OnceCell};
 use discovery::env::Environment;
 use discovery::journal::reason::{Asked, CatalogueReason};
@@ -112,14 +112,14 @@ impl KnownDrivers {
         let judged = if broken.is_some() || self.purpose == Purpose::Creation {
             entry.at_creation(|| self.is_same_machine())
         } else {
-            Judgement::Open
+            Usability::Open
         };
         let aside = |reserve, reason| (Answer::Aside(known, reserve), Some(reason));
         match (judged, self.purpose) {
-            (Judgement::Broken, _) => (Answer::Skip, broken),
+            (Usability::Broken, _) => (Answer::Skip, broken),
             (_, Purpose::Query) if entry.extensions().is_some() => (Answer::Answered(known), None),
             (_, Purpose::Query) => (Answer::Open(Some(known)), None),
-            (Judgement::NoDevice, _) => aside(Reserve::NoDevice, CatalogueReason::NoDevice(asked)),
+            (Usability::NoDevice, _) => aside(Reserve::NoDevice, CatalogueReason::NoDevice(asked)),
             _ if self.hides(entry) => aside(Reserve::NoDevice, CatalogueReason::Hidden(asked)),
             _ if self.wishes.policies.has(DriverPolicies::SOFTWARE_LAST) && entry.is_software() => {
                 aside(Reserve::Software, CatalogueReason::Software)

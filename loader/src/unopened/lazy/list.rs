@@ -4,7 +4,7 @@ use super::answer::INNER;
 use super::open::Opened;
 use super::stubs::pass_on;
 use super::{Device, Sleeper};
-use crate::alloc::{HostVec, Room};
+use crate::alloc::{HostVec, ReservedNode};
 use crate::ffi::{self, TwoCall};
 use crate::generated::lookup::row;
 use crate::generated::types::{
@@ -58,7 +58,7 @@ impl Sleeper {
         }
         let device = Device::new(self, DRIVER, core::ptr::null_mut());
         device.found(real);
-        self.others.add(Room::new(self.allocator)?, device);
+        self.others.add(ReservedNode::new(self.allocator)?, device);
         let added = self.others.iter().find(is_it);
         added.map(Device::handle).ok_or(OutOfMemory)
     }

@@ -293,7 +293,7 @@ fn searched(told: &[String], name: &str) -> Option<String> {
     found
 }
 
-fn decisions(records: &[Record]) -> impl Iterator<Item = &crate::events::Decision> {
+fn decisions(records: &[Record]) -> impl Iterator<Item = &crate::events::TracedDecision> {
     records.iter().filter_map(|record| match &record.event {
         Event::Decision(decision) => Some(decision),
         _ => None,

@@ -14,13 +14,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// Upper bound on the delay between the real time and the time that the kernel sets for files.
 const TICK: Duration = Duration::from_millis(20);
 
-/// Facts about a library from its dynamic section.
-struct Known {
+/// Names that a library needs, and names under which other libraries need it.
+struct LibraryNames {
     needs: Needs,
     names: BTreeSet<String>,
 }
 
-impl Known {
+impl LibraryNames {
     fn of(path: &str) -> Self {
         let needs = elf::read(Path::new(path)).unwrap_or_default();
         let last = Path::new(path).file_name().and_then(|name| name.to_str());
@@ -48,7 +48,7 @@ pub(super) fn of(
         None => (Vec::new(), needed(path)),
     };
     all.push(path.into());
-    let known: BTreeMap<&str, Known> = all.iter().map(|path| (path.as_str(), Known::of(path))).collect();
+    let known: BTreeMap<&str, LibraryNames> = all.iter().map(|path| (path.as_str(), LibraryNames::of(path))).collect();
     let belongs = belonging(&known, &before);
     // The functions of the driver may be in another library that the driver's own library needs.
     let own = identify::state(Path::new(named)).filter(|_| named.contains('/'));
@@ -56,7 +56,7 @@ pub(super) fn of(
     let mut files = Vec::new();
     let (mut own_folders, mut folders) = (BTreeSet::new(), BTreeSet::new());
     for one in &belongs {
-        let Known { needs, names } = &known[one];
+        let LibraryNames { needs, names } = &known[one];
         own_folders.extend(elf::folders(Path::new(one), needs));
         if !is_own(one) {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -90,14 +90,14 @@ pub(super) fn of(
 }
 
 /// Returns the libraries that were loaded for a driver: the libraries that are not in `before`, and all libraries that they need.
-fn belonging<'a>(known: &BTreeMap<&'a str, Known>, before: &[String]) -> BTreeSet<&'a str> {
+fn belonging<'a>(known: &BTreeMap<&'a str, LibraryNames>, before: &[String]) -> BTreeSet<&'a str> {
     let is_new = |path: &&str| !before.iter().any(|one| one == path);
     let mut waiting: Vec<&str> = known.keys().copied().filter(is_new).collect();
     let mut belongs = BTreeSet::new();
     while let Some(path) = waiting.pop() {
         if belongs.insert(path) {
             let needs = &known[path].needs.names;
-            let needed = |(_, other): &(&&str, &Known)| needs.iter().any(|name| other.names.contains(name));
+            let needed = |(_, other): &(&&str, &LibraryNames)| needs.iter().any(|name| other.names.contains(name));
             waiting.extend(known.iter().filter(needed).map(|(path, _)| *path));
         }
     }
@@ -143,7 +143,7 @@ fn mapped(linker: &[String]) -> Vec<String> {
 /// links and files for another processor.
 fn unused<'a>(
     folders: &BTreeSet<String>,
-    libraries: impl Iterator<Item = &'a Known>,
+    libraries: impl Iterator<Item = &'a LibraryNames>,
     used: &BTreeSet<&str>,
 ) -> BTreeSet<String> {
     let names: BTreeSet<&String> = libraries.flat_map(|known| &known.needs.names).collect();

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The entry of a driver, and the files that the driver depends on; `None` if these are unknown.
-type Known = (Driver, Option<Vec<SharedFile>>);
+type AskedDriver = (Driver, Option<Vec<SharedFile>>);
 
 /// Upper bound on the attempts for a driver whose files change while it is asked.
 const ATTEMPTS: usize = 3;
@@ -158,7 +158,7 @@ fn still_known(
     made: &Catalogue,
     manifest: &str,
     (wakes, records): (bool, Option<&Path>),
-) -> Option<Known> {
+) -> Option<AskedDriver> {
     let driver = before.drivers.iter().find(|driver| driver.manifest.path == manifest)?;
     let is_kept = |sum: &String| records.is_none_or(|folder| records::is_there(folder, sum));
     let complete = (driver.devices.is_some() || !wakes) && driver.record.as_ref().is_none_or(is_kept);
@@ -192,7 +192,7 @@ fn ask(
     machine: &Machine,
     manifest: &str,
     (wakes, records): (bool, Option<&Path>),
-) -> io::Result<Known> {
+) -> io::Result<AskedDriver> {
     let (mut file, mut last) = (library_of(manifest), None);
     for _ in 0..ATTEMPTS {
         let state = |file: &Option<PathBuf>| (identity(Path::new(manifest)), file.as_deref().and_then(identity));
@@ -239,7 +239,7 @@ fn library_of(manifest: &str) -> Option<PathBuf> {
 }
 
 /// Asks a driver for as many facts as possible without waking a suspended card.
-fn ask_once(asker: &Asker<'_>, machine: &Machine, manifest: &str, wakes: bool) -> io::Result<Known> {
+fn ask_once(asker: &Asker<'_>, machine: &Machine, manifest: &str, wakes: bool) -> io::Result<AskedDriver> {
     let first = if wakes {
         asker.ask(manifest, Depth::Devices)?
     } else {
@@ -314,7 +314,7 @@ fn is_readable(extensions: &[Extension]) -> bool {
     extensions.len() <= catalogue::MOST_EXTENSIONS && extensions.iter().all(|one| is_name(&one.name))
 }
 
-fn entry(manifest: &str, answer: Answer, hardware: Hardware) -> Result<Known, Unknown> {
+fn entry(manifest: &str, answer: Answer, hardware: Hardware) -> Result<AskedDriver, Unknown> {
     let Answer {
         outcome,
         took,

@@ -2,7 +2,7 @@
 //! manifests for one library. Also finds the reason why a machine has no drivers.
 
 use super::{multiarch, spelling, unsearched, variables};
-use crate::events::{Decision, Event, Record, Searched};
+use crate::events::{Event, Record, Searched, TracedDecision};
 use crate::report::{Device, Dropped, Report, Verdict, codes, rank};
 use reasons::rank::OTHER;
 use std::collections::BTreeMap;
@@ -106,7 +106,7 @@ fn listed_by_mesa(dropped: &mut Dropped) {
     }
 }
 
-fn kept<'a>(records: &'a [&Record], subject: &'a str) -> impl Iterator<Item = &'a Decision> {
+fn kept<'a>(records: &'a [&Record], subject: &'a str) -> impl Iterator<Item = &'a TracedDecision> {
     records.iter().filter_map(move |record| match &record.event {
         Event::Decision(decision) if decision.subject == subject && decision.is_kept() => Some(decision),
         _ => None,

@@ -37,7 +37,7 @@ pub(super) enum Executed {
 
 /// Returns the kind of the program in a process that is stopped at its first instruction. Prepares a privileged program for its second
 /// execution.
-pub(super) fn look(thread: Pid, known: &mut Known) -> Executed {
+pub(super) fn look(thread: Pid, known: &mut Debuggers) -> Executed {
     let program = format!("/proc/{}/exe", thread.as_raw_nonzero());
     let program = Path::new(&program);
     if !may_supervise_all() && gains_privileges(program) {
@@ -55,9 +55,9 @@ pub(super) fn look(thread: Pid, known: &mut Known) -> Executed {
 /// Programs by device and inode. The value is `true` if the program calls `ptrace`. The result is stored because scripts execute the same
 /// few programs many times.
 #[derive(Default)]
-pub(super) struct Known(HashMap<(u64, u64), bool>);
+pub(super) struct Debuggers(HashMap<(u64, u64), bool>);
 
-impl Known {
+impl Debuggers {
     fn has(&mut self, program: &Path) -> bool {
         let Ok(state) = std::fs::metadata(program) else {
             return false;

@@ -6,7 +6,7 @@ use super::maps::{History, Maps};
 use super::ptrace::{self, Event};
 use super::{Crash, FAULTS, Outcome, Unsupervised, executed, start};
 use crate::signals;
-use executed::{Executed, Known};
+use executed::{Debuggers, Executed};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, wait, waitpid};
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -186,7 +186,7 @@ fn supervise(process: Pid, failure: &Path, shared: &Arc<Shared>) -> io::Result<O
         unsupervised: None,
         graphics: Some(Vec::new()),
         failure: failure.into(),
-        known: Known::default(),
+        known: Debuggers::default(),
     };
     // The process either stops, or ends because it cannot stop itself.
     let first = waitpid(Some(process), WaitOptions::UNTRACED)?;
@@ -225,7 +225,7 @@ struct Watch {
     /// Graphics libraries that processes had open when they ended; `None` if a process is not supervised.
     graphics: Option<Vec<String>>,
     failure: PathBuf,
-    known: Known,
+    known: Debuggers,
 }
 
 impl Watch {

@@ -1,6 +1,6 @@
 //! Lists the installed drivers, and selects the drivers that a pattern matches.
 
-use crate::events::{Decision, Event, Record};
+use crate::events::{Event, Record, TracedDecision};
 use crate::show;
 use std::path::Path;
 
@@ -41,7 +41,7 @@ pub(super) fn find(records: &[Record]) -> Found {
 }
 
 impl Found {
-    fn manifest(&mut self, decision: &Decision) {
+    fn manifest(&mut self, decision: &TracedDecision) {
         let path = if decision.path.is_empty() {
             &decision.name
         } else {
@@ -61,7 +61,7 @@ impl Found {
         }
     }
 
-    fn driver(&mut self, decision: &Decision) {
+    fn driver(&mut self, decision: &TracedDecision) {
         let candidate = self.candidates.iter_mut().find(|known| known.manifest == decision.path);
         if let Some(candidate) = candidate {
             candidate.library.get_or_insert_with(|| decision.name.clone());

@@ -6,28 +6,28 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Files of one driver.
-struct Known {
+struct DriverFiles {
     /// Patterns for the file names of the driver's library.
     libraries: &'static [&'static str],
     /// Patterns for paths. In the last component of a path, `*` matches any text. A folder includes all its files.
     files: &'static [&'static str],
 }
 
-const KNOWN: &[Known] = &[
+const DRIVER_FILES: &[DriverFiles] = &[
     // All Mesa drivers read these files (drirc), which set options for individual programs.
-    Known {
+    DriverFiles {
         libraries: &["libvulkan_*.so*"],
         files: &["/usr/share/drirc.d/*.conf", "/etc/drirc"],
     },
-    Known {
+    DriverFiles {
         libraries: &["libvulkan_radeon.so*"],
         files: &["/usr/share/libdrm/amdgpu.ids"],
     },
-    Known {
+    DriverFiles {
         libraries: &["amdvlk*.so*"],
         files: &["/usr/share/libdrm/amdgpu.ids", "/etc/amd/*"],
     },
-    Known {
+    DriverFiles {
         libraries: &["libGLX_nvidia.so*", "libEGL_nvidia.so*"],
         files: &[
             "/usr/share/nvidia/nvidia-application-profiles-*",
@@ -37,7 +37,7 @@ const KNOWN: &[Known] = &[
             "/usr/share/egl/egl_external_platform.d/*nvidia*.json",
         ],
     },
-    Known {
+    DriverFiles {
         libraries: &["libvulkan_dzn.so*"],
         files: &[
             "/usr/lib/wsl/lib/libd3d12.so",
@@ -63,8 +63,8 @@ const NVIDIA: &[&str] = &[
 /// Returns the existing files that the driver whose library is `library` may open.
 pub(super) fn files(library: &Path) -> Vec<PathBuf> {
     let name = library.file_name().unwrap_or_default().to_string_lossy();
-    let fits = |known: &&Known| known.libraries.iter().any(|pattern| show::matches(pattern, &name));
-    let patterns = KNOWN.iter().filter(fits).flat_map(|known| known.files);
+    let fits = |driver: &&DriverFiles| driver.libraries.iter().any(|pattern| show::matches(pattern, &name));
+    let patterns = DRIVER_FILES.iter().filter(fits).flat_map(|known| known.files);
     let mut found: Vec<PathBuf> = patterns.flat_map(|pattern| expand(Path::new(pattern))).collect();
     if name.contains("_nvidia.so")
         && let Some(folder) = library.parent()

@@ -11,12 +11,12 @@ const PATTERNS: [u8; 2] = [0x00, 0xFF];
 pub(super) const HEAD: usize = 16;
 
 /// Memory for a structure, aligned for any member.
-pub(super) struct Room {
+pub(super) struct StructureMemory {
     words: Vec<u64>,
     size: usize,
 }
 
-impl Room {
+impl StructureMemory {
     /// Returns memory of `size` bytes, filled with a pattern. The memory has additional space, because a newer driver may write a larger
     /// structure.
     pub(super) fn filled(size: usize, pattern: u8) -> Self {

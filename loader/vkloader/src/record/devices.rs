@@ -1,6 +1,6 @@
 //! Asks a driver about its devices.
 
-use super::ask::{HEAD, Room, in_all_ways};
+use super::ask::{HEAD, StructureMemory, in_all_ways};
 use super::ways::Way;
 use crate::vulkan::{self, Code, ExtensionProperties, Handle, Unknown, listed};
 use record::{Builder, DRIVER, Key, Query, STRUCTURES, Structure};
@@ -116,12 +116,12 @@ impl Question {
     /// Asks for the base structure. `call` calls the command with the memory. Returns `None` if the answer in the outer structure differs.
     fn plain(&self, ways: &[Way], call: impl Fn(&Way, Unknown, *mut u8)) -> Option<Vec<u8>> {
         let inner = in_all_ways(ways, self.gaps(), |way, pattern| {
-            let mut room = Room::filled(self.size, pattern);
+            let mut room = StructureMemory::filled(self.size, pattern);
             call(way, way.find(self.plain)?, room.start());
             Some(room.bytes(0, self.size))
         })?;
         let outer = in_all_ways(ways, self.gaps(), |way, pattern| {
-            let mut room = Room::filled(self.outer, pattern);
+            let mut room = StructureMemory::filled(self.outer, pattern);
             room.begin(0, self.kind, ptr::null_mut());
             call(way, self.chained_in(way)?, room.start());
             Some(room.bytes(HEAD, self.size))
@@ -134,8 +134,8 @@ impl Question {
         let size = usize::from(one.size);
         in_all_ways(ways, one.gaps, |way, pattern| {
             let found = self.chained_in(way)?;
-            let mut room = Room::filled(self.outer, pattern);
-            let mut extension = Room::filled(size, pattern);
+            let mut room = StructureMemory::filled(self.outer, pattern);
+            let mut extension = StructureMemory::filled(size, pattern);
             extension.begin(0, one.kind, ptr::null_mut());
             room.begin(0, self.kind, extension.start());
             call(way, found, room.start());
@@ -245,9 +245,9 @@ fn of_family(
     pattern: u8,
 ) -> Option<Vec<u8>> {
     let found = FAMILIES.chained_in(way)?;
-    let mut room = Room::filled(FAMILIES.outer * total as usize, pattern);
+    let mut room = StructureMemory::filled(FAMILIES.outer * total as usize, pattern);
     let size = one.map_or(0, |one| usize::from(one.size));
-    let mut extensions: Vec<Room> = (0..total).map(|_| Room::filled(size, pattern)).collect();
+    let mut extensions: Vec<StructureMemory> = (0..total).map(|_| StructureMemory::filled(size, pattern)).collect();
     for (at, extension) in extensions.iter_mut().enumerate() {
         let mut next = ptr::null_mut();
         if let Some(one) = one {
@@ -269,7 +269,7 @@ fn of_family(
 fn add_families(ways: &[Way], device: u16, made: &mut Builder) {
     let Some(total) = families(ways, device) else { return };
     let plain = |way: &Way, family: u32, pattern: u8| {
-        let mut room = Room::filled(FAMILIES.size * total as usize, pattern);
+        let mut room = StructureMemory::filled(FAMILIES.size * total as usize, pattern);
         let mut count = total;
         // SAFETY: the command in `FAMILIES` has the type `FillAll`, the device belongs to the instance, and the array has `count` elements.
         unsafe {
@@ -376,7 +376,7 @@ fn groups(way: &Way) -> Option<Vec<Vec<u8>>> {
     // SAFETY: the instance is live. With a null pointer, the command only writes the number.
     vulkan::succeeded(unsafe { list(way.instance(), &mut count, ptr::null_mut()) }).ok()?;
     let total = count.min(64) as usize;
-    let mut room = Room::filled(GROUP * total, 0);
+    let mut room = StructureMemory::filled(GROUP * total, 0);
     (0..total).for_each(|at| room.begin(at * GROUP, GROUP_KIND, ptr::null_mut()));
     // SAFETY: the instance is live, and the array has `count` elements.
     let code = unsafe { list(way.instance(), &mut count, room.start().cast()) };

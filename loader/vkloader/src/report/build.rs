@@ -6,7 +6,7 @@ use super::{
     rank,
 };
 use crate::child::Finished;
-use crate::events::{Decision, Event, Record};
+use crate::events::{Event, Record, TracedDecision};
 use crate::{installed, names, probe};
 use reasons::Code;
 use std::collections::{BTreeMap, HashSet};
@@ -277,7 +277,7 @@ fn dropped(records: &[&Record]) -> Vec<Dropped> {
     found
 }
 
-fn explained(decision: &Decision) -> Dropped {
+fn explained(decision: &TracedDecision) -> Dropped {
     let name = decision.code.clone().unwrap_or_default();
     let code = Code::of_name(&name);
     let said = decision.text.clone().filter(|text| !text.is_empty());

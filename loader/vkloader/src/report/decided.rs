@@ -1,6 +1,6 @@
 //! Reads from a trace what the library decided about devices and drivers, below all layers.
 
-use crate::events::{Event, Record, Source, Step};
+use crate::events::{Event, Record, Step, TracedSource};
 use crate::manifests;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -126,7 +126,7 @@ fn listed_by_driver(step: &Step) -> Option<(&str, u64)> {
 
 /// For each library, the manifests that name it, with their origins.
 #[derive(Default)]
-pub(super) struct Manifests(HashMap<PathBuf, Vec<(String, Source)>>);
+pub(super) struct Manifests(HashMap<PathBuf, Vec<(String, TracedSource)>>);
 
 impl Manifests {
     pub(super) fn of(records: &[&Record]) -> Self {
@@ -171,7 +171,7 @@ impl Manifests {
     }
 
     /// Returns the manifests that name a library, each with its origin.
-    pub(super) fn all(&self, library: &str) -> &[(String, Source)] {
+    pub(super) fn all(&self, library: &str) -> &[(String, TracedSource)] {
         self.0.get(&real(library)).map_or(&[], Vec::as_slice)
     }
 

@@ -14,7 +14,7 @@ mod programs;
 mod records;
 
 use asked::*;
-use catalogue::{Catalogue, Decision, Json, Outcome, Reader};
+use catalogue::{Catalogue, Json, Outcome, Reader, Usability};
 use machine::{Machine, in_environment_of, library};
 use serde_json::Value;
 use std::fs;
@@ -78,12 +78,12 @@ fn what_drivers_say_is_written_as_the_library_reads_it() {
         .collect();
     // The list contains the driver's own extensions, without the loader's additions and omissions.
     assert_eq!(offered, [(&b"VK_KHR_surface"[..], 25), (b"VK_MOCK_own", 7)]);
-    assert_eq!(of("/a.json").at_creation(|| true), Decision::Open);
+    assert_eq!(of("/a.json").at_creation(|| true), Usability::Open);
     assert_eq!(
         (of("radeon").devices(), of("radeon").outcome),
         (Some(0), Outcome::Answered)
     );
-    assert_eq!(of("radeon").at_creation(|| true), Decision::NoDevice);
+    assert_eq!(of("radeon").at_creation(|| true), Usability::NoDevice);
     assert_eq!(
         fs::metadata(file(&machine)).expect("a file").permissions().mode() & 0o777,
         0o644

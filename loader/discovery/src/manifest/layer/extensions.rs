@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::{DeviceExtension, InstanceExtension, leading_texts};
 use crate::extension;
-use crate::index::{Index, Key};
+use crate::index::{Key, NameIndex};
 use crate::manifest::json::{Elements, Object, Value};
 use crate::manifest::version::number;
 use crate::text::Text;
@@ -53,7 +53,7 @@ pub(super) fn device_extensions(object: Object<'_>) -> Result<Vec<DeviceExtensio
 fn named<'a>(elements: Elements<'a>) -> impl Iterator<Item = Result<(&'a [u8], Object<'a>), OutOfMemory>> {
     // An array with one element has no repeated name.
     let repeats = elements.len() > 1;
-    let mut known = Index::default();
+    let mut known = NameIndex::default();
     let mut names = Vec::new();
     elements
         .iter()
