@@ -100,14 +100,14 @@ impl Problem {
 }
 
 impl Fault {
-    /// Returns the words about the descriptors or bytes that came, or about the malformed answer; an empty text for other faults.
-    fn problem(self) -> &'static str {
+    /// Returns the words about the descriptors or bytes that came, or about the malformed answer; `None` for other faults.
+    fn problem(self) -> Option<&'static str> {
         match self {
-            Self::BadReply(problem) => problem.text(),
-            Self::NoFile => "no file",
-            Self::MoreFiles => "more than one file",
-            Self::OtherSum => "checksum",
-            _ => "",
+            Self::BadReply(problem) => Some(problem.text()),
+            Self::NoFile => Some("no file"),
+            Self::MoreFiles => Some("more than one file"),
+            Self::OtherSum => Some("checksum"),
+            _ => None,
         }
     }
 }
@@ -152,7 +152,7 @@ impl ServiceReason {
 
     pub(super) fn write(&self, out: &mut fmt::Formatter<'_>, name: &Text, _path: &Text) -> fmt::Result {
         out.write_str("The driver service ")?;
-        let (words, problem) = (&self.words, self.fault.problem());
+        let (words, problem) = (&self.words, self.fault.problem().unwrap_or_default());
         match self.fault {
             Fault::NotReached(error) => write!(out, "cannot be reached: {error}"),
             Fault::NotTrusted(user) => write!(out, "is run by user {user}, who is not trusted"),
@@ -191,8 +191,7 @@ impl ServiceReason {
                 record.text("here", c_library());
             }
             fault => {
-                let problem = fault.problem();
-                if !problem.is_empty() {
+                if let Some(problem) = fault.problem() {
                     record.word("problem", problem);
                 }
             }
