@@ -27,6 +27,7 @@ pub mod metadata;
 pub mod prose;
 pub mod reference;
 pub mod rust;
+mod sentences;
 pub mod tables;
 pub mod tree;
 pub mod words;
