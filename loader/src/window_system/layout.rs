@@ -7,14 +7,15 @@
 use crate::generated::types::*;
 use core::ffi::c_void;
 
-/// Declares a platform's structure with its enumerant, its size, and its offsets for 64-bit pointers.
+/// Declares a platform's structure with its name in C, its enumerant, its size, and its offsets for 64-bit pointers.
 macro_rules! platform_layouts {
     ($(
         $(#[$doc:meta])*
-        $name:ident = $platform:literal, $size:literal { $($member:ident: $type:ty, $offset:literal;)* }
+        $name:ident $(($c_name:literal))? = $platform:literal, $size:literal { $($member:ident: $type:ty, $offset:literal;)* }
     )*) => {
         $(
             $(#[$doc])*
+            $(#[doc = concat!("Structure `", $c_name, "` of `vk_icd.h`.")])?
             #[repr(C)]
             #[derive(Clone, Copy)]
             pub(crate) struct $name {
@@ -64,22 +65,14 @@ macro_rules! platform_layouts {
 
 // Number 0 was Mir, which the registry no longer contains.
 platform_layouts! {
-    /// Structure `VkIcdSurfaceWayland` of `vk_icd.h`.
-    Wayland = 1, 24 { display: *mut wl_display, 8; surface: *mut wl_surface, 16; }
-    /// Structure `VkIcdSurfaceWin32` of `vk_icd.h`.
-    Win32 = 2, 24 { hinstance: HINSTANCE, 8; hwnd: HWND, 16; }
-    /// Structure `VkIcdSurfaceXcb` of `vk_icd.h`.
-    Xcb = 3, 24 { connection: *mut xcb_connection_t, 8; window: xcb_window_t, 16; }
-    /// Structure `VkIcdSurfaceXlib` of `vk_icd.h`.
-    Xlib = 4, 24 { dpy: *mut Display, 8; window: Window, 16; }
-    /// Structure `VkIcdSurfaceAndroid` of `vk_icd.h`.
-    Android = 5, 16 { window: *mut ANativeWindow, 8; }
-    /// Structure `VkIcdSurfaceMacOS` of `vk_icd.h`.
-    MacOs = 6, 16 { pView: *const c_void, 8; }
-    /// Structure `VkIcdSurfaceIOS` of `vk_icd.h`.
-    Ios = 7, 16 { pView: *const c_void, 8; }
-    /// Structure `VkIcdSurfaceDisplay` of `vk_icd.h`.
-    DisplayPlane = 8, 48 {
+    Wayland ("VkIcdSurfaceWayland") = 1, 24 { display: *mut wl_display, 8; surface: *mut wl_surface, 16; }
+    Win32 ("VkIcdSurfaceWin32") = 2, 24 { hinstance: HINSTANCE, 8; hwnd: HWND, 16; }
+    Xcb ("VkIcdSurfaceXcb") = 3, 24 { connection: *mut xcb_connection_t, 8; window: xcb_window_t, 16; }
+    Xlib ("VkIcdSurfaceXlib") = 4, 24 { dpy: *mut Display, 8; window: Window, 16; }
+    Android ("VkIcdSurfaceAndroid") = 5, 16 { window: *mut ANativeWindow, 8; }
+    MacOs ("VkIcdSurfaceMacOS") = 6, 16 { pView: *const c_void, 8; }
+    Ios ("VkIcdSurfaceIOS") = 7, 16 { pView: *const c_void, 8; }
+    DisplayPlane ("VkIcdSurfaceDisplay") = 8, 48 {
         displayMode: VkDisplayModeKHR, 8;
         planeIndex: u32, 16;
         planeStackIndex: u32, 20;
@@ -88,20 +81,13 @@ platform_layouts! {
         alphaMode: VkDisplayPlaneAlphaFlagBitsKHR, 32;
         imageExtent: VkExtent2D, 36;
     }
-    /// Structure `VkIcdSurfaceHeadless` of `vk_icd.h`.
-    Headless = 9, 4 {}
-    /// Structure `VkIcdSurfaceMetal` of `vk_icd.h`.
-    Metal = 10, 16 { pLayer: *const CAMetalLayer, 8; }
-    /// Structure `VkIcdSurfaceDirectFB` of `vk_icd.h`.
-    DirectFb = 11, 24 { dfb: *mut IDirectFB, 8; surface: *mut IDirectFBSurface, 16; }
-    /// Structure `VkIcdSurfaceVi` of `vk_icd.h`.
-    Vi = 12, 16 { window: *mut c_void, 8; }
-    /// Structure `VkIcdSurfaceGgp` of `vk_icd.h`.
-    Ggp = 13, 8 { streamDescriptor: GgpStreamDescriptor, 4; }
-    /// Structure `VkIcdSurfaceScreen` of `vk_icd.h`.
-    Screen = 14, 24 { context: *mut _screen_context, 8; window: *mut _screen_window, 16; }
-    /// Structure `VkIcdSurfaceImagePipe` of `vk_icd.h`.
-    ImagePipe = 15, 4 {}
+    Headless ("VkIcdSurfaceHeadless") = 9, 4 {}
+    Metal ("VkIcdSurfaceMetal") = 10, 16 { pLayer: *const CAMetalLayer, 8; }
+    DirectFb ("VkIcdSurfaceDirectFB") = 11, 24 { dfb: *mut IDirectFB, 8; surface: *mut IDirectFBSurface, 16; }
+    Vi ("VkIcdSurfaceVi") = 12, 16 { window: *mut c_void, 8; }
+    Ggp ("VkIcdSurfaceGgp") = 13, 8 { streamDescriptor: GgpStreamDescriptor, 4; }
+    Screen ("VkIcdSurfaceScreen") = 14, 24 { context: *mut _screen_context, 8; window: *mut _screen_window, 16; }
+    ImagePipe ("VkIcdSurfaceImagePipe") = 15, 4 {}
     /// An OpenHarmony window. No header assigns a number, so this number is the loader's own (DRV-172).
     Ohos = 16, 16 { window: *mut OHNativeWindow, 8; }
     /// A Samsung UBM surface. No header assigns a number, so this number is the loader's own (DRV-172).

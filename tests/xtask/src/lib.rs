@@ -8,9 +8,10 @@
 //! - [`links`], [`commands`], [`counts`] and [`claims`] check links, commands, counts, and claims about all code.
 //! - [`prose`] checks the English of pages and of [`comments`].
 //!
-//! [`interface`], [`contents`] and [`licences`] examine built and packed files.
+//! [`interface`], [`contents`] and [`licences`] examine built and packed files. [`abi`] prints facts that C headers have too.
 #![forbid(unsafe_code)]
 
+pub mod abi;
 pub mod cases;
 pub mod claims;
 pub mod commands;

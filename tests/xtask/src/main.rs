@@ -2,10 +2,11 @@
 
 use std::process::ExitCode;
 use xtask::tree::Tree;
-use xtask::{contents, documents, interface, licences};
+use xtask::{abi, contents, documents, interface, licences};
 
 const USAGE: &str = "\
 xtask documents [--check]   write the tables of the documents and target/MATRIX.md, or fail where a document is not what the sources give
+xtask abi                   print layouts, values and signatures of the sources as JSON, in the notation of C
 xtask interface LIBRARY     fail where names, their versions or the libc that a built library needs are not what is promised
 xtask symbols               add what a header brought to the list of released names
 xtask contents EPOCH        print what is inside, as SPDX 2.3
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["documents"] => documents::write(&tree),
         ["documents", "--check"] => documents::check(&tree),
+        ["abi"] => abi::print(&tree).map_err(|error| vec![error]),
         ["interface", library] => return interface::run(&tree, library),
         ["symbols"] => interface::add_symbols(&tree).map_err(|error| vec![error]),
         ["contents", epoch] => contents::print(&tree, epoch).map_err(|error| vec![error]),
