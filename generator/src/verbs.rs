@@ -126,11 +126,12 @@ fn generate(options: &Options, registry: &Registry, mut inputs: Vec<Input>) -> R
     let rules = Rules::read(options)?;
     let mut files = emit::all(&rules.plan(options, registry)?);
     let names = std::iter::once("generator/policy.toml".to_owned()).chain(rules.files.iter().skip(1).map(overlay_name));
-    let named = names.zip(&rules.files).map(|(name, file)| Input {
-        name,
-        text: file.text.clone(),
-    });
-    inputs.extend(named);
+    for (name, file) in names.zip(&rules.files) {
+        inputs.push(Input {
+            name,
+            text: file.content()?,
+        });
+    }
     files.push(emit::manifest(registry.header, &inputs, &files));
     Ok(files)
 }

@@ -15,7 +15,7 @@ const HEADING: &str = "# SHA-256 of each input, then of each file in this direct
 pub struct Input {
     /// Name of the file in the manifest.
     pub name: String,
-    /// Content of the file.
+    /// Content of the file; for a policy, its tables without comments.
     pub text: String,
 }
 

@@ -21,6 +21,12 @@ impl PolicyFile {
             text: std::fs::read_to_string(path).map_err(|error| Error::file(path, &error))?,
         })
     }
+
+    /// Returns the tables of the file in JSON, in which comments and blanks of the file have no effect.
+    pub fn content(&self) -> Result<String, Error> {
+        let tables: toml::Table = syntax(&self.name, &self.text).map_err(|line| Error::Policy(vec![line]))?;
+        serde_json::to_string(&tables).map_err(|error| Error::Policy(vec![format!("{}: {error}", self.name)]))
+    }
 }
 
 /// Parses TOML. Error messages contain the line and column in the file.

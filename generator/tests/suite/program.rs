@@ -54,6 +54,21 @@ fn gen_2_check_agrees_with_emit() {
 }
 
 #[test]
+fn gen_93_a_comment_of_the_policy_changes_no_output_and_a_row_does() {
+    let scratch = prepared();
+    assert_eq!(code(&emit(scratch.path())), 0);
+    let policy = scratch.path().join("policy.toml");
+    let text = fs::read_to_string(&policy).expect("the policy");
+    fs::write(&policy, format!("# A new comment.\n\n{text}")).expect("a change");
+    assert_eq!(code(&check(scratch.path())), 0);
+    let changed = text.replacen("reason = \"", "reason = \"Another one: ", 1);
+    fs::write(&policy, changed).expect("a change");
+    let output = check(scratch.path());
+    assert_eq!(code(&output), 1);
+    assert!(errors(&output).contains("manifest.txt"), "{}", errors(&output));
+}
+
+#[test]
 fn gen_93_check_lists_changed_absent_and_surplus_files() {
     let scratch = prepared();
     emit(scratch.path());
