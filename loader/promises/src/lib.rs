@@ -1,4 +1,4 @@
-//! Variables, limits and interface versions of the loader, with the sentences that the documentation prints about each.
+//! Variables, limits, interface versions and patterns of the loader, with the sentences that the documentation prints about each.
 //!
 //! The library uses these values, and `make documents` writes the tables of `docs/` from the same rows.
 
@@ -7,6 +7,7 @@
 
 pub mod layer_order;
 pub mod limits;
+pub mod pattern;
 pub mod variable;
 
 /// Name of a marker file in a folder of driver manifests. The file means that the user has a driver catalogue (DRV-274). Finding the file

@@ -128,7 +128,7 @@ pub(crate) struct Library {
 pub(crate) struct Files {
     #[command(flatten)]
     library: Library,
-    /// The driver: its own name, or the name of its manifest or library, such as lvp or lvp_icd*. * matches any text.
+    /// The driver: its own name, or the name of its manifest or library, such as lvp. It may begin or end with *, as in lvp_icd*.
     #[arg(long, value_name = "NAME")]
     driver: Option<String>,
     /// Add the layers that are active in programs, with their files.

@@ -4,7 +4,8 @@ use super::environment::split;
 use crate::text::Text;
 use alloc::vec::Vec;
 use os::memory::{Grow, copy_or_note};
-use promises::limits::{MAX_PATTERN_BYTES, MAX_PATTERNS};
+use promises::limits::MAX_PATTERNS;
+use promises::pattern::{Pattern as Kind, is_everything};
 use promises::variable::Separator;
 
 /// Text of an item that matches all names, in messages.
@@ -14,38 +15,14 @@ const IMPLICIT: &[u8] = b"~implicit~";
 /// The word for all explicit layers.
 const EXPLICIT: &[u8] = b"~explicit~";
 
-/// Returns `true` if an item of a filter matches all names.
-fn is_everything(item: &[u8]) -> bool {
-    matches!(item, b"*" | b"**") || item.eq_ignore_ascii_case(b"~all~")
-}
-
-/// A pattern that ignores case.
+/// A pattern with its own copy of the text.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Pattern(Kind);
-
-#[derive(Debug, PartialEq, Eq)]
-enum Kind {
-    Everything,
-    /// A word that starts with `~` and is invalid in the variable. The word matches no name.
-    Nothing,
-    Whole(Vec<u8>),
-    Prefix(Vec<u8>),
-    Suffix(Vec<u8>),
-    Substring(Vec<u8>),
-}
+pub struct Pattern(Kind<Vec<u8>>);
 
 impl Pattern {
-    /// Returns the pattern for an item of a filter variable.
+    /// Returns the pattern for an item of a filter variable. If memory runs out, the text is empty.
     pub fn parse(item: &[u8]) -> Self {
-        let cut = |text: &[u8]| copy_or_note(&text[..text.len().min(MAX_PATTERN_BYTES)]);
-        Self(match item {
-            _ if is_everything(item) => Kind::Everything,
-            [b'~', ..] => Kind::Nothing,
-            [b'*', text @ .., b'*'] => Kind::Substring(cut(text)),
-            [b'*', text @ ..] => Kind::Suffix(cut(text)),
-            [text @ .., b'*'] => Kind::Prefix(cut(text)),
-            text => Kind::Whole(cut(text)),
-        })
+        Self(Kind::parse(item).map(copy_or_note))
     }
 
     /// Returns the pattern as the loader interprets it: `*` for a word that matches all names. A pattern that was too long is truncated.
@@ -77,22 +54,7 @@ impl Pattern {
 
     /// Returns `true` if the pattern matches a name, ignoring ASCII case.
     pub fn matches(&self, name: &[u8]) -> bool {
-        match &self.0 {
-            Kind::Everything => true,
-            Kind::Nothing => false,
-            Kind::Whole(text) => name.eq_ignore_ascii_case(text),
-            Kind::Prefix(text) => name
-                .get(..text.len())
-                .is_some_and(|start| start.eq_ignore_ascii_case(text)),
-            Kind::Suffix(text) => name
-                .len()
-                .checked_sub(text.len())
-                .is_some_and(|at| name[at..].eq_ignore_ascii_case(text)),
-            // If memory ran out, the text is empty and matches no name.
-            Kind::Substring(text) => {
-                !text.is_empty() && name.windows(text.len()).any(|part| part.eq_ignore_ascii_case(text))
-            }
-        }
+        self.0.matches(name)
     }
 }
 

@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 struct DriverFiles {
     /// Patterns for the file names of the driver's library.
     libraries: &'static [&'static str],
-    /// Patterns for paths. In the last component of a path, `*` matches any text. A folder includes all its files.
+    /// Patterns for paths. The last component of a path may begin or end with `*`. A folder includes all its files.
     files: &'static [&'static str],
 }
 
 const DRIVER_FILES: &[DriverFiles] = &[
     // All Mesa drivers read these files (drirc), which set options for individual programs.
     DriverFiles {
-        libraries: &["libvulkan_*.so*"],
+        libraries: &["libvulkan_*"],
         files: &["/usr/share/drirc.d/*.conf", "/etc/drirc"],
     },
     DriverFiles {
@@ -24,7 +24,7 @@ const DRIVER_FILES: &[DriverFiles] = &[
         files: &["/usr/share/libdrm/amdgpu.ids"],
     },
     DriverFiles {
-        libraries: &["amdvlk*.so*"],
+        libraries: &["amdvlk*"],
         files: &["/usr/share/libdrm/amdgpu.ids", "/etc/amd/*"],
     },
     DriverFiles {
@@ -34,7 +34,7 @@ const DRIVER_FILES: &[DriverFiles] = &[
             "/usr/share/nvidia/nvoptix.bin",
             "/etc/nvidia/*",
             "/usr/share/glvnd/egl_vendor.d/10_nvidia.json",
-            "/usr/share/egl/egl_external_platform.d/*nvidia*.json",
+            "/usr/share/egl/egl_external_platform.d/*nvidia*",
         ],
     },
     DriverFiles {
