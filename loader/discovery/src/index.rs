@@ -28,7 +28,7 @@ impl Slot {
 const FEWEST: usize = 16;
 
 /// Hash of a name.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key(u32);
 
 impl Key {

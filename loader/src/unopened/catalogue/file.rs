@@ -7,6 +7,7 @@ use ::catalogue::{
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicU32, Ordering};
 use discovery::env::{Environment, Variable};
+use discovery::index::Key;
 use discovery::journal::reason::{CatalogueReason, FileReason};
 use discovery::journal::{Journal, Reason};
 use discovery::manifest::file::{FileError, contents};
@@ -68,8 +69,8 @@ pub(super) struct Loaded {
     /// `true` if every driver is opened and its answers are compared with its entry.
     pub(super) verifies: bool,
     bytes: Vec<u8>,
-    /// Checksum of the path of each manifest, with which entries are found quickly.
-    manifests: Vec<u32>,
+    /// Hash of the path of each manifest, with which entries are found quickly.
+    manifests: Vec<Key>,
     /// A bit for each entry, which is set if the entry turned out to be wrong.
     doubts: [AtomicU32; WORDS],
     looked: Mutex<Option<Arc<Looked>>>,
@@ -83,12 +84,6 @@ pub(super) struct Looked {
     pub(super) doubts: Vec<Option<Doubt>>,
     /// `true` if the dynamic linker's cache has not changed; `None` if there is no cache.
     pub(super) same_search: Option<bool>,
-}
-
-/// Returns a checksum of a path.
-fn sum_of(path: &[u8]) -> u32 {
-    let add = |sum: u32, &byte: &u8| sum.wrapping_mul(31).wrapping_add(byte.into());
-    path.iter().fold(0, add)
 }
 
 /// Type of a value in the catalogue's file.
@@ -107,8 +102,8 @@ impl Loaded {
 
     /// Returns the entry for the library of a manifest, and its index.
     pub(super) fn find(&self, manifest: &[u8], library: &[u8]) -> Option<(u16, Entry<'_, Seen<'_>>)> {
-        let sum = sum_of(manifest);
-        let mut all = (0..).zip(&self.manifests).filter(|(_, known)| **known == sum);
+        let key = Key::of(&[manifest]);
+        let mut all = (0..).zip(&self.manifests).filter(|(_, known)| **known == key);
         all.find_map(|(number, _)| {
             let entry = self.entry(number)?;
             (*entry.manifest == *manifest && *entry.named == *library).then_some((number, entry))
@@ -325,11 +320,11 @@ fn load(path: &CStr, of_user: bool, verifies: bool, journal: &mut Journal<'_>) -
     }
 }
 
-/// Reads the file if it is valid as a whole. Also returns the checksums of its manifests.
+/// Reads the file if it is valid as a whole. Also returns the hashes of the paths of its manifests.
 ///
 /// # Errors
 /// The reason why the file is not valid; `None` if there is no file, or if memory ran out.
-fn read(path: &CStr, of_user: bool) -> Result<(Vec<u8>, Vec<u32>), Option<Reason>> {
+fn read(path: &CStr, of_user: bool) -> Result<(Vec<u8>, Vec<Key>), Option<Reason>> {
     let unusable = |reason: FileReason| Some(Reason::from(reason));
     let file = File::open_itself(path).map_err(|error| match error {
         _ if error.is_absence() => None,
@@ -357,7 +352,7 @@ fn read(path: &CStr, of_user: bool) -> Result<(Vec<u8>, Vec<u32>), Option<Reason
         }))
     })?;
     for manifest in catalogue.manifests() {
-        manifests.try_push(sum_of(manifest)).map_err(|_| out_of_memory())?;
+        manifests.try_push(Key::of(&[manifest])).map_err(|_| out_of_memory())?;
     }
     Ok((bytes, manifests))
 }
