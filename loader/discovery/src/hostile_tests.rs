@@ -3,7 +3,7 @@
 
 use super::activation::{self, Request};
 use super::drivers::DriverScan;
-use super::layers::LayerScan;
+use super::layers::{Extent, LayerScan};
 use crate::env::{Environment, Fixed};
 use crate::journal::Journal;
 use crate::journal::testing::Lines;
@@ -81,7 +81,7 @@ impl World {
                 settings,
                 executable: &None.into(),
             };
-            let list = scan.run(&mut journal).unwrap();
+            let list = scan.run(Extent::All, &mut journal).unwrap();
             assert!(
                 settings.is_some() || list.find(b"VK_LAYER_zgood").is_some(),
                 "{}",

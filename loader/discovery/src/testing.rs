@@ -1,6 +1,6 @@
 //! Folders of layer manifests for the tests of discovery and activation.
 
-use super::layers::{DiscoveredLayers, LayerScan};
+use super::layers::{DiscoveredLayers, Extent, LayerScan};
 use crate::env::{Environment, Fixed};
 use crate::journal::Journal;
 use crate::journal::testing::Lines;
@@ -99,7 +99,7 @@ impl World {
             settings,
             executable: &Some(EXECUTABLE.into()).into(),
         };
-        scan.run(&mut Journal::new(&self.lines)).unwrap()
+        scan.run(Extent::All, &mut Journal::new(&self.lines)).unwrap()
     }
 
     /// Searches for layers without settings.

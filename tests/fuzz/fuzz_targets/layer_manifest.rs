@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use discovery::activation::{self, Request};
 use discovery::env::Environment;
 use discovery::journal::{Decision, Journal, LogBits};
-use discovery::layers::LayerScan;
+use discovery::layers::{Extent, LayerScan};
 use discovery::manifest::LayerManifest;
 use discovery::manifest::layer::OVERRIDE_LAYER;
 use discovery::search::Executable;
@@ -41,7 +41,7 @@ fn scan() -> Scan {
         settings: None,
         executable: &Executable::running(),
     };
-    let list = scan.run(&mut journal).expect("memory suffices");
+    let list = scan.run(Extent::All, &mut journal).expect("memory suffices");
     let names: Vec<&[u8]> = list.reported().map(|layer| layer.name.as_bytes()).collect();
     let request = Request {
         list: &list,

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use discovery::drivers::DriverScan;
 use discovery::env::Environment;
 use discovery::journal::{Journal, LogBits};
-use discovery::layers::LayerScan;
+use discovery::layers::{Extent, LayerScan};
 use discovery::search::Executable;
 use discovery::search::Search;
 use discovery::settings::{Control, Settings, load};
@@ -63,7 +63,7 @@ fn check_layers(environment: &Environment<'_>, settings: Option<&Settings>) {
         settings,
         executable: &Executable::running(),
     };
-    let list = twice(|| scan.run(&mut Journal::new(&lines)).expect("memory suffices"));
+    let list = twice(|| scan.run(Extent::All, &mut Journal::new(&lines)).expect("memory suffices"));
     let Some(entries) = settings.and_then(|settings| settings.layers.as_ref()) else {
         assert!(list.find(b"VK_LAYER_good").is_some(), "nothing says otherwise");
         return;

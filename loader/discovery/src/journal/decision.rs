@@ -80,12 +80,6 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// Returns the log line about this decision; `None` for decisions that are not logged.
-    #[cfg(test)]
-    pub(super) fn message(&self) -> Option<(LogBits, Vec<u8>)> {
-        Some((self.bits()?, os::render(format_args!("{}", self.text()))))
-    }
-
     /// Returns the level and category of the log line about this decision; `None` for decisions that are not logged.
     pub fn bits(&self) -> Option<LogBits> {
         match &self.verdict {

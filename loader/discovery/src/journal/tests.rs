@@ -8,6 +8,13 @@ use super::testing::Lines;
 use super::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
 use crate::text::Text;
 
+impl Decision {
+    /// Returns the log line about this decision; `None` for decisions that are not logged.
+    fn message(&self) -> Option<(LogBits, Vec<u8>)> {
+        Some((self.bits()?, os::render(format_args!("{}", self.text()))))
+    }
+}
+
 fn decision(reason: Reason) -> Decision {
     Decision {
         subject: Subject::Layer,

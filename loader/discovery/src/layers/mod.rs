@@ -49,7 +49,7 @@ pub fn discover(
         settings,
         executable: &executable,
     };
-    let found = scan.scan(extent, journal);
+    let found = scan.run(extent, journal);
     executable.note(journal);
     found
 }
@@ -119,17 +119,8 @@ pub enum Extent {
 }
 
 impl LayerScan<'_> {
-    /// Finds all layers. Reports dropped layers to the journal.
-    pub fn run(&self, journal: &mut Journal<'_>) -> Result<DiscoveredLayers, OutOfMemory> {
-        self.scan(Extent::All, journal)
-    }
-
-    /// Finds the layers that are needed if no caller requests a layer by name; see [`Extent::Implicit`].
-    pub fn run_implicit(&self, journal: &mut Journal<'_>) -> Result<DiscoveredLayers, OutOfMemory> {
-        self.scan(Extent::Implicit, journal)
-    }
-
-    fn scan(&self, extent: Extent, journal: &mut Journal<'_>) -> Result<DiscoveredLayers, OutOfMemory> {
+    /// Finds the layers of an extent. Reports dropped layers to the journal.
+    pub fn run(&self, extent: Extent, journal: &mut Journal<'_>) -> Result<DiscoveredLayers, OutOfMemory> {
         let filters = LayerFilters::read(self.search.environment());
         filters
             .truncated()

@@ -399,7 +399,10 @@ fn lay_274_commands_without_an_instance_search_explicit_layers_only_for_meta_lay
             settings: None,
             executable: &None.into(),
         };
-        (names(&scan.run_implicit(&mut Journal::new(&lines)).unwrap()), lines)
+        (
+            names(&scan.run(Extent::Implicit, &mut Journal::new(&lines)).unwrap()),
+            lines,
+        )
     };
     let (found, lines) = scan();
     assert_eq!(found, ["VK_LAYER_i"]);

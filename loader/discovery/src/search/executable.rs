@@ -32,13 +32,6 @@ impl Executable {
     }
 }
 
-#[cfg(test)]
-impl From<Option<Text>> for Executable {
-    fn from(path: Option<Text>) -> Self {
-        Self(path.into())
-    }
-}
-
 fn executable_path() -> Option<Text> {
     // A path that is too long fills the whole buffer.
     let mut room = [0; MAX_EXECUTABLE_PATH + 1];
@@ -52,6 +45,12 @@ fn short_enough(path: &[u8]) -> Option<Text> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl From<Option<Text>> for Executable {
+        fn from(path: Option<Text>) -> Self {
+            Self(path.into())
+        }
+    }
 
     #[test]
     fn lay_171_path_of_this_test() {

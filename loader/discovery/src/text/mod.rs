@@ -44,13 +44,6 @@ impl Text {
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
-
-    /// Returns the text as a path, for the standard library in tests.
-    #[cfg(test)]
-    pub fn as_path(&self) -> &std::path::Path {
-        let text: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(self.as_bytes());
-        text.as_ref()
-    }
 }
 
 impl Clone for Text {

@@ -1,9 +1,17 @@
 //! A folder for the files of one test.
 
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::{Text, join};
+
+impl Text {
+    /// Returns the text as a path, for the standard library in tests.
+    pub fn as_path(&self) -> &Path {
+        Path::new(OsStr::from_bytes(self.as_bytes()))
+    }
+}
 
 /// A temporary folder. Dropping this value deletes the folder and its content.
 #[derive(Debug)]

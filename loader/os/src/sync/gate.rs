@@ -31,28 +31,26 @@ impl ReentrantGate {
         let thread = current_thread();
         // Only this thread writes its own number here, so the result cannot change meanwhile.
         if self.holder.load(Ordering::Relaxed) == thread {
-            return Passage(None);
+            return Passage { _outermost: None };
         }
         let uncancelled = CancellationOff::begin();
         let locked = self.lock.lock();
         self.holder.store(thread, Ordering::Relaxed);
-        Passage(Some(Outermost {
-            gate: self,
-            _locked: locked,
-            _uncancelled: uncancelled,
-        }))
+        Passage {
+            _outermost: Some(Outermost {
+                gate: self,
+                _locked: locked,
+                _uncancelled: uncancelled,
+            }),
+        }
     }
 }
 
 /// Proof that this thread is inside a gate.
 #[must_use]
-pub struct Passage<'a>(Option<Outermost<'a>>);
-
-impl Passage<'_> {
-    /// Returns `true` if the thread was already inside the gate when it entered.
-    pub fn is_nested(&self) -> bool {
-        self.0.is_none()
-    }
+pub struct Passage<'a> {
+    /// State to restore; `None` if the thread was already inside the gate when it entered.
+    _outermost: Option<Outermost<'a>>,
 }
 
 /// State that a thread restores when it leaves: the lock, and then cancellation.
@@ -84,10 +82,10 @@ mod tests {
                     scope.spawn(|| {
                         for _ in 0..100 {
                             let passage = gate.enter();
-                            assert!(!passage.is_nested());
+                            assert!(passage._outermost.is_some());
                             assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
                             let again = gate.enter();
-                            assert!(again.is_nested());
+                            assert!(again._outermost.is_none());
                             drop(again);
                             std::thread::yield_now();
                             entered.fetch_add(1, Ordering::SeqCst);
