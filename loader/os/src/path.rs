@@ -35,6 +35,13 @@ pub(crate) fn verbatim(whole: &str) -> String {
     }
 }
 
+/// Returns a path without the prefix of [`verbatim`], if the path is on a drive. Other paths are invalid without the prefix.
+#[cfg(any(windows, test))]
+pub(crate) fn without_verbatim(path: &[u8]) -> Option<&[u8]> {
+    let plain = path.strip_prefix(br"\\?\")?;
+    (plain.get(1) == Some(&b':')).then_some(plain)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,5 +57,14 @@ mod tests {
         for (whole, expected) in cases {
             assert_eq!(verbatim(whole), expected);
         }
+    }
+
+    #[test]
+    fn lay_53_paths_from_the_system() {
+        let plain = |path: &'static str| without_verbatim(path.as_bytes());
+        assert_eq!(plain(r"\\?\C:\folder\x.dll"), Some(&br"C:\folder\x.dll"[..]));
+        assert_eq!(plain(r"\\?\UNC\server\share\x.dll"), None);
+        assert_eq!(plain(r"\\?\"), None);
+        assert_eq!(plain(r"C:\folder\x.dll"), None);
     }
 }

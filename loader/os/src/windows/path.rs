@@ -2,6 +2,7 @@
 
 use super::Errno;
 use crate::memory::{self, Grow, OutOfMemory};
+use crate::path::without_verbatim;
 use alloc::vec::Vec;
 use core::ffi::CStr;
 use std::path::{Path, PathBuf};
@@ -32,10 +33,9 @@ pub(super) fn ended(units: &[u16]) -> &[u16] {
 /// Returns the bytes of a path from the system.
 pub(super) fn from_system(path: PathBuf) -> Vec<u8> {
     let bytes = path.into_os_string().into_encoded_bytes();
-    // Paths in the form that has no limit of length begin with this prefix.
-    match bytes.strip_prefix(br"\\?\") {
-        Some(plain) if plain.get(1) == Some(&b':') => memory::copy_or_note(plain),
-        _ => bytes,
+    match without_verbatim(&bytes) {
+        Some(plain) => memory::copy_or_note(plain),
+        None => bytes,
     }
 }
 
