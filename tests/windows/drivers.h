@@ -248,7 +248,9 @@ static void libraries(void) {
     SetFilePointer(other, at + 4, NULL, FILE_BEGIN);
     WriteFile(other, &arm, 2, &moved, NULL);
     CloseHandle(other);
+    other_loads = 0;
     library(".\\\\other.dll", "create -9", "LAY-202 a library for another processor");
+    check(other_loads == 1, "LAY-202 is opened once");
     says("INFO:           Failed to open dynamic library ", "LAY-202 is told quietly");
     says("with error 193", "LAY-202 with the system's number");
     file(path(L"l\\driver-x.dll"), "no library");

@@ -102,6 +102,55 @@ static void changing_adapters(void) {
     kernel.type = REG_SZ, kernel.adapters = 1, kernel.coming = 1, kernel.endless = 1, kernel.enumerated = 0;
     is(layers(), "", "LAY-49 adapters that come without end");
     check(kernel.enumerated < 20, "LAY-49 after few questions");
+    kernel.coming = kernel.endless = 0, kernel.adapters = 1024;
+    is(layers(), "one ", "LAY-49 as many adapters as may be");
+    kernel.adapters = 1025;
+    is(layers(), "", "LAY-49 more adapters than that are not asked");
+    kernel.adapters = 1;
+    for (kernel.failing = 1; kernel.failing < 3; kernel.failing++)
+        is(layers(), "", "LAY-49 adapters that a failed question left");
+}
+
+/* Tests values of the kernel that grow between two queries. */
+static void growing_values(void) {
+    fresh();
+    with_kernel = 1;
+    static wchar_t list[2048];
+    wcscpy(list, layer(L"k\\one.json", "one"));
+    kernel.adapters = 1, kernel.type = REG_MULTI_SZ, kernel.data = list;
+    kernel.size = (DWORD)wcslen(list) * 2 + 4, kernel.growing = 1;
+    is(layers(), "one ", "LAY-50 a value of the kernel that grows between two questions");
+    kernel.growing = 1000, kernel.asked = 0;
+    is(layers(), "", "LAY-50 one that grows without end");
+    check(kernel.asked < 20, "LAY-50 after few questions");
+}
+
+/* Tests a manifest that cannot be read. */
+static void unreadable(void) {
+    fresh();
+    listed(HKEY_LOCAL_MACHINE, L"ExplicitLayers", layer(L"m\\one.json", "one"));
+    read_fails = 1;
+    is(layers(), "", "LAY-19 a manifest that cannot be read");
+    check(reads > 0 && reads < 20, "LAY-19 after few attempts");
+    read_fails = 0;
+    is(layers(), "one ", "LAY-19 and that can be read again");
+}
+
+/* Tests a folder that cannot be read to its end. */
+static void folders(void) {
+    fresh();
+    layer(L"folder\\one.json", "one");
+    layer(L"folder\\unread.json", "unread");
+    listed(HKEY_LOCAL_MACHINE, L"ExplicitLayers", path(L"folder"));
+    file(path(L"folder\\inner.json\\file"), "");
+    is(layers(), "one unread ", "LAY-51 the files of a folder");
+    says("it is not a regular file", "BI-8 and a folder whose name ends like those of manifests is told");
+    folder_fails = ERROR_ACCESS_DENIED;
+    is(layers(), "one ", "LAY-19 a folder that cannot be read to its end");
+    says("to its end", "LAY-19 which is told");
+    folder_fails = ERROR_NOT_ENOUGH_MEMORY;
+    is(layers(), "list -1", "LAY-203 APP-176 or for which memory is wanting");
+    folder_fails = 0;
 }
 
 static void changing_graphics(void) {
@@ -241,7 +290,7 @@ static void texts(void) {
 }
 
 /* Tests the trace of a second process. The loader appends the trace to an existing file, and writes nothing if the
- * path is a folder. */
+ * path is a link or a folder. */
 static void traces(void) {
     static char text[1 << 16];
     fresh();
@@ -257,7 +306,20 @@ static void traces(void) {
     const char *process = strstr(text, "\"process\":");
     sprintf(expected, "\"process\":%lu,", ended_process);
     check(process && !strncmp(process, expected, strlen(expected)), "with the number of the process");
+    sprintf(expected, "\"thread\":\"%lx\"", ended_thread);
+    check(strstr(text, expected) != NULL, "and with its thread");
+    const char *last = NULL;
+    for (const char *at = text; (at = strstr(at, "\"time\":")); at += 7)
+        last = at;
+    check(last && atoll(last + 7) > 0, "with the time since its first call");
     check(strstr(text, "vulkan-1.dll\"") && strstr(text, "sources.exe\""), "with the library and the program");
+    file(path(L"trace"), "before\n");
+    check(ended(L"link") == 98, "a process whose trace would be a link");
+    memset(text, 0, sizeof text);
+    in = CreateFileW(path(L"trace"), GENERIC_READ, 0, NULL, OPEN_EXISTING, 0, NULL);
+    ReadFile(in, text, sizeof text - 1, &length, NULL);
+    CloseHandle(in);
+    check(!strcmp(text, "before\n"), "nothing is appended through a link");
     SetEnvironmentVariableW(L"VK_LOADER_TRACE", root);
     check(ended(L"trace") == 98, "a process whose trace would be a folder");
     SetEnvironmentVariableW(L"VK_LOADER_TRACE", NULL);

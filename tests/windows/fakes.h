@@ -33,11 +33,12 @@ static void *import(const char *name, void *replacement) {
  * and `no_level` make the two queries for the level fail. */
 static int elevated = 1, no_token, no_level;
 static DWORD level;
-/* Counters of the tokens that the loader opened and closed, and the last one. */
-static struct { int opened, closed; HANDLE last; } tokens;
+/* Numbers of the tokens that the loader opened, closed, and opened for more than reading, and the last token. */
+static struct { int opened, closed, changing; HANDLE last; } tokens;
 static BOOL WINAPI open_token(HANDLE process, DWORD access, HANDLE *out) {
     if (no_token || !OpenProcessToken(process, access, out))
         return SetLastError(ERROR_ACCESS_DENIED), FALSE;
+    tokens.changing += (access & ~(TOKEN_QUERY | TOKEN_QUERY_SOURCE)) != 0;
     return tokens.last = *out, ++tokens.opened;
 }
 static BOOL WINAPI close_handle(HANDLE handle) {
@@ -91,11 +92,13 @@ static BOOL WINAPI close_library(HMODULE library) {
 
 /* The kernel's adapters and their value, with its type and size. `first` is the type in the first question. `form`
  * selects the kernel's answer. BY_ROOM returns the data if there is enough space. BY_SIZE returns the data only if a
- * second call has the size of the data. BY_SIZE_QUIETLY is like BY_SIZE, but the first call succeeds. */
+ * second call has the size of the data. BY_SIZE_QUIETLY is like BY_SIZE, but the first call succeeds. `failing` is 1 if
+ * the query for the number of adapters fails, and 2 if the query for the adapters fails. `growing` is the number of
+ * queries after which the value grows, and `asked` is the number of all queries for the value. */
 enum { BY_ROOM, BY_SIZE, BY_SIZE_QUIETLY };
 static struct {
     int adapters; DWORD type, first; const void *data; DWORD size; char name[64]; int closed, translated, coming, form;
-    int leaving, endless, enumerated, strange;
+    int leaving, endless, enumerated, strange, failing, growing, asked;
 } kernel;
 
 struct adapter { UINT handle; LUID luid; ULONG sources; BOOL present; };
@@ -111,11 +114,13 @@ static LONG WINAPI enum_adapters(struct adapters *out) {
     if (out->adapters) {
         kernel.adapters -= kernel.leaving;
         kernel.leaving = 0;
+        if (out->count < (ULONG)kernel.adapters)
+            return 0xC0000023;
     }
     for (int number = 0; out->adapters && number < kernel.adapters; number++)
         out->adapters[number] = (struct adapter){.handle = 7 + number, .luid = {.LowPart = 0x10, .HighPart = number}};
     out->count = kernel.adapters;
-    return 0;
+    return kernel.failing == (out->adapters ? 2 : 1) ? 0xC0000001 : 0;
 }
 struct registry_info { int query; UINT flags; WCHAR name[260]; ULONG type, physical, size; int status; union { UINT64 word; BYTE data[8]; } out; };
 struct query { UINT handle; int type; void *data; UINT size; };
@@ -131,26 +136,33 @@ static LONG WINAPI query_adapter(struct query *query) {
     const int filled = kernel.size <= room && (kernel.form == BY_ROOM || info->size == kernel.size);
     info->size = kernel.size;
     info->status = !filled && kernel.form != BY_SIZE_QUIETLY;
-    /* A test can set a size that is too large. `kernel.data` is shorter than this size. */
-    if (filled && kernel.size < 1 << 20)
-        memcpy(info->out.data, kernel.data, kernel.size);
+    /* A test can set a size that is too large. `kernel.data` is shorter than this size, so only its beginning is copied. */
+    if (filled)
+        memcpy(info->out.data, kernel.data, kernel.size < 1 << 20 ? kernel.size : 512);
+    kernel.asked++;
+    if (kernel.growing)
+        kernel.growing--, kernel.size += 2;
     return 0;
 }
 static LONG WINAPI close_adapter(const UINT *handle) { return (void)handle, kernel.closed++, 0; }
 
 static const wchar_t *package;
 /* The simulated error of the packages. There can be no package although the loader passes a buffer, or the query for
- * the names or the folder fails. LONG_PATH gives the folder a path of more than 65,536 units. SEVERAL means two
- * packages, and the second package has no folder. */
-static enum { NOTHING_WRONG, NO_PACKAGE, NO_NAMES, NO_PATH, LONG_PATH, SEVERAL } package_fails;
+ * the names or the folder fails. GONE means that the package disappears between the two queries for the names. LONG_NAMES
+ * and LONG_PATH give the names and the path of the folder more than 65,536 units. SEVERAL means two packages, and the
+ * second package has no folder. */
+static enum { NOTHING_WRONG, NO_PACKAGE, NO_NAMES, NO_PATH, GONE, LONG_NAMES, LONG_PATH, SEVERAL } package_fails;
 static LONG WINAPI packages(const wchar_t *family, UINT32 *count, wchar_t **names, UINT32 *length, wchar_t *buffer) {
     const wchar_t name[] = L"Microsoft.D3DMappingLayers_1_x64__8wekyb3d8bbwe";
     static wchar_t other[] = L"another";
     if (!package || wcscmp(family, L"Microsoft.D3DMappingLayers_8wekyb3d8bbwe"))
         return *count = *length = 0, ERROR_SUCCESS;
     *count = package_fails == NO_PACKAGE ? 0 : package_fails == SEVERAL ? 2 : 1;
-    if (*length < sizeof name / 2 || !names)
-        return *length = sizeof name / 2, ERROR_INSUFFICIENT_BUFFER;
+    const UINT32 needed = package_fails == LONG_NAMES ? (1 << 16) + 1 : sizeof name / 2;
+    if (*length < needed || !names)
+        return *length = needed, ERROR_INSUFFICIENT_BUFFER;
+    if (package_fails == GONE)
+        return *count = *length = 0, ERROR_SUCCESS;
     names[0] = wcscpy(buffer, name);
     if (*count == 2)
         names[1] = other;
@@ -178,19 +190,20 @@ static struct { ULONG status, problem; DWORD told; } states[5]; /* states of the
  * `lists`, `unnamed`, `unclassed` and `unlocated` are the results of four queries. If nonzero, `endless` makes the list
  * of a device's children endless, `both` makes both children components, and `capitals` writes their class in capitals. */
 static struct { int small, length, lists, unnamed, unclassed, unlocated, endless, both, capitals, asked, siblings; } changing;
+/* Returns nonzero if a list contains only the display devices that are present. */
+static int lists_displays(const wchar_t *class, ULONG flags) { return !wcscmp(class, L"{4d36e968-e325-11ce-bfc1-08002be10318}") && flags == 0x300; }
 static DWORD WINAPI cm_list_size(ULONG *length, const wchar_t *class, ULONG flags) {
-    const int is_display = !wcscmp(class, L"{4d36e968-e325-11ce-bfc1-08002be10318}") && flags == 0x300;
-    return *length = !is_display ? 1 : changing.length ? changing.length : 7, 0;
+    return *length = !lists_displays(class, flags) ? 1 : changing.length ? changing.length : 7, 0;
 }
 static DWORD WINAPI cm_list(const wchar_t *class, wchar_t *out, ULONG length, ULONG flags) {
-    (void)class, (void)flags;
     changing.asked++;
     if (changing.small)
         return changing.small--, 26;
     memset(out, 0, length * 2);
-    return memcpy(out, L"D1\0D4\0", 14), changing.lists;
+    return memcpy(out, L"D1\0D4\0", 14), lists_displays(class, flags) ? changing.lists : 13;
 }
-static DWORD WINAPI cm_locate(DWORD *device, const wchar_t *name, ULONG flags) { return (void)flags, *device = name[1] - '0', changing.unlocated; }
+/* With any flag, the configuration manager also locates devices that are no longer present. */
+static DWORD WINAPI cm_locate(DWORD *device, const wchar_t *name, ULONG flags) { return *device = name[1] - '0', flags ? 0 : changing.unlocated; }
 static DWORD WINAPI cm_status(ULONG *status, ULONG *problem, DWORD device, ULONG flags) {
     return (void)flags, *status = states[device].status, *problem = states[device].problem, states[device].told;
 }
@@ -199,6 +212,7 @@ static DWORD WINAPI cm_key(DWORD device, DWORD access, ULONG profile, DWORD how,
     swprintf(name, 64, DEVICES L"%d", (int)device);
     if (profile || how != 1 || flags != 1 || RegOpenKeyExW(HKEY_LOCAL_MACHINE, name, 0, access, out))
         return 13;
+    registry.changing += (access & ~KEY_READ) != 0;
     return registry.opened++, 0;
 }
 static DWORD WINAPI cm_child(DWORD *out, DWORD device, ULONG flags) { return (void)flags, *out = 2, device == 1 ? 0 : 13; }
@@ -310,16 +324,50 @@ static HANDLE WINAPI create_file(const wchar_t *path, DWORD access, DWORD share,
     return INVALID_HANDLE_VALUE;
 }
 
+/* If `read_fails` is nonzero, files cannot be read. `reads` is the number of failed calls. After many calls, they succeed,
+ * so that a loader that repeats them without end ends too. */
+static int read_fails, reads;
+static LONG(NTAPI *real_read)(HANDLE, HANDLE, void *, void *, void *, void *, ULONG, LARGE_INTEGER *, ULONG *);
+static LONG NTAPI read_file(HANDLE file, HANDLE event, void *routine, void *context, void *status, void *out, ULONG size, LARGE_INTEGER *at, ULONG *key) {
+    if (read_fails && ++reads < 1000)
+        return 0xC0000185;
+    return real_read(file, event, routine, context, status, out, size, at, key);
+}
+
+/* Error for reading a folder at the file `unread.json`, or zero. */
+static DWORD folder_fails;
+static BOOL WINAPI next_file(HANDLE folder, WIN32_FIND_DATAW *out) {
+    if (!FindNextFileW(folder, out))
+        return FALSE;
+    return !folder_fails || wcscmp(out->cFileName, L"unread.json") ? TRUE : (SetLastError(folder_fails), FALSE);
+}
+
+/* If `files_are_links` is nonzero, each file is a symbolic link. Wine makes no links. */
+static int files_are_links;
+static BOOL WINAPI file_information(HANDLE file, BY_HANDLE_FILE_INFORMATION *out) {
+    const BOOL told = GetFileInformationByHandle(file, out);
+    out->dwFileAttributes |= files_are_links ? FILE_ATTRIBUTE_REPARSE_POINT : 0;
+    return told;
+}
+static BOOL WINAPI link_information(HANDLE file, FILE_INFO_BY_HANDLE_CLASS which, void *out, DWORD size) {
+    const BOOL told = GetFileInformationByHandleEx(file, which, out, size);
+    if (files_are_links && which == FileAttributeTagInfo)
+        *(FILE_ATTRIBUTE_TAG_INFO *)out = (FILE_ATTRIBUTE_TAG_INFO){FILE_ATTRIBUTE_REPARSE_POINT, IO_REPARSE_TAG_SYMLINK};
+    return told;
+}
+
 /* Errors for loading libraries whose paths contain "driver", and for loading bare names. Wine opens plain paths of
- * every length. With `short_paths`, a path opens only if its length is valid for every version of Windows. */
+ * every length. With `short_paths`, a path opens only if its length is valid for every version of Windows.
+ * `other_loads` is the number of calls for other.dll. */
 static DWORD load_fails, bare_fails;
-static int short_paths, verbatim_loads;
+static int short_paths, verbatim_loads, other_loads;
 static HMODULE(WINAPI *real_load)(const wchar_t *, HANDLE, DWORD);
 static HMODULE WINAPI load(const wchar_t *path, HANDLE file, DWORD flags) {
     const int is_bare = !wcspbrk(path, L"\\/"), is_verbatim = !wcsncmp(path, L"\\\\?\\", 4);
     const DWORD fails = bare_fails && is_bare ? bare_fails : load_fails && wcsstr(path, L"driver") ? load_fails
         : short_paths && !is_verbatim && wcslen(path) >= MAX_PATH ? ERROR_FILENAME_EXCED_RANGE : 0;
     verbatim_loads += is_verbatim;
+    other_loads += wcsstr(path, L"other.dll") != NULL;
     if (!fails)
         return real_load(path, file, flags);
     SetLastError(fails);

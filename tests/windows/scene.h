@@ -127,7 +127,7 @@ static void held_by(int device, const wchar_t *name, DWORD type, const void *dat
 }
 
 /* Starts this program again with one more argument, and returns the exit status of the new process. */
-static DWORD ended_process;
+static DWORD ended_process, ended_thread;
 static DWORD ended(const wchar_t *ending) {
     wchar_t program[512], line[2048];
     GetModuleFileNameW(NULL, program, 512);
@@ -139,7 +139,7 @@ static DWORD ended(const wchar_t *ending) {
         return 97;
     WaitForSingleObject(started.hProcess, 60000);
     GetExitCodeProcess(started.hProcess, &status);
-    ended_process = started.dwProcessId;
+    ended_process = started.dwProcessId, ended_thread = started.dwThreadId;
     return status;
 }
 static HANDLE log_file;
