@@ -14,7 +14,8 @@ WINDOWS=$TARGET/windows
 MODE=${1:-}
 case $MODE in
 i686) TRIPLE=i686-pc-windows-gnu COMPILER=i686-w64-mingw32 OUT=$WINDOWS/i686 SUITES=(app) ;;
-"" | quick) TRIPLE=x86_64-pc-windows-gnu COMPILER=x86_64-w64-mingw32 OUT=$WINDOWS/cases SUITES=(drivers layers app) ;;
+"") TRIPLE=x86_64-pc-windows-gnu COMPILER=x86_64-w64-mingw32 OUT=$WINDOWS/cases SUITES=(drivers layers app) ;;
+quick) TRIPLE=x86_64-pc-windows-gnu COMPILER=x86_64-w64-mingw32 OUT=$WINDOWS/cases SUITES=(windows_drivers windows_layers windows_app) ;;
 *) die 3 "there is no mode $MODE: quick, i686 or nothing" ;;
 esac
 BUILT=$WINDOWS/cases/$TRIPLE/debug
@@ -23,8 +24,11 @@ GROUP=windows
 # Number of cases that run at the same time. A process of Wine waits most of the time for the server that all processes share.
 THREADS=$(($(nproc) + 1))
 # Modules of the quick run: the modules about special features of Windows, and one module of each other kind. The list does not contain
-# modules about code that is the same on all systems, such as the code that reads JSON.
+# modules about code that is the same on all systems, such as the code that reads JSON. The programs of the quick run are compiled from
+# tests/windows/*.rs, which list these modules again.
 QUICK="windows:: discovery:: manifest:: opening:: elevated:: paths:: surfaces:: surface_queries:: negotiation:: unknown_device:: library::"
+# A chosen case of another module needs the programs with all modules.
+[ "$MODE" != quick ] || [ -z "${CASE:-}" ] || [[ " $QUICK " = *" ${CASE%%::*}:: "* ]] || SUITES=(drivers layers app)
 # Modules of the group `app` for 32 bits. The list does not contain modules that need adapters, because Wine lists adapters only with
 # OpenGL. The list also does not contain modules that call functions of the mocks without arguments. On x86, a function removes its
 # arguments from the stack.
@@ -126,7 +130,7 @@ end_of_wine() {
 cases() {
     local program=$1 name log=$OUT/cases.log status=0
     shift
-    name=$(basename "$program" | sed 's/-[0-9a-f]*\.exe$//')
+    name=$(basename "$program" | sed 's/^windows_//; s/-[0-9a-f]*\.exe$//')
     (cd "$(dirname "$program")" && VKL_LIBRARY="Z:$OUT/vulkan-1.dll" where timeout --kill-after=10 1500 \
         wine "$program" --test-threads "$THREADS" --show-output "$@") >"$log" 2>&1 </dev/null || status=$?
     tr -d '\r' <"$log" | awk -v name="$name" -v status="$status" -v counts="$OUT/counts" '

@@ -1,0 +1,20 @@
+//! The modules of `tests/tests/layers` that `make test` runs under Wine, as a program of their own, because the compilation of all modules takes
+//! most of the time of such a run. `tests/windows/cases.sh` selects the cases. The modules `kit`, `meta` only have functions for the others.
+
+#![cfg(windows)]
+#![allow(unused, reason = "modules that are not listed here use some of the functions")]
+
+#[path = "../tests/layers/discovery.rs"]
+mod discovery;
+#[path = "../tests/layers/elevated.rs"]
+mod elevated;
+#[path = "../tests/layers/kit.rs"]
+mod kit;
+#[path = "../tests/layers/meta.rs"]
+mod meta;
+#[path = "../tests/layers/negotiation.rs"]
+mod negotiation;
+#[path = "../tests/layers/paths.rs"]
+mod paths;
+#[path = "../tests/layers/windows.rs"]
+mod windows;
