@@ -239,6 +239,21 @@ mod tests {
     }
 
     #[test]
+    fn the_newer_of_two_libraries_is_kept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [older, newer] = ["libz.so.1.2.13", "libz.so.1.3"].map(|name| folder.path().join(name));
+        for path in [&older, &newer] {
+            fs::write(path, "").expect("room");
+        }
+        let is_replaced = |own: &Path, other: &Path| {
+            let own = fs::File::open(own).expect("it is there").into();
+            is_older(&path_of(&own), other)
+        };
+        assert!(is_replaced(&older, &newer));
+        assert!(!is_replaced(&newer, &older) && !is_replaced(&older, &older));
+    }
+
+    #[test]
     fn a_file_is_created_inside() {
         let bundle = tempfile::tempdir().expect("a folder");
         let tree = bundle.path().join("tree");
