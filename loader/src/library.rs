@@ -68,10 +68,11 @@ impl Library {
         }
     }
 
-    fn open_with(path: &[u8], open: impl FnOnce(&[u8]) -> Result<os::Library, OpenError>) -> Result<Self, OpenError> {
-        let opened = traced(path, || open(path))?;
-        Ok(Self {
-            opened: ManuallyDrop::new(Opened::Path(opened)),
+    fn open_with(path: &[u8], open: fn(&[u8]) -> Result<os::Library, OpenError>) -> Result<Self, OpenError> {
+        traced(path, &|| {
+            Ok(Self {
+                opened: ManuallyDrop::new(Opened::Path(open(path)?)),
+            })
         })
     }
 
@@ -117,7 +118,7 @@ impl Drop for Library {
 ///
 /// # Errors
 /// The system's error text.
-pub(crate) fn traced<T>(name: &[u8], open: impl FnOnce() -> Result<T, OpenError>) -> Result<T, OpenError> {
+pub(crate) fn traced(name: &[u8], open: &dyn Fn() -> Result<Library, OpenError>) -> Result<Library, OpenError> {
     let step = Step::Open.begin(name);
     let opened = open();
     step.end_with(|record| {

@@ -1,13 +1,12 @@
 //! The address of the service, and the check of the user who runs the service (LSV-37, LSV-47, LSV-48).
 
-use super::failure::Failure;
+use crate::publication;
 use discovery::env::{Environment, Variable};
 use discovery::journal::reason::Fault;
 use discovery::search::build_dirs::{SERVICE_SOCKET, SERVICE_USER};
 use discovery::text::{Text, folder_of};
-use os::Errno;
-use os::memory::OutOfMemory;
-use os::service::{Connection, Deadline, is_elevated, is_socket, is_unknown_user, own_user, owner_of_folder};
+use os::memory::{OutOfMemory, shortage};
+use os::service::{Connection, Deadline, is_socket, is_superuser, own_user, owner_of_folder};
 
 /// Default path of the service's socket.
 const SOCKET: &str = match SERVICE_SOCKET {
@@ -38,75 +37,52 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    /// Returns the address that this process uses from now on; `None` if the process uses no service. Makes one system call if no variable
-    /// names a service.
+    /// Returns the address of the service; `None` if the process uses no service. If no variable names a service, makes one system call,
+    /// unless an earlier scan found the service.
     ///
     /// # Errors
     /// Memory ran out.
-    pub(crate) fn find(environment: &Environment<'_>) -> Result<Option<Self>, OutOfMemory> {
-        let named = environment.get(Variable::ServiceSocket);
-        let path = match &named {
-            Some(named) => named,
-            None if is_socket(SOCKET.as_bytes()) => SOCKET.as_bytes(),
-            None => b"",
+    pub(crate) fn find(environment: &Environment<'_>, was_found: bool) -> Result<Option<Self>, OutOfMemory> {
+        let (path, is_named) = match environment.get(Variable::ServiceSocket) {
+            Some(named) => (Text::from(named), true),
+            None if was_found || is_socket(SOCKET.as_bytes()) => (Text::from(SOCKET), false),
+            None => (Text::default(), false),
         };
-        let address = Self {
-            path: Text::try_new(path)?,
-            is_named: named.is_some(),
-        };
-        Ok((!address.path.is_empty()).then_some(address))
-    }
-
-    /// Copies the address.
-    ///
-    /// # Errors
-    /// Memory ran out.
-    pub(crate) fn try_copy(&self) -> Result<Self, OutOfMemory> {
-        Ok(Self {
-            path: Text::try_new(&self.path)?,
-            is_named: self.is_named,
-        })
+        // If memory runs out while the path is copied, the result looks like an empty variable.
+        shortage::check()?;
+        Ok((!path.is_empty()).then_some(Self { path, is_named }))
     }
 
     /// Connects to the service, if the loader trusts the user who runs it.
     ///
     /// # Errors
-    ///
-    /// The reason why there is no connection; [`Failure::Silent`] if the service does not accept a connection within the time limit.
-    pub(crate) fn connect(&self) -> Result<Connection, Failure> {
-        let owner = folder_of(&self.path).and_then(owner_of_folder);
-        let is_elevated = is_elevated();
-        if is_elevated && owner != Some(0) {
-            return Err(Fault::Folder.into());
-        }
-        let connection = Connection::to(&self.path, Deadline::after(wire::CONNECT_LIMIT)).map_err(not_reached)?;
-        let user = connection.peer().map_err(not_reached)?;
-        if user == 0 || TRUSTED == Some(user) || !is_elevated && self.vouches_for(user, owner) {
-            Ok(connection)
-        } else {
-            Err(Fault::NotTrusted(user).into())
+    /// The reason why there is no connection; [`Fault::TimedOut`] if the service does not accept a connection within the time limit.
+    pub(crate) fn connect(&self) -> Result<Connection, Fault> {
+        let connected = Connection::to(&self.path, Deadline::after(wire::CONNECT_LIMIT));
+        match connected.and_then(|connection| Ok((connection.peer()?, connection))) {
+            Ok((user, connection)) if user == 0 || TRUSTED == Some(user) || self.vouches_for(user) => Ok(connection),
+            Ok((user, _)) => Err(Fault::NotTrusted(user)),
+            Err(error) if error.is_lack_of_time() => {
+                publication::rest();
+                Err(Fault::TimedOut)
+            }
+            Err(error) => Err(Fault::NotReached(error)),
         }
     }
 
     /// Returns `true` if the folder of the socket shows that this user runs the service. Only the owner of a folder can change the entries
     /// of the folder.
-    fn vouches_for(&self, user: u32, owner: Option<u32>) -> bool {
-        match owner {
+    fn vouches_for(&self, user: u32) -> bool {
+        let Some(owner) = folder_of(&self.path).and_then(owner_of_folder) else {
+            return false;
+        };
+        if self.is_named && owner == user {
             // The user who set the variable chose the folder, and therefore trusts the folder's owner.
-            Some(owner) if owner == user && self.is_named => true,
-            // Most sandboxes do not know the superuser's number, so the service's user is unknown. The folder then belongs to the same
-            // unknown user, or to the user of this process: a sandbox that receives only the socket creates a folder for the socket. The
-            // creator of the sandbox decides the content of both folders.
-            Some(owner) => is_unknown_user(user) && (owner == user || owner == own_user()),
-            None => false,
+            return true;
         }
-    }
-}
-
-fn not_reached(error: Errno) -> Failure {
-    if error.is_lack_of_time() {
-        Failure::Silent
-    } else {
-        Fault::NotReached(error).into()
+        // Most sandboxes do not know the superuser, and show the number of an unknown user. The folder then belongs to the same unknown user,
+        // or to the user of this process: a sandbox that receives only the socket creates a folder for the socket. The creator of the sandbox
+        // decides the content of both folders.
+        is_superuser(user) && (owner == user || owner == own_user())
     }
 }

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [`mod@address`] | finds the service |
 //! | [`mod@session`] | makes the connection and the requests |
-//! | [`mod@reply`] | parses the answers |
+//! | [`mod@list`] | checks the list of drivers |
 //! | [`mod@library`] | decides which libraries a driver needs, and keeps libraries open |
 //! | [`mod@publication`] | begins a session for a scan, and fetches libraries |
 //!
@@ -31,13 +31,11 @@
 extern crate alloc;
 
 mod address;
-mod failure;
 mod library;
+mod list;
 mod publication;
-mod reply;
 mod session;
 
-pub use failure::Failure;
 pub use library::forget;
-pub use publication::{Choose, Sent, deliver, is_off};
-pub use reply::{List, Listed, Manifest, Need, Sum, packet_for, read_reply};
+pub use list::{Libraries, List};
+pub use publication::{Choose, PREFIX, Sent, deliver, is_off};

@@ -1,91 +1,75 @@
-//! The service's manifests for a scan, and requests for the libraries of these manifests (LSV-38, LSV-39).
+//! The drivers of the service for a scan, and requests for their libraries (LSV-38, LSV-39).
 
 use crate::address::Address;
-use crate::failure::Failure;
 use crate::library;
-use crate::reply::{List, Listed, Manifest, Sum};
+use crate::list::{Libraries, Sum};
 use crate::session::Session;
-use alloc::vec::Vec;
+use alloc::boxed::Box;
 use core::mem::take;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use discovery::env::Environment;
 use discovery::journal::reason::{Fault, ServiceReason};
 use discovery::journal::{Decision, Journal, Source, Subject, Verdict};
 use discovery::manifest::DriverManifest;
 use discovery::text::Text;
 use discovery::trace;
-use os::memory::{Grow, OutOfMemory, copy, shortage};
-use os::service::SharedLibrary;
-use os::{File, Mutex, OpenError, Raw, render, since_start};
+use os::memory::{OutOfMemory, copy_or_note, shortage};
+use os::service::{SentFile, SharedLibrary};
+use os::{OpenError, Raw, render, since_start};
+use wire::Listed;
 
 /// Prefix of names of the service's manifests and libraries in messages.
-const PREFIX: &str = "service:";
+pub const PREFIX: &str = "service:";
 
-/// Nanoseconds for which scans skip the service after a thread waited for it until the time limit. A program makes a few scans when
-/// it starts (LSV-42).
-const REST: u64 = 30_000_000_000;
+/// Nanoseconds in a second.
+const SECOND: u64 = 1_000_000_000;
+
+/// Seconds for which scans skip the service after a thread waited for it until the time limit. A program makes a few scans when it starts
+/// (LSV-42).
+const REST: u32 = 30;
 
 /// `true` if this process never asks a service.
 static IS_OFF: AtomicBool = AtomicBool::new(false);
 
-/// Address of the service that this process uses, and the time until which scans skip the service.
-static PLACE: Mutex<Place> = Mutex::new(Place {
-    address: None,
-    rests_until: 0,
-});
+/// `true` after a scan found the address of a service.
+static WAS_FOUND: AtomicBool = AtomicBool::new(false);
 
-/// Address of a service, and the time until which scans skip it.
-struct Place {
-    /// The address, after the first look-up.
-    address: Option<Address>,
-    /// Time until which scans skip the service, because a thread waited for it until the time limit; zero if no thread has waited that
-    /// long.
-    rests_until: u64,
-}
+/// Time in seconds until which scans skip the service, because a thread waited for it until the time limit; zero before that.
+static RESTS_UNTIL: AtomicU32 = AtomicU32::new(0);
 
-impl Place {
-    /// Notes that a thread waited for the service until the time limit.
-    fn rest(&mut self, now: u64) {
-        self.rests_until = now.saturating_add(REST);
-    }
-
-    /// Returns `true` if scans skip the service at this time.
-    fn rests(&self, now: u64) -> bool {
-        now < self.rests_until
-    }
-}
-
-/// The library of a driver that is wanted.
+/// A driver that is wanted, and its library.
 pub struct Sent {
+    manifest: DriverManifest,
+    /// The name of the library for messages.
     name: Text,
-    library: Result<Received, ServiceReason>,
-}
-
-/// The answer to a request for a library.
-enum Received {
-    /// The library is already open in this process.
-    Open(SharedLibrary),
-    /// The library must be opened from files: the checksum, and the files with their names. The driver's own file comes last, without a
-    /// name, after the libraries that must be opened first.
-    Files(Sum, Vec<(Vec<u8>, File)>),
+    sum: Sum,
+    /// The library, if it is already open in this process.
+    opened: Option<SharedLibrary>,
+    /// The files from which the library is opened.
+    files: Option<Box<SentFile>>,
+    /// The drivers after this one.
+    next: Option<Box<Sent>>,
 }
 
 impl Sent {
+    /// Returns the manifest of the driver.
+    pub fn manifest(&self) -> &DriverManifest {
+        &self.manifest
+    }
+
     /// Returns the name of the library for messages.
     pub fn name(&self) -> &Text {
         &self.name
     }
 
+    /// Removes the drivers after this one, and returns them.
+    pub fn take_next(&mut self) -> Option<Box<Self>> {
+        self.next.take()
+    }
+
     /// Returns the library if it is already open.
-    ///
-    /// # Errors
-    /// The reason why there is no library.
-    pub fn is_open(&self) -> Result<Option<&SharedLibrary>, &ServiceReason> {
-        match &self.library {
-            Ok(Received::Open(library)) => Ok(Some(library)),
-            Ok(Received::Files(..)) => Ok(None),
-            Err(reason) => Err(reason),
-        }
+    pub fn opened(&self) -> Option<&SharedLibrary> {
+        self.opened.as_ref()
     }
 
     /// Opens the library from its files.
@@ -94,18 +78,15 @@ impl Sent {
     /// The system's error text.
     #[inline(never)]
     pub fn open(&self) -> Result<SharedLibrary, OpenError> {
-        let Ok(Received::Files(sum, files)) = &self.library else {
-            return Err(OpenError::NotAPath);
-        };
-        let opened = SharedLibrary::open(files, *sum)?;
+        let opened = SharedLibrary::open(self.files.as_deref(), self.sum)?;
         library::keep(opened.clone());
         Ok(opened)
     }
 }
 
-/// A function that reads a manifest. The second parameter is the path of the manifest in messages. Returns `None` if the driver is not wanted.
-pub type Choose<'c> =
-    dyn FnMut(Manifest<'_>, Text, &mut Journal<'_>) -> Result<Option<DriverManifest>, OutOfMemory> + 'c;
+/// A function that reads the text of a manifest. The second parameter is the name of the manifest in messages, which begins with
+/// [`PREFIX`]. Returns `None` if the driver is not wanted.
+pub type Choose<'c> = dyn FnMut(&[u8], &Text, &mut Journal<'_>) -> Result<Option<DriverManifest>, OutOfMemory> + 'c;
 
 /// Returns `true` if this process never asks a service.
 #[inline]
@@ -113,8 +94,8 @@ pub fn is_off() -> bool {
     IS_OFF.load(Ordering::Relaxed)
 }
 
-/// Asks the service for its manifests, and fetches the libraries of the drivers that are wanted. The connection ends before a driver is
-/// opened (LSV-42). Reports faults to the journal.
+/// Asks the service for its list, and fetches the libraries of the drivers that are wanted. The connection ends before a driver is opened
+/// (LSV-42). Reports faults to the journal. Returns the first driver.
 ///
 /// # Errors
 /// Memory ran out.
@@ -123,131 +104,155 @@ pub fn deliver(
     environment: &Environment<'_>,
     choose: &mut Choose<'_>,
     journal: &mut Journal<'_>,
-) -> Result<Vec<(DriverManifest, Sent)>, OutOfMemory> {
-    let mut wanted = Vec::new();
-    let Some((mut session, list)) = ask(environment, journal)? else {
-        return Ok(wanted);
+) -> Result<Option<Box<Sent>>, OutOfMemory> {
+    let mut first = None;
+    let Some(address) = Address::find(environment, WAS_FOUND.load(Ordering::Relaxed))? else {
+        IS_OFF.store(true, Ordering::Relaxed);
+        return Ok(first);
     };
-    for manifest in list.manifests() {
-        shortage::check()?;
-        if let Some(chosen) = choose(manifest, named(manifest.name), journal)? {
-            let sent = Sent {
-                name: named(&chosen.library_path),
-                library: session.fetch(manifest, &chosen.library_path),
-            };
-            wanted.try_push((chosen, sent))?;
-        }
-    }
-    Ok(wanted)
-}
-
-/// Asks the service for its current manifests. Returns `None` if there is no service or no answer (LSV-37, LSV-38). Reports faults to the
-/// journal. The session can request the libraries of the manifests until it ends.
-///
-/// # Errors
-/// Memory ran out.
-fn ask(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Result<Option<(Session, List)>, OutOfMemory> {
-    let Some((address, rests)) = address(environment)? else {
-        return Ok(None);
-    };
+    WAS_FOUND.store(true, Ordering::Relaxed);
     let mut session = Session::at(address);
-    let asked = if rests {
-        Err(Fault::TimedOut.into())
-    } else {
-        session.list()
-    };
-    let list = asked.as_ref().ok();
-    library::keep_only(list);
+    let listed = session.list();
+    library::keep_only(listed.as_ref().ok());
     trace::write("searched", |record| {
         record.word("for", "driver");
         record.text("folder", &session.address.path);
         Source::Service.describe(record);
-        record.number("manifests", list.map_or(0, List::count) as u64);
+        record.number("manifests", listed.as_ref().map_or(0, |list| list.drivers) as u64);
     });
-    match asked {
-        Ok(list) => Ok(Some((session, list))),
-        Err(Failure::OutOfMemory) => Err(OutOfMemory),
-        Err(failure) => {
-            let reason = session.reason(failure);
-            journal.decide(Decision {
-                subject: Subject::Service,
-                name: session.address.path,
-                path: Text::default(),
-                verdict: Verdict::Dropped(reason.into()),
-                source: Source::Service,
-            });
-            Ok(None)
+    let list = match listed {
+        Ok(list) => list,
+        Err(fault) => {
+            let name = take(&mut session.address.path);
+            session.leave_out(Subject::Service, name, Text::default(), fault, journal)?;
+            return Ok(first);
         }
+    };
+    let mut last = &mut first;
+    let mut libraries = list.libraries();
+    let mut needs = libraries;
+    while let Some(library) = libraries.next() {
+        if !library.is_driver() {
+            continue;
+        }
+        let path = named(library.key, ".json");
+        if let Some(manifest) = choose(library.manifest, &path, journal)? {
+            let mut sent = Box::new(Sent {
+                manifest,
+                name: named(library.key, ""),
+                sum: *library.sum,
+                opened: library::known(library.sum),
+                files: None,
+                next: None,
+            });
+            match session.fetch(&library, needs, &mut sent) {
+                Ok(()) => last = &mut last.insert(sent).next,
+                Err(fault) => session.leave_out(Subject::DriverLibrary, take(&mut sent.name), path, fault, journal)?,
+            }
+        }
+        needs = libraries;
     }
+    Ok(first)
 }
 
-/// Returns the address of the service, and `true` if scans skip the service now. The first call looks up the address; the process and its
-/// forked copies keep the result.
-fn address(environment: &Environment<'_>) -> Result<Option<(Address, bool)>, OutOfMemory> {
-    let mut place = PLACE.lock();
-    if place.address.is_none() {
-        place.address = Address::find(environment)?;
-    }
-    let Some(address) = &place.address else {
-        // If memory runs out while a variable is read, the result looks like an empty variable.
-        shortage::check()?;
-        IS_OFF.store(true, Ordering::Relaxed);
-        return Ok(None);
-    };
-    Ok(Some((address.try_copy()?, place.rests(since_start()))))
+/// Returns the time in seconds since the process started.
+fn seconds() -> u32 {
+    // A process does not run for a hundred years.
+    (since_start() / SECOND) as u32
+}
+
+/// Returns `true` if scans skip the service at this time.
+pub(crate) fn rests() -> bool {
+    seconds() < RESTS_UNTIL.load(Ordering::Relaxed)
+}
+
+/// Makes scans skip the service for a while, because a thread waited until the time limit.
+#[cold]
+pub(crate) fn rest() {
+    RESTS_UNTIL.store(seconds() + REST, Ordering::Relaxed);
 }
 
 impl Session {
-    /// Returns the library of a published driver by its key: an open library with the same checksum, or else a library that the service
-    /// sends (LSV-39, LSV-40).
+    /// Receives the files for a driver, unless its library is open (LSV-39, LSV-40). `needs` begins with the libraries that the driver
+    /// needs.
     ///
     /// # Errors
     /// The reason why there is no library.
-    fn fetch(&mut self, published: Manifest<'_>, key: &[u8]) -> Result<Received, ServiceReason> {
-        match library::known(published.library.sum) {
-            Some(library) => Ok(Received::Open(library)),
-            None => self.receive(published, key).map_err(|failure| self.reason(failure)),
+    fn fetch(&mut self, driver: &Listed<'_>, needs: Libraries<'_>, sent: &mut Sent) -> Result<(), Fault> {
+        if sent.opened.is_some() {
+            return Ok(());
         }
-    }
-
-    fn receive(&mut self, published: Manifest<'_>, key: &[u8]) -> Result<Received, Failure> {
-        if !library::fits(published.library) {
-            return self.lacks(published.library);
+        if !library::fits(driver) {
+            return Err(self.lacks(driver));
         }
-        let mut files = Vec::new();
-        for need in published.needs() {
+        let mut last = &mut sent.files;
+        for need in needs.take_while(|library| !library.is_driver()) {
             match library::is_wanted(&need) {
-                Some(true) => {
-                    let file = self.get(need.key, need.library.sum)?;
-                    files.try_push((copy(need.name())?, file))?;
-                }
+                Some(true) => last = self.receive(&need, need.name(), last)?,
                 Some(false) => {}
-                None => return self.lacks(need.library),
+                None => return Err(self.lacks(&need)),
             }
         }
-        let sum = published.library.sum;
-        files.try_push((Vec::new(), self.get(key, sum)?))?;
-        Ok(Received::Files(*sum, files))
+        self.receive(driver, b"", last).map(drop)
     }
 
-    /// Fails because the C library of this process is too old for a library.
-    fn lacks(&mut self, library: Listed<'_>) -> Result<Received, Failure> {
-        self.words = Text::try_new(library.c_library())?;
-        Err(Fault::OldCLibrary.into())
+    /// Puts the file of a library that the service sends in an empty place. Returns the place for the next file.
+    ///
+    /// # Errors
+    /// The reason why there is no file.
+    #[inline(never)]
+    fn receive<'p>(
+        &mut self,
+        library: &Listed<'_>,
+        name: &[u8],
+        place: &'p mut Option<Box<SentFile>>,
+    ) -> Result<&'p mut Option<Box<SentFile>>, Fault> {
+        let file = self.get(library)?;
+        let sent = SentFile {
+            name: copy_or_note(name),
+            file,
+            next: None,
+        };
+        Ok(&mut place.insert(Box::new(sent)).next)
     }
 
-    /// Returns the reason of a failure. Scans skip the service for a while if a thread waited until the time limit.
-    fn reason(&mut self, failure: Failure) -> ServiceReason {
-        if failure == Failure::Silent {
-            PLACE.lock().rest(since_start());
-        }
-        failure.reason(take(&mut self.words))
+    /// Returns the fault of a library for which the C library of this process is too old.
+    fn lacks(&mut self, library: &Listed<'_>) -> Fault {
+        self.words = library.c_library.into();
+        Fault::OldCLibrary
+    }
+
+    /// Reports that the service, or one of its drivers, is not used.
+    ///
+    /// # Errors
+    /// Memory ran out.
+    #[cold]
+    #[inline(never)]
+    fn leave_out(
+        &mut self,
+        subject: Subject,
+        name: Text,
+        path: Text,
+        fault: Fault,
+        journal: &mut Journal<'_>,
+    ) -> Result<(), OutOfMemory> {
+        shortage::check()?;
+        let words = take(&mut self.words);
+        journal.decide(Decision {
+            subject,
+            name,
+            path,
+            verdict: Verdict::Dropped(ServiceReason { fault, words }.into()),
+            source: Source::Service,
+        });
+        Ok(())
     }
 }
 
-/// Returns the name that messages use for an object of the service.
-fn named(name: &[u8]) -> Text {
-    render(format_args!("{PREFIX}{}", Raw(name))).into()
+/// Returns the name of the service's object with this key in messages.
+#[inline(never)]
+fn named(key: &[u8], suffix: &str) -> Text {
+    render(format_args!("{PREFIX}{}{suffix}", Raw(key))).into()
 }
 
 #[cfg(test)]
@@ -256,14 +261,10 @@ mod tests {
 
     #[test]
     fn lsv_42_a_silent_service_is_not_asked_for_a_while() {
-        let second = 1_000_000_000;
-        let mut place = Place {
-            address: None,
-            rests_until: 0,
-        };
-        assert!(!place.rests(0));
-        place.rest(5 * second);
-        assert!(place.rests(5 * second) && place.rests(34 * second));
-        assert!(!place.rests(35 * second));
+        assert!(!rests());
+        rest();
+        assert!(rests());
+        RESTS_UNTIL.store(seconds(), Ordering::Relaxed);
+        assert!(!rests());
     }
 }

@@ -97,7 +97,7 @@ impl DriverScan<'_> {
     ///
     /// There is not enough memory.
     pub fn read(&self, file: &Found, journal: &mut Journal<'_>) -> Result<DriverOutcome, OutOfMemory> {
-        read_driver_manifest(&file.path, file.source, self.with_portability, journal)
+        read_driver_manifest(&file.path, (file.source, None), self.with_portability, journal)
     }
 
     /// Inserts the drivers of the settings file before the other drivers, one by one, so that the last driver in the file is the first one

@@ -92,7 +92,7 @@ mod tests {
 
     fn read(path: &Text) -> DriverManifest {
         let lines = Lines::default();
-        match read_driver_manifest(path, Source::BuildTime, true, &mut Journal::new(&lines)).unwrap() {
+        match read_driver_manifest(path, (Source::BuildTime, None), true, &mut Journal::new(&lines)).unwrap() {
             DriverOutcome::Driver(manifest) => manifest,
             other => panic!("{other:?}"),
         }

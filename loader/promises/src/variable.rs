@@ -29,8 +29,8 @@ pub enum ReadAt {
     EachUse,
     /// Once, while the library is loaded into the process.
     Load,
-    /// Once, at the first scan for drivers.
-    FirstScan,
+    /// At each scan for drivers, until a scan finds no service.
+    EachScan,
 }
 
 /// One line of [`TABLE`].
@@ -105,7 +105,7 @@ variables! {
     AddDriverFiles = "VK_ADD_DRIVER_FILES", Secure, Path, EachUse,
         "Driver manifests, or folders of them, searched before all others; ignored when a replacing variable is set.";
     #[cfg(all(feature = "service", target_os = "linux"))]
-    ServiceSocket = "VK_LOADER_SERVICE_SOCKET", Secure, Whole, FirstScan,
+    ServiceSocket = "VK_LOADER_SERVICE_SOCKET", Secure, Whole, EachScan,
         "The socket of a driver service; empty for none at all.";
     LayerPath = "VK_LAYER_PATH", Secure, Path, EachUse,
         "Layer manifests, or folders of them, that replace the places where explicit layers are searched.";

@@ -155,10 +155,6 @@ codes! {
         "The user who runs the driver service is not trusted with the code of drivers.",
         "Run the service from its own unit, so that the superuser opens its socket.";
     #[cfg(feature = "service")]
-    ServiceFolder = "service.folder",
-        "The socket of the driver service is in a folder that users other than the superuser can change, and the program is elevated.",
-        "Make the superuser the owner of the folder, and let no other user write to it.";
-    #[cfg(feature = "service")]
     ServiceTimeout = "service.timeout",
         "The driver service did not answer in time.",
         "Check the state of the service, because it may be waiting for a driver that never becomes ready.";
@@ -169,27 +165,19 @@ codes! {
     #[cfg(feature = "service")]
     ServiceRefused = "service.refused",
         "The driver service refused the request.",
-        "See the word in the answer: busy means that there were too many requests at once.";
+        "See the word in the answer: busy means that there were too many requests at once, timeout that a driver did not become ready.";
     #[cfg(feature = "service")]
     ServiceBadReply = "service.bad-reply",
-        "The driver service sent a malformed answer.",
+        "The driver service sent a malformed answer, or not exactly one file with it.",
         "Install a service and a loader of the same version.";
     #[cfg(feature = "service")]
     ServiceNoLibrary = "service.no-library",
-        "The driver service no longer has a library with that key.",
+        "The driver service no longer has a library with that key and checksum.",
         "Start the program again: the driver was changed or removed meanwhile.";
-    #[cfg(feature = "service")]
-    ServiceDescriptors = "service.descriptors",
-        "An answer of the driver service did not contain exactly one file.",
-        "Install a service and a loader of the same version.";
     #[cfg(feature = "service")]
     ServiceFileNotTrusted = "service.file-not-trusted",
         "The driver service sent a file that users other than the superuser can change.",
         "Make the superuser the owner of the driver's library, or let the service seal a copy of it.";
-    #[cfg(feature = "service")]
-    ServiceOtherBytes = "service.other-bytes",
-        "The library that the driver service sent has another checksum than the one in its list.",
-        "Start the program again: the service was restarted meanwhile.";
     #[cfg(feature = "service")]
     ServiceOldCLibrary = "service.old-c-library",
         "The driver of the service, or a library that it needs, was built for a newer C library than the program's, or for another C library.",

@@ -9,8 +9,8 @@ use wire::Header;
 /// The result that a request waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Awaited {
-    /// The request is for the library with this key.
-    Library(String),
+    /// The request is for the library with this key, and with this checksum if there is one.
+    Library(String, Option<String>),
     /// The request is for the list of manifests.
     Manifests {
         /// `true` if the service must answer only when no work is pending.
@@ -53,7 +53,7 @@ impl Awaited {
     pub fn answer<L>(&self, drivers: &Drivers<L>, now: Instant, until: Instant) -> Answer<L> {
         let late = if now >= until { Answer::Timeout } else { Answer::Wait };
         match self {
-            Self::Library(key) => match drivers.look_up(now, key) {
+            Self::Library(key, _) => match drivers.look_up(now, key) {
                 Lookup::Found(library) => Answer::Library(library),
                 Lookup::Pending => late,
                 Lookup::Absent => Answer::NotFound,
@@ -61,6 +61,11 @@ impl Awaited {
             Self::Manifests { idle, .. } if *idle && drivers.is_pending(now) => late,
             Self::Manifests { class, .. } => Answer::Manifests(*class),
         }
+    }
+
+    /// Returns `true` if a library with this checksum is an answer.
+    pub fn is_for(&self, sum: &str) -> bool {
+        !matches!(self, Self::Library(_, Some(wanted)) if wanted != sum)
     }
 }
 
@@ -85,7 +90,7 @@ mod tests {
             idle,
             class: Some(Class::Bits64),
         };
-        let library = Awaited::Library("0-a.so".into());
+        let library = Awaited::Library("0-a.so".into(), None);
         let idle = manifests(true);
         for awaited in [&library, &idle] {
             assert_eq!(text(&drivers, awaited, start, until), "Wait");

@@ -11,8 +11,8 @@ use wire::{Header, Operation, Packet, status};
 pub enum Request {
     /// A request for the features of the service.
     Features,
-    /// A request for the library with this key.
-    Get(String),
+    /// A request for the library with this key. If the request also has a checksum, it is for the library with this checksum only.
+    Get(String, Option<String>),
     /// A request for the manifests.
     Manifests {
         /// `true` if the service must answer only when no work is pending.
@@ -44,7 +44,7 @@ impl Request {
             Operation::Features => Self::Features,
             Operation::Get => {
                 let name = asked.name.filter(|name| wire::is_key(name.as_bytes()));
-                Self::Get(name.ok_or(status::BAD_REQUEST)?)
+                Self::Get(name.ok_or(status::BAD_REQUEST)?, asked.sha256)
             }
             Operation::Manifests => Self::Manifests {
                 wait_for_idle: asked.wait_for_idle,
@@ -67,6 +67,7 @@ impl Request {
 #[serde(default)]
 struct Members {
     name: Option<String>,
+    sha256: Option<String>,
     wait_for_idle: bool,
     bits: Option<u64>,
 }
@@ -103,7 +104,9 @@ pub enum Reply {
     },
     /// The answer about the manifests, which are in the memory file that comes with the packet.
     Manifests {
-        /// Number of the manifests in the memory file.
+        /// Status, always `wire::status::OK`.
+        status: &'static str,
+        /// Number of the drivers in the memory file.
         count: usize,
     },
     /// The answer about the devices.
@@ -122,36 +125,6 @@ pub struct Device {
     pub driver: String,
     /// Number of the instance that serves the device; `None` if the device has no driver.
     pub active_icd: Option<String>,
-}
-
-/// A manifest in the memory file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ManifestText<'a> {
-    /// The name of the manifest's file.
-    pub name: &'a str,
-    /// Text of the manifest.
-    pub contents: &'a str,
-    /// The driver's library.
-    #[serde(flatten)]
-    pub library: LibraryText<'a>,
-    /// The libraries that the driver's library needs. A library comes after the libraries that it needs itself.
-    pub needs: Vec<LibraryText<'a>>,
-}
-
-/// A library in the memory file.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct LibraryText<'a> {
-    /// The key that clients use to request the library: the number of the instance, followed by the name under which others need the
-    /// library.
-    pub key: &'a str,
-    /// The name of the library's file, which contains the version.
-    pub file: &'a str,
-    /// Number of symbols that the library exports.
-    pub symbols: u64,
-    /// The oldest version of the C library that the library works with; empty for any version.
-    pub c_library: &'a str,
-    /// Hash of the library's bytes, in hexadecimal digits. A client that already has this library open does not request it.
-    pub sha256: &'a str,
 }
 
 impl Reply {
@@ -190,7 +163,11 @@ mod tests {
         assert_eq!(read(1, b"{}"), Ok(Request::Features));
         assert_eq!(
             read(2, br#"{"name":"0-a.so","more":1}"#),
-            Ok(Request::Get("0-a.so".into()))
+            Ok(Request::Get("0-a.so".into(), None))
+        );
+        assert_eq!(
+            read(2, br#"{"name":"0-a.so","sha256":"ab"}"#),
+            Ok(Request::Get("0-a.so".into(), Some("ab".into())))
         );
         for (payload, wait_for_idle, class) in [
             ("{}", false, None),
@@ -225,6 +202,7 @@ mod tests {
             br#"{"name":"a\u0000"}"#,
             b"{\"name\":\"\xff\"}",
             br#"{"name":"a","name":"a"}"#,
+            br#"{"name":"a","sha256":1}"#,
             format!(r#"{{"name":"{}"}}"#, "x".repeat(65)).as_bytes(),
         ] {
             assert_eq!(read(2, payload), Err(status::BAD_REQUEST), "{payload:?}");
@@ -250,9 +228,13 @@ mod tests {
         };
         assert_eq!(text(Reply::status(status::NOT_FOUND)), r#"{"status":"not_found"}"#);
         assert_eq!(text(Reply::Features { features: 7 }), r#"{"features":7}"#);
-        assert_eq!(text(Reply::Manifests { count: 2 }), r#"{"count":2}"#);
+        let status = status::OK;
+        assert_eq!(
+            text(Reply::Manifests { status, count: 2 }),
+            r#"{"status":"ok","count":2}"#
+        );
         let library = Reply::Library {
-            status: status::OK,
+            status,
             size: 3,
             sha256: "ab".into(),
         };

@@ -211,7 +211,7 @@ fn lsv_50_a_client_sees_libraries_of_its_class() {
         let seen = |request: &str| {
             let mut reply = machine.client().ask(Operation::Manifests, request);
             let text = String::from_utf8(reply.attached()).unwrap();
-            (text.contains("0-wide.so.json"), text.contains("1-narrow.so.json"))
+            (text.contains("0-wide.so\0"), text.contains("1-narrow.so\0"))
         };
         assert_eq!(seen(r#"{"bits":64}"#), (true, false));
         assert_eq!(seen(r#"{"bits":32}"#), (false, true));

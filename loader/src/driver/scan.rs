@@ -9,10 +9,10 @@ use crate::unopened::{
 };
 use core::mem::take;
 use discovery::drivers::{DriverScan, Listing};
-use discovery::journal::Journal;
+use discovery::journal::{Journal, Source};
 use discovery::kept::Kept;
 use discovery::manifest::DriverManifest;
-use discovery::manifest::driver::{DriverOutcome, read_published_manifest};
+use discovery::manifest::driver::{DriverOutcome, read_driver_manifest};
 use discovery::scan_cache::{Cached, MOST_BYTES, ScanCache};
 use discovery::search::{Found, Search};
 use discovery::settings::Settings;
@@ -126,9 +126,9 @@ impl Scan {
     /// one driver would show each device twice.
     fn installed(&self, key: &Text) -> Option<&Text> {
         let number = key.iter().position(|&byte| byte == b'-')?;
-        let open = self.drivers.iter().map(|driver| &driver.path);
-        open.chain(self.aside.paths())
-            .find(|path| *file_name(path) == key[number + 1..])
+        let is_same = |path: &&Text| *file_name(path) == key[number + 1..];
+        let mut open = self.drivers.iter().map(|driver| &driver.path);
+        open.find(is_same).or_else(|| self.aside.paths().find(is_same))
     }
 
     /// Opens the drivers that a service has now, unless it is known that there is no service (LSV-38). These drivers come last, and are
@@ -156,18 +156,19 @@ impl Scan {
         search: &Search<'_>,
         journal: &mut Journal<'_>,
     ) -> Result<(), OutOfMemory> {
-        let wanted = Service::deliver(
+        let mut wanted = Service::deliver(
             search.environment(),
             |published, journal| self.choose(published, listing, options, journal),
             journal,
         )?;
-        for (manifest, library) in wanted {
+        while let Some(mut sent) = wanted {
             shortage::check()?;
-            let open = |journal: &Journal<'_>| open_sent(&library, journal);
+            let open = |journal: &Journal<'_>| open_sent(&sent, journal);
             let place = LibraryPlace::Sent(&open);
-            if let Some(driver) = OpenDriver::open(&manifest, (library.name(), place), None, journal) {
+            if let Some(driver) = OpenDriver::open(sent.manifest(), (sent.name(), place), None, journal) {
                 self.drivers.try_push(driver)?;
             }
+            wanted = sent.take_next();
         }
         Ok(())
     }
@@ -183,10 +184,11 @@ impl Scan {
         journal: &mut Journal<'_>,
     ) -> Result<Option<DriverManifest>, OutOfMemory> {
         let Published { name, path, content } = published;
-        match read_published_manifest(&path, copy(content)?, options.portability, journal)? {
+        let published = (Source::Service, Some(copy(content)?));
+        match read_driver_manifest(path, published, options.portability, journal)? {
             DriverOutcome::Driver(manifest) => {
                 let installed = self.installed(&manifest.library_path);
-                let is_wanted = listing.keeps_published(&path, name, installed, journal)?;
+                let is_wanted = listing.keeps_published(path, name, installed, journal)?;
                 return Ok(is_wanted.then_some(manifest));
             }
             DriverOutcome::Portability => self.skipped_portability = true,

@@ -113,6 +113,8 @@ impl Traits {
 
     /// Returns `true` if another driver reports the same device: at the same address on the PCI bus, or with the same vendor number, device
     /// number and UUID. Two software drivers with the same vendor and device numbers also count as one device.
+    // Inlined into its caller, this would copy all properties.
+    #[inline(never)]
     pub(super) fn is_same_device(&self, other: &Self) -> bool {
         let has_same_numbers = (self.vendor_id, self.device_id) == (other.vendor_id, other.device_id);
         let has_same_uuid = self.uuid == other.uuid && self.uuid.is_some_and(|uuid| uuid != [0; 16]);

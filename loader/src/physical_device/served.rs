@@ -13,13 +13,28 @@ use discovery::text::Text;
 ///
 /// # Errors
 /// Out of host memory.
+#[inline]
 pub(super) fn drop_served(
     instance: &Instance,
     found: &mut HostVec<Device<'_>>,
     journal: &mut Journal<'_>,
 ) -> Result<(), VkResult> {
+    if cfg!(feature = "service") && found.iter().any(|device| device.driver.is_of_service) {
+        return drop_repeated(instance, found, journal);
+    }
+    Ok(())
+}
+
+/// Removes the devices of the service's drivers that another driver reports too.
+#[cold]
+#[inline(never)]
+fn drop_repeated(
+    instance: &Instance,
+    found: &mut HostVec<Device<'_>>,
+    journal: &mut Journal<'_>,
+) -> Result<(), VkResult> {
     let mut index = 0;
-    while cfg!(feature = "service") && index < found.len() {
+    while index < found.len() {
         match name_of_served(instance, found, index)? {
             None => index += 1,
             Some(name) => {

@@ -16,8 +16,8 @@ use discovery::manifest::DriverManifest;
 use discovery::text::Text;
 use discovery::version::ApiVersion;
 use os::memory::OutOfMemory;
+use rust_alloc::boxed::Box;
 use rust_alloc::sync::Arc;
-use rust_alloc::vec::Vec;
 
 /// Facts about drivers before they are opened, as one call uses them.
 pub(crate) trait BeforeOpening: Sized {
@@ -169,7 +169,7 @@ pub(crate) trait Elsewhere {
         true
     }
 
-    /// Returns the drivers that are wanted. Opens no library. `choose` reads each manifest, and returns `None` if the driver is not wanted.
+    /// Returns the first of the drivers that are wanted. Opens no library. `choose` reads each manifest, and returns `None` if the driver is not wanted.
     ///
     /// # Errors
     /// There is not enough memory.
@@ -178,8 +178,8 @@ pub(crate) trait Elsewhere {
         _: &Environment<'_>,
         _choose: impl FnMut(Published<'_>, &mut Journal<'_>) -> Result<Option<DriverManifest>, OutOfMemory>,
         _: &mut Journal<'_>,
-    ) -> Result<Vec<(DriverManifest, Sent)>, OutOfMemory> {
-        Ok(Vec::new())
+    ) -> Result<Option<Box<Sent>>, OutOfMemory> {
+        Ok(None)
     }
 
     /// Frees the data that the source keeps in the process.
@@ -193,7 +193,7 @@ pub(crate) struct Published<'a> {
     /// Name under which the manifest was published.
     pub name: &'a [u8],
     /// Name of the manifest in messages.
-    pub path: Text,
+    pub path: &'a Text,
     /// Text of the manifest.
     pub content: &'a [u8],
 }

@@ -5,7 +5,9 @@ use super::{Purpose, Wishes};
 use crate::library::Library;
 use discovery::env::{Environment, Variable};
 use discovery::journal::{Journal, LogBits, Reason};
+use discovery::manifest::DriverManifest;
 use discovery::text::Text;
+use rust_alloc::boxed::Box;
 
 /// A replacement that has no facts about drivers and supplies no drivers.
 pub(crate) struct Nothing;
@@ -35,8 +37,18 @@ impl StandIns for Nothing {}
 impl Elsewhere for Nothing {}
 
 impl Sent {
+    /// Returns the manifest of the driver.
+    pub(crate) fn manifest(&self) -> &DriverManifest {
+        match *self {}
+    }
+
     /// Returns the name of the library for messages.
     pub(crate) fn name(&self) -> &Text {
+        match *self {}
+    }
+
+    /// Removes the drivers after this one, and returns them.
+    pub(crate) fn take_next(&mut self) -> Option<Box<Self>> {
         match *self {}
     }
 }

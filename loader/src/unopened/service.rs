@@ -9,8 +9,9 @@ pub(crate) use client::Sent;
 use discovery::env::Environment;
 use discovery::journal::{Journal, Reason};
 use discovery::manifest::DriverManifest;
+use discovery::text::Text;
 use os::memory::OutOfMemory;
-use rust_alloc::vec::Vec;
+use rust_alloc::boxed::Box;
 
 /// The drivers of the service.
 pub(crate) struct Service;
@@ -26,9 +27,9 @@ impl Elsewhere for Service {
         environment: &Environment<'_>,
         mut choose: impl FnMut(Published<'_>, &mut Journal<'_>) -> Result<Option<DriverManifest>, OutOfMemory>,
         journal: &mut Journal<'_>,
-    ) -> Result<Vec<(DriverManifest, Sent)>, OutOfMemory> {
-        let mut choose = |manifest: client::Manifest<'_>, path, journal: &mut Journal<'_>| {
-            let (name, content) = (manifest.name, manifest.content);
+    ) -> Result<Option<Box<Sent>>, OutOfMemory> {
+        let mut choose = |content: &[u8], path: &Text, journal: &mut Journal<'_>| {
+            let name = path.get(client::PREFIX.len()..).unwrap_or_default();
             choose(Published { name, path, content }, journal)
         };
         client::deliver(environment, &mut choose, journal)
@@ -45,12 +46,9 @@ impl Elsewhere for Service {
 /// # Errors
 /// The reason why the library does not open.
 pub(crate) fn open_sent(sent: &Sent, journal: &Journal<'_>) -> Result<Library, Reason> {
-    match sent.is_open() {
-        Ok(Some(library)) => Ok(library.clone().into()),
-        Ok(None) => match traced(sent.name(), || sent.open()) {
-            Ok(library) => Ok(library.into()),
-            Err(error) => Err(DriverLibrary::reason_of(error, journal)),
-        },
-        Err(reason) => Err(reason.clone().into()),
+    if let Some(library) = sent.opened() {
+        return Ok(library.clone().into());
     }
+    let opened = traced(sent.name(), &|| Ok(sent.open()?.into()));
+    opened.map_err(|error| DriverLibrary::reason_of(error, journal))
 }

@@ -43,8 +43,8 @@ fn with_file(header: Header, payload: &str, content: &str) -> Sent {
     }
 }
 
-const MANIFESTS: &str = r#"[{"name": "0-libvulkan_lvp.so.json", "contents":
-    "{\"file_format_version\": \"1.0.1\", \"ICD\": {\"library_path\": \"0-libvulkan_lvp.so\", \"api_version\": \"1.3.230\"}}"}]"#;
+const MANIFEST: &str =
+    r#"{"file_format_version": "1.0.1", "ICD": {"library_path": "0-libvulkan_lvp.so", "api_version": "1.3.230"}}"#;
 const DEVICES: &str = r#"{"devices": [{"node": "renderD128", "driver": "amdgpu", "active_icd": "0"}, {"node": "renderD129", "driver": "odd", "active_icd": null}]}"#;
 const STATE: &str = r#"{"core/vulkan_loader": {"health": "OK", "config": {},
     "devices": {"drm-renderD128": {"driver": "amdgpu", "active_icd": "10", "icds": [{"package": "broken", "flags": 1}, {"package": "radv", "flags": 1}]}},
@@ -53,12 +53,19 @@ const STATE: &str = r#"{"core/vulkan_loader": {"health": "OK", "config": {},
                     "sha256": "0123456789abcdef0123", "error": ""}},
     "clients": 3, "later": []}}"#;
 
+/// Returns a list with a driver and a library that the driver needs.
+fn list() -> String {
+    let sum = "0f".repeat(wire::DIGITS / 2);
+    let library = |key, manifest| format!("{key}\0{key}\x0088\0\0{sum}\0{manifest}\0");
+    library("0-libz.so.1", "") + &library("0-libvulkan_lvp.so", MANIFEST)
+}
+
 /// Returns the replies of a correct service.
 fn good(operation: Operation, header: Header) -> Vec<Sent> {
     vec![match operation {
         Operation::Features => reply(header, r#"{"features": 7, "later": true}"#),
         Operation::Devices => reply(header, DEVICES),
-        Operation::Manifests => with_file(header, r#"{"count": 1}"#, MANIFESTS),
+        Operation::Manifests => with_file(header, r#"{"count": 1}"#, &list()),
         Operation::Inspect => with_file(header, r#"{"status": "ok"}"#, STATE),
         Operation::Get | Operation::Watch => panic!("vkloader service never sends this request"),
     }]
@@ -189,7 +196,7 @@ fn json_has_all_that_was_told() {
 #[test]
 fn a_service_without_a_driver_ends_it_with_one() {
     let (out, _, code) = but_for(Operation::Manifests, |header| {
-        vec![with_file(header, r#"{"count": 0}"#, "[]")]
+        vec![with_file(header, r#"{"count": 0}"#, "")]
     });
     assert_eq!(code, 1, "{out}");
     assert!(out.contains("Handed out to programs\n  none"), "{out}");
@@ -211,7 +218,7 @@ fn lsv_35_packets_that_are_no_reply_are_passed_over() {
 #[test]
 fn what_is_no_service_is_named() {
     type Wrong = fn(Header) -> Vec<Sent>;
-    let cases: [(Operation, &str, Wrong); 15] = [
+    let cases: [(Operation, &str, Wrong); 16] = [
         (Operation::Features, "does not begin as packets do", |header| {
             vec![Sent {
                 bytes: vec![b'x'; header.bytes(0).len()],
@@ -224,9 +231,9 @@ fn what_is_no_service_is_named() {
                 ..Sent::default()
             }]
         }),
-        (Operation::Features, "of version 2", |header| {
+        (Operation::Features, "of version 1", |header| {
             let mut bytes = header.bytes(0);
-            bytes[4] = 2;
+            bytes[4] = 1;
             vec![Sent {
                 bytes: bytes.to_vec(),
                 ..Sent::default()
@@ -264,6 +271,9 @@ fn what_is_no_service_is_named() {
             let mut sent = with_file(header, "{}", "[]");
             sent.files.extend(with_file(header, "", "").files);
             vec![sent]
+        }),
+        (Operation::Manifests, "an invalid list", |header| {
+            vec![with_file(header, "{}", &list()[..200])]
         }),
         (Operation::Manifests, "is not a file", |header| {
             let (reader, writer) = std::io::pipe().expect("a pipe");

@@ -1,17 +1,20 @@
 //! The protocol between a driver service and its clients (LSV-33 to LSV-36): packets on a `SOCK_SEQPACKET` socket. A packet consists of a header of
 //! 16 bytes and a payload in JSON.
 //!
-//! This crate has the header, the operations and the limits that both sides use. Each side has its own JSON parser. A received packet is untrusted
-//! until [`Packet::read`] has checked it; that function never panics.
+//! This crate has the header, the operations, the list of drivers and the limits that both sides use. A received packet is untrusted until
+//! [`Packet::read`] has checked it; that function never panics. The first member of an answer about a library or list is its [`status`], so
+//! a client needs no JSON parser.
 #![no_std]
 #![forbid(unsafe_code)]
 
 use core::time::Duration;
 
 mod libraries;
+mod list;
 mod packet;
 
 pub use libraries::{compare_versions, exported_symbols, own_exported_symbols};
+pub use list::{DIGITS, Listed};
 pub use packet::{HEADER_BYTES, Header, MAGIC, Packet, PacketError, VERSION};
 
 /// Default path of the service's socket (LSV-33).
@@ -28,6 +31,8 @@ pub const MOST_IN_LIBRARY: u64 = 1 << 30;
 pub const MOST_IN_MANIFEST: usize = 64 << 10;
 /// Upper bound on the packages of a service, and therefore on its manifests (LSV-50).
 pub const MOST_PACKAGES: usize = 64;
+/// Beginning of the payload of an answer that has a status. The status and a quotation mark follow.
+const STATUS: &[u8] = br#"{"status":""#;
 /// Upper bound on the libraries that a package brings for its driver (LSV-66).
 pub const MOST_NEEDS: usize = 128;
 
@@ -52,9 +57,9 @@ pub const REPLY_LIMIT: Duration = Duration::from_secs(6);
 pub enum Operation {
     /// Returns the bits of [`Features`].
     Features = 1,
-    /// Returns the library with the key that a manifest has as its `library_path`. A descriptor comes with the reply.
+    /// Returns the library with this key and checksum. A descriptor comes with the reply.
     Get = 2,
-    /// Returns the manifests that the client can use. A memory file comes with the reply.
+    /// Returns the drivers that the client can use. A memory file with the list comes with the reply ([`Listed`]).
     Manifests = 3,
     /// Returns the devices, each with the driver that serves it.
     Devices = 4,
@@ -98,7 +103,7 @@ impl Features {
 pub mod status {
     /// The packet contains the answer.
     pub const OK: &str = "ok";
-    /// There is no library with that key (LSV-3).
+    /// There is no library with that key and checksum (LSV-3).
     pub const NOT_FOUND: &str = "not_found";
     /// Drivers were still loading at the end of the service's time limit (LSV-35).
     pub const TIMEOUT: &str = "timeout";
@@ -110,6 +115,11 @@ pub mod status {
     pub const BUSY: &str = "busy";
     /// The operation is for the administrator (LSV-45).
     pub const DENIED: &str = "denied";
+}
+
+/// Returns the status in the payload of an answer; `None` if the payload does not begin with a status.
+pub fn status_of(payload: &[u8]) -> Option<&[u8]> {
+    payload.strip_prefix(STATUS)?.split(|&byte| byte == b'"').next()
 }
 
 /// Returns `true` if bytes can be a library key (LSV-2, LSV-55, LSV-60): UTF-8, neither empty nor too long, without slashes, and without the
@@ -140,6 +150,21 @@ mod tests {
             [CONNECT_LIMIT, HELD_BACK, REPLY_LIMIT].map(|limit| limit.as_millis()),
             [1000, 5000, 6000]
         );
+    }
+
+    #[test]
+    fn lsv_34_the_status_comes_first() {
+        for (payload, status) in [
+            (r#"{"status":"ok","count":2}"#, Some("ok")),
+            (r#"{"status":"busy"}"#, Some("busy")),
+            (r#"{"status":""}"#, Some("")),
+            (r#"{"count":2,"status":"ok"}"#, None),
+            (r#"{"status":7}"#, None),
+            ("{", None),
+            ("", None),
+        ] {
+            assert_eq!(status_of(payload.as_bytes()), status.map(str::as_bytes), "{payload}");
+        }
     }
 
     #[test]

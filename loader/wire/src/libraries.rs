@@ -14,7 +14,7 @@ pub fn compare_versions(mut one: &[u8], mut other: &[u8]) -> Ordering {
 }
 
 /// Removes the text up to the end of its first number, and returns the number.
-fn take_number(text: &mut &[u8]) -> Option<u64> {
+pub(crate) fn take_number(text: &mut &[u8]) -> Option<u64> {
     let mut number = None;
     while let Some((byte, rest)) = text.split_first() {
         match byte.wrapping_sub(b'0') {
@@ -63,6 +63,7 @@ pub fn own_exported_symbols(mut read: impl FnMut(u64, &mut [u8]) -> bool) -> Opt
 }
 
 /// Returns the number of exported symbols for the word size and byte order of a library, whose header is in `head`.
+#[inline(always)]
 fn symbols_of([size, order]: Class, head: &[u8; 64], read: &mut dyn FnMut(u64, &mut [u8]) -> bool) -> Option<u64> {
     let is_wide = size == WIDE;
     let (word, each) = if is_wide { (8, 64) } else { (4, 40) };
@@ -91,13 +92,17 @@ fn symbols_of([size, order]: Class, head: &[u8; 64], read: &mut dyn FnMut(u64, &
     symbols?.checked_sub(first?)
 }
 
-/// Returns the number that bytes encode.
+/// Returns the number that at most eight bytes encode.
+// With a constant length and order, this is one load.
+#[inline(always)]
 fn number_of(bytes: &[u8], order: u8) -> u64 {
-    let add = |number: u64, byte: &u8| number << 8 | u64::from(*byte);
+    let mut number = [0; 8];
     if order == LITTLE {
-        bytes.iter().rev().fold(0, add)
+        number[..bytes.len()].copy_from_slice(bytes);
+        u64::from_le_bytes(number)
     } else {
-        bytes.iter().fold(0, add)
+        number[8 - bytes.len()..].copy_from_slice(bytes);
+        u64::from_be_bytes(number)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::Operation;
 /// First bytes of each packet.
 pub const MAGIC: [u8; 4] = *b"VKLS";
 /// Version of the protocol.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 /// Size of the header in bytes.
 pub const HEADER_BYTES: usize = 16;
 /// Bit that marks the operation of a reply.
@@ -131,7 +131,7 @@ mod tests {
     fn lsv_34_a_packet_is_read_as_it_was_written() {
         let asked = Header::request(Operation::Get, 0x0102_0304);
         let bytes = packet(asked, b"{}");
-        assert_eq!(&bytes[..], b"VKLS\x01\0\x02\0\x04\x03\x02\x01\x02\0\0\0{}");
+        assert_eq!(&bytes[..], b"VKLS\x02\0\x02\0\x04\x03\x02\x01\x02\0\0\0{}");
         let read = Packet::read(&bytes, MOST_IN_REQUEST).unwrap();
         assert_eq!((read.header, read.payload), (asked, &b"{}"[..]));
 
@@ -151,8 +151,8 @@ mod tests {
         assert_eq!(read(|bytes| bytes.truncate(15)), PacketError::Short);
         assert_eq!(read(|bytes| bytes[0] = b'v'), PacketError::Magic);
         assert_eq!(
-            read(|bytes| bytes[4] = 2),
-            PacketError::Version(2, Header::request(Operation::Features, 1))
+            read(|bytes| bytes[4] = 1),
+            PacketError::Version(1, Header::request(Operation::Features, 1))
         );
         assert_eq!(read(|bytes| bytes.push(b' ')), PacketError::Length(2));
         assert_eq!(read(|bytes| bytes.truncate(16)), PacketError::Length(2));

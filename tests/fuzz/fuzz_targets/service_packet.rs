@@ -18,9 +18,9 @@ static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 /// Checks the answers to a request before the first scan, and after a scan that found no driver.
 fn check_answer(request: &Request) {
     let awaited = match request {
-        Request::Get(key) => {
+        Request::Get(key, sum) => {
             assert!(wire::is_key(key.as_bytes()));
-            Awaited::Library(key.clone())
+            Awaited::Library(key.clone(), sum.clone())
         }
         Request::Manifests { wait_for_idle, class } => Awaited::Manifests {
             idle: *wait_for_idle,
@@ -39,7 +39,7 @@ fn check_answer(request: &Request) {
     assert_eq!(matches!(awaited.answer(&drivers, now, until), Answer::Wait), waits);
     assert_eq!(matches!(awaited.answer(&drivers, until, until), Answer::Timeout), waits);
     drivers.devices_seen(now, Vec::new());
-    if let Awaited::Library(key) = &awaited {
+    if let Awaited::Library(key, _) = &awaited {
         assert!(matches!(drivers.look_up(now, key), Lookup::Absent));
     }
     assert!(!matches!(

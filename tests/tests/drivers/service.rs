@@ -197,7 +197,7 @@ fn lsv_38_the_trace_tells_the_origin() {
             let broken = gone.key.clone();
             let change = move |request: &crate::service_server::Request, reply: &mut crate::service_server::Reply| {
                 if request.payload["name"] == json!(broken) {
-                    reply.set("sha256", json!("0".repeat(64)));
+                    reply.set("status", json!("not_found"));
                 }
                 Then::Send
             };
@@ -225,7 +225,7 @@ fn lsv_38_the_trace_tells_the_origin() {
             assert!(has("decision", "name", "service:0-libmock_a.so.json"), "{text}");
             assert!(has("decision", "name", "service:0-libmock_a.so"), "{text}");
             assert!(has("decision", "path", "service:0-libmock_a.so.json"), "{text}");
-            assert!(has("decision", "code", "service.other-bytes"), "{text}");
+            assert!(has("decision", "code", "service.no-library"), "{text}");
             assert!(!text.contains("/proc/self/fd"), "{text}");
         }
     });
@@ -341,6 +341,30 @@ fn lsv_40_a_library_that_was_replaced_is_closed() {
     });
 }
 
+/// LSV-40: when the library is unloaded, it closes the libraries of the service, and leaves no descriptor.
+#[test]
+fn lsv_40_unloading_the_loader_leaves_nothing() {
+    let descriptors = || fs::read_dir("/proc/self/fd").expect("it is there").count();
+    case(|scene| {
+        scene_with(scene, &["a"]);
+        let outcome = scene.run_unloaded(|scratch| {
+            let mut vk = scratch.load();
+            let _server = Server::honest(&socket(&vk), &[package(&vk, 0, "a")]);
+            let before = descriptors();
+            for _ in 0..3 {
+                assert_eq!(names(&vk), ["here", "a"]);
+                vk.reload(|| {
+                    let maps = fs::read_to_string("/proc/self/maps").expect("it is there");
+                    assert!(!maps.contains("libmock_a.so"), "{maps}");
+                });
+            }
+            eventually("no descriptor stays open", || descriptors() == before);
+        });
+        outcome.ok();
+        assert_eq!((loads(&outcome, "a"), outcome.calls("a", "unload").len()), (3, 3));
+    });
+}
+
 /// LSV-40, LSV-42: between calls the library has no descriptor, so the program can close or reuse every descriptor.
 #[test]
 fn lsv_42_no_descriptor_stays_between_calls() {
@@ -425,19 +449,19 @@ fn lsv_34_odd_keys_are_asked_for_as_they_are() {
     });
 }
 
-/// LSV-39: the loader never uses an invalid key, and in particular not as a path.
+/// LSV-39: the loader asks for the key in the list, and never opens a path in the manifest.
 #[test]
 fn lsv_39_a_path_in_a_published_manifest_is_never_opened() {
     case(|scene| {
-        scene_with(scene, &["a"]);
+        scene_with(scene, &["a", "other"]);
         let outcome = scene.run(|vk| {
-            let library = vk.path("libraries/libmock_a.so");
+            let library = vk.path("libraries/libmock_other.so");
             let path = package(vk, 0, "a").with("library_path", json!(library.to_str()));
             let server = Server::honest(&socket(vk), &[path]);
-            assert_eq!(names(vk), ["here"]);
-            assert_eq!(server.requests(), 1);
+            assert_eq!(names(vk), ["here", "a"]);
+            assert_eq!(server.requests(), 2);
         });
-        outcome.ok().logged_with("ERROR | DRIVER", "an invalid key");
-        assert_eq!(loads(&outcome, "a"), 0);
+        outcome.ok();
+        assert_eq!((loads(&outcome, "a"), loads(&outcome, "other")), (1, 0));
     });
 }

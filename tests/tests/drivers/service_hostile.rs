@@ -6,10 +6,10 @@ use std::os::unix::fs::{PermissionsExt, chown};
 
 use loader_tests::{Outcome, Scene, case, eventually, linker_words};
 use serde_json::json;
-use wire::{Header, Operation};
+use wire::Operation;
 
 use crate::service::{names, package, scene_with, socket};
-use crate::service_server::{Reply, Request, SEALS, Server, Then, copy_with, memory, sealed, sum};
+use crate::service_server::{Reply, Request, SEALS, Server, Then, copy_with, memory, sealed};
 
 /// Runs a program whose service changes its answers. The driver in a folder is always listed. `good` is listed too if the change affects
 /// only the other driver.
@@ -112,26 +112,16 @@ fn lsv_47_a_file_of_the_superuser_is_trusted() {
     });
 }
 
-/// LSV-62: the loader does not open a library that is different from the listed library. If a file is not a library, the loader loses only
-/// that driver.
+/// LSV-62: if a file is not a library, the loader loses only that driver.
 #[test]
-fn lsv_62_another_library_than_promised_is_refused() {
+fn lsv_62_a_file_that_is_not_a_library_is_refused() {
     case(|scene| {
         scene_with(scene, &["bad", "good"]);
-        let both = ["here", "good"];
-        let change = with_bad(|reply| {
-            reply.set("sha256", json!(sum(b"other")));
-            Then::Send
-        });
-        changed(scene, change, &both).logged(
-            "ERROR | DRIVER",
-            &of("sent a file of another checksum than it promised"),
-        );
         let change = with_bad(|reply| {
             reply.files = vec![memory("other", b"no library", SEALS)];
             Then::Send
         });
-        changed(scene, change, &both).logged_with("ERROR", linker_words::TOO_SHORT);
+        changed(scene, change, &["here", "good"]).logged_with("ERROR", linker_words::TOO_SHORT);
     });
 }
 
@@ -141,11 +131,7 @@ fn lsv_62_another_library_than_promised_is_refused() {
 fn lsv_47_one_descriptor_and_no_other_number() {
     case(|scene| {
         scene_with(scene, &["bad", "good"]);
-        for (count, words) in [
-            (0, "sent no file"),
-            (2, "sent more than one file"),
-            (60, "sent more than one file"),
-        ] {
+        for count in [0, 2, 60] {
             let outcome = scene.run(move |vk| {
                 let before = fs::read_dir("/proc/self/fd").expect("it is there").count();
                 let packages = [package(vk, 0, "bad"), package(vk, 1, "good")];
@@ -166,7 +152,7 @@ fn lsv_47_one_descriptor_and_no_other_number() {
                     fs::read_dir("/proc/self/fd").expect("it is there").count() <= before
                 });
             });
-            outcome.ok().logged("ERROR | DRIVER", &of(words));
+            outcome.ok().logged("ERROR | DRIVER", &of("sent an invalid answer"));
             assert!(outcome.calls("bad", "load").is_empty());
         }
     });
@@ -187,47 +173,36 @@ fn lsv_63_malformed_answers() {
             }
         };
         type Change = fn(&mut Reply);
-        let rows: [(Change, &str); 13] = [
-            (|reply| reply.header.request += 1, "the answer to another request"),
-            (|reply| reply.header.request = 0, "the answer to another request"),
-            (|reply| reply.header.is_reply = false, "the answer to another request"),
-            (
-                |reply| {
-                    reply.header = Header {
-                        operation: 2,
-                        ..reply.header
-                    }
-                },
-                "the answer to another request",
-            ),
-            (|reply| reply.last = |packet| packet[0] = b'X', "an invalid packet"),
-            (|reply| reply.last = |packet| packet[4] = 2, "an invalid packet"),
-            (|reply| reply.last = |packet| packet.truncate(15), "an invalid packet"),
-            (|reply| reply.last = |packet| packet.truncate(17), "an invalid packet"),
-            (
-                |reply| reply.payload = vec![b' '; 65536 + 1],
-                "a packet that is too long",
-            ),
-            (|reply| reply.payload = b"{".to_vec(), "not JSON"),
-            (|reply| reply.payload = b"[]".to_vec(), "not an object"),
-            (|reply| reply.files = vec![memory("x", b"{}", SEALS)], "not a list"),
-            (
-                |reply| reply.files = vec![memory("x", br#"[{"name":"../x.json","contents":"{}"},0]"#, SEALS)],
-                "a manifest without a name",
-            ),
+        let packets: [Change; 11] = [
+            |reply| reply.header.request += 1,
+            |reply| reply.header.request = 0,
+            |reply| reply.header.is_reply = false,
+            |reply| reply.header.operation = 2,
+            |reply| reply.last = |packet| packet[0] = b'X',
+            |reply| reply.last = |packet| packet[4] += 1,
+            |reply| reply.last = |packet| packet.truncate(15),
+            |reply| reply.last = |packet| packet.truncate(17),
+            |reply| reply.payload = vec![b' '; 65536 + 1],
+            |reply| reply.payload = b"{".to_vec(),
+            |reply| reply.payload = b"[]".to_vec(),
         ];
-        for (change, problem) in rows {
+        let files: [Change; 3] = [
+            |reply| reply.files = vec![memory("x", b"{}", SEALS)],
+            |reply| reply.files = vec![memory("x", b"0-a.so\0\0\0\0short\0{}\0", SEALS)],
+            |reply| reply.files = vec![memory("x", &[0; 2 << 10], SEALS)],
+        ];
+        for change in packets.into_iter().chain(files) {
             let name = scene.text_path("s");
-            let line = format!("The driver service gave a wrong answer ({problem}). Going on without {name}");
+            let line = format!("The driver service sent an invalid answer. Going on without {name}");
             changed(scene, lists(change), &["here"]).logged("ERROR | DRIVER", &line);
         }
         let outcome = changed(
             scene,
-            lists(|reply| reply.files = vec![memory("x", b"[]", SEALS & !libc::F_SEAL_WRITE)]),
+            lists(|reply| reply.files = vec![memory("x", b"", SEALS & !libc::F_SEAL_WRITE)]),
             &["here"],
         );
         outcome.logged_with("ERROR | DRIVER", "sent a file that others can change");
-        for (word, words) in [("denied", "answered \"denied\""), ("timeout", "gave no answer in time")] {
+        for word in ["denied", "timeout"] {
             let change = move |request: &Request, reply: &mut Reply| {
                 if request.is(Operation::Manifests) {
                     reply.payload = json!({"status": word}).to_string().into();
@@ -235,7 +210,8 @@ fn lsv_63_malformed_answers() {
                 }
                 Then::Send
             };
-            changed(scene, change, &["here"]).logged_with("WARNING | DRIVER", words);
+            let line = format!("The driver service answered \"{word}\"");
+            changed(scene, change, &["here"]).logged_with("WARNING | DRIVER", &line);
         }
         let change = with_bad(|reply| {
             reply.payload = json!({"status": "not_found"}).to_string().into();

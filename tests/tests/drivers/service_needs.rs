@@ -124,7 +124,7 @@ fn lsv_66_a_library_that_does_not_come_costs_its_driver() {
         });
         outcome
             .ok()
-            .logged_with("ERROR | DRIVER", "The driver service sent no file");
+            .logged_with("ERROR | DRIVER", "The driver service sent an invalid answer");
     });
 }
 

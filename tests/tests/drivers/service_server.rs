@@ -58,40 +58,32 @@ impl Package {
         [(&self.key[..], self.library.as_path())].into_iter().chain(needs)
     }
 
-    /// Returns the entry of the driver in the list.
-    fn entry(&self) -> Value {
-        let needs = self.needs.iter().map(|(key, path, more)| {
-            let mut need = json!({"key": key, "sha256": sum(&bytes_of(path))});
-            for (member, value) in more.as_object().into_iter().flatten() {
-                need[member] = value.clone();
+    /// Adds the libraries of the driver to the text of a list. The driver's own library comes last.
+    fn list(&self, text: &mut Vec<u8>) {
+        let own = (
+            &self.key,
+            &self.library,
+            json!({"c_library": self.c_library}),
+            &*self.manifest,
+        );
+        let needs = self.needs.iter().map(|(key, path, more)| (key, path, more.clone(), ""));
+        for (key, path, more, manifest) in needs.chain([own]) {
+            let member = |name: &str| more[name].as_str().unwrap_or_default().to_owned();
+            let symbols = more["symbols"].as_u64().unwrap_or_default();
+            let (file, c_library, sum) = (member("file"), member("c_library"), sum(&bytes_of(path)));
+            for part in [key, &file, &symbols.to_string(), &c_library, &sum, manifest] {
+                text.extend_from_slice(part.as_bytes());
+                text.push(0);
             }
-            need
-        });
-        json!({
-            "name": self.name(),
-            "contents": self.manifest,
-            "sha256": self.sum(),
-            "c_library": self.c_library,
-            "needs": needs.collect::<Vec<_>>(),
-        })
+        }
     }
 
-    /// Adds `member` to the entry of the driver.
+    /// Adds `member` to the driver's manifest.
     pub(crate) fn with(mut self, member: &str, value: Value) -> Self {
         let mut manifest: Value = serde_json::from_str(&self.manifest).expect("written above");
         manifest["ICD"][member] = value;
         self.manifest = manifest.to_string();
         self
-    }
-
-    /// Returns the name of the driver's manifest.
-    pub(crate) fn name(&self) -> String {
-        format!("{}.json", self.key)
-    }
-
-    /// Returns the checksum of the driver's library.
-    pub(crate) fn sum(&self) -> String {
-        sum(&bytes_of(&self.library))
     }
 }
 
@@ -309,18 +301,17 @@ impl Shared {
             Some(Operation::Manifests) => {
                 assert_eq!(request.payload["wait_for_idle"], json!(true));
                 assert!(matches!(request.payload["bits"].as_u64(), Some(32 | 64)));
-                let list: Vec<Value> = packages.iter().map(Package::entry).collect();
-                let file = memory("manifests", Value::from(list).to_string().as_bytes(), SEALS);
-                Reply::new(request, &json!({"count": packages.len()}), vec![file])
+                let mut text = Vec::new();
+                packages.iter().for_each(|package| package.list(&mut text));
+                let file = memory("manifests", &text, SEALS);
+                Reply::new(request, &json!({"status": "ok"}), vec![file])
             }
             Some(Operation::Get) => {
                 let mut libraries = packages.iter().flat_map(Package::libraries);
-                match libraries.find(|(key, _)| request.payload == json!({"name": key})) {
-                    Some((_, library)) => {
-                        let bytes = bytes_of(library);
-                        let described = json!({"status": "ok", "size": bytes.len(), "sha256": sum(&bytes)});
-                        Reply::new(request, &described, vec![sealed(library)])
-                    }
+                let found = libraries
+                    .find(|(key, library)| request.payload == json!({"name": key, "sha256": sum(&bytes_of(library))}));
+                match found {
+                    Some((_, library)) => Reply::new(request, &json!({"status": "ok"}), vec![sealed(library)]),
                     None => Reply::new(request, &json!({"status": "not_found"}), Vec::new()),
                 }
             }

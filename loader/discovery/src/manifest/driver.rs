@@ -1,7 +1,7 @@
 //! Driver manifests (DRV-46 to DRV-55).
 
 use super::FormatVersion;
-use super::file::{FileError, FileIdentity, parse_json, read_identified_json};
+use super::file::{FileError, FileIdentity, read_identified_json};
 use super::json::{Document, Object, Value};
 use super::library::{Architecture, resolve};
 use super::version::api_version;
@@ -83,39 +83,26 @@ impl From<OutOfMemory> for Skip {
 
 /// Reads one driver manifest, and records faults in the journal. Filters may still exclude the driver. If `with_portability` is `true`,
 /// accepts portability drivers.
+///
+/// A manifest from a service has its text in `published`. Its `library_path` is a key (LSV-39).
+///
+/// # Errors
+/// Memory ran out.
+// Inlined into its callers, this would be in the library twice.
+#[inline(never)]
 pub fn read_driver_manifest(
     path: &Text,
-    source: Source,
+    (source, published): (Source, Option<Vec<u8>>),
     with_portability: bool,
     journal: &mut Journal<'_>,
 ) -> Result<DriverOutcome, OutOfMemory> {
-    let names = if os::kinds::DRIVERS_HAVE_KEYS {
+    let names = if os::kinds::DRIVERS_HAVE_KEYS || published.is_some() {
         LibraryNames::Keys
     } else {
         LibraryNames::Paths
     };
-    let read = read_identified_json(path, journal.paths());
+    let read = read_identified_json(path, published, journal.paths());
     understand(read, (path, source, names), with_portability, journal)
-}
-
-/// Reads a manifest that a service published under `name`, like [`read_driver_manifest`]. The `library_path` of the manifest is a key
-/// (LSV-39).
-///
-/// # Errors
-/// Memory ran out.
-pub fn read_published_manifest(
-    name: &Text,
-    content: Vec<u8>,
-    with_portability: bool,
-    journal: &mut Journal<'_>,
-) -> Result<DriverOutcome, OutOfMemory> {
-    let origin = (name, Source::Service, LibraryNames::Keys);
-    understand(
-        parse_json(content).map(|read| (read, None)),
-        origin,
-        with_portability,
-        journal,
-    )
 }
 
 /// Meaning of library names in manifests.

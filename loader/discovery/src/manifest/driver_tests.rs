@@ -12,7 +12,7 @@ fn read(content: &str, with_portability: bool) -> (DriverOutcome, Text, Vec<(Log
     let path = scratch.file("x.json", content.as_bytes());
     let lines = Lines::default();
     let mut journal = Journal::new(&lines);
-    let outcome = read_driver_manifest(&path, Source::BuildTime, with_portability, &mut journal).unwrap();
+    let outcome = read_driver_manifest(&path, (Source::BuildTime, None), with_portability, &mut journal).unwrap();
     (outcome, path, lines.take())
 }
 
@@ -127,7 +127,7 @@ fn drv_52_library_path_that_is_no_utf_8_is_refused() {
     let text = b"{\"file_format_version\":\"1.0.0\",\"ICD\":{\"library_path\":\"\xFF.so\",\"api_version\":\"1.0.0\"}}";
     let path = scratch.file("x.json", text);
     let lines = Lines::default();
-    let outcome = read_driver_manifest(&path, Source::BuildTime, false, &mut Journal::new(&lines)).unwrap();
+    let outcome = read_driver_manifest(&path, (Source::BuildTime, None), false, &mut Journal::new(&lines)).unwrap();
     assert_eq!(outcome, DriverOutcome::Unusable);
     assert!(lines.has(WARN, "library_path"));
 }

@@ -30,25 +30,24 @@ pub type FileIdentity = Option<(u64, u64)>;
 
 /// Returns the JSON value in a file. Records the state of the file for the scan cache.
 pub fn read_json(path: &Text, paths: Option<&PathRecorder>) -> Result<Document, FileError> {
-    Ok(read_identified_json(path, paths)?.0)
+    Ok(read_identified_json(path, None, paths)?.0)
 }
 
-/// Reads the JSON value and the identity of a file, like [`read_json`].
-pub fn read_identified_json(path: &Text, paths: Option<&PathRecorder>) -> Result<(Document, FileIdentity), FileError> {
-    let (content, identity) = read(path, paths)?;
-    Ok((parse_json(content)?, identity))
-}
-
-/// Returns the JSON value in bytes that were already read.
-///
-/// # Errors
-///
-/// The errors of a file with this content.
-pub fn parse_json(content: Vec<u8>) -> Result<Document, FileError> {
-    Document::parse(content).map_err(|error| match error {
-        JsonError::Invalid(place) => FileError::Unusable(FileReason::InvalidJson(Some(place))),
-        JsonError::OutOfMemory => FileError::OutOfMemory,
-    })
+/// Reads the JSON value and the identity of a file, like [`read_json`]. If `content` is known, does not read the file.
+pub fn read_identified_json(
+    path: &Text,
+    content: Option<Vec<u8>>,
+    paths: Option<&PathRecorder>,
+) -> Result<(Document, FileIdentity), FileError> {
+    let (content, identity) = match content {
+        Some(content) => (content, None),
+        None => read(path, paths)?,
+    };
+    match Document::parse(content) {
+        Ok(document) => Ok((document, identity)),
+        Err(JsonError::Invalid(place)) => Err(FileError::Unusable(FileReason::InvalidJson(Some(place)))),
+        Err(JsonError::OutOfMemory) => Err(FileError::OutOfMemory),
+    }
 }
 
 /// Returns the bytes of a regular file. Rejects folders, devices and pipes without waiting for them (BI-8). Opens the file first, because

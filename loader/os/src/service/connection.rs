@@ -2,7 +2,7 @@
 
 use crate::system::errno::retried;
 use crate::{Errno, File, since_start};
-use core::ffi::c_int;
+use core::ffi::{c_int, c_short};
 use core::mem::{MaybeUninit, offset_of, zeroed};
 use core::time::Duration;
 
@@ -22,58 +22,52 @@ impl Deadline {
     }
 
     /// Returns the milliseconds until the deadline. Rounds up, so that a short wait does not become zero.
+    // Inlined into its callers, this would be in the library several times.
+    #[inline(never)]
     fn left(self) -> u64 {
         self.0.saturating_sub(since_start()).div_ceil(MILLISECOND)
     }
 
     /// Waits for some milliseconds, or until the deadline if that is earlier. Returns `false` if the deadline has passed.
     pub fn pause(self, milliseconds: u32) -> bool {
+        // The system ignores a negative descriptor.
+        self.wait_for(-1, milliseconds)
+    }
+
+    /// Waits until a descriptor can be read, as [`pause`](Self::pause) does.
+    fn wait_for(self, descriptor: c_int, milliseconds: u32) -> bool {
+        let mut one = libc::pollfd {
+            fd: descriptor,
+            events: libc::POLLIN as c_short,
+            revents: 0,
+        };
         let wait = self.left().min(milliseconds.into()) as c_int;
-        // SAFETY: a count of 0 needs no array, so the call only waits. A signal can end it early, which does no harm.
-        unsafe { libc::poll(core::ptr::null_mut(), 0, wait) };
+        // SAFETY: `one` is a writable array of one element. A signal can end the call early, which does no harm.
+        unsafe { libc::poll(&mut one, 1, wait) };
         self.left() > 0
     }
 }
 
+/// Time between two attempts to connect to a server whose queue of connections is full, in milliseconds.
+const STEP: u32 = 8;
+
 /// A connection. Programs that this process starts do not inherit it.
-///
-/// Dropping the value ends the connection for the server as well, even if a forked copy of the process still has the descriptor.
 #[derive(Debug)]
 pub struct Connection(File);
 
-impl Drop for Connection {
-    fn drop(&mut self) {
-        // SAFETY: the call takes numbers only.
-        unsafe { libc::shutdown(self.0.0, libc::SHUT_RDWR) };
-    }
-}
-
-/// The content of one packet.
+/// A received packet.
 #[derive(Debug)]
 pub struct Received {
-    /// Number of bytes in the packet, never zero.
+    /// Number of bytes in the buffer; zero if the connection ended. Further bytes of a longer packet are lost.
     pub length: usize,
-    /// The file that came with the packet.
+    /// The file that came with the packet; `None` if the packet came without a file, or with several files, which are closed.
     pub file: Option<File>,
 }
 
-/// The reason why no packet was received. Files that came with a faulty packet are closed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReceiveError {
-    /// No packet came before the time limit.
-    TimedOut,
-    /// The connection ended, or the system reported an error.
-    Closed,
-    /// The packet was longer than the buffer.
-    TooLong,
-    /// The packet had more than one file.
-    Surplus,
-}
-
 impl Errno {
-    /// Returns `true` if the time limit passed before the connection was made.
+    /// Returns `true` if the time limit passed before the connection was made, or before a packet came.
     pub fn is_lack_of_time(self) -> bool {
-        matches!(self.0, libc::EAGAIN | libc::EINTR)
+        self.0 == libc::EAGAIN
     }
 }
 
@@ -95,21 +89,16 @@ impl Connection {
             *place = byte.cast_signed() as core::ffi::c_char;
         }
         let length = (FOLDERS + path.len() + 1) as libc::socklen_t;
+        let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
         // SAFETY: `socket` takes numbers only, and returns a new descriptor, which this function owns.
-        let made = retried(|| unsafe { libc::socket(libc::AF_UNIX, libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC, 0) })?;
-        let connection = Self(File(made));
+        let connection = Self(File(retried(|| unsafe { libc::socket(libc::AF_UNIX, kind, 0) })?));
         loop {
-            // While a server accepts no connection, `connect` waits for at most the time that the socket allows for sending.
-            connection.limit(libc::SO_SNDTIMEO, deadline)?;
             // SAFETY: `address` is a valid address, of which `length` bytes are used.
-            let connected = unsafe { libc::connect(made, (&raw const address).cast(), length) };
-            let error = match connected {
-                0 => return Ok(connection),
-                _ => Errno::last(),
-            };
-            // Several signals may interrupt the call in a row.
-            if !error.is_interruption() || deadline.left() == 0 {
-                return Err(error);
+            let connected = retried(|| unsafe { libc::connect(connection.0.0, (&raw const address).cast(), length) });
+            match connected {
+                Err(error) if error.is_lack_of_time() && deadline.pause(STEP) => {}
+                Err(error) => return Err(error),
+                Ok(_) => return Ok(connection),
             }
         }
     }
@@ -130,9 +119,9 @@ impl Connection {
         }
     }
 
-    /// Sends a packet that consists of four parts. Never waits and never causes a signal. Returns `false` if the server does not read, or
+    /// Sends a packet that consists of six parts. Never waits, and never causes a signal. Returns `false` if the server does not read, or
     /// the system reported another error.
-    pub fn send(&self, parts: [&[u8]; 4]) -> bool {
+    pub fn send(&self, parts: [&[u8]; 6]) -> bool {
         let mut parts = parts.map(|part| libc::iovec {
             iov_base: part.as_ptr().cast_mut().cast(),
             iov_len: part.len(),
@@ -141,16 +130,15 @@ impl Connection {
         let mut message: libc::msghdr = unsafe { zeroed() };
         message.msg_iov = parts.as_mut_ptr();
         message.msg_iovlen = parts.len() as _;
-        let flags = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT;
-        // SAFETY: the message has four readable parts, and `sendmsg` only reads them. The system sends a packet whole or not at all.
-        retried(|| unsafe { libc::sendmsg(self.0.0, &message, flags) } as c_int).is_ok()
+        // SAFETY: the message has six readable parts, and `sendmsg` only reads them. The system sends a packet whole or not at all.
+        retried(|| unsafe { libc::sendmsg(self.0.0, &message, libc::MSG_NOSIGNAL) } as c_int).is_ok()
     }
 
     /// Waits for a packet and writes it to `room`. Also receives the file that may come with the packet.
     ///
     /// # Errors
-    /// The reason why no packet was received.
-    pub fn receive(&self, room: &mut [u8], deadline: Deadline) -> Result<Received, ReceiveError> {
+    /// The error of the system. If the time limit passed, `is_lack_of_time` returns `true` for the error.
+    pub fn receive(&self, room: &mut [u8], deadline: Deadline) -> Result<Received, Errno> {
         /// Control data with room for one file. The system closes further files itself.
         #[repr(C)]
         struct Control {
@@ -169,19 +157,15 @@ impl Connection {
         message.msg_iovlen = 1;
         message.msg_control = control.as_mut_ptr().cast();
         let length = loop {
-            // `recvmsg` waits for at most `SO_RCVTIMEO`, so the option is set to the time that is left.
-            self.limit(libc::SO_RCVTIMEO, deadline)
-                .map_err(|_| ReceiveError::Closed)?;
             message.msg_controllen = CONTROL as _;
             // SAFETY: the buffers are writable and have these lengths. No slice is longer than the call can take.
-            let length = unsafe { libc::recvmsg(self.0.0, &mut message, libc::MSG_CMSG_CLOEXEC) };
-            if let Ok(length) = usize::try_from(length) {
-                break length;
-            }
-            match Errno::last().0 {
-                libc::EINTR if deadline.left() > 0 => {}
-                libc::EINTR | libc::EAGAIN => return Err(ReceiveError::TimedOut),
-                _ => return Err(ReceiveError::Closed),
+            let received =
+                retried(|| unsafe { libc::recvmsg(self.0.0, &mut message, libc::MSG_CMSG_CLOEXEC) } as c_int);
+            match received {
+                Err(error) if error.is_lack_of_time() && deadline.wait_for(self.0.0, u32::MAX) => {}
+                Err(error) => return Err(error),
+                // No packet has more bytes than the buffer.
+                Ok(length) => break length as usize,
             }
         };
         // SAFETY: all fields are numbers, which the system wrote or which are still zero.
@@ -189,27 +173,10 @@ impl Connection {
         let has_file = (header.cmsg_level, header.cmsg_type) == (libc::SOL_SOCKET, libc::SCM_RIGHTS);
         // The kernel created the descriptor for this message, so nothing else in this process closes it.
         let file = has_file.then(|| File(file));
-        match length {
-            _ if message.msg_flags & libc::MSG_CTRUNC != 0 => Err(ReceiveError::Surplus),
-            0 => Err(ReceiveError::Closed),
-            _ if message.msg_flags & libc::MSG_TRUNC != 0 => Err(ReceiveError::TooLong),
-            _ => Ok(Received { length, file }),
-        }
-    }
-
-    /// Limits the time for which a call that receives, or that sends or connects, waits.
-    fn limit(&self, option: c_int, deadline: Deadline) -> Result<(), Errno> {
-        // A limit of zero would mean that there is no limit.
-        let left = deadline.left().max(1);
-        let limit = libc::timeval {
-            tv_sec: (left / 1000) as _,
-            tv_usec: (left % 1000 * 1000) as _,
-        };
-        let size = size_of::<libc::timeval>() as libc::socklen_t;
-        // SAFETY: the pointer refers to a structure of this size, and the call only reads it.
-        match unsafe { libc::setsockopt(self.0.0, libc::SOL_SOCKET, option, (&raw const limit).cast(), size) } {
-            0 => Ok(()),
-            _ => Err(Errno::last()),
-        }
+        let is_only_file = message.msg_flags & libc::MSG_CTRUNC == 0;
+        Ok(Received {
+            length,
+            file: file.filter(|_| is_only_file),
+        })
     }
 }

@@ -9,39 +9,22 @@ const ALL_SEALS: c_int = libc::F_SEAL_SEAL | libc::F_SEAL_SHRINK | libc::F_SEAL_
 /// Permission bits that let users other than the owner write.
 const WRITABLE: libc::mode_t = libc::S_IWGRP | libc::S_IWOTH;
 
-/// The kind of a file, which shows whether its content can change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileKind {
-    /// A memory file that nobody can change any more.
-    Sealed,
-    /// A regular file that only the superuser can change.
-    OfSuperuser,
-    /// Any other file.
-    Untrusted,
-}
-
 impl File {
-    /// Returns the kind of the file; [`FileKind::Untrusted`] if the system reports an error.
-    pub fn kind(&self) -> FileKind {
-        let Ok(status) = self.status() else {
-            return FileKind::Untrusted;
-        };
+    /// Returns `true` for a regular file that only the superuser can change, and for a memory file that nobody can change any more. Returns
+    /// `false` if the system reports an error.
+    pub fn is_trusted(&self) -> bool {
         // SAFETY: the call takes a number and no pointer. For a descriptor that cannot have seals it returns -1.
         let seals = unsafe { libc::fcntl(self.0, libc::F_GET_SEALS) };
+        let Ok(status) = self.status() else {
+            return false;
+        };
         let is_file = status.is_file();
         let status = status.raw();
         // A memory file has no name in any folder. A memory file without seals is not treated as a file of the superuser, even if the
         // superuser created it.
         let in_memory = seals >= 0 && status.st_nlink == 0;
-        if !is_file {
-            FileKind::Untrusted
-        } else if seals >= 0 && seals & ALL_SEALS == ALL_SEALS {
-            FileKind::Sealed
-        } else if in_memory || status.st_uid != 0 || status.st_mode & WRITABLE != 0 {
-            FileKind::Untrusted
-        } else {
-            FileKind::OfSuperuser
-        }
+        let is_of_superuser = !in_memory && status.st_uid == 0 && status.st_mode & WRITABLE == 0;
+        is_file && (is_of_superuser || seals >= 0 && seals & ALL_SEALS == ALL_SEALS)
     }
 
     /// Reads bytes of the file from the offset `place` on into `room`, and returns their number; zero at the end of the file. The position
@@ -90,7 +73,7 @@ mod tests {
 
     #[test]
     fn lsv_47_a_memory_file_needs_all_four_seals() {
-        assert_eq!(memory(ALL_SEALS).kind(), FileKind::Sealed);
+        assert!(memory(ALL_SEALS).is_trusted());
         for missing in [
             libc::F_SEAL_SEAL,
             libc::F_SEAL_SHRINK,
@@ -100,7 +83,7 @@ mod tests {
             let file = memory(ALL_SEALS & !missing);
             // SAFETY: the descriptor belongs to this function.
             unsafe { libc::fchmod(file.0, 0o500) };
-            assert_eq!(file.kind(), FileKind::Untrusted, "{missing}");
+            assert!(!file.is_trusted(), "{missing}");
         }
     }
 
@@ -114,19 +97,14 @@ mod tests {
         let by_superuser = unsafe { libc::geteuid() } == 0;
         for (mode, trusted) in [(0o644, true), (0o600, true), (0o664, false), (0o646, false)] {
             std::fs::set_permissions(text, std::fs::Permissions::from_mode(mode)).unwrap();
-            let expected = if trusted && by_superuser {
-                FileKind::OfSuperuser
-            } else {
-                FileKind::Untrusted
-            };
-            assert_eq!(file.kind(), expected, "{mode:o}");
+            assert_eq!(file.is_trusted(), trusted && by_superuser, "{mode:o}");
         }
         let mut room = [0; 2];
         assert_eq!((file.read_at(&mut room, 1), room), (Ok(2), *b"bc"));
         assert_eq!(file.read_at(&mut room, 3), Ok(0));
         assert!(file.read_at(&mut room, u64::MAX).is_err());
         let folder = with_terminated(&scratch.folder("folder"), File::open).unwrap();
-        assert_eq!(folder.kind(), FileKind::Untrusted);
+        assert!(!folder.is_trusted());
     }
 
     #[test]

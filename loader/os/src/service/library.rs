@@ -1,11 +1,10 @@
 //! Libraries that are opened from files without a path (LSV-39 to LSV-41).
 
-use crate::memory::Grow;
-use crate::{File, Library, OpenError, canonical, since_start, with_terminated};
+use crate::{File, Library, OpenError, canonical, since_start};
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ffi::CStr;
-use core::ptr::NonNull;
 
 /// Length in bytes of the longest path of a descriptor.
 const LONGEST: usize = FOLDER.len() + 2 * u64::BITS as usize + "/2147483647".len();
@@ -19,41 +18,53 @@ pub type Mark = [u8; 64];
 #[derive(Clone)]
 pub struct SharedLibrary(Arc<Opened>);
 
-/// An open library, and libraries that are closed after it.
+/// An open library.
 struct Opened {
     library: Library,
-    _needs: Vec<Library>,
+    /// The library that was opened before this one, because this one needs it. It is closed after this one.
+    _earlier: Option<SharedLibrary>,
     mark: Mark,
 }
 
+/// A file of a library.
+pub struct SentFile {
+    /// The name by which other libraries need the library; empty for a library that no other one needs.
+    pub name: Vec<u8>,
+    /// The file.
+    pub file: File,
+    /// The file of the next library.
+    pub next: Option<Box<SentFile>>,
+}
+
 impl SharedLibrary {
-    /// Opens the library in the last file, which runs the initialisers of the library. The other files are libraries that it needs, with
-    /// their names. Each of these libraries is opened after the libraries that it needs itself, unless a library of the same name is open.
-    /// If one of them does not open, opening the last library also fails, and the system reports the reason. The files may be closed
-    /// afterwards.
+    /// Opens the library in the last file, which runs the initialisers of the library. The other files are libraries that it needs. Each
+    /// library comes after the libraries that it needs itself, and is not opened if a library of its name is open. If one of them does not
+    /// open, opening the last library also fails, and the system reports the reason. The files may be closed afterwards.
     ///
     /// # Errors
     /// The system's error text.
-    pub fn open(files: &[(Vec<u8>, File)], mark: Mark) -> Result<Self, OpenError> {
-        let Some(((_, last), others)) = files.split_last() else {
-            return Err(OpenError::NotAPath);
-        };
-        let open = |file| Library::open(Path::of(file, since_start()).bytes());
-        let mut needs = Vec::new();
-        for (name, file) in others {
+    pub fn open(mut files: Option<&SentFile>, mark: Mark) -> Result<Self, OpenError> {
+        let mut opened = None;
+        while let Some(SentFile { name, file, next }) = files {
+            files = next.as_deref();
             // Two drivers of one scan may need the same library.
-            if !is_open(name)
-                && let Ok(library) = open(file)
-            {
-                needs.push_or_note(library);
+            if is_open(name) {
+                continue;
+            }
+            match Library::open(Path::of(file, since_start()).bytes()) {
+                Ok(library) => {
+                    let _earlier = opened.take();
+                    opened = Some(Self(Arc::new(Opened {
+                        library,
+                        _earlier,
+                        mark,
+                    })));
+                }
+                Err(error) if name.is_empty() => return Err(error),
+                Err(_) => {}
             }
         }
-        let library = open(last)?;
-        Ok(Self(Arc::new(Opened {
-            library,
-            _needs: needs,
-            mark,
-        })))
+        opened.ok_or(OpenError::NotAPath)
     }
 
     /// Returns the bytes that identify the library.
@@ -69,43 +80,38 @@ impl SharedLibrary {
 
 /// Returns `true` if a library called `name` is open. The system then uses that library for every library that needs the name.
 pub fn is_open(name: &[u8]) -> bool {
-    let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
-    let opened = with_terminated(name, |name| {
-        // SAFETY: the name is terminated. With this flag the call loads nothing, so it runs no code.
-        Ok(NonNull::new(unsafe { libc::dlopen(name.as_ptr(), flags) }))
-    });
-    // Drops the new handle, which decrements the reference count of the library again.
-    opened.is_ok_and(|opened| opened.map(Library).is_some())
+    // With this flag, the system loads nothing. The new handle is closed at once.
+    Library::open_with(name, libc::RTLD_LAZY | libc::RTLD_NOLOAD).is_ok()
 }
 
-/// Returns the file that the dynamic linker finds for a library name without the linker's cache, and the path of the file.
+/// Returns the canonical path of the file that the dynamic linker finds for a library name without the linker's cache.
 #[cfg(target_env = "gnu")]
-pub fn find_library(name: &[u8]) -> Option<(File, Vec<u8>)> {
+pub fn find_library(name: &[u8]) -> Option<Vec<u8>> {
     folders::visit(|folder| {
         let path = crate::render(format_args!("{}/{}", crate::Raw(folder), crate::Raw(name)));
-        let path = canonical(&path).ok()?;
-        let file = with_terminated(&path, File::open).ok()?;
-        Some((file, path))
+        canonical(&path).ok()
     })
 }
 
 /// The folders that the linker searches for libraries.
 #[cfg(target_env = "gnu")]
 mod folders {
-    use crate::memory::Grow;
-    use alloc::vec::Vec;
-    use core::ffi::{CStr, c_char, c_uint, c_void};
-    use core::mem::offset_of;
+    use core::ffi::{CStr, c_char, c_uint};
+    use core::mem::MaybeUninit;
     use core::ptr::null;
 
-    /// Beginning of the list of folders in the form that the dynamic linker writes.
+    /// Size in bytes of the buffer for the folders and their names. The folders of the system need about 300 bytes.
+    const ROOM: usize = 8192;
+
+    /// The list of folders in the form that the dynamic linker writes. The names follow the folders.
     #[repr(C)]
     struct Folders {
         size: usize,
         count: c_uint,
-        first: [Folder; 0],
+        folders: [Folder; ROOM / size_of::<Folder>()],
     }
 
+    #[derive(Clone, Copy)]
     #[repr(C)]
     struct Folder {
         name: *const c_char,
@@ -116,35 +122,23 @@ mod folders {
     pub(super) fn visit<T>(mut look: impl FnMut(&[u8]) -> Option<T>) -> Option<T> {
         // SAFETY: a null name means the program, which is open as long as the process runs.
         let program = unsafe { libc::dlopen(null(), libc::RTLD_LAZY) };
-        let ask = |request, room: *mut c_void| {
-            // SAFETY: `program` is the program's handle, and `room` is as large as the request demands.
-            unsafe { libc::dlinfo(program, request, room) == 0 }
-        };
-        let mut head = Folders {
-            size: 0,
-            count: 0,
-            first: [],
-        };
-        if !ask(libc::RTLD_DI_SERINFOSIZE, (&raw mut head).cast()) {
+        let mut room = MaybeUninit::<Folders>::uninit();
+        let list = room.as_mut_ptr();
+        // SAFETY: the request writes the two members before the folders, which `room` contains.
+        let is_known = unsafe { libc::dlinfo(program, libc::RTLD_DI_SERINFOSIZE, list.cast()) } == 0;
+        // SAFETY: the request wrote the size if it succeeded.
+        if !is_known || unsafe { (*list).size } > size_of::<Folders>() {
             return None;
         }
-        let mut room = Vec::<usize>::new();
-        let words = head.size.div_ceil(size_of::<usize>());
-        room.try_exact_room(words).ok()?;
-        room.resize(words, 0);
-        let begin = room.as_mut_ptr();
-        // SAFETY: the room has more bytes than this structure, and is aligned for it.
-        unsafe { begin.cast::<Folders>().write(head) };
-        if !ask(libc::RTLD_DI_SERINFO, begin.cast()) {
+        // SAFETY: the linker writes as many bytes as the member `size` says, which are not more than those of `room`.
+        if unsafe { libc::dlinfo(program, libc::RTLD_DI_SERINFO, list.cast()) } != 0 {
             return None;
         }
-        // SAFETY: the call succeeded, so the linker filled the structure at the beginning of `room`.
-        let count = unsafe { (*begin.cast::<Folders>()).count };
-        // SAFETY: the folders begin at this offset, inside `room`.
-        let first = unsafe { begin.byte_add(offset_of!(Folders, first)) }.cast::<Folder>();
+        // SAFETY: the call succeeded, so the linker filled the structure.
+        let count = unsafe { (*list).count };
         (0..count as usize).find_map(|index| {
             // SAFETY: the linker wrote `count` folders, each with a terminated name.
-            let name = unsafe { CStr::from_ptr((*first.add(index)).name) };
+            let name = unsafe { CStr::from_ptr((&raw const (*list).folders).cast::<Folder>().add(index).read().name) };
             look(name.to_bytes())
         })
     }
@@ -152,7 +146,7 @@ mod folders {
 
 /// Returns `None`: only the GNU C library reports the folders that the linker searches.
 #[cfg(not(target_env = "gnu"))]
-pub fn find_library(_: &[u8]) -> Option<(File, Vec<u8>)> {
+pub fn find_library(_: &[u8]) -> Option<Vec<u8>> {
     None
 }
 
@@ -231,15 +225,21 @@ mod tests {
         };
         let (first, second) = (file_of(c"cos", b"libm.so.6"), file_of(c"dlopen", b"libc.so.6"));
         let number = first.0;
-        let files = [(Vec::new(), first)];
-        let opened = SharedLibrary::open(&files, [1; 64]).unwrap();
+        let sent = |file| SentFile {
+            name: Vec::new(),
+            file,
+            next: None,
+        };
+        let file = sent(first);
+        let opened = SharedLibrary::open(Some(&file), [1; 64]).unwrap();
         assert!(!opened.symbol(c"cos").is_null() && *opened.mark() == [1; 64]);
         // SAFETY: both descriptors belong to this function.
         assert_eq!(unsafe { libc::dup2(second.0, number) }, number);
-        let other = SharedLibrary::open(&files, [2; 64]).unwrap();
+        let other = SharedLibrary::open(Some(&file), [2; 64]).unwrap();
         assert!(other.symbol(c"cos").is_null() && !other.symbol(c"malloc").is_null());
         // A failed attempt to open a file that is not a library leaves no descriptor open.
-        let text = [(Vec::new(), File::open(c"/etc/passwd").unwrap())];
-        assert!(matches!(SharedLibrary::open(&text, [3; 64]), Err(OpenError::Failed(_))));
+        let text = sent(File::open(c"/etc/passwd").unwrap());
+        let opened = SharedLibrary::open(Some(&text), [3; 64]);
+        assert!(matches!(opened, Err(OpenError::Failed(_))));
     }
 }

@@ -7,7 +7,7 @@ use crate::find_byte;
 use crate::memory::copy_or_note;
 use crate::open_error::OpenError;
 use alloc::vec::Vec;
-use core::ffi::{CStr, c_void};
+use core::ffi::{CStr, c_int, c_void};
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 use libloading::os::unix;
@@ -27,10 +27,14 @@ impl Library {
     /// # Errors
     /// The error text of the system.
     pub fn open(path: &[u8]) -> Result<Self, OpenError> {
+        Self::open_with(path, unix::RTLD_LAZY | unix::RTLD_LOCAL)
+    }
+
+    /// Opens a library like [`open`](Self::open), with other flags.
+    pub(crate) fn open_with(path: &[u8], flags: c_int) -> Result<Self, OpenError> {
         if path.is_empty() || find_byte(path, 0).is_some() {
             return Err(OpenError::NotAPath);
         }
-        let flags = unix::RTLD_LAZY | unix::RTLD_LOCAL;
         let opened = with_terminated(path, |path| {
             // SAFETY: the user or the system installed the manifest that names this file, so the file is trusted to the same degree.
             let open = || NonNull::new(unsafe { libc::dlopen(path.as_ptr(), flags) });

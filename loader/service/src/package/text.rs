@@ -214,12 +214,12 @@ impl Manifest {
         if variant(&icd.api_version) != 0 {
             return Err(Fault::Variant(icd.api_version.clone()));
         }
-        // Clients reject a list with a name that is empty, or that contains a control character, a quotation mark or a backslash.
+        // Clients put the key into the JSON of a request as it is.
         let base = manifest.base();
         if base.is_empty() || base.contains(|letter: char| letter.is_control() || matches!(letter, '"' | '\\')) {
             return Err(Fault::Key(icd.library_path.clone()));
         }
-        // The rewritten text may be longer than the original, and clients reject a list with texts that are too long.
+        // The rewritten text may be longer than the original.
         let size = manifest.published(u64::MAX).contents.len();
         if size > wire::MOST_IN_MANIFEST {
             return Err(Fault::TooLarge {

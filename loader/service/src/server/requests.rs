@@ -8,11 +8,11 @@ use crate::library::Library;
 use crate::limits;
 use crate::memory::Text;
 use crate::package::Class;
-use crate::protocol::{Device, LibraryText, ManifestText, Reply, Request};
+use crate::protocol::{Device, Reply, Request};
 use std::rc::Rc;
 use std::time::Instant;
 use tracing::debug;
-use wire::{Features, Header, Operation, Packet, status};
+use wire::{DIGITS, Features, Header, Listed, Operation, Packet, status};
 
 impl Server {
     /// Answers a packet, or keeps the request until its answer is known.
@@ -30,7 +30,7 @@ impl Server {
                 let features = Features::GET | Features::DEVICES | Features::MANIFESTS;
                 (Reply::Features { features }, Attachment::None)
             }
-            Ok(Request::Get(key)) => return self.hold(number, asked, Awaited::Library(key), now),
+            Ok(Request::Get(key, sum)) => return self.hold(number, asked, Awaited::Library(key, sum), now),
             Ok(Request::Manifests {
                 wait_for_idle: idle,
                 class,
@@ -93,6 +93,8 @@ impl Server {
             Answer::Wait => None,
             Answer::NotFound => only(status::NOT_FOUND),
             Answer::Timeout => only(status::TIMEOUT),
+            // The key belonged to another library before the service was restarted.
+            Answer::Library(handed) if !held.awaited.is_for(&handed.library.sha256) => only(status::NOT_FOUND),
             Answer::Library(handed) => {
                 let reply = Reply::Library {
                     status: status::OK,
@@ -103,7 +105,8 @@ impl Server {
             }
             Answer::Manifests(class) => {
                 let List { text, count, .. } = self.manifests(class);
-                Some((Reply::Manifests { count }, Attachment::Shared(text)))
+                let status = status::OK;
+                Some((Reply::Manifests { status, count }, Attachment::Shared(text)))
             }
         }
     }
@@ -116,13 +119,15 @@ impl Server {
         {
             return list.clone();
         }
-        let manifests: Vec<_> = self.drivers.published_for(class).map(|driver| listed(driver)).collect();
-        // Writing these texts as JSON cannot fail. An empty text would not be a valid list for the client.
-        let text = serde_json::to_vec(&manifests).unwrap_or_default();
+        let (mut text, mut count) = (Vec::new(), 0);
+        for driver in self.drivers.published_for(class) {
+            list(driver, &mut text);
+            count += 1;
+        }
         let list = List {
             generation,
             text: Rc::new(Text::new(text, &self.memory)),
-            count: manifests.len(),
+            count,
         };
         self.lists.insert(class, list.clone());
         list
@@ -181,19 +186,24 @@ impl Server {
     }
 }
 
-/// Returns the entry for a driver in the list of manifests.
-fn listed(driver: &Driver<Library>) -> ManifestText<'_> {
-    let mut libraries = driver.libraries.iter().map(|(key, handed)| LibraryText {
-        key,
-        file: handed.about.path.file_name(),
-        symbols: handed.about.symbols,
-        c_library: &handed.about.c_library,
-        sha256: &handed.library.sha256,
-    });
-    ManifestText {
-        name: &driver.published.name,
-        contents: &driver.published.contents,
-        library: libraries.next().unwrap_or_default(),
-        needs: libraries.collect(),
+/// Adds the libraries of a driver to the text of a list.
+fn list(driver: &Driver<Library>, text: &mut Vec<u8>) {
+    // The driver's library is the first one in the package, and the last one in the list.
+    let needs = driver.libraries.iter().skip(1).map(|need| (need, ""));
+    let own = driver.libraries.first().map(|own| (own, &*driver.published.contents));
+    for ((key, handed), manifest) in needs.chain(own) {
+        let symbols = handed.about.symbols.to_string();
+        let listed = Listed {
+            key: key.as_bytes(),
+            file: handed.about.path.file_name().as_bytes(),
+            symbols: symbols.as_bytes(),
+            c_library: handed.about.c_library.as_bytes(),
+            sum: handed.library.sha256.as_bytes().try_into().unwrap_or(&[b'0'; DIGITS]),
+            manifest: manifest.as_bytes(),
+        };
+        for part in listed.texts() {
+            text.extend_from_slice(part);
+            text.push(0);
+        }
     }
 }

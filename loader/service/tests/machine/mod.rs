@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 pub(crate) use steady::{HANG, eventually, skip};
-use wire::{Header, Operation, Packet};
+use wire::{Header, Listed, Operation, Packet};
 
 /// Path of the program.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_vk-loader-service");
@@ -470,17 +470,18 @@ impl Connection {
         while reply.status() == "timeout" && begin.elapsed() < HANG {
             reply = self.ask(Operation::Manifests, &payload);
         }
-        let Value::Array(list) = serde_json::from_slice::<Value>(&reply.attached()).unwrap() else {
-            panic!("no list: {reply:?}");
-        };
-        assert_eq!(
-            reply.payload.get("count").and_then(Value::as_u64),
-            Some(list.len() as u64)
-        );
-        let text = |one: &Value, key| one.get(key).and_then(Value::as_str).unwrap().to_owned();
-        list.iter()
-            .map(|one| (text(one, "name"), text(one, "contents")))
-            .collect()
+        let list = reply.attached();
+        let mut rest = &list[..];
+        let libraries = std::iter::from_fn(|| Listed::take(&mut rest));
+        let text = |bytes: &[u8]| String::from_utf8(bytes.into()).unwrap();
+        let drivers = libraries.filter(Listed::is_driver);
+        let drivers: Vec<_> = drivers
+            .map(|driver| (text(driver.key) + ".json", text(driver.manifest)))
+            .collect();
+        assert!(rest.is_empty() && reply.status() == "ok", "{reply:?}");
+        let count = reply.payload.get("count").and_then(Value::as_u64);
+        assert_eq!(count, Some(drivers.len() as u64));
+        drivers
     }
 
     /// Returns `true` if no reply has arrived.

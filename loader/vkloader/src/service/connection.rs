@@ -64,7 +64,12 @@ pub(super) struct Reply {
 
 impl Reply {
     /// Reads the memory file of the reply as JSON.
-    pub(super) fn file(self) -> Result<serde_json::Value, Failed> {
+    pub(super) fn json(self) -> Result<serde_json::Value, Failed> {
+        serde_json::from_slice(&self.file()?).map_err(|error| Failed::Payload(error.to_string()))
+    }
+
+    /// Reads the memory file of the reply.
+    pub(super) fn file(self) -> Result<Vec<u8>, Failed> {
         let file = self
             .file
             .ok_or(Failed::Other("a file should have come with the reply"))?;
@@ -86,7 +91,7 @@ impl Reply {
         let file = std::fs::File::from(file);
         let read = file.take(MOST_IN_FILE).read_to_end(&mut text);
         read.map_err(|error| Failed::System("read", error))?;
-        serde_json::from_slice(&text).map_err(|error| Failed::Payload(error.to_string()))
+        Ok(text)
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use wire::{Operation, status};
+use wire::{Listed, Operation, status};
 
 /// Variable that names the socket of the service (LSV-37).
 const VARIABLE: &str = "VK_LOADER_SERVICE_SOCKET";
@@ -41,10 +41,10 @@ struct Device {
 }
 
 /// A manifest that the service publishes.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug, Serialize)]
 struct Manifest {
     name: String,
-    contents: Value,
+    contents: String,
 }
 
 /// The complete state of the service (LSV-44). Missing members are empty.
@@ -124,13 +124,13 @@ fn converse(socket: &Path) -> Result<Told, Failed> {
     let reply = connection.ask(Operation::Manifests, r#"{"wait_for_idle":false}"#)?;
     let manifests = match refusal(&reply.payload) {
         Some(_) => Vec::new(),
-        None => read(reply.file()?, "manifests")?,
+        None => manifests(&reply.file()?)?,
     };
     let reply = connection.ask(Operation::Inspect, "{}")?;
     let inspect_refused = refusal(&reply.payload).map(String::from);
     let inspect = match inspect_refused {
         Some(_) => None,
-        None => Some(reply.file()?),
+        None => Some(reply.json()?),
     };
     Ok(Told {
         socket: socket.display().to_string(),
@@ -150,6 +150,23 @@ fn refusal(payload: &Value) -> Option<&str> {
 
 fn accepted(payload: Value) -> Option<Value> {
     refusal(&payload).is_none().then_some(payload)
+}
+
+/// Returns the drivers in a list.
+fn manifests(list: &[u8]) -> Result<Vec<Manifest>, Failed> {
+    let mut rest = list;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let libraries = std::iter::from_fn(|| Listed::take(&mut rest));
+    let drivers = libraries.filter(Listed::is_driver).map(|driver| Manifest {
+        name: text(driver.key) + ".json",
+        contents: text(driver.manifest),
+    });
+    let drivers = drivers.collect();
+    if rest.is_empty() {
+        Ok(drivers)
+    } else {
+        Err(Failed::Payload("manifests: an invalid list".into()))
+    }
 }
 
 fn read<T: serde::de::DeserializeOwned>(value: Value, what: &str) -> Result<T, Failed> {

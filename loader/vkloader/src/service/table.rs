@@ -113,11 +113,7 @@ fn drivers(state: &State) -> Vec<Vec<String>> {
 
 fn manifests(told: &Told) -> Vec<Vec<String>> {
     let rows = told.manifests.iter().map(|manifest| {
-        // The service sends the text of a manifest or its decoded content.
-        let contents = match &manifest.contents {
-            Value::String(text) => serde_json::from_str(text).unwrap_or_default(),
-            other => other.clone(),
-        };
+        let contents: Value = serde_json::from_str(&manifest.contents).unwrap_or_default();
         let member = |name: &str| contents["ICD"][name].as_str().unwrap_or_default().to_owned();
         vec![manifest.name.clone(), member("library_path"), member("api_version")]
     });

@@ -1,60 +1,39 @@
-//! Fuzzes answers of a driver service. The first byte of the input selects the meaning of the other bytes: a whole packet, the payload of a
-//! valid packet, or the list of manifests in a file.
+//! Fuzzes answers of a driver service. The first byte of the input selects the meaning of the other bytes: the payload of an answer, or the
+//! list of drivers in a file.
 
-use client::{Failure, List, packet_for, read_reply};
-use wire::{Header, MOST_IN_MANIFEST, MOST_NEEDS, MOST_PACKAGES, Operation};
+use client::List;
+use wire::Listed;
 
-fn asked() -> Header {
-    Header::request(Operation::Get, 7)
-}
-
-/// Returns the value of a result. Panics if the system has no more memory, because a lack of memory would hide other faults.
-fn told<T>(result: Result<T, Failure>) -> Option<T> {
-    assert!(!matches!(result, Err(Failure::OutOfMemory)));
-    result.ok()
-}
-
-fn check_payload(payload: &[u8]) -> bool {
-    told(read_reply(payload, &mut Default::default())).is_some()
-}
-
-fn check_list(text: &[u8]) {
-    let Some(list) = told(List::read(text.to_vec())) else {
-        return;
-    };
-    assert!(list.manifests().count() == list.count() && list.count() <= MOST_PACKAGES);
-    for manifest in list.manifests() {
-        let name = manifest.name;
-        assert!(name.to_ascii_lowercase().ends_with(b".json"));
-        assert!(!name.contains(&b'/') && !name.contains(&0) && std::str::from_utf8(name).is_ok());
-        assert!(manifest.content.len() <= MOST_IN_MANIFEST);
-        assert!(manifest.needs().count() <= MOST_NEEDS);
-        for need in manifest.needs() {
-            assert!(wire::is_key(need.key) && need.name().len() < need.key.len() + 1);
-            let _ = wire::compare_versions(need.file(), need.library.c_library());
-        }
+fn check_payload(payload: &[u8]) {
+    if let Some(status) = wire::status_of(payload) {
+        assert!(!status.contains(&b'"') && payload.len() >= status.len());
     }
 }
 
-/// Reads the input as a packet, as the payload of a packet, or as a list of manifests.
-pub fn service_client(input: &[u8]) {
-    let Some((&kind, rest)) = input.split_first() else {
+fn check_list(text: &[u8]) {
+    let Some(list) = List::read(text.to_vec()) else {
         return;
     };
-    match kind % 3 {
-        0 => {
-            if let Some(payload) = told(packet_for(rest, asked())) {
-                check_payload(payload);
-                assert_eq!(&asked().reply().bytes(payload.len() as u32)[..], &rest[..16]);
-            }
-        }
-        1 => {
-            let is_good = check_payload(rest);
-            let packet = [&asked().reply().bytes(rest.len() as u32)[..], rest].concat();
-            // A packet with these bytes as its payload must be decoded to the same value.
-            let payload = told(packet_for(&packet, asked())).expect("a good packet");
-            assert_eq!(check_payload(payload), is_good);
-        }
-        _ => check_list(rest),
+    // A valid list is written as it was read, and ends with a driver.
+    let texts = list.libraries().flat_map(|library| library.texts());
+    assert_eq!(texts.flat_map(|text| [text, b"\0"]).collect::<Vec<_>>().concat(), text);
+    assert!(list.libraries().last().is_none_or(|library| library.is_driver()));
+    for library in list.libraries() {
+        assert!(library.name().len() <= library.key.len());
+        let _ = (
+            library.symbols(),
+            wire::compare_versions(library.file, library.c_library),
+        );
+    }
+    let mut rest = text;
+    assert_eq!(Listed::take(&mut rest), list.libraries().next());
+}
+
+/// Reads the input as the payload of an answer, or as a list of drivers.
+pub fn service_client(input: &[u8]) {
+    match input.split_first() {
+        Some((kind, rest)) if kind % 2 == 0 => check_payload(rest),
+        Some((_, rest)) => check_list(rest),
+        None => {}
     }
 }

@@ -23,9 +23,9 @@ pub use file::{FileKind, FileReason};
 pub use layer_library::{LayerLibraryProblem, LayerLibraryReason};
 pub use layer_list::LayerListReason;
 pub use layer_manifest::{LayerManifestReason, LayerReason};
-pub use service::ServiceReason;
 #[cfg(all(feature = "service", target_os = "linux"))]
-pub use service::{Fault, Problem};
+pub use service::Fault;
+pub use service::ServiceReason;
 pub use settings::SettingsReason;
 
 use core::fmt;
