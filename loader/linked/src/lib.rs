@@ -12,6 +12,7 @@ use segments::in_segments;
 use std::collections::{HashSet, VecDeque};
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Upper bound on the number of names that are searched for. A driver needs at most a few hundred libraries.
 const MOST: usize = 5_000;
@@ -204,9 +205,38 @@ pub fn interpreter_in(data: &[u8]) -> Option<PathBuf> {
     Some(String::from_utf8_lossy(name).into_owned().into())
 }
 
+/// Variables of the dynamic linker in another process.
+struct Examined {
+    /// Value of `LD_LIBRARY_PATH`.
+    folders: String,
+    /// Value of `LD_PRELOAD`.
+    preloaded: String,
+}
+
+/// The process whose libraries are examined, if it is not this process.
+static EXAMINED: OnceLock<Examined> = OnceLock::new();
+
+/// Sets the values of `LD_LIBRARY_PATH` and `LD_PRELOAD` that all later searches use, in place of the values of this process. Only the
+/// first call has an effect.
+pub fn examine(folders: Option<String>, preloaded: Option<String>) {
+    let examined = Examined {
+        folders: folders.unwrap_or_default(),
+        preloaded: preloaded.unwrap_or_default(),
+    };
+    // A second call fails, because a process examines only one other process.
+    let _ = EXAMINED.set(examined);
+}
+
+/// Returns the value of a variable of this process; empty if it is not set.
+fn own(name: &str) -> String {
+    std::env::var(name).unwrap_or_default()
+}
+
 /// Returns the folders in `LD_LIBRARY_PATH`.
 fn folders_in_variable() -> Vec<String> {
-    let variable = std::env::var("LD_LIBRARY_PATH").unwrap_or_default();
+    let variable = EXAMINED
+        .get()
+        .map_or_else(|| own("LD_LIBRARY_PATH"), |examined| examined.folders.clone());
     let folders = variable.split([':', ';']).filter(|folder| !folder.is_empty());
     folders.map(String::from).collect()
 }
@@ -264,7 +294,9 @@ pub fn usual_of(library: &Path, own: Identity) -> Option<PathBuf> {
 
 /// Returns the libraries that `LD_PRELOAD` lists by path.
 fn preloaded() -> Vec<PathBuf> {
-    let variable = std::env::var("LD_PRELOAD").unwrap_or_default();
+    let variable = EXAMINED
+        .get()
+        .map_or_else(|| own("LD_PRELOAD"), |examined| examined.preloaded.clone());
     let paths = variable.split([':', ' ']).filter(|path| path.contains('/'));
     paths.map(PathBuf::from).collect()
 }
@@ -321,8 +353,10 @@ pub fn unreadable(name: &str) -> Option<PathBuf> {
     if name.contains('/') {
         return None;
     }
+    let own = read(asking).map_or_else(Vec::new, |needs| folders(asking, &needs));
     let folders = folders_in_variable()
         .into_iter()
+        .chain(own)
         .chain(usual_folders().map(String::from));
     let paths = folders
         .map(|folder| Path::new(&folder).join(name))

@@ -33,7 +33,7 @@ impl<'a> Beside<'a> {
             library,
             path: path.map_or_else(|| library.path(), PathBuf::from),
             layers: layers.map(|layer| (layer.name.clone(), layer.is_asked_for)).collect(),
-            variables: Variables::of(&finished.records),
+            variables: Variables::of(finished),
         }
     }
 

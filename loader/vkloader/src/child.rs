@@ -2,7 +2,7 @@
 
 #[cfg(target_os = "linux")]
 use crate::crash::Supervisor;
-use crate::crash::{Crash, Outcome, Unsupervised};
+use crate::crash::{Crash, Environment, Outcome, Unsupervised};
 use crate::events::{self, Record};
 use crate::scratch::{self, Files};
 use crate::signals;
@@ -64,6 +64,19 @@ pub(crate) struct Finished {
     pub(crate) unsupervised: Option<Unsupervised>,
     /// Graphics libraries that processes had open when they ended; `None` if not all processes were supervised.
     pub(crate) graphics: Option<Vec<String>>,
+    /// Variables of processes that were supervised.
+    pub(crate) environments: Vec<Environment>,
+}
+
+impl Finished {
+    /// Returns the variables and limits of the process with the most records, if it was supervised.
+    pub(crate) fn started(&self) -> Option<&Environment> {
+        let process = crate::report::busiest(&self.records).first()?.process;
+        self.environments
+            .iter()
+            .rev()
+            .find(|started| started.process == process)
+    }
 }
 
 /// Options for running a process.
@@ -143,6 +156,7 @@ pub(crate) fn run(mut command: Command, limit: impl Into<Option<Duration>>, watc
         crashes: ended.crashes,
         unsupervised: ended.unsupervised,
         graphics: ended.graphics,
+        environments: ended.environments,
     })
 }
 
@@ -180,6 +194,7 @@ impl Running {
                 crashes: Vec::new(),
                 unsupervised: None,
                 graphics: None,
+                environments: Vec::new(),
             })),
             #[cfg(target_os = "linux")]
             Self::Supervised(child, trace) => child.try_wait(trace),

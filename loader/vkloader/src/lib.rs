@@ -37,6 +37,7 @@ mod run;
 mod scratch;
 #[cfg(target_os = "linux")]
 mod service;
+mod shell;
 mod show;
 mod signals;
 #[cfg(target_os = "linux")]

@@ -9,6 +9,8 @@ use crate::manifests;
 use crate::other::Other;
 use crate::probe::{self, Seen};
 use crate::report::{self, Dropped, Report, WITHOUT_LAYERS};
+use crate::shell;
+use crate::variables::Variables;
 use std::io;
 use std::path::Path;
 use std::process::Command;
@@ -30,14 +32,14 @@ pub(crate) fn for_loader(report: &mut Report, records: &[Record], other: &Other)
     let rows: [(&str, Alternative); 2] = [(WITHOUT_DRIVERS, other_drivers), (WITHOUT_LAYERS, own_variable)];
     for (variable, alternative) in rows.into_iter().filter(|(variable, _)| !other.knows(variable)) {
         for dropped in &mut report.dropped {
-            let Some(value) = value_in(&dropped.advice, variable) else {
+            let Some((written, value)) = value_in(&dropped.advice, variable) else {
                 continue;
             };
             let found = alternative(&value, records);
-            let old = format!("{variable}={value}");
+            let old = format!("{variable}={written}");
             match &found {
                 Some((name, value)) => {
-                    let new = format!("{name}={value} PROGRAM");
+                    let new = format!("{name}={} PROGRAM", shell::word(value));
                     let advice = dropped.advice.replace(&format!("{old} PROGRAM"), &new);
                     dropped.advice = advice.replace(&format!("{new}, or {new}"), &new);
                 }
@@ -50,10 +52,11 @@ pub(crate) fn for_loader(report: &mut Report, records: &[Record], other: &Other)
     }
 }
 
-/// Returns the value of a variable in a remedy.
-fn value_in(advice: &str, variable: &str) -> Option<String> {
+/// Returns the value of a variable in a remedy, as written there and without quotes.
+fn value_in(advice: &str, variable: &str) -> Option<(String, String)> {
     let (_, rest) = advice.split_once(&format!("{variable}="))?;
-    rest.split(' ').next().map(String::from)
+    let (written, value) = shell::first_word(rest);
+    Some((written.into(), value))
 }
 
 /// Removes the command that sets a variable from a remedy.
@@ -108,10 +111,10 @@ impl Library {
         let mut tried = None;
         if of_programs {
             // The remedy is for programs, so it is tried first with the loader that programs use.
-            tried = self.try_all(&probe::library(None), &first)?;
+            tried = self.try_all(&probe::library(None), &first, &report.variables)?;
         }
         if tried.is_none() {
-            tried = self.try_all(&self.path(), &first)?;
+            tried = self.try_all(&self.path(), &first, &report.variables)?;
         }
         let old = joined(&[first]);
         let first = &mut report.dropped[0];
@@ -137,12 +140,13 @@ impl Library {
         Ok(())
     }
 
-    /// Runs the probe with a loader and one variable. If another driver or layer crashes the probe, also disables that one, and runs the
-    /// probe again. Returns the variables with a sentence about the usable devices, or `None` if no device becomes usable.
-    fn try_all(&self, loader: &Path, first: &Set) -> io::Result<Option<(Vec<Set>, String)>> {
+    /// Runs the probe with a loader, the variables of the program and one more variable. If another driver or layer crashes the probe, also
+    /// disables that one, and runs the probe again. Returns the added variables with a sentence about the usable devices, or `None` if no
+    /// device becomes usable.
+    fn try_all(&self, loader: &Path, first: &Set, own: &Variables) -> io::Result<Option<(Vec<Set>, String)>> {
         let mut sets = vec![first.clone()];
         loop {
-            let tried = self.try_with(loader, &sets)?;
+            let tried = self.try_with(loader, &sets, own)?;
             if let Some(words) = tried.usable {
                 return Ok(Some((sets, words)));
             }
@@ -153,10 +157,11 @@ impl Library {
         }
     }
 
-    /// Runs the probe with a loader and the variables in `sets`.
-    fn try_with(&self, loader: &Path, sets: &[Set]) -> io::Result<Tried> {
+    /// Runs the probe with a loader, the variables of the program, and the variables in `sets`.
+    fn try_with(&self, loader: &Path, sets: &[Set], own: &Variables) -> io::Result<Tried> {
         let mut command = Command::new(crate::itself::path()?);
         command.arg(probe::ARGUMENT).arg(loader);
+        own.give_to(&mut command);
         for (name, value) in sets {
             if name == ONLY_DRIVERS {
                 command.env(name, value);
@@ -199,7 +204,7 @@ fn joined(sets: &[Set]) -> String {
     }
     let words: Vec<String> = values
         .into_iter()
-        .map(|(name, value)| format!("{name}={value}"))
+        .map(|(name, value)| format!("{name}={}", shell::word(&value)))
         .collect();
     words.join(" ")
 }

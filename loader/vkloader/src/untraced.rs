@@ -6,6 +6,7 @@ use crate::events::{Event, Record};
 use crate::itself;
 use crate::manifests;
 use crate::report::{Dropped, codes};
+use crate::shell::word;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
@@ -160,9 +161,10 @@ fn privileges(program: &Path) -> Option<String> {
         _ => "a set-user-ID or set-group-ID bit",
     };
     let name = program.display();
-    let file = program.file_name().unwrap_or_default().display();
+    let own = word(&name.to_string());
+    let file = word(&program.file_name().unwrap_or_default().display().to_string());
     Some(format!(
-        "{name} has {has}, so it runs with raised privileges and writes no trace; a copy has none: cp {name} /tmp/{file} && vkloader explain -- \
+        "{name} has {has}, so it runs with raised privileges and writes no trace; a copy has none: cp {own} /tmp/{file} && vkloader explain -- \
          /tmp/{file}"
     ))
 }

@@ -1,37 +1,52 @@
-//! Reads from a trace the variables that a program passed to the library.
+//! The variables of the program that a report is about.
 
-use crate::events::{Event, Record};
+use crate::child::Finished;
+use crate::events::Event;
 use promises::variable::TABLE;
+use std::collections::BTreeMap;
 use std::env;
 use std::process::Command;
 
-/// Variable that this program sets for every traced process.
-const TRACE: &str = "VK_LOADER_TRACE";
+/// Variables that this program sets for the processes that it starts.
+const OWN: [&str; 3] = ["VK_LOADER_TRACE", "LD_DEBUG", "LD_DEBUG_OUTPUT"];
 
-/// The variables of the library that have other values in a program than in this process.
+/// The variables that have other values in a program than in this process.
 #[derive(Debug, Default)]
-pub(crate) struct Variables(Vec<(&'static str, Option<String>)>);
+pub(crate) struct Variables(BTreeMap<String, Option<String>>);
 
 impl Variables {
-    /// Returns the variables of the process that the report is about. The trace lists all variables that are set and that the library
-    /// reads.
-    pub(crate) fn of(records: &[Record]) -> Self {
-        let loaded = crate::report::busiest(records)
-            .into_iter()
-            .rev()
-            .find_map(|record| match &record.event {
-                Event::Loaded(loaded) => Some(&loaded.variables),
-                _ => None,
-            });
-        let Some(loaded) = loaded else { return Self::default() };
-        let rows = TABLE.iter().filter(|row| row.name != TRACE);
-        let values = rows.map(|row| {
-            let value = loaded.iter().find(|variable| variable.name == row.name);
-            (row.name, value.map(|variable| variable.value.clone()))
+    /// Returns the variables of the process that the report is about. The trace has the variables that the library reads. The other ones
+    /// are known if the process was supervised; otherwise this process passed its own values to the program.
+    pub(crate) fn of(finished: &Finished) -> Self {
+        let records = crate::report::busiest(&finished.records);
+        let loaded = records.iter().rev().find_map(|record| match &record.event {
+            Event::Loaded(loaded) => Some(&loaded.variables),
+            _ => None,
         });
+        let Some(loaded) = loaded else { return Self::default() };
         // The trace replaces bytes that are not UTF-8, so the own values are converted in the same way.
-        let own = |name: &str| env::var_os(name).map(|value| value.to_string_lossy().into_owned());
-        Self(values.filter(|(name, value)| own(name) != *value).collect())
+        let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
+        let own: BTreeMap<String, String> = env::vars_os().map(|(name, value)| (text(name), text(value))).collect();
+        let mut values: BTreeMap<String, Option<String>> = BTreeMap::new();
+        if let Some(started) = finished.started() {
+            values.extend(own.keys().map(|name| (name.clone(), None)));
+            let set = started.variables.iter();
+            values.extend(set.map(|(name, value)| (name.clone(), Some(value.clone()))));
+        }
+        values.extend(TABLE.iter().map(|row| {
+            let value = loaded.iter().find(|variable| variable.name == row.name);
+            (row.name.into(), value.map(|variable| variable.value.clone()))
+        }));
+        values.retain(|name, value| !OWN.contains(&name.as_str()) && own.get(name) != value.as_ref());
+        Self(values)
+    }
+
+    /// Returns the value of a variable in the program.
+    pub(crate) fn get(&self, name: &str) -> Option<String> {
+        match self.0.get(name) {
+            Some(value) => value.clone(),
+            None => env::var_os(name).map(|value| value.to_string_lossy().into_owned()),
+        }
     }
 
     /// Sets the variables for a command, or removes them.
@@ -46,6 +61,6 @@ impl Variables {
 
     /// Returns `true` if the program set or changed the variable `name`.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.0.iter().any(|(own, value)| *own == name && value.is_some())
+        self.0.get(name).is_some_and(Option::is_some)
     }
 }

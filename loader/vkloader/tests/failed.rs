@@ -99,6 +99,27 @@ fn a_missing_display_is_said_where_a_program_failed() {
 }
 
 #[test]
+fn the_display_of_the_session_is_named_if_a_variable_names_another() {
+    let mut machine = Machine::new();
+    machine.driver("good", "device one");
+    let program = with_library(&machine, "libxcb.so.1");
+    let folder = machine.path("run");
+    std::fs::create_dir(&folder).expect("a folder");
+    let _server = UnixListener::bind(folder.join("wayland-0")).expect("a socket");
+    machine.variable("XDG_RUNTIME_DIR", folder.to_str().expect("plain"));
+    machine.variable("WAYLAND_DISPLAY", "wayland-1");
+    let explained = of_program(&machine, &program, &[]);
+    assert_eq!(explained.first(), "display.missing");
+    assert_eq!(
+        explained.advice(),
+        "Use the display of the session: WAYLAND_DISPLAY=wayland-0 PROGRAM"
+    );
+    machine.unset("WAYLAND_DISPLAY");
+    machine.variable("WAYLAND_DISPLAY", "wayland-0");
+    assert!(!of_program(&machine, &program, &[]).codes().contains(&"display.missing"));
+}
+
+#[test]
 fn the_failed_call_of_a_program_without_windows_is_the_first_cause() {
     let machine = Machine::new();
     machine.driver("good", "device one");

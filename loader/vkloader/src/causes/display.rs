@@ -5,7 +5,7 @@ mod xserver;
 use super::elf;
 use crate::events::{Event, Record};
 use crate::report::{Dropped, Report, codes, rank};
-use std::env;
+use crate::variables::Variables;
 use std::io::ErrorKind;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -31,26 +31,24 @@ pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
     if !wants_window(report, records) {
         return None;
     }
-    let value = |name| env::var(name).ok().filter(|value| !value.is_empty());
+    let value = |name| report.variables.get(name).filter(|value| !value.is_empty());
     let servers = [
-        value("DISPLAY").and_then(|display| x11(&display)),
+        value("DISPLAY").and_then(|display| x11(&display, &report.variables)),
         value("WAYLAND_DISPLAY").and_then(|display| wayland(&display, value("XDG_RUNTIME_DIR").as_deref())),
     ];
     let is_set = value("DISPLAY").is_some() || value("WAYLAND_DISPLAY").is_some();
-    let findings: Vec<String> = if is_set {
+    let problems: Vec<Problem> = if is_set {
         servers.into_iter().flatten().collect()
     } else {
-        vec!["neither DISPLAY nor WAYLAND_DISPLAY is set".into()]
+        vec![Problem::without_remedy(
+            "neither DISPLAY nor WAYLAND_DISPLAY is set".into(),
+        )]
     };
     let row = codes::DISPLAY_MISSING;
-    let is_refused = findings.iter().any(|finding| finding.contains(REFUSES));
-    (!findings.is_empty()).then(|| Dropped {
-        advice: if is_refused {
-            "Set XAUTHORITY to the file of the session, or let the session's user permit others: xhost +si:localuser:USER".into()
-        } else {
-            row.remedy.into()
-        },
-        findings,
+    let advice = problems.iter().find_map(|problem| problem.advice.clone());
+    (!problems.is_empty()).then(|| Dropped {
+        advice: advice.unwrap_or_else(|| row.remedy.into()),
+        findings: problems.into_iter().map(|problem| problem.finding).collect(),
         rank: if asked_nothing {
             rank::NOTHING - 1
         } else {
@@ -58,6 +56,19 @@ pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
         },
         ..row.about("the display")
     })
+}
+
+/// A problem with a display.
+struct Problem {
+    finding: String,
+    /// Remedy, if the general one does not suffice.
+    advice: Option<String>,
+}
+
+impl Problem {
+    fn without_remedy(finding: String) -> Self {
+        Self { finding, advice: None }
+    }
 }
 
 /// Returns a finding for a program that failed because its X server cannot show images of a graphics card. The server has no DRI3, like
@@ -75,12 +86,18 @@ pub(super) fn without_dri3(report: &Report, records: &[&Record]) -> Option<Dropp
         .iter()
         .filter(|device| device.is_usable && !device.is_software());
     let has_failed = failed(codes::PROGRAM_FAILED) || failed(codes::PROGRAM_CALL_FAILED);
-    if !has_failed || env::var_os("WAYLAND_DISPLAY").is_some() || !devices.any(|device| is_of_mesa(&device.driver)) {
+    if !has_failed
+        || report.variables.get("WAYLAND_DISPLAY").is_some()
+        || !devices.any(|device| is_of_mesa(&device.driver))
+    {
         return None;
     }
-    let display = env::var("DISPLAY").ok().filter(|_| wants_window(report, records))?;
+    let display = report
+        .variables
+        .get("DISPLAY")
+        .filter(|_| wants_window(report, records))?;
     let finding = match display.strip_prefix(':') {
-        Some(number) if xserver::has_dri3(number.split('.').next()?)? => return None,
+        Some(number) if xserver::has_dri3(number.split('.').next()?, &report.variables)? => return None,
         Some(_) => format!("the X server of DISPLAY={display} does not list the extension DRI3"),
         None => format!("DISPLAY={display} leads over the network, as with ssh -X, which DRI3 does not"),
     };
@@ -108,34 +125,82 @@ fn is_for_windows(library: &str) -> bool {
     LIBRARIES.iter().any(|name| library.starts_with(name))
 }
 
+/// Folder with the sockets of the X servers of this machine.
+const X_SOCKETS: &str = "/tmp/.X11-unix";
+
 /// Returns the problem with an X display of this machine, if there is one. Does not check displays of other machines.
-fn x11(display: &str) -> Option<String> {
+fn x11(display: &str, variables: &Variables) -> Option<Problem> {
     let number = display.strip_prefix(':')?.split('.').next()?;
-    let path = format!("/tmp/.X11-unix/X{number}");
+    let path = format!("{X_SOCKETS}/X{number}");
     let sockets = std::fs::read_to_string("/proc/net/unix").unwrap_or_default();
     let is_abstract = || sockets.lines().any(|line| line.ends_with(&format!("@{path}")));
     let connected = UnixStream::connect(&path).map(|mut server| xserver::accepts(&mut server, None));
     match connected {
-        Ok(Some(false)) if !xserver::has_cookies() => Some(format!(
-            "DISPLAY is {display}, and {REFUSES}: neither XAUTHORITY nor ~/.Xauthority leads to a file that this user may read"
-        )),
+        Ok(Some(false)) if !xserver::has_cookies(variables) => Some(Problem {
+            finding: format!(
+                "DISPLAY is {display}, and its server refuses programs without authorization: neither XAUTHORITY nor ~/.Xauthority leads to a file \
+                 that this user may read"
+            ),
+            advice: Some(
+                "Set XAUTHORITY to the file of the session, or let the session's user permit others: xhost +si:localuser:USER"
+                    .into(),
+            ),
+        }),
         Ok(_) => None,
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-            Some(format!("DISPLAY is {display}, and this user may not open {path}"))
-        }
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => Some(Problem::without_remedy(format!(
+            "DISPLAY is {display}, and this user may not open {path}"
+        ))),
         Err(_) if is_abstract() => None,
-        Err(_) => Some(format!("DISPLAY is {display}, and no server listens at {path}")),
+        Err(_) => Some(Problem {
+            finding: format!("DISPLAY is {display}, and no server listens at {path}"),
+            advice: other_socket(X_SOCKETS, "X").map(|socket| to_use(&format!("DISPLAY=:{}", &socket[1..]))),
+        }),
     }
 }
 
-/// Description of an X server that requires authorization.
-const REFUSES: &str = "its server refuses programs without authorization";
-
-fn wayland(display: &str, folder: Option<&str>) -> Option<String> {
+fn wayland(display: &str, folder: Option<&str>) -> Option<Problem> {
     let path = match (display.starts_with('/'), folder) {
         (true, _) => display.to_owned(),
         (false, Some(folder)) => format!("{folder}/{display}"),
-        (false, None) => return Some(format!("WAYLAND_DISPLAY is {display}, and XDG_RUNTIME_DIR is not set")),
+        (false, None) => {
+            let folder = format!("/run/user/{}", rustix::process::geteuid().as_raw());
+            let path = format!("{folder}/{display}");
+            return Some(Problem {
+                finding: format!("WAYLAND_DISPLAY is {display}, and XDG_RUNTIME_DIR is not set"),
+                advice: Some(if Path::new(&path).exists() {
+                    to_use(&format!("XDG_RUNTIME_DIR={folder}"))
+                } else {
+                    format!(
+                        "Set XDG_RUNTIME_DIR to the folder of the session's user, usually {folder}, or start the program in the session."
+                    )
+                }),
+            });
+        }
     };
-    (!Path::new(&path).exists()).then(|| format!("WAYLAND_DISPLAY is {display}, and {path} is not there"))
+    (!Path::new(&path).exists()).then(|| Problem {
+        finding: format!("WAYLAND_DISPLAY is {display}, and {path} is not there"),
+        advice: folder
+            .and_then(|folder| other_socket(folder, "wayland-"))
+            .map(|socket| to_use(&format!("WAYLAND_DISPLAY={socket}"))),
+    })
+}
+
+/// Returns the name of a socket in a folder that a server listens at. The name consists of `start` and a number.
+fn other_socket(folder: &str, start: &str) -> Option<String> {
+    let entries = std::fs::read_dir(folder).ok()?.flatten();
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    let is_socket = |name: &String| {
+        let number = name.strip_prefix(start).unwrap_or_default();
+        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        is_number && UnixStream::connect(Path::new(folder).join(name)).is_ok()
+    };
+    names.into_iter().find(is_socket)
+}
+
+/// Returns the remedy that sets a variable to the display of the session.
+fn to_use(variable: &str) -> String {
+    format!("Use the display of the session: {variable} PROGRAM")
 }

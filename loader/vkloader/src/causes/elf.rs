@@ -3,21 +3,33 @@
 mod elsewhere;
 mod refused;
 
+use super::limits::Limits;
 use super::packages;
 use crate::installed;
-use crate::report::{Dropped, codes, rank};
+use crate::report::{Absent, Dropped, codes, rank};
+use crate::shell;
 use linked as closure;
 pub(crate) use linked::{
-    Closure, Identity, Needs, folders, folders_before_variable, interpreter, interpreter_in, is_cached, is_usual,
-    locate, named_path, read, usual_folders,
+    Closure, Identity, Needs, examine, folders, folders_before_variable, interpreter, interpreter_in, is_cached,
+    is_usual, locate, named_path, read, usual_folders,
 };
 use reasons::Code;
 use rustix::fs::{Access, access};
 use std::path::Path;
 
-/// Adds missing and invalid libraries to the finding about a library that could not be opened. `loader` is the file of the loader that
-/// tried to open the library, and `program` is the file of the program.
-pub(super) fn explain(dropped: &mut Dropped, loader: Option<&Path>, program: Option<&Path>) {
+/// Circumstances of a library that could not be opened.
+pub(super) struct About<'a> {
+    /// The manifest that names the library.
+    pub(super) manifest: Option<&'a str>,
+    /// File of the loader that tried to open the library.
+    pub(super) loader: Option<&'a Path>,
+    /// File of the program.
+    pub(super) program: Option<&'a Path>,
+    pub(super) limits: &'a Limits,
+}
+
+/// Adds missing and invalid libraries to the finding about a library that could not be opened.
+pub(super) fn explain(dropped: &mut Dropped, about: &About<'_>) {
     let is_about = [
         codes::LOADER_NOT_OPENED.name,
         "driver.not-opened",
@@ -36,18 +48,21 @@ pub(super) fn explain(dropped: &mut Dropped, loader: Option<&Path>, program: Opt
         dropped.name.clone()
     };
     // The program may have another word size than this process.
-    let own = loader.and_then(Identity::of).unwrap_or_else(Identity::of_this_process);
+    let own = about
+        .loader
+        .and_then(Identity::of)
+        .unwrap_or_else(Identity::of_this_process);
     if dropped.code == codes::LOADER_NOT_OPENED.name {
-        return loader_not_opened(dropped, &library, own);
+        return loader_not_opened(dropped, &library, own, about);
     }
     let Some(path) = locate(&library, own) else {
-        return absent(dropped, &library, own);
+        return absent(dropped, &library, about.manifest, own);
     };
-    of_file(dropped, &path, own, program);
+    of_file(dropped, &path, own, about);
 }
 
 /// Adds the reason why the library at `path` does not open.
-fn of_file(dropped: &mut Dropped, path: &Path, own: Identity, program: Option<&Path>) {
+fn of_file(dropped: &mut Dropped, path: &Path, own: Identity, about: &About<'_>) {
     if !path.is_file() {
         dropped.findings.insert(0, format!("{} is not a file", shown(path)));
         dropped.advice = if dropped.code == codes::LOADER_NOT_OPENED.name {
@@ -82,8 +97,8 @@ fn of_file(dropped: &mut Dropped, path: &Path, own: Identity, program: Option<&P
     }
     let words = words_of_the_linker(dropped).unwrap_or_default();
     // The system's message names the first file that stopped the dynamic linker, so the message is examined before this program searches.
-    if !refused::explain(dropped, &words, path, own) && !missing(dropped, path, own) {
-        in_words_of_the_linker(dropped, &words, own, program);
+    if !refused::explain(dropped, &words, path, (own, about.limits)) && !missing(dropped, path, own) {
+        in_words_of_the_linker(dropped, &words, own, about.program);
     }
 }
 
@@ -91,7 +106,7 @@ fn of_file(dropped: &mut Dropped, path: &Path, own: Identity, program: Option<&P
 const NO_LOADER: &str = "exports no vkGetInstanceProcAddr";
 
 /// Adds the reason why the loader of programs does not open. The message of the finding contains the path of a damaged file.
-fn loader_not_opened(dropped: &mut Dropped, library: &str, own: Identity) {
+fn loader_not_opened(dropped: &mut Dropped, library: &str, own: Identity, about: &About<'_>) {
     let words = words_of_the_linker(dropped).unwrap_or_default();
     let Some(path) = locate(library, own).or_else(|| refused::named_path(&words)) else {
         return;
@@ -99,7 +114,7 @@ fn loader_not_opened(dropped: &mut Dropped, library: &str, own: Identity) {
     if words.contains(NO_LOADER) {
         no_loader(dropped, &path)
     } else {
-        of_file(dropped, &path, own, None)
+        of_file(dropped, &path, own, about)
     }
 }
 
@@ -120,13 +135,13 @@ fn no_loader(dropped: &mut Dropped, path: &Path) {
 }
 
 /// Adds the reason why the library was not found.
-fn absent(dropped: &mut Dropped, library: &str, own: Identity) {
+fn absent(dropped: &mut Dropped, library: &str, manifest: Option<&str>, own: Identity) {
     if let Some(folder) = closed_folder(Path::new(library)) {
         let folder = shown(folder);
         dropped
             .findings
             .insert(0, format!("this user may not search the folder {folder}"));
-        dropped.advice = format!("Let this user search the folder: chmod o+x {folder}");
+        dropped.advice = format!("Let this user search the folder: chmod o+x {}", shell::word(&folder));
         return;
     }
     if let Some((finding, advice)) = elsewhere::uncached(library) {
@@ -140,11 +155,14 @@ fn absent(dropped: &mut Dropped, library: &str, own: Identity) {
         None => format!("{library} is in no folder that the dynamic linker searches"),
     };
     dropped.findings.insert(0, words);
-    let manifest = dropped.file.clone().filter(|file| file.ends_with(".json"));
-    dropped.advice = match &manifest {
+    dropped.absent = Some(Absent::Everywhere);
+    dropped.advice = match manifest {
         Some(manifest) => without_library(manifest, library),
-        None => NO_LIBRARY.into(),
+        None => "Reinstall the package that the manifest belongs to, or correct library_path in it.".into(),
     };
+    if let Some(manifest) = manifest.filter(|manifest| dropped.file.as_deref() != Some(*manifest)) {
+        dropped.findings.push(format!("its manifest: {manifest}"));
+    }
     // The manifest may be from a package for another system, whose library is in another folder.
     if library.contains('/')
         && let Some(path) = locate(file_name(library), own)
@@ -152,20 +170,14 @@ fn absent(dropped: &mut Dropped, library: &str, own: Identity) {
         dropped
             .findings
             .insert(1, format!("a library of this name is {}", shown(&path)));
-        let manifest = manifest.as_deref().unwrap_or("the manifest");
+        dropped.absent = Some(Absent::Elsewhere);
         dropped.advice = format!(
-            "{ELSEWHERE}{manifest} to {}, or reinstall the package of the driver.",
+            "Correct library_path in {} to {}, or reinstall the package that the manifest belongs to.",
+            manifest.unwrap_or("the manifest"),
             shown(&path)
         );
     }
 }
-
-/// Remedy for a manifest whose library is missing, if the path of the manifest is unknown.
-pub(super) const NO_LIBRARY: &str =
-    "Reinstall the package that the manifest belongs to, or correct library_path in it.";
-
-/// Beginning of the remedy for a manifest whose library is in another folder.
-pub(super) const ELSEWHERE: &str = "Correct library_path in ";
 
 /// Returns the remedy for a manifest whose library is missing.
 pub(super) fn without_library(manifest: &str, library: &str) -> String {
@@ -174,8 +186,9 @@ pub(super) fn without_library(manifest: &str, library: &str) -> String {
             format!("Reinstall the {owner}, which {manifest} belongs to, or correct library_path in that file.")
         }
         None => format!(
-            "Reinstall the package that brings {}, or correct library_path; if the library was removed on purpose, remove its manifest: rm {manifest}",
-            file_name(library)
+            "Reinstall the package that brings {}, or correct library_path; if the library was removed on purpose, remove its manifest: rm {}",
+            file_name(library),
+            shell::word(manifest)
         ),
     }
 }
@@ -223,9 +236,9 @@ fn missing(dropped: &mut Dropped, path: &Path, own: Identity) -> bool {
             Some(file) => {
                 let (finding, advice) = refused::closed(&file);
                 dropped.advice = advice;
-                format!("{}, which {needed_by} needs: {finding}", shown(&file))
+                format!("{}, which {asking} needs: {finding}", shown(&file))
             }
-            None => format!("{name} is missing, which {needed_by} needs"),
+            None => format!("{name} is missing, which {asking} needs"),
         };
         dropped.findings.insert(0, finding);
     }
@@ -303,7 +316,7 @@ fn instead(library: &str, usual: &Path) -> String {
     format!(
         "The program brings an older {} than the system has: start it with the system's (LD_PRELOAD={} PROGRAM), or update or remove {library}.",
         file_name(library),
-        shown(usual)
+        shell::word(&shown(usual))
     )
 }
 
@@ -399,9 +412,17 @@ mod tests {
                 findings: Vec::new(),
                 advice: String::new(),
                 set: None,
+                variable: None,
+                absent: None,
                 rank: 0,
             };
-            explain(&mut dropped, loader, None);
+            let about = About {
+                manifest: None,
+                loader,
+                program: None,
+                limits: &Limits::default(),
+            };
+            explain(&mut dropped, &about);
             dropped.findings
         };
         assert!(

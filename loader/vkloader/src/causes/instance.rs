@@ -4,7 +4,9 @@ use super::{display, words};
 use crate::events::{Event, Record};
 use crate::manifests;
 use crate::names;
-use crate::report::{self, Call, Device, Dropped, Report, codes};
+use crate::report::{self, Call, Device, Dropped, Report, codes, rank};
+use crate::shell::word;
+use reasons::rank::OTHER;
 use std::path::Path;
 
 const OUT_OF_HOST_MEMORY: i32 = -1;
@@ -212,6 +214,7 @@ fn name_layer(found: &mut Dropped, report: &Report, records: &[&Record]) {
         found.findings.insert(0, dropped.in_short());
         found.file.clone_from(&dropped.file);
         found.advice.clone_from(&dropped.advice);
+        found.variable.clone_from(&dropped.variable);
     } else if let Some(overriding) = report.dropped.iter().find(|dropped| replaces_layers(dropped)) {
         found.findings.insert(0, overriding.in_short());
         found.file.clone_from(&overriding.file);
@@ -219,6 +222,7 @@ fn name_layer(found: &mut Dropped, report: &Report, records: &[&Record]) {
     } else if let Some(replaced) = words::replaced_layers(records) {
         found.findings.insert(0, replaced);
         found.advice = "If this is unintended: unset VK_LAYER_PATH; otherwise install the layer there.".into();
+        found.variable = Some("VK_LAYER_PATH".into());
     } else if let Some(layer) = words::successor(name) {
         found.advice = format!(
             "{name} no longer exists, and {layer} replaces it: update the program, or start it without the option that asks for the layer."
@@ -248,7 +252,9 @@ fn older(record: &Record) -> Option<Dropped> {
     let wanted = wanted.split(". ").next().unwrap_or(wanted);
     let mut found = codes::LAYER_OLDER.about(layer);
     found.findings = vec![format!("it is for Vulkan {own}, and the program asks for {wanted}")];
-    found.advice =
-        format!("Update the layer, or start the program without it: VK_LOADER_LAYERS_DISABLE={layer} PROGRAM");
+    found.advice = format!(
+        "Update the layer, or start the program without it: VK_LOADER_LAYERS_DISABLE={} PROGRAM",
+        word(layer)
+    );
     Some(found)
 }

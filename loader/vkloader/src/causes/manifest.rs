@@ -3,6 +3,7 @@
 use super::elf::closed_folder;
 use crate::installed;
 use crate::report::Dropped;
+use crate::shell::word;
 use rustix::io::Errno;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
@@ -14,7 +15,10 @@ pub(super) fn explain(dropped: &mut Dropped) {
     match dropped.code.as_str() {
         "file.invalid-json" if is_wide(&path) => {
             dropped.findings.insert(0, format!("{path} is a text in UTF-16"));
-            dropped.advice = format!("Save the file as UTF-8: iconv -f UTF-16 -t UTF-8 -o NEW {path}");
+            dropped.advice = format!(
+                "Save the file as UTF-8: iconv -f UTF-16 -t UTF-8 -o NEW {}",
+                word(&path)
+            );
         }
         "file.invalid-json" => {
             if fs::metadata(&path).is_ok_and(|status| status.len() == 0) {
@@ -31,10 +35,8 @@ pub(super) fn explain(dropped: &mut Dropped) {
         "loader.refuses-manifest" => {
             if let Some((finding, advice)) = oddity(&path) {
                 dropped.findings.insert(0, finding);
-                let rest = dropped
-                    .advice
-                    .find(", or: unset ")
-                    .map_or("", |at| &dropped.advice[at..]);
+                let rest = dropped.variable.as_ref();
+                let rest = rest.map_or(String::new(), |variable| format!(", or: unset {variable}"));
                 dropped.advice = format!("{advice}{rest}");
             }
         }
@@ -44,7 +46,10 @@ pub(super) fn explain(dropped: &mut Dropped) {
                 dropped
                     .findings
                     .insert(0, format!("{path} is a link to {target}, which is not there"));
-                dropped.advice = format!("Remove the link (rm {path}), or install the package that has {target}.");
+                dropped.advice = format!(
+                    "Remove the link (rm {}), or install the package that has {target}.",
+                    word(&path)
+                );
             }
         }
         "file.not-opened" => {
@@ -52,8 +57,11 @@ pub(super) fn explain(dropped: &mut Dropped) {
             dropped.findings.insert(0, format!("{path}: {error}"));
             if error.kind() == ErrorKind::PermissionDenied {
                 dropped.advice = match closed_folder(Path::new(&path)) {
-                    Some(folder) => format!("Let this user search the folder: chmod o+x {}", folder.display()),
-                    None => format!("Give the user read permission: chmod o+r {path}"),
+                    Some(folder) => format!(
+                        "Let this user search the folder: chmod o+x {}",
+                        word(&folder.display().to_string())
+                    ),
+                    None => format!("Give the user read permission: chmod o+r {}", word(&path)),
                 };
             }
             if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) {
@@ -102,7 +110,10 @@ fn oddity(path: &str) -> Option<(String, String)> {
     if bytes.starts_with(b"\xEF\xBB\xBF") {
         return Some((
             "it begins with a byte order mark, which older loaders do not expect".into(),
-            format!("Remove the byte order mark: sed -i '1s/^\\xEF\\xBB\\xBF//' {path}"),
+            format!(
+                "Remove the byte order mark: sed -i '1s/^\\xEF\\xBB\\xBF//' {}",
+                word(path)
+            ),
         ));
     }
     let members = match serde_json::from_slice(&bytes) {

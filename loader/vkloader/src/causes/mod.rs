@@ -17,23 +17,34 @@ mod spelling;
 mod unsearched;
 pub(crate) mod words;
 
+pub(crate) use limits::Limits;
 pub(crate) use linker::worth_watching;
 pub(crate) use manifest::is_odd as is_odd_manifest;
 
 use crate::child::Finished;
 use crate::events::{Event, Record};
-use crate::report::{Report, codes, rank};
-use crate::variables::Variables;
+use crate::report::{Absent, Dropped, Report, codes, rank};
 use std::path::Path;
 
 /// Adds causes to a report that are not in the trace. `watched` is a second run with the dynamic linker's log, if there was one.
 /// `of_program` is `true` for the user's program, and `false` for the probe.
 pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Finished>, of_program: bool) {
     let records: Vec<&Record> = finished.records.iter().collect();
+    elf::examine(
+        report.variables.get("LD_LIBRARY_PATH"),
+        report.variables.get("LD_PRELOAD"),
+    );
     let loader = report.loader.as_ref().and_then(|loader| loader.path.as_deref());
     let program = report.loader.as_ref().and_then(|loader| loader.executable.as_deref());
     for dropped in &mut report.dropped {
-        elf::explain(dropped, loader.map(Path::new), program.map(Path::new));
+        let manifest = manifest_of(dropped, &records);
+        let about = elf::About {
+            manifest: manifest.as_deref(),
+            loader: loader.map(Path::new),
+            program: program.map(Path::new),
+            limits: &report.limits,
+        };
+        elf::explain(dropped, &about);
         manifest::explain(dropped);
         if dropped.code == codes::PROGRAM_CRASHED.name && Path::new(&dropped.name).is_file() {
             let library = dropped.name.clone();
@@ -43,7 +54,6 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
             linker::explain(dropped, &watched.linker);
         }
     }
-    layers_without_library(report, &records);
     already_used(report);
     multiarch::forget(report);
     let is_replaced = variables(&records).any(|(name, _)| overriding::REPLACING.contains(&name));
@@ -51,13 +61,13 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     if report.loader.is_some() {
         overriding::find(report, &records);
         words::find(report, &records);
-        let mesas = mesa::find(report, |name| std::env::var(name).ok());
+        let mesas = mesa::find(report, |name| report.variables.get(name));
         report.dropped.extend(mesas);
         instance::find(report, &records, of_program);
-        origins(report, finished, &records);
+        origins(report);
     }
     for dropped in &mut report.dropped {
-        limits::explain(dropped);
+        limits::explain(dropped, &report.limits);
         printed::explain(dropped);
     }
     report.dropped.sort_by_key(|dropped| dropped.rank);
@@ -70,58 +80,58 @@ fn layers_without_library(report: &mut Report, records: &[&Record]) {
         .iter_mut()
         .filter(|dropped| dropped.advice == elf::NO_LIBRARY)
     {
-        let manifest = records.iter().find_map(|record| match &record.event {
+        first.findings.push(finding);
+        first.advice = advice;
+    }
+}
+
+/// Returns the manifest of the driver or layer that a finding is about. A finding about a layer only has the layer's library.
+fn manifest_of(dropped: &Dropped, records: &[&Record]) -> Option<String> {
+    let own = dropped.file.as_ref().filter(|path| path.ends_with(".json"));
+    let decided = || {
+        records.iter().find_map(|record| match &record.event {
             Event::Decision(decision) if decision.subject == "layer" && decision.name == dropped.name => {
-                Some(decision.path.as_str()).filter(|path| path.ends_with(".json"))
+                Some(&decision.path).filter(|path| path.ends_with(".json"))
             }
             _ => None,
-        });
-        if let Some(manifest) = manifest {
-            dropped.findings.push(format!("its manifest: {manifest}"));
-            dropped.advice = elf::without_library(manifest, dropped.file.as_deref().unwrap_or(&dropped.name));
-        }
-    }
+        })
+    };
+    own.or_else(decided).cloned()
 }
 
 /// Recommends removing a manifest whose library is missing, if a driver with a library of the same name is already in use.
 fn already_used(report: &mut Report) {
     let file = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
     let used: Vec<String> = report.drivers.iter().map(|driver| file(&driver.library)).collect();
-    for dropped in report
-        .dropped
-        .iter_mut()
-        .filter(|one| one.advice.starts_with(elf::ELSEWHERE))
-    {
-        if let Some(manifest) = dropped.file.as_deref().filter(|_| used.contains(&file(&dropped.name))) {
+    for dropped in &mut report.dropped {
+        let is_copy = dropped.absent == Some(Absent::Elsewhere) && used.contains(&file(&dropped.name));
+        if let Some(manifest) = dropped.file.as_deref().filter(|_| is_copy) {
             dropped.advice = elf::without_library(manifest, &dropped.name);
         }
     }
 }
 
-/// Adds the origins of the variables that the findings mention.
-fn origins(report: &mut Report, finished: &Finished, records: &[&Record]) {
-    let own = Variables::of(&finished.records);
-    for (name, _) in variables(records) {
-        let mut origin = None;
-        for dropped in &mut report.dropped {
-            let is_about = dropped.name == name || dropped.advice.ends_with(&format!("unset {name}"));
-            if is_about && dropped.rank < rank::ASIDE {
-                if own.has(name) {
-                    dropped.findings.push(format!(
-                        "{name}: set by the program or a script that starts it, not by the shell of vkloader"
-                    ));
-                    dropped.advice = dropped.advice.replace(
-                        &format!("unset {name}"),
-                        &format!("remove {name} from the script or command that starts the program"),
-                    );
-                    continue;
-                }
-                let origin = origin.get_or_insert_with(|| origin::of(name));
-                dropped
-                    .findings
-                    .extend(origin.iter().map(|words| format!("{name}: {words}")));
-            }
+/// Adds the origins of the variables that cause the findings.
+fn origins(report: &mut Report) {
+    let mut known: Vec<(String, Vec<String>)> = Vec::new();
+    for dropped in report.dropped.iter_mut().filter(|dropped| dropped.rank < rank::ASIDE) {
+        let Some(name) = dropped.variable.clone() else { continue };
+        if report.variables.has(&name) {
+            dropped.findings.push(format!(
+                "{name}: set by the program or a script that starts it, not by the shell of vkloader"
+            ));
+            dropped.advice = dropped.advice.replace(
+                &format!("unset {name}"),
+                &format!("remove {name} from the script or command that starts the program"),
+            );
+            continue;
         }
+        if known.iter().all(|(other, _)| *other != name) {
+            known.push((name.clone(), origin::of(&name)));
+        }
+        let words = known.iter().find(|(other, _)| *other == name);
+        let words = words.into_iter().flat_map(|(_, words)| words);
+        dropped.findings.extend(words.map(|words| format!("{name}: {words}")));
     }
 }
 

@@ -3,6 +3,7 @@
 use super::elf::{self, Identity};
 use crate::manifests;
 use crate::report::{Dropped, Report, rank};
+use crate::shell::word;
 use std::path::{Path, PathBuf};
 
 /// Codes of findings about drivers and layers for another word size or processor.
@@ -49,10 +50,14 @@ pub(super) fn blame_variable(report: &mut Report, variable: &str, of_variable: u
     let is_of_other = |one: &&mut Dropped| is_of_driver(one) && CODES.contains(&one.code.as_str());
     for one in report.dropped.iter_mut().filter(is_of_other) {
         let rest = match counterpart(one, own) {
-            Some(path) => format!("Name the manifest for {own}: {variable}={}", path.display()),
+            Some(path) => format!(
+                "Name the manifest for {own}: {variable}={}",
+                word(&path.display().to_string())
+            ),
             None => one.advice.trim_end_matches('.').to_owned(),
         };
         one.advice = format!("{rest}, or: unset {variable}");
+        one.variable = Some(variable.into());
         one.rank = of_variable.saturating_sub(1);
     }
 }

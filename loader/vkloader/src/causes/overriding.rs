@@ -33,7 +33,7 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
         && searched(records).next().is_some()
         && !has_manifests(records)
     {
-        found.push(nothing_installed(records, &report.surroundings));
+        found.push(nothing_installed(records, report));
     }
     for decision in kept(records, "settings").filter(|_| !report.ignores_settings()) {
         found.push(Dropped {
@@ -48,9 +48,12 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
             ..codes::LAYER_OVERRIDE_ACTIVE.about(&decision.name)
         });
     }
+    let is_list = report.variables.get(MESA_SELECT).is_some_and(|value| value == "list");
     for dropped in &mut report.dropped {
         left_by_configurator(dropped);
-        listed_by_mesa(dropped);
+        if is_list {
+            listed_by_mesa(dropped);
+        }
     }
     found.extend(closed_folders(report, records));
     found.extend(twice(records));
@@ -94,15 +97,17 @@ fn left_by_configurator(dropped: &mut Dropped) {
     }
 }
 
+/// Variable of Mesa's layer that selects a device.
+const MESA_SELECT: &str = "MESA_VK_DEVICE_SELECT";
+
 /// Adds to a finding the variable that makes Mesa's layer print the devices and end the program.
 fn listed_by_mesa(dropped: &mut Dropped) {
-    const NAME: &str = "MESA_VK_DEVICE_SELECT";
     let is_layer = |finding: &String| finding.contains("VK_LAYER_MESA_device_select");
-    let is_set = std::env::var(NAME).is_ok_and(|value| value == "list");
-    if is_set && dropped.code == codes::PROGRAM_EXITED.name && dropped.findings.iter().any(is_layer) {
-        let words = format!("{NAME}=list lets Mesa's layer print the devices and end the program");
+    if dropped.code == codes::PROGRAM_EXITED.name && dropped.findings.iter().any(is_layer) {
+        let words = format!("{MESA_SELECT}=list lets Mesa's layer print the devices and end the program");
         dropped.findings.insert(0, words);
-        dropped.advice = format!("Name a device instead of list, or: unset {NAME}");
+        dropped.advice = format!("Name a device instead of list, or: unset {MESA_SELECT}");
+        dropped.variable = Some(MESA_SELECT.into());
     }
 }
 
@@ -140,18 +145,19 @@ fn closed_folders(report: &Report, records: &[&Record]) -> Vec<Dropped> {
         }
         let closed = closed.display().to_string();
         let mut one = codes::SEARCH_FOLDER_CLOSED.about(&closed);
+        let place = word(&closed);
         one.findings = vec![format!("searched for: {}", searched.wanted)];
-        one.advice = format!("Let this user read the folder: chmod o+rx {closed}");
+        one.advice = format!("Let this user read the folder: chmod o+rx {place}");
         if !is_itself {
             one.reason =
                 "This user may not search a folder, so it is unknown whether there are manifests below it.".into();
             one.findings = vec![format!("searched for: {}, in {folder}", searched.wanted)];
             one.advice = if is_home {
                 format!(
-                    "Set HOME to the home folder of the user who starts the program, or let this user search the folder: chmod o+x {closed}"
+                    "Set HOME to the home folder of the user who starts the program, or let this user search the folder: chmod o+x {place}"
                 )
             } else {
-                format!("Let this user search the folder: chmod o+x {closed}")
+                format!("Let this user search the folder: chmod o+x {place}")
             };
         }
         if searched.wanted != "driver" {
@@ -212,7 +218,8 @@ fn listed_twice(report: &Report) -> Vec<Dropped> {
         one.findings = names.into();
         if let Some(file) = file {
             one.advice = format!(
-                "Remove the package of one of the two drivers, or leave one out: VK_LOADER_DRIVERS_DISABLE={file} PROGRAM"
+                "Remove the package of one of the two drivers, or leave one out: VK_LOADER_DRIVERS_DISABLE={} PROGRAM",
+                word(file)
             );
         }
         found.push(one);
@@ -259,7 +266,7 @@ const IN_SANDBOX: [(&str, &str); 2] = [
     ),
 ];
 
-fn nothing_installed(records: &[&Record], surroundings: &[String]) -> Dropped {
+fn nothing_installed(records: &[&Record], report: &Report) -> Dropped {
     let mut findings: Vec<String> = Vec::new();
     for folder in searched(records) {
         let why = folder.system.as_deref().unwrap_or("no manifest is in it");
@@ -270,13 +277,16 @@ fn nothing_installed(records: &[&Record], surroundings: &[String]) -> Dropped {
     }
     let mut found = codes::DRIVER_NONE_INSTALLED.about("no driver");
     let folders: Vec<&str> = searched(records).map(|folder| folder.folder.as_str()).collect();
-    let unsearched = unsearched::find(Path::new("/"), &folders);
+    let unsearched = unsearched::find(Path::new("/"), &folders, &report.variables);
     let in_sandbox = IN_SANDBOX
         .iter()
-        .find(|(sandbox, _)| surroundings.iter().any(|word| word == sandbox));
+        .find(|(sandbox, _)| report.surroundings.iter().any(|word| word == sandbox));
     match (in_sandbox, unsearched.first()) {
         (Some((_, advice)), _) => found.advice = (*advice).into(),
-        (None, Some(first)) => found.advice.clone_from(&first.advice),
+        (None, Some(first)) => {
+            found.advice.clone_from(&first.advice);
+            found.variable = first.variable.map(String::from);
+        }
         (None, None) => {}
     }
     // An existing manifest that is not found explains more than an empty folder.

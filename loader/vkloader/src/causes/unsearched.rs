@@ -2,9 +2,11 @@
 //! do not end in `.json`.
 
 use super::elf::closed_folder;
+use super::multiarch;
+use crate::shell::word;
+use crate::variables::Variables;
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
-use std::env;
 use std::fs;
 use std::path::Path;
 
@@ -19,13 +21,16 @@ const ENDING: &str = ".json";
 pub(super) struct Unsearched {
     pub(super) finding: String,
     pub(super) advice: String,
+    /// Variable that replaces the folder of the manifests.
+    pub(super) variable: Option<&'static str>,
 }
 
-/// Finds manifests below `root` that the loader did not find. `searched` lists the folders that the loader searched.
-pub(super) fn find(root: &Path, searched: &[&str]) -> Vec<Unsearched> {
+/// Finds manifests below `root` that the loader did not find. `searched` lists the folders that the loader searched, and `variables` are those
+/// of the program.
+pub(super) fn find(root: &Path, searched: &[&str], variables: &Variables) -> Vec<Unsearched> {
     let elsewhere = USUAL.iter().filter_map(|usual| of_usual(root, usual, searched));
     let misnamed = searched.iter().filter_map(|folder| misnamed(Path::new(folder)));
-    let at_home = homes(root)
+    let at_home = homes(root, variables)
         .into_iter()
         .filter_map(|home| of_home(root, &home, searched));
     let dangling = searched.iter().filter_map(|folder| dangling(Path::new(folder)));
@@ -39,6 +44,7 @@ fn dangling(folder: &Path) -> Option<Unsearched> {
     Some(Unsearched {
         finding: format!("{folder} is a link to {target}, which is not there"),
         advice: format!("Mount the file system that contains {target}, or correct the link {folder}"),
+        variable: None,
     })
 }
 
@@ -50,15 +56,18 @@ struct Home {
 
 /// Returns the correct home folders if `HOME` has another value: the folder of this process's user, and the folder of the user who called
 /// sudo.
-fn homes(root: &Path) -> Vec<Home> {
+fn homes(root: &Path, variables: &Variables) -> Vec<Home> {
     let text = fs::read_to_string(root.join("etc/passwd")).unwrap_or_default();
     let number = rustix::process::geteuid().as_raw().to_string();
-    let named = env::var("HOME").unwrap_or_default();
+    let named = variables.get("HOME").unwrap_or_default();
     let own = home_of(&text, |fields| fields[2] == number);
-    let caller = env::var("SUDO_USER").ok();
+    let caller = variables.get("SUDO_USER");
     let callers = caller.and_then(|caller| home_of(&text, |fields| fields[0] == caller));
     let own = own.map(|folder| Home {
-        advice: format!("HOME is {named}, and the home folder of this user is another one: HOME={folder} PROGRAM"),
+        advice: format!(
+            "HOME is {named}, and the home folder of this user is another one: HOME={} PROGRAM",
+            word(&folder)
+        ),
         folder,
     });
     let callers = callers.map(|folder| Home {
@@ -91,6 +100,7 @@ fn of_home(root: &Path, home: &Home, searched: &[&str]) -> Option<Unsearched> {
     (!is_searched && !manifests.is_empty()).then(|| Unsearched {
         finding: format!("{place} is not searched, but has {}", manifests.join(", ")),
         advice: home.advice.clone(),
+        variable: None,
     })
 }
 
@@ -119,8 +129,9 @@ pub(super) fn leading_to(root: &Path, library: &str) -> Option<Unsearched> {
         Some(if name.ends_with(ENDING) {
             Unsearched {
                 finding: format!("{folder} is not searched, but has {name}"),
-                advice: format!("Name the manifest: VK_ADD_DRIVER_FILES={folder}/{name} PROGRAM; or look at XDG_DATA_DIRS and XDG_CONFIG_DIRS, which \
-                    replace the usual folders"),
+                advice: format!("Name the manifest: VK_ADD_DRIVER_FILES={} PROGRAM; or look at XDG_DATA_DIRS and XDG_CONFIG_DIRS, which \
+                    replace the usual folders", word(&format!("{folder}/{name}"))),
+                variable: None,
             }
         } else {
             of_name(&format!("{folder}/{name}"))
@@ -149,6 +160,7 @@ fn of_usual(root: &Path, usual: &str, searched: &[&str]) -> Option<Unsearched> {
     (!manifests.is_empty()).then(|| Unsearched {
         finding: format!("{place} is not searched, but has {}", manifests.join(", ")),
         advice: format!("Add {usual} to XDG_DATA_DIRS, which replaces the usual folders, or: unset XDG_DATA_DIRS"),
+        variable: Some("XDG_DATA_DIRS"),
     })
 }
 
@@ -174,7 +186,8 @@ fn of_name(path: &str) -> Unsearched {
     };
     Unsearched {
         finding: format!("{path} is ignored, because its name does not end in {ENDING}"),
-        advice: format!("If you want this driver: mv {path} {right}"),
+        advice: format!("If you want this driver: mv {} {}", word(path), word(&right)),
+        variable: None,
     }
 }
 
@@ -206,7 +219,7 @@ mod tests {
         )
         .expect("a file");
         fs::write(folder.join("own.json"), "").expect("a file");
-        let found = find(root.path(), &[]);
+        let found = find(root.path(), &[], &Variables::default());
         assert_eq!(
             found[0].finding,
             "/home/ann/.local/share/vulkan/icd.d is not searched, but has own.json"
@@ -216,7 +229,14 @@ mod tests {
             "{}",
             found[0].advice
         );
-        assert!(find(root.path(), &["/home/ann/.local/share/vulkan/icd.d"]).is_empty());
+        assert!(
+            find(
+                root.path(),
+                &["/home/ann/.local/share/vulkan/icd.d"],
+                &Variables::default()
+            )
+            .is_empty()
+        );
     }
 
     #[test]
@@ -225,12 +245,12 @@ mod tests {
         let folder = root.path().join("icd.d");
         std::os::unix::fs::symlink("/nowhere/icd.d", &folder).expect("a link");
         let folder = folder.to_str().expect("plain");
-        let found = find(root.path(), &[folder]);
+        let found = find(root.path(), &[folder], &Variables::default());
         assert_eq!(
             found[0].finding,
             format!("{folder} is a link to /nowhere/icd.d, which is not there")
         );
-        assert!(find(root.path(), &["/nowhere/icd.d"]).is_empty());
+        assert!(find(root.path(), &["/nowhere/icd.d"], &Variables::default()).is_empty());
     }
 
     #[test]
@@ -238,14 +258,14 @@ mod tests {
         let root = tempfile::tempdir().expect("a folder");
         let folder = root.path().join("usr/share/vulkan/icd.d");
         fs::create_dir_all(&folder).expect("folders");
-        assert!(find(root.path(), &[]).is_empty());
+        assert!(find(root.path(), &[], &Variables::default()).is_empty());
         fs::write(folder.join("lvp.json"), "").expect("a file");
-        let found = find(root.path(), &["/snap/share/vulkan/icd.d"]);
+        let found = find(root.path(), &["/snap/share/vulkan/icd.d"], &Variables::default());
         assert_eq!(
             found[0].finding,
             "/usr/share/vulkan/icd.d is not searched, but has lvp.json"
         );
         assert!(found[0].advice.ends_with("unset XDG_DATA_DIRS"));
-        assert!(find(root.path(), &["/usr/share/vulkan/icd.d"]).is_empty());
+        assert!(find(root.path(), &["/usr/share/vulkan/icd.d"], &Variables::default()).is_empty());
     }
 }

@@ -2,7 +2,8 @@
 
 use super::{spelling, variables};
 use crate::events::{Event, Record};
-use crate::report::{Device, Dropped, Report, codes, rank};
+use crate::report::{Device, Dropped, Report, Verdict, codes, rank};
+use crate::shell;
 use crate::show;
 use std::path::Path;
 
@@ -149,10 +150,17 @@ fn unmatched(row: &(&str, &[char], Kind, bool), value: &str, records: &[&Record]
                 .map(|layer| format!("{word} no longer exists, and {layer} replaces it: {name}={layer}"))
                 .or_else(|| {
                     let longer = layers.iter().find(|layer| layer.starts_with(word))?;
-                    Some(format!("Write the whole name of the layer: {name}={longer}"))
+                    Some(format!(
+                        "Write the whole name of the layer: {name}={}",
+                        shell::word(longer)
+                    ))
                 }),
-            _ => is_part(word, &layers, &drivers, kind)
-                .then(|| format!("A word without stars must be the whole name: {name}='*{word}*'")),
+            _ => is_part(word, &layers, &drivers, kind).then(|| {
+                format!(
+                    "A word without stars must be the whole name: {name}={}",
+                    shell::word(&format!("*{word}*"))
+                )
+            }),
         };
         found.advice = format!("{}, or: unset {name}", mistake.as_deref().unwrap_or("Correct the word"));
         found.rank = if is_wanted { found.rank } else { rank::ASIDE };

@@ -5,7 +5,8 @@ use super::maps::{History, Maps};
 use super::memory::Memory;
 use super::registers::{Registers, number};
 use super::unwind::{Place, Walk};
-use super::{Crash, Frame};
+use super::{Crash, Environment, Frame};
+use crate::causes::Limits;
 use rustix::process::Pid;
 use std::collections::HashMap;
 
@@ -123,14 +124,30 @@ pub(super) fn crash(
     })
 }
 
+/// Returns the variables with which a process was started, and its limits; `None` if they cannot be read.
+pub(super) fn environment(process: Pid, has_loader: bool) -> Option<Environment> {
+    let own = status(process).get("NStgid").copied();
+    let number = own.unwrap_or_else(|| process.as_raw_nonzero().get().into());
+    Some(Environment {
+        has_loader,
+        process: u32::try_from(number).ok()?,
+        variables: variables(process.as_raw_nonzero().get().into())?,
+        limits: Limits::parse(&std::fs::read_to_string(format!("/proc/{}/limits", process.as_raw_nonzero())).ok()?),
+    })
+}
+
+fn variables(process: i64) -> Option<Vec<(String, String)>> {
+    let bytes = std::fs::read(format!("/proc/{process}/environ")).ok()?;
+    let texts = bytes.split(|&byte| byte == 0).map(String::from_utf8_lossy);
+    let pair = |text: std::borrow::Cow<'_, str>| text.split_once('=').map(|(name, value)| (name.into(), value.into()));
+    Some(texts.filter_map(pair).collect())
+}
+
 /// Returns the paths of the libraries that `LD_PRELOAD` adds to a process. Skips names without a path.
 fn preloaded(process: i64) -> Vec<String> {
-    const NAME: &[u8] = b"LD_PRELOAD=";
-    let variables = std::fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
-    let mut values = variables
-        .split(|&byte| byte == 0)
-        .filter_map(|one| one.strip_prefix(NAME));
-    let value = String::from_utf8_lossy(values.next().unwrap_or_default()).into_owned();
+    let all = variables(process).unwrap_or_default();
+    let value = all.into_iter().find(|(name, _)| name == "LD_PRELOAD");
+    let value = value.map(|(_, value)| value).unwrap_or_default();
     let paths = value.split([':', ' ']).filter(|path| path.contains('/'));
     let real = |path: &str| std::fs::canonicalize(path).unwrap_or_else(|_| path.into());
     paths.map(|path| real(path).display().to_string()).collect()

@@ -37,6 +37,7 @@ pub(crate) use start::{command, start};
 #[cfg(target_os = "linux")]
 pub(crate) use supervisor::Supervisor;
 
+use crate::causes::Limits;
 use crate::child::Ending;
 use serde::Serialize;
 use std::time::Duration;
@@ -52,6 +53,20 @@ pub(crate) struct Outcome {
     pub(crate) unsupervised: Option<Unsupervised>,
     /// Graphics libraries that processes had open when they ended; `None` if not all processes were supervised.
     pub(crate) graphics: Option<Vec<String>>,
+    /// Variables of processes that were supervised, in the order in which the processes ended.
+    pub(crate) environments: Vec<Environment>,
+}
+
+/// The variables with which a process was started, and its limits.
+#[derive(Clone, Debug)]
+pub(crate) struct Environment {
+    /// Number of the process in its own namespace, as in the trace.
+    pub(crate) process: u32,
+    /// Names and values. Bytes that are not UTF-8 are replaced.
+    pub(crate) variables: Vec<(String, String)>,
+    pub(crate) limits: Limits,
+    /// `true` if the process had a Vulkan loader open when it ended.
+    pub(crate) has_loader: bool,
 }
 
 impl Outcome {
@@ -62,6 +77,7 @@ impl Outcome {
             crashes: Vec::new(),
             unsupervised: None,
             graphics: None,
+            environments: Vec::new(),
         }
     }
 }

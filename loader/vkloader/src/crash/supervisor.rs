@@ -4,7 +4,7 @@ use super::background::Background;
 use super::capture::{self, Snapshot};
 use super::maps::{History, Maps};
 use super::ptrace::{self, Event};
-use super::{Crash, FAULTS, Outcome, Unsupervised, executed, start};
+use super::{Crash, Environment, FAULTS, Outcome, Unsupervised, executed, start};
 use crate::signals;
 use executed::{Debuggers, Executed};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, wait, waitpid};
@@ -34,6 +34,8 @@ const STEP: Duration = Duration::from_millis(5);
 
 /// Upper bound on the number of graphics libraries that are recorded.
 const MOST_GRAPHICS: usize = 16;
+/// Upper bound on the processes without graphics libraries whose variables are recorded.
+const MOST_ENVIRONMENTS: usize = 64;
 /// Beginnings of the names of graphics libraries: libraries of Vulkan and of OpenGL.
 const GRAPHICS: [&str; 5] = ["libvulkan.so", "libGL.so", "libEGL.so", "libGLESv2.so", "libOpenGL.so"];
 
@@ -185,6 +187,7 @@ fn supervise(process: Pid, failure: &Path, shared: &Arc<Shared>) -> io::Result<O
         shared: Arc::clone(shared),
         unsupervised: None,
         graphics: Some(Vec::new()),
+        environments: Vec::new(),
         failure: failure.into(),
         known: Debuggers::default(),
     };
@@ -224,6 +227,7 @@ struct Watch {
     unsupervised: Option<Unsupervised>,
     /// Graphics libraries that processes had open when they ended; `None` if a process is not supervised.
     graphics: Option<Vec<String>>,
+    environments: Vec<Environment>,
     failure: PathBuf,
     known: Debuggers,
 }
@@ -267,6 +271,7 @@ impl Watch {
                 crashes: std::mem::take(&mut self.crashes),
                 unsupervised: self.unsupervised,
                 graphics: self.graphics.take(),
+                environments: std::mem::take(&mut self.environments),
             }),
         }
     }
@@ -390,14 +395,19 @@ impl Watch {
         *self.groups.entry(number).or_insert_with(read)
     }
 
-    /// Records the graphics libraries of a process that ends.
+    /// Records the graphics libraries and the variables of a process that ends.
     fn note_graphics(&mut self, process: Pid) {
-        if let (Some(known), Ok(maps)) = (&mut self.graphics, Maps::of(process)) {
-            let paths = maps.files().filter(|path| is_for_graphics(path));
-            for path in paths {
-                if known.len() < MOST_GRAPHICS && known.iter().all(|known| known != path) {
-                    known.push(path.into());
-                }
+        let Ok(maps) = Maps::of(process) else { return };
+        let paths: Vec<&str> = maps.files().filter(|path| is_for_graphics(path)).collect();
+        // The loader may already be closed, so processes without graphics libraries count too.
+        if !paths.is_empty() || self.environments.len() < MOST_ENVIRONMENTS {
+            let has_loader = paths.iter().any(|path| path.contains("/libvulkan.so"));
+            self.environments.extend(capture::environment(process, has_loader));
+        }
+        let Some(known) = &mut self.graphics else { return };
+        for path in paths {
+            if known.len() < MOST_GRAPHICS && known.iter().all(|known| known != path) {
+                known.push(path.into());
             }
         }
     }

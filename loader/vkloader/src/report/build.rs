@@ -5,8 +5,10 @@ use super::{
     Catalogued, Device, Driver, Dropped, Loader, Report, Slow, Verdict, calls, codes, culprit, devices, ended, layers,
     rank,
 };
+use crate::causes::Limits;
 use crate::child::Finished;
 use crate::events::{Event, Record, TracedDecision};
+use crate::variables::Variables;
 use crate::{installed, names, probe};
 use reasons::Code;
 use std::collections::{BTreeMap, HashSet};
@@ -48,6 +50,8 @@ pub(crate) fn build(finished: &Finished, received: Received<'_>) -> Report {
         catalogue: catalogue(&records),
         searched: searched(&records),
         kept: kept(&records),
+        variables: Variables::of(finished),
+        limits: Limits::of(finished),
         ..Report::default()
     };
     report.ending = finished.ending.into();
@@ -115,6 +119,8 @@ fn idle(decided: &Decided, dropped: &[Dropped]) -> Vec<Dropped> {
         findings: Vec::new(),
         advice: row.remedy.into(),
         set: None,
+        variable: None,
+        absent: None,
         rank: rank::of(Some(Code::DriverNoDevices)),
     })
     .collect()
@@ -124,7 +130,7 @@ fn idle(decided: &Decided, dropped: &[Dropped]) -> Vec<Dropped> {
 fn of_devices(report: &Report) -> Vec<Dropped> {
     let mut found = Vec::new();
     let hidden = report.hidden.iter().filter(|hidden| hidden.by_what == "layer");
-    found.extend(hidden.map(layers::hides));
+    found.extend(hidden.map(|hidden| layers::hides(hidden, &report.variables)));
     let mut movers: Vec<&str> = report
         .devices
         .iter()
@@ -327,8 +333,20 @@ fn explained(decision: &TracedDecision) -> Dropped {
         findings,
         advice,
         set: None,
+        variable: word("variable")
+            .filter(|_| code.is_some_and(is_of_variable))
+            .map(String::from),
+        absent: None,
         rank: rank::of(code),
     }
+}
+
+/// Returns `true` if a variable can drop an object with this code, so that the remedy is to unset the variable.
+fn is_of_variable(code: Code) -> bool {
+    matches!(
+        code,
+        Code::DeviceIdFilter | Code::DeviceNotVisible | Code::DriverManifestDisabled | Code::DriverManifestNotSelected
+    )
 }
 
 fn subject(word: &str) -> &str {

@@ -191,10 +191,13 @@ impl Row {
 
     /// Returns a finding with this code about the subject `name`.
     pub(crate) fn about(&self, name: impl Into<String>) -> Dropped {
+        let name = name.into();
         Dropped {
             subject: self.subject.into(),
             code: self.name.into(),
-            name: name.into(),
+            variable: (self.subject == "variable").then(|| name.clone()),
+            absent: None,
+            name,
             file: None,
             source: None,
             named_by: None,

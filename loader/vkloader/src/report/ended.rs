@@ -5,6 +5,7 @@ use super::decided::busiest;
 use super::{Dropped, Ended, codes, layers};
 use crate::child::{Ending, Finished};
 use crate::events::{Event, Record, Step};
+use crate::shell::word;
 use crate::{installed, names};
 use std::collections::HashMap;
 
@@ -88,7 +89,7 @@ fn suspect_layers(found: &mut Dropped, records: &[&Record]) {
             .push(format!("{}{}", layers::THROUGH_LAYERS, layers.join(", ")));
         found.advice = format!(
             "To see whether a layer is at fault: VK_LOADER_LAYERS_DISABLE={} PROGRAM",
-            layers.join(",")
+            word(&layers.join(","))
         );
     }
 }
@@ -123,7 +124,7 @@ pub(super) fn without(library: &str, variable: &str, value: &str) -> String {
         "Update or remove the package that contains {library}{}",
         owner.unwrap_or_default()
     );
-    format!("{update}; {UNTIL_THEN}{variable}={value} PROGRAM")
+    format!("{update}; {UNTIL_THEN}{variable}={} PROGRAM", word(value))
 }
 
 /// Beginning of the part of a remedy that starts programs without a faulty library.

@@ -60,6 +60,7 @@ fn refused(refused: &Refused, loader: &str) -> Dropped {
     found.findings = vec![refused.how.clone(), format!("that loader: {loader}")];
     if let Some(variable) = &refused.variable {
         found.advice = format!("{}, or: unset {variable}", found.advice.trim_end_matches('.'));
+        found.variable = Some(variable.clone());
     }
     found
 }

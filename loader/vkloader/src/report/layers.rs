@@ -4,6 +4,8 @@ use super::{ActiveLayer, Dropped, Hidden, InactiveLayer, Report, codes};
 use crate::events::{Event, Moved, Record};
 use crate::names;
 use crate::probe::Seen;
+use crate::shell::word;
+use crate::variables::Variables;
 use reasons::Code;
 use std::collections::BTreeMap;
 
@@ -156,7 +158,7 @@ impl Report {
             found
                 .findings
                 .insert(0, format!("without {layer}, the same process ends normally"));
-            let variables = controlling(layer);
+            let variables = controlling(layer, &self.variables);
             found.advice = if variables.is_empty() {
                 super::ended::without(library.as_deref().unwrap_or(layer), WITHOUT, layer)
             } else {
@@ -197,32 +199,33 @@ const KNOWN: [(&str, &str, &[&str]); 3] = [
 /// Returns the remedy for a layer that changes the list of devices.
 pub(super) fn without(layer: &str) -> String {
     let known = KNOWN.iter().find(|(name, ..)| layer.starts_with(name));
+    let word = word(layer);
     match (layer, known) {
         ("", _) => "To find out which, start the program without one layer after the other: VK_LOADER_LAYERS_DISABLE=LAYER PROGRAM".into(),
         (_, Some((_, remedy, _))) => {
-            format!("{remedy}, or start the program without the layer: VK_LOADER_LAYERS_DISABLE={layer} PROGRAM")
+            format!("{remedy}, or start the program without the layer: VK_LOADER_LAYERS_DISABLE={word} PROGRAM")
         }
-        _ => format!("To start the program without the layer: VK_LOADER_LAYERS_DISABLE={layer} PROGRAM"),
+        _ => format!("To start the program without the layer: VK_LOADER_LAYERS_DISABLE={word} PROGRAM"),
     }
 }
 
-/// Returns the variables that are set and control a layer, each with its value.
-fn controlling(layer: &str) -> Vec<String> {
+/// Returns the variables that are set for the program and control a layer, each with its value.
+fn controlling(layer: &str, variables: &Variables) -> Vec<String> {
     let known = KNOWN.iter().find(|(name, ..)| layer.starts_with(name));
     let names = known.map_or(&[][..], |(_, _, names)| names);
-    let set = names.iter().filter_map(|name| Some((name, std::env::var(name).ok()?)));
+    let set = names.iter().filter_map(|name| Some((name, variables.get(name)?)));
     set.map(|(name, value)| format!("{name} is {value}")).collect()
 }
 
 /// Returns the finding about a device that a layer hides.
-pub(super) fn hides(hidden: &Hidden) -> Dropped {
+pub(super) fn hides(hidden: &Hidden, variables: &Variables) -> Dropped {
     Dropped {
         file: Some(hidden.driver.clone()).filter(|driver| !driver.is_empty()),
         reason: match hidden.by.as_str() {
             "" => "One of the active layers hides the device from the program.".into(),
             layer => format!("{layer} hides the device from the program."),
         },
-        findings: controlling(&hidden.by),
+        findings: controlling(&hidden.by, variables),
         advice: without(&hidden.by),
         ..codes::DEVICE_HIDDEN_BY_LAYER.about(&hidden.name)
     }
@@ -276,7 +279,7 @@ fn hide_all(report: &mut Report, layer: &str, free: &Seen) -> Vec<Dropped> {
         by: layer.into(),
     });
     let hidden: Vec<Hidden> = hidden.collect();
-    let found = hidden.iter().map(hides).collect();
+    let found = hidden.iter().map(|hidden| hides(hidden, &report.variables)).collect();
     report.hidden.extend(hidden);
     found
 }

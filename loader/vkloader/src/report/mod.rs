@@ -23,6 +23,8 @@ pub(crate) use ended::is_opening;
 pub(crate) use ended::{UNTIL_THEN, how_ended, leave_out};
 pub(crate) use layers::{WITHOUT as WITHOUT_LAYERS, has_chain, obstructed};
 
+use crate::causes::Limits;
+use crate::variables::Variables;
 use serde::Serialize;
 use std::fmt;
 
@@ -67,6 +69,11 @@ pub(crate) struct Report {
     /// Driver manifests and drivers that the library kept. If the program received no instance, it used none of them.
     #[serde(skip)]
     pub(crate) kept: Vec<String>,
+    /// The variables of the program.
+    #[serde(skip)]
+    pub(crate) variables: Variables,
+    #[serde(skip)]
+    pub(crate) limits: Limits,
 }
 
 /// Version of the report's format. The version increases with each change that an older reader would misunderstand.
@@ -264,6 +271,15 @@ pub(crate) struct Driver {
     pub(crate) extensions: Option<u64>,
 }
 
+/// Result of the search for a library that is missing under the path in its manifest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Absent {
+    /// No folder has a library of this name.
+    Everywhere,
+    /// Another folder has a library of this name.
+    Elsewhere,
+}
+
 /// A finding about a dropped object, or about an obstacle to the use of a device.
 #[derive(Debug, Serialize)]
 pub(crate) struct Dropped {
@@ -287,6 +303,12 @@ pub(crate) struct Dropped {
     /// A variable, and a word for its value, that disable the subject of the finding for a program.
     #[serde(skip)]
     pub(crate) set: Option<(String, String)>,
+    /// A variable of the program that causes the finding, so that the remedy is to unset it.
+    #[serde(skip)]
+    pub(crate) variable: Option<String>,
+    /// Result of the search for a library that is missing under its path.
+    #[serde(skip)]
+    pub(crate) absent: Option<Absent>,
     /// Rank of the finding. The finding that most likely explains a missing device has the smallest rank.
     #[serde(skip)]
     pub(crate) rank: u8,

@@ -1,6 +1,6 @@
 //! Sends requests to an X server, to find out whether programs can use it.
 
-use std::env;
+use crate::variables::Variables;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -36,9 +36,9 @@ pub(super) fn accepts(server: &mut UnixStream, cookie: Option<&[u8]>) -> Option<
 }
 
 /// Returns `true` if the X server of a display has the extension DRI3; `None` if the server does not answer.
-pub(super) fn has_dri3(number: &str) -> Option<bool> {
+pub(super) fn has_dri3(number: &str, variables: &Variables) -> Option<bool> {
     let mut server = UnixStream::connect(format!("/tmp/.X11-unix/X{number}")).ok()?;
-    if !accepts(&mut server, cookie(number).as_deref())? {
+    if !accepts(&mut server, cookie(number, variables).as_deref())? {
         return None;
     }
     let mut head = [0; 7];
@@ -55,21 +55,21 @@ pub(super) fn has_dri3(number: &str) -> Option<bool> {
 }
 
 /// Returns `true` if this user may read a file with X authorizations.
-pub(super) fn has_cookies() -> bool {
-    !cookies().is_empty()
+pub(super) fn has_cookies(variables: &Variables) -> bool {
+    !cookies(variables).is_empty()
 }
 
-fn cookies() -> Vec<u8> {
-    let file = match env::var_os("XAUTHORITY") {
+fn cookies(variables: &Variables) -> Vec<u8> {
+    let file = match variables.get("XAUTHORITY") {
         Some(file) => file.into(),
-        None => Path::new(&env::var_os("HOME").unwrap_or_default()).join(".Xauthority"),
+        None => Path::new(&variables.get("HOME").unwrap_or_default()).join(".Xauthority"),
     };
     std::fs::read(file).unwrap_or_default()
 }
 
 /// Returns the authorization for a display of this machine.
-fn cookie(number: &str) -> Option<Vec<u8>> {
-    let bytes = cookies();
+fn cookie(number: &str, variables: &Variables) -> Option<Vec<u8>> {
+    let bytes = cookies(variables);
     let mut rest = &bytes[..];
     loop {
         // Skips the kind of the address. Entries for other machines are rare, and the server rejects their authorization.

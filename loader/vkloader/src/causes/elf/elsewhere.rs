@@ -2,6 +2,7 @@
 
 use super::closure::{self, Identity, locate};
 use super::shown;
+use crate::shell::word;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -22,7 +23,7 @@ pub(super) fn unsearched(words: &str, own: Identity) -> Option<(String, String)>
     let (names, _) = words.split_once(": cannot open shared object file: No such file")?;
     let name = names.rsplit(": ").next().filter(|name| !name.contains('/'))?;
     let path = locate(name, own)?;
-    let folder = shown(path.parent()?);
+    let folder = word(&shown(path.parent()?));
     Some((
         format!(
             "{} exists, but the dynamic linker does not search its folder",

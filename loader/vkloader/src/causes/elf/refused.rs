@@ -2,8 +2,9 @@
 
 use super::closure::{self, Closure, Identity};
 use super::{closed_folder, damaged, file_name, shown};
-use crate::causes::limits;
+use crate::causes::limits::{Limits, REMEDY};
 use crate::report::Dropped;
+use crate::shell::word;
 use rustix::fs::StatVfsMountFlags;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -36,7 +37,7 @@ const MESSAGES: [(&str, Why); 9] = [
 
 /// Adds to the finding about `library` the reason why a file was rejected. The file is `library`, or a library that it needs. `words` is
 /// the message of the dynamic linker. Returns `false` if the message names no such file.
-pub(super) fn explain(dropped: &mut Dropped, words: &str, library: &Path, own: Identity) -> bool {
+pub(super) fn explain(dropped: &mut Dropped, words: &str, library: &Path, (own, limits): (Identity, &Limits)) -> bool {
     let Some((file, why)) = rejected(words).and_then(|(name, why)| Some((find(name, library, own)?, why))) else {
         return false;
     };
@@ -52,9 +53,9 @@ pub(super) fn explain(dropped: &mut Dropped, words: &str, library: &Path, own: I
             }
             return true;
         }
-        Why::Unmapped => Facts::about(&file, in_variable).finding(&file),
+        Why::Unmapped => Facts::about(&file, in_variable, limits).finding(&file),
         Why::Closed => closed(&file),
-        Why::Full => limits::open_files(),
+        Why::Full => limits.of_open_files(),
     };
     let needed_by = if file == library {
         String::new()
@@ -101,7 +102,7 @@ pub(super) fn closed(file: &Path) -> (String, String) {
     match closed_folder(file) {
         Some(folder) => (
             format!("this user may not search the folder {}", shown(folder)),
-            format!("Let this user search the folder: chmod o+x {}", shown(folder)),
+            format!("Let this user search the folder: chmod o+x {}", word(&shown(folder))),
         ),
         None => unreadable(file, std::fs::metadata(file).map_or(0, |status| status.mode())),
     }
@@ -112,7 +113,7 @@ fn unreadable(file: &Path, mode: u32) -> (String, String) {
     match mode & 0o004 {
         0 => (
             "this user may not read the file".into(),
-            format!("Let this user read the file: chmod o+r {}", shown(file)),
+            format!("Let this user read the file: chmod o+r {}", word(&shown(file))),
         ),
         _ => (
             "its permissions allow it, and the system refuses it".into(),
@@ -137,13 +138,13 @@ struct Facts {
 }
 
 impl Facts {
-    fn about(file: &Path, in_variable: Option<String>) -> Self {
+    fn about(file: &Path, in_variable: Option<String>, limits: &Limits) -> Self {
         let flags = rustix::fs::statvfs(file).map(|status| status.f_flag);
         Self {
             noexec: flags
                 .is_ok_and(|flags| flags.contains(StatVfsMountFlags::NOEXEC))
                 .then(|| mount_point(file)),
-            limit: limits::address_space(),
+            limit: limits.of_address_space(),
             selinux: Path::new("/sys/fs/selinux").exists(),
             in_variable,
         }
@@ -159,15 +160,18 @@ impl Facts {
                 };
                 (
                     "it is in a file system that is mounted with noexec, so its code may not run".into(),
-                    format!("{first}, or mount this one without noexec: mount -o remount,exec {mount}"),
+                    format!(
+                        "{first}, or mount this one without noexec: mount -o remount,exec {}",
+                        word(mount)
+                    ),
                 )
             }
-            (None, Some(limit)) => (format!("memory had no space for it: {limit}"), limits::REMEDY.into()),
+            (None, Some(limit)) => (format!("memory had no space for it: {limit}"), REMEDY.into()),
             (None, None) if self.selinux => (
                 "its code may not run: a security policy, such as that of SELinux, may forbid it".into(),
                 format!(
                     "Look for the denial (ausearch -m avc), and restore the label of the file: restorecon -v {}",
-                    shown(file)
+                    word(&shown(file))
                 ),
             ),
             (None, None) => (

@@ -7,6 +7,7 @@ mod machine;
 
 use super::{elf, linker};
 use crate::report::{Card, Device, Dropped, Report, codes, rank};
+use crate::shell::word;
 use machine::{Machine, WINDOWS_DRIVER, WINDOWS_NODE, is_open_to_us};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -46,7 +47,7 @@ const UNMAPPED: u32 = 65534;
 /// Adds the graphics hardware to a report. If no hardware device is usable, also adds the obstacles between drivers and hardware.
 /// `is_replaced` is `true` if a variable replaces the search for drivers; the program then does not see all installed drivers.
 pub(super) fn find(report: &mut Report, is_replaced: bool) {
-    let wanted = std::env::var(CAPABILITIES).ok();
+    let wanted = report.variables.get(CAPABILITIES);
     find_below(report, Path::new("/"), wanted.as_deref(), is_replaced);
 }
 
@@ -54,7 +55,11 @@ pub(super) fn find(report: &mut Report, is_replaced: bool) {
 fn find_below(report: &mut Report, root: &Path, wanted: Option<&str>, is_replaced: bool) {
     let machine = Machine::at(root);
     report.hardware = machine.cards();
-    report.surroundings = machine.surroundings().into_iter().map(String::from).collect();
+    report.surroundings = machine
+        .surroundings(report.variables.get("SNAP").is_some())
+        .into_iter()
+        .map(String::from)
+        .collect();
     if report.loader.is_none() || asked_no_driver(report) {
         return;
     }
@@ -216,7 +221,7 @@ fn to_open(node: &Path, (group, mode): (u32, u32), machine: &Machine, user: &str
             "The container does not know the node's group: podman run --group-add keep-groups keeps the groups of the user.".into()
         }
         None if node.components().any(|part| part.as_os_str() == "dri") && !lets_group | (group == 0) => {
-            let node = node.display();
+            let node = word(&node.display().to_string());
             format!(
                 "Let udev give the node its group again: udevadm trigger --subsystem-match=drm; if there is no udev here: chgrp render \
                  {node} && chmod 0660 {node}. The user must be in that group."
@@ -258,8 +263,9 @@ fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
         (false, None) if machine.is_changed_root() => (card.node.as_deref()?, IN_CHANGED_ROOT),
         (false, None) => (card.node.as_deref()?, row.remedy),
     };
-    let value = std::env::var(VISIBLE)
-        .ok()
+    let value = report
+        .variables
+        .get(VISIBLE)
         .filter(|value| NO_CARD.contains(&value.as_str()));
     let hidden = value.filter(|_| card.vendor == NVIDIA);
     (!machine.has(node)).then(|| Dropped {

@@ -15,6 +15,7 @@ use crate::child::{Ending, Finished};
 use crate::crash::{Crash, Frame, Unsupervised};
 use crate::events::Record;
 use crate::names;
+use crate::shell::word;
 use parts::{Owner, Part, Parts};
 use serde::Serialize;
 use std::path::Path;
@@ -367,7 +368,7 @@ impl Crashed {
         let library = self.library.as_deref().unwrap_or(&self.name);
         let own = self.own_switch.as_ref();
         let own = own.map_or(String::new(), |own| {
-            format!(", or {}={} PROGRAM", own.variable, own.value)
+            format!(", or {}={} PROGRAM", own.variable, word(&own.value))
         });
         Some(ended::without(library, &switch.variable, &switch.value) + &own)
     }
