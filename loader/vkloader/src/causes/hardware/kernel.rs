@@ -1,5 +1,6 @@
 //! Finds cards without a kernel driver.
 
+use super::boot;
 use super::machine::Machine;
 use crate::report::{Card, Dropped, Report, codes};
 
@@ -26,14 +27,24 @@ const ROWS: [Row; 3] = [
     Row {
         vendor: super::NVIDIA,
         modules: &["nouveau", "nvidia"],
-        remedy: "Install NVIDIA's driver: nvidia-driver (Debian), ubuntu-drivers install (Ubuntu), akmod-nvidia (RPM Fusion) or nvidia-open \
-                 (Arch); or load the free kernel driver: modprobe nouveau.",
+        remedy: NVIDIAS_OR_FREE,
     },
 ];
+
+/// Remedy for a card of NVIDIA without NVIDIA's own driver.
+const INSTALL_NVIDIAS: &str = "Install NVIDIA's driver: nvidia-driver (Debian), ubuntu-drivers install (Ubuntu), akmod-nvidia (RPM Fusion) or nvidia-open (Arch)";
+/// Remedy for a card of NVIDIA that no kernel driver uses.
+const NVIDIAS_OR_FREE: &str = "Install NVIDIA's driver: nvidia-driver (Debian), ubuntu-drivers install (Ubuntu), akmod-nvidia (RPM Fusion) or \
+    nvidia-open (Arch); or load the free kernel driver: modprobe nouveau.";
 
 /// Remedy for an NVIDIA card whose libraries are installed.
 const NVIDIAS_OWN: &str = "Load the kernel module of the card: modprobe nvidia. If that does not help, build it for this kernel (dkms status), and \
     sign it if Secure Boot is on (mokutil --sb-state).";
+
+/// Remedy for an NVIDIA card that the loaded kernel module does not use.
+const REFUSED_BY_NVIDIAS: &str = "Look in dmesg for lines of NVRM, which name the version for the card. Cards before Maxwell need the series 470 or \
+    390: nvidia-tesla-470-driver (Debian), nvidia-driver-470 (Ubuntu), akmod-nvidia-470xx (RPM Fusion) or nvidia-470xx-dkms (AUR). Cards \
+    before Turing (GTX 16, RTX 20) do not work with the open kernel module (nvidia-open): install the other one.";
 
 /// Kernel drivers that make a render node for each of their cards.
 pub(super) const DRAWING: [&str; 3] = ["amdgpu", "i915", "xe"];
@@ -50,18 +61,28 @@ pub(super) fn without_node(card: &Card, driver: &str) -> Dropped {
     }
 }
 
-/// Remedy for an NVIDIA card if a file of a tool forbids its kernel module.
-const FORBIDDEN_BY_TOOL: &str = "Remove the line that forbids the module from the file, and start the machine again. A tool that switches the card off may have written it: prime-select \
-    on-demand (Ubuntu), envycontrol -s hybrid, supergfxctl -m Hybrid.";
+/// Addition to the remedy for an NVIDIA card whose kernel module a file forbids.
+const FORBIDDEN_BY_TOOL: &str = " A tool that switches the card off may have written the line: prime-select on-demand (Ubuntu), envycontrol -s \
+    hybrid, supergfxctl -m Hybrid.";
 
 /// Folders with files that forbid kernel modules.
-const FORBIDDING: [&str; 3] = ["etc/modprobe.d", "usr/lib/modprobe.d", "run/modprobe.d"];
+const FORBIDDING: [&str; 4] = [
+    "etc/modprobe.d",
+    "run/modprobe.d",
+    "usr/local/lib/modprobe.d",
+    "usr/lib/modprobe.d",
+];
 
 /// Returns the finding about a card without a kernel driver.
 pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Dropped {
     let command_line = machine.text("proc/cmdline");
     if command_line.split_whitespace().any(|word| word == "nomodeset") {
-        return codes::HARDWARE_NOMODESET.about(card.to_string());
+        let (findings, advice) = boot::remove(&["nomodeset"], machine);
+        return Dropped {
+            findings,
+            advice,
+            ..codes::HARDWARE_NOMODESET.about(card.to_string())
+        };
     }
     let mut found = codes::HARDWARE_NO_KERNEL_DRIVER.about(card.to_string());
     let Some(row) = ROWS.iter().find(|row| row.vendor == card.vendor) else {
@@ -73,9 +94,23 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Droppe
     // NVIDIA's own driver needs a system that does not use nouveau.
     let is_nvidias = card.vendor == super::NVIDIA && is_installed;
     let wanted: &[&str] = if is_nvidias { &["nvidia"] } else { row.modules };
-    if let Some(word) = command_line.split_whitespace().find(|word| switches_off(word, wanted)) {
-        found.findings = vec![format!("the kernel's command line has {word}")];
-        found.advice = format!("Remove {word} from the kernel's command line, and start the machine again.");
+    let all = command_line.split_whitespace();
+    let words: Vec<&str> = all.filter(|word| switches_off(word, wanted)).collect();
+    if !words.is_empty() {
+        (found.findings, found.advice) = boot::remove(&words, machine);
+        if !is_nvidias && words.iter().any(|word| word.contains("nouveau")) {
+            found
+                .findings
+                .push("NVIDIA's own driver, for which nouveau is switched off, is not installed".into());
+            found.advice = format!("{INSTALL_NVIDIAS}; or use nouveau: {}", found.advice);
+        }
+        return found;
+    }
+    if let Some(version) = machine.nvidia_module().filter(|_| is_nvidias) {
+        found.findings = vec![format!(
+            "NVIDIA's kernel module {version} is loaded, but does not use this card"
+        )];
+        found.advice = REFUSED_BY_NVIDIAS.into();
         return found;
     }
     found.advice = if is_nvidias { NVIDIAS_OWN } else { row.remedy }.replace("DEVICE", &format!("{:04x}", card.device));
@@ -86,10 +121,11 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Droppe
     }
     found.findings = forbidden(machine, wanted);
     if !found.findings.is_empty() {
-        found.advice = match card.vendor {
-            super::NVIDIA => FORBIDDEN_BY_TOOL.into(),
-            _ => "Remove the line that forbids the module from the file, and start the machine again.".into(),
-        };
+        let is_of_nvidia = card.vendor == super::NVIDIA;
+        found.advice = boot::remove_line(if is_of_nvidia { FORBIDDEN_BY_TOOL } else { "" }, machine);
+        if is_of_nvidia && !is_nvidias && forbidden(machine, &["nvidia"]).is_empty() {
+            found.advice = format!("{INSTALL_NVIDIAS}; or use nouveau: {}", found.advice);
+        }
     }
     found
 }
@@ -150,9 +186,7 @@ fn switches_off(word: &str, modules: &[&str]) -> bool {
         return false;
     };
     if ["modprobe.blacklist", "module_blacklist", "rd.driver.blacklist"].contains(&name) {
-        // NVIDIA's own driver needs a system without nouveau.
-        let mut words = value.split(',').filter(|module| *module != "nouveau");
-        return words.any(|module| modules.contains(&module));
+        return value.split(',').any(|module| modules.contains(&module));
     }
     value == "0" && modules.iter().any(|module| name == format!("{module}.modeset"))
 }

@@ -1,5 +1,6 @@
 //! Finds the reason why a driver could not use its hardware: cards, kernel drivers, device nodes, permissions, and limits of a container.
 
+mod boot;
 mod drivers;
 mod idle;
 mod kernel;

@@ -117,7 +117,6 @@ fn a_word_of_the_kernels_command_line_that_switches_the_card_off_is_named() {
             "0x1002",
             Some("modprobe.blacklist=amdgpu,radeon"),
         ),
-        ("rd.driver.blacklist=nouveau", "0x10de", None),
         ("amdgpu.modeset=0", "0x8086", None),
     ] {
         let system = System::new();
@@ -134,4 +133,124 @@ fn a_word_of_the_kernels_command_line_that_switches_the_card_off_is_named() {
             found.advice
         );
     }
+}
+
+#[test]
+fn the_file_that_sets_a_word_of_the_command_line_is_named_with_the_command_that_applies_a_change() {
+    let first = |files: &[(&str, &str)], words: &str| {
+        let system = System::new();
+        system
+            .card("0000:01:00.0", "0x030000", "0x1002", None)
+            .file("proc/cmdline", words);
+        for (path, text) in files {
+            system.file(path, text);
+        }
+        let found = system.found(report()).dropped.remove(0);
+        (found.findings.join("; "), found.advice)
+    };
+    let grub = "# rd.driver.blacklist=amdgpu\nGRUB_CMDLINE_LINUX=\"quiet rd.driver.blacklist=amdgpu\"\n";
+    for (program, path, command) in [
+        (
+            "usr/sbin/update-grub",
+            "etc/default/grub",
+            "from /etc/default/grub, run update-grub, and",
+        ),
+        (
+            "usr/bin/grub2-mkconfig",
+            "etc/default/grub.d/x.cfg",
+            "run grub2-mkconfig -o /boot/grub2/grub.cfg",
+        ),
+        (
+            "usr/bin/true",
+            "etc/default/grub",
+            "run grub-mkconfig -o /boot/grub/grub.cfg",
+        ),
+        (
+            "usr/sbin/proxmox-boot-tool",
+            "etc/kernel/cmdline",
+            "run proxmox-boot-tool refresh",
+        ),
+        ("usr/bin/mkinitcpio", "etc/kernel/cmdline", "run mkinitcpio -P"),
+        (
+            "usr/bin/true",
+            "boot/firmware/cmdline.txt",
+            "from /boot/firmware/cmdline.txt, and start",
+        ),
+        (
+            "usr/sbin/grubby",
+            "etc/default/grub",
+            "grubby --update-kernel=ALL --remove-args=rd.driver.blacklist=amdgpu",
+        ),
+    ] {
+        let (findings, advice) = first(&[(path, grub), (program, "")], "quiet rd.driver.blacklist=amdgpu");
+        assert_eq!(
+            findings,
+            format!("the kernel's command line has rd.driver.blacklist=amdgpu; /{path}, line 2, sets it")
+        );
+        assert!(advice.contains(command), "{advice}");
+    }
+    let (_, advice) = first(
+        &[("etc/default/grub", "GRUB_CMDLINE_LINUX=quiet")],
+        "module_blacklist=amdgpu",
+    );
+    assert!(advice.contains("Most systems set it in /etc/default/grub"), "{advice}");
+    let files = [
+        ("etc/modprobe.d/x.conf", "blacklist amdgpu"),
+        ("usr/sbin/update-initramfs", ""),
+    ];
+    let (_, advice) = first(&files, "quiet");
+    assert!(
+        advice.contains("from the file, run update-initramfs -u, and start"),
+        "{advice}"
+    );
+}
+
+#[test]
+fn nouveau_that_is_switched_off_for_a_driver_that_is_not_installed_is_named() {
+    for (path, text) in [
+        ("proc/cmdline", "rd.driver.blacklist=nouveau modprobe.blacklist=nouveau"),
+        (
+            "etc/modprobe.d/nvidia-installer-disable-nouveau.conf",
+            "blacklist nouveau\noptions nouveau modeset=0\n",
+        ),
+    ] {
+        let system = System::new();
+        system.card("0000:01:00.0", "0x030000", "0x10de", None).file(path, text);
+        let found = system.found(report()).dropped.remove(0);
+        assert!(found.findings[0].contains("nouveau"), "{:?}", found.findings);
+        let words = "Remove rd.driver.blacklist=nouveau and modprobe.blacklist=nouveau from";
+        assert!(
+            path != "proc/cmdline" || found.advice.contains(words),
+            "{}",
+            found.advice
+        );
+        assert!(
+            found.advice.starts_with("Install NVIDIA's driver: "),
+            "{}",
+            found.advice
+        );
+        assert!(found.advice.contains("or use nouveau: Remove "), "{}", found.advice);
+        // NVIDIA's own driver needs a system without nouveau.
+        system.file("usr/lib64/libnvidia-glcore.so.550.54.14", "");
+        let found = system.found(report()).dropped.remove(0);
+        assert!(found.findings.is_empty(), "{:?}", found.findings);
+    }
+}
+
+#[test]
+fn a_card_that_nvidias_loaded_module_does_not_use_is_named() {
+    let system = System::new();
+    system
+        .card("0000:01:00.0", "0x030000", "0x10de", None)
+        .file("usr/lib64/libnvidia-glcore.so.550.54.14", "")
+        .file(
+            "proc/driver/nvidia/version",
+            "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu",
+        );
+    let found = system.found(report()).dropped.remove(0);
+    assert_eq!(
+        found.findings,
+        ["NVIDIA's kernel module 550.54.14 is loaded, but does not use this card"]
+    );
+    assert!(found.advice.contains("nvidia-driver-470 (Ubuntu)"), "{}", found.advice);
 }
