@@ -114,34 +114,79 @@ fn refused(report: &Report, records: &[&Record]) -> Option<Dropped> {
     Some(found)
 }
 
-/// Texts before and after the name of an extension in log messages about a missing extension.
-const UNSUPPORTED: [[&str; 2]; 2] = [
-    ["Instance extension ", " not supported by available ICDs"],
-    ["Extension ", " not found in list of known instance extensions"],
-];
+/// Texts before and after the name of an extension that no driver has, and of one that the loader does not know.
+const UNSUPPORTED: [&str; 2] = ["Instance extension ", " not supported by available ICDs"];
+const UNKNOWN: [&str; 2] = ["Extension ", " not found in list of known instance extensions"];
 
-/// Adds to the finding the name of the extension that a program requested, and the drivers that do not have the extension.
+/// Remedy for an extension that the loader does not know. The loader also hides such an extension of a driver.
+const OF_UNKNOWN: &str = "Correct the name of the extension in the program, or update the loader, which does not know it. Extensions of devices belong \
+    to vkCreateDevice.";
+
+/// Adds to the finding the name of the extension that a program requested, and the drivers and layers that are left out and may have it.
 fn name_extension(found: &mut Dropped, report: &Report) {
-    let named = |error| {
-        UNSUPPORTED
-            .iter()
-            .find_map(|[before, after]| between(error, before, after))
+    let named = |texts: [&str; 2]| {
+        let mut errors = report.errors.iter();
+        errors.find_map(|error| between(error, texts[0], texts[1]))
     };
-    let name = report.errors.iter().find_map(|error| named(error));
-    let Some(name) = name else { return };
+    let (name, is_known) = match (named(UNSUPPORTED), named(UNKNOWN)) {
+        (Some(name), _) => (name, true),
+        (None, Some(name)) => (name, false),
+        (None, None) => return,
+    };
     found.name = name.into();
-    found.reason = format!("The program asked for {name}, which no driver or layer has, so it got no instance.");
-    let drivers: Vec<&str> = report
-        .kept
-        .iter()
-        .map(String::as_str)
-        .filter(|path| path.contains(".so"))
-        .collect();
-    if !drivers.is_empty() {
-        found
-            .findings
-            .push(format!("drivers without it: {}", drivers.join(", ")));
+    let left_out = left_out_with(name, is_known, report);
+    let which = if left_out.is_empty() {
+        "no driver or layer has"
+    } else {
+        "no driver or layer in use has"
+    };
+    found.reason = format!("The program asked for {name}, which {which}, so it got no instance.");
+    if let Some((first, has)) = left_out.first() {
+        found.advice = format!("{} {has}. {}", first.name, first.advice);
+        found.variable.clone_from(&first.variable);
+    } else if !is_known {
+        found.advice = OF_UNKNOWN.into();
     }
+    let words = left_out
+        .iter()
+        .map(|(one, has)| format!("left out, and {has}: {}", one.in_short()));
+    found.findings.extend(words);
+    let kept = report.kept.iter().map(String::as_str);
+    let drivers: Vec<&str> = kept.filter(|path| path.contains(".so")).collect();
+    if is_known && !drivers.is_empty() {
+        let words = format!("drivers without it: {}", drivers.join(", "));
+        found.findings.push(words);
+    }
+}
+
+/// Returns the findings about layers that have an instance extension and about drivers that may have it, each with the words for this. None
+/// of these layers and drivers is in use. The finding with the smallest rank comes first. `is_known` is `true` if the loader knows the
+/// extension, so that it would show the extension of a driver.
+fn left_out_with<'a>(extension: &str, is_known: bool, report: &'a Report) -> Vec<(&'a Dropped, &'static str)> {
+    let is_broken = |one: &Dropped| (rank::BROKEN..OTHER).contains(&one.rank);
+    let is_driver =
+        |one: &Dropped| is_known && one.subject.starts_with("driver") && (one.variable.is_some() || is_broken(one));
+    let is_layer = |one: &Dropped| one.subject.starts_with("layer") && manifest_has(one.file.as_deref(), extension);
+    let mut found: Vec<(&Dropped, &str)> = Vec::new();
+    for one in &report.dropped {
+        if is_layer(one) {
+            found.push((one, "has the extension"));
+        } else if is_driver(one) {
+            found.push((one, "may have the extension"));
+        }
+    }
+    found.sort_by_key(|(one, _)| one.rank);
+    found
+}
+
+/// Returns `true` if the manifest of a layer lists an instance extension.
+fn manifest_has(path: Option<&str>, extension: &str) -> bool {
+    let manifest = path.filter(|path| path.ends_with(".json"));
+    let content = manifest.and_then(|path| manifests::read(Path::new(path)));
+    let Some(content) = content else { return false };
+    let is_it = |one: &serde_json::Value| one.get("name").is_some_and(|name| name == extension);
+    let mut lists = manifests::layers(&content).filter_map(|layer| layer.get("instance_extensions")?.as_array());
+    lists.any(|list| list.iter().any(is_it))
 }
 
 /// Returns the text between two given texts.
