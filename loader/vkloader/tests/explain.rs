@@ -130,7 +130,7 @@ fn a_forgotten_variable_wins() {
     machine.driver("good", "device one");
     machine.variable("VK_ICD_FILENAMES", "/nowhere/old.json");
     let explained = machine.explain();
-    assert_eq!((explained.code, explained.first()), (1, "search.replaced"));
+    assert_eq!((explained.code, explained.first()), (1, "variable.no-match"));
     assert!(explained.advice().contains("unset VK_ICD_FILENAMES"));
 }
 

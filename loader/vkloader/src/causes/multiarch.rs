@@ -88,7 +88,7 @@ fn counterpart(driver: &Dropped, own: Identity) -> Option<PathBuf> {
 }
 
 /// Returns the file name up to the first dot, which is the same for all word sizes: `radeon_icd` for `radeon_icd.i686.json`.
-fn stem(path: &str) -> String {
+pub(super) fn stem(path: &str) -> String {
     let file = path.rsplit('/').next().unwrap_or(path);
     file.split('.').next().unwrap_or(file).into()
 }

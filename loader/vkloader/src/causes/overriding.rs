@@ -4,6 +4,8 @@
 use super::{multiarch, spelling, unsearched, variables};
 use crate::events::{Event, Record, Searched, TracedDecision};
 use crate::report::{Device, Dropped, Report, Verdict, codes, rank};
+use crate::shell::word;
+use reasons::Code;
 use reasons::rank::OTHER;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -70,15 +72,17 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
 
 /// Returns the finding about a variable that replaces the search for drivers.
 fn replaced(report: &Report, name: &str, value: &str, silent: u8) -> Dropped {
-    // If the variable names a broken driver, that driver is the cause. The variable only explains why the search found no other driver.
-    let is_broken = |dropped: &Dropped| dropped.rank == rank::BROKEN && dropped.code.starts_with("driver.");
-    let after_broken = report.dropped.iter().any(is_broken);
+    // If the variable names a broken driver or manifest, that file is the cause. The variable only explains why the search found no other
+    // driver.
+    let is_of_driver = |dropped: &&Dropped| dropped.rank == rank::BROKEN && dropped.code.starts_with("driver.");
+    let is_of_file = |dropped: &&Dropped| {
+        let is_there = dropped.code.starts_with("file.") && dropped.code != Code::FileNotFound.name();
+        is_there && dropped.subject == "driver manifest"
+    };
+    let broken = report.dropped.iter().filter(|one| is_of_driver(one) || is_of_file(one));
+    let after = broken.map(|one| one.rank + 1).max();
     Dropped {
-        rank: if after_broken {
-            silent.max(rank::BROKEN + 1)
-        } else {
-            silent
-        },
+        rank: after.map_or(silent, |after| silent.max(after)),
         reason: format!("{name} is set, so drivers are searched only there."),
         findings: vec![format!("its value: {value}")],
         advice: match spelling::advice(value) {

@@ -8,6 +8,7 @@ use crate::variables::Variables;
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use std::fs;
+use std::iter;
 use std::path::Path;
 
 /// Data folders in which systems keep manifests. The variable `XDG_DATA_DIRS` replaces this list.
@@ -25,8 +26,8 @@ pub(super) struct Unsearched {
     pub(super) variable: Option<&'static str>,
 }
 
-/// Finds manifests below `root` that the loader did not find. `searched` lists the folders that the loader searched, and `variables` are those
-/// of the program.
+/// Finds manifests below `root` that the loader did not find. `searched` lists the folders that the loader searched, and `variables` are
+/// those of the program.
 pub(super) fn find(root: &Path, searched: &[&str], variables: &Variables) -> Vec<Unsearched> {
     let elsewhere = USUAL.iter().filter_map(|usual| of_usual(root, usual, searched));
     let misnamed = searched.iter().filter_map(|folder| misnamed(Path::new(folder)));
@@ -113,6 +114,19 @@ const FOLDERS: [&str; 4] = [
 ];
 /// Upper bound on the size of a manifest in bytes.
 const LARGEST: u64 = 1 << 16;
+
+/// Returns an existing manifest that probably replaced a missing one. Both have the same name up to the first dot. The existing manifest is
+/// in the same folder or in one of the usual folders.
+pub(super) fn like(missing: &Path) -> Option<String> {
+    let start = multiarch::stem(missing.to_str()?);
+    let folder = missing.parent()?.to_str()?;
+    let mut folders = iter::once(folder).chain(FOLDERS);
+    folders.find_map(|folder| {
+        let mut names = names(Path::new(folder)).into_iter();
+        let name = names.find(|name| name.ends_with(ENDING) && multiarch::stem(name) == start)?;
+        Some(format!("{folder}/{name}"))
+    })
+}
 
 /// Returns a file below `root` that would be a manifest for a library under another name or in another folder. `library` is the library's
 /// name up to `.so`.

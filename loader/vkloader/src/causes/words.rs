@@ -1,10 +1,12 @@
 //! Finds words in variables that match no driver, layer or device. The loader ignores unmatched words without a message.
 
-use super::{spelling, variables};
+use super::overriding::REPLACING;
+use super::{spelling, unsearched, variables};
 use crate::events::{Event, Record};
 use crate::report::{Device, Dropped, Report, Verdict, codes, rank};
 use crate::shell;
 use crate::show;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// Kinds of words in variables.
@@ -53,7 +55,7 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
     let mut found = Vec::new();
     for (name, value) in variables(records) {
         if let Some(row) = VARIABLES.iter().find(|row| row.0 == name) {
-            found.extend(unmatched(row, value, records));
+            found.extend(unmatched(row, value, report, records));
         }
         match name {
             "VK_LOADER_DEVICE_SELECT" => found.extend(unmatched_device(value, report)),
@@ -104,7 +106,7 @@ fn unmatched_in_file(records: &[&Record]) -> Vec<Dropped> {
     found
 }
 
-fn unmatched(row: &(&str, &[char], Kind, bool), value: &str, records: &[&Record]) -> Vec<Dropped> {
+fn unmatched(row: &(&str, &[char], Kind, bool), value: &str, report: &Report, records: &[&Record]) -> Vec<Dropped> {
     let &(name, divider, kind, is_wanted) = row;
     let layers = names(records, "layer", |name, _| name.into());
     let drivers = names(records, "driver", |name, path| {
@@ -131,6 +133,7 @@ fn unmatched(row: &(&str, &[char], Kind, bool), value: &str, records: &[&Record]
     let is_known = is_wanted || kind == Kind::DriverPattern || looked_for_explicit(records);
     let is_of_layers = matches!(kind, Kind::Layer | Kind::LayerPattern);
     let layer_path = is_of_layers.then(|| replaced_layers(records)).flatten();
+    let leads = words.clone().any(|word| !is_unmatched(&word));
     let describe = |word: &str| {
         let mut found = codes::VARIABLE_NO_MATCH.about(name);
         found.reason = match kind {
@@ -144,7 +147,7 @@ fn unmatched(row: &(&str, &[char], Kind, bool), value: &str, records: &[&Record]
             .collect();
         found.findings.extend(layer_path.clone());
         let mistake = match kind {
-            Kind::Path => spelling::of_word(word).map(String::from),
+            Kind::Path => of_path(name, word),
             _ if divider == [':'] && word.contains([',', ';']) => Some("Divide the names by a colon".into()),
             Kind::Layer => successor(word)
                 .map(|layer| format!("{word} no longer exists, and {layer} replaces it: {name}={layer}"))
@@ -162,14 +165,39 @@ fn unmatched(row: &(&str, &[char], Kind, bool), value: &str, records: &[&Record]
                 )
             }),
         };
-        found.advice = format!("{}, or: unset {name}", mistake.as_deref().unwrap_or("Correct the word"));
-        found.rank = if is_wanted { found.rank } else { rank::ASIDE };
+        let usual = if kind == Kind::Path {
+            "Correct the path"
+        } else {
+            "Correct the word"
+        };
+        found.advice = format!("{}, or: unset {name}", mistake.as_deref().unwrap_or(usual));
+        if !is_wanted {
+            found.rank = rank::ASIDE;
+        } else if REPLACING.contains(&name) && leads && report.verdict == Verdict::Nothing {
+            // Variables often name a manifest for each word size. A fault of the driver that was found explains more than a missing file.
+            found.rank = rank::CONSEQUENCE;
+        } else if REPLACING.contains(&name) && report.verdict != Verdict::Hardware {
+            // The missing file explains more than the variable that names the file.
+            found.rank = rank::SILENT - 1;
+            found
+                .findings
+                .push(format!("{name} is set, so drivers are searched only there"));
+        }
         found
     };
     words
         .filter(|word| is_known && is_unmatched(word))
         .map(describe)
         .collect()
+}
+
+/// Returns the mistake in a path of a variable, or the path that a manifest of this name has.
+fn of_path(variable: &str, path: &str) -> Option<String> {
+    let other = || {
+        let path = unsearched::like(Path::new(path))?;
+        Some(format!("Name the file that exists: {variable}={}", shell::word(&path)))
+    };
+    spelling::of_word(path).map(String::from).or_else(other)
 }
 
 /// Returns `true` if a word is only a part of a name, so that it would match with stars around it.
@@ -237,6 +265,8 @@ fn has_manifest(path: &Path) -> bool {
         Ok(entries) => entries
             .flatten()
             .any(|entry| entry.file_name().as_encoded_bytes().ends_with(b".json")),
+        // The content of a folder that this user may not search is unknown.
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => true,
         Err(_) => path.is_file(),
     }
 }

@@ -16,7 +16,7 @@ pub(super) const ROWS: &[Row] = &[
             let path = format!("{}obs", machine.path("data/vulkan/icd.d/good.json").display());
             machine.variable("VK_DRIVER_FILES", path);
         },
-        "search.replaced",
+        "variable.no-match",
     )
     .about("good.jsonobs")
     .remedy("Remove what follows .json", |machine| {

@@ -135,7 +135,7 @@ pub(super) const ROWS: &[Row] = &[
             let manifest = path(machine, MANIFEST);
             machine.variable("VK_DRIVER_FILES", format!("/nowhere/other.json {manifest}"));
         },
-        "search.replaced",
+        "variable.no-match",
     )
     .about("other.json ")
     .remedy("by a colon, and not by a blank", |machine| {
@@ -190,7 +190,7 @@ pub(super) const ROWS: &[Row] = &[
             let manifest = path(machine, MANIFEST);
             machine.variable("VK_ICD_FILENAMES", format!("{manifest}\r"));
         },
-        "search.replaced",
+        "variable.no-match",
     )
     .about("good.json")
     .remedy("line ends of Windows", |machine| {

@@ -84,7 +84,7 @@ pub(super) const ROWS: &[Row] = &[
             good(machine);
             machine.variable("VK_ICD_FILENAMES", "~/driver.json");
         },
-        "search.replaced",
+        "variable.no-match",
     )
     .about("~/driver.json")
     .remedy("Write the path in full", |machine| {
@@ -99,7 +99,7 @@ pub(super) const ROWS: &[Row] = &[
             let path = manifest(machine);
             machine.variable("VK_DRIVER_FILES", format!("\"{path}\""));
         },
-        "search.replaced",
+        "variable.no-match",
     )
     .about("good.json")
     .remedy("without quotes", |machine| {
@@ -114,7 +114,7 @@ pub(super) const ROWS: &[Row] = &[
             let path = manifest(machine);
             machine.variable("VK_DRIVER_FILES", format!("{path},{path}"));
         },
-        "search.replaced",
+        "variable.no-match",
     )
     .about("good.json,")
     .remedy("Divide paths by a colon", |machine| {

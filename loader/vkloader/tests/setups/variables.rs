@@ -12,7 +12,7 @@ fn with(machine: &mut Machine, name: &str, value: &str) {
 /// Creates a row for a variable that replaces the search for drivers.
 macro_rules! replaced {
     ($title:literal, $name:literal, $value:expr) => {
-        Row::new($title, |machine| with(machine, $name, $value), "search.replaced")
+        Row::new($title, |machine| with(machine, $name, $value), "variable.no-match")
             .about($name)
             .remedy(concat!("unset ", $name), |machine| machine.unset($name))
     };
@@ -79,7 +79,7 @@ pub(super) const ROWS: &[Row] = &[
             fs::create_dir(&folder).expect("a folder");
             with(machine, "VK_DRIVER_FILES", folder.to_str().expect("plain"));
         },
-        "search.replaced",
+        "variable.no-match",
     )
     .about("VK_DRIVER_FILES")
     .remedy("unset VK_DRIVER_FILES", |machine| machine.unset("VK_DRIVER_FILES")),
