@@ -32,9 +32,19 @@ pub(crate) fn layers(content: &Value) -> impl Iterator<Item = &Value> {
 
 /// Returns the variable that disables a layer, according to the layer's manifest, and a value for the variable.
 pub(crate) fn own_switch(path: &Path, name: &str) -> Option<(String, String)> {
+    let (variable, value) = switch(path, name, "disable_environment")?;
+    Some((variable, if value.is_empty() { "1".into() } else { value }))
+}
+
+/// Returns the variable that enables an implicit layer, according to the layer's manifest, and the value that the variable must have.
+pub(crate) fn enabling_switch(path: &Path, name: &str) -> Option<(String, String)> {
+    switch(path, name, "enable_environment")
+}
+
+/// Returns the first variable in a member of a layer's description, with its value.
+fn switch(path: &Path, name: &str, member: &str) -> Option<(String, String)> {
     let content = read(path)?;
     let layer = layers(&content).find(|layer| layer.get("name").and_then(Value::as_str) == Some(name))?;
-    let (variable, value) = layer.get("disable_environment")?.as_object()?.iter().next()?;
-    let value = value.as_str().filter(|value| !value.is_empty()).unwrap_or("1");
-    Some((variable.clone(), value.into()))
+    let (variable, value) = layer.get(member)?.as_object()?.iter().next()?;
+    Some((variable.clone(), value.as_str().unwrap_or_default().into()))
 }

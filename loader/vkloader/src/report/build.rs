@@ -56,7 +56,7 @@ pub(crate) fn build(finished: &Finished, received: Received<'_>) -> Report {
     };
     report.ending = finished.ending.into();
     report.verdict = verdict(&report);
-    report.inactive = layers::inactive(&records, &report.layers);
+    report.inactive = layers::inactive(&records, &report.layers, &report.variables);
     report.dropped = dropped(&records);
     report.dropped.extend(idle(&decided, &report.dropped));
     report.dropped.extend(of_devices(&report));

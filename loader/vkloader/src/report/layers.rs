@@ -2,12 +2,14 @@
 
 use super::{ActiveLayer, Dropped, Hidden, InactiveLayer, Report, codes};
 use crate::events::{Event, Moved, Record};
+use crate::manifests;
 use crate::names;
 use crate::probe::Seen;
 use crate::shell::word;
 use crate::variables::Variables;
 use reasons::Code;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Returns the layers of the last instance, starting at the program.
 pub(super) fn active(records: &[&Record]) -> Vec<ActiveLayer> {
@@ -84,7 +86,7 @@ fn declared(moved: &Moved) -> String {
 }
 
 /// Returns the layers that the library kept but did not add to a chain.
-pub(super) fn inactive(records: &[&Record], active: &[ActiveLayer]) -> Vec<InactiveLayer> {
+pub(super) fn inactive(records: &[&Record], active: &[ActiveLayer], variables: &Variables) -> Vec<InactiveLayer> {
     let mut found: BTreeMap<String, InactiveLayer> = BTreeMap::new();
     let has_chain = records.iter().any(|record| is_chain(record));
     for record in records {
@@ -111,6 +113,9 @@ pub(super) fn inactive(records: &[&Record], active: &[ActiveLayer]) -> Vec<Inact
                     known.code = layer.code.clone();
                     known.reason = with_variable(code.row().meaning, variable.as_deref());
                     known.advice = with_variable(code.row().remedy, variable.as_deref());
+                    if code == Code::LayerNotSwitchedOn {
+                        name_value(known, variables);
+                    }
                 }
             }
             _ => {}
@@ -120,6 +125,17 @@ pub(super) fn inactive(records: &[&Record], active: &[ActiveLayer]) -> Vec<Inact
         found.remove(&layer.name);
     }
     found.into_values().collect()
+}
+
+/// Adds to a layer that is not switched on the value that its variable must have, if the variable has another value.
+fn name_value(layer: &mut InactiveLayer, variables: &Variables) {
+    let Some((variable, wanted)) = manifests::enabling_switch(Path::new(&layer.manifest), &layer.name) else {
+        return;
+    };
+    if let Some(value) = variables.get(&variable).filter(|value| *value != wanted) {
+        layer.reason = format!("The layer is inactive, because {variable} is {value}, but must be {wanted}.");
+        layer.advice = format!("To switch the layer on: {variable}={} PROGRAM", word(&wanted));
+    }
 }
 
 /// Inserts the name of a variable before the full stop of a sentence.
