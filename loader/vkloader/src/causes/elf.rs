@@ -149,6 +149,11 @@ fn absent(dropped: &mut Dropped, library: &str, manifest: Option<&str>, own: Ide
         dropped.advice = advice;
         return;
     }
+    if let Some((finding, advice)) = elsewhere::misspelt(library) {
+        dropped.findings.insert(0, finding.into());
+        dropped.advice = format!("{advice} in library_path of {}.", manifest.unwrap_or("the manifest"));
+        return;
+    }
     let words = match elsewhere::dangling(library) {
         Some((link, target)) => format!("{link} is a link to {target}, which is not there"),
         None if library.contains('/') => format!("{library} is not there"),

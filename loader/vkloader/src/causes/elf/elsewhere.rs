@@ -64,6 +64,29 @@ fn configured(texts: &[String], name: &str) -> Option<PathBuf> {
     (!name.contains('/')).then_some(path)
 }
 
+/// Returns the finding and the beginning of the remedy for a path with signs that have a meaning only in a shell or in Windows.
+pub(super) fn misspelt(library: &str) -> Option<(&'static str, &'static str)> {
+    // The dynamic linker replaces only these names.
+    const REPLACED: [&str; 3] = ["ORIGIN", "LIB", "PLATFORM"];
+    let is_replaced = |rest: &str| {
+        REPLACED
+            .iter()
+            .any(|name| rest.trim_start_matches('{').starts_with(name))
+    };
+    if library.split('/').any(|part| part == "~") {
+        Some(("nothing replaces ~ by a home folder here", "Write the whole path"))
+    } else if library.contains('\\') {
+        Some((
+            "only / separates folders here, and \\ is part of a name",
+            "Write / in place of \\",
+        ))
+    } else if library.split('$').skip(1).any(|rest| !is_replaced(rest)) {
+        Some(("nothing replaces $ and a name by a value here", "Write the whole path"))
+    } else {
+        None
+    }
+}
+
 /// Returns a broken link with the name of a library, and the link's target. For a name without a path, searches the default folders.
 pub(super) fn dangling(library: &str) -> Option<(String, String)> {
     let paths: Vec<PathBuf> = if library.contains('/') {
@@ -105,6 +128,25 @@ mod tests {
         assert!(words(&["libc.so.6"]).contains("built for systems with glibc"));
         assert!(words(&["ld-linux-x86-64.so.2"]).contains("built for systems with glibc"));
         assert_eq!(words(&["libcap.so.2", "libX11.so.6"]), "");
+    }
+
+    #[test]
+    fn signs_of_a_shell_and_of_windows_are_told() {
+        let advice = |library| misspelt(library).map(|(_, advice)| advice);
+        assert_eq!(
+            advice("/etc/vulkan/icd.d/~/lib/libdriver.so"),
+            Some("Write the whole path")
+        );
+        assert_eq!(advice("$HOME/lib/libdriver.so"), Some("Write the whole path"));
+        assert_eq!(advice(r"..\lib\libdriver.so"), Some("Write / in place of \\"));
+        for library in [
+            "/usr/lib/libdriver.so",
+            "/usr/$LIB/libdriver.so",
+            "${ORIGIN}/libdriver.so",
+            "libdriver~.so",
+        ] {
+            assert_eq!(advice(library), None, "{library}");
+        }
     }
 
     #[test]
