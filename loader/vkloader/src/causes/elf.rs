@@ -294,7 +294,7 @@ fn too_old(words: &str, own: Identity) -> Option<(String, String)> {
     let (library, rest) = words.split_once(": version `")?;
     let (version, rest) = rest.split_once("' not found (required by ")?;
     let by = rest.split(')').next()?;
-    let library = library.rsplit(' ').next()?;
+    let library = library.rsplit(": ").next()?;
     let folder = Path::new(library)
         .parent()
         .filter(|folder| closure::is_in_variable(folder));
@@ -333,7 +333,7 @@ fn contains(file: &Path, word: &str) -> bool {
 /// Returns the finding and the remedy for a symbol that no library defines. The message is `LIBRARY: undefined symbol: NAME`.
 fn undefined(words: &str, own: Identity, program: Option<&Path>) -> Option<(String, String)> {
     let (library, symbol) = words.split_once(": undefined symbol: ")?;
-    let library = library.rsplit(' ').next()?;
+    let library = library.rsplit(": ").next()?;
     let symbol = symbol.split([',', ' ']).next()?;
     let replaced = closure::replaced_by_variable(Path::new(library), own);
     let replaced = replaced.or_else(|| {
@@ -348,6 +348,17 @@ fn undefined(words: &str, own: Identity, program: Option<&Path>) -> Option<(Stri
                 shown(&other)
             ),
             advice,
+        ));
+    }
+    let folder = Path::new(library).parent();
+    if let Some(folder) = folder.filter(|folder| closure::is_in_variable(folder)) {
+        return Some((
+            format!("{library} needs the symbol {symbol}, which the libraries of this program do not have"),
+            format!(
+                "Take {} out of LD_LIBRARY_PATH: its {} is for another system.",
+                shown(folder),
+                file_name(library)
+            ),
         ));
     }
     Some((
@@ -395,6 +406,15 @@ mod tests {
         let (finding, _) =
             undefined("/opt/libdriver.so: undefined symbol: drmOpen, version X", own, None).expect("a symbol");
         assert!(finding.contains("needs the symbol drmOpen,"), "{finding}");
+        let (finding, _) =
+            undefined("/opt/My App/libdriver.so: undefined symbol: drmOpen", own, None).expect("a symbol");
+        assert!(finding.starts_with("/opt/My App/libdriver.so needs"), "{finding}");
+        let words = "/opt/My App/libnone.so.6: version `V_2' not found (required by /opt/libdriver.so)";
+        let (finding, _) = too_old(words, own).expect("a version");
+        assert!(
+            finding.starts_with("/opt/My App/libnone.so.6 lacks the version V_2"),
+            "{finding}"
+        );
         assert!(too_old("cannot open shared object file", own).is_none() && undefined("x", own, None).is_none());
     }
 

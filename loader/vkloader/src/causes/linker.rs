@@ -62,15 +62,15 @@ fn not_found<'a>(output: &'a str, library: &str) -> Vec<&'a str> {
         };
         let text = text.trim();
         if let Some(rest) = text.strip_prefix("file=") {
-            let name = rest.split(' ').next().unwrap_or_default();
+            let name = rest.split(" [").next().unwrap_or_default();
             if rest.contains("generating link map") {
                 mapped.insert(name);
             } else if let Some((_, by)) = rest.split_once("loaded by ").or_else(|| rest.split_once("needed by ")) {
-                let by = by.split(' ').next().unwrap_or_default();
+                let by = by.split(" [").next().unwrap_or_default();
                 unasked = (file_name(by) == own).then_some(name);
             }
         } else if let Some(rest) = text.strip_prefix("find library=") {
-            let name = rest.split(' ').next().unwrap_or_default();
+            let name = rest.split(" [").next().unwrap_or_default();
             if unasked == Some(name) {
                 asked.push(name);
             }

@@ -44,7 +44,7 @@ impl Lines {
             .break_words(false)
             .word_splitter(WordSplitter::NoHyphenation);
         // An arrow marks a remedy at the start of a line, so a line never breaks before an arrow in a name.
-        let mut text = plain(text).replace(" ->", "\u{A0}->");
+        let mut text = unbroken(&plain(text)).replace(" ->", "\u{A0}->");
         while text.contains(" \u{A0}") {
             text = text.replace(" \u{A0}", "\u{A0}\u{A0}");
         }
@@ -59,6 +59,28 @@ impl Lines {
     fn labelled(&mut self, label: &str, text: &str) -> io::Result<()> {
         self.wrapped((&format!("       {label:<9} "), "                 "), FAINT, text)
     }
+}
+
+/// Returns a text in which words in the quotes of a shell have no ordinary blanks, so that lines do not break there. Users copy these
+/// words.
+fn unbroken(text: &str) -> String {
+    let mut unbroken = String::with_capacity(text.len());
+    let mut is_quoted = false;
+    let mut before = ' ';
+    for (at, character) in text.char_indices() {
+        if character == '\'' && is_quoted {
+            is_quoted = false;
+        } else if character == '\'' && matches!(before, ' ' | '=' | '$' | '(' | '\'') {
+            is_quoted = text[at + 1..].contains('\'');
+        }
+        unbroken.push(if is_quoted && character == ' ' {
+            '\u{A0}'
+        } else {
+            character
+        });
+        before = character;
+    }
+    unbroken
 }
 
 /// Returns a text in which characters that control a terminal, end lines, or change the direction of text are escaped. The escapes are
@@ -350,6 +372,22 @@ fn slow(report: &Report, lines: &mut Lines) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_do_not_break_in_words_that_users_copy() {
+        for (text, expected) in [
+            ("rm '/a b/c' now", "rm '/a\u{A0}b/c' now"),
+            ("rm '/it'\\''s a/c' now", "rm '/it'\\''s\u{A0}a/c' now"),
+            ("X='a b' PROGRAM", "X='a\u{A0}b' PROGRAM"),
+            (
+                "the driver's library and the program's",
+                "the driver's library and the program's",
+            ),
+            ("an odd 'quote without end", "an odd 'quote without end"),
+        ] {
+            assert_eq!(unbroken(text), expected);
+        }
+    }
 
     #[test]
     fn names_of_others_do_not_act_on_a_terminal() {
