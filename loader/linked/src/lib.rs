@@ -348,8 +348,8 @@ fn search_in(variable: Vec<String>, name: &str, asking: &Path, needs: &Needs, ow
         .find(fits)
 }
 
-/// Returns a file with this name that the user may not read, in the folders that the dynamic linker searches for every library.
-pub fn unreadable(name: &str) -> Option<PathBuf> {
+/// Returns a file with this name that the user may not read, in the folders that the dynamic linker searches for the library `asking`.
+pub fn unreadable(name: &str, asking: &Path) -> Option<PathBuf> {
     if name.contains('/') {
         return None;
     }

@@ -236,8 +236,8 @@ pub(super) fn damaged(dropped: &mut Dropped, path: &Path) -> bool {
 fn missing(dropped: &mut Dropped, path: &Path, own: Identity) -> bool {
     let missing = Closure::of(path, own).missing;
     for (name, needed_by) in &missing {
-        let needed_by = shown(needed_by);
-        let finding = match closure::unreadable(name) {
+        let asking = shown(needed_by);
+        let finding = match closure::unreadable(name, needed_by) {
             Some(file) => {
                 let (finding, advice) = refused::closed(&file);
                 dropped.advice = advice;
@@ -249,8 +249,8 @@ fn missing(dropped: &mut Dropped, path: &Path, own: Identity) -> bool {
     }
     let mut names: Vec<&str> = missing
         .iter()
+        .filter(|(name, needed_by)| closure::unreadable(name, needed_by).is_none())
         .map(|(name, _)| name.as_str())
-        .filter(|name| closure::unreadable(name).is_none())
         .collect();
     names.sort_unstable();
     names.dedup();
