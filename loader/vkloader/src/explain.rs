@@ -113,6 +113,11 @@ impl Explain {
             // The crash explains the missing trace.
             return Ok(());
         }
+        if report.loader.is_none()
+            && let Some(words) = untraced::cleared(&finished.environments)
+        {
+            return Err(without_trace(report, untraced::known(&self.program).unwrap_or(words)));
+        }
         // If the program uses its own loader, the report is about that loader, unless the user named a library.
         let is_known = self.library.is_carried && report.loader.is_some();
         if let (Some(folder), Some(program)) = (folder, self.program.first())
