@@ -71,14 +71,20 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
         printed::explain(dropped);
     }
     report.dropped.sort_by_key(|dropped| dropped.rank);
+    advise_on_hardware(report);
 }
 
-/// Adds the paths of the manifests to findings about layers whose libraries are missing. These findings only contain the libraries.
-fn layers_without_library(report: &mut Report, records: &[&Record]) {
-    for dropped in report
-        .dropped
-        .iter_mut()
-        .filter(|dropped| dropped.advice == elf::NO_LIBRARY)
+/// Gives the finding that no driver has a device the remedy of the hardware, if only software can use the hardware. Users follow the first
+/// remedy.
+fn advise_on_hardware(report: &mut Report) {
+    const ONLY_SOFTWARE: [&codes::Row; 2] = [codes::HARDWARE_WITHOUT_VULKAN, codes::HARDWARE_DISPLAY_ONLY];
+    let is_it = |dropped: &&Dropped| ONLY_SOFTWARE.iter().any(|row| row.name == dropped.code);
+    let Some(hardware) = report.dropped.iter().find(is_it) else {
+        return;
+    };
+    let (finding, advice) = (hardware.in_short(), hardware.advice.clone());
+    if let Some(first) = report.dropped.first_mut()
+        && first.code == codes::DRIVER_NONE_HAS_DEVICE.name
     {
         first.findings.push(finding);
         first.advice = advice;

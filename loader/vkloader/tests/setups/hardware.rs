@@ -251,6 +251,9 @@ fn each_cause_in_the_hardware_is_named_and_its_remedy_helps() {
             failures.push(format!("{}: {:#}", system.name, explained.report["dropped"]));
             continue;
         }
+        if !explained.advice().contains(system.remedy) {
+            failures.push(format!("{}: the first remedy is {}", system.name, explained.advice()));
+        }
         system.after.place(&machine, "quiet");
         if let Some(driver) = system.added {
             install(&machine, driver);
