@@ -108,26 +108,56 @@ fn system() -> String {
     )
 }
 
-/// Replaces home folders in a text by `~`, because their paths contain the name of the user.
+/// Removes the name of the user from a text: replaces the home folder by `~`, and folders with the name of a user by `USER`.
 fn without_user(text: &str) -> String {
+    let value = |name| std::env::var(name).unwrap_or_default();
+    let users = ["USER", "LOGNAME", "SUDO_USER"].map(value);
+    without(text, &value("HOME"), &users)
+}
+
+/// Folders whose subfolders have the names of users.
+const OF_USERS: [&str; 5] = ["/home/", "/var/home/", "/run/user/", "/media/", "/run/media/"];
+
+fn without(text: &str, home: &str, users: &[String]) -> String {
+    let home = home.trim_end_matches('/');
     let mut text = text.to_owned();
-    let home = std::env::var("HOME").unwrap_or_default();
-    if Path::new(&home).components().count() > 1 {
-        text = text.replace(home.trim_end_matches('/'), "~");
+    if Path::new(home).components().count() > 1 {
+        text = with_folder(&text, home, "~");
     }
-    for folder in ["/home/", "/run/user/", "/var/home/"] {
+    for user in users.iter().filter(|user| !user.is_empty() && *user != "root") {
+        text = with_folder(&text, &format!("/{user}"), "/USER");
+    }
+    for folder in OF_USERS {
         let mut rest = text.as_str();
         let mut clean = String::new();
         while let Some(at) = rest.find(folder) {
             let end = at + folder.len();
             clean += &rest[..end];
-            let name = rest[end..].find(['/', ' ', ':', ',', ')']).unwrap_or(rest.len() - end);
             clean += "USER";
-            rest = &rest[end + name..];
+            rest = &rest[end + rest[end..].find(ends_name).unwrap_or(rest.len() - end)..];
         }
         text = clean + rest;
     }
     text
+}
+
+/// Returns `true` for a character after the name of a folder.
+fn ends_name(character: char) -> bool {
+    matches!(character, '/' | ' ' | ':' | ',' | ')' | ';' | '"' | '\'')
+}
+
+/// Replaces the path of a folder, but not the beginning of a longer name.
+fn with_folder(text: &str, folder: &str, new: &str) -> String {
+    let mut clean = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(folder) {
+        let (before, after) = (&rest[..at], &rest[at + folder.len()..]);
+        let is_whole = after.chars().next().is_none_or(ends_name);
+        clean += before;
+        clean += if is_whole { new } else { folder };
+        rest = after;
+    }
+    clean + rest
 }
 
 #[cfg(test)]
@@ -136,12 +166,21 @@ mod tests {
 
     #[test]
     fn names_of_users_do_not_stay() {
-        assert_eq!(
-            without_user("/home/ann/x.json, /home/bob"),
-            "/home/USER/x.json, /home/USER"
-        );
-        assert_eq!(without_user("/run/user/1000/bus"), "/run/user/USER/bus");
-        assert_eq!(without_user("/usr/lib"), "/usr/lib");
+        let users = ["ann".into(), String::new(), "root".into()];
+        for (text, expected) in [
+            ("/home/ann/x.json, /home/bob", "~/x.json, /home/USER"),
+            ("/home/anna/x.json", "/home/USER/x.json"),
+            ("/run/user/1000/bus", "/run/user/USER/bus"),
+            ("/media/ann/Games/it", "/media/USER/Games/it"),
+            ("/run/media/bob/disk: x", "/run/media/USER/disk: x"),
+            (
+                "/srv/ann/x, /srv/annex/x, /srv/ann",
+                "/srv/USER/x, /srv/annex/x, /srv/USER",
+            ),
+            ("/root/x, /usr/lib", "/root/x, /usr/lib"),
+        ] {
+            assert_eq!(without(text, "/home/ann/", &users), expected);
+        }
     }
 
     #[test]
