@@ -9,6 +9,7 @@ mod machine;
 
 mod drivers;
 mod hardware;
+mod launchers;
 mod layers;
 mod libraries;
 mod manifests;
@@ -243,6 +244,7 @@ fn there_are_at_least_sixty_set_ups() {
         libraries::ROWS.len(),
         drivers::ROWS.len(),
         variables::ROWS.len(),
+        launchers::ROWS.len(),
         layers::ROWS.len(),
         users::ROWS.len(),
         posted::ROWS.len(),
