@@ -45,19 +45,22 @@ impl Wrapped {
 
 /// Returns the driver's handle for an object of the chain; NULL stays NULL.
 ///
+/// # Errors
+/// The driver has no such object.
+///
 /// # Safety
 /// A non-null handle is a live object of its kind that came through the chain.
-unsafe fn driver_handle(device: &'static Device, kind: Option<Wrapped>, handle: u64) -> u64 {
+unsafe fn driver_handle(device: &'static Device, kind: Option<Wrapped>, handle: u64) -> Result<u64, VkResult> {
     let (Some(kind), Some(driver), true) = (kind, device.driver(), handle != 0) else {
-        return handle;
+        return Ok(handle);
     };
-    match kind {
-        Wrapped::Instance => driver.own_instance().raw() as usize as u64,
+    let own = match kind {
+        Wrapped::Instance => driver.own_instance()?.raw() as usize as u64,
         Wrapped::PhysicalDevice => {
             let chain = PhysicalDeviceHandle::from_raw(handle as usize as *mut _);
             // SAFETY: the caller promises a live physical device that came through the chain.
             let object = unsafe { translation::chain_physical_device(chain) };
-            object.driver().own_device(object.handle).raw() as usize as u64
+            object.driver().own_device(object.handle)?.raw() as usize as u64
         }
         // A driver without swapchains gets no surface of its own (DRV-205).
         Wrapped::Surface
@@ -73,7 +76,8 @@ unsafe fn driver_handle(device: &'static Device, kind: Option<Wrapped>, handle: 
             let surface = unsafe { wsi::surface_for(driver, SurfaceHandle::from_raw(handle)) };
             surface.map_or(handle, SurfaceHandle::raw)
         }
-    }
+    };
+    Ok(own)
 }
 
 /// Defines a terminator: it copies the structure, translates the handle in the copy, and calls the driver if it has the command (APP-199).
@@ -92,7 +96,12 @@ macro_rules! naming_terminator {
             // SAFETY: the caller passes valid parameters; the application's structure is copied, not changed (APP-198).
             let mut copy = unsafe { *info };
             // SAFETY: Vulkan requires a live handle of the kind that the structure names, and the lowest layer passed it.
-            copy.$object = unsafe { driver_handle(owner, Wrapped::$lookup(copy.$kind), copy.$object) };
+            let own = unsafe { driver_handle(owner, Wrapped::$lookup(copy.$kind), copy.$object) };
+            // A device that the driver lost has no object to name, and a null handle could end the driver.
+            let Ok(own) = own else {
+                return VkResult::VK_SUCCESS;
+            };
+            copy.$object = own;
             // SAFETY: the function came from this driver, and the structure lives until the function returns.
             unsafe { function(device, &copy) }
         }

@@ -26,7 +26,6 @@ use discovery::extension::{DeviceExtension, DeviceExtensionSet, InstanceExtensio
 use discovery::journal::{LogBits, Sink};
 use discovery::log::{self, LogSink};
 use discovery::trace::Step;
-use os::memory::OutOfMemory;
 use os::{Address, Raw};
 
 /// Creates the driver's device.
@@ -268,6 +267,7 @@ impl Creation<'_> {
         }
         // SAFETY: the array holds as many handles as the count says.
         let devices = unsafe { ffi::c_array(group.pPhysicalDevices, group.physicalDeviceCount) };
+        let mut own = Ok(());
         let handles = devices.iter().map(|device| {
             let device = PhysicalDeviceHandle::<Chain>::from_raw(device.raw());
             if device.is_null() {
@@ -275,17 +275,19 @@ impl Creation<'_> {
             }
             // SAFETY: the lowest layer passes handles that the loader returned to the layer.
             let object = unsafe { translation::chain_physical_device(device) };
-            object.driver().own_device(object.handle)
+            object.driver().own_device(object.handle).unwrap_or_else(|error| {
+                own = Err(error);
+                PhysicalDeviceHandle::NULL
+            })
         });
         let allocator = self
             .device
             .allocator()
             .scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND);
         // SAFETY: the caller promises a valid chain; the head is the caller's local copy, which outlives the value.
-        let regrouped = unsafe { Regrouped::put(&mut info.pNext, group, handles, allocator) };
-        regrouped
-            .map(Some)
-            .map_err(|OutOfMemory| VkResult::VK_ERROR_OUT_OF_HOST_MEMORY)
+        let regrouped = unsafe { Regrouped::put(&mut info.pNext, group, handles, allocator) }?;
+        // A driver need not expect a null handle in place of a device that it lost.
+        own.map(|()| Some(regrouped))
     }
 
     /// Looks up the driver's functions that the loader's own device terminators call (DRV-199).

@@ -139,12 +139,21 @@ impl InstanceDriver {
 
     /// Returns the driver's own handle of a device, for structures that the driver reads. Opens the driver if a stand-in replaces its
     /// instance.
-    pub(crate) fn own_device(&self, device: PhysicalDeviceHandle<Driver>) -> PhysicalDeviceHandle<Driver> {
+    ///
+    /// # Errors
+    /// The driver cannot be opened, or lacks the device.
+    pub(crate) fn own_device(
+        &self,
+        device: PhysicalDeviceHandle<Driver>,
+    ) -> Result<PhysicalDeviceHandle<Driver>, VkResult> {
         ClosedDrivers::own_device(self.get_instance_proc_addr, device)
     }
 
     /// Returns the driver's own handle of its instance. Opens the driver if a stand-in replaces the instance.
-    pub(crate) fn own_instance(&self) -> InstanceHandle<Driver> {
+    ///
+    /// # Errors
+    /// The driver cannot be opened.
+    pub(crate) fn own_instance(&self) -> Result<InstanceHandle<Driver>, VkResult> {
         ClosedDrivers::own_instance(self.get_instance_proc_addr, self.handle)
     }
 

@@ -143,15 +143,24 @@ pub(crate) trait StandIns {
 
     /// Returns the driver's own handle of a device, for structures that the driver reads. Opens the driver if a stand-in replaces its
     /// instance.
+    ///
+    /// # Errors
+    /// The driver cannot be opened, or lacks the device.
     #[inline(always)]
-    fn own_device(_: GetProcAddr, device: PhysicalDeviceHandle<Driver>) -> PhysicalDeviceHandle<Driver> {
-        device
+    fn own_device(
+        _: GetProcAddr,
+        device: PhysicalDeviceHandle<Driver>,
+    ) -> Result<PhysicalDeviceHandle<Driver>, VkResult> {
+        Ok(device)
     }
 
     /// Returns the driver's own handle of an instance. Opens the driver if a stand-in replaces the instance.
+    ///
+    /// # Errors
+    /// The driver cannot be opened.
     #[inline(always)]
-    fn own_instance(_: GetProcAddr, instance: InstanceHandle<Driver>) -> InstanceHandle<Driver> {
-        instance
+    fn own_instance(_: GetProcAddr, instance: InstanceHandle<Driver>) -> Result<InstanceHandle<Driver>, VkResult> {
+        Ok(instance)
     }
 
     /// Returns the look-up of device functions of a driver with a stand-in; `None` for other drivers.

@@ -10,6 +10,8 @@ mod answer;
 mod ask;
 mod callbacks;
 mod compare;
+#[cfg(test)]
+mod compare_tests;
 mod find;
 mod late;
 mod list;
@@ -44,7 +46,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use discovery::journal::Journal;
 use discovery::manifest::DriverManifest;
 use discovery::version::ApiVersion;
-use open::Opened;
+use open::{FAILED, Opened};
 use os::Mutex;
 use os::memory::OutOfMemory;
 use record::{Key, Query, Record};
@@ -333,27 +335,30 @@ impl StandIns for ClosedDrivers {
     }
 
     #[inline]
-    fn own_device(look_up: GetProcAddr, device: PhysicalDeviceHandle<Driver>) -> PhysicalDeviceHandle<Driver> {
+    fn own_device(
+        look_up: GetProcAddr,
+        device: PhysicalDeviceHandle<Driver>,
+    ) -> Result<PhysicalDeviceHandle<Driver>, VkResult> {
         if !is_own(look_up) || device.is_null() {
-            return device;
+            return Ok(device);
         }
         // SAFETY: a driver with this look-up has only handles of this module.
         let device = unsafe { Device::of(device) };
-        let opened = device.sleeper().wake(c"a structure with a physical device");
-        opened
-            .ok()
-            .and_then(|_| device.real())
-            .unwrap_or(PhysicalDeviceHandle::NULL)
+        device.sleeper().wake(c"a structure with a physical device")?;
+        device.real().ok_or(FAILED)
     }
 
     #[inline]
-    fn own_instance(look_up: GetProcAddr, instance: InstanceHandle<Driver>) -> InstanceHandle<Driver> {
+    fn own_instance(
+        look_up: GetProcAddr,
+        instance: InstanceHandle<Driver>,
+    ) -> Result<InstanceHandle<Driver>, VkResult> {
         if !is_own(look_up) || instance.is_null() {
-            return instance;
+            return Ok(instance);
         }
         // SAFETY: a driver with this look-up has only handles of this module.
-        let opened = unsafe { Sleeper::of(instance) }.wake(c"a structure with an instance");
-        opened.map_or(InstanceHandle::NULL, |opened| opened.handle)
+        let opened = unsafe { Sleeper::of(instance) }.wake(c"an object of the instance")?;
+        Ok(opened.handle)
     }
 
     #[inline]
