@@ -21,7 +21,7 @@ pub(crate) fn has_own_surfaces(driver: &InstanceDriver) -> bool {
 ///
 /// # Errors
 /// `VK_ERROR_EXTENSION_NOT_PRESENT` if the driver cannot create surfaces of the surface's platform, or the error code of the driver's
-/// attempt.
+/// attempt. If a closed driver cannot be opened, the error of the opening.
 ///
 /// # Safety
 /// `surface` is `VK_NULL_HANDLE` or a live surface of the driver's instance.
@@ -41,6 +41,8 @@ pub(crate) unsafe fn surface_for(
     match stored(driver, object) {
         None => Ok(unchanged),
         Some(0) => {
+            // A closed driver is opened under the loader's gate, which comes before the gate of this driver.
+            driver.own_instance()?;
             let _passage = driver.making_surface.enter();
             // Another thread may have created the surface meanwhile.
             match stored(driver, object) {
