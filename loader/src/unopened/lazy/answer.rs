@@ -23,6 +23,15 @@ const _: () = assert!(
         && offset_of!(VkFormatProperties2, formatProperties) == INNER
 );
 
+/// Treatment of the structures of a chain that the record lacks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// The driver must answer the whole query.
+    Asked,
+    /// The structures keep their content, because the driver is lost.
+    Unchanged,
+}
+
 impl Device {
     /// Returns the record's answer; `None` if the record lacks the answer or is no longer used for the device.
     pub(super) fn recorded(&self, key: Key) -> Option<(usize, Answer<'static>)> {
@@ -44,29 +53,29 @@ impl Device {
         self.record().is_some()
     }
 
-    /// Fills a structure that has a head, and its chain, like [`Self::fill`]. If the driver could not be opened or lacks the device, leaves
-    /// those structures of the chain unchanged that the record lacks.
+    /// Fills a structure that has a head, and its chain, like [`Self::fill`]. With [`Rest::Unchanged`], leaves those structures of the
+    /// chain unchanged that the record lacks.
     ///
     /// # Safety
     /// `outer` is a valid chain, whose first structure has `size` writable bytes after its head. The structures have the types of their
     /// `sType`.
-    pub(super) unsafe fn fill_chain(&self, key: Key, outer: *mut VkBaseOutStructure, size: usize) -> bool {
+    pub(super) unsafe fn fill_chain(&self, key: Key, outer: *mut VkBaseOutStructure, size: usize, rest: Rest) -> bool {
         // SAFETY: the caller promises a valid structure.
         let next = unsafe { (*outer).pNext };
         // SAFETY: the caller promises a valid chain.
         let chain = || unsafe { ffi::chain_mut(next.cast()) };
         // SAFETY: each structure of a valid chain begins with its type.
         let kind = |at: *mut VkBaseOutStructure| key.with(unsafe { (*at).sType }.0.cast_unsigned());
-        let sleeper = self.sleeper();
-        let is_last = sleeper.has_failed() || sleeper.opened().is_some();
-        let is_whole = is_last || chain().all(|at| self.recorded(kind(at)).is_some());
+        // A structure without a type has the key of the structure that the chain extends, which may be larger.
+        let is_recorded = |at: *mut VkBaseOutStructure| kind(at).kind != 0 && self.recorded(kind(at)).is_some();
+        let is_whole = rest == Rest::Unchanged || chain().all(is_recorded);
         // SAFETY: the structure has `size` bytes after its head.
         if !is_whole || !unsafe { self.fill(key, outer.byte_add(INNER).cast(), size) } {
             return false;
         }
-        for at in chain() {
-            // SAFETY: the structure has the type of its `sType`, and the record returns only answers that have the size of that type in the
-            // registry.
+        for at in chain().filter(|at| is_recorded(*at)) {
+            // SAFETY: the structure has the type of its `sType`, which is not zero, and the record returns only answers that have the size
+            // of that type in the registry.
             unsafe { self.fill(kind(at), at.cast(), usize::MAX) };
         }
         self.record().is_some()
@@ -97,7 +106,7 @@ macro_rules! plain {
             let object = unsafe { Device::of(device) };
             let key = object.key(Query::$query);
             // SAFETY: the caller passes a writable structure.
-            let fill = || unsafe { object.fill(key, out.cast(), size_of::<$type>()) };
+            let fill = |_| unsafe { object.fill(key, out.cast(), size_of::<$type>()) };
             // SAFETY: the caller passes a writable structure of numbers, for which zero is valid.
             let clear = || unsafe { out.write_bytes(0, 1) };
             if !object.answers(row::$name, fill, clear) {
@@ -120,7 +129,7 @@ macro_rules! chained {
             let object = unsafe { Device::of(device) };
             let key = object.key(Query::$query);
             // SAFETY: the caller passes a valid chain.
-            let fill = || unsafe { object.fill_chain(key, out.cast(), size_of::<$inner>()) };
+            let fill = |rest| unsafe { object.fill_chain(key, out.cast(), size_of::<$inner>(), rest) };
             // SAFETY: the caller passes a writable structure, whose members after the head are numbers.
             let clear = || unsafe { lost::clear(out) };
             if !object.answers(row::$name, fill, clear) {
@@ -159,7 +168,7 @@ pub(super) unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties(
     let object = unsafe { Device::of(device) };
     let key = object.key(Query::Format).at(format.0.cast_unsigned());
     // SAFETY: the caller passes a writable structure.
-    let fill = || unsafe { object.fill(key, out.cast(), size_of::<VkFormatProperties>()) };
+    let fill = |_| unsafe { object.fill(key, out.cast(), size_of::<VkFormatProperties>()) };
     // SAFETY: the caller passes a writable structure of numbers, for which zero is valid.
     let clear = || unsafe { out.write_bytes(0, 1) };
     if !object.answers(row::vkGetPhysicalDeviceFormatProperties, fill, clear) {
@@ -184,7 +193,7 @@ macro_rules! of_format {
             let object = unsafe { Device::of(device) };
             let key = object.key(Query::Format).at(format.0.cast_unsigned());
             // SAFETY: the caller passes a valid chain.
-            let fill = || unsafe { object.fill_chain(key, out.cast(), size_of::<VkFormatProperties>()) };
+            let fill = |rest| unsafe { object.fill_chain(key, out.cast(), size_of::<VkFormatProperties>(), rest) };
             // SAFETY: the caller passes a writable structure, whose members after the head are numbers.
             let clear = || unsafe { lost::clear(out) };
             if !object.answers(row::$name, fill, clear) {

@@ -55,18 +55,18 @@ pub(super) unsafe extern "system" fn look_up(
         // The stand-in itself can always be destroyed.
         Some(row) if row.number != row::vkDestroyInstance && !sleeper.has(row) => None,
         Some(row) if row.level == Level::Device && !is_in_table(row) => Some(present),
-        Some(row) => slot(row).and_then(|slot| TABLE.get(slot)),
+        Some(row) => slot(row.number).and_then(|slot| TABLE.get(slot)),
         None => sleeper.asks(name).then_some(present as crate::lookup::Function),
     }
 }
 
-/// Returns the slot of a command in the table of a driver.
-fn slot(row: &Row) -> Option<usize> {
-    DriverTable::rows().binary_search(&row.number).ok()
+/// Returns the slot in the table of a driver for the command with this number.
+pub(super) fn slot(command: u16) -> Option<usize> {
+    DriverTable::rows().binary_search(&command).ok()
 }
 
 fn is_in_table(row: &Row) -> bool {
-    slot(row).is_some()
+    slot(row.number).is_some()
 }
 
 /// Implements `vk_icdGetPhysicalDeviceProcAddr` for a driver that is not open yet.

@@ -3,33 +3,41 @@
 //! content.
 
 use super::Device;
-use super::answer::INNER;
+use super::answer::{INNER, Rest};
+use super::find::slot;
+use super::open::Opened;
 use super::stubs::pass_on;
 use crate::generated::lookup::row;
 use crate::generated::types::*;
 use crate::handle::{Driver, PhysicalDeviceHandle};
 use crate::lookup::ROWS;
+use crate::table::Slots as _;
 
 impl Device {
-    /// Opens the driver for a command. Returns `true` if the driver cannot be opened, or lacks the device.
+    /// Opens the driver for a command. Returns `true` if the driver cannot be opened, or lacks the device or the command.
     #[cold]
     #[inline(never)]
     pub(super) fn is_lost(&self, command: u16) -> bool {
         let name = ROWS.get(usize::from(command)).map_or(c"a command", |row| row.name());
-        self.sleeper().wake(name).is_err() || self.real().is_none()
+        let has_command = |opened: &Opened| slot(command).is_some_and(|slot| opened.table.get(slot).is_some());
+        !self.sleeper().wake(name).is_ok_and(has_command) || self.real().is_none()
     }
 
     /// Answers a command from the record with `fill`, even if the driver is lost. If `fill` has no answer for a lost driver, calls `clear`
     /// instead. Returns `false` if the driver must answer; `fill` returns `false` if it cannot answer.
     #[inline]
-    pub(super) fn answers(&self, command: u16, fill: impl Fn() -> bool, clear: impl FnOnce()) -> bool {
-        if fill() {
+    pub(super) fn answers(&self, command: u16, fill: impl Fn(Rest) -> bool, clear: impl FnOnce()) -> bool {
+        if fill(Rest::Asked) {
             return true;
         }
         if !self.is_lost(command) {
             return false;
         }
-        if !fill() {
+        if !fill(Rest::Unchanged) {
+            // After a lack of memory, another thread may have opened the driver meanwhile.
+            if !self.is_lost(command) {
+                return false;
+            }
             clear();
         }
         true
