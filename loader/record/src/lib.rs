@@ -208,6 +208,13 @@ impl<'a> Record<'a> {
         (0..).map_while(move |index| self.find(first.at(index)).map(|(_, value)| value))
     }
 
+    /// Returns the number of queue families of a device. An invalid answer ends the list.
+    pub fn families(self, device: u16) -> u32 {
+        let first = Key::of(device, Query::QueueFamilies);
+        let has_answer = |index: &u32| self.answer(first.at(*index)).is_some();
+        (0..).take_while(has_answer).fold(0, |count, _| count + 1)
+    }
+
     /// Returns `true` if the driver's instance found a command, `false` if it did not, and `None` if the record has no answer. Calls `asks`
     /// for a command that only some extensions make available.
     pub fn has_command(self, minor: u32, row: u16, asks: impl FnOnce() -> Option<bool>) -> Option<bool> {

@@ -1,14 +1,18 @@
 //! Queries to an opened driver. The keys of the driver's record name the queries.
 
-use super::open::Opened;
-use crate::alloc::HostVec;
+use super::open::{FAILED, Opened};
+use crate::alloc::{HostAllocator, HostVec};
+use crate::driver_interface;
+use crate::ffi::{self, TwoCalls};
 use crate::generated::dispatch::DriverTable;
 use crate::generated::types::{
-    VkFormat, VkFormatProperties, VkFormatProperties2, VkPhysicalDeviceFeatures2, VkPhysicalDeviceMemoryProperties2,
-    VkPhysicalDeviceProperties2, VkQueueFamilyProperties, VkQueueFamilyProperties2, VkResult,
+    VkFormat, VkFormatProperties, VkFormatProperties2, VkPhysicalDeviceFeatures2, VkPhysicalDeviceGroupProperties,
+    VkPhysicalDeviceMemoryProperties2, VkPhysicalDeviceProperties2, VkQueueFamilyProperties, VkQueueFamilyProperties2,
+    VkResult,
 };
 use crate::handle::{Driver, PhysicalDeviceHandle};
 use core::ffi::c_void;
+use promises::limits::{ATTEMPTS, MOST_OF_ONE_DRIVER};
 use record::{Answer, Key, Query};
 
 /// Room for the largest structure of a record, in words.
@@ -139,15 +143,60 @@ fn fill_family(
     (family < count).then_some(())
 }
 
+/// Returns the number of queue families of a device.
+pub(super) fn families(table: &DriverTable, device: PhysicalDeviceHandle<Driver>) -> Option<u32> {
+    let get = table.vkGetPhysicalDeviceQueueFamilyProperties?;
+    let mut count = 0;
+    // SAFETY: function and device belong to this driver; the number is writable, and a null array asks for the number only.
+    unsafe { get(device, &mut count, core::ptr::null_mut()) };
+    Some(count)
+}
+
+/// Returns `true` if the driver reports tools of a device, or cannot answer.
+pub(super) fn has_tools(table: &DriverTable, device: PhysicalDeviceHandle<Driver>) -> bool {
+    let list = table
+        .vkGetPhysicalDeviceToolProperties
+        .or(table.vkGetPhysicalDeviceToolPropertiesEXT);
+    let mut count = 0;
+    // SAFETY: function and device belong to this driver; the number is writable, and a null array asks for the number only.
+    let result = list.map(|list| unsafe { list(device, &mut count, core::ptr::null_mut()) });
+    (result, count) != (Some(VkResult::VK_SUCCESS), 0)
+}
+
+/// Returns the device groups of a driver.
+pub(super) fn groups(opened: &Opened) -> Result<HostVec<VkPhysicalDeviceGroupProperties<Driver>>, VkResult> {
+    let table = &opened.table;
+    let list = table
+        .vkEnumeratePhysicalDeviceGroups
+        .or(table.vkEnumeratePhysicalDeviceGroupsKHR)
+        .ok_or(FAILED)?;
+    let asking = TwoCalls {
+        most: MOST_OF_ONE_DRIVER,
+        attempts: ATTEMPTS,
+        even_empty: false,
+    };
+    let call = |count: *mut u32, array: *mut VkPhysicalDeviceGroupProperties<Driver>| {
+        // SAFETY: `ask` passes a readable number.
+        let room = if array.is_null() { 0 } else { unsafe { *count } };
+        for place in 0..room as usize {
+            // SAFETY: `ask` passes an array with room for as many elements.
+            unsafe { (*array.add(place)).sType = VkPhysicalDeviceGroupProperties::<Driver>::STRUCTURE_TYPE };
+        }
+        // SAFETY: function and instance belong to this driver; the number is writable, and the array has as many elements, whose heads are set.
+        ffi::is_whole(unsafe { list(opened.handle, count, array) })
+    };
+    // SAFETY: zero is a valid value of each member of an element.
+    unsafe { asking.ask(HostAllocator::system(), call) }
+}
+
 /// Returns `true` if the driver lists the recorded device extensions, or if there is no memory for its list.
 pub(super) fn lists(opened: &Opened, device: PhysicalDeviceHandle<Driver>, value: &[u8]) -> bool {
-    let allocator = crate::alloc::HostAllocator::system();
-    let all: HostVec<_> = match crate::driver_interface::device_extensions(&opened.table, device, allocator) {
+    let all: HostVec<_> = match driver_interface::device_extensions(&opened.table, device, HostAllocator::system()) {
         Ok(all) => all,
         Err(result) => return result == VkResult::VK_ERROR_OUT_OF_HOST_MEMORY,
     };
     let all = all
         .iter()
-        .map(|one| (crate::ffi::fixed_text(&one.extensionName), one.specVersion));
+        .map(|one| (ffi::fixed_text(&one.extensionName), one.specVersion));
     all.eq(record::Extensions(value))
 }

@@ -15,7 +15,7 @@ use crate::handle::{Driver, InstanceHandle, PhysicalDeviceHandle};
 use crate::unopened::recorded;
 use core::ffi::c_char;
 use os::memory::OutOfMemory;
-use record::{DRIVER, Extensions, Key, Query, Record};
+use record::{DRIVER, Extensions, Key, Query};
 
 /// Lists the devices: the recorded devices, or the devices of the opened driver.
 ///
@@ -50,17 +50,21 @@ impl Sleeper {
     }
 
     /// Returns the stand-in for a device of the opened driver. Creates a new stand-in for a device that was not recorded.
-    fn stand_in(&self, real: PhysicalDeviceHandle<Driver>) -> Result<PhysicalDeviceHandle<Driver>, OutOfMemory> {
+    pub(super) fn stand_in(
+        &self,
+        real: PhysicalDeviceHandle<Driver>,
+    ) -> Result<PhysicalDeviceHandle<Driver>, OutOfMemory> {
         let is_it = |device: &&Device| device.real() == Some(real);
+        // If two threads have added the same device, both use the object that was added first, which is the last one in the list.
+        let added = || self.others.iter().filter(is_it).last();
         let recorded = self.devices.iter().map(|device| &**device).find(is_it);
-        if let Some(known) = recorded.or_else(|| self.others.iter().find(is_it)) {
+        if let Some(known) = recorded.or_else(added) {
             return Ok(known.handle());
         }
         let device = Device::new(self, DRIVER, core::ptr::null_mut());
         device.found(real);
         self.others.add(ReservedNode::new(self.allocator)?, device);
-        let added = self.others.iter().find(is_it);
-        added.map(Device::handle).ok_or(OutOfMemory)
+        added().map(Device::handle).ok_or(OutOfMemory)
     }
 
     /// Fills an array of groups from the record. Returns `None` if the record has no groups, or if an element has a chain, which is never
@@ -72,7 +76,10 @@ impl Sleeper {
         let record = self.closed.record()?;
         let first = Key::of(DRIVER, Query::Group);
         let total = record.each(first).count();
-        if total == 0 {
+        let (row, _) = record.find(first)?;
+        self.note(row);
+        // The driver answers if another thread has opened it meanwhile.
+        if self.opened().is_some() {
             return None;
         }
         if array.is_null() {
@@ -191,19 +198,22 @@ pub(super) unsafe extern "system" fn vkEnumerateDeviceExtensionProperties(
 }
 
 impl Device {
-    /// Returns the number of recorded queue families while the driver is closed; `None` if there are none.
+    /// Returns the number of recorded queue families while the driver is closed; `None` if there are none. The first family's row stands
+    /// for the number when the record is compared with the driver.
     fn families(&self) -> Option<u32> {
-        let total = self.record()?.each(self.key(Query::QueueFamilies)).count();
-        u32::try_from(total).ok().filter(|total| *total > 0)
+        let record = self.record()?;
+        let (row, _) = record.answer(self.key(Query::QueueFamilies))?;
+        self.sleeper().note(row);
+        Some(record.families(self.number))
     }
 
     /// Writes the number of queue families if `is_counted` is `true`, otherwise fills the elements that the caller's array has. `fill`
-    /// fills one element, and returns `false` if it cannot.
+    /// fills one element, and returns `false` if it cannot. The driver answers if another thread has opened it meanwhile.
     ///
     /// # Safety
     /// `count` is writable.
     unsafe fn each_family(&self, count: *mut u32, is_counted: bool, fill: impl Fn(Key, usize) -> bool) -> bool {
-        let Some(total) = self.families() else {
+        let Some(total) = self.families().filter(|_| self.record().is_some()) else {
             return false;
         };
         let room = if is_counted {
@@ -237,7 +247,7 @@ pub(super) unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties(
     // SAFETY: the array has as many elements as the number says.
     let fill = |key, place| unsafe { object.fill(key, array.add(place).cast(), size) };
     // SAFETY: the caller promises a writable number.
-    let fill_all = || unsafe { object.each_family(count, array.is_null(), fill) };
+    let fill_all = |_| unsafe { object.each_family(count, array.is_null(), fill) };
     // SAFETY: the caller promises a writable number.
     let clear = || unsafe { *count = 0 };
     if !object.answers(row::vkGetPhysicalDeviceQueueFamilyProperties, fill_all, clear) {
@@ -262,9 +272,11 @@ macro_rules! families {
             let object = unsafe { Device::of(device) };
             let size = size_of::<VkQueueFamilyProperties>();
             // SAFETY: the array has as many elements as the number says, each with a valid chain.
-            let fill = |key, place| unsafe { object.fill_chain(key, array.add(place).cast(), size) };
+            let fill = |rest, key, place| unsafe { object.fill_chain(key, array.add(place).cast(), size, rest) };
             // SAFETY: the caller promises a writable number.
-            let fill_all = || unsafe { object.each_family(count, array.is_null(), fill) };
+            let fill_all = |rest| unsafe {
+                object.each_family(count, array.is_null(), |key, place| fill(rest, key, place))
+            };
             // SAFETY: the caller promises a writable number.
             let clear = || unsafe { *count = 0 };
             if !object.answers(row::$name, fill_all, clear) {
@@ -296,8 +308,12 @@ macro_rules! tools {
         ) -> VkResult {
             // SAFETY: the loader passes a handle of this module.
             let object = unsafe { Device::of(device) };
-            let has_none = |record: Record<'_>| record.find(object.key(Query::NoTools)).is_some();
-            if object.record().is_some_and(has_none) {
+            let found = object.record().and_then(|record| record.find(object.key(Query::NoTools)));
+            if let Some((row, _)) = found {
+                object.sleeper().note(row);
+            }
+            // The driver answers if another thread has opened it meanwhile.
+            if found.is_some() && object.record().is_some() {
                 // SAFETY: the caller promises a writable number.
                 unsafe { *count = 0 };
                 return VkResult::VK_SUCCESS;

@@ -36,6 +36,8 @@ pub(super) struct Opened {
     pub(super) look_up_of_physical_devices: Option<GetProcAddr>,
     /// Path of the driver's library.
     pub(super) path: Text,
+    /// `true` if the driver lists exactly the recorded devices, in the same order.
+    pub(super) lists_recorded: bool,
     _library: Option<Library>,
 }
 
@@ -49,6 +51,7 @@ impl Opened {
             look_up,
             look_up_of_physical_devices: None,
             path: "none".into(),
+            lists_recorded: true,
             _library: None,
         }
     }
@@ -107,6 +110,9 @@ impl Sleeper {
     #[cold]
     #[inline(never)]
     fn wake_now(&self, command: &CStr) -> Result<&Opened, VkResult> {
+        if self.has_failed() {
+            return Err(FAILED);
+        }
         let _passage = GATE.enter();
         // A callback of the application may have called this function while the driver is being opened, although Vulkan forbids that.
         if self.opening.swap(1, Ordering::Relaxed) != 0 {
@@ -203,6 +209,7 @@ impl Sleeper {
             look_up,
             look_up_of_physical_devices: interface.get_physical_device_proc_addr,
             path: driver.path.clone(),
+            lists_recorded: false,
             _library: Some(driver.library),
         };
         let mut opened = HostBox::try_new(opened, self.allocator)?;
@@ -221,7 +228,7 @@ impl Sleeper {
         // The driver receives the callbacks before it lists its devices, because the callbacks receive the driver's messages about devices.
         let handed = self.host.hand_over(self.handle(), (&opened.table, handle));
         match handed.and_then(|()| opened.devices(self)) {
-            Ok(real) => self.assign(&opened, &real),
+            Ok(real) => opened.lists_recorded = self.assign(&opened, &real),
             Err(result) => {
                 self.host.take_back(self.handle(), (&opened.table, handle));
                 // SAFETY: nothing uses the new instance, which was created without callbacks.
@@ -232,8 +239,9 @@ impl Sleeper {
         Ok(opened)
     }
 
-    /// Sets the driver's handle of each recorded device. A device that the driver lacks gets no handle.
-    pub(super) fn assign(&self, opened: &Opened, real: &[PhysicalDeviceHandle<Driver>]) {
+    /// Sets the driver's handle of each recorded device. A device that the driver lacks gets no handle. Returns `true` if the driver lists
+    /// exactly the recorded devices, in the same order. A record has a device once that a driver lists twice.
+    pub(super) fn assign(&self, opened: &Opened, real: &[PhysicalDeviceHandle<Driver>]) -> bool {
         let is_taken = |handle: PhysicalDeviceHandle<Driver>| self.devices.iter().any(|one| one.real() == Some(handle));
         for device in &self.devices {
             let free = real.iter().copied().filter(|handle| !is_taken(*handle));
@@ -244,5 +252,9 @@ impl Sleeper {
                 device.found(handle);
             }
         }
+        let listed = real.iter().enumerate();
+        let once = listed.filter(|(place, handle)| !real.iter().take(*place).any(|before| before == *handle));
+        once.map(|(_, handle)| Some(*handle))
+            .eq(self.devices.iter().map(|device| device.real()))
     }
 }

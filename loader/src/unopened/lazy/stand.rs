@@ -75,9 +75,9 @@ impl Stand {
         // SAFETY: the slots of a `DriverTable` may be null, so a missing function is allowed.
         let table = unsafe { DriverTable::build(|row| lookup_known(look_up, InstanceHandle::NULL, row)) };
         let opened = HostBox::try_new(Opened::of(table, look_up), HostAllocator::system());
-        let Ok(opened) = opened else { return };
+        let Ok(mut opened) = opened else { return };
         if let Ok(real) = opened.devices(sleeper) {
-            sleeper.assign(&opened, &real);
+            opened.lists_recorded = sleeper.assign(&opened, &real);
         }
         sleeper.publish(opened);
         let sink = LogSink(Some(&Quiet));

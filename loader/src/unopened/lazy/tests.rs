@@ -1,44 +1,22 @@
 //! Tests of the machine code of the functions of a driver that is not open yet.
 
 use super::open::{FAILED, Opened};
-use super::request::Request;
 use super::table::TABLE;
-use super::testing::Quiet;
-use super::{Sleeper, destroy};
-use crate::alloc::{HostAllocator, HostBox};
+use super::testing::{end, sleeper_of};
+use super::{Device, Sleeper};
+use crate::alloc::{HostAllocator, HostBox, ReservedNode};
 use crate::generated::dispatch::DriverTable;
 use crate::generated::dispatch::driver::{FAILS, LATE};
 use crate::generated::types::*;
 use crate::handle::{Driver, InstanceHandle, PhysicalDeviceHandle};
 use crate::lookup::{Function, Level, ROWS, Row};
 use crate::table::Slots as _;
-use crate::unopened::recorded::Closed;
 use core::ffi::{c_char, c_void};
 use core::ptr::{null, null_mut};
-use rust_alloc::sync::Arc;
 
 /// Returns the instance of a driver that is not open, whose record has one device and no rows.
 fn sleeper() -> HostBox<Sleeper> {
-    let sum = record::checksum(&[0, 0, 0, 0, 1, 0, 0, 0]).to_le_bytes();
-    let head = [&b"VKLRECRD"[..], &record::FORM.to_le_bytes(), &[0; 4], &sum].concat();
-    let bytes = [&head[..], &[0, 0, 0, 0, 1, 0, 0, 0]].concat();
-    let info = VkInstanceCreateInfo {
-        sType: VkInstanceCreateInfo::STRUCTURE_TYPE,
-        // SAFETY: the structure consists of numbers and pointers, for which zero is valid.
-        ..unsafe { core::mem::zeroed() }
-    };
-    let system = HostAllocator::system();
-    // SAFETY: `info` is zero except for its type, which is a valid create info without names and chain.
-    let request = unsafe { Request::copy(&info, system) }.expect("memory");
-    let made = Sleeper::new(&Arc::new(Closed::of_any(bytes)), (&Quiet, system), request);
-    made.unwrap_or_else(|error| panic!("{error:?}"))
-}
-
-/// Destroys the instance.
-fn end(made: HostBox<Sleeper>) {
-    let (made, _) = made.into_raw();
-    // SAFETY: nothing else refers to the instance, and null callbacks are allowed.
-    unsafe { destroy(InstanceHandle::from_raw(made.cast()), null()) };
+    sleeper_of(&[])
 }
 
 #[test]
@@ -248,5 +226,19 @@ fn drv_283_all_arguments_reach_the_driver_with_its_own_handle() {
     assert_eq!(call(), 0, "the driver lacks the device");
     device.found(PhysicalDeviceHandle::from_raw(REAL as *mut _));
     assert_eq!(call(), 6);
+    end(made);
+}
+
+#[test]
+fn drv_283_two_threads_get_one_stand_in_for_a_new_device() {
+    let made = sleeper();
+    let real = PhysicalDeviceHandle::from_raw(REAL as *mut _);
+    let first = made.stand_in(real).expect("memory");
+    // The other thread has not seen the new object, and adds its own.
+    let device = Device::new(&*made, record::DRIVER, null_mut());
+    device.found(real);
+    made.others
+        .add(ReservedNode::new(HostAllocator::system()).expect("memory"), device);
+    assert_eq!(made.stand_in(real).expect("memory").raw(), first.raw());
     end(made);
 }
