@@ -48,18 +48,29 @@ impl PreloadedDrivers {
     pub(crate) fn keep(drivers: &[OpenDriver]) {
         KEPT.store(true, Ordering::Relaxed);
         for driver in drivers {
-            let name = &driver.path;
-            let is_kept = |Self(list): &Self| list.iter().any(|(known, _)| known == name);
-            if PRELOADED.lock().as_ref().is_some_and(is_kept) {
-                continue;
-            }
-            if let Some(Ok(again)) = driver.library.as_ref().map(|library| library.open_again(name)) {
-                // If another thread has kept the library meanwhile, the library was opened twice, and is later closed twice.
-                let kept = &mut *PRELOADED.lock();
-                kept.get_or_insert_with(|| Self(Vec::new()))
-                    .0
-                    .push_or_note((name.clone(), again));
-            }
+            Self::keep_one(&driver.path, driver.library.as_ref());
+        }
+    }
+
+    /// Keeps the library of a driver that was opened late, if libraries are kept permanently.
+    #[allow(dead_code, reason = "builds without closed drivers open none late")]
+    pub(crate) fn keep_late(name: &Text, library: Option<&Library>) {
+        if KEPT.load(Ordering::Relaxed) {
+            Self::keep_one(name, library);
+        }
+    }
+
+    fn keep_one(name: &Text, library: Option<&Library>) {
+        let is_kept = |Self(list): &Self| list.iter().any(|(known, _)| known == name);
+        if PRELOADED.lock().as_ref().is_some_and(is_kept) {
+            return;
+        }
+        if let Some(Ok(again)) = library.map(|library| library.open_again(name)) {
+            // If another thread has kept the library meanwhile, the library was opened twice, and is later closed twice.
+            let kept = &mut *PRELOADED.lock();
+            kept.get_or_insert_with(|| Self(Vec::new()))
+                .0
+                .push_or_note((name.clone(), again));
         }
     }
 

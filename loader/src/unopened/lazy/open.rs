@@ -2,6 +2,7 @@
 
 use super::{Sleeper, compare};
 use crate::alloc::{HostBox, HostVec};
+use crate::driver::PreloadedDrivers;
 use crate::driver_interface::{self, DriverLibrary, GetProcAddr, LibraryPlace};
 use crate::ffi::{self, TwoCalls};
 use crate::gate::GATE;
@@ -38,7 +39,7 @@ pub(super) struct Opened {
     pub(super) path: Text,
     /// `true` if the driver lists exactly the recorded devices, in the same order.
     pub(super) lists_recorded: bool,
-    _library: Option<Library>,
+    library: Option<Library>,
 }
 
 impl Opened {
@@ -52,7 +53,7 @@ impl Opened {
             look_up_of_physical_devices: None,
             path: "none".into(),
             lists_recorded: true,
-            _library: None,
+            library: None,
         }
     }
 
@@ -141,6 +142,7 @@ impl Sleeper {
         let opened = self.request.with_info(self.allocator, open);
         let result = match opened.map_err(VkResult::from).and_then(|opened| opened) {
             Ok(opened) => {
+                PreloadedDrivers::keep_late(&opened.path, opened.library.as_ref());
                 self.publish(opened);
                 compare::all(self, &journal);
                 return Ok(());
@@ -210,7 +212,7 @@ impl Sleeper {
             look_up_of_physical_devices: interface.get_physical_device_proc_addr,
             path: driver.path.clone(),
             lists_recorded: false,
-            _library: Some(driver.library),
+            library: Some(driver.library),
         };
         let mut opened = HostBox::try_new(opened, self.allocator)?;
         let step = step.begin(b"vkCreateInstance");
