@@ -28,7 +28,8 @@ unsafe fn fill<T>(query: Query, outer: *mut T) {
         let first = outer.cast::<VkBaseOutStructure>();
         for at in chain_mut((*first).pNext.cast()) {
             let kind = (*at).sType.0.cast_unsigned();
-            let size = rows::size_of(Key::of(0, query).with(kind)).map_or(head, usize::from);
+            let size = rows::size_of(Key::of(0, query).with(kind)).filter(|_| kind != 0);
+            let size = size.map_or(head, usize::from);
             at.cast::<u8>().add(head).write_bytes(1, size - head);
         }
     }

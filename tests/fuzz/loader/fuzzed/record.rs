@@ -4,6 +4,9 @@
 //! Each structure is in a block of exactly its size. A structure that must not be recorded has only the members `sType` and `pNext`.
 //! AddressSanitizer therefore detects a command that reads or writes beyond a structure. For half of the inputs, the driver cannot be
 //! opened. For the other half, the loader opens the driver after the first queries.
+//!
+//! While the driver is closed, each block must contain the recorded bytes, or zeros without an answer. Chained structures without an answer
+//! and array elements beyond the returned number must remain as they were.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::ffi::c_char;
@@ -22,6 +25,8 @@ use crate::unopened::Stand;
 const HEAD: usize = 24;
 /// Value of each byte of an output block before the loader is called.
 const UNTOUCHED: u8 = 0xAA;
+/// Size in bytes of `sType` and `pNext` with padding.
+const INNER: usize = 16;
 /// Number of elements in the arrays that queries for extensions or devices receive.
 const ELEMENTS: usize = 4;
 
@@ -64,6 +69,23 @@ impl Block {
         // SAFETY: the block belongs to this value, and `of` initialized all its bytes.
         unsafe { std::slice::from_raw_parts(self.start, self.layout.size()) }
     }
+
+    /// Checks that no query wrote to the elements from the offset `from` on. The first `head` bytes of each element belong to the caller.
+    fn is_untouched(&self, from: usize, element: usize, head: usize) {
+        for element in self.bytes().get(from..).unwrap_or_default().chunks_exact(element) {
+            assert!(
+                element[head..].iter().all(|byte| *byte == UNTOUCHED),
+                "an element beyond the number"
+            );
+        }
+    }
+}
+
+/// Returns the size of a structure in a chain. A structure that must not be recorded has only the members `sType` and `pNext`, and so has a
+/// structure with the type zero.
+fn size_of_chained(key: Key) -> usize {
+    let size = rows::size_of(key).filter(|_| key.kind != 0);
+    size.map_or(INNER, usize::from)
 }
 
 impl Drop for Block {
@@ -91,14 +113,26 @@ macro_rules! ask {
 }
 
 impl Asked<'_> {
-    /// Returns the expected bytes of a block after a query: the bytes `before`, with the recorded answer at the offset `at` if the record
-    /// has one.
-    fn expected(&self, key: Key, before: &[u8], at: usize) -> Vec<u8> {
+    /// Returns the expected bytes of a structure in a chain after a query: the bytes `before`, with the recorded answer if the record has one.
+    fn expected(&self, key: Key, before: &[u8]) -> Vec<u8> {
         let mut expected = before.to_vec();
-        if let Some((_, answer)) = self.record.answer(key) {
+        if let Some((_, answer)) = self.record.answer(key).filter(|_| key.kind != 0) {
             answer
-                .write(&mut expected[at..])
+                .write(&mut expected)
                 .expect("the answer has the size of its structure");
+        }
+        expected
+    }
+
+    /// Returns the expected bytes of the structure that others extend: the bytes `before`, and from the offset `at` on the recorded answer,
+    /// or zeros if the record has none.
+    fn expected_base(&self, key: Key, before: &[u8], at: usize) -> Vec<u8> {
+        let mut expected = before.to_vec();
+        match self.record.answer(Key { kind: 0, ..key }) {
+            Some((_, answer)) => answer
+                .write(&mut expected[at..])
+                .expect("the answer has the size of its structure"),
+            None => expected[at..].fill(0),
         }
         expected
     }
@@ -113,8 +147,7 @@ impl Asked<'_> {
             _ => return,
         };
         let block = Block::of(size);
-        let has_answer = self.record.answer(Key { kind: 0, ..key }).is_some();
-        let expected = self.expected(Key { kind: 0, ..key }, block.bytes(), 0);
+        let expected = self.expected_base(key, block.bytes(), 0);
         match key.query {
             query if query == Query::Properties as u16 => ask!(self, vkGetPhysicalDeviceProperties(device, block.to())),
             query if query == Query::Features as u16 => ask!(self, vkGetPhysicalDeviceFeatures(device, block.to())),
@@ -126,17 +159,16 @@ impl Asked<'_> {
                 ask!(self, vkGetPhysicalDeviceFormatProperties(device, format, block.to()));
             }
         }
-        if self.is_closed && has_answer {
+        if self.is_closed {
             assert_eq!(block.bytes(), expected);
         }
     }
 
-    /// Calls the query of Vulkan 1.1 with one structure in the chain.
-    fn chained(&self, device: Device, key: Key) {
-        let size = rows::size_of(key).map_or(16, usize::from);
-        let next = Block::structure(size, key.kind, null_mut());
+    /// Calls the query of Vulkan 1.1 with one structure in the chain, and with a second one if `tail` is not null.
+    fn chained(&self, device: Device, key: Key, tail: *mut u8) {
+        let next = Block::structure(size_of_chained(key), key.kind, tail);
         let outer = |size, kind: VkStructureType| Block::structure(size, kind.0.cast_unsigned(), next.start);
-        let expected = self.expected(key, next.bytes(), 0);
+        let expected = self.expected(key, next.bytes());
         let block = match key.query {
             query if query == Query::Properties as u16 => {
                 let block = outer(
@@ -170,10 +202,24 @@ impl Asked<'_> {
         };
         assert_eq!(block.bytes()[8..16], next.start.addr().to_ne_bytes(), "links stay");
         assert_eq!(next.bytes()[..16], expected[..16], "types and links stay");
-        // While the driver is closed, the structure in the chain has the recorded bytes, or is unchanged if the record has none.
-        if self.is_closed && self.record.answer(Key { kind: 0, ..key }).is_some() {
-            assert_eq!(next.bytes(), expected);
+        if self.is_closed {
+            // Without an answer for the structure that others extend, the chain is not answered either.
+            let has_answer = self.record.answer(Key { kind: 0, ..key }).is_some();
+            assert!(!has_answer || next.bytes() == expected);
+            let head = block.bytes()[..INNER].to_vec();
+            let before = [head, vec![UNTOUCHED; block.bytes().len() - INNER]].concat();
+            let written = self.expected_base(key, &before, INNER);
+            let size = rows::size_of(Key { kind: 0, ..key }).map_or(0, usize::from);
+            assert_eq!(block.bytes()[..INNER + size], written[..INNER + size]);
         }
+    }
+
+    /// Calls the query of Vulkan 1.1 with a chain whose last structure has an unknown type.
+    fn chained_to_unknown(&self, device: Device, key: Key) {
+        let tail = Block::structure(INNER, u32::MAX, null_mut());
+        let before = tail.bytes().to_vec();
+        self.chained(device, key, tail.start);
+        assert_eq!(tail.bytes(), before, "an unknown structure stays");
     }
 
     /// Queries the queue families with an array of `room` elements, each with one structure in its chain.
@@ -184,12 +230,9 @@ impl Asked<'_> {
             vkGetPhysicalDeviceQueueFamilyProperties(device, &mut count, null_mut())
         );
         assert!(count as usize <= self.record.len().max(3), "{count}");
-        let size = rows::size_of(Key {
-            query: Query::QueueFamilies as u16,
-            ..key
-        });
+        assert!(!self.is_closed || count == self.record.families(key.device), "{count}");
         let chains: Vec<Block> = (0..room)
-            .map(|_| Block::structure(size.map_or(16, usize::from), key.kind, null_mut()))
+            .map(|_| Block::structure(size_of_chained(key), key.kind, null_mut()))
             .collect();
         let array = Block::of(room as usize * size_of::<VkQueueFamilyProperties2>());
         for (place, chain) in chains.iter().enumerate() {
@@ -197,7 +240,7 @@ impl Asked<'_> {
             unsafe {
                 let element = array.to::<VkQueueFamilyProperties2>().add(place);
                 (*element).sType = VkQueueFamilyProperties2::STRUCTURE_TYPE;
-                (*element).pNext = if key.kind == 0 { null_mut() } else { chain.to() };
+                (*element).pNext = chain.to();
             }
         }
         let mut count = room;
@@ -205,14 +248,22 @@ impl Asked<'_> {
             self,
             vkGetPhysicalDeviceQueueFamilyProperties2(device, &mut count, array.to())
         );
-        assert!(count <= room.max(3));
+        assert!(count <= room);
+        let rest = count as usize * size_of::<VkQueueFamilyProperties2>();
+        array.is_untouched(rest, size_of::<VkQueueFamilyProperties2>(), INNER);
+        for chain in chains.iter().skip(count as usize) {
+            chain.is_untouched(0, chain.layout.size(), INNER);
+        }
         let plain = Block::of(room as usize * size_of::<VkQueueFamilyProperties>());
         count = room;
         ask!(
             self,
             vkGetPhysicalDeviceQueueFamilyProperties(device, &mut count, plain.to())
         );
-        assert!(count <= room.max(3));
+        // The driver reports more families than there is room for.
+        assert!(count <= if self.is_closed { room } else { room.max(3) });
+        let rest = count.min(room) as usize * size_of::<VkQueueFamilyProperties>();
+        plain.is_untouched(rest, size_of::<VkQueueFamilyProperties>(), 0);
     }
 
     fn extensions(&self, device: Device, room: usize) {
@@ -231,6 +282,8 @@ impl Asked<'_> {
         let result = list(&mut count, array.to());
         assert_eq!(count, total.min(room as u32));
         assert_eq!(result == VkResult::VK_INCOMPLETE, count < total);
+        let one = size_of::<VkExtensionProperties>();
+        array.is_untouched(count as usize * one, one, 0);
         for place in 0..count as usize {
             // SAFETY: the command has filled `count` elements, and `place` is less than `count`.
             let one = unsafe { &*array.to::<VkExtensionProperties>().add(place) };
@@ -252,6 +305,10 @@ impl Asked<'_> {
         count = room;
         let result = list(&mut count, array.to());
         assert!(count <= room || result.0 < 0);
+        let one = size_of::<VkPhysicalDeviceGroupProperties<Driver>>();
+        if result.0 >= 0 {
+            array.is_untouched(count as usize * one, one, INNER);
+        }
     }
 
     /// Makes the query that belongs to the key of a row. The key comes from the input, so it can be invalid.
@@ -269,9 +326,9 @@ impl Asked<'_> {
         };
         if key.kind == 0 {
             self.plain(*device, own);
-        } else {
-            self.chained(*device, own);
         }
+        self.chained(*device, own, null_mut());
+        self.chained_to_unknown(*device, own);
         match key.query {
             query if query == Query::QueueFamilies as u16 => self.families(*device, own, key.index % 5),
             query if query == Query::Extensions as u16 => self.extensions(*device, key.index as usize % ELEMENTS),
@@ -298,9 +355,9 @@ impl Asked<'_> {
                 self.row(stand, key);
             }
         }
-        for device in stand.devices() {
+        for (number, device) in (0..).zip(stand.devices()) {
             self.extensions(device, 2);
-            self.families(device, Key::of(0, Query::QueueFamilies), 2);
+            self.families(device, Key::of(number, Query::QueueFamilies), 2);
         }
         self.groups(stand, 2);
     }
