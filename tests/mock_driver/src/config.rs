@@ -16,6 +16,7 @@
 //! | `crash NAME` | the first call of NAME ends the process |
 //! | `exit NAME CODE` | the first call of NAME ends the process with this code, or with 0 |
 //! | `hang NAME` | the first call of NAME never returns |
+//! | `calls_loader NAME` | a call of NAME calls global commands of the loader, on this thread and on another one, and then waits for both |
 //! | `grow NAME N` | the second call of the two-call idiom reports N more elements than the array has space for |
 //! | `null_result NAME` | NAME succeeds and writes a NULL handle |
 //! | `emit NAME TEXT` | a call of NAME sends TEXT to this driver's debug-utils messengers |
@@ -91,6 +92,7 @@ pub(crate) struct Config {
     crashes: Vec<String>,
     hangs: Vec<String>,
     exits: Vec<(String, i32)>,
+    loader_calls: HashSet<String>,
     runs: Vec<(String, String)>,
 }
 
@@ -122,6 +124,7 @@ impl Config {
             crashes: Vec::new(),
             hangs: Vec::new(),
             exits: Vec::new(),
+            loader_calls: HashSet::new(),
             runs: Vec::new(),
         };
         for line in text.lines().filter(|line| !line.is_empty()) {
@@ -159,6 +162,7 @@ impl Config {
                     .split_once(' ')
                     .map(|(name, text)| self.emit.insert(name.into(), text.into())),
             ),
+            "calls_loader" => drop(self.loader_calls.insert(value.into())),
             "crash" => self.crashes.push((*words.first()?).into()),
             "hang" => self.hangs.push((*words.first()?).into()),
             "exit" => {
@@ -233,6 +237,11 @@ impl Config {
         }
         let hit = |failure: &&Failure| failure.name == name && (failure.from..=failure.to).contains(&number);
         self.failures.iter().find(hit).map(|failure| failure.code)
+    }
+
+    /// Returns `true` if `name` must call global commands of the loader.
+    pub(crate) fn calls_loader(&self, name: &str) -> bool {
+        self.loader_calls.contains(name)
     }
 
     /// Returns `true` if the driver has the instance extension.

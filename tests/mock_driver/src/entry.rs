@@ -7,7 +7,7 @@ use ash::vk;
 
 use crate::config::Config;
 use crate::exclusive::Exclusive;
-use crate::{debug, journal, state};
+use crate::{back, debug, journal, state};
 
 /// Call in progress.
 pub(crate) struct Call {
@@ -57,6 +57,9 @@ impl Call {
             (state.config.clone(), *number)
         });
         let failure = config.failure(name, number).map(vk::Result::from_raw);
+        if config.calls_loader(name) {
+            back::call_loader(&config, name);
+        }
         let checked = config.flag("exclusive") && ONE_AT_A_TIME.contains(&name);
         Call {
             name,

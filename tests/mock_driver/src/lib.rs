@@ -10,6 +10,7 @@
 //! The library has no thread-local value with a destructor, because the system would not unload a library with such a value.
 
 mod alloc;
+mod back;
 mod chain;
 mod commands;
 mod config;

@@ -1,37 +1,11 @@
 //! Calls from inside a layer into the loader's own exported functions (LAY-245).
 
-use std::ffi::CStr;
 use std::sync::atomic::Ordering;
 
 use ash::vk;
 
 use crate::layer::{Layer, typed};
-
-/// Returns the address of an exported function of the loader, whose library is already in the process.
-#[cfg(unix)]
-fn loader_symbol(name: &CStr) -> vk::PFN_vkVoidFunction {
-    // SAFETY: the name is a C string. RTLD_NOLOAD only finds a library that is already loaded.
-    let library = unsafe { libc::dlopen(c"libvulkan.so.1".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
-    if library.is_null() {
-        return None;
-    }
-    // SAFETY: `dlopen` just returned the handle, and the name is a C string.
-    let address = unsafe { libc::dlsym(library, name.as_ptr()) };
-    // SAFETY: the handle came from `dlopen`. The library remains loaded, because the application has opened it too.
-    unsafe { libc::dlclose(library) };
-    // SAFETY: an exported `vk` symbol of the loader is a function, and null becomes `None`.
-    unsafe { std::mem::transmute::<*mut libc::c_void, vk::PFN_vkVoidFunction>(address) }
-}
-
-/// Returns the address of an exported function of the loader, whose library is already in the process.
-#[cfg(windows)]
-fn loader_symbol(name: &CStr) -> vk::PFN_vkVoidFunction {
-    use windows_sys::Win32::System::LibraryLoader::{GetModuleHandleW, GetProcAddress};
-    // SAFETY: the names are terminated. The library remains loaded, because the application has opened it.
-    let address = unsafe { GetProcAddress(GetModuleHandleW(windows_sys::w!("vulkan-1.dll")), name.as_ptr().cast()) };
-    // SAFETY: an exported `vk` symbol of the loader is a function, and a missing symbol becomes `None`.
-    unsafe { std::mem::transmute(address) }
-}
+use crate::system::loader_symbol;
 
 /// Queries the loader's extensions, layers and version, and records the results.
 pub(crate) fn enumerate(layer: &Layer) {

@@ -1,15 +1,12 @@
 //! Tests of drivers that remain closed, with records that `vkloader` makes (DRV-282 to DRV-286).
 
 use super::catalogue::opened;
-use super::catalogue_file;
 use super::unknown_physical::call_ten;
 use loader_tests::ash::vk::{self, Handle};
-use loader_tests::vk::{Heap, Instance, Refusal, isolated};
-use loader_tests::{Outcome, Scene, Vk, call, case};
-use record::{DRIVER, Key, Query, Record};
-use std::path::PathBuf;
+use loader_tests::vk::{Heap, Instance, Refusal, isolated, text};
+use loader_tests::{Scene, Vk, call, case};
 use std::sync::Barrier;
-use std::{fs, mem, ptr, thread};
+use std::{mem, ptr, thread};
 
 pub(crate) const OOM: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
 pub(crate) const FAILED: vk::Result = vk::Result::ERROR_INITIALIZATION_FAILED;
@@ -252,142 +249,6 @@ fn drv_283_unknown_functions_of_a_late_driver() {
     });
 }
 
-/// Files of a scene's record and catalogue. Tests make changed records from these files.
-struct Whole {
-    bytes: Vec<u8>,
-    known: PathBuf,
-    folder: PathBuf,
-}
-
-impl Whole {
-    /// Reads the record, and stores a copy of the catalogue.
-    fn of(scene: &Scene) -> Self {
-        let (bytes, known) = (scene.path("record"), scene.path("known"));
-        let folder = scene.path("catalogue/cache/vulkan-loader");
-        scene.on_disk(|| {
-            for entry in fs::read_dir(&folder).expect("a folder") {
-                let path = entry.expect("an entry").path();
-                let is_known = path == catalogue_file::in_folder(&folder);
-                let to = if is_known { &known } else { &bytes };
-                fs::copy(&path, to).expect("a copy");
-            }
-        });
-        Self {
-            bytes: fs::read(bytes).expect("a record"),
-            known,
-            folder,
-        }
-    }
-
-    fn record(&self) -> Record<'_> {
-        Record::again(&self.bytes).expect("a record")
-    }
-
-    /// Returns the rows of the record with content. Each row describes a structure.
-    fn rows(&self) -> Vec<(Key, usize)> {
-        let record = self.record();
-        let mut all: Vec<(Key, usize)> = Vec::new();
-        for place in 0..record.len() {
-            let (key, value) = record.row(place).expect("a row");
-            let is_new = all
-                .iter()
-                .all(|(known, _)| (known.query, known.kind) != (key.query, key.kind));
-            if key.device != DRIVER && key.query <= Query::Extensions as u16 && value.len() > 4 && is_new {
-                all.push((key, place));
-            }
-        }
-        all
-    }
-
-    /// Writes a copy of the record in which the last byte of the row at `place` is different, and a catalogue that names this copy.
-    fn alter(&self, place: usize) {
-        let (_, value) = self.record().row(place).expect("a row");
-        let last = value.as_ptr_range().end as usize - self.bytes.as_ptr() as usize - 1;
-        let mut bytes = self.bytes.clone();
-        bytes[last] ^= 1;
-        let [old, sum] = [&self.bytes, &bytes].map(|bytes| record::checksum(&bytes[24..]));
-        bytes[16..24].copy_from_slice(&sum.to_le_bytes());
-        let [old, new] = [old, sum].map(|sum| format!("{sum:016x}"));
-        let name = format!("record-{}-{new}.bin", catalogue::ARCHITECTURE);
-        fs::write(self.folder.join(name), bytes).expect("a file");
-        let path = catalogue_file::in_folder(&self.folder);
-        fs::copy(&self.known, &path).expect("a copy");
-        catalogue_file::replace_text(&path, &[(&old, &new)]);
-    }
-}
-
-/// Queries the structure of a row from the device.
-fn ask(instance: &Instance<'_>, device: vk::PhysicalDevice, key: Key) {
-    let mut room = vec![0_u64; 1024];
-    room[0] = key.kind.into();
-    let next = match key.kind {
-        0 => ptr::null_mut(),
-        _ => room.as_mut_ptr().cast(),
-    };
-    macro_rules! ask {
-        ($type:ident, $function:ident $(, $more:expr)?) => {{
-            let mut asked = vk::$type { p_next: next, ..Default::default() };
-            call!(instance, $function(device, $($more,)? &mut asked));
-        }};
-    }
-    match key.query {
-        1 => ask!(PhysicalDeviceProperties2, PFN_vkGetPhysicalDeviceProperties2),
-        2 => ask!(PhysicalDeviceFeatures2, PFN_vkGetPhysicalDeviceFeatures2),
-        3 => ask!(
-            PhysicalDeviceMemoryProperties2,
-            PFN_vkGetPhysicalDeviceMemoryProperties2
-        ),
-        4 => {
-            let mut count = key.index + 1;
-            let mut all = vec![vk::QueueFamilyProperties2::default(); count as usize];
-            all[key.index as usize].p_next = next;
-            let array = all.as_mut_ptr();
-            call!(
-                instance,
-                PFN_vkGetPhysicalDeviceQueueFamilyProperties2(device, &mut count, array)
-            );
-        }
-        5 => {
-            let format = vk::Format::from_raw(key.index.cast_signed());
-            ask!(FormatProperties2, PFN_vkGetPhysicalDeviceFormatProperties2, format);
-        }
-        _ => drop(instance.device_extensions(device)),
-    }
-}
-
-/// DRV-285: a late opening compares each structure that the loader answered from the record.
-#[test]
-fn drv_285_each_altered_structure_is_found() {
-    case(|scene| {
-        scene.driver("a").api("1.3").device_with("one", |device| {
-            device.api("1.3").uuids(1, 9).extension("VK_KHR_swapchain")
-        });
-        scene.lazily().limit(30);
-        scene.run(|vk| drop(vk.instance())).ok();
-        let whole = Whole::of(scene);
-        let rows = whole.rows();
-        assert!(rows.len() > 5, "{}", rows.len());
-        let program = |scene: &mut Scene, keys: &[Key]| -> Outcome {
-            scene.run(|vk| {
-                let instance = vk.instance_with("1.3", &[]);
-                let device = instance.first();
-                keys.iter().for_each(|key| ask(&instance, device, *key));
-                assert_eq!(calls(vk, "load"), 0, "{keys:?}");
-                let is_gone = keys.len() == 1 && keys[0].kind == record::IDENTITY;
-                let created = if is_gone { Err(FAILED) } else { Ok(()) };
-                assert_eq!(instance.device_spec(device).create().map(drop), created);
-            })
-        };
-        let keys: Vec<Key> = rows.iter().map(|(key, _)| *key).collect();
-        program(scene, &keys).ok().not_logged(WRONG);
-        for (key, place) in rows {
-            scene.on_disk(|| whole.alter(place));
-            let outcome = program(scene, &[key]);
-            assert!(outcome.ok().all().contains(WRONG), "{key:?}: {}", outcome.all());
-        }
-    });
-}
-
 /// DRV-283, DRV-4: if any allocation of a late opening is refused, the call returns the error and destroys its objects in the driver. The
 /// next call opens the driver.
 #[test]
@@ -404,6 +265,7 @@ fn drv_283_each_allocation_of_a_late_opening_refused() {
                     let (instance, before) = (vk.instance_with("1.1", &[]), calls(&vk, "load"));
                     let device = instance.named("two");
                     assert_eq!(instance.device_extensions(device).map(drop), Ok(()));
+                    assert_eq!(instance.groups().map(|groups| groups.len()), Ok(1));
                     assert_eq!(calls(&vk, "load"), before, "{number}: the driver is closed");
                     heap.refuse(kind(number));
                     let result = instance.device_spec(device).create().map(drop);
@@ -426,4 +288,48 @@ fn drv_283_each_allocation_of_a_late_opening_refused() {
         });
         outcome.ok();
     });
+}
+
+/// DRV-283, DRV-4: if memory runs out while the driver is opened for a query without a result, the query gives the recorded answer. It leaves
+/// the rest of the chain unchanged. The next query opens the driver.
+#[test]
+fn drv_283_recorded_answers_need_no_memory() {
+    case(|scene| {
+        two_devices(scene);
+        scene.unset("VK_LOADER_DEBUG").limit(120);
+        let outcome = scene.run(|vk| {
+            let heap = Heap::of(vk);
+            let mut refused = 0;
+            for number in 1.. {
+                let (instance, before) = (vk.instance_with("1.1", &[]), calls(vk, "load"));
+                let device = instance.named("two");
+                heap.refuse(Refusal::From(number));
+                assert_eq!(name_with_chain(&instance, device), "two", "{number}");
+                let is_last = heap.count() < number;
+                heap.refuse_none();
+                refused += usize::from(!is_last);
+                assert_eq!(name_with_chain(&instance, device), "two", "{number}");
+                assert!(calls(vk, "load") > before, "{number}: the driver is open");
+                if is_last {
+                    break;
+                }
+            }
+            assert!(refused > 3, "{refused}");
+        });
+        outcome.ok().not_logged(WRONG);
+    });
+}
+
+/// Returns the name of a device. The query has a structure without a recorded answer.
+fn name_with_chain(instance: &Instance<'_>, device: vk::PhysicalDevice) -> String {
+    let mut extra = vk::BaseOutStructure {
+        s_type: vk::StructureType::from_raw(777_000),
+        ..Default::default()
+    };
+    let mut asked = vk::PhysicalDeviceProperties2 {
+        p_next: ptr::from_mut(&mut extra).cast(),
+        ..Default::default()
+    };
+    call!(instance, PFN_vkGetPhysicalDeviceProperties2(device, &mut asked));
+    text(&asked.properties.device_name)
 }

@@ -10,6 +10,8 @@ mod apart;
 mod below;
 mod call_stack;
 mod changing;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod closed;
 mod device_chain;
 mod device_table;
 mod discovery;

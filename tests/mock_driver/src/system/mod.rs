@@ -1,5 +1,5 @@
-//! Calls of a mock to the operating system: the library's path, the current thread, functions that run at loading and unloading, and
-//! changes to a file.
+//! Calls of a mock to the operating system: the library's path, the current thread, functions that run at loading and unloading,
+//! changes to a file, and the loader's exported functions.
 //!
 //! The mock layer uses this module too.
 
@@ -12,9 +12,9 @@ mod windows;
 #[allow(unused_imports, reason = "the layer reads its file once")]
 pub(crate) use unix::state_of;
 #[cfg(unix)]
-pub(crate) use unix::{at_load_and_unload, current_thread, library_path};
+pub(crate) use unix::{at_load_and_unload, current_thread, library_path, loader_symbol};
 #[cfg(windows)]
 #[allow(unused_imports, reason = "the layer reads its file once")]
 pub(crate) use windows::state_of;
 #[cfg(windows)]
-pub(crate) use windows::{at_load_and_unload, current_thread, library_path};
+pub(crate) use windows::{at_load_and_unload, current_thread, library_path, loader_symbol};

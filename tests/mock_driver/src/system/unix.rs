@@ -6,6 +6,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use ash::vk;
+
 /// Makes two functions of type `extern "C" fn()` run. The first function runs after the library was mapped, and the second function runs
 /// before the library is unmapped.
 macro_rules! at_load_and_unload {
@@ -74,4 +76,19 @@ pub(crate) fn state_of(path: &Path) -> Option<(u64, u64)> {
     let is_settled = SystemTime::now().duration_since(changed).ok()? > Duration::from_millis(100);
     let since = changed.duration_since(UNIX_EPOCH).ok()?;
     is_settled.then_some((u64::try_from(since.as_nanos()).ok()?, state.len()))
+}
+
+/// Returns the address of an exported function of the loader, whose library is already in the process.
+pub(crate) fn loader_symbol(name: &CStr) -> vk::PFN_vkVoidFunction {
+    // SAFETY: the name is a C string. RTLD_NOLOAD only finds a library that is already loaded.
+    let library = unsafe { libc::dlopen(c"libvulkan.so.1".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+    if library.is_null() {
+        return None;
+    }
+    // SAFETY: `dlopen` just returned the handle, and the name is a C string.
+    let address = unsafe { libc::dlsym(library, name.as_ptr()) };
+    // SAFETY: the handle came from `dlopen`. The library remains loaded, because the application has opened it too.
+    unsafe { libc::dlclose(library) };
+    // SAFETY: an exported `vk` symbol of the loader is a function, and null becomes `None`.
+    unsafe { std::mem::transmute::<*mut c_void, vk::PFN_vkVoidFunction>(address) }
 }

@@ -1,14 +1,15 @@
 //! Windows implementation of the mock driver's system functions.
 
-use std::ffi::OsString;
+use std::ffi::{CStr, OsString};
 use std::os::windows::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
 
+use ash::vk;
 use windows_sys::Win32::Storage::FileSystem::{GetFileAttributesExW, GetFileExInfoStandard, WIN32_FILE_ATTRIBUTE_DATA};
 use windows_sys::Win32::System::LibraryLoader::{
     GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS, GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT, GetModuleFileNameW,
-    GetModuleHandleExW,
+    GetModuleHandleExW, GetModuleHandleW, GetProcAddress,
 };
 use windows_sys::Win32::System::Threading::GetCurrentThreadId;
 
@@ -63,4 +64,12 @@ pub(crate) fn state_of(path: &Path) -> Option<(u64, u64)> {
     let wide = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
     let changed = wide(data.ftLastWriteTime.dwHighDateTime, data.ftLastWriteTime.dwLowDateTime);
     (told != 0).then(|| (changed, wide(data.nFileSizeHigh, data.nFileSizeLow)))
+}
+
+/// Returns the address of an exported function of the loader, whose library is already in the process.
+pub(crate) fn loader_symbol(name: &CStr) -> vk::PFN_vkVoidFunction {
+    // SAFETY: the names are terminated. The library remains loaded, because the application has opened it.
+    let address = unsafe { GetProcAddress(GetModuleHandleW(windows_sys::w!("vulkan-1.dll")), name.as_ptr().cast()) };
+    // SAFETY: an exported `vk` symbol of the loader is a function, and a missing symbol becomes `None`.
+    unsafe { std::mem::transmute(address) }
 }
