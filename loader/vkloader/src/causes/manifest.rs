@@ -2,15 +2,15 @@
 
 use super::elf::closed_folder;
 use crate::installed;
-use crate::report::Dropped;
+use crate::report::{Dropped, rank};
 use crate::shell::word;
 use rustix::io::Errno;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
-/// Adds the fault of the file to the finding about a manifest.
-pub(super) fn explain(dropped: &mut Dropped) {
+/// Adds the fault of the file to the finding about a manifest. `home` is the value of `HOME`.
+pub(super) fn explain(dropped: &mut Dropped, home: &str) {
     let path = dropped.file.clone().unwrap_or_else(|| dropped.name.clone());
     match dropped.code.as_str() {
         "file.invalid-json" if is_wide(&path) => {
@@ -56,13 +56,10 @@ pub(super) fn explain(dropped: &mut Dropped) {
             let Err(error) = File::open(&path) else { return };
             dropped.findings.insert(0, format!("{path}: {error}"));
             if error.kind() == ErrorKind::PermissionDenied {
-                dropped.advice = match closed_folder(Path::new(&path)) {
-                    Some(folder) => format!(
-                        "Let this user search the folder: chmod o+x {}",
-                        word(&folder.display().to_string())
-                    ),
-                    None => format!("Give the user read permission: chmod o+r {}", word(&path)),
-                };
+                match closed_folder(Path::new(&path)) {
+                    Some(folder) => in_closed_folder(dropped, folder, home),
+                    None => dropped.advice = format!("Give the user read permission: chmod o+r {}", word(&path)),
+                }
             }
             if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) {
                 dropped.advice =
@@ -70,6 +67,25 @@ pub(super) fn explain(dropped: &mut Dropped) {
             }
         }
         _ => {}
+    }
+}
+
+/// Changes the finding about a file in a folder that this user may not search, so nobody knows whether the file exists.
+fn in_closed_folder(dropped: &mut Dropped, folder: &Path, home: &str) {
+    let is_home = !home.is_empty() && (folder.starts_with(home) || Path::new(home).starts_with(folder));
+    dropped.reason =
+        "This user may not search the folder of the file, so it is unknown whether the file exists.".into();
+    let command = format!("chmod o+x {}", word(&folder.display().to_string()));
+    dropped.advice = if is_home {
+        format!(
+            "Set HOME to the home folder of the user who starts the program, or let this user search the folder: {command}"
+        )
+    } else {
+        format!("Let this user search the folder: {command}")
+    };
+    if dropped.subject == "settings file" {
+        // The loader looks for this file in each home folder, and most systems have none.
+        dropped.rank = rank::CONSEQUENCE;
     }
 }
 

@@ -36,6 +36,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     );
     let loader = report.loader.as_ref().and_then(|loader| loader.path.as_deref());
     let program = report.loader.as_ref().and_then(|loader| loader.executable.as_deref());
+    let home = report.variables.get("HOME").unwrap_or_default();
     for dropped in &mut report.dropped {
         let manifest = manifest_of(dropped, &records);
         let about = elf::About {
@@ -45,7 +46,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
             limits: &report.limits,
         };
         elf::explain(dropped, &about);
-        manifest::explain(dropped);
+        manifest::explain(dropped, &home);
         if dropped.code == codes::PROGRAM_CRASHED.name && Path::new(&dropped.name).is_file() {
             let library = dropped.name.clone();
             elf::damaged(dropped, Path::new(&library));

@@ -135,7 +135,7 @@ fn try_all(rows: &[Row]) {
 }
 
 /// Set-ups that have a separate test: the file, and the name of the test.
-const ELSEWHERE: [(&str, &str); 50] = [
+const ELSEWHERE: [(&str, &str); 51] = [
     ("failed.rs", "a_remote_desktop_without_dri3_is_named"),
     ("programs.rs", "the_library_that_a_program_opened_instead_is_named"),
     (
@@ -207,6 +207,10 @@ const ELSEWHERE: [(&str, &str); 50] = [
     (
         "setups/surroundings.rs",
         "a_folder_of_manifests_that_this_user_may_not_read_is_named",
+    ),
+    (
+        "setups/surroundings.rs",
+        "a_closed_manifest_comes_before_files_in_the_closed_home_of_another_user",
     ),
     ("explain.rs", "a_file_that_this_user_may_not_read"),
     ("explain.rs", "a_dependency_of_a_dependency_is_missing"),

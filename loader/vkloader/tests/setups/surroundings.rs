@@ -129,3 +129,40 @@ fn a_folder_of_manifests_that_this_user_may_not_read_is_named() {
     );
     allow(&machine.path("data"), 0o755);
 }
+
+/// A user without rights has the variable `HOME` of another user, whose folder is closed. The loader cannot read the driver's manifest.
+#[test]
+fn a_closed_manifest_comes_before_files_in_the_closed_home_of_another_user() {
+    let mut machine = Machine::new();
+    let manifest = machine.driver("good", "device one");
+    let allow = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("the owner may");
+    let home = machine.path("home");
+    fs::create_dir(&home).expect("a folder");
+    allow(&home, 0o700);
+    allow(&manifest, 0o600);
+    machine.variable("HOME", home.to_str().expect("plain"));
+    for name in ["XDG_CONFIG_HOME", "XDG_CACHE_HOME"] {
+        machine.variable(name, "");
+    }
+    if !machine.unprivileged() {
+        return;
+    }
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.first()), (1, "file.not-opened"));
+    let wanted = format!("Give the user read permission: chmod o+r {}", manifest.display());
+    assert_eq!(explained.advice(), wanted);
+    let dropped = explained.report["dropped"].as_array().expect("a list");
+    let settings = dropped.iter().find(|one| one["subject"] == "settings file");
+    let settings = settings.expect("the loader looks for settings in the home folder");
+    let text = |key: &str| settings[key].as_str().unwrap_or_default();
+    assert!(
+        text("reason").ends_with("it is unknown whether the file exists."),
+        "{settings:#}"
+    );
+    assert!(
+        text("advice").starts_with("Set HOME to the home folder"),
+        "{settings:#}"
+    );
+    allow(&manifest, 0o644);
+    assert!(!machine.explain().codes().contains(&"driver.none-installed"));
+}
