@@ -16,20 +16,44 @@ const MAY_LACK_MEMORY: [&str; 5] = [
     "driver.creation-failed",
 ];
 
+/// Name of the limit on open files.
+const OPEN_FILES: &str = "RLIMIT_NOFILE";
+/// Part of the system's message about a process that reached the limit on open files.
+const FULL: &str = "Too many open files";
+/// Limit on open files below which drivers may fail. Drivers open their libraries, device nodes and caches.
+const FEW_FILES: u64 = 64;
+
+/// Codes of findings about failures that the limit on open files can cause.
+const MAY_LACK_FILES: [&str; 8] = [
+    codes::DEVICE_NOT_CREATED.name,
+    "device.enumeration-failed",
+    "driver.creation-failed",
+    "driver.extension-query-failed",
+    "driver.negotiation-refused",
+    "driver.no-global-function",
+    "driver.not-opened",
+    "layer-library.not-opened",
+];
+
 /// Limits of the program that a report is about; `None` where there is no limit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     /// Size of the address space in bytes.
     address_space: Option<u64>,
+    /// Number of open files.
     open_files: Option<u64>,
+    /// Upper bound to which a process may raise the limit on open files.
+    hard_open_files: Option<u64>,
 }
 
 /// The limits of this process, which a program inherits.
 impl Default for Limits {
     fn default() -> Self {
+        let open_files = getrlimit(Resource::Nofile);
         Self {
             address_space: getrlimit(Resource::As).current,
-            open_files: getrlimit(Resource::Nofile).current,
+            open_files: open_files.current,
+            hard_open_files: open_files.maximum,
         }
     }
 }
@@ -42,13 +66,14 @@ impl Limits {
 
     /// Reads the limits in the text of `/proc/PID/limits`.
     pub(crate) fn parse(text: &str) -> Self {
-        let value = |name| {
+        let value = |name, column| {
             let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-            line.split_whitespace().next()?.parse().ok()
+            line.split_whitespace().nth(column)?.parse().ok()
         };
         Self {
-            address_space: value("Max address space"),
-            open_files: value("Max open files"),
+            address_space: value("Max address space", 0),
+            open_files: value("Max open files", 0),
+            hard_open_files: value("Max open files", 1),
         }
     }
 
@@ -64,16 +89,51 @@ impl Limits {
     /// Returns the finding and the remedy for a process that may not open more files.
     pub(super) fn of_open_files(&self) -> (String, String) {
         let most = self.open_files;
-        let limit = most.map_or_else(String::new, |most| format!(": at most {most} (RLIMIT_NOFILE)"));
+        let limit = most.map_or_else(String::new, |most| format!(": at most {most} ({OPEN_FILES})"));
         (
             format!("the process may not open more files{limit}"),
-            "Raise the limit: ulimit -n 4096; in a service of systemd, LimitNOFILE=4096.".into(),
+            self.remedy_for_files(),
         )
+    }
+
+    /// Returns the remedy for a low limit on open files.
+    fn remedy_for_files(&self) -> String {
+        const ENOUGH: u64 = 1024;
+        let remedy = format!("Raise the limit: ulimit -n {ENOUGH}; in a service of systemd, LimitNOFILE={ENOUGH}.");
+        match self.hard_open_files.filter(|most| *most < ENOUGH) {
+            Some(most) => format!(
+                "{remedy} The hard limit is {most}, which only the superuser may raise: prlimit --nofile={ENOUGH} --pid $$ in the shell that \
+                 starts the program."
+            ),
+            None => remedy,
+        }
     }
 }
 
-/// Adds the limit on the address space to a finding that a lack of memory may have caused.
+/// Adds the limit on open files to a finding, if the limit was reached or is too low for drivers.
+fn explain_files(dropped: &mut Dropped, limits: &Limits) {
+    let says = |words| dropped.findings.iter().any(|finding| finding.contains(words));
+    if !MAY_LACK_FILES.contains(&dropped.code.as_str()) || says(OPEN_FILES) {
+        return;
+    }
+    let is_low = limits.open_files.is_some_and(|most| most < FEW_FILES);
+    if is_low || says(FULL) {
+        let most = limits.open_files.map_or_else(String::new, |most| format!(" to {most}"));
+        dropped.findings.insert(
+            0,
+            format!("the number of open files of a process is limited{most} ({OPEN_FILES})"),
+        );
+        dropped.advice = format!(
+            "{} If that does not help: {}",
+            limits.remedy_for_files(),
+            dropped.advice
+        );
+    }
+}
+
+/// Adds the limits that may have caused the failure to a finding.
 pub(super) fn explain(dropped: &mut Dropped, limits: &Limits) {
+    explain_files(dropped, limits);
     if !MAY_LACK_MEMORY.contains(&dropped.code.as_str()) {
         return;
     }
