@@ -21,6 +21,9 @@ const MOST_MISSING: usize = 20;
 /// Upper bound on the size of a library in bytes.
 const LARGEST: u64 = 1 << 30;
 
+/// Number of bytes that usually contain all program headers of a library.
+const BEGINNING: u64 = 1 << 16;
+
 /// Processor and word size of code.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Identity {
@@ -149,7 +152,10 @@ impl Closure {
 
 /// Returns the size that a library must have to contain all that its program headers describe. A smaller file was truncated.
 pub fn whole_size(library: &Path) -> Option<u64> {
-    size_of_segments(&bytes_of(library)?)
+    let mut beginning = Vec::new();
+    let mut file = std::io::Read::take(open(library)?, BEGINNING);
+    std::io::Read::read_to_end(&mut file, &mut beginning).ok()?;
+    size_of_segments(&beginning).or_else(|| size_of_segments(&bytes_of(library)?))
 }
 
 /// Returns the size that [`whole_size`] finds, for a library that begins with the bytes `beginning`; `None` if these bytes end before the
@@ -290,6 +296,20 @@ pub fn usual_of(library: &Path, own: Identity) -> Option<PathBuf> {
     let name = library.file_name()?.to_str()?;
     let usual = search_in(Vec::new(), name, Path::new("/"), &Needs::default(), own)?;
     is_other(library, &usual).then_some(usual)
+}
+
+/// Returns the file that the dynamic linker would use in place of `library` if `LD_LIBRARY_PATH` lacked the folder of `library`. `asking` is
+/// the library that needs `library`. Returns `None` if the variable does not name that folder, or if there is no other file.
+pub fn replacement(library: &Path, asking: &Path, own: Identity) -> Option<PathBuf> {
+    let (folder, name) = (library.parent()?, library.file_name()?.to_str()?);
+    let (left_out, rest): (Vec<String>, Vec<String>) = folders_in_variable()
+        .into_iter()
+        .partition(|one| Path::new(one) == folder);
+    if left_out.is_empty() {
+        return None;
+    }
+    let needs = read(asking).unwrap_or_default();
+    search_in(rest, name, asking, &needs, own).filter(|found| is_other(library, found))
 }
 
 /// Returns the libraries that `LD_PRELOAD` lists by path.

@@ -1,5 +1,6 @@
 //! Finds the reason why the dynamic linker cannot open a library: for example, a library that it needs is missing or invalid.
 
+pub(super) mod damage;
 mod elsewhere;
 mod refused;
 
@@ -8,12 +9,14 @@ use super::packages;
 use crate::installed;
 use crate::report::{Absent, Dropped, codes, rank};
 use crate::shell;
+use damage::damaged;
 use linked as closure;
 pub(crate) use linked::{
     Closure, Identity, Needs, examine, folders, folders_before_variable, interpreter, interpreter_in, is_cached,
     is_usual, locate, named_path, read, usual_folders,
 };
 use reasons::Code;
+pub(super) use refused::closed;
 use rustix::fs::{Access, access};
 use std::path::Path;
 
@@ -77,7 +80,7 @@ fn of_file(dropped: &mut Dropped, path: &Path, own: Identity, about: &About<'_>)
         dropped.advice = refused::closed(path).1;
         return;
     }
-    if damaged(dropped, path) {
+    if damaged(dropped, path, path, own) {
         return;
     }
     if let Some(found) = Identity::of(path)
@@ -208,30 +211,6 @@ pub(super) fn closed_folder(path: &Path) -> Option<&Path> {
         .find(|folder| access(*folder, Access::EXEC_OK).is_err())
 }
 
-/// Size of the header of a 64-bit ELF file in bytes.
-const LONGEST_HEAD: u64 = 64;
-
-/// Adds to a finding that a file is not a library, or was truncated. Returns `true` if the file has one of these faults.
-pub(super) fn damaged(dropped: &mut Dropped, path: &Path) -> bool {
-    let size = std::fs::metadata(path).map_or(0, |status| status.len());
-    let finding = match (Identity::of(path), closure::whole_size(path)) {
-        (None, _) => format!(
-            "{} is not a library: {size} bytes without the beginning of one",
-            shown(path)
-        ),
-        (_, Some(whole)) if whole > size => format!("{} is cut: it has {size} bytes of at least {whole}", shown(path)),
-        (_, None) if size < LONGEST_HEAD => format!(
-            "{} is cut: it has {size} bytes, and its own head is incomplete",
-            shown(path)
-        ),
-        _ => return false,
-    };
-    dropped.findings.insert(0, finding);
-    let owner = installed::owner(&shown(path)).unwrap_or_else(|| "the package that it belongs to".into());
-    dropped.advice = format!("Reinstall {owner}; if this happens again, check the disk.");
-    true
-}
-
 /// Adds the missing libraries that a library needs. Returns `false` if no library is missing.
 fn missing(dropped: &mut Dropped, path: &Path, own: Identity) -> bool {
     let missing = Closure::of(path, own).missing;
@@ -299,7 +278,9 @@ fn too_old(words: &str, own: Identity) -> Option<(String, String)> {
         .parent()
         .filter(|folder| closure::is_in_variable(folder));
     let usual = closure::usual_of(Path::new(library), own).filter(|usual| contains(usual, version));
-    let advice = match (folder, usual, owned(library)) {
+    let asking = locate(by, own).unwrap_or_else(|| by.into());
+    let other = closure::replacement(Path::new(library), &asking, own).filter(|other| contains(other, version));
+    let advice = match (folder.filter(|_| other.is_some()), usual, owned(library)) {
         (Some(folder), ..) => format!(
             "Take {} out of LD_LIBRARY_PATH: its {} is too old.",
             shown(folder),
@@ -439,6 +420,7 @@ mod tests {
                 set: None,
                 variable: None,
                 absent: None,
+                names_file: false,
                 rank: 0,
             };
             let about = About {

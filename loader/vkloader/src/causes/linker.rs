@@ -41,17 +41,21 @@ pub(super) fn explain(dropped: &mut Dropped, outputs: &[String]) {
         return;
     }
     let missing: Vec<&str> = missing.into_iter().collect();
-    dropped
-        .findings
-        .insert(0, format!("it searched for {} without success", missing.join(", ")));
-    if dropped.code != "driver.no-devices" {
+    // A file that the driver printed explains more than the searches of the dynamic linker.
+    let place = usize::from(dropped.names_file);
+    let finding = format!("it searched for {} without success", missing.join(", "));
+    dropped.findings.insert(place, finding);
+    if dropped.code != "driver.no-devices" && !dropped.names_file {
         dropped.advice = packages::install(&missing);
+        dropped.names_file = true;
     }
 }
 
 /// Returns the names of libraries that `library` requested but that were not found.
 fn not_found<'a>(output: &'a str, library: &str) -> Vec<&'a str> {
     let own = file_name(library);
+    // The report may name the file that a link with the requested name leads to.
+    let is_own = |by: &str| file_name(by) == own || same_file(by, library);
     // The lines after a request are about the search for the library. A line with the address of a link map reports success.
     let mut asked: Vec<&str> = Vec::new();
     let mut mapped: BTreeSet<&str> = BTreeSet::new();
@@ -67,7 +71,7 @@ fn not_found<'a>(output: &'a str, library: &str) -> Vec<&'a str> {
                 mapped.insert(name);
             } else if let Some((_, by)) = rest.split_once("loaded by ").or_else(|| rest.split_once("needed by ")) {
                 let by = by.split(" [").next().unwrap_or_default();
-                unasked = (file_name(by) == own).then_some(name);
+                unasked = is_own(by).then_some(name);
             }
         } else if let Some(rest) = text.strip_prefix("find library=") {
             let name = rest.split(" [").next().unwrap_or_default();
@@ -78,6 +82,12 @@ fn not_found<'a>(output: &'a str, library: &str) -> Vec<&'a str> {
     }
     asked.retain(|name| !mapped.contains(name));
     asked
+}
+
+/// Returns `true` if two paths lead to the same file.
+fn same_file(one: &str, other: &str) -> bool {
+    let real = std::fs::canonicalize(one);
+    real.is_ok_and(|real| std::fs::canonicalize(other).is_ok_and(|other| other == real))
 }
 
 fn file_name(path: &str) -> &str {

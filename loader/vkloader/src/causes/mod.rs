@@ -1,5 +1,6 @@
 //! Finds causes that a loader cannot detect: missing libraries, unreachable hardware, and files that override others without a message.
 
+mod companions;
 mod display;
 pub(crate) mod elf;
 mod hardware;
@@ -23,7 +24,7 @@ pub(crate) use manifest::is_odd as is_odd_manifest;
 
 use crate::child::Finished;
 use crate::events::{Event, Record};
-use crate::report::{Absent, Dropped, Report, codes, rank};
+use crate::report::{Absent, Dropped, Report, Verdict, codes, rank};
 use std::path::Path;
 
 /// Adds causes to a report that are not in the trace. `watched` is a second run with the dynamic linker's log, if there was one.
@@ -36,6 +37,9 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     );
     let loader = report.loader.as_ref().and_then(|loader| loader.path.as_deref());
     let program = report.loader.as_ref().and_then(|loader| loader.executable.as_deref());
+    let own = loader.and_then(|loader| elf::Identity::of(Path::new(loader)));
+    let own = own.unwrap_or_else(elf::Identity::of_this_process);
+    let is_usable = report.verdict == Verdict::Hardware;
     let home = report.variables.get("HOME").unwrap_or_default();
     for dropped in &mut report.dropped {
         let manifest = manifest_of(dropped, &records);
@@ -47,10 +51,11 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
         };
         elf::explain(dropped, &about);
         manifest::explain(dropped, &home);
-        if dropped.code == codes::PROGRAM_CRASHED.name && Path::new(&dropped.name).is_file() {
-            let library = dropped.name.clone();
-            elf::damaged(dropped, Path::new(&library));
+        if dropped.code == codes::PROGRAM_CRASHED.name {
+            elf::damage::of_crash(dropped, own);
         }
+        printed::explain(dropped, own, is_usable);
+        companions::explain(dropped, own);
         if let Some(watched) = watched {
             linker::explain(dropped, &watched.linker);
         }
@@ -69,7 +74,6 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     }
     for dropped in &mut report.dropped {
         limits::explain(dropped, &report.limits);
-        printed::explain(dropped);
     }
     report.dropped.sort_by_key(|dropped| dropped.rank);
     advise_on_hardware(report);

@@ -74,10 +74,24 @@ pub(super) fn install(libraries: &[&str]) -> String {
     if libraries.iter().any(|library| library.starts_with(LLVM)) {
         advice += " If no package has this version of LLVM, update the driver, which was built for this version.";
     }
-    if libraries.iter().any(|library| library.starts_with(NVIDIA)) {
-        advice += " All libraries of NVIDIA's driver must be installed in the same version; in a container: NVIDIA_DRIVER_CAPABILITIES=all.";
+    if let Some(library) = libraries.iter().find(|library| library.starts_with(NVIDIA)) {
+        let version = library.split_once(".so.").map_or("", |(_, version)| version);
+        advice += &format!(" {}", of_nvidia(version));
     }
     advice
+}
+
+/// Returns the remedy for NVIDIA's driver without one of its libraries. `version` is the version of the driver; empty if it is unknown.
+fn of_nvidia(version: &str) -> String {
+    let of_version = if version.is_empty() {
+        String::new()
+    } else {
+        format!(" {version}")
+    };
+    format!(
+        "Reinstall NVIDIA's driver{of_version}: all its libraries must be installed in the same version; in a container: \
+         NVIDIA_DRIVER_CAPABILITIES=all."
+    )
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use crate::variables::Variables;
 use crate::{installed, names, probe};
 use reasons::Code;
 use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
 
 /// Time in nanoseconds from which on the report lists a library as slow to open or to answer.
 const SLOW: u64 = 10_000_000;
@@ -121,6 +122,7 @@ fn idle(decided: &Decided, dropped: &[Dropped]) -> Vec<Dropped> {
         set: None,
         variable: None,
         absent: None,
+        names_file: false,
         rank: rank::of(Some(Code::DriverNoDevices)),
     })
     .collect()
@@ -156,16 +158,35 @@ fn of_devices(report: &Report) -> Vec<Dropped> {
     found
 }
 
+/// Beginning of a fact that quotes a line of a driver.
+pub(crate) const PRINTED: &str = "it printed: ";
+
+/// Returns `true` if two names are of the same library: equal, links to one file, or the name of a link beside the other file.
+fn is_same(one: &str, other: &str) -> bool {
+    let beside = |name: &str, path: &str| match (name.contains('/'), Path::new(path).parent()) {
+        (false, Some(folder)) if path.contains('/') => Some(real(&folder.join(name)) == real(path.as_ref())),
+        _ => None,
+    };
+    let of_links = beside(one, other).or_else(|| beside(other, one));
+    one == other || of_links.unwrap_or_else(|| real(one.as_ref()) == real(other.as_ref()))
+}
+
+fn real(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path).unwrap_or_else(|_| path.into())
+}
+
 /// Adds lines that a driver printed to the findings about this driver.
 fn quote_drivers(report: &mut Report) {
     for dropped in &mut report.dropped {
         let own = report.printed.iter().filter(|line| {
             let library = line.library.as_deref();
-            library.is_some_and(|library| library == dropped.name || Some(library) == dropped.file.as_deref())
+            library.is_some_and(|library| {
+                is_same(library, &dropped.name) || dropped.file.as_deref().is_some_and(|file| is_same(library, file))
+            })
         });
         dropped
             .findings
-            .extend(own.map(|line| format!("it printed: {}", line.text)));
+            .extend(own.map(|line| format!("{PRINTED}{}", line.text)));
     }
 }
 
@@ -337,6 +358,7 @@ fn explained(decision: &TracedDecision) -> Dropped {
             .filter(|_| code.is_some_and(is_of_variable))
             .map(String::from),
         absent: None,
+        names_file: false,
         rank: rank::of(code),
     }
 }

@@ -205,6 +205,7 @@ impl Row {
             findings: Vec::new(),
             advice: self.remedy.into(),
             set: None,
+            names_file: false,
             rank: self.rank,
         }
     }

@@ -14,7 +14,7 @@ pub(crate) mod rank;
 mod settings;
 mod verdict;
 
-pub(crate) use build::{Received, build};
+pub(crate) use build::{PRINTED, Received, build};
 pub(crate) use culprit::{Retried, Switch, retried};
 pub(crate) use decided::busiest;
 #[cfg(test)]
@@ -309,6 +309,9 @@ pub(crate) struct Dropped {
     /// Result of the search for a library that is missing under its path.
     #[serde(skip)]
     pub(crate) absent: Option<Absent>,
+    /// `true` if the findings name a missing or broken file that the subject could not open.
+    #[serde(skip)]
+    pub(crate) names_file: bool,
     /// Rank of the finding. The finding that most likely explains a missing device has the smallest rank.
     #[serde(skip)]
     pub(crate) rank: u8,
@@ -318,7 +321,7 @@ impl Dropped {
     /// Returns `true` if one line suffices for the finding, because the situation is normal: most machines have drivers without matching
     /// hardware.
     pub(crate) fn is_noise(&self) -> bool {
-        self.code == "driver.no-devices"
+        self.code == "driver.no-devices" && !self.names_file
     }
 
     /// Returns the finding as one line.

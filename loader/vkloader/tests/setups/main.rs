@@ -7,6 +7,7 @@
 #[path = "../machine/mod.rs"]
 mod machine;
 
+mod companions;
 mod drivers;
 mod hardware;
 mod launchers;
@@ -135,7 +136,7 @@ fn try_all(rows: &[Row]) {
 }
 
 /// Set-ups that have a separate test: the file, and the name of the test.
-const ELSEWHERE: [(&str, &str); 51] = [
+const ELSEWHERE: [(&str, &str); 52] = [
     ("failed.rs", "a_remote_desktop_without_dri3_is_named"),
     ("programs.rs", "the_library_that_a_program_opened_instead_is_named"),
     (
@@ -212,6 +213,10 @@ const ELSEWHERE: [(&str, &str); 51] = [
         "setups/surroundings.rs",
         "a_closed_manifest_comes_before_files_in_the_closed_home_of_another_user",
     ),
+    (
+        "setups/companions.rs",
+        "a_library_that_a_driver_did_not_find_comes_before_its_card",
+    ),
     ("explain.rs", "a_file_that_this_user_may_not_read"),
     ("explain.rs", "a_dependency_of_a_dependency_is_missing"),
     ("explain.rs", "a_driver_that_hangs"),
@@ -246,6 +251,7 @@ fn there_are_at_least_sixty_set_ups() {
     let tables = [
         manifests::ROWS.len(),
         libraries::ROWS.len(),
+        companions::ROWS.len(),
         drivers::ROWS.len(),
         variables::ROWS.len(),
         launchers::ROWS.len(),

@@ -106,7 +106,7 @@ fn each_cause_that_users_post_is_named_and_its_remedy_helps() {
 }
 
 /// Adds a PCI card with a render node to the imitated system.
-fn card(machine: &Machine, place: &str, vendor: &str, driver: Option<&str>) {
+pub(super) fn card(machine: &Machine, place: &str, vendor: &str, driver: Option<&str>) {
     let folder = format!("system/sys/bus/pci/devices/{place}");
     fs::create_dir_all(machine.path(&folder)).expect("folders");
     for (name, text) in [("class", "0x030000"), ("vendor", vendor), ("device", "0x2684")] {

@@ -61,9 +61,23 @@ fn a_needed_library_in_a_file_system_that_forbids_programs_is_named() {
     );
     assert!(findings.contains(&wanted), "{findings}");
     let wanted = format!(
-        "Take {folder} out of LD_LIBRARY_PATH, or mount this one without noexec: mount -o remount,exec {folder}"
+        "Install the driver and its libraries in another file system, or mount this one without noexec: mount -o remount,exec {folder}"
     );
     assert_eq!(explained.advice(), wanted);
+    // Another folder of the variable has the library too, so the driver works without the first folder.
+    let other = machine.path("other").to_str().expect("plain").to_owned();
+    fs::create_dir(&other).expect("a folder");
+    fs::copy(
+        format!("{folder}/libvkltneeded.so"),
+        format!("{other}/libvkltneeded.so"),
+    )
+    .expect("copied");
+    machine.unset("LD_LIBRARY_PATH");
+    machine.variable("LD_LIBRARY_PATH", format!("{folder}:{other}"));
+    let wanted = format!(
+        "Take {folder} out of LD_LIBRARY_PATH, or mount this one without noexec: mount -o remount,exec {folder}"
+    );
+    assert_eq!(machine.explain().advice(), wanted);
     machine.start_with(Vec::new());
     assert!(!machine.explain().codes().contains(&"driver.not-opened"));
 }

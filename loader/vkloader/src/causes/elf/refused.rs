@@ -1,7 +1,8 @@
 //! Explains why the dynamic linker rejected a file. The linker's message names the file: the driver, or a library that the driver needs.
 
 use super::closure::{self, Closure, Identity};
-use super::{closed_folder, damaged, file_name, shown};
+use super::damage::damaged;
+use super::{closed_folder, file_name, shown};
 use crate::causes::limits::{Limits, REMEDY};
 use crate::report::Dropped;
 use crate::shell::word;
@@ -41,18 +42,11 @@ pub(super) fn explain(dropped: &mut Dropped, words: &str, library: &Path, (own, 
     let Some((file, why)) = rejected(words).and_then(|(name, why)| Some((find(name, library, own)?, why))) else {
         return false;
     };
-    let in_variable = file
-        .parent()
-        .filter(|folder| closure::is_in_variable(folder))
-        .map(shown);
+    // Without the folder of the file, the dynamic linker must find another file.
+    let other = closure::replacement(&file, library, own);
+    let in_variable = file.parent().filter(|_| other.is_some()).map(shown);
     let (finding, advice) = match why {
-        Why::Damaged if !damaged(dropped, &file) => return false,
-        Why::Damaged => {
-            if let Some(folder) = in_variable {
-                dropped.advice = format!("Take {folder} out of LD_LIBRARY_PATH, or replace {}.", shown(&file));
-            }
-            return true;
-        }
+        Why::Damaged => return damaged(dropped, &file, library, own),
         Why::Unmapped => Facts::about(&file, in_variable, limits).finding(&file),
         Why::Closed => closed(&file),
         Why::Full => limits.of_open_files(),
@@ -98,7 +92,7 @@ fn find(name: &str, library: &Path, own: Identity) -> Option<PathBuf> {
 }
 
 /// Returns the finding and the remedy for a file that the user may not read.
-pub(super) fn closed(file: &Path) -> (String, String) {
+pub(in crate::causes) fn closed(file: &Path) -> (String, String) {
     match closed_folder(file) {
         Some(folder) => (
             format!("this user may not search the folder {}", shown(folder)),
@@ -133,7 +127,7 @@ struct Facts {
     limit: Option<String>,
     /// `true` on a system with SELinux.
     selinux: bool,
-    /// Folder of the file, if `LD_LIBRARY_PATH` contains that folder.
+    /// Folder of the file, if `LD_LIBRARY_PATH` contains that folder and the dynamic linker finds another file without that folder.
     in_variable: Option<String>,
 }
 

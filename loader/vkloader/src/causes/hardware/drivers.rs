@@ -265,8 +265,7 @@ pub(super) fn unused(card: &Card, report: &Report) -> Option<Dropped> {
 /// Returns `true` for a driver that failed to create an instance although it found its libraries. Its card or kernel module may be the
 /// cause.
 fn refuses_card(driver: &Dropped) -> bool {
-    let lacks_library = |finding: &String| finding.contains("without success") || finding.contains("unable to open");
-    driver.code == "driver.creation-failed" && !driver.findings.iter().any(lacks_library)
+    driver.code == "driver.creation-failed" && !driver.names_file
 }
 
 /// Returns the line in which a driver reports that it may not open a node.

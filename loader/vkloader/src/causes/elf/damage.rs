@@ -1,0 +1,137 @@
+//! Faults of files that are to be opened as libraries: missing, empty, truncated, for another processor, or closed to the user.
+
+use super::closure::{self, Closure, Identity};
+use super::{file_name, locate, refused, shown};
+use crate::installed;
+use crate::report::{Dropped, UNTIL_THEN};
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// Size of the header of a 64-bit ELF file in bytes.
+const LONGEST_HEAD: u64 = 64;
+
+/// Fault of a file that is to be opened as a library.
+pub(in crate::causes) struct Fault {
+    /// The fault, as one sentence with the path of the file.
+    pub(in crate::causes) finding: String,
+    /// Remedy, if the file itself must be changed and not replaced.
+    pub(in crate::causes) advice: Option<String>,
+}
+
+impl Fault {
+    /// Returns the fault of a file; `None` for a whole library that this user may read and that is for the processor of the program.
+    pub(in crate::causes) fn of(path: &Path, own: Identity) -> Option<Self> {
+        let name = shown(path);
+        let (finding, advice) = match File::open(path) {
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                let (finding, advice) = refused::closed(path);
+                (format!("{name}: {finding}"), Some(advice))
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => match fs::read_link(path) {
+                Ok(target) => (
+                    format!("{name} is a link to {}, which is not there", shown(&target)),
+                    None,
+                ),
+                Err(_) => (format!("{name} is not there"), None),
+            },
+            Err(error) => (format!("{name}: {error}"), None),
+            Ok(_) if !path.is_file() => (format!("{name} is not a file"), None),
+            Ok(_) => {
+                let other = || {
+                    let found = Identity::of(path).filter(|found| *found != own)?;
+                    Some(format!("{name} is for {found}, the program for {own}"))
+                };
+                (damage(path).or_else(other)?, None)
+            }
+        };
+        Some(Self { finding, advice })
+    }
+}
+
+/// Returns a sentence about a file that is not a library, or that was truncated; `None` for a whole library.
+fn damage(path: &Path) -> Option<String> {
+    let size = fs::metadata(path).map_or(0, |status| status.len());
+    match (Identity::of(path), closure::whole_size(path)) {
+        (None, _) => Some(format!(
+            "{} is not a library: {size} bytes without the beginning of one",
+            shown(path)
+        )),
+        (_, Some(whole)) if whole > size => Some(format!(
+            "{} is cut: it has {size} bytes of at least {whole}",
+            shown(path)
+        )),
+        (_, None) if size < LONGEST_HEAD => Some(format!(
+            "{} is cut: it has {size} bytes, and its own head is incomplete",
+            shown(path)
+        )),
+        _ => None,
+    }
+}
+
+/// Adds to a finding that a file is not a library, or was truncated. `library` is the driver or layer that needs the file, or the file
+/// itself. Returns `true` if the file has one of these faults.
+pub(super) fn damaged(dropped: &mut Dropped, file: &Path, library: &Path, own: Identity) -> bool {
+    let Some(finding) = damage(file) else { return false };
+    dropped.findings.insert(0, finding);
+    dropped.advice = remedy(file, library, own);
+    true
+}
+
+/// Returns the remedy for a damaged file. `library` is the driver or layer that needs the file, or the file itself.
+pub(in crate::causes) fn remedy(file: &Path, library: &Path, own: Identity) -> String {
+    let other = closure::replacement(file, library, own).filter(|other| damage(other).is_none());
+    // The dynamic linker may find the driver itself only through the same folder.
+    let is_alone = library != file
+        && library.parent() == file.parent()
+        && closure::replacement(library, Path::new("/"), own).is_none();
+    match (file.parent().filter(|_| !is_alone), other) {
+        (Some(folder), Some(other)) => format!(
+            "Take {} out of LD_LIBRARY_PATH, because {} is whole, or replace {}.",
+            shown(folder),
+            shown(&other),
+            shown(file)
+        ),
+        _ => format!("{}; if this happens again, check the disk.", to_reinstall(file)),
+    }
+}
+
+/// Returns the remedy that replaces a file by the file of its package.
+fn to_reinstall(file: &Path) -> String {
+    let file = shown(file);
+    match installed::owner(&file) {
+        Some(owner) => format!("Reinstall {owner}, which brings {file}"),
+        None => format!("Reinstall the package that brings {file}"),
+    }
+}
+
+/// Adds the damaged file to the finding about a crash: the library in which the process ended, or a library that it needs. A page of a
+/// truncated file that is missing on the disk ends a process with SIGBUS.
+pub(in crate::causes) fn of_crash(dropped: &mut Dropped, own: Identity) {
+    let may_be_read = |path: &PathBuf| path.is_file() && File::open(path).is_ok();
+    let Some(library) = locate(&dropped.name, own).filter(may_be_read) else {
+        return;
+    };
+    let needed = Closure::of(&library, own).found;
+    let mut all = std::iter::once(library.clone()).chain(needed);
+    let Some((finding, file)) = all.find_map(|file| Some((damage(&file)?, file))) else {
+        return;
+    };
+    let needed_by = if file == library {
+        String::new()
+    } else {
+        format!(", and {} needs it", file_name(&shown(&library)))
+    };
+    blame(dropped, format!("{finding}{needed_by}"), &remedy(&file, &library, own));
+}
+
+/// Makes a broken file the cause of a finding. Keeps the part of the remedy that starts programs without the driver or layer.
+pub(in crate::causes) fn blame(dropped: &mut Dropped, finding: String, remedy: &str) {
+    let until_then = dropped.advice.find(&format!("; {UNTIL_THEN}"));
+    dropped.advice = match until_then {
+        Some(at) => format!("{}{}", remedy.trim_end_matches('.'), &dropped.advice[at..]),
+        None => remedy.into(),
+    };
+    dropped.findings.insert(0, finding);
+    dropped.names_file = true;
+}
