@@ -131,7 +131,7 @@ pub(crate) struct Files {
     /// The driver: its own name, or the name of its manifest or library, such as lvp. It may begin or end with *, as in lvp_icd*.
     #[arg(long, value_name = "NAME")]
     driver: Option<String>,
-    /// Add the layers that are active in programs, with their files.
+    /// Adds the layers that are active in programs, with their files.
     #[arg(long)]
     layers: bool,
     /// Output format of the list.
@@ -146,7 +146,7 @@ pub(crate) struct Service {
     /// The socket of the service, instead of the one that programs use.
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
-    /// Print the whole state as JSON.
+    /// Prints the whole state as JSON.
     #[arg(long)]
     json: bool,
 }

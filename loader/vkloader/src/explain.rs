@@ -19,22 +19,22 @@ use std::process::{Command as Process, ExitCode};
 pub(crate) struct Explain {
     #[command(flatten)]
     library: Library,
-    /// Print the whole report as JSON.
+    /// Prints the whole report as JSON.
     #[arg(long)]
     json: bool,
-    /// Print at most fifteen lines for a bug report, without the name of the user.
+    /// Prints at most fifteen lines for a bug report, without the name of the user.
     #[arg(long, conflicts_with = "json")]
     summary: bool,
-    /// Also write the report as one self-contained page with a picture.
+    /// Also writes the report as one self-contained page with a picture.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Exit with 0 only if a usable device matches, such as type:discrete, name:*NVIDIA* or driver:radv.
+    /// Exits with 0 only if a usable device matches, such as type:discrete, name:*NVIDIA* or driver:radv.
     #[arg(long, value_name = "CONDITION")]
     check: Option<show::Condition>,
-    /// Pass the trace to the program as an open descriptor, for a program in a sandbox that cannot see the trace file.
+    /// Passes the trace to the program as an open descriptor, for a program in a sandbox that cannot see the trace file.
     #[arg(long, requires = "program")]
     descriptor: bool,
-    /// If a driver or layer crashed the program, run the program once more without it, and report the result.
+    /// If a driver or layer crashed the program, runs the program once more without it, and reports the result.
     #[arg(long, requires = "program")]
     retry: bool,
     /// A program to run, and its arguments.

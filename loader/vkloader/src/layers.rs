@@ -18,13 +18,13 @@ use std::process::ExitCode;
 pub(crate) struct Layers {
     #[command(flatten)]
     library: Library,
-    /// Exit with 0 only if there is no warning about the order.
+    /// Exits with 0 only if there is no warning about the order.
     #[arg(long)]
     check: bool,
-    /// Print the chain and the warnings as JSON.
+    /// Prints the chain and the warnings as JSON.
     #[arg(long)]
     json: bool,
-    /// Enable this layer by its name, like a program. May be given several times.
+    /// Enables the layer called NAME, like a program. May be given several times.
     #[arg(long, value_name = "NAME")]
     layer: Vec<String>,
 }

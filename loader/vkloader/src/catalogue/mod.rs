@@ -52,7 +52,7 @@ pub(crate) enum Command {
     Show {
         #[command(flatten)]
         place: Place,
-        /// Print the file as JSON.
+        /// Prints the file as JSON.
         #[arg(long)]
         json: bool,
     },
@@ -77,16 +77,16 @@ pub(crate) struct Update {
     place: Place,
     #[command(flatten)]
     asking: Asking,
-    /// Ask only drivers whose files have changed since they were asked on this machine.
+    /// Asks only drivers whose files have changed since they were asked on this machine.
     #[arg(long, conflicts_with = "all")]
     changed: bool,
-    /// Ask every driver, including drivers whose entries would be kept while a graphics card sleeps.
+    /// Asks every driver, including drivers whose entries would be kept while a graphics card sleeps.
     #[arg(long)]
     all: bool,
-    /// Ask for devices even if that wakes a sleeping graphics card.
+    /// Asks for devices even if that wakes a sleeping graphics card.
     #[arg(long)]
     wake: bool,
-    /// Do not record the answers of devices. Only the policies lazy and lazy-asleep need these records.
+    /// Does not record the answers of devices. Only the policies lazy and lazy-asleep need these records.
     #[arg(long)]
     no_records: bool,
 }
@@ -94,7 +94,7 @@ pub(crate) struct Update {
 /// Selection of a catalogue.
 #[derive(Args)]
 pub(crate) struct Place {
-    /// Work on the user's own catalogue, which programs read if the system has none.
+    /// Works on the user's own catalogue, which programs read if the system has none.
     #[arg(long)]
     user: bool,
     /// The folder that replaces the root of the machine's files.

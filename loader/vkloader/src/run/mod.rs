@@ -38,7 +38,7 @@ pub(crate) struct Run {
     /// An executable whose environment is cleared, and which therefore receives the devices through the settings file.
     #[arg(long, value_name = "PATH", requires = "devices", conflicts_with = "print")]
     executable: Vec<PathBuf>,
-    /// Print the variables for a shell, and run nothing.
+    /// Prints the variables for a shell, and runs nothing.
     #[arg(long)]
     print: bool,
     /// A program to run, and its arguments.
