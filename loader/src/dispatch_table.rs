@@ -13,7 +13,7 @@ pub(crate) struct SharedEntry {
     pub core: usize,
     /// Slot of the extension's name for the command.
     pub alias: usize,
-    /// If this extension is enabled, the trampoline calls the chain by the extension's name (DRV-159).
+    /// Extension whose name for the command the trampoline calls instead, if the extension is enabled (DRV-159).
     pub extension: InstanceExtension,
 }
 

@@ -6,7 +6,8 @@
 
 use crate::words;
 
-/// Tested variables: name, changes, meaning of an empty value, and the drivers. `tests/real/variables` writes the table.
+/// Table of the tested variables: name, changed parts of a catalogue, meaning of an empty value, and drivers. The program
+/// `tests/real/variables` writes the table.
 const TABLE: &[u8] = include_bytes!("variables.txt");
 
 /// Variables that affect the dynamic linker, followed by beginnings of the names of variables that drivers read. A beginning is in capitals

@@ -83,7 +83,7 @@ impl Instance {
     /// `device_configurations` takes precedence over both lists.
     ///
     /// # Errors
-    /// When memory runs out.
+    /// Memory ran out.
     pub(crate) fn choose_visible(
         &self,
         settings: Option<&Settings>,

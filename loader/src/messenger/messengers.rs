@@ -54,7 +54,7 @@ impl Messengers {
         let object = message::instance_object(instance);
         let data = message::loader_data(text, &object);
         let (severity, types) = message::severity_and_types(bits);
-        // SAFETY: the data and its pointers are to this stack frame, which outlives the calls of the callbacks.
+        // SAFETY: the data and everything that it points to are on this stack frame, which outlives the calls of the callbacks.
         let message = unsafe { Message::from_utils(severity, types, &data) };
         // SAFETY: all data of the message is on this stack frame, and no lock of the loader is held.
         unsafe { self.deliver(&message) };

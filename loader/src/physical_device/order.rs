@@ -394,7 +394,7 @@ pub(super) mod tests {
     #[test]
     fn drv_139_numbers_decide_last_and_are_unsigned() {
         let all = [0xF000_0010, 0x13, 0x12].map(|device_id| traits(2, None, device_id));
-        // The exclusive or of each device number with vendor 0x10 is 0xF0000000, 3 or 2.
+        // Devices are sorted by the exclusive or of vendor and device number: here 0xF0000000, 3 and 2, because the vendor is 0x10.
         assert_eq!(order("", &all), [2, 1, 0]);
     }
 

@@ -135,7 +135,7 @@ mod tests {
                 within: AtomicU32::new(0),
             };
             let mut thread = 0;
-            // SAFETY: the place for the thread is writable, and the argument outlives the thread, which is joined below.
+            // SAFETY: the call writes the thread only to `thread`, and the argument outlives the thread, which is joined below.
             let failed =
                 unsafe { libc::pthread_create(&mut thread, null(), stay, from_ref(&shared).cast_mut().cast()) };
             assert_eq!(failed, 0);

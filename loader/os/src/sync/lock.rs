@@ -275,7 +275,7 @@ mod tests {
             let mutex = Mutex::new(0_u32);
             let held = mutex.lock();
             let mut thread = 0;
-            // SAFETY: the place for the thread is writable, and the argument outlives the thread, which is joined below.
+            // SAFETY: the call writes the thread only to `thread`, and the argument outlives the thread, which is joined below.
             let failed = unsafe { libc::pthread_create(&mut thread, null(), take, from_ref(&mutex).cast_mut().cast()) };
             assert_eq!(failed, 0);
             while mutex.state.load(Ordering::Relaxed) != AWAITED {

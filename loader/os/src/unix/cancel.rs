@@ -45,7 +45,7 @@ mod imp {
 
     pub(super) fn disable() -> State {
         let mut previous = 0;
-        // SAFETY: the call changes only this thread, and the place for the old state is writable.
+        // SAFETY: the call changes only this thread, and writes the old state only to `previous`.
         unsafe { pthread_setcancelstate(DISABLE, &mut previous) };
         previous
     }

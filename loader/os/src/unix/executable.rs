@@ -76,7 +76,7 @@ mod by_link {
     }
 }
 
-/// Implementation for systems whose kernel returns the path for a number of `sysctl`.
+/// Implementation for systems whose kernel returns the path through `sysctl`.
 #[cfg(any(target_os = "freebsd", target_os = "dragonfly", target_os = "netbsd"))]
 mod by_number {
     use super::super::errno::Errno;
@@ -84,7 +84,7 @@ mod by_number {
     use core::ffi::c_int;
     use core::ptr::null_mut;
 
-    /// Number of the executable's path in `sysctl`; -1 stands for this process.
+    /// Name of the executable's path in `sysctl`, which is a list of numbers; -1 stands for this process.
     #[cfg(not(target_os = "netbsd"))]
     const PATH: [c_int; 4] = [libc::CTL_KERN, libc::KERN_PROC, libc::KERN_PROC_PATHNAME, -1];
     #[cfg(target_os = "netbsd")]

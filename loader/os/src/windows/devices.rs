@@ -88,7 +88,7 @@ impl Manager {
             terminated.extend_from_slice(name);
             terminated.push(0);
             let mut device = 0;
-            // SAFETY: the number is writable, and the name is terminated.
+            // SAFETY: the call writes only to `device`, and the name is terminated.
             let told = unsafe { (self.locate)(&mut device, terminated.as_ptr(), CM_LOCATE_DEVNODE_NORMAL) };
             if told != CR_SUCCESS || !self.is_ready(device, take) {
                 continue;
@@ -105,7 +105,7 @@ impl Manager {
         // A device may be added between the two calls.
         for _ in 0..4 {
             let mut length = 0;
-            // SAFETY: the number is writable, and the name is terminated.
+            // SAFETY: the call writes only to `length`, and the name is terminated.
             let told = unsafe { (self.list_size)(&mut length, class.as_ptr(), PRESENT_DISPLAYS) };
             if told != CR_SUCCESS || length > MOST_UNITS {
                 return None;

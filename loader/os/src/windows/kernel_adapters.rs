@@ -64,7 +64,7 @@ pub(super) fn each(value: &str, take: &mut TakeAnswer<'_>) {
 
 /// Opens all adapters.
 fn adapters(enumerate: Enumerate) -> Vec<D3DKMT_ADAPTERINFO> {
-    // An adapter may be added between two queries; give up after some attempts.
+    // An adapter may be added between two queries, so the loop repeats the query, at most `ATTEMPTS` times.
     for _ in 0..ATTEMPTS {
         let mut room = Vec::new();
         let mut asked = D3DKMT_ENUMADAPTERS2 {
@@ -120,7 +120,7 @@ fn data_of(adapter: u32, value: &str, kind: u32, query: Query) -> Option<Vec<u8>
         *to = unit;
     }
     let mut bytes = 0;
-    // The value may grow between two queries; give up after some attempts.
+    // The value may grow between two queries, so the loop repeats the query, at most `ATTEMPTS` times.
     for _ in 0..ATTEMPTS {
         asked.OutputValueSize = bytes as u32;
         // The room consists of 64-bit words, so that the answer is aligned.

@@ -106,7 +106,7 @@ impl Key {
     pub(super) fn value(&self, name: &str) -> Option<(u32, Vec<u8>)> {
         let name = wide(name).ok()?;
         let (mut kind, mut size) = (0, 0);
-        // The value may grow between two queries; give up after some attempts.
+        // The value may grow between two queries, so the loop repeats the query, at most four times.
         for _ in 0..4 {
             let mut data = Vec::new();
             data.try_exact_room(size as usize).ok()?;

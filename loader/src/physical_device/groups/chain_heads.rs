@@ -1,7 +1,7 @@
 //! `sType` and `pNext` of the caller's elements, while groups are reordered and dropped (DRV-152).
 //!
-//! A `pNext` chain must reach the driver that fills the element, and must then stay with that group. The chain must never get lost or
-//! appear twice, because the application owns it and will read it.
+//! A `pNext` chain must reach the driver that fills the element, and must then stay with the group that the driver
+//! wrote. The chain must never get lost or appear twice, because the application owns it and will read it.
 
 use super::{Group, MOST_MEMBERS};
 use crate::alloc::{HostAllocator, HostVec};

@@ -10,7 +10,7 @@ const SELECT: &str = "MESA_VK_DEVICE_SELECT";
 /// The layer that reads [`SELECT`].
 const LAYER: &str = "VK_LAYER_MESA_device_select";
 
-/// Returns findings about the values of both variables. `value` returns the value of a variable.
+/// Returns findings about the values of [`PRIME`] and [`SELECT`]. `value` returns the value of a variable.
 pub(super) fn find(report: &Report, value: impl Fn(&str) -> Option<String>) -> Vec<Dropped> {
     let set = |name| value(name).filter(|value| !value.is_empty());
     let has_layer = report.layers.iter().any(|layer| layer.name == LAYER);

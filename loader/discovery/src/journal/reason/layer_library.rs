@@ -11,7 +11,7 @@ use reasons::Code;
 pub struct LayerLibraryReason {
     /// Fault of the layer's library.
     pub problem: LayerLibraryProblem,
-    /// `true` if the application named this layer. The call then fails.
+    /// `true` if the application named this layer. The call of the application then fails.
     pub requested: bool,
 }
 

@@ -39,7 +39,7 @@ const NVIDIA_NODES: &str = "In a container, make the card available: docker run 
 /// Remedy for WSL without the card of Windows.
 const NO_WINDOWS: &str = "In Windows: wsl --update, then wsl --shutdown. WSL 1 has no graphics: wsl --set-version DISTRIBUTION 2. In a container, \
     make the card available: docker run --device /dev/dxg -v /usr/lib/wsl:/usr/lib/wsl IMAGE.";
-/// Variable that selects NVIDIA's cards in a container. The next constant lists its values for no card.
+/// Variable that selects NVIDIA's cards in a container; [`NO_CARD`] lists the values that select no card.
 const VISIBLE: &str = "NVIDIA_VISIBLE_DEVICES";
 const NO_CARD: [&str; 2] = ["none", "void"];
 /// Group ID that the kernel shows for groups that the user namespace does not map.
