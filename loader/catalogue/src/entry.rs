@@ -337,7 +337,8 @@ pub struct Entry<'a, J> {
     pub outcome: Outcome,
 }
 
-// Inlining these functions would make the library larger, because they have many callers. Each call happens at most a few times per driver.
+// Inlining the functions of an entry would make the library larger, because they have many callers. Each call happens at most a few times
+// per driver.
 impl<'a, J: Json<'a>> Entry<'a, J> {
     #[inline(never)]
     fn read(json: J) -> Option<Self> {

@@ -3,7 +3,7 @@
 //!
 //! There is one folder per operating system. `unix` uses functions of the C library that every Unix has, and names the systems that have
 //! other functions; `windows` is for Windows. No other part of the loader mentions the C library or a system. All files, folders and
-//! libraries are accessed through these functions, so a program that redirects the C library's functions sees each access (APP-217).
+//! libraries are accessed through `unix` or `windows`, so a program that redirects the C library's functions sees each access (APP-217).
 //!
 //! The standard library is used on Windows only. Elsewhere, a program that loads this library does not need the standard library's panics,
 //! threads or buffers.

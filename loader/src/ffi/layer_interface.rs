@@ -176,7 +176,7 @@ pub(crate) struct PreInstanceNode<F> {
     pub header: VkChainHeader,
     /// Function of the next entity in the chain.
     pub pfnNextLayer: F,
-    /// First argument of the next function.
+    /// First argument of `pfnNextLayer`.
     pub pNextLink: *const PreInstanceNode<F>,
 }
 

@@ -1,4 +1,4 @@
-//! A message in the form of both extensions (APP-193 to APP-194).
+//! A message in the forms of `VK_EXT_debug_utils` and `VK_EXT_debug_report` (APP-193 to APP-194).
 
 use super::object_types;
 use crate::generated::types::{

@@ -178,7 +178,7 @@ impl Manager {
     fn is_component(&self, device: u32) -> bool {
         let mut room = [0_u16; SOFTWARE_COMPONENT.len() + 1];
         let mut size = size_of_val(&room) as u32;
-        // SAFETY: the room has this size, and a null place for the type is allowed.
+        // SAFETY: `room` has `size` bytes, and the pointer for the type may be null.
         let told = unsafe {
             (self.property)(
                 device,

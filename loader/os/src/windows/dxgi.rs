@@ -89,7 +89,7 @@ fn factory(kind: &GUID) -> Option<Object> {
     // SAFETY: `CreateDXGIFactory1` has the type `CreateFactory`.
     let create: CreateFactory = unsafe { library.function(c"CreateDXGIFactory1") }?;
     let mut made = null_mut();
-    // SAFETY: the identifier is valid, and the place for the pointer is writable.
+    // SAFETY: the identifier is valid, and the call writes the pointer only to `made`.
     let told = unsafe { create(kind, &mut made) };
     Object::of(told, made)
 }
@@ -112,7 +112,7 @@ pub(super) fn vendors() -> Option<Vec<u32>> {
     let factory = factory(&FACTORY_1)?;
     let next = |index| {
         let mut made = null_mut();
-        // SAFETY: a factory of version 1 has this function at this index; the place for the pointer is writable.
+        // SAFETY: a factory of version 1 has this function at this index; the call writes the pointer only to `made`.
         let told = unsafe { factory.function::<EnumAdapters1>(ENUM_ADAPTERS_1)(factory.0.as_ptr(), index, &mut made) };
         Object::of(told, made)
     };
@@ -133,8 +133,8 @@ pub fn adapters() -> Option<Vec<AdapterId>> {
     let factory = factory(&FACTORY_6)?;
     let next = |index| {
         let mut made = null_mut();
-        // SAFETY: a factory of version 6 has this function at this index; the identifier is valid, and the place for the pointer is
-        // writable.
+        // SAFETY: a factory of version 6 has this function at this index; the identifier is valid, and the call writes
+        // the pointer only to `made`.
         let told = unsafe {
             factory.function::<EnumByPreference>(ENUM_ADAPTER_BY_GPU_PREFERENCE)(
                 factory.0.as_ptr(),

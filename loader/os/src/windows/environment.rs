@@ -48,7 +48,7 @@ pub(super) fn is_elevated() -> bool {
 
 fn integrity_level() -> Option<u32> {
     let mut token = core::ptr::null_mut();
-    // SAFETY: the pseudo-handle of this process is always valid, and the place for the token is writable.
+    // SAFETY: the pseudo-handle of this process is always valid, and the call writes the token only to `token`.
     if unsafe { OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &mut token) } == 0 {
         return None;
     }

@@ -160,7 +160,7 @@ fn load_bare(name: &str) -> Result<windows::Library, Errno> {
 pub fn file_of(address: *const ()) -> Option<Vec<u8>> {
     let mut module = core::ptr::null_mut();
     let flags = GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT;
-    // SAFETY: with these flags, the second parameter may be any address; the place for the handle is writable.
+    // SAFETY: with these flags, the second parameter may be any address; the call writes the handle only to `module`.
     if unsafe { GetModuleHandleExW(flags, address.cast(), &mut module) } == 0 {
         return None;
     }

@@ -24,7 +24,7 @@ pub(super) fn root_of_first(family: &str) -> Option<Vec<u8>> {
     let family = wide(family).ok()?;
 
     let (mut count, mut length) = (0, 0);
-    // SAFETY: the name is terminated and both numbers are writable; null buffers query the required room.
+    // SAFETY: the name is terminated, and the call writes only to `count` and `length`; null buffers query the required room.
     let told = unsafe { by_family(family.as_ptr(), &mut count, null_mut(), &mut length, null_mut()) };
     if told != ERROR_INSUFFICIENT_BUFFER || count == 0 || length > MOST {
         return None;

@@ -111,8 +111,7 @@ impl Key {
             let mut data = Vec::new();
             data.try_exact_room(size as usize).ok()?;
             data.resize(size as usize, 0);
-            // SAFETY: the key is open, the name is terminated, both numbers are writable, and the buffer has as many bytes as the second
-            // number says.
+            // SAFETY: the key is open, the name is terminated, `kind` and `size` are local variables, and the buffer has `size` bytes.
             let told = unsafe {
                 RegQueryValueExW(
                     self.0,
