@@ -29,7 +29,7 @@ pub(crate) unsafe fn move_block(heap: &impl GlobalAlloc, block: *mut u8, layout:
     // SAFETY: the caller promises that the size is not zero.
     let moved = unsafe { heap.alloc(wanted) };
     if !moved.is_null() {
-        // SAFETY: the blocks are distinct and at least this large, and the old one is freed once.
+        // SAFETY: the blocks are distinct, each has at least the copied number of bytes, and the old block is freed once.
         unsafe {
             moved.copy_from_nonoverlapping(block, layout.size().min(size));
             heap.dealloc(block, layout);
