@@ -106,20 +106,17 @@ pub fn contents(file: File, found: &Status) -> Result<Vec<u8>, FileError> {
     let mut bytes = Vec::new();
     // Reading one byte more than expected detects a file that has grown. If there is no further byte, the file is complete.
     bytes.try_exact_room(expected + 1)?;
-    bytes.resize(expected + 1, 0);
-    let mut length = 0;
-    while length < expected || length == 0 {
-        match file.read(&mut bytes[length..]) {
+    while bytes.len() < expected || bytes.is_empty() {
+        match file.append_to(&mut bytes) {
             Ok(0) => break,
-            Ok(more) => length += more,
+            Ok(_) => {}
             Err(error) if error.is_interruption() => {}
             Err(error) => return Err(failure(FileReason::NotRead)(error)),
         }
     }
-    if length != expected {
+    if bytes.len() != expected {
         return Err(FileError::Unusable(FileReason::Changed));
     }
-    bytes.truncate(length);
     Ok(bytes)
 }
 

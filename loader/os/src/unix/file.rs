@@ -2,6 +2,7 @@
 
 use super::errno::retried;
 use super::{Errno, Status, is_local};
+use alloc::vec::Vec;
 use core::ffi::{CStr, c_int};
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
@@ -93,6 +94,20 @@ impl File {
         let length = unsafe { libc::read(self.0, room.as_mut_ptr().cast(), room.len()) };
         usize::try_from(length).map_err(|_| Errno::last())
     }
+
+    /// Appends the next bytes to an array, up to its capacity, and returns their number; zero at the end of the file.
+    ///
+    /// # Errors
+    /// The error of the system, which may be that a signal interrupted the call.
+    pub fn append_to(&self, bytes: &mut Vec<u8>) -> Result<usize, Errno> {
+        let room = bytes.spare_capacity_mut();
+        // SAFETY: the slice is writable memory of this length, which `read` accepts because it is below `isize::MAX`.
+        let length = unsafe { libc::read(self.0, room.as_mut_ptr().cast(), room.len()) };
+        let length = usize::try_from(length).map_err(|_| Errno::last())?;
+        // SAFETY: the call has written this many bytes after the array's elements, and returns at most the length of the slice.
+        unsafe { bytes.set_len(bytes.len() + length) };
+        Ok(length)
+    }
 }
 
 impl Drop for File {
@@ -119,6 +134,11 @@ mod tests {
         assert_eq!((file.read(&mut room), room), (Ok(2), *b"ab"));
         assert_eq!((file.read(&mut room), room[0]), (Ok(1), b'c'));
         assert_eq!(file.read(&mut room), Ok(0));
+        let file = with_terminated(&scratch.path("x"), File::open).unwrap();
+        let mut bytes = Vec::with_capacity(8);
+        bytes.push(b'x');
+        assert_eq!((file.append_to(&mut bytes), &bytes[..]), (Ok(3), &b"xabc"[..]));
+        assert_eq!((file.append_to(&mut bytes), bytes.len()), (Ok(0), 4));
     }
 
     #[test]

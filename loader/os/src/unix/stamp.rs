@@ -32,8 +32,8 @@ const LOCAL: &[u32] = &[
     0xE0F5_E1E2, // erofs
 ];
 
-/// State of a file or folder: its identity, its size in bytes, the last changes of its content and attributes, in seconds and nanoseconds,
-/// and its number of hard links.
+/// State of a file or folder: its identity, its size in bytes, and the last changes of its content and attributes, in seconds and
+/// nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     device: u64,
@@ -41,7 +41,6 @@ pub struct Stamp {
     size: u64,
     modified: (i64, i64),
     changed: (i64, i64),
-    links: u64,
 }
 
 impl Stamp {
@@ -60,7 +59,6 @@ impl Stamp {
             size,
             modified: (found.st_mtime as i64, found.st_mtime_nsec as i64),
             changed: (found.st_ctime as i64, found.st_ctime_nsec as i64),
-            links: found.st_nlink as u64,
         })
     }
 
@@ -80,11 +78,6 @@ impl Stamp {
     #[allow(clippy::type_complexity, reason = "two numbers, a number, two times")]
     pub fn parts(&self) -> ((u64, u64), u64, [(i64, i64); 2]) {
         ((self.device, self.inode), self.size, [self.modified, self.changed])
-    }
-
-    /// Returns the number of hard links.
-    pub fn links(&self) -> u64 {
-        self.links
     }
 
     /// Returns the size of the file in bytes.
@@ -118,7 +111,6 @@ mod tests {
             size: 1,
             modified,
             changed,
-            links: 1,
         };
         let now = (1000, 5);
         for (modified, changed, expected) in [

@@ -99,6 +99,16 @@ impl Status {
         Some((self.0.st_dev as u64, self.0.st_ino as u64))
     }
 
+    /// Returns the number of hard links to the file.
+    #[allow(
+        clippy::unnecessary_cast,
+        reason = "the type of the field differs between architectures"
+    )]
+    #[cfg(target_os = "linux")]
+    pub fn links(&self) -> u64 {
+        self.0.st_nlink as u64
+    }
+
     /// Returns the structure that the system filled.
     #[cfg(target_os = "linux")]
     pub(crate) fn raw(&self) -> &stat64 {

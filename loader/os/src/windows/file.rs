@@ -47,6 +47,18 @@ impl File {
     pub fn read(&self, room: &mut [u8]) -> Result<usize, Errno> {
         Ok((&self.0).read(room)?)
     }
+
+    /// Appends the next bytes to an array, up to its capacity, and returns their number; zero at the end of the file.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub fn append_to(&self, bytes: &mut Vec<u8>) -> Result<usize, Errno> {
+        let before = bytes.len();
+        bytes.resize(bytes.capacity(), 0);
+        let read = self.read(&mut bytes[before..]);
+        bytes.truncate(before + *read.as_ref().unwrap_or(&0));
+        read
+    }
 }
 
 /// Status of a file or folder.

@@ -463,14 +463,14 @@ fn ignore(path: &Text, reason: discovery::journal::Reason, journal: &mut Journal
 }
 
 /// Returns the identity of a file.
-fn identity_of(stamp: &os::Stamp) -> Identity {
-    let ((device, inode), size, [modified, changed]) = stamp.parts();
-    Identity {
+fn identity_of(found: &os::Status) -> Option<Identity> {
+    let ((device, inode), size, [modified, changed]) = os::Stamp::of(found)?.parts();
+    Some(Identity {
         device,
         inode,
         size,
         modified,
         changed,
-        links: stamp.links(),
-    }
+        links: found.links(),
+    })
 }
