@@ -19,8 +19,10 @@ const ATTRIBUTES: [&str; 4] = [
     "engine_name_match=",
 ];
 
-/// Lower bound on the length in bytes of a pattern's part that identifies a program.
-const SHORTEST: usize = 3;
+/// Lower bound on the length in bytes of a pattern's parts that identify a program, if one part has this length.
+const USUAL_LENGTH: usize = 3;
+/// Lower bound on the length in bytes of the parts of other patterns, such as `X4`.
+const SHORTEST: usize = 2;
 
 /// The profiles on this machine.
 pub(super) struct Profiles {
@@ -91,8 +93,9 @@ fn patterns(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the parts of a pattern without special characters. Each matching name contains at least one of the parts. Returns `None` if an
-/// alternative of the pattern has no part that is long enough, or has optional groups.
+/// alternative of the pattern has no part that is long enough, or has optional groups or classes of characters.
 fn parts(pattern: &str) -> Option<Vec<String>> {
+    let pattern = without_cases(pattern);
     let mut found = Vec::new();
     for alternative in pattern.split('|') {
         let is_usual = |character: char| character.is_alphanumeric() || " -_'".contains(character);
@@ -114,13 +117,10 @@ fn parts(pattern: &str) -> Option<Vec<String>> {
             if part.len() >= SHORTEST {
                 of_it.push(part.to_owned());
             }
-            // Skips a set of characters, because the set has no fixed character.
-            let skipped = if after.starts_with('[') {
-                after.find(']')? + 1
-            } else {
-                after.chars().next().map_or(0, char::len_utf8)
-            };
-            rest = after.get(skipped..)?;
+            rest = after_special(after)?;
+        }
+        if of_it.iter().any(|part| part.len() >= USUAL_LENGTH) {
+            of_it.retain(|part| part.len() >= USUAL_LENGTH);
         }
         if of_it.is_empty() {
             return None;
@@ -128,6 +128,54 @@ fn parts(pattern: &str) -> Option<Vec<String>> {
         found.extend(of_it);
     }
     Some(found)
+}
+
+/// Replaces sets such as `[Dd]` by one character, because names are compared without their case.
+fn without_cases(pattern: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = pattern;
+    while let Some(at) = rest.find(['[', '\\']) {
+        plain.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let set = rest.strip_prefix('[').and_then(|set| set.split_once(']'));
+        let letter = set.and_then(|(within, _)| within.chars().next());
+        let is_letter = |(within, _): &(&str, &str)| {
+            let mut all = within.chars();
+            all.all(|one| one.is_ascii_alphabetic() && letter.is_some_and(|first| first.eq_ignore_ascii_case(&one)))
+        };
+        if let Some(((_, after), letter)) = set.filter(is_letter).zip(letter) {
+            plain.push(letter);
+            rest = after;
+        } else {
+            // Copies an escape, or the beginning of another set, with the next character.
+            let length = rest.chars().take(2).map(char::len_utf8).sum();
+            plain.push_str(&rest[..length]);
+            rest = &rest[length..];
+        }
+    }
+    plain + rest
+}
+
+/// Returns the rest of a pattern after its first character, after the escaped character, after a set of characters, or after a number
+/// of repetitions. Returns `None` if the set has no end, or contains a class.
+fn after_special(pattern: &str) -> Option<&str> {
+    let mut rest = pattern.chars();
+    match rest.next() {
+        Some('\\') => {
+            rest.next();
+        }
+        Some('{') => return Some(rest.as_str().split_once('}')?.1),
+        Some('[') => {
+            let set = rest.as_str();
+            let set = set.strip_prefix('^').unwrap_or(set);
+            // A bracket at the beginning belongs to the set.
+            let set = set.strip_prefix(']').unwrap_or(set);
+            let (within, after) = set.split_once(']')?;
+            return (!within.contains('[')).then_some(after);
+        }
+        _ => {}
+    }
+    Some(rest.as_str())
 }
 
 #[cfg(test)]
@@ -143,7 +191,7 @@ mod tests {
         assert_eq!(parts(found[0]), Some(vec!["a game".into(), "exe".into()]));
         assert_eq!(parts(found[1]), Some(vec!["UnrealEngine4".into(), "Unity".into()]));
         assert_eq!(parts("Unity|.*"), None);
-        assert_eq!(parts("^ab$"), None);
+        assert_eq!(parts("^ab$"), Some(vec!["ab".into()]));
         assert_eq!(parts("game2?.*x"), Some(vec!["game".into()]));
         assert_eq!(parts("Mari[0-9]+[.]x"), Some(vec!["Mari".into()]));
         assert!(needs_content(r#"<application name="a" sha1="0123"/>"#));
@@ -153,7 +201,24 @@ mod tests {
         let own = library_at(library_at as *const () as usize);
         assert_eq!(own, std::env::current_exe().ok());
         assert_eq!(library_at(1), None);
-        for unusual in ["[abc]", "[abc", "abc(def)?", "abc(def)*"] {
+        assert_eq!(parts("X4"), Some(vec!["X4".into()]));
+        assert_eq!(parts("X4.game"), Some(vec!["game".into()]));
+        assert_eq!(parts("[Dd]i[Rr][Tt]4"), Some(vec!["DiRT4".into()]));
+        assert_eq!(parts(r"\[Dd]abc[x"), None);
+        assert_eq!(parts("[Dd]?abc[^a]de"), Some(vec!["abc".into()]));
+        assert_eq!(parts("[]abc]game"), Some(vec!["game".into()]));
+        assert_eq!(parts("[^]abc]game"), Some(vec!["game".into()]));
+        assert_eq!(parts(r"\wide\.ab"), Some(vec!["ide".into()]));
+        assert_eq!(parts("[a-z]{10,20}"), None);
+        for unusual in [
+            "[abc]",
+            "[abc",
+            "abc(def)?",
+            "abc(def)*",
+            "[[:alpha:]abc]game",
+            r"\wx\.",
+            "x",
+        ] {
             assert_eq!(parts(unusual), None, "{unusual}");
         }
     }
