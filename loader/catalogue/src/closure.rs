@@ -144,24 +144,23 @@ pub(crate) fn check(
 }
 
 /// Checks all files in this process: their current state, loaded libraries of the same name, and files in the folders of `DT_RPATH` and
-/// `LD_LIBRARY_PATH`. `search` is the value of `LD_LIBRARY_PATH`.
-pub fn look(process: &impl Process, search: &[u8], files: &mut [Checked<'_>]) {
+/// `LD_LIBRARY_PATH`. `search` is the value of `LD_LIBRARY_PATH`. Returns `true` if the results depend on the current folder.
+pub fn look(process: &impl Process, search: &[u8], files: &mut [Checked<'_>]) -> bool {
+    let mut is_relative = false;
+    let mut look_in = |folder: Option<&[u8]>, files: &mut [Checked<'_>], is_final| {
+        is_relative |= folder.is_some_and(|path| !path.starts_with(b"/"));
+        look_in(process, folder, files, is_final);
+    };
     check_all(process, files);
     process.objects(&mut |object| {
         hold_against(process, object, files);
-        each_folder(process, object.search, object.path, &mut |folder| {
-            look_in(process, folder, files, false);
-        });
+        each_folder(process, object.search, object.path, &mut |folder| look_in(folder, files, false));
         // The loader opens drivers, so the linker also searches the loader's `DT_RUNPATH` for drivers that are named without a folder.
         if object.name == LOADER {
-            each_folder(process, object.own_search, object.path, &mut |folder| {
-                look_in(process, folder, files, false);
-            });
+            each_folder(process, object.own_search, object.path, &mut |folder| look_in(folder, files, false));
         }
     });
-    each_folder(process, search, b"", &mut |folder| {
-        look_in(process, folder, files, true);
-    });
+    each_folder(process, search, b"", &mut |folder| look_in(folder, files, true));
     for one in files.iter_mut().filter(|one| one.file.is_searched && !one.is_found) {
         one.doubt = one.doubt.or(Some(Doubt::Shadowed));
     }
@@ -173,6 +172,7 @@ pub fn look(process: &impl Process, search: &[u8], files: &mut [Checked<'_>]) {
     if symbols.into_iter().any(|symbol| process.exports(symbol)) {
         doubt_all(files);
     }
+    is_relative
 }
 
 /// Checks that all files are still the recorded ones. Opens each folder only once, because files of one folder are next to each other in

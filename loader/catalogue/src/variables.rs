@@ -14,7 +14,7 @@ const TABLE: &[u8] = include_bytes!("variables.txt");
 /// and ends at an underscore. Variables in small letters can set options of driconf. The names are one text, because the dynamic linker
 /// relocates each address in a list in every process.
 const KNOWN: &[u8] = b"\
-    LD_AUDIT GLIBC_TUNABLES MESA_ RADV_ ACO_ AMD_ AMDGPU_ AMDVLK_ INTEL_ ANV_ HASVK_ NVK_ NAK_ LP_ \
+    LD_AUDIT LD_HWCAP_MASK GLIBC_TUNABLES MESA_ RADV_ ACO_ AMD_ AMDGPU_ AMDVLK_ INTEL_ ANV_ HASVK_ NVK_ NAK_ LP_ \
     GALLIUM_ VN_ TU_ FD_ V3D_ PAN_ PANVK_ PVR_ PCO_ ROGUE_ ASAHI_ AGX_ HK_ NIR_ MDA_ DRI_ DRIRC_ __NV_ __VK_LAYER_NV_ __GL_ \
     NVPRESENT_ DZN_";
 
@@ -236,6 +236,7 @@ mod tests {
             "DZN_DEBUG",
             "DRI_NEW",
             "LD_AUDIT",
+            "LD_HWCAP_MASK",
             "NVK_I_WANT_A_BROKEN_VULKAN_DRIVER",
             "force_vk_vendor",
         ] {
@@ -334,6 +335,6 @@ mod tests {
             assert!(!name.is_empty() && name.bytes().all(is_capital), "{name}");
             assert!(!all[..index].contains(name), "{name}");
         }
-        assert_eq!(all.iter().position(|name| name.ends_with('_')), Some(2));
+        assert_eq!(all.iter().position(|name| name.ends_with('_')), Some(3));
     }
 }

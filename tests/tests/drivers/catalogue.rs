@@ -256,6 +256,7 @@ fn variables_of_drivers_switch_it_off() {
             ("radv_gfx12_hiz_wa", "", false),
             ("mesa_glthread", "true", true),
             ("LD_AUDIT", "/nowhere/shim.so", false),
+            ("LD_HWCAP_MASK", "0", false),
             ("LD_PRELOAD", "/nowhere/shim.so", true),
             ("LD_LIBRARY_PATH", "/nowhere", true),
             ("DISPLAY", ":0", true),

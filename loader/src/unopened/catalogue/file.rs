@@ -80,10 +80,19 @@ pub(super) struct Loaded {
 pub(super) struct Looked {
     /// Number of libraries that the process had loaded when the files were examined.
     pub(super) loads: u64,
+    /// The current folder at that time, if the dynamic linker searches folders with relative paths.
+    pub(super) folder: Option<(u64, u64)>,
     /// Reason for doubt about each file, if there is one.
     pub(super) doubts: Vec<Option<Doubt>>,
     /// `true` if the dynamic linker's cache has not changed; `None` if there is no cache.
     pub(super) same_search: Option<bool>,
+}
+
+impl Looked {
+    /// Returns `true` if the process has loaded as many libraries as at that time, and has the same current folder if that matters.
+    fn is_current(&self, loads: u64) -> bool {
+        self.loads == loads && (self.folder.is_none() || self.folder == sight::current_folder())
+    }
 }
 
 /// Type of a value in the catalogue's file.
@@ -111,12 +120,12 @@ impl Loaded {
     }
 
     /// Returns the results of examining the files that drivers depend on. Computes the results again after the process has loaded a
-    /// library.
+    /// library, or has changed a current folder on which the results depend.
     #[cold]
     #[inline(never)]
     pub(super) fn looked(&self) -> Option<Arc<Looked>> {
         let loads = os::loads();
-        if let Some(looked) = self.looked.lock().as_ref().filter(|looked| looked.loads == loads) {
+        if let Some(looked) = self.looked.lock().as_ref().filter(|looked| looked.is_current(loads)) {
             return Some(looked.clone());
         }
         let looked = Arc::new(sight::look(self, loads)?);

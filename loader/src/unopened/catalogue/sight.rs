@@ -9,7 +9,7 @@ use discovery::journal::Journal;
 use discovery::journal::reason::CatalogueReason;
 use discovery::text::Text;
 use os::memory::Grow;
-use os::{File, Folder, Stamp, Status, with_terminated};
+use os::{File, Folder, Status, with_terminated};
 use rust_alloc::vec::Vec;
 
 /// Upper bound on the number of bytes that are read from a one-line file of the kernel.
@@ -129,28 +129,40 @@ pub(super) fn look(loaded: &Loaded, loads: u64) -> Option<Looked> {
             &listed
         }
     };
-    let ([search, audit, tunables], is_whole) = values(variables, ["LD_LIBRARY_PATH=", "LD_AUDIT=", "GLIBC_TUNABLES="]);
-    let is_allowed = |name: &[u8], value: Option<&[u8]>| value.is_none_or(|value| catalogue.allows(name, value));
+    let ([search, audit, mask, tunables], is_whole) = values(
+        variables,
+        ["LD_LIBRARY_PATH=", "LD_AUDIT=", "LD_HWCAP_MASK=", "GLIBC_TUNABLES="],
+    );
+    let is_allowed =
+        |name: &str, value: Option<&[u8]>| value.is_none_or(|value| catalogue.allows(name.as_bytes(), value));
     let search = searched(search.unwrap_or_default())?;
-    closure::look(&Kernel, &search, &mut files);
+    let is_relative = closure::look(&Kernel, &search, &mut files);
     // The variables that the dynamic linker read are unknown if the program overwrote them, or if the linker was started as a program with
     // options of its own.
     let is_unknown = !is_whole || os::is_started_by_linker();
-    if is_unknown || !is_allowed(b"LD_AUDIT", audit) || !is_allowed(b"GLIBC_TUNABLES", tunables) {
+    let are_allowed =
+        is_allowed("LD_AUDIT", audit) && is_allowed("LD_HWCAP_MASK", mask) && is_allowed("GLIBC_TUNABLES", tunables);
+    if is_unknown || !are_allowed {
         closure::doubt_all(&mut files);
     }
     doubts.extend(files.iter().map(|file| file.doubt));
     let same_search = catalogue.has_same_linker_cache(&Kernel);
     Some(Looked {
         loads,
+        folder: is_relative.then(current_folder).flatten(),
         doubts,
         same_search,
     })
 }
 
+/// Returns the numbers of the current folder's device and inode.
+pub(super) fn current_folder() -> Option<(u64, u64)> {
+    Status::at(c".").ok()?.identity()
+}
+
 /// Returns the identity of a file, and `true` if all users may read it.
 fn state(found: Status) -> Option<(Identity, bool)> {
-    Some((Stamp::of(&found).as_ref().map(identity_of)?, found.is_open_to_all()))
+    Some((identity_of(&found)?, found.is_open_to_all()))
 }
 
 /// The machine and the process, as the kernel and the dynamic linker describe them. This view never opens a file that belongs to a device.
