@@ -2,9 +2,11 @@
 #![forbid(unsafe_code)]
 
 mod cache;
+mod musl;
 mod order;
 mod segments;
 
+pub use musl::list_of;
 pub use order::{is_of_c_library, needs_in_order};
 
 use object::elf;

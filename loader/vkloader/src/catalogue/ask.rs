@@ -79,7 +79,7 @@ impl<'a> Asker<'a> {
             user: place.user,
             library: probe::library(asking.library.as_deref()),
             search: if place.user {
-                closure::searched().unwrap_or_default()
+                closure::in_variable().unwrap_or_default()
             } else {
                 Vec::new()
             },

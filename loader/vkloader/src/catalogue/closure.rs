@@ -8,11 +8,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Upper bound on the delay between the real time and the time that the kernel sets for files.
 const TICK: Duration = Duration::from_millis(20);
+
+/// Upper bound on the delay on file systems that store whole seconds, or multiples of two seconds. Two writes during that time can leave the
+/// same identity.
+const COARSE_TICK: Duration = Duration::from_millis(2020);
+
+/// Upper bound on the time to wait until a file is old enough. Only a file whose time is in the future takes longer.
+const LONGEST_WAIT: Duration = Duration::from_secs(4);
 
 /// Names that a library needs, and names under which other libraries need it.
 struct LibraryNames {
@@ -30,8 +38,8 @@ impl LibraryNames {
 }
 
 /// Returns the files that the dynamic linker maps for a driver, the folders in which it searches for them, and the files that the driver is
-/// known to read. Excludes the driver's own library if the manifest names that library by a path. Returns `None` if one of the names cannot
-/// be written to a catalogue.
+/// known to read. Includes the names of libraries that the linker did not find. Excludes the driver's own library if the manifest names that
+/// library by a path. Returns `None` if one of the names cannot be written to a catalogue.
 pub(super) fn of(
     seen: Option<&Seen>,
     (named, path): (&str, &str),
@@ -70,23 +78,49 @@ pub(super) fn of(
             folders.extend(searched_for(one, &names));
         }
     }
-    // The folder depends on the process: its path is relative, or contains a variable such as `$LIB` that the linker replaces.
-    if own_folders
+    files.extend(searched(own_folders, folders, &known, &belongs)?);
+    files.extend(missing(linker, &known)?);
+    files.extend(read_by(&belongs, (named, path)));
+    (files.len() <= catalogue::MOST_FILES).then_some(files)
+}
+
+/// Returns the folders in which the linker searches for a driver's libraries, and the paths there that the linker skipped. `own` has the
+/// folders of `DT_RPATH` and `DT_RUNPATH`. Returns `None` if a folder depends on the process: its path is relative, or contains a variable
+/// such as `$LIB` that the linker replaces.
+fn searched(
+    own: BTreeSet<String>,
+    mut folders: BTreeSet<String>,
+    known: &BTreeMap<&str, LibraryNames>,
+    belongs: &BTreeSet<&str>,
+) -> Option<Vec<SharedFile>> {
+    if own
         .iter()
         .any(|folder| !folder.starts_with('/') || folder.contains('$'))
     {
         return None;
     }
-    let unused = unused(&own_folders, belongs.iter().map(|one| &known[one]), &belongs);
-    folders.extend(own_folders);
-    let folders: BTreeSet<String> = folders.iter().flat_map(|folder| with_kinds(folder)).collect();
-    let others = folders.union(&unused);
-    files.extend(others.map(|path| SharedFile::of(path, String::new())));
-    let libraries = BTreeSet::from([update::library_file(named, path), path].map(Path::new));
-    let known: BTreeSet<_> = libraries.into_iter().flat_map(reads::of).collect();
-    let known = known.iter().filter_map(|path| path.to_str());
-    files.extend(known.map(|path| SharedFile::of(path, String::new())));
-    (files.len() <= catalogue::MOST_FILES).then_some(files)
+    let unused = unused(&own, belongs.iter().map(|one| &known[one]), belongs);
+    let list = list_of_folders();
+    folders.extend(own);
+    folders.extend(list.iter().flat_map(|(_, searched)| searched.clone()));
+    let mut paths: BTreeSet<String> = folders.iter().flat_map(|folder| with_kinds(folder)).collect();
+    paths.extend(unused);
+    let list = list.map(|(path, _)| SharedFile::at(&path));
+    let others = paths.iter().map(|path| SharedFile::of(path, String::new()));
+    Some(others.chain(list).collect())
+}
+
+/// Returns the files that the libraries of a driver are known to read.
+fn read_by(belongs: &BTreeSet<&str>, (named, path): (&str, &str)) -> Vec<SharedFile> {
+    let own = [update::library_file(named, path), path].map(Path::new);
+    let readers = belongs
+        .iter()
+        .map(Path::new)
+        .filter(|library| reads::is_reader(library));
+    let libraries: BTreeSet<_> = readers.chain(own).collect();
+    let read: BTreeSet<_> = libraries.into_iter().flat_map(reads::of).collect();
+    let read = read.iter().filter_map(|path| path.to_str());
+    read.map(|path| SharedFile::of(path, String::new())).collect()
 }
 
 /// Returns the libraries that were loaded for a driver: the libraries that are not in `before`, and all libraries that they need.
@@ -104,6 +138,13 @@ fn belonging<'a>(known: &BTreeMap<&'a str, LibraryNames>, before: &[String]) -> 
     belongs
 }
 
+/// Returns the file with the folders that the linker of musl searches, and these folders. The GNU C library has a cache instead.
+fn list_of_folders() -> Option<(PathBuf, Vec<String>)> {
+    let has_cache = Path::new(OsStr::from_bytes(catalogue::LINKER_CACHE)).exists();
+    let linker = (!has_cache).then(|| elf::interpreter(Path::new("/proc/self/exe")))??;
+    elf::list_of(&linker)
+}
+
 /// Returns the default folders that the linker searches for the names of a file. The linker searches them if its cache lacks a name, and
 /// could find a new file there first.
 fn searched_for(path: &str, names: &[&str]) -> Vec<String> {
@@ -119,7 +160,7 @@ fn searched_for(path: &str, names: &[&str]) -> Vec<String> {
 }
 
 /// Returns the folders of `LD_LIBRARY_PATH`. Returns `None` if a folder depends on the process, or is not valid text.
-pub(super) fn searched() -> Option<Vec<String>> {
+pub(super) fn in_variable() -> Option<Vec<String>> {
     let value = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     if value.is_empty() {
         return Some(Vec::new());
@@ -137,6 +178,27 @@ fn mapped(linker: &[String]) -> Vec<String> {
     let lines = linker.iter().take(1).flat_map(|text| text.lines());
     let paths = lines.filter_map(|line| Some(line.split_once("\tcalling init: ")?.1.trim_end()));
     paths.filter(|path| path.contains('/')).map(String::from).collect()
+}
+
+/// Returns the names for which the dynamic linker found no library, each with the last path that it tried. A library with such a name in a
+/// folder of `LD_LIBRARY_PATH` would change the driver. Returns `None` if a name cannot be written to a catalogue.
+fn missing(linker: &[String], known: &BTreeMap<&str, LibraryNames>) -> Option<Vec<SharedFile>> {
+    let is_known = |name: &str| known.values().any(|one| one.names.contains(name));
+    let mut missing: BTreeMap<String, String> = BTreeMap::new();
+    let mut last = None;
+    for line in linker.iter().take(1).flat_map(|text| text.lines()) {
+        if let Some((_, rest)) = line.split_once("\tfind library=") {
+            let name = rest.rsplit_once(" [").map_or(rest, |(name, _)| name);
+            last = (!is_known(name)).then(|| missing.entry(name.into()).or_insert_with(|| format!("/lib/{name}")));
+        } else if let Some((_, tried)) = line.split_once("trying file=")
+            && let Some(path) = &mut last
+        {
+            **path = tried.trim_end().into();
+        }
+    }
+    let is_plain = missing.keys().all(|name| !name.contains(' '));
+    let files = missing.iter().map(|(name, path)| SharedFile::of(path, name.clone()));
+    is_plain.then(|| files.collect())
 }
 
 /// Returns paths in a driver's own folders that have the name of a needed library, but that the dynamic linker skipped. Examples are broken
@@ -195,7 +257,32 @@ fn needed(path: &str) -> Vec<String> {
         .collect()
 }
 
+/// Returns the time since 1970 from which on each change of a file leads to another change time than this one.
+fn settled((seconds, rest): (i64, i64)) -> Duration {
+    let tick = if rest == 0 { COARSE_TICK } else { TICK };
+    let changed = Duration::new(
+        seconds.try_into().unwrap_or_default(),
+        rest.try_into().unwrap_or_default(),
+    );
+    changed.saturating_add(tick)
+}
+
+/// Waits until each later change of the files leads to another identity. Does not wait for files whose time is in the future.
+pub(super) fn wait_for(files: &[SharedFile]) {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let states = files.iter().filter_map(|file| identify::state(Path::new(&file.path)));
+    let waits = states.map(|state| settled(state.changed).saturating_sub(now));
+    if let Some(longest) = waits.filter(|wait| !wait.is_zero() && *wait < LONGEST_WAIT).max() {
+        thread::sleep(longest + TICK);
+    }
+}
+
 impl SharedFile {
+    /// Returns a file that is compared only by its identity.
+    pub(super) fn at(path: &Path) -> Self {
+        Self::of(&path.to_string_lossy(), String::new())
+    }
+
     fn of(path: &str, names: String) -> Self {
         let build_id = identify::build_id(Path::new(path));
         let found = identify::state(Path::new(path));
@@ -209,12 +296,10 @@ impl SharedFile {
         }
     }
 
-    /// Returns `true` if the file may have changed at `time` or later.
+    /// Returns `true` if the file may have changed at `time` or later without a change of its identity.
     pub(super) fn has_changed_since(&self, time: SystemTime) -> bool {
-        let since = time.duration_since(UNIX_EPOCH).unwrap_or_default().saturating_sub(TICK);
-        let seconds = i64::try_from(since.as_secs()).unwrap_or(i64::MAX);
         let now = identify::state(Path::new(&self.path));
-        now.is_some_and(|now| now.changed >= (seconds, since.subsec_nanos().into()))
+        now.is_some_and(|now| settled(now.changed) >= time.duration_since(UNIX_EPOCH).unwrap_or_default())
     }
 
     /// Returns `true` if the file has the recorded identity.

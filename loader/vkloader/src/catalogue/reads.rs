@@ -19,12 +19,24 @@ const NVIDIA: [&str; 3] = [
 /// Folder with the settings of AMDVLK, AMD's own driver.
 const AMDVLK: &str = "/etc/amd";
 
-/// File with the names of AMD's cards, which all drivers for these cards read.
+/// File with the names of AMD's cards, which all drivers for these cards read through a library.
 const AMD_NAMES: &str = "/usr/share/libdrm/amdgpu.ids";
 
-/// Returns the files that the driver whose library is `library` reads, the folders in which the driver lists files, and paths of missing
-/// files that the driver would read. Skips files whose times do not show changes, because programs could not notice a change. In images,
-/// these files only change with the image.
+/// Start of the name of the library that reads the names of AMD's cards.
+const READER_OF_NAMES: &str = "libdrm_amdgpu.so";
+
+/// End of the path of the names in that library. The path depends on the place for which the library was built.
+const END_OF_NAMES: &[u8] = b"/amdgpu.ids\0";
+
+/// Returns `true` if a library is known to read files for the drivers that need it.
+pub(super) fn is_reader(library: &Path) -> bool {
+    let name = library.file_name().unwrap_or_default();
+    name.as_encoded_bytes().starts_with(READER_OF_NAMES.as_bytes())
+}
+
+/// Returns the files that a driver's library reads, the folders in which it lists files, and paths of missing files that it would read.
+/// `library` is the driver's library, or a library for which [`is_reader`] returns `true`. Skips files whose times do not show changes,
+/// because programs could not notice a change. In images, these files only change with the image.
 pub(super) fn of(library: &Path) -> BTreeSet<PathBuf> {
     let real = fs::canonicalize(library).unwrap_or_default();
     let name = real.file_name().unwrap_or_default().to_string_lossy();
@@ -32,8 +44,9 @@ pub(super) fn of(library: &Path) -> BTreeSet<PathBuf> {
         () if name.contains("_nvidia.so") => of_nvidia(&name),
         () if name.starts_with("amdvlk") => BTreeSet::from([AMDVLK.into()]),
         // Opening a pipe would block, and a device may have no end.
-        () if real.is_file() => profiles(&fs::read(&real).unwrap_or_default()),
-        () => BTreeSet::new(),
+        () if !real.is_file() => BTreeSet::new(),
+        () if is_reader(library) => paths_in(&fs::read(&real).unwrap_or_default(), &[END_OF_NAMES]),
+        () => profiles(&fs::read(&real).unwrap_or_default()),
     };
     if name.starts_with("amdvlk") || name.contains("_radeon.so") {
         named.insert(AMD_NAMES.into());
@@ -60,16 +73,21 @@ pub(crate) fn with_entries(mut paths: BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
 
 /// Returns the absolute paths of profiles in the content of a driver's file.
 pub(crate) fn profiles(driver: &[u8]) -> BTreeSet<PathBuf> {
+    paths_in(driver, &PROFILES)
+}
+
+/// Returns the absolute paths with one of these ends in the content of a library.
+fn paths_in(library: &[u8], ends: &[&[u8]]) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
-    let slashes = driver.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+    let slashes = library.iter().enumerate().filter(|(_, byte)| **byte == b'/');
     for (place, _) in slashes {
-        let Some(end) = PROFILES.into_iter().find(|end| driver[place..].starts_with(end)) else {
+        let Some(end) = ends.iter().find(|end| library[place..].starts_with(end)) else {
             continue;
         };
         let stop = place + end.len() - 1;
         let is_text = |byte: &&u8| byte.is_ascii_graphic();
-        let length = driver[..stop].iter().rev().take_while(is_text).count();
-        let path = String::from_utf8_lossy(&driver[stop - length..stop]);
+        let length = library[..stop].iter().rev().take_while(is_text).count();
+        let path = String::from_utf8_lossy(&library[stop - length..stop]);
         if path.starts_with('/') {
             found.insert(path.into_owned().into());
         }
@@ -130,6 +148,20 @@ mod tests {
             let count = |path: &Path| places.iter().filter(|place| path.starts_with(place)).count();
             assert_eq!(all.iter().find(|path| count(path) != times), None, "{file}: {places:?}");
         }
+    }
+
+    #[test]
+    fn the_reader_of_names_says_where_they_are() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let library = folder.path().join("libdrm_amdgpu.so.1");
+        fs::write(
+            &library,
+            b"x\0/opt/amdgpu/share/libdrm/amdgpu.ids\0amdgpu.ids\0/drirc\0",
+        )
+        .expect("a file");
+        assert!(is_reader(&library) && !is_reader(Path::new("/usr/lib/libdrm.so.2")));
+        let found: Vec<PathBuf> = of(&library).into_iter().collect();
+        assert_eq!(found, [Path::new("/opt/amdgpu/share/libdrm/amdgpu.ids")]);
     }
 
     #[test]

@@ -122,7 +122,7 @@ fn now() -> u64 {
 fn variables() -> io::Result<Vec<Variable>> {
     // Records `LD_LIBRARY_PATH` only if a folder in it is relative, contains `$`, or is not valid text. Otherwise, the catalogue marks the
     // files that the linker found through this variable.
-    let has_odd_search = closure::searched().is_none();
+    let has_odd_search = closure::in_variable().is_none();
     let is_of_linker = |name: &[u8]| name == b"LD_PRELOAD" || name == b"LD_LIBRARY_PATH" && has_odd_search;
     let set = std::env::vars_os()
         .filter(|(name, value)| {
@@ -186,7 +186,7 @@ pub(super) fn library_file<'a>(named: &'a str, opened: &'a str) -> &'a str {
 }
 
 /// Asks a driver. Repeats the query if files of the driver changed in the meantime, because during an installation either the old or the
-/// new driver may have answered.
+/// new driver may have answered. Repeats the query also if files changed just before, because a further change could go unnoticed.
 fn ask(
     asker: &Asker<'_>,
     machine: &Machine,
@@ -194,17 +194,22 @@ fn ask(
     (wakes, records): (bool, Option<&Path>),
 ) -> io::Result<AskedDriver> {
     let (mut file, mut last) = (library_of(manifest), None);
+    let own = |library: &Option<PathBuf>| {
+        let paths = library.iter().map(PathBuf::as_path).chain([Path::new(manifest)]);
+        paths.map(SharedFile::at).collect::<Vec<_>>()
+    };
+    closure::wait_for(&own(&file));
     for _ in 0..ATTEMPTS {
         let state = |file: &Option<PathBuf>| (identity(Path::new(manifest)), file.as_deref().and_then(identity));
         let before = state(&file);
         let since = SystemTime::now();
         let (mut driver, files) = ask_once(asker, machine, manifest, wakes)?;
         let asked = Some(PathBuf::from(library_file(&driver.library.named, &driver.library.path)));
+        let compared = [own(&asked), files.clone().unwrap_or_default()].concat();
         // A file whose time is in the future is treated as unchanged if it is the same as before this attempt.
-        let is_stable = last.as_ref() == Some(&files);
+        let is_stable = last.as_ref() == Some(&compared);
         let changes = |file: &SharedFile| file.has_changed_since(since) && !(is_stable && file.is_same());
-        let is_new = || files.iter().flatten().any(changes);
-        let is_same = || asked == file && state(&asked) == before && !is_new();
+        let is_same = || asked == file && state(&asked) == before && !compared.iter().any(changes);
         if is_same() {
             if let Some(folder) = records.filter(|_| driver.devices.as_ref().is_some_and(|all| !all.is_empty())) {
                 driver.record = match asker.record(&driver.library.named)? {
@@ -223,7 +228,8 @@ fn ask(
                 return Ok((driver, files));
             }
         }
-        (file, last) = (asked, Some(files));
+        closure::wait_for(&compared);
+        (file, last) = (asked, Some(compared));
     }
     Err(io::Error::other("its files change while it is asked"))
 }
@@ -279,7 +285,7 @@ enum Unknown {
 
 /// Returns the folders of `LD_LIBRARY_PATH` that this process uses.
 fn searched() -> Vec<String> {
-    closure::searched().unwrap_or_default()
+    closure::in_variable().unwrap_or_default()
 }
 
 fn not_a_file(path: &str) -> io::Error {

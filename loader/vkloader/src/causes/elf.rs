@@ -13,7 +13,7 @@ use damage::damaged;
 use linked as closure;
 pub(crate) use linked::{
     Closure, Identity, Needs, examine, folders, folders_before_variable, interpreter, interpreter_in, is_cached,
-    is_usual, locate, named_path, read, usual_folders,
+    is_usual, list_of, locate, named_path, read, usual_folders,
 };
 use reasons::Code;
 pub(super) use refused::closed;

@@ -43,7 +43,7 @@ fn told(machine: &Machine, words: &[&str]) -> String {
 }
 
 /// Returns a machine with a catalogue, and with a driver that needs another library. Also returns the paths of both libraries.
-fn machine_of_two(words: &[&str]) -> Option<(Machine, [PathBuf; 2])> {
+pub(crate) fn machine_of_two(words: &[&str]) -> Option<(Machine, [PathBuf; 2])> {
     let mut machine = machine();
     machine.variable("VK_LOADER_CATALOGUE", "on");
     machine.driver("a", "instance_extension VK_KHR_surface 25\ndevice one");

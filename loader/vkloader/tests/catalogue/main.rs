@@ -12,6 +12,7 @@ mod own;
 mod places;
 mod programs;
 mod records;
+mod unnoticed;
 
 use asked::*;
 use catalogue::{Catalogue, Json, Outcome, Reader, Usability};
