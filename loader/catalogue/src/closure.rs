@@ -154,10 +154,14 @@ pub fn look(process: &impl Process, search: &[u8], files: &mut [Checked<'_>]) ->
     check_all(process, files);
     process.objects(&mut |object| {
         hold_against(process, object, files);
-        each_folder(process, object.search, object.path, &mut |folder| look_in(folder, files, false));
+        each_folder(process, object.search, object.path, &mut |folder| {
+            look_in(folder, files, false)
+        });
         // The loader opens drivers, so the linker also searches the loader's `DT_RUNPATH` for drivers that are named without a folder.
         if object.name == LOADER {
-            each_folder(process, object.own_search, object.path, &mut |folder| look_in(folder, files, false));
+            each_folder(process, object.own_search, object.path, &mut |folder| {
+                look_in(folder, files, false)
+            });
         }
     });
     each_folder(process, search, b"", &mut |folder| look_in(folder, files, true));
@@ -175,28 +179,34 @@ pub fn look(process: &impl Process, search: &[u8], files: &mut [Checked<'_>]) ->
     is_relative
 }
 
-/// Checks that all files are still the recorded ones. Opens each folder only once, because files of one folder are next to each other in
-/// the list.
+/// Checks that all files are still the recorded ones. Opens each folder with several files only once, because files of one folder are next to
+/// each other in the list.
 fn check_all<P: Process>(process: &P, files: &mut [Checked<'_>]) {
     let mut last: Option<(&[u8], Place<P::Folder>)> = None;
-    for one in files.iter_mut() {
+    let mut rest = files.iter_mut().peekable();
+    while let Some(one) = rest.next() {
         let file = one.file;
-        let mut parts = file.path.rsplitn(2, |&byte| byte == b'/');
-        let found = match (parts.next(), parts.next()) {
-            (Some(name @ [_, ..]), Some(folder @ [_, ..])) => {
-                let place = match &last {
-                    Some((known, place)) if *known == folder => place,
-                    _ => &last.insert((folder, process.folder(folder))).1,
-                };
-                match place {
-                    Place::Open(folder) => process.file_in(folder, name),
-                    Place::Missing => None,
-                    Place::Unknown => process.file(file.path),
-                }
-            }
+        let (folder, name) = parts(file.path);
+        let is_open = last.as_ref().is_some_and(|(known, _)| *known == folder);
+        let mut has_more = || rest.peek().is_some_and(|next| parts(next.file.path).0 == folder);
+        if !is_open && !folder.is_empty() && has_more() {
+            last = Some((folder, process.folder(folder)));
+        }
+        let found = match &last {
+            Some((known, Place::Open(open))) if *known == folder => process.file_in(open, name),
+            Some((known, Place::Missing)) if *known == folder => None,
             _ => process.file(file.path),
         };
         one.doubt = check(process, file.path, found, (file.identity, file.build_id)).err();
+    }
+}
+
+/// Returns the folder and the name of a path; an empty folder if the path cannot be divided.
+fn parts(path: &[u8]) -> (&[u8], &[u8]) {
+    let mut parts = path.rsplitn(2, |&byte| byte == b'/');
+    match (parts.next(), parts.next()) {
+        (Some(name @ [_, ..]), Some(folder)) => (folder, name),
+        _ => (b"", path),
     }
 }
 
