@@ -1,6 +1,6 @@
 //! Comparison of a path's state with its state at an earlier time.
 
-use crate::system::{File, Folder, Stamp};
+use crate::system::{File, Stamp};
 use core::ffi::CStr;
 
 /// Result of opening a path.
@@ -21,7 +21,7 @@ impl PathState {
     #[inline]
     pub fn holds(&self, path: &CStr) -> bool {
         let (opened, expected) = match self {
-            Self::NoFolder => return Folder::open_terminated(path).is_err_and(|error| error.is_absence()),
+            Self::NoFolder => (File::open_folder(path), None),
             Self::NoFile => (File::open(path), None),
             Self::File(stamp) => (File::open(path), Some(stamp)),
             Self::Folder(stamp) => (File::open_folder(path), Some(stamp)),

@@ -139,9 +139,13 @@ pub fn copy_or_note(bytes: &[u8]) -> Vec<u8> {
 /// # Errors
 /// The system has no memory.
 pub fn copy_terminated(bytes: &[u8]) -> Result<Option<CString>, OutOfMemory> {
-    // With exactly this room, `CString::new` does not move the bytes.
+    // With exactly this room, the conversion does not move the bytes.
     let copy = copy_with_room(bytes, 1)?;
-    Ok(CString::new(copy).ok())
+    if crate::find_byte(bytes, 0).is_some() {
+        return Ok(None);
+    }
+    // SAFETY: the bytes contain no NUL.
+    Ok(Some(unsafe { CString::from_vec_unchecked(copy) }))
 }
 
 #[cfg(test)]

@@ -22,8 +22,9 @@ impl File {
     /// Returns an error. On Windows, folders have no stamp, so no caller needs an open folder.
     ///
     /// # Errors
-    /// Always `INVALID`.
-    pub fn open_folder(_: &CStr) -> Result<Self, Errno> {
+    /// The error of the system; `INVALID` for a folder that exists.
+    pub fn open_folder(path: &CStr) -> Result<Self, Errno> {
+        drop(super::Folder::open_terminated(path)?);
         Err(Errno::INVALID)
     }
 
