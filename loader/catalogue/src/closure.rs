@@ -47,6 +47,19 @@ pub struct Checked<'a> {
     pub doubt: Option<Doubt>,
     /// `true` if the linker certainly uses this file, because the process has loaded it, or the linker finds it in an earlier folder.
     is_found: bool,
+    /// `true` if the file has several names.
+    has_names: bool,
+}
+
+impl Checked<'_> {
+    /// Returns `true` if libraries request the file by this name.
+    fn is_named(&self, name: &[u8]) -> bool {
+        if self.has_names {
+            self.file.names().any(|one| one == name)
+        } else {
+            !name.is_empty() && self.file.names == name
+        }
+    }
 }
 
 impl<'a> From<File<'a>> for Checked<'a> {
@@ -55,6 +68,7 @@ impl<'a> From<File<'a>> for Checked<'a> {
             file,
             doubt: None,
             is_found: false,
+            has_names: file.names.contains(&b' '),
         }
     }
 }
@@ -217,8 +231,7 @@ const LOADER: &[u8] = b"libvulkan.so.1";
 fn hold_against(process: &impl Process, object: &Object<'_>, files: &mut [Checked<'_>]) {
     let last = object.path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
     for one in files.iter_mut() {
-        let is_named = |name: &[u8]| name == object.name || name == last;
-        if one.file.names().any(is_named) {
+        if one.is_named(last) || one.is_named(object.name) {
             if object.path == one.file.path || is_same(process, object.path, one.file) {
                 // The linker reuses an object for a name if the name is the object's `DT_SONAME`. If only the path differs, the linker may
                 // load the file again.

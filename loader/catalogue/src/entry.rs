@@ -124,6 +124,16 @@ impl<'a, J: Json<'a>> Catalogue<'a, J> {
         all.nth(number.into()).and_then(Entry::read)
     }
 
+    /// Returns the instance extensions of the entry at an index. The caller has checked that [`Entry::extensions`] returns them.
+    pub fn valid_extensions(self, number: u16) -> impl Iterator<Item = Extension<'a>> {
+        let entry = self
+            .root
+            .few("drivers", MOST_ENTRIES)
+            .and_then(|mut all| all.nth(number.into()));
+        let all = entry.and_then(|entry| entry.few("extensions", MOST_EXTENSIONS));
+        all.into_iter().flatten().filter_map(extension::<J>)
+    }
+
     /// Returns the value that a variable had when the drivers were asked, if it was set.
     fn value_of(self, name: &[u8]) -> Option<&'a [u8]> {
         if self.has_variables {
@@ -376,12 +386,6 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
         all.clone().all(|one| one.is_some()).then(|| all.flatten())
     }
 
-    /// Returns the instance extensions. The caller has checked that [`Self::extensions`] returns them.
-    pub fn valid_extensions(self) -> impl Iterator<Item = Extension<'a>> {
-        let all = self.json.few("extensions", MOST_EXTENSIONS);
-        all.into_iter().flatten().filter_map(extension::<J>)
-    }
-
     /// Returns `true` if the driver is known to run on the processor.
     pub fn is_software(self) -> bool {
         let is_processor = |device: J| device.member_text("type") == Some(b"cpu");
@@ -463,9 +467,11 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
 }
 
 fn extension<'a, J: Json<'a>>(json: J) -> Option<Extension<'a>> {
-    let mut parts = json.text()?.splitn(2, |&byte| byte == b' ');
-    let (name, version) = (parts.next()?, written::number(parts.next()?)?);
-    let fits = (1..=LONGEST_NAME).contains(&name.len()) && !name.contains(&0);
+    let text = json.text()?;
+    let blank = text.iter().rposition(|&byte| byte == b' ')?;
+    let (name, version) = (text.get(..blank)?, written::number(text.get(blank + 1..)?)?);
+    let is_plain = name.iter().all(|byte| !matches!(byte, 0 | b' '));
+    let fits = (1..=LONGEST_NAME).contains(&name.len()) && is_plain;
     fits.then_some(Extension { name, version })
 }
 

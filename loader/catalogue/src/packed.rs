@@ -126,7 +126,7 @@ impl<'a> Packed<'a> {
     }
 
     /// Returns the names and values of the members of an object; nothing for any other value.
-    #[inline]
+    #[cfg(any(test, feature = "write"))]
     pub(crate) fn members(self) -> impl Iterator<Item = (Self, Self)> {
         let end = self.end();
         // For a value that is not an object, the index is outside the limit, so the iterator returns no members.
@@ -162,8 +162,17 @@ impl<'a> Iterator for Elements<'a> {
 
 impl<'a> Json<'a> for Packed<'a> {
     fn member(self, name: &str) -> Option<Self> {
-        let is = |key: Self| key.small() == name.len() && key.text() == Some(name.as_bytes());
-        self.members().find(|(key, _)| is(*key)).map(|(_, value)| value)
+        // Kind and length of the text of the member's name.
+        let wanted = TEXT as u32 | (name.len() as u32) << KIND_BITS;
+        let (mut place, end) = (self.place + 1, self.end());
+        while self.is(OBJECT) {
+            let (key, value) = (self.at(place, end)?, self.at(place + 1, end)?);
+            if key.word as u32 == wanted && key.text() == Some(name.as_bytes()) {
+                return Some(value);
+            }
+            place = value.end();
+        }
+        None
     }
 
     fn text(self) -> Option<&'a [u8]> {

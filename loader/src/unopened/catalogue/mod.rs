@@ -228,10 +228,13 @@ impl BeforeOpening for KnownDrivers {
         known: Known,
         mut take: impl FnMut(&VkExtensionProperties) -> Result<(), OutOfMemory>,
     ) -> Result<(), OutOfMemory> {
-        let entry = self.file().and_then(|loaded| loaded.entry(known.number));
-        // All extensions were checked before the entry was accepted.
-        let mut listed = entry.into_iter().flat_map(Entry::valid_extensions);
-        listed.try_for_each(|one| take(&properties(&one)))
+        if let Some(catalogue) = self.file().and_then(|loaded| loaded.catalogue()) {
+            // All extensions were checked before the entry was accepted.
+            for one in catalogue.valid_extensions(known.number) {
+                take(&properties(&one))?;
+            }
+        }
+        Ok(())
     }
 
     #[inline]
