@@ -341,7 +341,7 @@ fn lsv_40_a_library_that_was_replaced_is_closed() {
     });
 }
 
-/// LSV-40: when the library is unloaded, it closes the libraries of the service, and leaves no descriptor.
+/// LSV-40: the library closes the libraries of the service when it is unloaded, and leaves no descriptor.
 #[test]
 fn lsv_40_unloading_the_loader_leaves_nothing() {
     let descriptors = || fs::read_dir("/proc/self/fd").expect("it is there").count();
