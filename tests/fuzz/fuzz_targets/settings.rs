@@ -63,7 +63,10 @@ fn check_layers(environment: &Environment<'_>, settings: Option<&Settings>) {
         settings,
         executable: &Executable::running(),
     };
-    let list = twice(|| scan.run(Extent::All, &mut Journal::new(&lines)).expect("memory suffices"));
+    let list = twice(|| {
+        scan.run(Extent::All, &mut Journal::new(&lines))
+            .expect("memory suffices")
+    });
     let Some(entries) = settings.and_then(|settings| settings.layers.as_ref()) else {
         assert!(list.find(b"VK_LAYER_good").is_some(), "nothing says otherwise");
         return;
