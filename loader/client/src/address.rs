@@ -33,7 +33,7 @@ pub(crate) struct Address {
     /// Path of the socket, which is also the name of the service in messages.
     pub path: Text,
     /// `true` if the environment named the address.
-    is_named: bool,
+    pub is_named: bool,
 }
 
 impl Address {

@@ -110,7 +110,9 @@ pub fn deliver(
         IS_OFF.store(true, Ordering::Relaxed);
         return Ok(first);
     };
-    WAS_FOUND.store(true, Ordering::Relaxed);
+    if !address.is_named {
+        WAS_FOUND.store(true, Ordering::Relaxed);
+    }
     let mut session = Session::at(address);
     let listed = session.list();
     library::keep_only(listed.as_ref().ok());

@@ -20,9 +20,6 @@ const LONGEST_PAUSE: u32 = 512;
 /// Upper bound on the bytes of an answer to this client. The list is in a file, so answers are short.
 const MOST_IN_ANSWER: usize = 512;
 
-/// Number of each request. The client waits for an answer before it sends the next request, and makes a new connection after a fault.
-const NUMBER: u32 = 1;
-
 /// The requests of one scan, which are sent one after the other.
 pub(crate) struct Session {
     pub address: Address,
@@ -31,7 +28,10 @@ pub(crate) struct Session {
     /// Time until which all answers must arrive. With a time limit for each answer, a service that answers each request shortly before its
     /// time limit could delay a program for minutes.
     deadline: Deadline,
-    /// Text of the last failure that had a text.
+    /// Number of requests that were sent. An answer has the number of its request, so a second answer to one request is not taken for the
+    /// answer to the next.
+    requests: u32,
+    /// Text of the answer to the last request, if the service refused the request.
     pub words: Text,
     /// Delays the cancellation of the thread, so that a cancelled thread leaves no connection open.
     _uncancelled: CancellationOff,
@@ -44,6 +44,7 @@ impl Session {
             address,
             connection: None,
             deadline: Deadline::after(REPLY_LIMIT),
+            requests: 0,
             words: Text::default(),
             _uncancelled: CancellationOff::begin(),
         }
@@ -98,11 +99,14 @@ impl Session {
 
     fn ask_once(&mut self, operation: Operation, payload: [&[u8]; 5]) -> Result<File, Fault> {
         let connection = match self.connection.take() {
-            _ if publication::rests() => return Err(Fault::TimedOut),
+            // A connection that works outlives the time limit of another thread's request.
             Some(connection) => connection,
+            None if publication::rests() => return Err(Fault::TimedOut),
             None => self.address.connect()?,
         };
-        let asked = Header::request(operation, NUMBER);
+        self.words = Text::default();
+        self.requests += 1;
+        let asked = Header::request(operation, self.requests);
         // A payload is a constant or has a key, so it is far shorter than `u32::MAX`.
         let length = payload.iter().map(|part| part.len() as u32).sum();
         let [first, second, third, fourth, fifth] = payload;

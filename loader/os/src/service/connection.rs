@@ -30,8 +30,11 @@ impl Deadline {
 
     /// Waits for some milliseconds, or until the deadline if that is earlier. Returns `false` if the deadline has passed.
     pub fn pause(self, milliseconds: u32) -> bool {
-        // The system ignores a negative descriptor.
-        self.wait_for(-1, milliseconds)
+        let end = Self::after(Duration::from_millis(milliseconds.into()));
+        let end = Self(end.0.min(self.0));
+        // The system ignores a negative descriptor. A signal ends a call, but not the pause.
+        while end.wait_for(-1, milliseconds) {}
+        self.left() > 0
     }
 
     /// Waits until a descriptor can be read, as [`pause`](Self::pause) does.

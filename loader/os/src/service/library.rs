@@ -84,12 +84,15 @@ pub fn is_open(name: &[u8]) -> bool {
     Library::open_with(name, libc::RTLD_LAZY | libc::RTLD_NOLOAD).is_ok()
 }
 
-/// Returns the canonical path of the file that the dynamic linker finds for a library name without the linker's cache.
+/// Returns the canonical path of the file that the dynamic linker finds for a library name without the linker's cache. The linker skips files
+/// that the process may not read.
 #[cfg(target_env = "gnu")]
 pub fn find_library(name: &[u8]) -> Option<Vec<u8>> {
     folders::visit(|folder| {
         let path = crate::render(format_args!("{}/{}", crate::Raw(folder), crate::Raw(name)));
-        canonical(&path).ok()
+        canonical(&path)
+            .ok()
+            .filter(|path| crate::with_terminated(path, File::open).is_ok())
     })
 }
 
