@@ -80,7 +80,9 @@ pub(super) struct Loaded {
 pub(super) struct Looked {
     /// Number of libraries that the process had loaded when the files were examined.
     pub(super) loads: u64,
-    /// The current folder at that time, if the dynamic linker searches folders with relative paths.
+    /// `true` if the dynamic linker searches folders with relative paths.
+    pub(super) is_relative: bool,
+    /// The current folder at that time, if `is_relative` is `true`; `None` also if the process may not examine the folder.
     pub(super) folder: Option<(u64, u64)>,
     /// Reason for doubt about each file, if there is one.
     pub(super) doubts: Vec<Option<Doubt>>,
@@ -91,7 +93,7 @@ pub(super) struct Looked {
 impl Looked {
     /// Returns `true` if the process has loaded as many libraries as at that time, and has the same current folder if that matters.
     fn is_current(&self, loads: u64) -> bool {
-        self.loads == loads && (self.folder.is_none() || self.folder == sight::current_folder())
+        self.loads == loads && (!self.is_relative || self.folder.is_some() && self.folder == sight::current_folder())
     }
 }
 

@@ -149,6 +149,7 @@ pub(super) fn look(loaded: &Loaded, loads: u64) -> Option<Looked> {
     let same_search = catalogue.has_same_linker_cache(&Kernel);
     Some(Looked {
         loads,
+        is_relative,
         folder: is_relative.then(current_folder).flatten(),
         doubts,
         same_search,
