@@ -1,7 +1,5 @@
 //! Patterns of names, in variables, in the settings file and in options of `vkloader` (APP-220 to APP-222).
 
-use crate::limits::MAX_PATTERN_BYTES;
-
 /// Returns `true` if an item of a filter matches all names.
 pub fn is_everything(item: &[u8]) -> bool {
     matches!(item, b"*" | b"**") || item.eq_ignore_ascii_case(b"~all~")
@@ -25,16 +23,15 @@ pub enum Pattern<T> {
 }
 
 impl<'a> Pattern<&'a [u8]> {
-    /// Reads an item of a list of patterns. A text that is too long is cut.
+    /// Reads an item of a list of patterns.
     pub fn parse(item: &'a [u8]) -> Self {
-        let cut = |text: &'a [u8]| &text[..text.len().min(MAX_PATTERN_BYTES)];
         match item {
             _ if is_everything(item) => Self::Everything,
             [b'~', ..] => Self::Nothing,
-            [b'*', text @ .., b'*'] => Self::Substring(cut(text)),
-            [b'*', text @ ..] => Self::Suffix(cut(text)),
-            [text @ .., b'*'] => Self::Prefix(cut(text)),
-            text => Self::Whole(cut(text)),
+            [b'*', text @ .., b'*'] => Self::Substring(text),
+            [b'*', text @ ..] => Self::Suffix(text),
+            [text @ .., b'*'] => Self::Prefix(text),
+            text => Self::Whole(text),
         }
     }
 }

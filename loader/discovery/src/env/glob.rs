@@ -4,7 +4,7 @@ use super::environment::split;
 use crate::text::Text;
 use alloc::vec::Vec;
 use os::memory::{Grow, copy_or_note};
-use promises::limits::MAX_PATTERNS;
+use promises::limits::{MAX_PATTERN_BYTES, MAX_PATTERNS};
 use promises::pattern::{Pattern as Kind, is_everything};
 use promises::variable::Separator;
 
@@ -22,7 +22,8 @@ pub struct Pattern(Kind<Vec<u8>>);
 impl Pattern {
     /// Returns the pattern for an item of a filter variable. If memory runs out, the text is empty.
     pub fn parse(item: &[u8]) -> Self {
-        Self(Kind::parse(item).map(copy_or_note))
+        let cut = |text: &[u8]| copy_or_note(&text[..text.len().min(MAX_PATTERN_BYTES)]);
+        Self(Kind::parse(item).map(cut))
     }
 
     /// Returns the pattern as the loader interprets it: `*` for a word that matches all names. A pattern that was too long is truncated.
