@@ -3,8 +3,10 @@
 use crate::generated::dispatch::DriverTable;
 use crate::generated::types::VkResult;
 use crate::handle::{Driver, InstanceHandle};
+use crate::library::Library;
 use crate::table::Slot;
 use discovery::log::Listener;
+use discovery::text::Text;
 
 /// Functions of a driver, and its own instance.
 pub(crate) type Real<'r> = (&'r DriverTable, InstanceHandle<Driver>);
@@ -25,6 +27,9 @@ pub(crate) trait LateHost: Listener {
 
     /// Destroys the objects that [`LateHost::hand_over`] created.
     fn take_back(&self, stand_in: InstanceHandle<Driver>, real: Real<'_>);
+
+    /// Keeps the library of a driver open, if the policy keeps all libraries open (DRV-240). `name` is the path of the library.
+    fn keep(&self, name: &Text, library: Option<&Library>);
 
     /// Returns the thunk with the number `number`, for a physical-device function that the registry does not know.
     fn thunk(&self, number: usize) -> Slot;

@@ -1,6 +1,7 @@
 //! Callbacks of the application for a driver that is opened late (DRV-283).
 
 use super::create_info::CreateInfo;
+use crate::driver::PreloadedDrivers;
 use crate::generated::types::{
     VkDebugReportCallbackCreateInfoEXT, VkDebugUtilsMessengerCreateFlagsEXT, VkDebugUtilsMessengerCreateInfoEXT,
     VkResult,
@@ -8,11 +9,13 @@ use crate::generated::types::{
 use crate::handle::{Driver, InstanceHandle};
 use crate::instance::{Instance, InstanceDriver};
 use crate::late::{LateHost, Real, THUNK_HANDLE};
+use crate::library::Library;
 use crate::messenger::{Callback, Kind};
 use crate::stubs;
 use crate::table::Slot;
 use crate::translation::offsets;
 use core::ptr::null;
+use discovery::text::Text;
 
 const _: () = assert!(cfg!(target_pointer_width = "32") || THUNK_HANDLE == offsets::APP_PHYSICAL_DEVICE_HANDLE);
 
@@ -60,6 +63,10 @@ impl LateHost for Instance {
                 unsafe { InstanceDriver::destroy_callback_of(real, kind, handle, null()) };
             }
         }
+    }
+
+    fn keep(&self, name: &Text, library: Option<&Library>) {
+        PreloadedDrivers::keep_late(name, library);
     }
 
     fn thunk(&self, number: usize) -> Slot {

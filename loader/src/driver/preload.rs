@@ -53,7 +53,6 @@ impl PreloadedDrivers {
     }
 
     /// Keeps the library of a driver that was opened late, if libraries are kept permanently.
-    #[allow(dead_code, reason = "builds without closed drivers open none late")]
     pub(crate) fn keep_late(name: &Text, library: Option<&Library>) {
         if KEPT.load(Ordering::Relaxed) {
             Self::keep_one(name, library);

@@ -24,7 +24,7 @@ impl File {
     /// # Errors
     /// The error of the system; `INVALID` for a folder that exists.
     pub fn open_folder(path: &CStr) -> Result<Self, Errno> {
-        drop(super::Folder::open_terminated(path)?);
+        drop(fs::read_dir(to_system(path.to_bytes())?)?);
         Err(Errno::INVALID)
     }
 

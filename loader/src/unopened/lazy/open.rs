@@ -2,7 +2,6 @@
 
 use super::{Sleeper, compare};
 use crate::alloc::{HostBox, HostVec};
-use crate::driver::PreloadedDrivers;
 use crate::driver_interface::{self, DriverLibrary, GetProcAddr, LibraryPlace};
 use crate::ffi::{self, TwoCalls};
 use crate::gate::GATE;
@@ -142,7 +141,7 @@ impl Sleeper {
         let opened = self.request.with_info(self.allocator, open);
         let result = match opened.map_err(VkResult::from).and_then(|opened| opened) {
             Ok(opened) => {
-                PreloadedDrivers::keep_late(&opened.path, opened.library.as_ref());
+                self.host.keep(&opened.path, opened.library.as_ref());
                 self.publish(opened);
                 compare::all(self, &journal);
                 return Ok(());

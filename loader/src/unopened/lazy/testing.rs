@@ -9,12 +9,14 @@ use crate::generated::types::VkInstanceCreateInfo;
 use crate::generated::types::VkResult;
 use crate::handle::{Driver, InstanceHandle};
 use crate::late::{LateHost, Real};
+use crate::library::Library;
 use crate::table::Slot;
 #[cfg(test)]
 use crate::unopened::recorded::Closed;
 use core::ffi::CStr;
 use discovery::journal::LogBits;
 use discovery::log::Listener;
+use discovery::text::Text;
 #[cfg(test)]
 use record::Key;
 #[cfg(test)]
@@ -41,6 +43,8 @@ impl LateHost for Quiet {
     }
 
     fn take_back(&self, _: InstanceHandle<Driver>, _: Real<'_>) {}
+
+    fn keep(&self, _: &Text, _: Option<&Library>) {}
 
     fn thunk(&self, _: usize) -> Slot {
         None
