@@ -1,4 +1,4 @@
-# Verbs of this project. `make` without arguments lists them. A verb that needs more than a line runs a script in make/.
+# Targets of this project. `make` without arguments lists the targets. A target that needs more than a line runs a script in make/.
 
 CARGO   ?= cargo
 PREFIX  ?= /usr/local

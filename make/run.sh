@@ -32,7 +32,7 @@ if command -v cc >/dev/null; then
     installing=$!
     built=0
     $CARGO build --locked --release -p vulkan-loader || built=$?
-    # Waits for apt even if the build failed. Otherwise apt would continue after the script exits.
+    # Waits for apt even if the build failed, because apt would continue after the script exits.
     wait "$installing" || { tail -n 30 "$TARGET/setup.log" >&2 && exit 1; }
     [ "$built" = 0 ] || exit "$built"
     sed -n '/^Installing /p' "$TARGET/setup.log"

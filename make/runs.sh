@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# runs.sh peer | differential | catalogue | clients | soak ARGUMENT...: runs that take long, with the behaviour tests or with real programs.
+# runs.sh peer | differential | catalogue | clients | soak ARGUMENT...: long runs, of the behaviour tests or of real programs.
 . "$(dirname "$0")/common.sh"
 
 # Runs the behaviour tests on a Khronos loader, to show that they require the behaviour of the Khronos loader. PEER is the path of that

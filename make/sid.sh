@@ -43,7 +43,7 @@ make_root() {
     mv "$made" "$SID"
 }
 
-# Makes the root only once, even if two verbs start at the same time.
+# Makes the root only once, even if two targets of the Makefile start at the same time.
 need_root() {
     mkdir -p "$TARGET"
     exec 9>"$TARGET/sid.lock"

@@ -30,8 +30,7 @@ linker_of_musl() {
     mkdir -p "$OUT/musl"
     printf 'GROUP ( %s %s %s )\n' "$(gcc -print-file-name=libgcc_eh.a)" "$(gcc -print-libgcc-file-name)" "$OUT/musl/objects.o" |
         tee "$OUT/musl/libgcc_s.so" >"$OUT/musl/libunwind.a"
-    # The unwinder calls `_dl_find_object` of glibc, which musl lacks. The replacement always fails, so panic messages have no list of
-    # functions.
+    # The unwinder calls glibc's `_dl_find_object`, which musl lacks. This replacement always fails, so panic messages have no backtrace.
     printf 'int _dl_find_object(void *place, void *found) { return -1; }\n' |
         musl-gcc -O1 -c -x c -o "$OUT/musl/objects.o" -
     printf '#!/bin/sh\nexec musl-gcc "-L%s" "$@"\n' "$OUT/musl" >"$OUT/musl/linker"

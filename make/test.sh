@@ -346,7 +346,7 @@ finish() {
 
 interrupted() {
     trap '' INT TERM HUP
-    # shellcheck disable=SC2046 -- jobs prints several process numbers
+    # shellcheck disable=SC2046 -- jobs prints several process IDs
     kill $(jobs -p) 2>/dev/null || true
     say "== interrupted"
     failed=$((failed + 1))

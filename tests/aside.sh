@@ -47,7 +47,7 @@ system() {
     shift
     "$@"
 }
-# as_system LIBRARY NUMBERS: makes LIBRARY the system's library. Its file name has the version NUMBERS.
+# as_system LIBRARY NUMBERS: makes LIBRARY the system's library, with the version NUMBERS in the file name.
 as_system() {
     rm -f "$HERE/system/$FOLDER"/libvulkan.so.1*
     cp "$(realpath "$1")" "$HERE/system/$FOLDER/libvulkan.so.$2"

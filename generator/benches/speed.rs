@@ -1,7 +1,7 @@
-//! Measures the time and memory of the verbs on the complete registry (GEN-97).
+//! Measures the time and memory of the subcommands on the complete registry (GEN-97).
 //!
 //! `cargo bench -p vkgen --bench speed` runs the release build of the program with the arguments that a maintainer uses, prints a line for
-//! each verb, and fails if a limit is exceeded. The XML must have been fetched.
+//! each subcommand, and fails if a limit is exceeded. The XML must have been fetched.
 #![forbid(unsafe_code)]
 
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-/// Number of runs of each verb. The result is the median, because the first run has a cold cache, and other load may disturb any run.
+/// Number of runs of each subcommand. The result is the median, because the first run has a cold cache, and other load may disturb any run.
 const RUNS: usize = 11;
-/// Maximum peak memory of each verb, in KiB.
+/// Maximum peak memory of each subcommand, in KiB.
 const MEMORY_LIMIT: u64 = 150 * 1024;
 
-/// Verb to measure, with its arguments and limits.
+/// Subcommand to measure, with its arguments and limits.
 struct Case {
     name: &'static str,
     arguments: Vec<String>,

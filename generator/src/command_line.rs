@@ -1,4 +1,4 @@
-//! Parses the command line: a verb, operands and options. Paths default to places below the repository's root.
+//! Parses the command line: a subcommand, operands and options. Paths default to places below the repository's root.
 
 use crate::error::Error;
 use clap::error::ErrorKind;
@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Verb of a command line.
+/// Subcommand of a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verb {
     /// Reads the XML and writes the snapshot.
@@ -48,7 +48,7 @@ pub enum Format {
 /// Options of a parsed command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Verb to run.
+    /// Subcommand to run.
     pub verb: Verb,
     /// Paths of `vk.xml` and `video.xml`, if the registry is not read from the snapshot.
     pub xml: Option<(PathBuf, PathBuf)>,
@@ -75,7 +75,7 @@ pub struct Options {
 /// Request of a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asked {
-    /// Request to run a verb.
+    /// Request to run a subcommand.
     Run(Box<Options>),
     /// Request to print a text about the program itself.
     Text(String),

@@ -1,7 +1,7 @@
 //! Emits the loader's tables, trampolines and terminators from the registry snapshot and the policy.
 //!
 //! [`policy`] reads the exceptions, and [`plan`] makes every decision. [`emit`] prints the decisions through [`mod@format`], and [`output`]
-//! writes the files. [`verbs`] has the verbs of the program `vkgen`, which use these modules.
+//! writes the files. [`verbs`] has the subcommands of the program `vkgen`, which use these modules.
 #![forbid(unsafe_code)]
 
 pub mod command_line;

@@ -1,4 +1,4 @@
-//! Runs the verbs. Each verb reads its inputs, and prints or writes its output.
+//! Runs the subcommands. Each subcommand reads its inputs, and prints or writes its output.
 
 use crate::command_line::{Format, Options, Verb};
 use crate::emit::{self, File, Input};
@@ -13,7 +13,7 @@ use std::path::Path;
 use vk_registry::model::{Level, Registry};
 use vk_registry::snapshot;
 
-/// Runs the verb of the command line.
+/// Runs the subcommand of the command line.
 pub fn run(options: &Options) -> Result<(), Error> {
     match &options.verb {
         Verb::Import => import(options),
@@ -90,7 +90,7 @@ fn print_diff(options: &Options, old: &Path, new: &Path) -> Result<(), Error> {
 
 fn print_explanation(options: &Options, name: &str) -> Result<(), Error> {
     let ((registry, _), rules) = (source(options)?, Rules::read(options)?);
-    // The draft also contains the commands for which other verbs fail, because maintainers ask about these commands.
+    // The draft also contains the commands for which other subcommands fail, because maintainers ask about these commands.
     let (plan, _) = Plan::draft(&registry, &rules.policy);
     print(&explain::explain(options, &plan, &rules.files, name)?)
 }

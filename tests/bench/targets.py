@@ -9,7 +9,7 @@ from catalogue import AXES, BASE, CALLS, CLOCK, FIRST, INSTRUCTIONS, LATER, MANI
 from scene import Scene
 
 KIB = 1024
-# Permitted distance of a point from the line through all points, as a fraction of the line's rise.
+# Permitted distance of a point from the line that is fitted to all points, as a fraction of the line's rise.
 BEND = 0.1
 
 

@@ -26,7 +26,7 @@ NEEDED = "/opt/needed"
 FIRST, SECOND = "llvmpipe", "for any target"
 # Lines of vulkaninfo that are different outside the sandbox, because they depend on the folders of layers and drivers.
 DIFFERS = re.compile(r"^VK_LAYER_|^Instance Layers: count = |^'DISPLAY'|^-+$|^$")
-# Number of a user without privileges.
+# ID of a user without privileges.
 USER = 1000
 # Seconds that a loader waits for the service's answer.
 UNANSWERED = 6

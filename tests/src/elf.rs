@@ -17,8 +17,8 @@ pub(crate) fn hide(library: &mut [u8], name: &str) {
 fn dynamic_strings(library: &[u8]) -> Option<std::ops::Range<usize>> {
     const STRING_TABLE: usize = 3;
     const ALLOCATED: usize = 2;
-    // The offsets differ because addresses have another size in 32-bit files. The header of the file contains the offset, size and number
-    // of the section headers. A section header contains the offset and the length of its section.
+    // The offsets differ because addresses take 8 bytes in 64-bit files and 4 bytes in 32-bit files. The header of the file contains the
+    // offset, size and number of the section headers. A section header contains the offset and the length of its section.
     let (address, [headers, size, count, offset, length]) = match library.get(4)? {
         2 => (8, [0x28, 0x3a, 0x3c, 0x18, 0x20]),
         _ => (4, [0x20, 0x2e, 0x30, 0x10, 0x14]),

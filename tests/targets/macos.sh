@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Links libvulkan.1.dylib for macOS, for arm64 and x86-64. LLVM's linker replaces Apple's linker, and lists of functions replace the
-# system's libraries. Checks exports, imports, load commands and the signature of each library, and of the file that contains both. The
-# script runs none of the libraries.
+# Links libvulkan.1.dylib for macOS, for arm64 and x86-64. LLVM's linker replaces Apple's linker, and stub libraries (.tbd) replace the
+# system's libraries. Checks exports, imports, load commands and the signature of each library, and of the universal file. The script runs
+# none of the libraries.
 . "$(dirname "$0")/../../make/common.sh"
 
 GROUP=macos

@@ -3,7 +3,7 @@
 #pragma once
 #include "drivers.h"
 
-/* Tests that the loader reads values whose names have up to 2,047 units (LAY-48), and that a longer name ends the
+/* Tests that the loader reads values whose names have up to 2,047 UTF-16 units (LAY-48), and that a longer name ends the
  * list. Wine sorts values by name. */
 static void long_names(void) {
     static wchar_t name[2100];
@@ -212,7 +212,7 @@ static void numbers(void) {
     is(devices(0), "create -1", "LAY-203 APP-176 error 14 is want of memory");
 }
 
-/* Returns a path of the given length that ends with the name. The test makes the folders of the path later. */
+/* Returns a path of `units` UTF-16 units that ends with the name. The test makes the folders of the path later. */
 static const wchar_t *of_length(int units, const wchar_t *name) {
     static wchar_t out[600];
     int length = swprintf(out, 600, L"%ls\\long\\", root);
@@ -223,7 +223,7 @@ static const wchar_t *of_length(int units, const wchar_t *name) {
     return out;
 }
 
-/* Tests paths near the limit. Windows opens a plain path only if it has at most 259 units. */
+/* Tests paths near the limit. Windows opens a plain path only if it has at most 259 UTF-16 units. */
 static void lengths(void) {
     for (int units = 258; units < 263; units++) {
         char what[64];

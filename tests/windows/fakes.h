@@ -105,7 +105,8 @@ struct adapter { UINT handle; LUID luid; ULONG sources; BOOL present; };
 struct adapters { ULONG count; struct adapter *adapters; };
 static LONG WINAPI enum_adapters(struct adapters *out) {
     kernel.enumerated++;
-    /* Between the two queries, adapters appear once or each time, or some adapters disappear. */
+    /* Simulates a change between the two queries for a list: the test can add `coming` adapters, once or, with `endless`, at every
+     * second query, or remove `leaving` adapters. */
     if (out->adapters && kernel.coming) {
         kernel.adapters += kernel.coming;
         kernel.coming = kernel.endless;

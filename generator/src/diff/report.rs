@@ -122,8 +122,8 @@ impl Section {
     }
 }
 
-/// Sections whose entries make a verb of the generator fail, although the entries break no program. Each row has the group, the name, the
-/// singular and plural of an entry, and the verb that refuses the entry.
+/// Sections whose entries make a subcommand of vkgen fail, although the entries break no program. Each row has the group, the name, the
+/// singular and plural of an entry, and the subcommand that refuses the entry.
 const STOPPERS: [(&str, &str, [&str; 2], &str); 2] = [
     (
         "policy",

@@ -57,7 +57,7 @@ pub(super) fn files(plan: &Plan<'_>) -> Vec<File> {
     files
 }
 
-/// Returns the description of a module's first parameter for a doc comment.
+/// Returns words for doc comments that describe the first parameter of a module's commands.
 pub(super) fn described(module: &str) -> String {
     match module {
         "global" => "no dispatchable object".to_owned(),

@@ -131,7 +131,7 @@ fn gen_91_another_spelling_breaks_nothing() {
     assert_eq!(report.exit_code(), 0);
 }
 
-/// GEN-32: the report separates changes of providers, conditions and platforms.
+/// GEN-91, GEN-32: the report separates changes of providers, conditions and platforms.
 #[test]
 fn gen_91_providers_conditions_and_platforms_are_told_apart() {
     let name = "vkCmdSetLineStippleEnableEXT";
@@ -227,7 +227,7 @@ fn gen_90_a_row_that_nothing_needs_any_more_is_stale() {
     );
 }
 
-/// GEN-36: the report lists promotions of extensions and promotions of commands.
+/// GEN-90, GEN-36: the report lists promotions of extensions and promotions of commands.
 #[test]
 fn gen_90_promotions_are_of_extensions_and_of_commands() {
     let report = changed(|new| {

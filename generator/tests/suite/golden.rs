@@ -12,8 +12,8 @@ use toml::{Table, Value};
 use vk_registry::snapshot;
 use vkgen::policy::Policy;
 
-/// The output for the reduced registry has the expected files. The files show that trampolines write the dispatch word of a returned object
-/// (APP-158), and that the output contains functions that the XML does not name (GEN-63).
+/// GEN-61: the output for the reduced registry has the expected files. The files show that trampolines write the dispatch word of a
+/// returned object (APP-158), and that the output contains functions that the XML does not name (GEN-63).
 #[test]
 fn gen_61_a_reduced_registry_gives_the_expected_files() {
     let folder = reduced();
@@ -31,7 +31,7 @@ fn gen_61_a_reduced_registry_gives_the_expected_files() {
     assert_eq!(found, names, "an expectation without a file");
 }
 
-/// Each kind of addition changes the expected lines. The kinds are commands that need a decision (GEN-71), slots (GEN-50), look-up
+/// GEN-61: each kind of addition changes the expected lines. The kinds are commands that need a decision (GEN-71), slots (GEN-50), look-up
 /// conditions (GEN-52), and object types (GEN-69).
 #[test]
 fn gen_61_each_kind_adds_the_expected_lines() {
@@ -57,7 +57,8 @@ fn gen_61_each_kind_adds_the_expected_lines() {
     assert_eq!(emitters, BTreeSet::new(), "no kind shows what they emit");
 }
 
-/// Returns the emitter of a file, by the file's path. One emitter writes all files that are named after a first parameter.
+/// Returns the emitter of a file, by the file's path. One emitter writes all files of the folder `trampoline`, and one writes all files of
+/// the folder `terminator`.
 fn emitter(path: &str) -> &str {
     match path.split_once('/') {
         Some((folder @ ("trampoline" | "terminator"), _)) => folder,

@@ -116,7 +116,7 @@ fn gen_65_a_first_parameter_of_an_unlisted_kind_is_refused() {
     );
     let text = complaint("queue = \"VkQueue\"\n", "queue = \"VkQueue\"\nsword = \"VkQueue\"\n");
     assert!(text.contains("error[stale-policy]: sword"), "{text}");
-    // The parameter with a checked name now has another handle type. Its trampoline would then check the wrong type.
+    // The name `device` now belongs to a parameter that is not a `VkDevice`. The trampoline would check the parameter as a `VkDevice`.
     command_of(&mut registry, "vkQueueSubmit").params[0].name = "device".to_owned();
     let found = problems(&registry, &committed_policy());
     assert!(

@@ -52,7 +52,7 @@ fn prepared() -> Option<Scratch> {
     Some(scratch)
 }
 
-/// Runs a verb in the repository, on files of the scratch folder.
+/// Runs a subcommand of vkgen on files in `scratch`. The working folder is the root of the repository.
 fn run(scratch: &Path, verb: &[&str], overlay: bool, rows: bool) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_vkgen"));
     command.args(verb).arg("--input").arg(xml_folder());

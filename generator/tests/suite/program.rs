@@ -1,11 +1,11 @@
-//! Tests of the whole program: verbs, exit codes and files.
+//! Tests of the whole program: subcommands, exit codes and files.
 
 use crate::common::{Scratch, reduced};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Runs a verb on a copy of the reduced registry below `folder`.
+/// Runs a subcommand on a copy of the reduced registry below `folder`.
 fn run(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_vkgen"))
         .args(arguments)
@@ -406,7 +406,7 @@ fn gen_60_dump_holds_what_tests_and_diffs_need() {
     assert_eq!(queue.expect("a queue")["dispatchable"], true);
 }
 
-/// GEN-1: folder, time zone and language do not change the output.
+/// GEN-93, GEN-1: folder, time zone and language do not change the output.
 #[test]
 fn gen_93_place_time_and_language_leave_no_trace() {
     let folders: Vec<Scratch> = (0..4).map(|_| prepared()).collect();

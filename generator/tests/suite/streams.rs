@@ -21,7 +21,7 @@ fn ending(output: &Output) -> (Option<i32>, String) {
     (output.status.code(), text)
 }
 
-/// Command lines of all verbs and options that print.
+/// Command lines of all subcommands and options that print.
 const PRINTING: [&[&str]; 7] = [
     &["dump"],
     &["explain", "vkCmdDraw"],

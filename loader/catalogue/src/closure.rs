@@ -374,7 +374,7 @@ fn look_for<P: Process>(process: &P, (path, folder): (&[u8], &P::Folder), files:
     }
 }
 
-/// Returns `true` if the file is a library for another word size than this process.
+/// Returns `true` if the file is a library whose word size differs from this process's.
 fn is_foreign(process: &impl Process, folder: &[u8], name: &[u8]) -> bool {
     let mut foreign = false;
     if let Some(path) = LongPath::of(&[folder, b"/", name]) {
@@ -383,7 +383,7 @@ fn is_foreign(process: &impl Process, folder: &[u8], name: &[u8]) -> bool {
     foreign
 }
 
-/// Returns `true` for the head of an ELF file of another word size.
+/// Returns `true` for the header of an ELF file whose word size differs from this process's.
 fn is_foreign_head(head: &[u8]) -> bool {
     const CLASS: u8 = if cfg!(target_pointer_width = "64") { 2 } else { 1 };
     head.starts_with(b"\x7FELF") && head.get(4).is_some_and(|&class| class != CLASS)

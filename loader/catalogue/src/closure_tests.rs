@@ -308,7 +308,7 @@ fn folders_of_the_process_matter_where_they_have_another_file_of_a_name() {
     ] {
         assert_eq!(hidden(path, true).check(&known()), expected, "{path}");
     }
-    // The loaded object has another path, but is the same file.
+    // The path of the loaded object differs from the recorded path, but leads to the same file.
     assert_eq!(
         One::then()
             .with("/other/libdrm.so.2", inode(20))
@@ -374,7 +374,7 @@ fn a_file_whose_times_prove_nothing_is_known_by_its_build_id() {
     for none in [json!(null), json!(""), json!(7)] {
         assert_eq!(check(image, none, &ID), Err((Doubt::Times, None)));
     }
-    // A file with another inode or another change time does not match, although its build ID does.
+    // A file whose inode or change time differs from the record does not match, although its build ID does.
     for other in [
         Identity { inode: 9, ..image },
         Identity {

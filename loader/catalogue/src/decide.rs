@@ -24,7 +24,7 @@ pub enum Doubt {
 }
 
 impl Doubt {
-    /// All doubts, each with its word in a trace, and with the rest of a sentence about the file.
+    /// All doubts. Each row has the word that stands for the doubt in a trace, and the end of a message that begins with the file's path.
     const ALL: [(Self, &'static str, &'static str); 6] = [
         (Self::Library, "library", "has changed"),
         (Self::Times, "times", "has times that prove nothing, and no build id"),
@@ -38,7 +38,7 @@ impl Doubt {
         (Self::Unknown, "unknown", "has an entry without a list of its files"),
     ];
 
-    /// Returns the word for the doubt in a trace, and the rest of a sentence about the file.
+    /// Returns the word that stands for this doubt in a trace, and the end of a message that begins with the file's path.
     pub fn words(self) -> (&'static str, &'static str) {
         let found = Self::ALL.iter().find(|(known, ..)| *known == self);
         found.map_or(("", ""), |(_, word, words)| (word, words))

@@ -29,7 +29,7 @@ pub struct Reader<'r> {
 pub enum Problem {
     /// The file is not an object with the members of a catalogue, or it exceeds a limit.
     NotACatalogue,
-    /// The catalogue has another schema version.
+    /// The catalogue's schema version differs from the version that this loader reads.
     OtherSchema,
     /// Another version of the loader wrote the catalogue.
     OtherLoader,
@@ -339,9 +339,9 @@ pub struct Entry<'a, J> {
     pub named: &'a [u8],
     /// Path of the file that was opened.
     pub path: &'a [u8],
-    /// Written form of that file's identity.
+    /// Identity of the file at `path`, as text.
     pub identity: &'a [u8],
-    /// Written form of that file's build ID; empty if the file has no build ID.
+    /// Build ID of the file at `path`, as text; empty if the file has no build ID.
     pub build_id: &'a [u8],
     /// Result of asking the driver.
     pub outcome: Outcome,

@@ -87,7 +87,7 @@ pub fn pack(value: &Value) -> Vec<u8> {
 /// Returns the value that a file contains.
 ///
 /// # Errors
-/// The file is not a catalogue, is incomplete, or has another schema.
+/// The file is not a catalogue, is incomplete, or has a schema version other than [`SCHEMA`].
 pub fn unpack(file: &[u8]) -> Result<Value, Problem> {
     Packed::read(file).map(|root| value(root, MOST_LEVELS))
 }
@@ -168,7 +168,7 @@ mod tests {
         catalogue.entries().map(of_entry).sum::<usize>() + catalogue.files().count() + catalogue.variables().count()
     }
 
-    /// A value cannot extend beyond the value that contains it. Otherwise, reading a small file could take years.
+    /// A value cannot extend beyond the value that contains it, because reading a small file could then take years.
     #[test]
     fn values_end_with_the_value_that_contains_them() {
         let container = |count: u64, end: u64| ARRAY | count << KIND_BITS | end << 32;
@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(unpack(&file), Ok(json!([[[]], 7])));
     }
 
-    /// No content causes a panic or an endless loop.
+    /// Reading a file never panics and always ends, whatever the file contains.
     #[test]
     fn every_byte_of_a_file_may_be_wrong() {
         let whole = pack(&document());

@@ -55,7 +55,7 @@ impl<'a> Packed<'a> {
     /// Returns the outermost value of a file.
     ///
     /// # Errors
-    /// The file is not a catalogue, is incomplete, or has another schema.
+    /// The file is not a catalogue, is incomplete, or has a schema version other than [`SCHEMA`].
     pub fn read(file: &'a [u8]) -> Result<Self, Problem> {
         let invalid = Problem::NotACatalogue;
         if !file.starts_with(MAGIC) {

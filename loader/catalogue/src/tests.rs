@@ -57,7 +57,7 @@ pub(crate) fn read(document: &Value) -> Result<Catalogue<'_, &Value>, Problem> {
     Catalogue::read(document, READER)
 }
 
-/// Returns a catalogue in which the member at a path has another value.
+/// Returns a catalogue in which the member at the path `pointer` has the value `value`.
 pub(crate) fn with(pointer: &str, value: Value) -> Value {
     let mut document = document();
     let (parent, name) = pointer.rsplit_once('/').unwrap();
@@ -65,7 +65,7 @@ pub(crate) fn with(pointer: &str, value: Value) -> Value {
     document
 }
 
-/// Returns the decision about a driver if one member of its entry has another value.
+/// Returns the decision about a driver if the member `name` of its entry has the value `value`.
 fn decision(name: &str, value: Value) -> Usability {
     let document = with(&format!("/drivers/0/{name}"), value);
     let entry = read(&document).unwrap().entries().next().unwrap();

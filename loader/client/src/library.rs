@@ -33,7 +33,7 @@ pub(crate) fn known(sum: &Sum) -> Option<SharedLibrary> {
 
 /// Adds a library to the libraries that stay open.
 pub(crate) fn keep(library: SharedLibrary) {
-    // Two threads may add the same library. The system closes it only after both values are dropped.
+    // Two threads may add the same library. The system closes the library only after both values are dropped.
     let mut known = KNOWN.lock();
     let next = known.take();
     *known = Some(Box::new(Known { library, next }));

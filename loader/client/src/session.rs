@@ -14,7 +14,8 @@ use wire::{HEADER_BYTES, Header, Listed, Operation, REPLY_LIMIT, status};
 /// The pause before a client repeats a request, in milliseconds. Each further pause is twice as long.
 const FIRST_PAUSE: u32 = 4;
 
-/// Upper bound on the pause before a request is repeated, in milliseconds. When a connection has ended, this pause is the last one.
+/// Upper bound on the pause before a request is repeated, in milliseconds. If connections end before an answer arrives, the client stops
+/// after this pause.
 const LONGEST_PAUSE: u32 = 512;
 
 /// Upper bound on the bytes of an answer to this client. The list is in a file, so answers are short.

@@ -35,7 +35,7 @@ pub struct ExtensionRow {
     pub platform: Option<&'static str>,
 }
 
-/// Returns a name from a text that ends with a zero byte. In a constant, any other text is a compile error.
+/// Returns a name from a text that ends with a NUL. In a constant, any other text is a compile error.
 pub const fn c_name(text: &'static str) -> &'static CStr {
     match CStr::from_bytes_with_nul(text.as_bytes()) {
         Ok(name) => name,

@@ -37,7 +37,7 @@ impl<'a> Pattern<&'a [u8]> {
 }
 
 impl<T: AsRef<[u8]>> Pattern<T> {
-    /// Returns the pattern with another form of its text.
+    /// Converts the text of the pattern with `text`.
     pub fn map<U>(self, text: impl FnOnce(T) -> U) -> Pattern<U> {
         match self {
             Self::Everything => Pattern::Everything,

@@ -27,7 +27,7 @@ pub enum Separator {
 pub enum ReadAt {
     /// At each use, so a change between two API calls takes effect.
     EachUse,
-    /// Once, while the library is loaded into the process.
+    /// Once, when the library is loaded into the process.
     Load,
     /// At each scan for drivers, until a scan finds no service.
     EachScan,

@@ -78,8 +78,7 @@ pub enum Query {
     /// Texts that a driver's profiles look for in program names, one in each line. A program whose name contains one of the texts is not
     /// served from the record.
     Names = 11,
-    /// A file that the driver's answers depend on: its path, a zero byte, and the file's identity as text, which is empty for a missing
-    /// file.
+    /// A file that the driver's answers depend on: its path, a NUL, and the file's identity as text, which is empty for a missing file.
     File = 12,
     /// A device node that the driver had opened.
     Node = 13,
@@ -114,12 +113,12 @@ impl Key {
         }
     }
 
-    /// Returns the key with another index.
+    /// Returns a copy of the key with the index `index`.
     pub const fn at(self, index: u32) -> Self {
         Self { index, ..self }
     }
 
-    /// Returns the key with another structure type.
+    /// Returns a copy of the key with the structure type `kind`.
     pub const fn with(self, kind: u32) -> Self {
         Self { kind, ..self }
     }

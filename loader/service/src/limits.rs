@@ -114,7 +114,7 @@ impl Rate {
         }
     }
 
-    /// Returns `true` if another event is within the limit. That event is then part of the count.
+    /// Returns `true` if one more event is within the limit, and counts that event.
     pub fn admits(&mut self, now: Instant) -> bool {
         let passed = now.saturating_duration_since(self.since);
         let more = u32::try_from(passed.as_nanos() / self.each.as_nanos()).unwrap_or(u32::MAX);
@@ -147,7 +147,7 @@ impl Rates {
         }
     }
 
-    /// Returns `true` if one more request of a user is within the limit.
+    /// Returns `true` if one more request of a user is within the limit, and counts that request.
     pub fn admit(&mut self, user: u32, now: Instant) -> bool {
         if now.saturating_duration_since(self.forgotten) >= SECOND {
             // A user who sent no request in the last second has the full rate again.

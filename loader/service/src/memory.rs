@@ -207,7 +207,8 @@ impl Copies {
 }
 
 impl MemoryCopy {
-    /// Restores the permissions of the copy. Returns `false` if the copy has another owner, who could change the permissions again.
+    /// Restores the permissions of the copy. Returns `false` if the owner of the copy has changed, because the new owner could change the
+    /// permissions again.
     fn restore(&self) -> bool {
         let Some(file) = &self.file else { return false };
         let is_as_it_was = || access(file) == Ok(self.access);

@@ -145,7 +145,7 @@ fn remove_dead(path: &Path, address: &SocketAddrUnix) -> Result<(), ListenError>
     let probe = seqpacket(SocketFlags::CLOEXEC | SocketFlags::NONBLOCK).map_err(|error| failed(error.into()))?;
     match rustix::net::connect(&probe, address) {
         Err(Errno::CONNREFUSED) => std::fs::remove_file(path).map_err(failed),
-        // Another service is still running if its queue is full, or if its socket has another type.
+        // The address belongs to a running program: a service whose queue is full, or a program whose socket has a different type.
         Ok(()) | Err(Errno::AGAIN | Errno::PROTOTYPE) => Err(ListenError::Taken(path.to_owned())),
         Err(error) => Err(failed(error.into())),
     }

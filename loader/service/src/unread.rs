@@ -16,7 +16,7 @@ pub fn has_unread(socket: impl AsFd) -> bool {
     // SAFETY: `TIOCOUTQ` writes one integer through the third argument. The argument points to an integer that outlives the call. The
     // descriptor is borrowed, so it is open.
     let result = unsafe { libc::ioctl(socket.as_fd().as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
-    // If the system does not support the query, no reply is treated as unread. Otherwise, every connection would be kept for ever.
+    // If the system does not support the query, all replies count as read, because unread replies would keep every connection for ever.
     result == 0 && bytes > 0
 }
 

@@ -121,7 +121,8 @@ fn lsv_65_what_a_killed_process_left_is_removed() {
         machine.write("drivers/liblvp.so", library(usize::BITS, 5000));
         let library = machine.path("drivers/liblvp.so");
         machine.write("icd.d/lvp_icd.json", manifest(library.to_str().unwrap()));
-        // No process has a number above the system's largest one, and this process runs.
+        // Linux has no process ID above 4194304, so the first folder belongs to no process. The folder `own` belongs to this process, which
+        // is running.
         let own = format!("icd/.lavapipe.{}/contents/a", std::process::id());
         machine.write("icd/.lavapipe.4194305/contents/a", "");
         machine.write("icd/.lavapipe.x/contents/a", "");

@@ -89,8 +89,8 @@ impl<T: Keyed> HostTable<T> {
 
     /// Adds a value, unless another thread has meanwhile added a value with the same key.
     ///
-    /// Returns the address of the value to use, or `None` if other values were added meanwhile and the room no longer suffices. The second
-    /// result is the unused memory; drop it after the lock is released.
+    /// Returns the address of the value to use, or `None` if other values were added meanwhile and the reserved places no longer suffice.
+    /// The second result is the unused memory; drop it after the lock is released.
     pub(crate) fn adopt(&mut self, room: ReservedValue<T>) -> (Option<*mut T>, Leftover<T>) {
         if let Some(earlier) = self.find(room.made.value.key()) {
             let leftover = Leftover {

@@ -1,9 +1,9 @@
 //! A library in a bundle that steps aside for the system's library (APP-300).
 //!
 //! A program that brings its own Vulkan loader may run years later, on a system with newer drivers. When this build of the library is
-//! loaded, it looks for the system's library. If the system's library is not older, each exported function jumps to the function of the
-//! same name in the system's library. Functions that a program looks up through these functions then also belong to the system's library.
-//! Otherwise, the exported functions jump to the functions of this library.
+//! loaded, it looks for the system's library. If the system's library is not older than this library, each exported function jumps to the
+//! function of the same name in the system's library. Functions that a program looks up through these functions then also belong to the
+//! system's library. If the system's library is older or missing, the exported functions jump to the functions of this library.
 
 mod jump;
 

@@ -323,7 +323,8 @@ impl Creation<'_> {
             return;
         }
         let mut properties = MaybeUninit::<VkPhysicalDeviceProperties>::zeroed();
-        // SAFETY: the function belongs to the driver of this device; a zeroed structure of plain numbers is valid.
+        // SAFETY: the function belongs to the driver of this device; the structure consists of integers, floats and arrays of them, so
+        // zeros are valid.
         let properties = unsafe {
             query(self.physical_device.handle, properties.as_mut_ptr());
             properties.assume_init()

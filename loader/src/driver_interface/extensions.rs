@@ -60,6 +60,6 @@ pub(crate) unsafe fn all_extensions(
         VkResult::VK_INCOMPLETE if array.is_null() => Err(VkResult::VK_INCOMPLETE),
         result => ffi::is_whole(result),
     };
-    // SAFETY: an element consists of plain numbers, so all of its bytes may be zero.
+    // SAFETY: an element consists of integers and an array of them, so all of its bytes may be zero.
     unsafe { ASKING.ask(allocator, asked) }.map_err(failure)
 }

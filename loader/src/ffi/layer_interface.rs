@@ -111,7 +111,7 @@ pub(crate) union InstanceNode {
     pub loaderFeatures: u32,
 }
 
-/// A node that the loader inserts before the application's `pNext` chain.
+/// A node that the loader inserts at the head of the `pNext` chain of `VkInstanceCreateInfo`.
 #[repr(C)]
 pub(crate) struct VkLayerInstanceCreateInfo {
     /// Type of the structure, always `VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO`.
@@ -144,7 +144,7 @@ pub(crate) union DeviceNode {
     pub pfnSetDeviceLoaderData: SetDeviceLoaderData,
 }
 
-/// A node that the loader inserts before `VkDeviceCreateInfo::pNext`.
+/// A node that the loader inserts at the head of the `pNext` chain of `VkDeviceCreateInfo`.
 #[repr(C)]
 pub(crate) struct VkLayerDeviceCreateInfo {
     /// Type of the structure, always `VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO`.

@@ -100,8 +100,8 @@ impl Configuration {
     }
 }
 
-/// Returns the extent of the layers to look for when an instance needs `extent`: all layers, if a log sink is active or settings list
-/// layers. Otherwise, a later search might look for the skipped layers, and would ignore the settings.
+/// Returns the extent of the search for layers if an instance needs `extent`. If a log sink is active or settings list layers, the search
+/// includes all layers. After a smaller search, a second search might look for the skipped layers, and would ignore the settings.
 pub(super) fn required_extent(extent: Extent, settings: Option<&Settings>, journal: &Journal<'_>) -> Extent {
     if journal.is_heard() || settings.is_some_and(|settings| settings.layers.is_some()) {
         Extent::All

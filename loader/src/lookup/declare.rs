@@ -77,7 +77,7 @@ macro_rules! commands {
         /// Number of commands.
         pub const ROW_COUNT: usize = [$(stringify!($name)),*].len();
 
-        /// Names of all commands, each with a zero byte after it.
+        /// Names of all commands. A NUL ends each name.
         pub const NAMES: &str = concat!($(stringify!($name), "\0"),*);
 
         /// Numbers of the rows, one constant for each command.

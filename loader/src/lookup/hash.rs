@@ -1,12 +1,11 @@
 //! The hash for the lookup of command names (GEN-64).
 //!
-//! The hash of a name is its position in a list of heads; names with the same position are linked, so any list of names works. The hash
-//! uses the length and one word at each end of the name, which keeps nearly all names apart. The tests check the lengths of the chains for
-//! the current names.
+//! The hash of a name is the index of a bucket. The names in a bucket are linked, so any list of names works. The hash uses the length and
+//! one word at each end of the name, which keeps nearly all names apart. The tests check the lengths of the chains for the current names.
 
 /// Binary logarithm of [`POSITIONS`].
 const POSITION_BITS: u32 = 11;
-/// Number of hash positions.
+/// Number of buckets.
 pub(crate) const POSITIONS: usize = 1 << POSITION_BITS;
 
 /// Number of bytes in a word.
@@ -16,7 +15,7 @@ pub(crate) const FIRST: usize = 1;
 /// Lower bound on the length of a name; no command has a shorter name.
 pub(crate) const SHORTEST: usize = FIRST + WORD;
 
-/// Returns the hash position, below [`POSITIONS`], of a name with `length` bytes whose hashed words are `first` and `last`.
+/// Returns the index of the bucket, below [`POSITIONS`], for a name with `length` bytes whose hashed words are `first` and `last`.
 #[inline(always)]
 pub(crate) const fn position(length: usize, first: u64, last: u64) -> usize {
     // The middle bits of the product depend on all bits of both factors; folding brings them to both ends.
@@ -25,7 +24,7 @@ pub(crate) const fn position(length: usize, first: u64, last: u64) -> usize {
     (folded >> (u64::BITS - POSITION_BITS)) as usize
 }
 
-/// Returns the position of a name, or `None` if the name is too short.
+/// Returns the index of the bucket for a name, or `None` if the name is too short.
 pub(crate) const fn position_of(name: &[u8]) -> Option<usize> {
     if name.len() < SHORTEST {
         return None;

@@ -11,13 +11,13 @@ use core::num::NonZeroUsize;
 pub(super) struct Place {
     /// Offset of the name in the text of all names.
     pub(super) start: u16,
-    /// Length of the name beyond the shortest one, in bytes.
+    /// Length of the name minus the length of the shortest name, in bytes.
     pub(super) beyond: u8,
     /// Value of [`Command::is_plain`].
     plain: bool,
     /// Value of [`Command::answer`].
     answer: u16,
-    /// The next place whose name has the same hash position, or 0.
+    /// Index of the next place in the same bucket, or 0.
     next: u16,
 }
 
@@ -27,9 +27,9 @@ pub(crate) const NO_ANSWER: usize = crate::generated::dispatch::DeviceTable::SLO
 /// Data that a look-up reads, in one structure so that it has one address.
 #[repr(C)]
 pub(super) struct CommandIndex {
-    /// The names, each with a zero byte after it.
+    /// The names. A NUL ends each name.
     pub(super) names: [u8; NAMES.len()],
-    /// The first place of each hash position, or 0.
+    /// Index of the first place in each bucket, or 0.
     heads: [u16; hash::POSITIONS],
     /// A place per command, in the order of the rows. The first place is a dummy whose length no name has.
     pub(super) places: [Place; ROW_COUNT + 1],

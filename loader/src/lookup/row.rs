@@ -148,7 +148,7 @@ impl Row {
     pub(crate) fn name(&self) -> &'static CStr {
         let place = &INDEX.places[usize::from(self.number) + 1];
         let length = hash::SHORTEST + usize::from(place.beyond) + 1;
-        // SAFETY: `index` took the offset and length of every name from the text itself, in which a zero byte follows each name.
+        // SAFETY: `index` took the offset and length of every name from the text itself, in which a NUL ends each name.
         unsafe {
             let name = INDEX.names.as_ptr().add(usize::from(place.start));
             CStr::from_bytes_with_nul_unchecked(core::slice::from_raw_parts(name, length))

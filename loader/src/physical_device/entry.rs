@@ -84,7 +84,8 @@ unsafe fn unfiltered(instance: &Instance, count: *mut u32, array: *mut PhysicalD
     if array.is_null() || !answered(result) {
         return result;
     }
-    // SAFETY: the caller promises a readable number. A layer may count more than it could write, so the room limits it.
+    // SAFETY: the caller promises a readable number. A layer may count more handles than it could write, so the size of the array limits
+    // the count.
     let written = unsafe { *count }.min(room);
     for index in 0..written as usize {
         // SAFETY: the index is below both counts, so the chain has written this handle.

@@ -28,7 +28,7 @@ pub(super) type PciAddress = [u32; 4];
 /// UUIDs of a device and of its driver.
 pub(super) type Uuids = ([u8; 16], [u8; 16]);
 
-/// Returns a structure of plain numbers with every byte zero.
+/// Returns a structure with every byte zero. The structure must consist of integers, floats, arrays of them and nullable pointers.
 macro_rules! zeroed {
     ($type:ty) => {
         // SAFETY: the structure consists of integers, floats, arrays of them and nullable pointers, for all of which zero is valid.

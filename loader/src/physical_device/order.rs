@@ -164,7 +164,8 @@ impl Rank {
         self.preference != usize::MAX
     }
 
-    /// Returns the first criterion that distinguishes two devices, as a word of the trace. `wished_by` is the word for wishes.
+    /// Returns the first criterion that distinguishes two devices, as the word that stands for it in a trace. `wished_by` is the word for
+    /// wishes.
     fn criterion(&self, other: &Self, wished_by: &'static str) -> &'static str {
         let criteria = [
             (self.preference != other.preference, "selected"),

@@ -22,7 +22,7 @@ use discovery::log;
 use os::memory::OutOfMemory;
 use os::{Address, Raw};
 
-/// Names that have a slot.
+/// Names of unknown functions that have a slot.
 pub(crate) struct UnknownFunctions {
     physical_device: Names,
     device: Names,

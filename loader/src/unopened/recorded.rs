@@ -49,7 +49,7 @@ impl Closed {
             .and_then(|(path, of_user, sum)| read(&path, of_user, sum))
         {
             Some(bytes) => Self::of_bytes(manifest, (known, bytes), drivers, journal),
-            // If memory runs out while the file is read, the call fails, and the driver is not opened instead.
+            // If memory runs out during the reading of the file, the call fails, and the driver is not opened instead.
             None => shortage::check().map(|()| None),
         }
     }

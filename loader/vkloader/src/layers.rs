@@ -42,7 +42,7 @@ struct Chain<'a> {
     order: Option<&'a str>,
 }
 
-/// A warning as JSON, for scripts.
+/// A warning about the order of two layers as JSON, for scripts.
 #[derive(Serialize)]
 struct Advice<'a> {
     above: &'a str,

@@ -85,8 +85,8 @@ impl Other {
                 Alone::Crashed(signal) => format!("{} ends a process with that loader", names::signal(signal)),
                 // If the answer is the same as without drivers, the loader skipped the manifest or always fails.
                 Alone::Answered(code) if code == without_drivers && !causes::is_odd_manifest(manifest) => continue,
-                // The library of this program skips an invalid manifest. Another loader may fail instead, with another result than without
-                // drivers.
+                // The library of this program skips an invalid manifest. Another loader may fail instead, with a result that differs from
+                // the result without drivers.
                 Alone::Answered(code)
                     if code < 0
                         && (code != without_drivers && causes::is_odd_manifest(manifest)

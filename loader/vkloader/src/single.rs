@@ -170,7 +170,7 @@ mod tests {
             // Another C library is installed in addition to the system's own.
             (&[gnu, musl], Some(gnu), Some(0)),
             (&[gnu, musl], Some(musl), Some(1)),
-            // The shell is static, or its dynamic linker has another name.
+            // The shell is static, or its dynamic linker is not one of the known ones.
             (&[musl], None, Some(1)),
             (&[gnu, musl], Some("/nix/ld.so"), Some(0)),
             (&[], Some(gnu), None),

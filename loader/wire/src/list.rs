@@ -1,6 +1,6 @@
 //! The list of drivers, in the file that comes with the answer to [`Operation::Manifests`](crate::Operation::Manifests) (LSV-34).
 //!
-//! The list consists of libraries, and each library of six texts. A zero byte ends each text. A client therefore reads the list without a
+//! The list consists of libraries, and each library of six texts. A null byte ends each text. A client therefore reads the list without a
 //! parser for JSON.
 
 use crate::libraries::take_number;

@@ -66,7 +66,7 @@ pub enum PacketError {
     Short,
     /// The first bytes are not [`MAGIC`].
     Magic,
-    /// The packet has another version of the protocol. The header is decoded like a header of [`VERSION`].
+    /// The protocol version of the packet is not [`VERSION`]. The header is decoded like a header of [`VERSION`].
     Version(u16, Header),
     /// The length in the header differs from that of the payload, or exceeds the limit.
     Length(u32),

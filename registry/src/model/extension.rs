@@ -38,7 +38,7 @@ pub struct Extension {
 /// Platform of the registry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Platform {
-    /// Platform word, for example `xcb`.
+    /// Name of the platform, for example `xcb`.
     pub name: String,
     /// Macro that guards the platform, for example `VK_USE_PLATFORM_XCB_KHR`.
     pub protect: String,

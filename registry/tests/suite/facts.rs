@@ -185,7 +185,7 @@ fn gen_30_every_provider_is_kept_with_its_condition() {
     );
 }
 
-/// GEN-34: an alias can precede its target, and is a separate command.
+/// GEN-33, GEN-34: an alias can precede its target, and is a separate command.
 #[test]
 fn gen_33_an_alias_may_stand_before_its_target_and_is_an_entry_point_of_its_own() {
     let registry = good(VULKAN);

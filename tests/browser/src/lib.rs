@@ -51,7 +51,7 @@ impl Page {
         Self { folder }
     }
 
-    /// Returns the number of pixels for each colour of the first visible part of the page.
+    /// Returns the number of pixels for each colour of the first visible part of the page, or `None` if there is no browser.
     ///
     /// # Panics
     /// Panics if the browser does not end, or writes no picture of the window.
@@ -74,7 +74,7 @@ impl Page {
         Some(found)
     }
 
-    /// Returns the document after its scripts have run. The address of the page has `fragment` after `#`.
+    /// Returns the document after its scripts have run, or `None` if there is no browser. The address of the page has `fragment` after `#`.
     ///
     /// # Panics
     /// Panics if the browser does not end.

@@ -71,7 +71,7 @@ unsafe fn read_nodes(mut next: *const c_void) -> Nodes {
 /// Returns the strings of a list of names.
 ///
 /// # Safety
-/// `names` points to `count` C strings.
+/// `names` is null or points to `count` C strings.
 pub(crate) unsafe fn names(names: *const *const c_char, count: u32) -> Vec<*const c_char> {
     if names.is_null() || count == 0 {
         return Vec::new();
@@ -399,7 +399,7 @@ pub(crate) unsafe fn devices_below(layer: &Layer, record: &InstanceRecord) -> Ve
     devices
 }
 
-/// Uses the instance before `vkCreateInstance` returns (LAY-239), and checks that its physical devices have the same dispatch word
+/// Uses the instance before `vkCreateInstance` returns (LAY-239), and checks that its physical devices have the instance's dispatch word
 /// (LAY-250).
 ///
 /// # Safety

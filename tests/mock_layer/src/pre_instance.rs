@@ -9,16 +9,16 @@ use crate::abi::Chain;
 use crate::extensions::{configured, copy_out};
 use crate::layer::{Layer, layer};
 
-/// Next function of a version chain.
+/// Type of the next function in the chain for versions.
 type Version = unsafe extern "system" fn(chain: *const VersionChain, version: *mut u32) -> vk::Result;
-/// Next function of an extension chain.
+/// Type of the next function in the chain for extensions.
 type Extensions = unsafe extern "system" fn(
     chain: *const ExtensionChain,
     layer: *const c_char,
     count: *mut u32,
     out: *mut vk::ExtensionProperties,
 ) -> vk::Result;
-/// Next function of a layer chain.
+/// Type of the next function in the chain for the list of layers.
 type Layers =
     unsafe extern "system" fn(chain: *const LayerChain, count: *mut u32, out: *mut vk::LayerProperties) -> vk::Result;
 
@@ -28,7 +28,7 @@ pub(crate) struct VersionChain(Chain<Version>);
 /// Structure of the chain for extensions, `VkEnumerateInstanceExtensionPropertiesChain`.
 #[repr(transparent)]
 pub(crate) struct ExtensionChain(Chain<Extensions>);
-/// Structure of the chain for layers, `VkEnumerateInstanceLayerPropertiesChain`.
+/// Structure of the chain for the list of layers, `VkEnumerateInstanceLayerPropertiesChain`.
 #[repr(transparent)]
 pub(crate) struct LayerChain(Chain<Layers>);
 

@@ -20,7 +20,8 @@ const PLACES: usize = 14;
 /// Index of the function that returns an adapter. This function has three parameters.
 const ENUM_ADAPTERS_1: usize = 12;
 
-/// Function of a factory. The function may have more parameters than the caller passes.
+/// Type of all entries in the function table of the imitated factory. The methods have different parameters, but this factory needs no
+/// arguments, so one type serves all entries.
 type Function = unsafe extern "system" fn(*mut c_void, u32, *mut *mut c_void) -> HRESULT;
 
 /// Object that begins with a pointer to its functions. The library reads this pointer.

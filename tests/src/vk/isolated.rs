@@ -1,10 +1,10 @@
-//! Runs steps in a copy of the process, for calls that end the process.
+//! Runs steps in a forked copy of the process, for calls that end the process.
 
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::{AsRawFd, FromRawFd};
 
-/// End of a copy of the process, and its output on standard error.
+/// End of a forked copy of the process, and its output on standard error.
 #[derive(Debug)]
 pub struct Ending {
     /// Signal that ended the copy, or 0 if the copy exited without a signal.
@@ -20,7 +20,7 @@ impl Ending {
     }
 }
 
-/// Runs `body` in a copy of this process. The copy has one thread, and is killed after a minute.
+/// Runs `body` in a forked copy of this process. The copy has one thread, and is killed after a minute.
 ///
 /// Other threads of the process, for example those of a service, must not hold a lock that `body` acquires.
 pub fn isolated(body: impl FnOnce()) -> Ending {

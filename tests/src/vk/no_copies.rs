@@ -1,6 +1,6 @@
-//! Replacement for copies of the process, on a system without them. `left_out.txt` contains the reason.
+//! Replacement for forked copies of the process, on a system without `fork`. `left_out.txt` contains the reason.
 
-/// End of a copy of the process, and its output on standard error.
+/// End of a forked copy of the process, and its output on standard error.
 #[derive(Debug)]
 pub struct Ending {
     /// Signal that ended the copy, or 0 if the copy exited by itself.

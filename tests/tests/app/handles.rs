@@ -130,7 +130,7 @@ fn app_184_null_devices_queues_and_command_buffers() {
     });
 }
 
-/// APP-182, APP-183: an object whose first word is NULL aborts the process. An object whose table has another mark aborts the process too.
+/// APP-182, APP-183: an object whose first word is NULL aborts the process. An object whose table lacks the loader's magic number does too.
 #[test]
 fn app_183_foreign_devices_queues_and_command_buffers() {
     case(|scene| {

@@ -95,7 +95,7 @@ fn app_031_unknown_names() {
     });
 }
 
-/// APP-63, APP-61: the global queries work without any manifest of a driver or layer.
+/// APP-72, APP-63, APP-61: without any manifest of a driver or layer, the query for layers succeeds with an empty list.
 #[test]
 fn app_072_no_layers_at_all() {
     case(|scene| {

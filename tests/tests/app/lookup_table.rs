@@ -150,7 +150,7 @@ fn app_025a_addresses_are_distinct() {
     });
 }
 
-/// APP-25a: truncated, extended and changed names are unknown to the look-up.
+/// APP-35, APP-25a: truncated, extended and changed names are unknown to the look-up.
 #[test]
 fn app_035_names_near_a_known_one() {
     case(|scene| {

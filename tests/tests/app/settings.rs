@@ -2,7 +2,7 @@
 
 use loader_tests::{Scene, case};
 
-/// Path of the file with two slashes, in the same form as in messages.
+/// Path of the settings file below a base folder. The double slash is the one that messages show.
 pub(crate) const FILE: &str = "vulkan//loader_settings.d/vk_loader_settings.json";
 pub(crate) const NONE: &str = "No valid vk_loader_settings.json file found, no loader settings will be active";
 

@@ -15,14 +15,13 @@ pub(crate) struct Apart {
 }
 
 impl Apart {
-    /// Makes a separate view of the file system for the thread. If the system does not allow a separate view, prints the reason and returns
-    /// `None`.
+    /// Moves the thread to a new mount namespace. If the system does not allow a new mount namespace, prints the reason and returns `None`.
     pub(crate) fn enter(scene: &Scene) -> Option<Self> {
         if scene.is_child() {
             return Some(Self { before: None });
         }
         let before = File::open("/proc/thread-self/ns/mnt").expect("a thread has a view of the file system");
-        // SAFETY: the call has no pointer argument. Afterwards, only this thread has another view.
+        // SAFETY: the call has no pointer argument, and changes the mount namespace of this thread only.
         if unsafe { libc::unshare(libc::CLONE_NEWNS) } != 0 {
             let reason = io::Error::last_os_error();
             skip(&format!("no mount namespace for a case about the machine: {reason}"));

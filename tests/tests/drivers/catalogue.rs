@@ -88,7 +88,8 @@ fn drivers_without_a_device_are_left_out_of_an_instance() {
     });
 }
 
-/// If all drivers are without devices, the loader opens them. Otherwise, instance creation would fail because of the catalogue.
+/// If the catalogue says that no driver has a device, the loader opens all drivers. If it skipped them, instance creation would fail
+/// because of the catalogue.
 #[test]
 fn the_last_drivers_are_opened_without_devices_too() {
     case(|scene| {
@@ -128,7 +129,7 @@ fn other_drivers_and_other_machines_are_not_believed_to_have_no_device() {
         assert!(opens(scene, entry().hardware("absent").without_devices()));
         assert!(!opens(scene, entry().hardware("absent").without_devices().failed(-9)));
         assert!(opens(scene, entry().hardware("absent").without_devices().failed(-3)));
-        // A device file appeared or disappeared, a card has another kernel driver, or the kernel's version changed.
+        // A device file appeared or disappeared, or the kernel driver of a card or the kernel's version changed.
         let entries = [entry().hardware("absent"), Entry::new("one").devices(1)];
         file::write_with(scene, &entries, |known| {
             known["machine"]["fingerprint"] = "0123456789abcdef".into()
@@ -245,7 +246,8 @@ fn a_manifest_that_changed_is_followed() {
     });
 }
 
-/// The process ignores the catalogue if a variable that drivers read has another value than during the update of the catalogue (DRV-272).
+/// DRV-272: the process ignores the catalogue if the value of a variable that drivers read differs from the value during the catalogue's
+/// update.
 #[test]
 fn variables_of_drivers_switch_it_off() {
     case(|scene| {

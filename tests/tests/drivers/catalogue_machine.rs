@@ -282,7 +282,7 @@ fn of_instance(scene: &mut Scene) -> Outcome {
     outcome
 }
 
-/// If a device appears, disappears or has another kernel driver, the loader also opens drivers that had no device.
+/// If a device appears or disappears, or its kernel driver changes, the loader also opens drivers that had no device.
 #[test]
 fn devices_that_come_and_go_are_seen() {
     case(|scene| {

@@ -154,7 +154,7 @@ fn drv_196_the_device_is_logged_and_failures_name_the_driver() {
     });
 }
 
-/// DRV-264: the loader treats a driver that succeeds with a NULL device as failed.
+/// DRV-196, DRV-264: the loader treats a driver that succeeds with a NULL device as failed.
 #[test]
 fn drv_196_a_null_device_counts_as_failure() {
     case(|scene| {

@@ -220,7 +220,7 @@ fn drv_114_out_of_memory_undoes_everything() {
     });
 }
 
-/// DRV-259: the loader treats a driver that succeeds with a NULL handle as failed.
+/// DRV-111, DRV-259: the loader treats a driver that succeeds with a NULL handle as failed.
 #[test]
 fn drv_111_a_null_instance_counts_as_failure() {
     case(|scene| {

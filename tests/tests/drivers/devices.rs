@@ -236,7 +236,7 @@ fn drv_128_devices_come_and_go() {
     });
 }
 
-/// DRV-261: if a driver reports a device twice, the loader lists the device once.
+/// DRV-128, DRV-261: if a driver reports a device twice, the loader lists the device once.
 #[test]
 fn drv_128_a_device_reported_twice_is_listed_once() {
     case(|scene| {

@@ -109,7 +109,7 @@ fn drv_026_both_filters_together() {
     });
 }
 
-/// DRV-26, APP-221, DRV-6: a filter uses at most 16 patterns.
+/// DRV-25, DRV-26, APP-221, DRV-6: a filter uses at most 16 patterns.
 #[test]
 fn drv_025_at_most_sixteen_globs_count() {
     case(|scene| {

@@ -288,7 +288,7 @@ fn drv_004_out_of_memory_of_the_extension_query_is_returned() {
     });
 }
 
-/// DRV-257, DRV-258: a count that grows between the two calls and a name without a terminator cause no error.
+/// DRV-169, DRV-257, DRV-258: a count that grows between the two calls and a name without a terminator cause no error.
 #[test]
 fn drv_169_a_growing_count_is_cut() {
     case(|scene| {

@@ -44,7 +44,7 @@ impl Whole {
         Record::again(&self.bytes).expect("a record")
     }
 
-    /// Returns the rows of the record with content. Each row describes a structure.
+    /// Returns the non-empty rows about devices in the record. Of the rows for one structure, returns only the first.
     fn rows(&self) -> Vec<(Key, usize)> {
         let record = self.record();
         let mut all: Vec<(Key, usize)> = Vec::new();

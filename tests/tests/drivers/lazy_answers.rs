@@ -128,7 +128,7 @@ fn ask_last(vk: &Vk, (version, extensions): (&str, &[&str]), query: &str) -> [u3
     [found, ask(&instance, device, query)]
 }
 
-/// Checks that the driver gives an answer that varies, and that all other answers come from the record.
+/// Checks that answers that vary come from the driver, and that all other answers come from the record.
 fn varies_with(scene: &mut Scene, cause: &str) {
     varying(scene, cause);
     let outcome = scene.run(|vk| {

@@ -1,5 +1,5 @@
-//! Tests of threads, layers and drivers that call the loader while a driver is opened late, and of lists that differ afterwards (DRV-283,
-//! DRV-285).
+//! Tests of threads, layers and drivers that call the loader during the late opening of a driver, and of lists that differ afterwards
+//! (DRV-283, DRV-285).
 
 use super::lazy::{FAILED, Question, WRONG, calls, two_devices};
 use loader_tests::ash::vk;
@@ -63,7 +63,7 @@ fn drv_283_a_driver_that_blocks_while_it_is_opened() {
     });
 }
 
-/// DRV-283: the driver can call the loader while it is opened, also on another thread that it waits for.
+/// DRV-283: a driver can call the loader during its opening, also on another thread that the driver waits for.
 #[test]
 fn drv_283_a_driver_that_calls_the_loader_while_it_is_opened() {
     case(|scene| {
@@ -112,8 +112,8 @@ impl Support {
     }
 }
 
-/// DRV-283, DRV-177: a query that creates the driver's surface opens the driver before it takes the lock for this surface. Otherwise, the
-/// query would wait for an opening on another thread, which waits for the lock.
+/// DRV-283, DRV-177: a query that creates the driver's surface opens the driver before it takes the lock for this surface. With the lock,
+/// the query could wait for an opening on another thread, which waits for the lock.
 #[test]
 fn drv_283_two_threads_open_the_driver_for_a_surface() {
     case(|scene| {

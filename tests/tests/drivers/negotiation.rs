@@ -396,7 +396,7 @@ fn drv_077_standard_exports_are_tolerated() {
     });
 }
 
-/// DRV-77, DRV-260: the loader rejects a driver that returns the loader's function in place of the driver's own function.
+/// DRV-107, DRV-77, DRV-260: the loader rejects a driver that returns the loader's function in place of the driver's own function.
 #[test]
 fn drv_107_the_loaders_own_function_is_refused() {
     case(|scene| {

@@ -345,7 +345,7 @@ fn drv_235_instances_end_before_their_libraries() {
     });
 }
 
-/// DRV-239: the loader opens no driver while it is loaded.
+/// DRV-239: loading the loader's library opens no driver.
 #[test]
 fn drv_239_loading_the_loader_opens_no_driver() {
     case(|scene| {

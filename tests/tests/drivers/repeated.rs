@@ -128,7 +128,7 @@ mod links {
     use super::{Scene, case, names, two_drivers};
     use loader_tests::symlink;
 
-    /// Adds driver a, a link and a hard link to its manifest, and a link to its folder.
+    /// Adds two drivers, a symbolic link and a hard link to the manifest of driver `a`, and a symbolic link to the folder of the manifests.
     fn linked(scene: &mut Scene) {
         two_drivers(scene);
         // The first run writes the files that the links point to.

@@ -413,7 +413,7 @@ fn lsv_42_a_copy_of_the_process_connects_itself() {
     });
 }
 
-/// LSV-39, DRV-58: if the system refuses a library, only that driver is missing, and the message contains the system's error text.
+/// LSV-41, LSV-39, DRV-58: if the system refuses a library, only that driver is missing, and the message contains the system's error text.
 #[test]
 fn lsv_41_what_the_system_does_not_take_costs_one_driver() {
     case(|scene| {

@@ -188,7 +188,7 @@ fn lsv_42_a_service_that_dies_while_it_is_asked() {
     });
 }
 
-/// LSV-42: if the service ends a connection that waited a long time, because it accepts another connection, the library connects again.
+/// LSV-42: the library connects again if the service ends a connection that has waited for a long time, to make room for another one.
 #[test]
 fn lsv_42_a_connection_that_ends_late_is_made_anew() {
     case(|scene| {
@@ -272,7 +272,8 @@ fn lsv_42_threads_while_the_service_dies() {
     });
 }
 
-/// DRV-4, APP-174: if there is not enough memory, the call fails or works without the service, and the same calls succeed afterwards.
+/// LSV-42, DRV-4, APP-174: if there is not enough memory, the call fails or works without the service, and the same calls succeed
+/// afterwards.
 #[test]
 fn lsv_42_memory_that_runs_out() {
     case(|scene| {

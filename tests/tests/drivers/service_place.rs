@@ -8,8 +8,8 @@ use loader_tests::{Vk, case};
 use crate::service::{names, package, scene_with};
 use crate::service_server::Server;
 
-/// Makes a separate view of the file system for this thread, and starts a service at the usual path, which `user` or
-/// the superuser runs.
+/// Moves this thread to a new mount namespace, and starts a service at the usual path. `user` runs the service, or the superuser if `user`
+/// is `None`.
 fn at_the_usual_place(vk: &Vk, user: Option<u32>) -> Server {
     use std::ptr::null;
     // SAFETY: the texts are terminated, and the mount is visible only to this thread.

@@ -136,7 +136,7 @@ fn drv_161_drivers_without_surface_functions() {
             instance.destroy_surface(surface);
         });
         let outcome = outcome.ok();
-        // The last message has another form, with the name that the command had in a draft.
+        // The last message differs from the others: it has the name that the command had in a draft.
         let (_, usual) = first.split_last().expect("there are some");
         outcome.logged(
             "ERROR",

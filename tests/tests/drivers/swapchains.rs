@@ -176,7 +176,7 @@ fn app_050_a_swapchain_without_a_create_info_aborts() {
     });
 }
 
-/// DRV-268: the application receives the driver's error.
+/// DRV-183, DRV-268: the application receives the driver's error.
 #[test]
 fn drv_183_a_failing_creation_is_returned() {
     case(|scene| {

@@ -145,7 +145,8 @@ fn lay_053_names_beyond_ascii() {
     });
 }
 
-/// DRV-52, DRV-56: a library is searched beside its manifest. A file that is not a library causes the system's error text.
+/// DRV-59, DRV-52, DRV-56: a file that is not a library, and a library that does not exist, each cause a message that names the file. Other
+/// drivers work.
 #[test]
 fn drv_059_what_is_no_library_is_named() {
     case(|scene| {

@@ -75,7 +75,7 @@ fn lay_11_base_directories_come_in_their_order() {
             "three/vulkan/explicit_layer.d",
             "four/vulkan/explicit_layer.d",
         ];
-        // The names are in the opposite order of the folders, so sorting by name would have another result.
+        // The names are in the opposite order of the folders, so sorting by name would reverse the expected list.
         let names = ["f", "e", "d", "c", "b", "a"];
         let layers: Vec<_> = folders
             .iter()

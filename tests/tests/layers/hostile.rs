@@ -34,7 +34,8 @@ fn bi_10_the_size_that_the_system_tells_is_not_believed() {
 /// function of that name.
 #[test]
 fn bi_26_a_layer_that_is_linked_with_the_loader_does_not_lend_its_symbols() {
-    /// Library that the mock layer needs and that this process has always loaded, and a name of the same length for the loader.
+    /// Name of a library that the mock layer needs, and the name of a link to the loader that replaces it. The test overwrites the name in
+    /// the layer's file, so both names have the same length. This process has loaded the first library already.
     const NEEDED: (&[u8], &[u8]) = (b"\0libgcc_s.so.1\0", b"\0libvklnk.so.1\0");
     case(|scene| {
         let bare = Layer::explicit("a")

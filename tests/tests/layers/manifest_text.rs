@@ -76,7 +76,7 @@ manifests! {
         "ERROR" "loader_get_json: Invalid JSON file @FILE@.";
     /// BI-1: an empty file is invalid.
     bi_1_an_empty_file_is_invalid: explicit "" => [], "ERROR" "@FILE@";
-    /// BI-1: a file of zero bytes is invalid.
+    /// BI-1: a file that consists of NULs is invalid.
     bi_1_zero_bytes_are_invalid: explicit "\0\0\0\0" => [], "ERROR" "loader_get_json: Invalid JSON file @FILE@.";
     /// BI-1: a file of white space is invalid.
     bi_1_white_space_alone_is_invalid: explicit " \n\t " => [], "ERROR" "loader_get_json: Invalid JSON file @FILE@.";

@@ -15,8 +15,8 @@ use loader_tests::{Scene, Vk, built, call, case, is_peer, retried, under_test};
 
 /// Name of the sample layer.
 const NAME: &str = "VK_LAYER_SAMPLE_SampleLayer";
-/// Number of frames that vkcube draws. The program records a command buffer for each image of its swapchain, and some more command buffers
-/// before the first frame.
+/// Number of frames that vkcube draws. The number of command buffers does not depend on it: vkcube records one for each image of its
+/// swapchain, and some more before the first frame.
 const FRAMES: &str = "20";
 /// Time limit for vkcube and for the display server.
 const LIMIT: Duration = Duration::from_secs(300);

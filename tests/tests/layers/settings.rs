@@ -324,7 +324,7 @@ controls! {
         VK_LOADER_LAYERS_DISABLE = "~implicit~", VK_INSTANCE_LAYERS = "VK_LAYER_auto" => ["on"];
 }
 
-/// LAY-154a: with a settings file, the message about `VK_INSTANCE_LAYERS` has a different text.
+/// LAY-154a: the message about `VK_INSTANCE_LAYERS` has one text with a settings file, and a different text without one.
 #[test]
 fn lay_154a_instance_layers_are_told_in_their_own_words() {
     case(|scene| {

@@ -69,10 +69,10 @@ struct Function {
     result: String,
 }
 
-/// Prints the facts in JSON.
+/// Prints the facts about the binary interface as JSON.
 ///
 /// # Errors
-/// Returns a message if a source cannot be read or has another form.
+/// Returns a message if a source cannot be read or has an unexpected form.
 pub fn print(tree: &Tree) -> Result<(), String> {
     let mut constants = constants(tree, "generated/types/enums.rs")?;
     constants.extend(self::constants(tree, "generated/types/flags.rs")?);

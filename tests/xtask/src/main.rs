@@ -1,4 +1,4 @@
-//! Runs `xtask VERB`. The scripts of `make/` call the verbs to examine the sources.
+//! Runs the subcommands of `xtask`. The scripts of `make/` call the subcommands to examine the sources.
 
 use std::process::ExitCode;
 use xtask::tree::Tree;

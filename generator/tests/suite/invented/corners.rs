@@ -220,7 +220,7 @@ const COMMANDS: &[Corner] = &[
     ),
 ];
 
-/// GEN-71j: each hand-written case is accepted, refused or sent to the reviewer as expected.
+/// GEN-75, GEN-71j: each hand-written case is accepted, refused or sent to the reviewer as expected.
 #[test]
 fn gen_75_corners_have_their_fate() {
     let Some(ground) = Ground::read() else { return };

@@ -197,7 +197,7 @@ fn module(handle: &str) -> &str {
     }
 }
 
-/// GEN-71, GEN-74: for an invented extension, the output is correct, or the generator refuses the extension.
+/// GEN-75, GEN-71, GEN-74: for an invented extension, the output is correct, or the generator refuses the extension.
 #[test]
 fn gen_75_no_invented_extension_is_silently_wrong() {
     let Some(ground) = Ground::read() else { return };

@@ -26,7 +26,7 @@ impl Random {
         items[self.below(items.len())]
     }
 
-    /// Returns `true` once in `count` calls on average.
+    /// Draws a number. Returns `true` once in `count` calls on average.
     pub(crate) fn once_in(&mut self, count: usize) -> bool {
         self.below(count) == 0
     }

@@ -3,9 +3,9 @@
 /// Position in a text: a line, and a byte in that line, both counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Number of the line.
+    /// Number of the line, counted from 1.
     pub line: u32,
-    /// Number of the byte in the line.
+    /// Number of the byte in the line, counted from 1.
     pub column: u32,
 }
 

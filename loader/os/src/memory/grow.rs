@@ -92,8 +92,8 @@ fn set_capacity<T>(array: &mut Vec<T>, capacity: usize) -> Result<(), OutOfMemor
     } else {
         (grown.cast(), capacity, Ok(()))
     };
-    // SAFETY: the block is the array's own or replaces it, has this capacity and the same elements. The global allocator frees it with the
-    // layout of that capacity.
+    // SAFETY: the block is the array's previous block or replaces that block. The block has this capacity, and the first `length` elements
+    // of the array. The global allocator frees the block with the layout of that capacity.
     *array = unsafe { Vec::from_raw_parts(block, length, capacity) };
     result
 }

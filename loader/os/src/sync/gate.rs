@@ -13,7 +13,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 #[derive(Default)]
 pub struct ReentrantGate {
     lock: Mutex<()>,
-    /// Number of the thread that holds the lock; zero if no thread holds it. This number is written only under the lock.
+    /// ID of the thread that holds the lock; zero if no thread holds the lock. This ID is written only under the lock.
     holder: AtomicUsize,
 }
 

@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(mode & 0o777, 0o600);
     }
 
-    /// Other tests may get the same descriptor concurrently, but not for the same file, so this test compares files.
+    /// After the file is closed, a concurrent test may get the same descriptor number for another file, so this test compares files.
     #[test]
     fn a_file_is_closed_when_it_is_dropped_and_when_another_program_starts() {
         let scratch = Scratch::create();
@@ -243,8 +243,8 @@ mod tests {
         assert!(Appended::at(&pipe).is_err());
     }
 
-    /// Runs in a copy of the process, which has the only descriptors of the pipe and its own signal disposition. In the test process,
-    /// copies made by other tests could keep the reader open, and other tests would share the disposition.
+    /// Runs in a forked copy of the process, which has the only descriptors of the pipe and its own signal disposition. In the test
+    /// process, forked copies that other tests make could keep the reader open, and other tests would share the disposition.
     #[test]
     fn a_pipe_without_a_reader_is_an_error_and_no_signal() {
         let ended = in_a_copy(|| {
@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(ended, 0);
     }
 
-    /// Runs `does` in a copy of this process, which may change its own limits and signals. Returns the exit status of the copy.
+    /// Runs `does` in a forked copy of this process, which may change its own limits and signals. Returns the exit status of the copy.
     fn in_a_copy(does: impl FnOnce() -> c_int) -> c_int {
         // SAFETY: the copy has only this thread; it calls the system, allocates nothing, and ends without cleanup.
         let child = unsafe { libc::fork() };

@@ -19,7 +19,7 @@ pub fn with_terminated<R>(path: &[u8], action: impl FnOnce(&CStr) -> Result<R, E
     let copy;
     let terminated = if path.len() < USUAL_PATH {
         let first = room.as_mut_ptr().cast::<u8>();
-        // SAFETY: the room is longer than the path and does not overlap it; all bytes that are read back have just been written.
+        // SAFETY: `room` is longer than the path and does not overlap the path; all bytes that are read back have just been written.
         unsafe {
             first.copy_from_nonoverlapping(path.as_ptr(), path.len());
             first.add(path.len()).write(0);

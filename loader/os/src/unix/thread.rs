@@ -1,13 +1,13 @@
-//! Numbers of the current thread and of the process.
+//! IDs of the current thread and of the process.
 
-/// Returns a number that no other running thread has; never zero.
+/// Returns an ID that no other running thread has; never zero.
 #[allow(clippy::unnecessary_cast, reason = "the type differs between systems")]
 pub fn current_thread() -> usize {
     // SAFETY: `pthread_self` takes nothing and never fails.
     unsafe { libc::pthread_self() as usize }
 }
 
-/// Returns the number of this process.
+/// Returns the ID of this process.
 pub fn current_process() -> u32 {
     // SAFETY: `getpid` takes nothing and never fails.
     unsafe { libc::getpid() }.cast_unsigned()

@@ -113,7 +113,7 @@ impl Manager {
             let mut names = Vec::new();
             names.try_exact_room(length as usize + 1).ok()?;
             names.resize(length as usize + 1, 0);
-            // SAFETY: the name is terminated, and the room has more units than the number says.
+            // SAFETY: the class name is terminated, and `names` has more than `length` UTF-16 units.
             match unsafe { (self.list)(class.as_ptr(), names.as_mut_ptr(), length, PRESENT_DISPLAYS) } {
                 CR_SUCCESS => return Some(names),
                 CR_BUFFER_SMALL => {}
@@ -195,7 +195,7 @@ impl Manager {
 
     fn name_of(&self, device: u32) -> Vec<u8> {
         let mut room = [0_u16; MAX_DEVICE_ID_LEN as usize + 1];
-        // SAFETY: the call writes at most `MAX_DEVICE_ID_LEN` units, and the room has one unit more.
+        // SAFETY: the call writes at most `MAX_DEVICE_ID_LEN` units, and `room` has one unit more.
         let told = unsafe { (self.name)(device, room.as_mut_ptr(), MAX_DEVICE_ID_LEN, 0) };
         match told {
             CR_SUCCESS => utf8(ended(&room).iter().copied()),

@@ -55,14 +55,14 @@ fn integrity_level() -> Option<u32> {
     // This buffer is large enough for any label, and aligned for it.
     let mut room = [0_u64; 16];
     let (size, mut length) = (size_of_val(&room) as u32, 0);
-    // SAFETY: the token is open, and the room has this size.
+    // SAFETY: the token is open, and `room` has `size` bytes.
     let told = unsafe { GetTokenInformation(token, TokenIntegrityLevel, room.as_mut_ptr().cast(), size, &mut length) };
     // SAFETY: the token was opened above and is closed once.
     unsafe { CloseHandle(token) };
     if told == 0 {
         return None;
     }
-    // SAFETY: the system has written a label into the room, followed by its identifier.
+    // SAFETY: the system has written a label into `room`, followed by its identifier.
     let label = unsafe { &*room.as_ptr().cast::<TOKEN_MANDATORY_LABEL>() };
     // SAFETY: the identifier is valid; its last part is the level.
     unsafe {

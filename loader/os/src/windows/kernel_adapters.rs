@@ -82,7 +82,7 @@ fn adapters(enumerate: Enumerate) -> Vec<D3DKMT_ADAPTERINFO> {
             NumAdapters: most,
             pAdapters: room.as_mut_ptr(),
         };
-        // SAFETY: the room is large enough for the number of adapters.
+        // SAFETY: `room` is large enough for the number of adapters.
         match unsafe { enumerate(&mut asked) } {
             STATUS_SUCCESS => {
                 room.truncate(asked.NumAdapters as usize);
@@ -105,8 +105,9 @@ fn value_of(adapter: u32, value: &str, query: Query) -> Option<(u32, Vec<u8>)> {
 
 /// Returns the data of a value of the type `kind`.
 ///
-/// Queries in the same two steps as the Khronos loader: the first call has no room and returns the size. The second call passes that size
-/// in the request and has that much room after the request, because a system may rely on either the size or the room.
+/// Queries in the same two steps as the Khronos loader: the first call has no buffer and returns the size. The second call passes that size
+/// in the request, and has a buffer of that size after the request. A system may rely on either the size in the request or the size of the
+/// buffer.
 fn data_of(adapter: u32, value: &str, kind: u32, query: Query) -> Option<Vec<u8>> {
     let mut asked = D3DDDI_QUERYREGISTRY_INFO {
         QueryType: D3DDDI_QUERYREGISTRY_ADAPTERKEY,
@@ -123,13 +124,13 @@ fn data_of(adapter: u32, value: &str, kind: u32, query: Query) -> Option<Vec<u8>
     // The value may grow between two queries, so the loop repeats the query, at most `ATTEMPTS` times.
     for _ in 0..ATTEMPTS {
         asked.OutputValueSize = bytes as u32;
-        // The room consists of 64-bit words, so that the answer is aligned.
+        // `room` consists of 64-bit words, so that the answer is aligned.
         let mut room = Vec::<u64>::new();
         room.try_exact_room((size_of::<D3DDDI_QUERYREGISTRY_INFO>() + bytes) / 8 + 1)
             .ok()?;
         room.resize(room.capacity(), 0);
         let answer = room.as_mut_ptr().cast::<D3DDDI_QUERYREGISTRY_INFO>();
-        // SAFETY: the room is large enough for the structure, and aligned.
+        // SAFETY: `room` is large enough for the structure, and aligned.
         unsafe { answer.write(asked) };
         let mut question = D3DKMT_QUERYADAPTERINFO {
             hAdapter: adapter,
@@ -137,14 +138,14 @@ fn data_of(adapter: u32, value: &str, kind: u32, query: Query) -> Option<Vec<u8>
             pPrivateDriverData: answer.cast(),
             PrivateDriverDataSize: (size_of::<D3DDDI_QUERYREGISTRY_INFO>() + bytes) as u32,
         };
-        // SAFETY: the adapter is open, and the room has this size.
+        // SAFETY: the adapter is open, and `room` has this size.
         let told = unsafe { query(&mut question) };
         // SAFETY: the structure was written above, and the kernel overwrites only numbers.
         let (status, size) = unsafe { ((*answer).Status, (*answer).OutputValueSize as usize) };
         match status {
             _ if told != STATUS_SUCCESS => return None,
             D3DDDI_QUERYREGISTRY_STATUS_SUCCESS if size <= bytes.max(OWN_BYTES) => {
-                // SAFETY: this many bytes follow the head of the answer, and all were initialised with the room.
+                // SAFETY: `size` bytes follow the head of the answer, and all of them were initialised with `room`.
                 let data = unsafe { core::slice::from_raw_parts(answer.cast::<u8>().add(DATA), size) };
                 return crate::memory::copy(data).ok();
             }

@@ -21,9 +21,9 @@ use windows_sys::Win32::System::LibraryLoader::{
 };
 use windows_sys::Win32::System::SystemInformation::GetSystemWindowsDirectoryW;
 
-/// Upper bound on the length of a path that functions of the system accept unchanged, in units with its terminator.
+/// Upper bound on the length of a path that functions of the system accept unchanged, in UTF-16 units with its terminator.
 const LONGEST_PLAIN: usize = 260;
-/// Length of the longest possible path, in units.
+/// Length of the longest possible path, in UTF-16 units.
 const LONGEST: usize = 1 << 15;
 
 /// An open library; closed when dropped. To keep the library open permanently, forget the value.
@@ -110,9 +110,9 @@ fn load_path(file: &str) -> Result<windows::Library, Errno> {
 /// Returns the Windows folder that all users share.
 fn windows_folder() -> Option<Vec<u8>> {
     let mut room = [0_u16; LONGEST_PLAIN];
-    // SAFETY: `room` is writable and has room for `room.len()` units.
+    // SAFETY: `room` is writable and has `room.len()` UTF-16 units.
     let length = unsafe { GetSystemWindowsDirectoryW(room.as_mut_ptr(), room.len() as u32) } as usize;
-    // If the room is too small, the function returns the required size.
+    // If `room` is too small, the function returns the required size.
     let is_whole = (1..room.len()).contains(&length);
     is_whole.then(|| utf8(room[..length].iter().copied()))
 }
@@ -168,9 +168,9 @@ pub fn file_of(address: *const ()) -> Option<Vec<u8>> {
     for size in [LONGEST_PLAIN, LONGEST] {
         room.try_room(size).ok()?;
         room.resize(size, 0_u16);
-        // SAFETY: the module is loaded, and the room has this length.
+        // SAFETY: the module is loaded, and `room` has this length.
         let length = unsafe { GetModuleFileNameW(module, room.as_mut_ptr(), size as u32) } as usize;
-        // A name that fills the room may be truncated.
+        // A name that fills `room` may be truncated.
         if (1..size).contains(&length) {
             return Some(from_system(PathBuf::from(std::ffi::OsString::from_wide(
                 &room[..length],

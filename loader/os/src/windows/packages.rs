@@ -31,7 +31,7 @@ pub(super) fn root_of_first(family: &str) -> Option<Vec<u8>> {
     }
     let mut names = zeroed(count as usize, null_mut())?;
     let mut text = zeroed(length as usize, 0)?;
-    // SAFETY: the name is terminated, and the buffers have room for as many names and units as the numbers say.
+    // SAFETY: the family name is terminated. `names` has `count` elements, and `text` has `length` UTF-16 units.
     let told = unsafe {
         by_family(
             family.as_ptr(),
@@ -44,13 +44,13 @@ pub(super) fn root_of_first(family: &str) -> Option<Vec<u8>> {
     let first = *names.first().filter(|_| told == ERROR_SUCCESS && count > 0)?;
 
     let mut length = 0;
-    // SAFETY: the system has just returned this terminated name, which is in `text`; a null buffer queries the required room.
+    // SAFETY: the system has just returned this terminated name, which is in `text`; a null buffer queries the required size.
     let told = unsafe { path_of(first, &mut length, null_mut()) };
     if told != ERROR_INSUFFICIENT_BUFFER || length > MOST {
         return None;
     }
     let mut path = zeroed(length as usize, 0)?;
-    // SAFETY: the name is terminated, and the buffer has room for as many units as the number says.
+    // SAFETY: the name is terminated, and `path` has `length` UTF-16 units.
     let told = unsafe { path_of(first, &mut length, path.as_mut_ptr()) };
     let path = utf8(ended(&path).iter().copied());
     (told == ERROR_SUCCESS && !path.is_empty()).then_some(path)

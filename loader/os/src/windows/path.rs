@@ -12,7 +12,7 @@ pub(super) fn to_system(path: &[u8]) -> Result<&Path, Errno> {
     core::str::from_utf8(path).map(Path::new).map_err(|_| Errno::INVALID)
 }
 
-/// Returns a text with its terminator, in units of the system.
+/// Returns a text in UTF-16, with a terminator.
 ///
 /// # Errors
 /// There is not enough memory.
@@ -24,7 +24,7 @@ pub(super) fn wide(text: &str) -> Result<Vec<u16>, OutOfMemory> {
     Ok(units)
 }
 
-/// Returns the units before the terminator, or all if there is none.
+/// Returns the UTF-16 units before the terminator, or all units if there is none.
 pub(super) fn ended(units: &[u16]) -> &[u16] {
     let end = units.iter().position(|&unit| unit == 0);
     &units[..end.unwrap_or(units.len())]

@@ -10,7 +10,7 @@ use windows_sys::Win32::System::Registry::{
     HKEY, KEY_READ, RegCloseKey, RegEnumValueW, RegOpenKeyExW, RegQueryValueExW,
 };
 
-/// Upper bound on the length of a value's name, in units with its terminator (LAY-48).
+/// Upper bound on the length of a value's name, in UTF-16 units with its terminator (LAY-48).
 const LONGEST_NAME: usize = 2048;
 /// Upper bound on the data of a value, in bytes.
 const MOST_BYTES: usize = 1 << 20;
@@ -70,8 +70,8 @@ impl Key {
         }
     }
 
-    /// Returns the length of a value's name in units and of its data in bytes. Fails with the system's error if the value does not exist or
-    /// the room is too small.
+    /// Reads the value at `index`. Returns the length of the name in UTF-16 units, and the length of the data in bytes. Fails with the
+    /// system's error if the value does not exist or a buffer is too small.
     fn nth(
         &self,
         index: u32,
@@ -127,7 +127,7 @@ impl Key {
                     data.truncate(size as usize);
                     return Some((kind, data));
                 }
-                // Without enough room, the call only returns the required size.
+                // If the buffer is too small, the call only returns the required size.
                 ERROR_SUCCESS | ERROR_MORE_DATA if size as usize <= MOST_BYTES => {}
                 _ => return None,
             }

@@ -9,7 +9,7 @@ pub fn current_thread() -> usize {
     unsafe { GetCurrentThreadId() as usize }
 }
 
-/// Returns the number of this process.
+/// Returns the ID of this process.
 pub fn current_process() -> u32 {
     std::process::id()
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 /// Time for which the service ignores a new node, because the system sets the permissions of a node after it creates the node.
 pub const SETTLE: Duration = Duration::from_millis(200);
 
-/// A device node that a scan of the folder found.
+/// A device node that a scan of the folder of device nodes found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// Name of the node, for example `renderD128`.

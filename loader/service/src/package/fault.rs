@@ -82,7 +82,7 @@ pub enum Fault {
         /// The expected value.
         wanted: &'static str,
     },
-    /// The manifest is for an API with another variant than Vulkan.
+    /// The manifest is for a variant of the API, such as Vulkan SC.
     Variant(String),
     /// The last component of `library_path` is not a valid key (LSV-55).
     Key(String),
@@ -104,7 +104,7 @@ pub enum PathRule {
     Parent,
     /// The path must not have an empty component.
     Empty,
-    /// The path must not contain a null byte.
+    /// The path must not contain a NUL.
     Nul,
 }
 

@@ -54,7 +54,7 @@ impl DeviceFolder {
         self.own = add(&self.folder, flags);
     }
 
-    /// Returns `true` if the service must scan for devices again.
+    /// Reads the pending notifications, and renews the watches after a change. Returns `true` if the service must scan for devices again.
     pub fn has_changed(&mut self) -> bool {
         let name = self.folder.file_name().map(|name| name.as_bytes().to_vec());
         let (own, above) = (self.own, self.above);

@@ -96,7 +96,8 @@ unsafe fn unfiltered(
     if array.is_null() || !answered(result) {
         return result;
     }
-    // SAFETY: the caller promises a readable number. A layer may count more than it could write, so the room limits it.
+    // SAFETY: the caller promises a readable number. A layer may count more groups than it could write, so the size of the array limits the
+    // count.
     let written = unsafe { *count }.min(room);
     for index in 0..written as usize {
         // SAFETY: the index is below both counts, so the chain has written this element.

@@ -172,7 +172,7 @@ impl BeforeOpening for KnownDrivers {
         file::forget();
     }
 
-    /// Loads the catalogue. Ignores the catalogue if a variable that drivers read has another value than during the update.
+    /// Loads the catalogue. Ignores the catalogue if the value of a variable that drivers read differs from the value during the update.
     fn of_call(purpose: Purpose, wishes: Wishes, environment: &Environment<'_>, journal: &mut Journal<'_>) -> Self {
         let loaded = OnceCell::new();
         if let Some(found) = file::of_process(environment, journal)

@@ -46,26 +46,26 @@ macro_rules! asked {
 
 /// Lets the driver fill a structure at `room`. Returns `None` if the driver has no command for the query.
 fn fill(table: &DriverTable, device: PhysicalDeviceHandle<Driver>, key: Key, room: *mut c_void) -> Option<()> {
-    // SAFETY for all calls below: function and device belong to this driver, and the room is larger than each structure.
+    // SAFETY for all calls below: function and device belong to this driver, and the buffer at `room` is larger than each structure.
     match (key.query, key.kind) {
         (query, 0) if query == Query::Properties as u16 => {
             let get = table.vkGetPhysicalDeviceProperties?;
-            // SAFETY: function and device belong to this driver, and the room is larger than the structure.
+            // SAFETY: function and device belong to this driver, and the buffer at `room` is larger than the structure.
             unsafe { get(device, room.cast()) };
         }
         (query, 0) if query == Query::Features as u16 => {
             let get = table.vkGetPhysicalDeviceFeatures?;
-            // SAFETY: function and device belong to this driver, and the room is larger than the structure.
+            // SAFETY: function and device belong to this driver, and the buffer at `room` is larger than the structure.
             unsafe { get(device, room.cast()) };
         }
         (query, 0) if query == Query::Memory as u16 => {
             let get = table.vkGetPhysicalDeviceMemoryProperties?;
-            // SAFETY: function and device belong to this driver, and the room is larger than the structure.
+            // SAFETY: function and device belong to this driver, and the buffer at `room` is larger than the structure.
             unsafe { get(device, room.cast()) };
         }
         (query, 0) if query == Query::Format as u16 => {
             let get = table.vkGetPhysicalDeviceFormatProperties?;
-            // SAFETY: function and device belong to this driver, and the room is larger than the structure.
+            // SAFETY: function and device belong to this driver, and the buffer at `room` is larger than the structure.
             unsafe { get(device, VkFormat(key.index as i32), room.cast::<VkFormatProperties>()) };
         }
         (query, kind) if query == Query::QueueFamilies as u16 => fill_family(table, device, (key.index, kind), room)?,
@@ -129,7 +129,7 @@ fn fill_family(
         // SAFETY: function and device belong to this driver, and the array has `count` elements.
         unsafe { get(device, &mut count, all.as_mut_ptr()) };
         let found = all.get(family as usize).filter(|_| family < count)?;
-        // SAFETY: the room is larger than the structure.
+        // SAFETY: the buffer at `room` is larger than the structure.
         unsafe { room.cast::<VkQueueFamilyProperties>().write(*found) };
         return Some(());
     }

@@ -301,7 +301,7 @@ unsafe extern "system" fn destroy(instance: InstanceHandle<Driver>, callbacks: *
     if instance.is_null() {
         return;
     }
-    // SAFETY: the loader destroys its own handle, once.
+    // SAFETY: this module created the handle, and the loader destroys it only once, so it points to a live `Sleeper`.
     let sleeper = unsafe { Sleeper::of(instance) };
     let allocator = sleeper.allocator;
     let opened = sleeper.opened.swap(core::ptr::null_mut(), Ordering::AcqRel);

@@ -50,7 +50,7 @@ pub(super) fn explain(dropped: &mut Dropped, about: &About<'_>) {
     } else {
         dropped.name.clone()
     };
-    // The program may have another word size than this process.
+    // The word size of the program may differ from this process's.
     let own = about
         .loader
         .and_then(Identity::of)

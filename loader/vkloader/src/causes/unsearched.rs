@@ -55,8 +55,7 @@ struct Home {
     advice: String,
 }
 
-/// Returns the correct home folders if `HOME` has another value: the folder of this process's user, and the folder of the user who called
-/// sudo.
+/// Returns the home folders that differ from `HOME`: the folder of this process's user, and the folder of the user who called sudo.
 fn homes(root: &Path, variables: &Variables) -> Vec<Home> {
     let text = fs::read_to_string(root.join("etc/passwd")).unwrap_or_default();
     let number = rustix::process::geteuid().as_raw().to_string();

@@ -24,8 +24,8 @@ pub(super) struct Background {
 }
 
 impl Background {
-    /// Returns `true` if a process in the trace is running, or if another process may still start to use Vulkan. Must be called only after
-    /// the end of the first process.
+    /// Looks for processes in the trace, at most once in each `PAUSE`. Returns `true` if such a process is running, or if a further process
+    /// may still start to use Vulkan. Must be called only after the end of the first process.
     pub(super) fn goes_on(&mut self, trace: &Path) -> bool {
         if let Some((at, answer)) = self.looked
             && at.elapsed() < PAUSE

@@ -60,7 +60,7 @@ pub(crate) struct Outcome {
 /// The variables with which a process was started, and its limits.
 #[derive(Clone, Debug)]
 pub(crate) struct Environment {
-    /// Number of the process in its own namespace, as in the trace.
+    /// Process ID in the namespace of the process, as in the trace.
     pub(crate) process: u32,
     /// Names and values. Bytes that are not UTF-8 are replaced.
     pub(crate) variables: Vec<(String, String)>,

@@ -351,7 +351,7 @@ impl Watch {
         known.push(snapshot);
     }
 
-    /// Returns `true` if a process remains under supervision after it has executed another program.
+    /// Handles a process that has executed another program. Returns `true` if the process remains under supervision.
     fn executed(&mut self, thread: Pid) -> bool {
         let number = thread.as_raw_nonzero().get();
         self.forget(thread);

@@ -143,8 +143,8 @@ pub(super) fn be_watched(socket: impl AsFd) -> io::Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     control.push(SendAncillaryMessage::ScmRights(&descriptors));
-    // Neither this call nor closing the descriptor afterwards causes a notification. Otherwise, a process that observes itself would wait
-    // for ever.
+    // The filter must not cause a notification for this call, or for closing the descriptor afterwards. A process that observes itself
+    // would then wait for ever.
     rustix::net::sendmsg(socket, &[IoSlice::new(b"w")], &mut control, SendFlags::NOSIGNAL)?;
     Ok(())
 }

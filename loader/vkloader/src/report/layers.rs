@@ -127,7 +127,7 @@ pub(super) fn inactive(records: &[&Record], active: &[ActiveLayer], variables: &
     found.into_values().collect()
 }
 
-/// Adds to a layer that is not switched on the value that its variable must have, if the variable has another value.
+/// Adds the reason and the remedy to a layer that is inactive because its variable has the wrong value.
 fn name_value(layer: &mut InactiveLayer, variables: &Variables) {
     let Some((variable, wanted)) = manifests::enabling_switch(Path::new(&layer.manifest), &layer.name) else {
         return;

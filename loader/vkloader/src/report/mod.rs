@@ -152,7 +152,7 @@ pub(crate) struct Difference {
     pub(crate) because: Option<String>,
 }
 
-/// The devices of programs with another word size.
+/// The devices of programs whose word size differs from the examined program's.
 #[derive(Debug, Serialize)]
 pub(crate) struct OtherWordSize {
     pub(crate) word_size: u32,
@@ -162,7 +162,7 @@ pub(crate) struct OtherWordSize {
     pub(crate) first_cause: Option<FirstCause>,
 }
 
-/// The first finding with a remedy, about programs of another word size.
+/// The first finding with a remedy about programs whose word size differs from the examined program's.
 #[derive(Debug, Serialize)]
 pub(crate) struct FirstCause {
     pub(crate) code: String,
@@ -290,7 +290,7 @@ pub(crate) struct Dropped {
     pub(crate) name: String,
     /// File that defines the subject.
     pub(crate) file: Option<String>,
-    /// Origin of that file, as a word of the trace.
+    /// Origin of that file, as the word that stands for it in a trace.
     pub(crate) source: Option<String>,
     /// Origin of that file, as a description.
     pub(crate) named_by: Option<String>,
@@ -335,7 +335,7 @@ impl Dropped {
 #[derive(Debug, Serialize)]
 pub(crate) struct ActiveLayer {
     pub(crate) name: String,
-    /// Reason why the layer is active, as a word of the trace.
+    /// Reason why the layer is active, as the word that stands for it in a trace.
     pub(crate) enabled_by: String,
     /// Description of the reason why the layer is active.
     pub(crate) because: String,

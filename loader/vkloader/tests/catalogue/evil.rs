@@ -83,8 +83,7 @@ fn a_driver_is_asked_without_layers_of_a_settings_file() {
     assert_eq!(known(&machine, "a")["outcome"], "answered", "{text}");
 }
 
-/// If a driver without a path in its manifest crashes the process while it is opened, only the dynamic linker's log contains the driver's
-/// file.
+/// If opening a driver without a path in its manifest crashes the process, only the dynamic linker's log contains the driver's file.
 #[test]
 fn a_driver_of_a_bare_name_that_crashes_is_known_by_its_file() {
     let mut machine = machine();

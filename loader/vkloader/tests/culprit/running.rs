@@ -113,7 +113,7 @@ fn where_nobody_may_supervise_the_report_says_so() {
         &program,
     ];
     let own = machine.command(&words);
-    // strace cannot supervise a process that has another supervisor.
+    // strace cannot supervise a process that vkloader already supervises.
     let output = behind(&["/usr/bin/strace", "-f", "-o", "/dev/null"], &own)
         .output()
         .expect("it runs");

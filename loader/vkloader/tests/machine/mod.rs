@@ -12,7 +12,7 @@ use std::process::{Command, Output};
 
 pub(crate) use steady::skip;
 
-/// Number of the user `nobody`.
+/// User ID of `nobody`.
 const NOBODY: u32 = 65534;
 
 /// The folders of one test. The drivers of the real machine are hidden, unless a test requests them.

@@ -20,7 +20,7 @@ fn reinstall(machine: &mut Machine) {
     fs::copy(built("libmock_driver.so"), machine.path(LIBRARY)).expect("copied");
 }
 
-/// Compiles a C source to a library in the folder of drivers.
+/// Compiles a C source to a library in the folder `libraries`.
 fn compile(machine: &Machine, name: &str, text: &str, needs: &[&str]) {
     let folder = machine.path("libraries");
     let source = machine.file(&format!("{name}.c"), text);

@@ -47,7 +47,7 @@ pub(crate) fn library_path() -> PathBuf {
     OsString::from_wide(&room[..length as usize]).into()
 }
 
-/// Returns the number of this thread. The standard library's number would leave a thread-local value whose destructor is in this library.
+/// Returns the ID of this thread. The standard library's ID would leave a thread-local value whose destructor is in this library.
 pub(crate) fn current_thread() -> usize {
     // SAFETY: `GetCurrentThreadId` has no parameters, and never fails.
     unsafe { GetCurrentThreadId() as usize }

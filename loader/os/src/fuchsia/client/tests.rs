@@ -143,7 +143,8 @@ fn features(bits: u64) -> Reply {
     reply(&wire::supported_features(), bits, 0)
 }
 
-/// All requests use one connection (LSV-5).
+/// LSV-23, LSV-5: the callback runs before any other function of the driver, a library that is open is not requested again, and all
+/// requests use one connection.
 #[test]
 fn lsv_23_the_callback_comes_before_all_else_and_libraries_are_kept() {
     for says in [None, Some(0)] {

@@ -22,11 +22,11 @@ const FILES: [(&str, Apply); 7] = [
 #[derive(Clone, Copy)]
 enum Apply {
     Nothing,
-    /// Writes the configuration of GRUB.
+    /// Regenerates the configuration of GRUB.
     Grub,
-    /// Writes the kernel images or boot entries again.
+    /// Regenerates the kernel images or boot entries.
     Image,
-    /// Writes the first file system of the kernel again.
+    /// Regenerates the initial RAM file system (initramfs).
     First,
 }
 

@@ -325,7 +325,8 @@ fn libraries_in(report: &Report) -> impl Iterator<Item = &'static str> {
     let dropped = report.dropped.iter().filter(|dropped| is_driver(dropped));
     let dropped = dropped.flat_map(|dropped| [Some(dropped.name.as_str()), dropped.file.as_deref()]);
     let kept = report.kept.iter().map(String::as_str);
-    // For a driver that the library kept first and dropped later, only its finding is used, because the finding shows the word size.
+    // A driver that the library kept first and dropped later is in both lists. Only its entry in `dropped` counts, because that entry shows
+    // whether the driver has the wrong word size.
     let is_dropped = |path: &&str| {
         report
             .dropped

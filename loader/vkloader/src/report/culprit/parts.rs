@@ -132,7 +132,7 @@ impl Parts {
         }
     }
 
-    /// Adds a layer that the loader found but that is not in a chain, because a layer may crash while it is opened.
+    /// Adds a layer that the loader found but that is not in a chain, because opening a layer may crash the process.
     fn add_layer_of(&mut self, record: &Record) {
         let Event::Decision(decision) = &record.event else {
             return;

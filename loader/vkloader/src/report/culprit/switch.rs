@@ -20,7 +20,7 @@ pub(crate) struct Switch {
 pub(in crate::report) fn driver_switch(library: &str, records: &[&Record]) -> Option<Switch> {
     let manifests = Manifests::of(records);
     let known = manifests.all(library).iter().map(|(path, _)| path.as_str());
-    // If a driver crashes while it is opened, the trace has no decision about it yet, so the manifests are searched instead.
+    // If opening a driver crashes the process, the trace has no decision about the driver yet, so the manifests are searched instead.
     let read = records.iter().filter_map(|record| match &record.event {
         Event::Decision(decision) if decision.subject == "driver-manifest" && decision.is_kept() => {
             Some(decision.name.as_str())
