@@ -16,8 +16,8 @@ unpack() {
         ${MIRROR:+"$MIRROR"} >"$root.log" 2>&1 || die 2 "cannot make $root: $(tail -n 1 "$root.log")"
     mv "$root.new" "$root"
 }
-# links ROOT: prints arguments of bubblewrap for the folders beside /usr, for example /bin. They are links if /usr is merged, or would be
-# merged when the packages are configured.
+# links ROOT: prints arguments of bubblewrap for the folders beside /usr, for example /bin. These folders are links if /usr is merged, or
+# would be merged when the packages are configured.
 links() {
     local name
     for name in bin sbin lib lib64; do

@@ -42,7 +42,7 @@ class Client:
     # Commands before and after the client, in the same environment.
     before: list = field(default_factory=list)
     after: list = field(default_factory=list)
-    # Replacements for text that is different in each run. They are applied before the outputs are compared.
+    # Replacements for text that is different in each run, which are applied before the outputs are compared.
     normalise: list = field(default_factory=list)
     # Pattern of lines without a fixed order. Neighbouring lines that match are sorted before the comparison.
     unordered: str = ""

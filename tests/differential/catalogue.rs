@@ -94,7 +94,7 @@ impl Parts {
     }
 }
 
-/// Splits the text at the lines without indentation. Each of them has the indented lines below it, without their first two blanks. Comments
+/// Splits the text at the lines without indentation. Each of them has the indented lines below it, without their first two spaces. Comments
 /// begin with `#`.
 fn blocks(text: &str) -> Vec<Item> {
     items(

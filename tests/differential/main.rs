@@ -34,7 +34,7 @@ const LIBRARIES: [&str; 2] = ["VKL_LIBRARY", "VKL_PEER_LIBRARY"];
 fn main() -> ExitCode {
     let catalogue = Catalogue::read();
     let words: Vec<String> = env::args().skip(1).collect();
-    // The process of a child has the name of its scene as an argument, like in other tests.
+    // A child process receives the name of its scene as an argument, like in other tests.
     if let [exact, name, ..] = &words[..]
         && exact == "--exact"
     {

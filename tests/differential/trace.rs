@@ -111,7 +111,7 @@ impl Names {
             Some((number.into(), name.into()))
         });
         let mut known: Vec<(String, String)> = given.collect();
-        // The checksum of a set of callbacks depends on addresses, which are different in each run.
+        // The checksum of a set of callbacks depends on addresses, which are different in each run. Names therefore replace the checksums.
         let sums = outcome.journal().into_iter().filter_map(|line| {
             let (_, callbacks) = line.split_once("alloc=0x")?;
             callbacks.split_once('/')

@@ -19,7 +19,7 @@ pub fn case<F: FnOnce(&mut Scene)>(body: F) {
     let mut scene = Scene::open(&path);
     if scene.is_child() {
         body(&mut scene);
-        // A child has a single run, and ends with success in this run. It must not reach this line.
+        // A child has a single run, and ends with success in this run. The child must not reach this line.
         eprintln!("the case ended without the run this process was started for");
         std::process::exit(120);
     }
@@ -54,7 +54,7 @@ fn expected_here(path: &str) -> Expected {
     target::expected(path)
 }
 
-/// Returns the path of the function that contains the closure, without the crate. This is the name of the test in the test runner.
+/// Returns the path of the function that contains the closure, without the crate. The test runner uses this path as the name of the test.
 fn path_of<F>() -> String {
     let full = type_name::<F>();
     let function = full.split("::{{closure}}").next().unwrap_or(full);

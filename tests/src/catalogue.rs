@@ -91,8 +91,8 @@ fn wanted(is_lazy: bool) -> Option<Mode> {
     if is_lazy { Some(Mode::Lazy) } else { mode() }
 }
 
-/// Returns the program that makes catalogues, if it exists. This is the program in `VKL_VKLOADER`, or the program that was built beside the
-/// test program.
+/// Returns the program that makes catalogues, if it exists: the program in `VKL_VKLOADER`, or the program that was built beside the test
+/// program.
 pub(crate) fn maker() -> Option<PathBuf> {
     let built = || library::built_here().parent().map(|folder| folder.join("vkloader"));
     let program = env::var_os("VKL_VKLOADER").map(PathBuf::from).or_else(built)?;

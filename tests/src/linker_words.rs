@@ -10,7 +10,7 @@ pub const MISSING: &str = if MUSL {
 /// Error text for a file that is too short for a library.
 pub const TOO_SHORT: &str = if MUSL { "Exec format error" } else { "file too short" };
 
-/// Error text for a library of another word size.
+/// Error text for a library whose word size differs from the process's.
 pub const OTHER_CLASS: &str = if MUSL { "Exec format error" } else { "wrong ELF class" };
 
 /// `true` if the C library is musl, for example on Alpine. Otherwise, the error texts come from glibc.

@@ -240,7 +240,7 @@ impl Scene {
         self.drivers.last_mut().expect("one was just added")
     }
 
-    /// Adds a driver that is suitable for most tests. It has surfaces, debug extensions, and the device `gpu` with a swapchain.
+    /// Adds a driver that is suitable for most tests. The driver has surfaces, debug extensions, and the device `gpu` with a swapchain.
     pub fn usual_driver(&mut self, name: &str) -> &mut Driver {
         let device = format!("gpu-{name}");
         self.driver(name)

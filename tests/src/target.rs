@@ -1,4 +1,5 @@
-//! Committed list of the tests that cannot pass on a target with another processor, word size or C library, often in an emulator.
+//! Committed list of the tests that cannot pass on a target whose processor, word size or C library differs from this machine's, often in
+//! an emulator.
 
 use crate::known::{Expected, List};
 use std::env;

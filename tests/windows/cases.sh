@@ -55,7 +55,7 @@ if [ -n "$lacking" ]; then
 fi
 
 # of_debian FOLDER WORD ARGUMENT...: runs cargo with the compiler that has the source of the standard library. The standard library is built
-# without backtraces. They would take a sixth of the time, and show no names in stripped programs.
+# without backtraces, which would take a sixth of the time, and show no names in stripped programs.
 of_debian() {
     local folder=$1 word=$2
     shift 2

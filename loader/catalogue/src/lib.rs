@@ -14,13 +14,14 @@
 //! - All files of the driver are unchanged ([`Identity`], and [`BuildId`] if times do not show changes).
 //! - The dynamic linker would load these files in this process ([`closure`]).
 //! - The loader has the recorded version.
-//! - No variable that affects answers ([`variables`]) has another value.
+//! - Every variable that affects answers ([`variables`]) has the recorded value.
 //! - An entry without devices also needs the recorded devices and kernel ([`Fingerprint`]).
 //!
 //! The answer of an opened driver takes precedence over its entry.
 //!
 //! The library's part of this crate makes no system calls and allocates no memory. The users of this part supply the values ([`Json`]) and
-//! the view of the machine ([`Look`]), so the library and `vkloader` share these decisions. No input causes a panic.
+//! the view of the machine ([`Look`]), so the library and `vkloader` share these decisions. The crate never panics, whatever a file
+//! contains.
 #![cfg_attr(not(any(test, feature = "write")), no_std)]
 #![forbid(unsafe_code)]
 #![cfg_attr(

@@ -80,9 +80,9 @@ impl Address {
             // The user who set the variable chose the folder, and therefore trusts the folder's owner.
             return true;
         }
-        // Most sandboxes do not know the superuser, and show the number of an unknown user. The folder then belongs to the same unknown user,
-        // or to the user of this process: a sandbox that receives only the socket creates a folder for the socket. The creator of the sandbox
-        // decides the content of both folders.
+        // Most sandboxes do not map the superuser, and show the overflow user ID in its place. The folder then belongs to the overflow user
+        // ID too, or to the user of this process: a sandbox that receives only the socket creates a folder for the socket. The creator of
+        // the sandbox decides the content of both folders.
         is_superuser(user) && (owner == user || owner == own_user())
     }
 }

@@ -8,7 +8,7 @@
 //! A value of a structure consists of *runs*: the bytes that the driver wrote. A driver may leave bytes unchanged, such as padding, or a
 //! whole structure that it does not know. These bytes stay unchanged in the program's structure too.
 //!
-//! This crate makes no system calls. All bytes are checked before use, and no content causes a panic.
+//! This crate makes no system calls. All bytes are checked before use, so the crate never panics, whatever a file contains.
 #![cfg_attr(not(any(test, feature = "write")), no_std)]
 #![forbid(unsafe_code)]
 

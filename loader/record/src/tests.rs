@@ -1,4 +1,4 @@
-//! Tests that written records can be read, and that no bytes cause a panic.
+//! Tests that written records can be read, and that reading never panics, whatever the bytes are.
 
 use super::*;
 

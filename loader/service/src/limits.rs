@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 pub const CLIENTS: usize = 512;
 /// Upper bound on the number of clients of one user.
 pub const CLIENTS_OF_USER: usize = 128;
-/// Limit on closed connections with unread replies, of all users together. At the limit, a user with closed connections of this kind cannot
-/// connect. Each closed connection uses about six of the descriptors that `harden::DESCRIPTORS` limits.
+/// Limit on closed connections with unread replies, of all users together. At the limit, a user who has a closed connection with unread
+/// replies cannot connect. Each closed connection uses about six of the descriptors that `harden::DESCRIPTORS` limits.
 pub const UNREAD: usize = 2048;
 /// Upper bound on the requests of a user that wait for their answers.
 pub const OUTSTANDING: usize = 128;

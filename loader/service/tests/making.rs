@@ -166,7 +166,7 @@ fn a_driver_becomes_a_package() {
         let contents = fs::read(machine.path("icd/soft/contents/libx.so")).unwrap();
         assert_eq!(contents, library(64, 5000));
         assert!(printed(&package("drivers/libx.so", "icd/soft")).contains("exists already"));
-        // `--replace` replaces an existing package, but no folder of another kind.
+        // `--replace` replaces an existing package, but refuses to replace a folder that is not a package.
         let replace = |out: &str| {
             let [library, manifest, out] = ["drivers/libx.so", "drivers/x.json", out].map(|path| machine.path(path));
             let words = [library.as_os_str(), manifest.as_os_str(), out.as_os_str()];

@@ -148,7 +148,7 @@ fn lsv_24_the_service_stays_in_its_folders() {
                 let is_relative = !path.starts_with('/');
                 let is_process =
                     path.starts_with("/proc/self/fd/") || (path.starts_with("/proc/") && path.ends_with("/exe"));
-                // A new thread queries the number of processors.
+                // A new thread reads these files to find out the number of processors.
                 let is_system = path.starts_with("/sys/fs/cgroup") || path == "/proc/self/cgroup";
                 assert!(
                     is_relative || is_process || is_system || path.starts_with(own.to_str().unwrap()),
@@ -220,7 +220,7 @@ fn lsv_33_the_socket_may_be_inherited() {
         assert!(!machine.path("run/service.sock.lock").exists());
         child.kill().unwrap();
         child.wait().unwrap();
-        // A socket of another type is rejected.
+        // The service rejects a socket that is not of the type `SOCK_SEQPACKET`.
         let output = machine
             .command()
             .stdin(make(SocketType::STREAM))
@@ -268,7 +268,7 @@ fn lsv_43_the_state_is_written_for_people() {
         assert!(at(&["clients"]).parse::<u32>().is_ok());
         assert_eq!(read("manifest-fs/1-libb.so.json"), manifest("1-libb.so"));
         assert_eq!(read("device-fs/class/gpu/renderD128"), "driver=one\nvendor=0x1002\n");
-        // The folder has the same restrictions as a request for the state.
+        // Only the service's user can read the state, in the folder as well as through a request.
         let state = fs::metadata(machine.path("run/debug")).unwrap();
         assert_eq!(state.permissions().mode() & 0o7777, 0o700);
         assert_eq!(std::os::unix::fs::MetadataExt::uid(&state), config::USER);

@@ -53,7 +53,7 @@ fn lsv_34_each_operation_has_its_answer() {
         assert!(seals.contains(SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL));
         assert_eq!(reply.attached(), library(64, 100_000));
         assert_eq!(text(&client.get("1-liba.so")), r#"{"status":"not_found"}"#);
-        // A client asks for the library that was in its list, and gets no other one under the same key.
+        // A client can name the checksum from its list. It then never receives a different library under the same key.
         let sum = reply.payload.get("sha256").and_then(Value::as_str).unwrap();
         for (sum, status) in [(sum, "ok"), (&*"0".repeat(64), "not_found")] {
             let payload = format!(r#"{{"name":"0-liba.so","sha256":"{sum}"}}"#);

@@ -9,7 +9,7 @@ use os::Raw;
 
 const FRAME: LogBits = LogBits::LAYER;
 
-/// Logs the stack of an instance.
+/// Logs the call stack of an instance.
 pub(crate) fn log_instance_stack(instance: &dyn Listener, layers: &[ActiveLayer]) {
     describe("vkCreateInstance", layers.iter());
     let line = |text: &str| log::emit(Some(instance), FRAME, format_args!("{text}"));
@@ -22,7 +22,7 @@ pub(crate) fn log_instance_stack(instance: &dyn Listener, layers: &[ActiveLayer]
     line("   <Drivers>");
 }
 
-/// Logs the stack of a device; the terminator adds the driver's line.
+/// Logs the call stack of a device; the terminator adds the driver's line.
 pub(crate) fn log_device_stack<'a>(instance: &dyn Listener, layers: impl Iterator<Item = &'a ActiveLayer> + Clone) {
     describe("vkCreateDevice", layers.clone());
     let line = |text: &str| log::emit(Some(instance), FRAME | LogBits::DRIVER, format_args!("{text}"));

@@ -162,7 +162,7 @@ impl Messengers {
     fn heard_before(&self, before: u64) -> Option<(u64, Callback)> {
         let state = self.0.lock();
         if state.creating {
-            // The n-th callback of the chain has serial number n, so the last one is the newest.
+            // The n-th callback of the chain has serial number n, so the last callback is the newest.
             let count = usize::try_from(before - 1)
                 .unwrap_or(usize::MAX)
                 .min(state.create_time.len());

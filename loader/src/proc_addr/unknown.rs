@@ -151,7 +151,7 @@ fn note_answer(instance: &Instance, who: impl Display, function: PFN_vkVoidFunct
     );
 }
 
-/// Returns the slot of a supported name.
+/// Returns the slot of a supported name. A new name gets the next slot.
 fn take_slot(instance: &Instance, kind: Kind, name: &CStr) -> Option<usize> {
     let found = instance.unknown.lock().names(kind).find(name);
     let taken = match found {

@@ -1,5 +1,5 @@
-//! Stubs for 32-bit Arm, in A32 code. Every caller can enter A32 code, and its addresses need no mark for the instruction set. The first
-//! argument is in r0, and the only free register is ip (r12). The application profile has no landing instruction.
+//! Stubs for 32-bit Arm, in A32 code. Every caller can enter A32 code, and its addresses have no Thumb bit. The first argument is in r0,
+//! and the only free register is ip (r12). The application profile has no landing instruction.
 //!
 //! Offsets are split: a load reaches 4095 bytes, and an addition adds the rest.
 

@@ -298,7 +298,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Vec<Record> {
     let text = String::from_utf8_lossy(bytes);
     let mut records: Vec<Record> = Vec::new();
     for line in text.lines() {
-        // If a process prints text without a line end, the next record follows on the same line.
+        // If a process prints text without a newline at its end, the next record follows on the same line.
         let (printed, record) = line.split_at(line.find(BEGINNING).unwrap_or(line.len()));
         if !printed.trim().is_empty() && !printed.starts_with("[Vulkan Loader]") {
             let (process, thread) = records

@@ -15,8 +15,8 @@ const OWN: [&str; 3] = ["VK_LOADER_TRACE", "LD_DEBUG", "LD_DEBUG_OUTPUT"];
 pub(crate) struct Variables(BTreeMap<String, Option<String>>);
 
 impl Variables {
-    /// Returns the variables of the process that the report is about. The trace has the variables that the library reads. The other ones
-    /// are known if the process was supervised; otherwise this process passed its own values to the program.
+    /// Returns the variables of the process that the report is about. The trace has the variables that the library reads. All other
+    /// variables are known if the process was supervised; otherwise this process passed its own values to the program.
     pub(crate) fn of(finished: &Finished) -> Self {
         let records = crate::report::busiest(&finished.records);
         let loaded = records.iter().rev().find_map(|record| match &record.event {

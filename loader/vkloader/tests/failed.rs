@@ -189,7 +189,7 @@ fn a_variable_of_a_script_counts_for_the_list_of_devices() {
 }
 
 /// Creates the socket of an X server. Returns the socket, its path, and the number of its display. Reports the test as skipped and returns
-/// `None` if the socket cannot be created. Each test uses another display number.
+/// `None` if the socket cannot be created. Each test uses a different display number.
 fn x_server(test: u32) -> Option<(UnixListener, PathBuf, u32)> {
     let number = 40_000 + 10 * std::process::id() + test;
     let folder = Path::new("/tmp/.X11-unix");

@@ -48,7 +48,8 @@ int main(int count, char **names) {
 /// Source of another loader: a library that has the name of a Vulkan loader, but no Vulkan.
 const OTHER: &str = "int vkCreateInstance(void) { return -1; }\n";
 
-/// A machine with a driver and a program. The machine's folder `others` has another loader under both names.
+/// A machine with a driver and a program. The machine's folder `others` has a loader of a different kind, under both names of a Vulkan
+/// loader.
 struct Bench {
     machine: Machine,
     program: PathBuf,

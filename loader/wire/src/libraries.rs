@@ -5,7 +5,7 @@ use core::cmp::Ordering;
 /// Compares the numbers in two texts, such as file names of a library: `libz.so.1.3.1` is newer than `libz.so.1.2.13`.
 pub fn compare_versions(mut one: &[u8], mut other: &[u8]) -> Ordering {
     loop {
-        // No number comes before every number.
+        // A text without a further number comes before a text with one.
         let (number, counterpart) = (take_number(&mut one), take_number(&mut other));
         if number != counterpart || number.is_none() {
             return number.cmp(&counterpart);

@@ -115,7 +115,7 @@ fn gen_83_dropping_any_used_attribute_shows() {
     let mut unnoticed = BTreeSet::new();
     for node in document.descendants().filter(Node::is_element) {
         for attribute in node.attributes() {
-            // A list that contains this API has the same meaning as a missing list.
+            // A list that contains `vulkan` has the same meaning as a missing list.
             let is_list = attribute.name() == "api";
             if if is_list {
                 admits(attribute.value())

@@ -135,7 +135,7 @@ fn mutations(document: &Document<'_>, scope: &Scope) -> BTreeMap<String, Vec<Mut
 fn is_default(node: Node<'_, '_>, attribute: &str) -> bool {
     let extension = || node.ancestors().find(|it| it.has_tag_name("extension"));
     match attribute {
-        // A list with this API has the same meaning as a missing list.
+        // The fixture has no list without `vulkan`, and a list with `vulkan` has the same meaning as a missing list.
         "api" => true,
         "extnumber" => extension().is_some_and(|it| it.attribute("number") == node.attribute("extnumber")),
         _ => false,

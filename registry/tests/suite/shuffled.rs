@@ -1,5 +1,5 @@
-//! Tests that read a shuffled copy of the complete registry. The order of attributes and of independent siblings, white space and line ends
-//! have no meaning (GEN-85). The model, and every byte of the output, therefore remains the same.
+//! Tests that read a shuffled copy of the complete registry. The order of attributes and of independent siblings, white space and line
+//! breaks have no meaning (GEN-85). The model, and every byte of the output, therefore remains the same.
 
 use crate::common::{read, registry_folder};
 use roxmltree::{Document, Node};
@@ -35,7 +35,7 @@ fn escaped(text: &str) -> String {
         .replace('"', "&quot;")
 }
 
-/// Writes an element with its attributes and independent children in another order.
+/// Writes an element with its attributes and independent children in a random order.
 fn write(node: Node<'_, '_>, random: &mut Random, out: &mut String) {
     if node.is_text() {
         out.push_str(&escaped(node.text().unwrap_or_default()));

@@ -55,7 +55,7 @@ fn read(environment: &Environment<'_>) -> (Option<Settings>, Vec<(LogBits, Vec<u
     (settings, lines.take())
 }
 
-/// Checks the resulting layers. They must have the file's order, and layers that are `off` must be missing.
+/// Checks the resulting layers: their order must be the file's order, and layers that are `off` must be missing.
 fn check_layers(environment: &Environment<'_>, settings: Option<&Settings>) {
     let lines = Lines::default();
     let scan = LayerScan {

@@ -47,7 +47,7 @@ pub(crate) struct Device {
     pub(crate) varies: Vec<Variation>,
 }
 
-/// Answer of a device that changes with the configured cause.
+/// Answer of a device. The answer changes with the configured cause.
 #[derive(Clone)]
 pub(crate) struct Variation {
     /// Word for the query: `properties`, `features`, `memory`, `families`, `format`, `extensions`, `groups`, or `driver` for

@@ -28,8 +28,8 @@ pub(crate) const CREATE_DEVICE_CALLBACK: i32 = 2;
 /// Value of `VkLayerFunction::VK_LOADER_FEATURES`.
 pub(crate) const FEATURES: i32 = 3;
 
-/// Value of `VkLayerInstanceLink`, which each layer has. It contains the functions of the next layer. For the last layer, it contains the
-/// functions of the loader.
+/// The structure `VkLayerInstanceLink` of a layer. The structure contains the functions of the next layer, or, for the last layer, of the
+/// loader.
 #[repr(C)]
 pub(crate) struct InstanceLink {
     pub(crate) next: *mut InstanceLink,

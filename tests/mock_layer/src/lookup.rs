@@ -1,4 +1,4 @@
-//! Look-up functions of a layer. They return functions of the layer, and functions that the layer passes on.
+//! Look-up functions of a layer, which return functions of the layer, and functions that the layer passes on.
 
 use std::ffi::{CStr, c_char};
 use std::sync::Arc;

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent.parent
 TABLE = ROOT / "loader/catalogue/src/variables.txt"
 KEPT = ROOT / "target/variables.json"
 VALUES = ("", "0", "1", "true", "no", "all", "1.1", "-1", "/nowhere/at/all")
-# Pattern of variables in a library. It does not match other names of Mesa with the same syntax.
+# Pattern of variables in a library. The pattern does not match Mesa's names of the same syntax that are not variables.
 WORDS = re.compile(rb"(?<=\0)(?:MESA|LP|GALLIUM|NIR|DRI|MDA)_(?!PRIM_|SHADER_(?!CACHE))[A-Z0-9_]{2,}(?=\0)")
 # Pattern of variables that all programs read, and that belong to no driver.
 COMMON = re.compile(

@@ -25,7 +25,7 @@ const LISTS: [(&str, &str); 3] = [
 /// Path of the key that contains the keys of [`LISTS`], below a root key.
 const VULKAN: &str = r"SOFTWARE\Khronos\Vulkan";
 
-/// Path of the settings file below a base folder, with the two slashes of the loader on Unix, and the key whose values name settings files
+/// Path of the settings file below a base folder, with the double slash of the loader on Unix, and the key whose values name settings files
 /// (APP-242).
 const SETTINGS: (&str, &str) = ("vulkan//loader_settings.d/vk_loader_settings.json", "LoaderSettings");
 

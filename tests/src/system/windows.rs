@@ -115,7 +115,7 @@ pub(crate) fn elevated(program: &Path, _: &Path) -> Command {
     Command::new(program)
 }
 
-/// Adds the variables that every process needs on this system. They name the folders of the system's libraries.
+/// Adds the variables that every process needs on this system. These variables name the folders of the system's libraries.
 pub(crate) fn keep(command: &mut Command, is_elevated: bool) {
     if is_elevated {
         command.env(super::token::ELEVATED, "1");

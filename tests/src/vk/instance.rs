@@ -198,7 +198,7 @@ impl<'v> Instance<'v> {
         words.iter().map(|word| *word as u64).collect()
     }
 
-    /// Returns the loader's mark in a dispatchable object: a 64-bit number after `words` words.
+    /// Returns the loader's magic number in a dispatchable object: a 64-bit number after `words` words.
     pub fn mark(handle: u64, words: usize) -> u64 {
         let place = (words * size_of::<usize>()).next_multiple_of(align_of::<u64>());
         // SAFETY: the test guarantees that the handle is the address of an existing object, which has a 64-bit number at this offset.

@@ -16,7 +16,7 @@ impl Ending {
     }
 }
 
-/// Fails, because this system has no copies of a process.
+/// Fails, because this system lacks `fork`.
 pub fn isolated(_: impl FnOnce()) -> Ending {
     panic!("a process cannot be copied on this system")
 }

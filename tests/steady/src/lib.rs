@@ -19,7 +19,7 @@ pub const HANG: Duration = Duration::from_secs(60);
 /// Creates a folder in the folder for temporary files. The caller removes the folder.
 ///
 /// The name is short, because the path of a socket has space for about a hundred bytes. The function skips a name that exists, because an
-/// earlier process with the same number can have been killed before it removed the folder.
+/// earlier process with the same process ID can have been killed before it removed the folder.
 ///
 /// # Panics
 /// Panics if the folder cannot be created.

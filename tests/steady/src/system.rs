@@ -18,7 +18,7 @@ mod unix {
 
     /// Sets the usual umask for this process and its children.
     ///
-    /// Programs of other users must be able to read the files of a test. Tests about the umask itself set another umask in the programs
+    /// Programs of other users must be able to read the files of a test. Tests about the umask itself set a different umask in the programs
     /// that they start.
     pub fn usual_umask() {
         static SET: Once = Once::new();

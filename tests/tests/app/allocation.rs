@@ -397,7 +397,8 @@ fn app_178_tables_grow_at_thirty_three() {
                 handles.push(messenger(&instance, &messages, own.callbacks()).expect("a messenger"));
                 counts.push(of_instance.count() - before);
             }
-            // The instance has a table, and each driver has a table too. The creator allocates the object itself.
+            // The instance and each of the two drivers have a table, which grows at these three messengers. The memory of the messenger
+            // itself comes from the creator's own callbacks.
             let mut expected = vec![0; 65];
             (expected[0], expected[32], expected[64]) = (3, 3, 3);
             assert_eq!(counts, expected);

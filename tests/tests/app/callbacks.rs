@@ -196,7 +196,8 @@ fn app_170_the_instances_callbacks_stand_in_for_callbacks_that_cannot_free() {
             let messages = Messages::default();
             let spec = vk.spec().extensions(&EXTENSIONS).allocator(&of_instance);
             let instance = spec.create().expect("vkCreateInstance");
-            // The instance stores its tables of slots until its destruction.
+            // The first messenger makes the instance allocate its tables of slots, which stay until its destruction. The test counts only
+            // later blocks.
             instance.destroy_messenger(instance.messenger(&messages));
             let before = of_instance.live();
             let mut messenger = vk::DebugUtilsMessengerEXT::null();

@@ -85,8 +85,8 @@ fn app_258_names_of_devices_are_for_messages_only() {
     });
 }
 
-/// Returns the complete settings file that `docs/settings.md` shows, with its folders moved into the scene. It is the last example of the
-/// page.
+/// Returns the complete settings file that `docs/settings.md` shows, with its folders moved into the scene. The file is the last example of
+/// the page.
 fn example(scene: &loader_tests::Scene) -> String {
     let text = include_str!("../../../docs/settings.md");
     let example = text

@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr::null;
 
-/// View of the file system that only this thread has, until this value is dropped. A child process inherits the view of its parent.
+/// Separate mount namespace of this thread, which ends when this value is dropped. A child process inherits the namespace of its parent.
 pub(crate) struct Apart {
     before: Option<File>,
 }

@@ -49,11 +49,11 @@ fn the_catalogue_of_the_system_is_read() {
     });
 }
 
-/// Folder for a user's driver manifests. The folder contains the file that marks a user with a catalogue.
+/// Folder for a user's driver manifests. The folder contains the marker file of a user with a catalogue.
 const OWN: &str = "xdg/data-home/vulkan/icd.d";
 
-/// The loader reads the user's catalogue without any variable if a manifest folder of the user contains the mark, and the system has no
-/// catalogue (DRV-274).
+/// The loader reads the user's catalogue without any variable if a manifest folder of the user contains the marker file, and the system has
+/// no catalogue (DRV-274).
 #[test]
 fn the_users_own_catalogue_is_read_where_the_system_has_none() {
     case(|scene| {
@@ -162,7 +162,7 @@ fn drv_286_elevated_processes_open_the_driver() {
         }
         scene.env("VK_LOADER_DRIVER_POLICY", "lazy").lazily();
         let listed = |scene: &mut Scene| {
-            // A driver service of this machine may offer other drivers.
+            // A driver service of this machine may offer further drivers, so the device is chosen by its name.
             let outcome = scene.run(|vk| {
                 vk.instance_with("1.1", &[]).named("gpu");
             });

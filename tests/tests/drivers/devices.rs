@@ -168,7 +168,7 @@ fn drv_125_the_handles_object() {
             let handle = instance.first().as_raw();
             assert_eq!(Instance::words(handle, 2)[1], instance.raw.as_raw());
             assert_eq!(Instance::mark(handle, 2), 0x10AD_ED02_0210_ADED);
-            // In the object, the handle of the terminators follows the mark.
+            // In the object, the handle for terminators follows the magic number.
             let marked = 2 + size_of::<u64>() / size_of::<usize>();
             let lower = Instance::words(handle, marked + 1)[marked];
             assert!(lower != 0 && lower != handle);

@@ -240,7 +240,7 @@ fn drv_159_queue_families() {
                 PFN_vkGetPhysicalDeviceQueueFamilyProperties2(device, &mut count, ptr::null_mut())
             );
             assert_eq!(count, 2);
-            // With an array without room, the call returns the count.
+            // With an array of no elements, the call returns the count.
             for (room, expected) in [(0, 2), (1, 1), (2, 2), (5, 2)] {
                 let mut families = vec![vk::QueueFamilyProperties2::default(); 6];
                 let mut count = room;

@@ -69,7 +69,7 @@ impl Whole {
         self.write(bytes);
     }
 
-    /// Writes a record with other rows.
+    /// Writes a copy of the record whose rows `change` has changed.
     fn rewrite(&self, change: impl FnOnce(&mut Rows)) {
         let record = self.record();
         let row = |place| record.row(place).map(|(key, value)| (key, value.to_vec()));

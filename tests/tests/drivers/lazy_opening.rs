@@ -409,7 +409,7 @@ fn drv_282_a_structure_without_a_type_is_not_written() {
             let device = instance.named("two");
             macro_rules! ask {
                 ($type:ident, $function:ident $(, $more:expr)?) => {{
-                    // A type of zero, no further structure, and memory that does not belong to the structure.
+                    // The chained structure has the type 0 and no successor. The memory after its head does not belong to the structure.
                     let mut extra = [0x5555_5555_5555_5555_u64; 200];
                     extra[..2].fill(0);
                     let before = extra;

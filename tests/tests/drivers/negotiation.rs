@@ -270,8 +270,8 @@ fn drv_068_two_global_functions_are_required() {
 fn drv_069_the_physical_device_lookup() {
     const LOOKUP: &str = "vk_icdGetPhysicalDeviceProcAddr";
     case(|scene| {
-        // With version 7, the loader looks up the function. With version 4, the loader uses the export. With version 3, the loader does not
-        // use the function.
+        // With version 7, the loader looks up `LOOKUP`. With version 4, it uses the export `LOOKUP`. With version 3, it does not use this
+        // function.
         scene
             .driver("seven")
             .device("seven")

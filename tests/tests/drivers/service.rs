@@ -268,7 +268,7 @@ fn lsv_42_a_service_that_is_restarted_is_connected_to_anew() {
             drop(server);
             vk.mark("dead");
             assert_eq!(names(vk), ["here"]);
-            // Publishes another driver under the key of the first one.
+            // Publishes a second driver under the key of the first driver.
             let other = Package {
                 library: vk.path("libraries/libmock_b.so"),
                 ..package(vk, 0, "a")

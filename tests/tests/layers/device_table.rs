@@ -145,7 +145,7 @@ fn app_049_the_look_up_at_the_end_answers_itself() {
             drop(instance.device(instance.first(), &["VK_KHR_swapchain"]));
         });
         outcome.ok();
-        // Layer a receives the look-up function of layer b. This function returns itself too.
+        // Each layer receives the look-up function of the next layer or driver. Asked for its own name, this function returns itself.
         for layer in ["VK_LAYER_a", "VK_LAYER_b"] {
             let expected = names.map(|name| format!("{name} found=true itself=true equal=true"));
             assert_eq!(outcome.calls(layer, "ask-device"), expected, "{layer}");

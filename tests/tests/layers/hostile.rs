@@ -199,7 +199,7 @@ fn bi_44_a_layer_name_without_an_end_is_read_no_further_than_256_bytes() {
             };
             let result = call!(vk, PFN_vkCreateInstance(&info, ptr::null(), &mut instance));
             assert_eq!(result, vk::Result::ERROR_EXTENSION_NOT_PRESENT);
-            // The query reads one byte more than the creation does.
+            // The query reads one byte more of a name than the creation does, so this name is one byte longer.
             let mut count = 0;
             let name = edge.letters(257);
             let result = call!(

@@ -14,7 +14,7 @@ pub(crate) const GARBAGE: &str = if cfg!(target_pointer_width = "64") {
     "0x5151515151515151"
 };
 
-/// Folder in which the normal search finds explicit layers. This is row 5 of LAY-11.
+/// Folder in which the normal search finds explicit layers: row 5 of LAY-11.
 pub(crate) const EXPLICIT: &str = "xdg/data-home/vulkan/explicit_layer.d";
 /// Folder in which the normal search finds implicit layers.
 pub(crate) const IMPLICIT: &str = "xdg/data-home/vulkan/implicit_layer.d";
@@ -142,7 +142,7 @@ impl Layer {
         self
     }
 
-    /// Adds lines for another layer of the same library.
+    /// Adds lines for the layer with the number `identity`, which is in the same library.
     pub(crate) fn section(mut self, identity: usize, lines: &str) -> Self {
         write!(self.lines, "[{identity}]\njournal @ROOT@/journal\n{lines}\n")
             .expect("writing to a string does not fail");

@@ -25,7 +25,7 @@ fn status(key: &str) -> u64 {
 
 /// Returns the largest amount of memory, in bytes, that `work` adds.
 fn peak_of(work: impl FnOnce()) -> u64 {
-    // Resets the peak of memory to the present size.
+    // Resets the peak resident set size (`VmHWM`) to the present size.
     fs::write("/proc/self/clear_refs", "5").expect("the mark can be set");
     let before = status("VmRSS");
     work();

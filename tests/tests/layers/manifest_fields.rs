@@ -105,7 +105,7 @@ manifests! {
     /// LAY-98, BI-22: a layer with a library is skipped if its components are not strings.
     lay_98_a_library_beside_components_that_are_no_strings_skips_the_layer: explicit with("component_layers", "[\"VK_LAYER_z\", 5]")
         => [], "WARNING" "VK_LAYER_m";
-    /// LAY-99: with a component list of another type, a meta-layer has no components.
+    /// LAY-99: a meta-layer whose member `component_layers` is not a list has no components.
     lay_99_components_that_are_no_list_make_a_meta_layer_that_does_nothing:
         explicit Layer::meta("m", &[]).member("component_layers", "true").text() => ["VK_LAYER_m"];
     /// LAY-99: the loader treats the values of an object as components.

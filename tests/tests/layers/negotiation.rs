@@ -427,7 +427,7 @@ fn lay_206_another_real_path_is_told() {
             scene.path("libraries/liblayer_a.so"),
             scene.folder("links").join("a.so"),
         );
-        // A link whose target has another name is not a difference, because the loader resolves both paths.
+        // The loader resolves both paths, so it reports no difference if only the name of the link differs from the name of its target.
         scene.on_disk(|| loader_tests::symlink(target, link).expect("links can be made"));
         with_device(scene, &["VK_LAYER_a"]).not_logged("was found to differ from OS loaded path");
     });

@@ -87,7 +87,7 @@ fn compare(answers: &[Answer], usual: &[Answer]) -> usize {
     answers.iter().filter(|answer| answer.is_err()).count()
 }
 
-/// Runs the program in a copy of the process, first with a refusal, and then without.
+/// Runs the program in a forked copy of the process, first with a refusal, and then without one.
 fn refused(vk: &mut Vk, heap: &Heap, refusal: Refusal, usual: &[Answer]) {
     heap.refuse(refusal);
     let (answers, opened) = program_and_openings(vk, heap);

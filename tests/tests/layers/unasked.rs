@@ -32,7 +32,8 @@ fn lay_140_explicit_manifests_are_read_where_something_may_ask() {
             Layer::explicit(&format!("e{number}")).folder(EXPLICIT).put(scene);
         }
         let outcome = scene.run(|vk| {
-            // The loader treats files of less than two seconds differently. Without this wait, the number of reads depends on the machine.
+            // The loader does not rely on the times of files that changed less than two seconds ago. Without this wait, the number of reads
+            // depends on the machine.
             settle();
             let plain = || reads_of(|| drop(vk.instance()));
             plain();

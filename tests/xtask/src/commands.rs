@@ -70,7 +70,7 @@ impl Rows {
             } else if fence.is_some() || whole.starts_with("    ") {
                 if fence.as_deref().is_none_or(|kind| SHELLS.contains(&kind)) {
                     let code = whole.trim();
-                    // Three blanks separate columns, and each column can contain a command.
+                    // Three spaces separate columns, and each column can contain a command.
                     let parts = code.strip_prefix("$ ").unwrap_or(code).split("   ");
                     found.extend(
                         parts

@@ -34,7 +34,7 @@ pub fn version(text: &str) -> Option<(&str, &str)> {
     Some(text.split_at(text.len() - rest.len()))
 }
 
-/// Returns the text with blanks instead of code, in blocks and within lines. All places remain the same.
+/// Returns the text with spaces instead of code, in blocks and within lines. All places remain the same.
 pub fn without_code(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut fenced = false;
@@ -59,7 +59,7 @@ pub fn without_code(text: &str) -> String {
     plain
 }
 
-/// Returns the text with blanks instead of the parts that `make documents` writes.
+/// Returns the text with spaces instead of the parts that `make documents` writes.
 pub fn without_tables(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -74,11 +74,12 @@ pub fn without_tables(text: &str) -> String {
     plain + rest
 }
 
-/// Returns one or more spaces with the same length as the character.
+/// Returns a space for a character of one byte, except for a newline. Other characters stay.
 fn blank(character: char) -> char {
     match character {
         '\n' => '\n',
-        // Places count bytes. The text that the function replaces rarely contains characters of several bytes.
+        // Places count bytes, so the replacement must have as many bytes as the character. A character of several bytes, which is rare
+        // here, stays.
         _ if character.len_utf8() == 1 => ' ',
         other => other,
     }

@@ -55,7 +55,7 @@ fn one(plan: &Plan<'_>, found: &Struct) -> TokenStream {
     }
 }
 
-/// Emits one member for bit fields that share 32-bit words. Its name consists of the names of these fields.
+/// Emits one member for bit fields that share 32-bit words. The member's name consists of the names of these fields.
 fn bit_field(members: &[vk_registry::model::Member]) -> TokenStream {
     let names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
     let name = format_ident!("{}", names.join("_"));

@@ -1,4 +1,4 @@
-//! The three variables that filter layers by name. They are read together (LAY-120 to LAY-124).
+//! The three variables that filter layers by name, which are read together (LAY-120 to LAY-124).
 
 use super::glob::{DisableGlobs, Globs, Item};
 use super::{Environment, Variable};

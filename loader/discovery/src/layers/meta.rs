@@ -146,7 +146,7 @@ impl Validation<'_> {
         Ok(())
     }
 
-    /// Rejects all meta-layers on the path, because each contains the next one, and the last one failed.
+    /// Rejects all meta-layers on the path, because each contains the next meta-layer of the path, and the last meta-layer failed.
     fn reject_path(&mut self, path: &mut Vec<Visit>, mut failed: usize, journal: &mut Journal<'_>) {
         while let Some(Visit { layer, .. }) = path.pop() {
             let component = self.layers[failed].name.clone();

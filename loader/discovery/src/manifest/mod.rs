@@ -1,8 +1,8 @@
 //! Reads manifests: converts the bytes of a JSON file to typed values.
 //!
 //! [`mod@file`] reads a file without blocking, [`json`] turns the text into a tree, and [`driver`] and [`layer`] read the known members.
-//! This module never opens a library or calls Vulkan, and no input causes a panic. The [journal](crate::journal) records a decision, with
-//! the reason, for everything that cannot be used.
+//! This module never opens a library, calls Vulkan or panics, whatever a file contains. The [journal](crate::journal) records a decision,
+//! with the reason, for everything that cannot be used.
 
 pub mod driver;
 pub mod file;

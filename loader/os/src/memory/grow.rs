@@ -139,7 +139,7 @@ pub fn copy_or_note(bytes: &[u8]) -> Vec<u8> {
 /// # Errors
 /// The system has no memory.
 pub fn copy_terminated(bytes: &[u8]) -> Result<Option<CString>, OutOfMemory> {
-    // With exactly this room, the conversion does not move the bytes.
+    // The capacity is exactly the length with the NUL, so the conversion does not move the bytes.
     let copy = copy_with_room(bytes, 1)?;
     if crate::find_byte(bytes, 0).is_some() {
         return Ok(None);
@@ -181,7 +181,7 @@ mod tests {
         }
         assert_eq!(array, [7, 8, 9, 10, 11]);
         assert_eq!(array.capacity(), 8);
-        // The array does not grow while it has enough room.
+        // The array does not grow as long as its capacity suffices.
         array.try_exact_room(3).unwrap();
         array.try_room(3).unwrap();
         array.try_exact_room(1).unwrap();

@@ -21,14 +21,14 @@ pub struct SharedLibrary(Arc<Opened>);
 /// An open library.
 struct Opened {
     library: Library,
-    /// The library that was opened before this one, because this one needs it. It is closed after this one.
+    /// A library that this library needs, and that was opened earlier. This library is closed first.
     _earlier: Option<SharedLibrary>,
     mark: Mark,
 }
 
 /// A file of a library.
 pub struct SentFile {
-    /// The name by which other libraries need the library; empty for a library that no other one needs.
+    /// The name by which other libraries need the library; empty for a library that no other library needs.
     pub name: Vec<u8>,
     /// The file.
     pub file: File,

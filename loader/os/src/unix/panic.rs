@@ -31,7 +31,7 @@ impl Report {
 
 impl Write for Report {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        // One byte stays free for the line end.
+        // One byte stays free for the newline.
         let room = &mut self.buffer[self.length..CAPACITY - 1];
         let taken = text.len().min(room.len());
         room[..taken].copy_from_slice(&text.as_bytes()[..taken]);

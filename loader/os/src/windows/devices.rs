@@ -93,8 +93,7 @@ impl Manager {
             if told != CR_SUCCESS || !self.is_ready(device, take) {
                 continue;
             }
-            // A device's own value takes precedence over the values of its components. Of the components, only the first one with a valid
-            // value is used.
+            // A device's own value takes precedence over the values of its components. Only the first component with a valid value is used.
             let _ = self.ask(device, value, take) || self.components(device).any(|part| self.ask(part, value, take));
         }
     }

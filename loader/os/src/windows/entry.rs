@@ -19,8 +19,9 @@ impl FirstCall {
     }
 }
 
-/// Makes two functions of type `extern "C" fn()` run. The first one runs at the first call of `ensure_loaded`, which the macro defines,
-/// because almost nothing is allowed while the system's loader holds its lock. The second one runs when the library is unloaded.
+/// Makes two functions of type `extern "C" fn()` run. The first function runs at the first call of `ensure_loaded`, which the macro
+/// defines, because almost nothing is allowed while the system's loader holds its lock. The second function runs when the library is
+/// unloaded.
 #[macro_export]
 macro_rules! at_load_and_unload {
     ($load:path, $unload:path) => {

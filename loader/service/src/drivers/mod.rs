@@ -93,7 +93,7 @@ impl<L> Drivers<L> {
         self.advance(now);
     }
 
-    /// Returns the jobs that were added since the last call.
+    /// Removes and returns the jobs that were added since the last call.
     pub fn take_jobs(&mut self) -> Vec<Job> {
         self.packages.take_jobs()
     }

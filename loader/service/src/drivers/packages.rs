@@ -265,7 +265,7 @@ impl<L> Packages<L> {
         }
     }
 
-    /// Returns the jobs that were added since the last call.
+    /// Removes and returns the jobs that were added since the last call.
     pub(super) fn take_jobs(&mut self) -> Vec<Job> {
         std::mem::take(&mut self.jobs)
     }

@@ -102,7 +102,7 @@ macro_rules! plain {
         /// # Safety
         /// The parameters are as the specification of the command demands.
         pub(super) unsafe extern "system" fn $name(device: PhysicalDeviceHandle<Driver>, out: *mut $type) {
-            // SAFETY: the loader passes a handle of this module.
+            // SAFETY: this module created the handle, and the loader uses the handle only while its instance is live.
             let object = unsafe { Device::of(device) };
             let key = object.key(Query::$query);
             // SAFETY: the caller passes a writable structure.
@@ -125,7 +125,7 @@ macro_rules! chained {
         /// # Safety
         /// The parameters are as the specification of the command demands.
         pub(super) unsafe extern "system" fn $name(device: PhysicalDeviceHandle<Driver>, out: *mut $type) {
-            // SAFETY: the loader passes a handle of this module.
+            // SAFETY: this module created the handle, and the loader uses the handle only while its instance is live.
             let object = unsafe { Device::of(device) };
             let key = object.key(Query::$query);
             // SAFETY: the caller passes a valid chain.
@@ -164,7 +164,7 @@ pub(super) unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties(
     format: VkFormat,
     out: *mut VkFormatProperties,
 ) {
-    // SAFETY: the loader passes a handle of this module.
+    // SAFETY: this module created the handle, and the loader uses the handle only while its instance is live.
     let object = unsafe { Device::of(device) };
     let key = object.key(Query::Format).at(format.0.cast_unsigned());
     // SAFETY: the caller passes a writable structure.
@@ -189,7 +189,7 @@ macro_rules! of_format {
             format: VkFormat,
             out: *mut VkFormatProperties2,
         ) {
-            // SAFETY: the loader passes a handle of this module.
+            // SAFETY: this module created the handle, and the loader uses the handle only while its instance is live.
             let object = unsafe { Device::of(device) };
             let key = object.key(Query::Format).at(format.0.cast_unsigned());
             // SAFETY: the caller passes a valid chain.

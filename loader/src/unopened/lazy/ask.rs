@@ -15,7 +15,7 @@ use core::ffi::c_void;
 use promises::limits::{ATTEMPTS, MOST_OF_ONE_DRIVER};
 use record::{Answer, Key, Query};
 
-/// Room for the largest structure of a record, in words.
+/// Size in words of a buffer for the largest structure of a record.
 pub(super) const ROOM: usize = 1024;
 
 /// Returns `true` if the driver returns the recorded answer.

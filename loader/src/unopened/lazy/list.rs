@@ -26,7 +26,7 @@ pub(super) unsafe extern "system" fn vkEnumeratePhysicalDevices(
     count: *mut u32,
     array: *mut PhysicalDeviceHandle<Driver>,
 ) -> VkResult {
-    // SAFETY: the loader passes a handle of this module.
+    // SAFETY: this module created the handle, and the loader uses the handle only while its instance is live.
     let sleeper = unsafe { Sleeper::of(instance) };
     // SAFETY: the caller promises a writable number, and an array that is null or has room for `*count` elements.
     let call = unsafe { TwoCall::new(count, array) };
@@ -128,7 +128,7 @@ macro_rules! groups {
             count: *mut u32,
             array: *mut VkPhysicalDeviceGroupProperties<Driver>,
         ) -> VkResult {
-            // SAFETY: the loader passes a handle of this module.
+            // SAFETY: this module created the handle, and the loader uses the handle only while its instance is live.
             let sleeper = unsafe { Sleeper::of(instance) };
             if sleeper.opened().is_none()
                 // SAFETY: the caller promises a writable number, and an array that is null or has room for `*count` elements.
@@ -176,7 +176,7 @@ pub(super) unsafe extern "system" fn vkEnumerateDeviceExtensionProperties(
     count: *mut u32,
     array: *mut VkExtensionProperties,
 ) -> VkResult {
-    // SAFETY: the loader passes a handle of this module.
+    // SAFETY: this module created the handle, and the loader uses the handle only while its instance is live.
     let object = unsafe { Device::of(device) };
     let sleeper = object.sleeper();
     let record = object.record().filter(|_| layer.is_null());
@@ -241,7 +241,7 @@ pub(super) unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties(
     count: *mut u32,
     array: *mut VkQueueFamilyProperties,
 ) {
-    // SAFETY: the loader passes a handle of this module.
+    // SAFETY: this module created the handle, and the loader uses the handle only while its instance is live.
     let object = unsafe { Device::of(device) };
     let size = size_of::<VkQueueFamilyProperties>();
     // SAFETY: the array has as many elements as the number says.
@@ -268,7 +268,7 @@ macro_rules! families {
             count: *mut u32,
             array: *mut VkQueueFamilyProperties2,
         ) {
-            // SAFETY: the loader passes a handle of this module.
+            // SAFETY: this module created the handle, and the loader uses the handle only while its instance is live.
             let object = unsafe { Device::of(device) };
             let size = size_of::<VkQueueFamilyProperties>();
             // SAFETY: the array has as many elements as the number says, each with a valid chain.
@@ -306,7 +306,7 @@ macro_rules! tools {
             count: *mut u32,
             array: *mut VkPhysicalDeviceToolProperties,
         ) -> VkResult {
-            // SAFETY: the loader passes a handle of this module.
+            // SAFETY: this module created the handle, and the loader uses the handle only while its instance is live.
             let object = unsafe { Device::of(device) };
             let found = object.record().and_then(|record| record.find(object.key(Query::NoTools)));
             if let Some((row, _)) = found {

@@ -18,8 +18,8 @@ const OVERRIDE: &str = "VK_LAYER_LUNARG_override";
 
 /// Adds findings about settings that override other settings, drivers and layers.
 pub(super) fn find(report: &mut Report, records: &[&Record]) {
-    // If no device is usable, the override is the likely cause. It is only a side note if a device is usable, or if a filter or layer hid a
-    // device that the search found.
+    // If no device is usable, the override is the likely cause. The override is only a side note if a device is usable, or if a filter or
+    // layer hid a device that the search found.
     let is_aside = report.is_usable() || !report.hidden.is_empty();
     let silent = if is_aside { rank::ASIDE } else { rank::SILENT };
     let replacing = variables(records).find(|(name, _)| REPLACING.contains(name));

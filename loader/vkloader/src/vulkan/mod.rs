@@ -153,8 +153,8 @@ impl Entry {
 
     /// Returns the Vulkan version that the loader supports.
     pub(crate) fn version(&self) -> u32 {
-        // SAFETY: `get` is `vkGetInstanceProcAddr` of a library that stays open. It returns the command of `Global11` without an instance,
-        // and `Global11` declares the command with its type in the registry.
+        // SAFETY: `get` is `vkGetInstanceProcAddr` of a library that stays open. This function returns the command of `Global11` without an
+        // instance, and `Global11` declares the command with its type in the registry.
         let newer = unsafe { Global11::find(self.get, ptr::null_mut()) };
         let mut version = VERSION_1_0;
         // SAFETY: `version` is a variable of this function, so the command may write to it.

@@ -87,7 +87,7 @@ fn a_hard_link_changes_no_file() {
     }
     let verified = told(&machine, &["verify"]);
     assert!(verified.contains("agrees with the drivers"), "{verified}");
-    // An earlier folder contains another name of the same file, so the linker uses the same file.
+    // A folder that the linker searches earlier contains a hard link to the same file, so the linker uses the same file.
     let folder = machine.path("folder");
     fs::create_dir_all(&folder).expect("a folder");
     fs::hard_link(&files[1], folder.join("libneeded.so")).expect("the same file system");

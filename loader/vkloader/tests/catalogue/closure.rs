@@ -307,7 +307,8 @@ fn a_name_that_was_skipped_in_an_earlier_folder_is_one_of_the_files() {
         if is_link {
             std::os::unix::fs::symlink(&target, &early).expect("a link");
         } else {
-            // Writes a copy of the library, with the other word size in its header, into the earlier folder.
+            // Writes a copy of the library into the folder that the linker searches earlier. The header of the copy has the other word
+            // size: byte 4 is 1 or 2.
             let mut data = fs::read(&needed).expect("a library");
             data[4] = 3 - data[4];
             fs::write(&early, data).expect("a file");

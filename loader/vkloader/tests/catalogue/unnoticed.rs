@@ -1,4 +1,4 @@
-//! Tests of differences that neither an update nor a program sees in the files of a driver alone.
+//! Tests of changes that the files of a driver alone do not show, neither to an update nor to a program.
 
 use crate::changes::machine_of_two;
 use crate::closure::{compile, update, used};
@@ -119,7 +119,7 @@ fn a_second_write_in_the_same_second_is_a_change() {
     fs::rename(&place, &inside).expect("a folder");
     fs::create_dir_all(&place).expect("a folder");
     let run = |command: &mut Command| command.output().is_ok_and(|done| done.status.success());
-    // An inode of 128 bytes has no room for parts of a second.
+    // An inode of 128 bytes has no space for fractions of a second in its times.
     let mut make = Command::new("mkfs.ext4");
     make.args(["-q", "-I", "128", "-d"]).arg(&inside).arg(&image).arg("64M");
     if !run(&mut make) {

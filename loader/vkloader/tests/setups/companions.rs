@@ -134,7 +134,7 @@ fn shorten(machine: &Machine, library: &str, size: usize) {
     fs::write(path, &bytes[..size]).expect("written");
 }
 
-/// Installs a driver that prints a line and then fails with the lines in `more`.
+/// Installs a driver that prints a line, and then fails in the way that the lines in `more` configure.
 fn printing(machine: &mut Machine, command: &str, line: &str, more: &str) {
     machine.driver("bad", &format!("run {command} echo '{line}' >&2\n{more}"));
 }

@@ -16,7 +16,7 @@ fn path(machine: &Machine, file: &str) -> String {
     machine.path(file).to_str().expect("plain").into()
 }
 
-/// Moves the folder of manifests to another folder for data, whose name needs quotes in a shell.
+/// Moves the folder of manifests to a data folder whose name needs quotes in a shell.
 fn in_folder_with_quotes(machine: &mut Machine) -> String {
     let folder = path(machine, "My Games/it's");
     fs::create_dir_all(&folder).expect("a folder");

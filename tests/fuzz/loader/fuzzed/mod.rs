@@ -1,4 +1,4 @@
-//! Functions that the fuzz targets call inside the loader. They are compiled only with `cfg(fuzzing)`.
+//! Functions that the fuzz targets call inside the loader. These functions are compiled only with `cfg(fuzzing)`.
 #![allow(
     clippy::std_instead_of_core,
     clippy::std_instead_of_alloc,

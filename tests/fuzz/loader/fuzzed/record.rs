@@ -260,7 +260,7 @@ impl Asked<'_> {
             self,
             vkGetPhysicalDeviceQueueFamilyProperties(device, &mut count, plain.to())
         );
-        // The driver reports more families than there is room for.
+        // The driver reports three families, even if the array is shorter.
         assert!(count <= if self.is_closed { room } else { room.max(3) });
         let rest = count.min(room) as usize * size_of::<VkQueueFamilyProperties>();
         plain.is_untouched(rest, size_of::<VkQueueFamilyProperties>(), 0);

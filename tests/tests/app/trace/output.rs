@@ -1,4 +1,4 @@
-//! Tests of the output of a trace: files, crashes, threads, copies of a process, and elevated privileges.
+//! Tests of the output of a trace: files, crashes, threads, forked processes, and elevated privileges.
 
 use super::{named, of, records};
 use loader_tests::{case, retried};

@@ -82,7 +82,7 @@ fn nvidias_libraries_come_from_the_host_in_a_sandbox() {
         assert_eq!(found.code, "hardware.no-driver");
         assert!(found.advice.contains(advice), "{}", found.advice);
     }
-    // Flatpak's folder contains libraries of another version.
+    // The version of the libraries in Flatpak's folder differs from the kernel module's version.
     let system = System::new();
     system
         .card("0000:01:00.0", "0x030000", "0x10de", Some("nvidia"))
