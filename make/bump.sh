@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bump.sh 1.4.N: moves the project to another header, or leaves everything unchanged. `latest` is the newest header.
+# bump.sh 1.4.N: updates the project to version 1.4.N of the Vulkan headers, or leaves everything unchanged. `latest` is the newest version.
 #
 # All work happens in a git worktree below target/bump/, from a snapshot of the tree: fetch, pin, import, emit, documents, test. If all
 # steps succeed, the result becomes one commit, to which the ref PENDING points. One git command then copies the changes into the tree,

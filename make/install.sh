@@ -6,11 +6,12 @@
 # install-32: installs vkloader of a 32-bit build with its library. The 64-bit vkloader below the same PREFIX also examines 32-bit programs
 # with that library. CATALOGUE=no makes no driver catalogue. UNITS=no installs neither the units nor the udev rule. UNITDIR and RULESDIR
 # name other folders for the units and the rule, absolute or below PREFIX. LIBRARY_ONLY=yes installs or removes the library alone, without
-# programs, pages and units. framework | ios-framework: installs the library as vulkan.framework below DESTDIR, in the form that macOS or
-# iOS requires.
+# programs, pages and units.
+#
+# framework | ios-framework: installs the library as vulkan.framework below DESTDIR, in the form that macOS or iOS requires.
 . "$(dirname "$0")/common.sh"
 
-# All users must be able to read installed files, even if the installing user has another umask.
+# All users must be able to read installed files, even if the installing user has a stricter umask.
 umask 022
 
 PREFIX=${PREFIX:-/usr/local}

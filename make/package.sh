@@ -22,7 +22,7 @@ dist() {
     fi
     scratch=$(mktemp -d "$TARGET/dist/scratch.XXXXXX")
     trap 'rm -rf "$scratch"' EXIT
-    # The archive has the committed bytes, even if the packer's git would change line ends and files.
+    # The archive has the committed bytes, even if the packer's git would change line endings and files.
     git -c core.autocrlf=false -c core.eol=lf -c core.attributesFile=/dev/null archive --prefix="$NAME-$VERSION/" HEAD | tar -x -C "$scratch"
     tree=$scratch/$NAME-$VERSION
 

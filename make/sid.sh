@@ -15,7 +15,7 @@
 #
 # Other scripts call `use_peer` of common.sh, and put "${PEER_RUN[@]}" before commands that run with the Khronos loader:
 #
-#   use_peer                    # PEER=sid make VERB
+#   use_peer                    # PEER=sid make TARGET
 #   "${PEER_RUN[@]}" vulkaninfo # in the root; on this system if PEER is another loader
 here=$PWD
 . "$(dirname "$0")/common.sh"

@@ -11,8 +11,8 @@
 HANG=3600
 BUDGET=0
 [ "${CI:-}" != true ] || BUDGET=4800
-# A compilation takes a third less time without records for incremental builds, and without line numbers for backtraces. If the folder
-# contains records of an earlier `quick`, the build uses records too, because cargo would otherwise compile everything again.
+# A build takes a third less time without incremental compilation, and without line numbers for backtraces. If the folder contains
+# incremental state of an earlier `quick`, the build is incremental too, because cargo would otherwise compile everything again.
 if [ "${CI:-}" = true ] || { [ "${1:-}" != quick ] && [ ! -d "$TARGET/debug/incremental" ]; }; then
     export CARGO_INCREMENTAL=${CARGO_INCREMENTAL:-0} CARGO_PROFILE_DEV_DEBUG=${CARGO_PROFILE_DEV_DEBUG:-0}
 fi

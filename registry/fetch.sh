@@ -1,7 +1,8 @@
 #!/bin/sh
 # Fetches the XML of headers that are not pinned into registry/input/VERSION/, which is never committed.
 #
-#   fetch.sh --fixtures      every header that the tests read fetch.sh VERSION...      any header, to compare it or to move the pin to it
+#   fetch.sh --fixtures      every header that the tests read
+#   fetch.sh VERSION...      any header, to compare it or to update the pin to it
 #
 # A header that was fetched before is not fetched again, unless its files differ from known checksums. XML with a wrong checksum is never
 # put into the folder.

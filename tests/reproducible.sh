@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Makes archives and packages of this commit twice. The second build has other names and depths of folders, and another time, language, time
-# zone, home, file mode and number of jobs. As root, the script also changes the user and the name of the machine. All files must be equal,
-# byte for byte. If they differ, diffoscope prints the differences. Neither installed files nor their debugging symbols may contain a path
-# of the machine. RPM=1 includes Fedora's packages, which builds everything two more times. KEEP=1 compares the results of an earlier run.
+# Makes archives and packages of this commit twice. The second build differs from the first in the names and depths of folders, the time,
+# language, time zone, home, file mode and number of jobs. As root, the script also changes the user and the name of the machine. All files
+# must be equal, byte for byte. If they differ, diffoscope prints the differences. Neither installed files nor their debugging symbols may
+# contain a path of the machine. RPM=1 includes Fedora's packages, which builds everything two more times. KEEP=1 compares the results of an
+# earlier run.
 . "$(dirname "$0")/../make/common.sh"
 
 GROUP=reproducible
@@ -45,8 +46,8 @@ other_language() {
     varied+=(language)
 }
 
-# Sets `around` to a command that runs a program in another environment. The environment differs in as many ways as this machine allows.
-# Sets `varied` to the differences.
+# Sets `around` to a command that runs a program in a changed environment. The environment differs from this script's in as many ways as
+# this machine allows. Sets `varied` to the differences.
 otherwise() {
     around=(env "HOME=$HERE/home" "CARGO_HOME=$HERE/home/crates" "RUSTUP_HOME=${RUSTUP_HOME:-${HOME:-}/.rustup}" TZ=Pacific/Kiritimati
         CARGO_BUILD_JOBS=1)

@@ -36,7 +36,8 @@ def built(packages, names, alone):
     for message in map(json.loads, cargo.stdout.decode().splitlines()):
         if message["reason"] != "compiler-artifact" or not message["profile"]["test"] or not message["executable"]:
             continue
-        # The id is path+file:///folder#version, or path+file:///folder#name@version if the folder has another name.
+        # The id is path+file:///folder#version, or path+file:///folder#name@version if the name of the folder differs from the package's
+        # name.
         folder, _, version = message["package_id"].rpartition("#")
         package = version.rpartition("@")[0] or folder.rpartition("/")[2]
         name = message["target"]["name"]

@@ -13,7 +13,7 @@
 
 static const char PREFIX[] = "/vkl-elsewhere/";
 
-/* Returns the path to open in place of `path`. `room` receives the text of a redirected path. */
+/* Returns the path to open in place of `path`. `room` is the buffer for a redirected path. */
 static const char *elsewhere(const char *path, char room[PATH_MAX]) {
     const char *root = getenv("VKL_ELSEWHERE");
     if (!path || !root || strncmp(path, PREFIX, sizeof PREFIX - 1) != 0)

@@ -13,7 +13,7 @@ forgotten() {
     [ -s "$COPY/$CATALOGUE" ]
     not grep -q "$1" "$COPY/$CATALOGUE"
 }
-# Lists the packages of ours that dpkg still knows.
+# Lists this project's packages that dpkg still knows.
 known() {
     inside dpkg-query -W -f '${binary:Package} ${db:Status-Abbrev}\n' | awk '/^(libvulkan1-rs|vkloader|vk-loader-service|bad-drivers)/'
 }

@@ -15,7 +15,7 @@ from collections import Counter
 from pathlib import Path
 
 CALLS = 1000
-# Type of the parts of an ELF file that the system maps into memory.
+# Value of `PT_LOAD`, the type of the segments that the system maps into memory.
 LOAD = 1
 STEP = re.compile(r"^Trace \d+: \S+ \[[0-9a-f]+/([0-9a-f]+)/", re.MULTILINE)
 KINDS = {

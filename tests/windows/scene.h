@@ -36,7 +36,7 @@ static const char *utf8(const wchar_t *text) {
     return out;
 }
 
-/* Returns the name of a folder whose path has more than 300 units. */
+/* Returns the name of a folder whose path has more than 300 UTF-16 units. */
 static const wchar_t *deep(void) {
     static wchar_t name[400];
     wcscpy(name, L"");

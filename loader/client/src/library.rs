@@ -73,7 +73,7 @@ pub(crate) fn fits(library: &Listed<'_>) -> bool {
 ///
 /// An older library is replaced only if the system's C library is new enough for the service's library. The file name contains the version
 /// of a library. Of two libraries with equal versions, the one with more exported symbols is newer. A library that is open is never
-/// replaced by another one of the same name.
+/// replaced by another library of the same name.
 pub(crate) fn is_wanted(need: &Listed<'_>) -> Option<bool> {
     if is_open(need.name()) {
         return Some(false);

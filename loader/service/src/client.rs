@@ -73,7 +73,7 @@ pub enum End {
     Descriptors,
     /// The client does not read its replies fast enough.
     Slow,
-    /// The service closed the connection to accept a new one.
+    /// The service closed the connection to accept a new connection.
     Displaced,
     /// A system call failed with this error.
     Failed(io::Error),

@@ -39,7 +39,7 @@ pub fn drop_privileges(user: u32) -> io::Result<()> {
     drop_capabilities()
 }
 
-/// Changes the user of the process, and its group to the one with the same number, without other groups.
+/// Changes the user of the process, and its group to the group with the same ID, without other groups.
 fn leave_root(user: u32) -> io::Result<()> {
     let (user, group) = (Uid::from_raw(user), Gid::from_raw(user));
     rustix::thread::set_thread_groups(&[])?;

@@ -177,7 +177,7 @@ fn lsv_57_a_second_service_ends_with_an_error() {
             printed(&output)
         );
         assert!(machine.client().is_alive());
-        // A service does not replace another one, even if the lock file of the first service was removed.
+        // A service does not replace another service, even if the lock file of the first service was removed.
         fs::remove_file(machine.path("run/service.sock.lock")).unwrap();
         let output = machine.command().stderr(Stdio::piped()).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{}", printed(&output));

@@ -359,7 +359,7 @@ fn lsv_46_a_socket_that_lingers_holds_up_nobody() {
             assert!(machine.client().is_alive() && machine.client().is_alive());
             drop(hostile);
         }
-        // Waits until the connections of other clients are closed. Closing them must not wait for the lingering socket.
+        // Waits until the connections of other clients are closed. Closing these connections must not wait for the lingering socket.
         let open = || {
             let folder = format!("/proc/{}/fd", machine.process());
             std::fs::read_dir(folder).unwrap().count()

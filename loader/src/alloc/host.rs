@@ -92,7 +92,7 @@ fn aligned(layout: Layout) -> usize {
 }
 
 // SAFETY: blocks come from the application's allocation function or from the C library's heap and stay valid until `deallocate`. Copies of
-// the value hold the same callbacks, so any copy may free a block that another one allocated. Each function below reports a failed
+// the value hold the same callbacks, so any copy may free a block that another copy allocated. Each function below reports a failed
 // allocation to its caller, so none uses the emergency pool.
 unsafe impl Allocator for HostAllocator {
     fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {

@@ -217,7 +217,7 @@ pub(crate) fn heard(printed: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Prints a text and a line end.
+/// Prints a text and a newline.
 pub(crate) fn print(text: impl AsRef<[u8]>) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_ref())?;

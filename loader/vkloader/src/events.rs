@@ -193,7 +193,7 @@ pub(crate) struct InactiveLayer {
     pub(crate) variable: Option<String>,
 }
 
-/// A layer that a declaration moved below another one.
+/// A layer that a declaration moved below another layer.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Moved {
     pub(crate) layer: String,

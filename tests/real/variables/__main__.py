@@ -139,7 +139,8 @@ def look(system, kept):
     if system.ask() != before:
         raise SystemExit("the drivers do not answer twice the same")
     names = system.names()
-    # The script does not combine a variable that has an effect with other variables, because its changes would hide their changes.
+    # The script does not combine a variable that has an effect with other variables, because the effect would hide the effects of the other
+    # variables.
     tried = kept.setdefault("tried", {}).setdefault(system.version, {})
     found = {}
     for value in VALUES:

@@ -1,5 +1,5 @@
 /* A preloaded library that records the variables that a process reads, and the library that reads each of them, in the
- * file $VKL_NAMES. The script ignores reads by the Vulkan loader itself. */
+ * file $VKL_NAMES. Reads by the Vulkan loader itself are ignored. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

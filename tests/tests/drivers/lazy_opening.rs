@@ -321,7 +321,7 @@ fn drv_286_a_variable_that_is_set_between_two_instances() {
     });
 }
 
-/// DRV-280: the record's file can be replaced by another one while the program runs. The existing instance keeps its answers.
+/// DRV-280: the record's file can be replaced by another file while the program runs. The existing instance keeps its answers.
 #[test]
 fn drv_280_a_record_that_is_replaced_while_the_program_runs() {
     case(|scene| {

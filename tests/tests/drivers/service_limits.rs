@@ -188,7 +188,8 @@ fn lsv_42_a_service_that_dies_while_it_is_asked() {
     });
 }
 
-/// LSV-42: the library connects again if the service ends a connection that has waited for a long time, to make room for another one.
+/// LSV-42: the library connects again if the service ends a connection that has waited for a long time, to make room for another
+/// connection.
 #[test]
 fn lsv_42_a_connection_that_ends_late_is_made_anew() {
     case(|scene| {

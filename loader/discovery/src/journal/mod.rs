@@ -24,7 +24,7 @@ use core::fmt;
 use os::memory::{Grow, OutOfMemory};
 use promises::limits::MAX_DECISIONS;
 
-/// A receiver of log lines, which have neither a header nor a line end.
+/// A receiver of log lines, which have neither a header nor a newline.
 pub trait Sink {
     /// Receives one line. The bytes of the line, which need not be UTF-8, are the result of [`os::decode`] for the formatted text.
     fn log(&self, bits: LogBits, text: fmt::Arguments<'_>);

@@ -24,7 +24,7 @@ impl Record {
         record
     }
 
-    /// Returns the line with its line end; `None` if memory ran out.
+    /// Returns the line with a newline at its end; `None` if memory ran out.
     pub(crate) fn finish(mut self) -> Option<Vec<u8>> {
         self.raw(b"}\n");
         (!self.failed).then_some(self.text)

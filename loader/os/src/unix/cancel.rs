@@ -1,4 +1,4 @@
-//! Delay of the cancellation of a thread by another one (`pthread_cancel`).
+//! Delay of the cancellation of a thread by another thread (`pthread_cancel`).
 //!
 //! A cancelled thread unwinds through the frames of the loader without running their cleanup, so its locks would stay taken. While a thread
 //! holds something that others wait for, cancellation is delayed: it takes effect at the thread's next cancellation point afterwards.

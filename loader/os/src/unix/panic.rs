@@ -23,7 +23,7 @@ impl Report {
         report
     }
 
-    /// Returns the line with its line end.
+    /// Returns the line with a newline at its end.
     fn bytes(&self) -> &[u8] {
         &self.buffer[..=self.length]
     }

@@ -57,7 +57,7 @@ pub fn each_variable(mut take: impl FnMut(&[u8], &[u8]) -> bool) {
         if !take(name, value) {
             return;
         }
-        // SAFETY: the current element is not NULL, so another one follows.
+        // SAFETY: the current element is not NULL, so another element follows.
         next = unsafe { next.add(1) };
     }
 }

@@ -4,8 +4,8 @@ use rustix::process::{Pid, Signal, WaitOptions};
 use std::time::Duration;
 use std::{fs, io};
 
-/// Upper bound on the repetitions of the search for descendants. Repetitions can be necessary: a process may start another one during the
-/// search, and the kernel may delay the end of a process.
+/// Upper bound on the repetitions of the search for descendants. Repetitions can be necessary: a process may start another process during
+/// the search, and the kernel may delay the end of a process.
 const ROUNDS: usize = 100;
 
 /// Delay between two repetitions.

@@ -257,7 +257,7 @@ fn needed(path: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns the time since 1970 from which on each change of a file leads to another change time than this one.
+/// Returns the time since 1970 from which on each change of a file results in a change time that differs from the present one.
 fn settled((seconds, rest): (i64, i64)) -> Duration {
     let tick = if rest == 0 { COARSE_TICK } else { TICK };
     let changed = Duration::new(
@@ -267,7 +267,7 @@ fn settled((seconds, rest): (i64, i64)) -> Duration {
     changed.saturating_add(tick)
 }
 
-/// Waits until each later change of the files leads to another identity. Does not wait for files whose time is in the future.
+/// Waits until each later change of the files results in a different identity. Does not wait for files whose time is in the future.
 pub(super) fn wait_for(files: &[SharedFile]) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let states = files.iter().filter_map(|file| identify::state(Path::new(&file.path)));

@@ -41,7 +41,7 @@ pub(super) enum Caller {
 
 impl Tables {
     /// Returns the registers of a function's caller. `base` is the start address of the library that contains the function. `at` is an
-    /// address within the instruction that the function executes. In a function that called another one, this instruction is the call
+    /// address within the instruction that the function executes. In a function that called another function, this instruction is the call
     /// before the return address.
     pub(super) fn caller(&mut self, memory: &Memory, base: u64, at: u64, registers: &Registers) -> Caller {
         let word = registers.machine.word();

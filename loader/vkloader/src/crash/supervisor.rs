@@ -29,7 +29,7 @@ const THREADS: WaitOptions = WaitOptions::from_bits_retain(libc::__WALL as u32);
 /// Signals that stop a process until it is continued.
 const STOPS: [i32; 4] = [libc::SIGSTOP, libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
 
-/// Delay between two checks of processes that continue after the first one.
+/// Delay between two checks of processes that continue after the end of the first process.
 const STEP: Duration = Duration::from_millis(5);
 
 /// Upper bound on the number of graphics libraries that are recorded.
@@ -51,7 +51,7 @@ pub(crate) struct Supervisor {
     shared: Arc<Shared>,
     /// Length of the trace when the mapped libraries were last recorded.
     seen: u64,
-    /// Processes that continue after the first one.
+    /// Processes that continue after the end of the first process.
     background: Background,
 }
 

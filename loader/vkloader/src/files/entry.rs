@@ -27,7 +27,7 @@ pub(super) enum Kind {
 pub(super) enum Because {
     /// The entry is the driver, its manifest, or a layer, so the driver does not work without the entry.
     Chosen,
-    /// Another entry is linked against this one, so the driver does not work without the entry.
+    /// Another entry is linked against this entry, so the driver does not work without this entry.
     Needed,
     /// The driver's process opened the entry. The driver may work without the entry.
     Opened,

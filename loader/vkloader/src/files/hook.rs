@@ -175,7 +175,7 @@ fn path_of(file: &OwnedFd) -> PathBuf {
     format!("/proc/self/fd/{}", file.as_raw_fd()).into()
 }
 
-/// Mounts a file over another one, read-only. The container's programs do not run yet, so they cannot change the path or write to the file
+/// Mounts a file over another file, read-only. The container's programs do not run yet, so they cannot change the path or write to the file
 /// in the meantime.
 fn mount_read_only(source: &Path, place: &Path) -> io::Result<()> {
     let [source, place] = [source, place].map(|path| CString::new(path.as_os_str().as_bytes()));

@@ -211,7 +211,7 @@ impl Files {
         manifests.join(":")
     }
 
-    /// Returns the text in a format, without the last line end. Returns `None` if no driver was found and the format is not JSON.
+    /// Returns the text in a format, without the last newline. Returns `None` if no driver was found and the format is not JSON.
     ///
     /// # Errors
     /// The format cannot express a path.

@@ -99,7 +99,7 @@ fn holds() -> BTreeSet<Held> {
     mapped.chain(open.filter(|held| held.0.starts_with(b"/"))).collect()
 }
 
-/// Decodes a path from `/proc/self/maps`, in which only the line end is escaped.
+/// Decodes a path from `/proc/self/maps`, in which only the newline is escaped.
 fn without_escapes(path: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(path.len());
     let mut rest = path;

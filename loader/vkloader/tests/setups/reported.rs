@@ -283,7 +283,7 @@ fn a_path_that_is_not_utf_8_is_no_finding_of_its_own() {
     assert!(!dropped[0].to_string().contains("set by the program"), "{report:#}");
 }
 
-/// A program that was started by another one inherits a variable, which names a software driver only.
+/// A program that was started by another program inherits a variable, which names a software driver only.
 #[test]
 fn a_variable_that_leaves_only_software_on_a_system_with_a_card_is_the_cause() {
     let mut machine = Machine::new();
