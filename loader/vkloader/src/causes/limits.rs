@@ -36,7 +36,7 @@ const MAY_LACK_FILES: [&str; 8] = [
 ];
 
 /// Limits of the program that a report is about; `None` where there is no limit.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Limits {
     /// Size of the address space in bytes.
     address_space: Option<u64>,
@@ -96,16 +96,21 @@ impl Limits {
         )
     }
 
-    /// Returns the remedy for a low limit on open files.
+    /// Returns the remedy for a low limit on open files. A process may raise the soft limit up to the hard limit.
     fn remedy_for_files(&self) -> String {
-        const ENOUGH: u64 = 1024;
-        let remedy = format!("Raise the limit: ulimit -n {ENOUGH}; in a service of systemd, LimitNOFILE={ENOUGH}.");
-        match self.hard_open_files.filter(|most| *most < ENOUGH) {
-            Some(most) => format!(
-                "{remedy} The hard limit is {most}, which only the superuser may raise: prlimit --nofile={ENOUGH} --pid $$ in the shell that \
-                 starts the program."
+        const ENOUGH: u64 = 4096;
+        let soft = self.open_files.unwrap_or_default();
+        let wanted = soft.saturating_mul(2).max(ENOUGH);
+        match self.hard_open_files {
+            Some(hard) if hard <= soft => format!(
+                "Raise the hard limit, which is {hard}, as the superuser: sudo prlimit --nofile={wanted} --pid $$ in the shell that starts the \
+                 program; in a service of systemd, LimitNOFILE={wanted}."
             ),
-            None => remedy,
+            hard => {
+                let target = hard.map_or(wanted, |hard| wanted.min(hard));
+                let hard = hard.map_or_else(|| "infinity".into(), |hard| hard.to_string());
+                format!("Raise the limit: ulimit -Sn {target}; in a service of systemd, LimitNOFILE={target}:{hard}.")
+            }
         }
     }
 }
@@ -156,5 +161,39 @@ mod tests {
         );
         assert!(limits.of_open_files().0.ends_with("at most 64 (RLIMIT_NOFILE)"));
         assert_eq!(limits.of_address_space(), None);
+    }
+
+    #[test]
+    fn the_remedy_raises_the_soft_limit_and_keeps_the_hard_limit() {
+        for (soft, hard, expected) in [
+            (
+                "64",
+                "1048576",
+                "ulimit -Sn 4096; in a service of systemd, LimitNOFILE=4096:1048576.",
+            ),
+            (
+                "4096",
+                "1048576",
+                "ulimit -Sn 8192; in a service of systemd, LimitNOFILE=8192:1048576.",
+            ),
+            (
+                "1024",
+                "2000",
+                "ulimit -Sn 2000; in a service of systemd, LimitNOFILE=2000:2000.",
+            ),
+            (
+                "64",
+                "unlimited",
+                "ulimit -Sn 4096; in a service of systemd, LimitNOFILE=4096:infinity.",
+            ),
+            ("4096", "4096", "sudo prlimit --nofile=8192 --pid $$ in the shell"),
+        ] {
+            let limits = Limits::parse(&format!(
+                "Max open files            {soft}                   {hard}              files\n"
+            ));
+            let remedy = limits.remedy_for_files();
+            assert!(remedy.contains(expected), "{remedy}");
+            assert_eq!(remedy.contains("ulimit"), soft != hard, "{remedy}");
+        }
     }
 }
