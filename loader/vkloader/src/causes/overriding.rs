@@ -79,7 +79,9 @@ fn replaced(report: &Report, name: &str, value: &str, silent: u8) -> Dropped {
         let is_there = dropped.code.starts_with("file.") && dropped.code != Code::FileNotFound.name();
         is_there && dropped.subject == "driver manifest"
     };
-    let broken = report.dropped.iter().filter(|one| is_of_driver(one) || is_of_file(one));
+    // A repeated manifest is a side note, and not a broken file.
+    let is_cause = |one: &&Dropped| one.rank < rank::ASIDE && (is_of_driver(one) || is_of_file(one));
+    let broken = report.dropped.iter().filter(is_cause);
     let after = broken.map(|one| one.rank + 1).max();
     Dropped {
         rank: after.map_or(silent, |after| silent.max(after)),
