@@ -72,11 +72,17 @@ impl Finished {
     /// Returns the variables and limits of the process with the most records, if it was supervised.
     pub(crate) fn started(&self) -> Option<&Environment> {
         let process = crate::report::busiest(&self.records).first()?.process;
-        self.environments
-            .iter()
-            .rev()
-            .find(|started| started.process == process)
+        of_process(&self.environments, process)
     }
+}
+
+/// Returns the environment of the process with a number. Processes of two namespaces may have the same number: returns the one that had the
+/// loader open, and `None` if several differ.
+fn of_process(environments: &[Environment], process: u32) -> Option<&Environment> {
+    let of_number = || environments.iter().rev().filter(|one| one.process == process);
+    let first = of_number().find(|one| one.has_loader).or(of_number().next())?;
+    let mut others = of_number().filter(|one| one.has_loader == first.has_loader);
+    others.all(|one| one == first).then_some(first)
 }
 
 /// Options for running a process.
@@ -306,5 +312,36 @@ fn end_group(process: u32) {
     if let Some(group) = number {
         // The group may already have ended.
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::causes::Limits;
+
+    #[test]
+    fn of_two_processes_with_one_number_the_one_with_the_loader_counts() {
+        let environment = |process, value: &str, has_loader| Environment {
+            process,
+            variables: Some(vec![("A".into(), value.into())]),
+            limits: Limits::default(),
+            has_loader,
+        };
+        let with_loader = environment(7, "1", true);
+        let all = [
+            environment(7, "2", false),
+            with_loader.clone(),
+            environment(7, "3", false),
+            environment(8, "4", false),
+        ];
+        assert_eq!(of_process(&all, 7), Some(&with_loader));
+        assert_eq!(of_process(&all[..1], 7), Some(&all[0]));
+        assert_eq!(of_process(&all[..1], 8), None);
+        assert_eq!(
+            of_process(&[with_loader.clone(), with_loader.clone()], 7),
+            Some(&with_loader)
+        );
+        assert_eq!(of_process(&[environment(7, "5", true), with_loader], 7), None);
     }
 }

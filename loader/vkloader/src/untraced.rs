@@ -17,9 +17,6 @@ use std::process::Command;
 /// Name that programs use to open their loader.
 const LOADER: &str = "libvulkan.so.1";
 
-/// Variable with the place of the trace.
-const TRACE: &str = "VK_LOADER_TRACE";
-
 /// Words in the file of a program that contains a Vulkan loader.
 const OF_LOADERS: [&str; 2] = ["vk_icdGetInstanceProcAddr", "VK_ICD_FILENAMES"];
 
@@ -93,8 +90,8 @@ pub(crate) fn why(command: &[OsString], graphics: Option<&[String]>, library: &P
 /// Returns the reason for a program that opened a Vulkan loader without the variable of the trace. Returns `None` if the variables are
 /// unknown.
 pub(crate) fn cleared(environments: &[Environment]) -> Option<String> {
-    let lacks_trace = |one: &&Environment| one.has_loader && one.variables.iter().all(|(name, _)| name != TRACE);
-    let process = environments.iter().find(lacks_trace)?.process;
+    let mut cleared = environments.iter().filter(|one| one.has_loader && one.lacks_trace());
+    let process = cleared.next()?.process;
     Some(format!(
         "something that starts the program removes variables (env -i, a launcher, a service), VK_LOADER_TRACE of process {process} included, so it \
          writes no trace; start vkloader there, in place of the program: vkloader explain -- PROGRAM"

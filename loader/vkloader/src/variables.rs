@@ -1,6 +1,7 @@
 //! The variables of the program that a report is about.
 
 use crate::child::Finished;
+use crate::crash::Environment;
 use crate::events::Event;
 use promises::variable::TABLE;
 use std::collections::BTreeMap;
@@ -16,7 +17,8 @@ pub(crate) struct Variables(BTreeMap<String, Option<String>>);
 
 impl Variables {
     /// Returns the variables of the process that the report is about. The trace has the variables that the library reads. All other
-    /// variables are known if the process was supervised; otherwise this process passed its own values to the program.
+    /// variables are known if the process was supervised and did not overwrite them; otherwise this process passed its own values to the
+    /// program.
     pub(crate) fn of(finished: &Finished) -> Self {
         let records = crate::report::busiest(&finished.records);
         let loaded = records.iter().rev().find_map(|record| match &record.event {
@@ -28,10 +30,9 @@ impl Variables {
         let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
         let own: BTreeMap<String, String> = env::vars_os().map(|(name, value)| (text(name), text(value))).collect();
         let mut values: BTreeMap<String, Option<String>> = BTreeMap::new();
-        if let Some(started) = finished.started() {
+        if let Some(set) = finished.started().and_then(Environment::of_traced) {
             values.extend(own.keys().map(|name| (name.clone(), None)));
-            let set = started.variables.iter();
-            values.extend(set.map(|(name, value)| (name.clone(), Some(value.clone()))));
+            values.extend(set.iter().map(|(name, value)| (name.clone(), Some(value.clone()))));
         }
         values.extend(TABLE.iter().map(|row| {
             let value = loaded.iter().find(|variable| variable.name == row.name);

@@ -124,23 +124,33 @@ pub(super) fn crash(
     })
 }
 
-/// Returns the variables with which a process was started, and its limits; `None` if they cannot be read.
+/// Returns the variables with which a process was started, and its limits; `None` if the limits cannot be read.
 pub(super) fn environment(process: Pid, has_loader: bool) -> Option<Environment> {
     let own = status(process).get("NStgid").copied();
     let number = own.unwrap_or_else(|| process.as_raw_nonzero().get().into());
     Some(Environment {
         has_loader,
         process: u32::try_from(number).ok()?,
-        variables: variables(process.as_raw_nonzero().get().into())?,
+        variables: variables(process.as_raw_nonzero().get().into()),
         limits: Limits::parse(&std::fs::read_to_string(format!("/proc/{}/limits", process.as_raw_nonzero())).ok()?),
     })
 }
 
 fn variables(process: i64) -> Option<Vec<(String, String)>> {
-    let bytes = std::fs::read(format!("/proc/{process}/environ")).ok()?;
+    pairs(&std::fs::read(format!("/proc/{process}/environ")).ok()?)
+}
+
+/// Returns the names and values in the text of `/proc/PID/environ`. Returns `None` for a text without variables that is not empty, because
+/// the process overwrote it.
+fn pairs(bytes: &[u8]) -> Option<Vec<(String, String)>> {
     let texts = bytes.split(|&byte| byte == 0).map(String::from_utf8_lossy);
     let pair = |text: std::borrow::Cow<'_, str>| text.split_once('=').map(|(name, value)| (name.into(), value.into()));
-    Some(texts.filter_map(pair).collect())
+    let all: Vec<(String, String)> = texts.filter_map(pair).collect();
+    // A title may contain `=` too, but the words before it are separated by blanks.
+    let is_name =
+        |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let is_whole = bytes.is_empty() || all.iter().any(|(name, _)| is_name(name));
+    is_whole.then_some(all)
 }
 
 /// Returns the paths of the libraries that `LD_PRELOAD` adds to a process. Skips names without a path.
@@ -248,5 +258,28 @@ mod tests {
         assert_eq!(beginning(&[plain, fault, plain, fault, plain, plain]), 4);
         assert_eq!(beginning(&[plain, timer, plain]), 0);
         assert_eq!(beginning(&[plain, fault]), 1);
+    }
+
+    #[test]
+    fn variables_that_a_process_overwrote_are_unknown() {
+        let environment = |bytes| Environment {
+            process: 7,
+            variables: pairs(bytes),
+            limits: Limits::default(),
+            has_loader: true,
+        };
+        for (bytes, is_traced, lacks_trace) in [
+            (&b""[..], false, true),
+            (b"PATH=/bin\0HOME=/\0", false, true),
+            (b"PATH=/bin\0VK_LOADER_TRACE=fd:3\0", true, false),
+            (b"\0\0\0\0", false, false),
+            (b"worker 3\0\0", false, false),
+            (b"job: --size=3\0\0", false, false),
+        ] {
+            let one = environment(bytes);
+            assert_eq!((one.of_traced().is_some(), one.lacks_trace()), (is_traced, lacks_trace));
+            let words = crate::untraced::cleared(&[one]);
+            assert_eq!(words.is_some(), lacks_trace, "{words:?}");
+        }
     }
 }

@@ -57,16 +57,33 @@ pub(crate) struct Outcome {
     pub(crate) environments: Vec<Environment>,
 }
 
+/// Variable with the place of the trace.
+const TRACE: &str = "VK_LOADER_TRACE";
+
 /// The variables with which a process was started, and its limits.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Environment {
     /// Process ID in the namespace of the process, as in the trace.
     pub(crate) process: u32,
-    /// Names and values. Bytes that are not UTF-8 are replaced.
-    pub(crate) variables: Vec<(String, String)>,
+    /// Names and values. Bytes that are not UTF-8 are replaced. `None` if the process overwrote its variables, for example with a title.
+    pub(crate) variables: Option<Vec<(String, String)>>,
     pub(crate) limits: Limits,
     /// `true` if the process had a Vulkan loader open when it ended.
     pub(crate) has_loader: bool,
+}
+
+impl Environment {
+    /// Returns the variables of a process that wrote a trace. Returns `None` if they lack the variable that turns on the trace, because the
+    /// process then overwrote a part of its variables.
+    pub(crate) fn of_traced(&self) -> Option<&[(String, String)]> {
+        let known = self.variables.as_deref()?;
+        known.iter().any(|(name, _)| name == TRACE).then_some(known)
+    }
+
+    /// Returns `true` if the process was started without the variable that turns on the trace. Returns `false` if the variables are unknown.
+    pub(crate) fn lacks_trace(&self) -> bool {
+        self.variables.is_some() && self.of_traced().is_none()
+    }
 }
 
 impl Outcome {
