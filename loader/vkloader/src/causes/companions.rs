@@ -19,6 +19,10 @@ const OPENED: [&str; 5] = [
     "libnvidia-glsi",
     "libnvidia-tls",
 ];
+/// Libraries in [`OPENED`] of which the driver opens one or the other.
+const CORES: [&str; 2] = ["libnvidia-eglcore", "libnvidia-glcore"];
+/// Beginning of the name of the library that compiles shaders, which other libraries of newer versions need.
+const COMPILER: &str = "libnvidia-gpucomp";
 /// Upper bound on the number of libraries in a finding.
 const MOST: usize = 6;
 
@@ -30,15 +34,23 @@ pub(super) fn explain(dropped: &mut Dropped, own: Identity) {
         return;
     }
     let Some(set) = Set::of(&dropped.name, own) else { return };
-    let faults = set.faults(own);
-    let Some((place, first)) = faults.first() else { return };
-    let remedy = match (&first.advice, place) {
+    let (needed, aside): (Vec<_>, Vec<_>) = set
+        .faults(own, &dropped.findings)
+        .into_iter()
+        .partition(|one| one.is_needed);
+    let aside = aside.into_iter().map(|one| one.fault.finding);
+    let Some(first) = needed.first() else {
+        // Vulkan does not need these libraries, so they explain no failure.
+        return dropped.findings.extend(aside.take(MOST));
+    };
+    let remedy = match (&first.fault.advice, &first.place) {
         (Some(advice), _) => advice.clone(),
         (None, Place::At(path)) => damage::remedy(path, &set.driver, own),
         (None, Place::Missing(name)) => packages::install(&[name.as_str()]),
     };
-    let rest: Vec<String> = faults.iter().skip(1).map(|(_, fault)| fault.finding.clone()).collect();
-    let finding = first.finding.clone();
+    let rest = needed.iter().skip(1).map(|one| one.fault.finding.clone());
+    let rest: Vec<String> = rest.chain(aside).collect();
+    let finding = first.fault.finding.clone();
     let more = rest.len().saturating_sub(MOST - 1);
     if more > 0 {
         let words = format!("{more} more libraries of the driver are broken");
@@ -55,6 +67,15 @@ enum Place {
     At(PathBuf),
     /// No folder has the library of this name.
     Missing(String),
+}
+
+/// A missing or broken library of the driver.
+struct Broken {
+    name: String,
+    place: Place,
+    fault: Fault,
+    /// `true` if Vulkan needs the library.
+    is_needed: bool,
 }
 
 /// The libraries of one version of the driver.
@@ -87,8 +108,8 @@ impl Set {
         if is_there { Some(beside) } else { locate(name, own) }
     }
 
-    /// Returns the faults of the libraries, each with the place of the library. Libraries that Vulkan needs come first.
-    fn faults(&self, own: Identity) -> Vec<(Place, Fault)> {
+    /// Returns the missing and broken libraries. Libraries that Vulkan needs come first. `findings` may have lines that the driver printed.
+    fn faults(&self, own: Identity, findings: &[String]) -> Vec<Broken> {
         let ending = format!(".so.{}", self.version);
         let driver = self
             .driver
@@ -100,29 +121,49 @@ impl Set {
         let mut waiting: Vec<(String, String)> = opened.into_iter().rev().collect();
         waiting.push((driver.clone(), driver));
         let mut names = BTreeSet::new();
+        let mut linked = BTreeSet::new();
         let mut faults = Vec::new();
         while let Some((name, by)) = waiting.pop() {
             if !names.insert(name.clone()) {
                 continue;
             }
-            let Some(path) = self.find(&name, own) else {
-                let finding = format!("{name} is missing, which {by} needs");
-                faults.push((Place::Missing(name), Fault { finding, advice: None }));
-                continue;
+            let found = self.find(&name, own);
+            let fault = match &found {
+                Some(path) => Fault::of(path, own),
+                None => Some(Fault {
+                    finding: format!("{name} is missing, which {by} needs"),
+                    advice: None,
+                }),
             };
-            match Fault::of(&path, own) {
-                Some(fault) => faults.push((Place::At(path), fault)),
-                None => {
-                    let needed = read(&path).unwrap_or_default().names;
-                    let of_set = needed.into_iter().filter(|needed| needed.ends_with(&ending));
-                    waiting.extend(of_set.map(|needed| (needed, name.clone())));
-                }
+            if let Some(fault) = fault {
+                let place = found.map_or_else(|| Place::Missing(name.clone()), Place::At);
+                faults.push(Broken {
+                    name,
+                    place,
+                    fault,
+                    is_needed: true,
+                });
+                continue;
+            }
+            let needed = found.and_then(|path| read(&path)).unwrap_or_default().names;
+            let of_set = needed.into_iter().filter(|needed| needed.ends_with(&ending));
+            for needed in of_set {
+                linked.insert(needed.clone());
+                waiting.push((needed, name.clone()));
             }
         }
+        let is_named = |name: &String| linked.contains(name) || findings.iter().any(|finding| finding.contains(name));
+        only_one_core(&mut faults, is_named);
         for name in self.beside(&ending).difference(&names) {
             let path = self.folder().join(name);
             if let Some(fault) = Fault::of(&path, own) {
-                faults.push((Place::At(path), fault));
+                let mut of_vulkan = DRIVERS.iter().chain([&COMPILER]);
+                faults.push(Broken {
+                    is_needed: of_vulkan.any(|beginning| name.starts_with(beginning)) || is_named(name),
+                    name: name.clone(),
+                    place: Place::At(path),
+                    fault,
+                });
             }
         }
         faults
@@ -135,5 +176,60 @@ impl Set {
         names
             .filter(|name| name.starts_with("lib") && name.ends_with(ending))
             .collect()
+    }
+}
+
+/// Handles a driver with one library of [`CORES`], which does not need the other one. Removes the other library if it is missing, and makes
+/// it a side note if it is broken. Keeps a library for which `is_named` returns `true`.
+fn only_one_core(faults: &mut Vec<Broken>, is_named: impl Fn(&String) -> bool) {
+    let is_core = |one: &Broken| CORES.iter().any(|core| one.name.starts_with(core));
+    if faults.iter().filter(|one| is_core(one)).count() != 1 {
+        return;
+    }
+    let can_miss = |one: &Broken| is_core(one) && !is_named(&one.name);
+    faults.retain(|one| !can_miss(one) || matches!(one.place, Place::At(_)));
+    for one in faults.iter_mut().filter(|one| can_miss(one)) {
+        one.is_needed = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_libraries_that_vulkan_needs_explain_a_failure() {
+        let own = Identity::of_this_process();
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = |name: &str| folder.path().join(format!("{name}.so.580.1"));
+        let driver = place("libGLX_nvidia");
+        // A test program is a whole file for this processor.
+        fs::copy(std::env::current_exe().expect("a path"), &driver).expect("copied");
+        for name in OPENED {
+            std::os::unix::fs::symlink(&driver, place(name)).expect("a link");
+        }
+        let explained = |printed: &str| {
+            let mut dropped = codes::PROGRAM_CRASHED.about(driver.display().to_string());
+            dropped.findings = vec![printed.into()];
+            explain(&mut dropped, own);
+            dropped
+        };
+        fs::write(place("libnvidia-encode"), "").expect("a file");
+        fs::remove_file(place("libnvidia-eglcore")).expect("just made");
+        let dropped = explained("");
+        assert!(
+            !dropped.names_file && dropped.findings.len() == 2,
+            "{:?}",
+            dropped.findings
+        );
+        assert_eq!(dropped.advice, codes::PROGRAM_CRASHED.remedy);
+        assert!(dropped.findings[1].contains("libnvidia-encode.so.580.1 is not a library"));
+        let dropped = explained("cannot open libnvidia-eglcore.so.580.1");
+        assert!(dropped.names_file && dropped.findings[0].contains("libnvidia-eglcore.so.580.1 is missing"));
+        fs::remove_file(place("libnvidia-glcore")).expect("just made");
+        let dropped = explained("");
+        assert!(dropped.names_file && dropped.findings[0].contains("libnvidia-eglcore.so.580.1 is missing"));
+        assert!(dropped.findings[1].contains("libnvidia-glcore.so.580.1 is missing"));
+        assert!(dropped.findings[2].contains("libnvidia-encode.so.580.1 is not a library"));
     }
 }

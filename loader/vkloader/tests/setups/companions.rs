@@ -169,6 +169,7 @@ pub(super) const ROWS: &[Row] = &[
         |machine| {
             nvidia(machine);
             machine.file(&companion("eglcore"), "");
+            fs::remove_file(machine.path(&companion("glcore"))).expect("just made");
         },
         "driver.no-global-function",
     )
@@ -255,7 +256,7 @@ pub(super) const ROWS: &[Row] = &[
         "driver.no-global-function",
     )
     .about("the number of open files of a process is limited to 20")
-    .remedy("ulimit -n 1024", |machine| {
+    .remedy("ulimit -Sn ", |machine| {
         machine.start_with(Vec::new());
     }),
     Row::new(
