@@ -384,8 +384,10 @@ pub fn unreadable(name: &str, asking: &Path) -> Option<PathBuf> {
         .map(|folder| Path::new(&folder).join(name))
         .chain(cache::paths(name));
     let is_closed = |path: &PathBuf| {
-        let opened = std::fs::File::open(path);
-        opened.is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
+        // Opening a pipe without a writer would block.
+        let is_other = std::fs::metadata(path).is_ok_and(|status| !status.is_file());
+        let opened = || std::fs::File::open(path);
+        !is_other && opened().is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
     };
     paths
         .filter(|path| std::fs::symlink_metadata(path).is_ok())

@@ -23,6 +23,11 @@ impl Fault {
     /// Returns the fault of a file; `None` for a whole library that this user may read and that is for the processor of the program.
     pub(in crate::causes) fn of(path: &Path, own: Identity) -> Option<Self> {
         let name = shown(path);
+        // Opening a pipe without a writer would block.
+        if fs::metadata(path).is_ok_and(|status| !status.is_file()) {
+            let finding = format!("{name} is not a file");
+            return Some(Self { finding, advice: None });
+        }
         let (finding, advice) = match File::open(path) {
             Err(error) if error.kind() == ErrorKind::PermissionDenied => {
                 let (finding, advice) = refused::closed(path);
@@ -36,7 +41,6 @@ impl Fault {
                 Err(_) => (format!("{name} is not there"), None),
             },
             Err(error) => (format!("{name}: {error}"), None),
-            Ok(_) if !path.is_file() => (format!("{name} is not a file"), None),
             Ok(_) => {
                 let other = || {
                     let found = Identity::of(path).filter(|found| *found != own)?;
@@ -134,4 +138,28 @@ pub(in crate::causes) fn blame(dropped: &mut Dropped, finding: String, remedy: &
     };
     dropped.findings.insert(0, finding);
     dropped.names_file = true;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    #[test]
+    fn a_pipe_in_the_place_of_a_library_is_not_opened() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pipe = folder.path().join("libpipe.so");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.expect("mkfifo is installed").success());
+        let (sender, receiver) = mpsc::channel();
+        std::thread::spawn(move || {
+            let fault = Fault::of(&pipe, Identity::of_this_process());
+            let closed = closure::unreadable("libpipe.so", &pipe);
+            sender.send((fault.map(|fault| fault.finding), closed))
+        });
+        let (finding, closed) = receiver.recv_timeout(Duration::from_secs(20)).expect("an answer");
+        assert!(finding.is_some_and(|finding| finding.ends_with("libpipe.so is not a file")));
+        assert_eq!(closed, None);
+    }
 }
