@@ -1,7 +1,7 @@
 //! Finds words in variables that match no driver, layer or device. The loader ignores unmatched words without a message.
 
 use super::overriding::REPLACING;
-use super::{spelling, unsearched, variables};
+use super::{multiarch, spelling, unsearched, variables};
 use crate::events::{Event, Record};
 use crate::report::{Device, Dropped, Report, Verdict, codes, rank};
 use crate::shell;
@@ -147,7 +147,7 @@ fn unmatched(row: &(&str, &[char], Kind, bool), value: &str, report: &Report, re
             .collect();
         found.findings.extend(layer_path.clone());
         let mistake = match kind {
-            Kind::Path => of_path(name, word),
+            Kind::Path => of_path(name, word, value),
             _ if divider == [':'] && word.contains([',', ';']) => Some("Divide the names by a colon".into()),
             Kind::Layer => successor(word)
                 .map(|layer| format!("{word} no longer exists, and {layer} replaces it: {name}={layer}"))
@@ -173,7 +173,7 @@ fn unmatched(row: &(&str, &[char], Kind, bool), value: &str, report: &Report, re
         found.advice = format!("{}, or: unset {name}", mistake.as_deref().unwrap_or(usual));
         if !is_wanted {
             found.rank = rank::ASIDE;
-        } else if REPLACING.contains(&name) && leads && report.verdict == Verdict::Nothing {
+        } else if REPLACING.contains(&name) && is_explained(word, value, leads, report.verdict) {
             // Variables often name a manifest for each word size. A fault of the driver that was found explains more than a missing file.
             found.rank = rank::CONSEQUENCE;
         } else if REPLACING.contains(&name) && report.verdict != Verdict::Hardware {
@@ -191,11 +191,32 @@ fn unmatched(row: &(&str, &[char], Kind, bool), value: &str, report: &Report, re
         .collect()
 }
 
-/// Returns the mistake in a path of a variable, or the path that a manifest of this name has.
-fn of_path(variable: &str, path: &str) -> Option<String> {
+/// Returns `true` if a missing manifest in `value` follows from other findings. `leads` is `true` if a word of the value leads to a manifest.
+fn is_explained(missing: &str, value: &str, leads: bool, verdict: Verdict) -> bool {
+    let is_twin = |word: &str| {
+        word != missing && multiarch::stem(word) == multiarch::stem(missing) && has_manifest(Path::new(word))
+    };
+    match verdict {
+        Verdict::Nothing => leads,
+        Verdict::SoftwareOnly => value.split(':').any(is_twin),
+        Verdict::Hardware => false,
+    }
+}
+
+/// Returns the mistake in a path of a variable, or the variable with the path that a manifest of this name has. `value` is the current value
+/// of the variable, whose other paths stay.
+fn of_path(variable: &str, path: &str, value: &str) -> Option<String> {
     let other = || {
-        let path = unsearched::like(Path::new(path))?;
-        Some(format!("Name the file that exists: {variable}={}", shell::word(&path)))
+        let exists = unsearched::like(Path::new(path))?;
+        let mut words: Vec<&str> = Vec::new();
+        for word in value.split(':') {
+            let word = if word == path { exists.as_str() } else { word };
+            if !word.is_empty() && !words.contains(&word) {
+                words.push(word);
+            }
+        }
+        let value = shell::word(&words.join(":"));
+        Some(format!("Name the file that exists: {variable}={value}"))
     };
     spelling::of_word(path).map(String::from).or_else(other)
 }
@@ -354,5 +375,32 @@ pub(crate) fn chooses(word: &str, device: &Device) -> bool {
             number(vendor) == Some(device.vendor) && number(rest) == Some(device.device)
         }
         None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_remedy_for_a_missing_path_keeps_the_other_paths() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = |name: &str| folder.path().join(name).display().to_string();
+        let (exists, old, other) = (place("card.json"), place("card.i686.json"), place("soft.json"));
+        for path in [&exists, &other] {
+            std::fs::write(path, "{}").expect("a file");
+        }
+        let remedy = |value: &str| of_path("VK_DRIVER_FILES", &old, value).expect("a remedy");
+        let expected = |words: &[&str]| format!("Name the file that exists: VK_DRIVER_FILES={}", words.join(":"));
+        assert_eq!(remedy(&format!("{old}:{other}")), expected(&[&exists, &other]));
+        assert_eq!(remedy(&format!("{other}:{old}:{exists}")), expected(&[&other, &exists]));
+        for (value, verdict, is_consequence) in [
+            (format!("{old}:{exists}"), Verdict::SoftwareOnly, true),
+            (format!("{old}:{other}"), Verdict::SoftwareOnly, false),
+            (format!("{old}:{other}"), Verdict::Nothing, true),
+            (format!("{old}:{exists}"), Verdict::Hardware, false),
+        ] {
+            assert_eq!(is_explained(&old, &value, true, verdict), is_consequence, "{value}");
+        }
     }
 }

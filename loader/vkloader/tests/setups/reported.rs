@@ -290,7 +290,7 @@ fn a_variable_that_leaves_only_software_on_a_system_with_a_card_is_the_cause() {
     with_card(&mut machine);
     machine.driver("soft", "device soft\ndevice.type 4");
     let soft = path(&machine, "data/vulkan/icd.d/soft.json");
-    machine.variable("VK_ICD_FILENAMES", soft);
+    machine.variable("VK_ICD_FILENAMES", soft.as_str());
     let folder = "system/sys/bus/pci/devices/0000:03:00.0";
     fs::create_dir_all(machine.path(folder)).expect("folders");
     for (name, text) in [("class", "0x030000"), ("vendor", "0x1002"), ("device", "0x73bf")] {
@@ -309,6 +309,15 @@ fn a_variable_that_leaves_only_software_on_a_system_with_a_card_is_the_cause() {
         "{}",
         explained.advice()
     );
+    // A manifest that the variable names twice is not broken.
+    machine.unset("VK_ICD_FILENAMES");
+    machine.variable("VK_ICD_FILENAMES", format!("{soft}:{soft}"));
+    assert_eq!(machine.explain().first(), "search.replaced");
+    // A missing manifest for another word size does not explain more than the variable.
+    let twin = path(&machine, "data/vulkan/icd.d/soft.i686.json");
+    machine.unset("VK_ICD_FILENAMES");
+    machine.variable("VK_ICD_FILENAMES", format!("{twin}:{soft}"));
+    assert_eq!(machine.explain().first(), "search.replaced");
     let library = library();
     let text = machine
         .run(&["explain", "--library", library.to_str().expect("plain")])
