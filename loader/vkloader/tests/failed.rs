@@ -7,6 +7,7 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Compiles a program that is linked against a library called `soname` and opens the library that its first argument names. With a second
 /// argument, the program also creates an instance and requests a device with an unknown extension. With a third argument, the program kills
@@ -63,6 +64,7 @@ fn of_program(machine: &Machine, program: &str, more: &[&str]) -> Explained {
 
 #[test]
 fn a_missing_display_is_said_where_a_program_failed() {
+    let _alone = alone();
     let mut machine = Machine::new();
     machine.driver("good", "device one");
     let program = with_library(&machine, "libxcb.so.1");
@@ -188,6 +190,13 @@ fn a_variable_of_a_script_counts_for_the_list_of_devices() {
     );
 }
 
+/// Programs without a display examine the X servers of the machine, so tests with such programs or servers run one after the other.
+static DISPLAYS: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    DISPLAYS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Creates the socket of an X server. Returns the socket, its path, and the number of its display. Reports the test as skipped and returns
 /// `None` if the socket cannot be created. Each test uses a different display number.
 fn x_server(test: u32) -> Option<(UnixListener, PathBuf, u32)> {
@@ -206,6 +215,7 @@ fn x_server(test: u32) -> Option<(UnixListener, PathBuf, u32)> {
 /// The socket of an X server exists, but the server rejects a program without authorization.
 #[test]
 fn a_display_that_refuses_the_program_is_named() {
+    let _alone = alone();
     let mut machine = Machine::new();
     machine.driver("good", "device one");
     let program = with_library(&machine, "libxcb.so.1");
@@ -234,9 +244,44 @@ fn a_display_that_refuses_the_program_is_named() {
     std::fs::remove_file(path).expect("just made");
 }
 
+/// The remedy names another X server of the machine only if that server accepts the program.
+#[test]
+fn a_display_of_another_user_is_not_offered() {
+    let _alone = alone();
+    let mut machine = Machine::new();
+    machine.driver("good", "device one");
+    let program = with_library(&machine, "libxcb.so.1");
+    let Some((server, path, number)) = x_server(2) else {
+        return;
+    };
+    let thread = std::thread::spawn(move || {
+        for answer in [0, 1] {
+            let (mut client, _) = server.accept().expect("a client");
+            let mut hello = [0; 12];
+            client.read_exact(&mut hello).expect("a greeting");
+            client.write_all(&[answer]).expect("an answer");
+        }
+    });
+    machine.variable("DISPLAY", ":4711");
+    let offer = format!("DISPLAY=:{number} PROGRAM");
+    for is_offered in [false, true] {
+        let explained = of_program(&machine, &program, &[]);
+        assert_eq!(explained.first(), "display.missing");
+        assert_eq!(
+            explained.advice().contains(&offer),
+            is_offered,
+            "{}",
+            explained.advice()
+        );
+    }
+    thread.join().expect("both clients came");
+    std::fs::remove_file(path).expect("just made");
+}
+
 /// On a remote desktop without DRI3, Mesa's hardware drivers cannot show images. The server requires authorization.
 #[test]
 fn a_remote_desktop_without_dri3_is_named() {
+    let _alone = alone();
     let mut machine = Machine::new();
     machine.driver("good", "device one\ndevice.type 2");
     for ending in ["so", "conf"] {

@@ -153,7 +153,7 @@ fn x11(display: &str, variables: &Variables) -> Option<Problem> {
         Err(_) if is_abstract() => None,
         Err(_) => Some(Problem {
             finding: format!("DISPLAY is {display}, and no server listens at {path}"),
-            advice: other_socket(X_SOCKETS, "X").map(|socket| to_use(&format!("DISPLAY=:{}", &socket[1..]))),
+            advice: other_x(variables).map(|number| to_use(&format!("DISPLAY=:{number}"))),
         }),
     }
 }
@@ -180,13 +180,24 @@ fn wayland(display: &str, folder: Option<&str>) -> Option<Problem> {
     (!Path::new(&path).exists()).then(|| Problem {
         finding: format!("WAYLAND_DISPLAY is {display}, and {path} is not there"),
         advice: folder
-            .and_then(|folder| other_socket(folder, "wayland-"))
+            .and_then(|folder| other_socket(folder, "wayland-", |_, _| true))
             .map(|socket| to_use(&format!("WAYLAND_DISPLAY={socket}"))),
     })
 }
 
-/// Returns the name of a socket in a folder that a server listens at. The name consists of `start` and a number.
-fn other_socket(folder: &str, start: &str) -> Option<String> {
+/// Returns the number of an X server of this machine that accepts the programs of this user.
+fn other_x(variables: &Variables) -> Option<String> {
+    let accepts = |mut server, number: &str| {
+        let cookie = xserver::cookie(number, variables);
+        xserver::accepts(&mut server, cookie.as_deref()) == Some(true)
+    };
+    let socket = other_socket(X_SOCKETS, "X", accepts)?;
+    Some(socket[1..].into())
+}
+
+/// Returns the name of a socket in a folder that a server listens at. The name consists of `start` and a number. `is_usable` examines the
+/// connection to the server, and gets the number.
+fn other_socket(folder: &str, start: &str, is_usable: impl Fn(UnixStream, &str) -> bool) -> Option<String> {
     let entries = std::fs::read_dir(folder).ok()?.flatten();
     let mut names: Vec<String> = entries
         .filter_map(|entry| entry.file_name().into_string().ok())
@@ -195,7 +206,8 @@ fn other_socket(folder: &str, start: &str) -> Option<String> {
     let is_socket = |name: &String| {
         let number = name.strip_prefix(start).unwrap_or_default();
         let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-        is_number && UnixStream::connect(Path::new(folder).join(name)).is_ok()
+        let connect = || UnixStream::connect(Path::new(folder).join(name));
+        is_number && connect().is_ok_and(|server| is_usable(server, number))
     };
     names.into_iter().find(is_socket)
 }

@@ -68,7 +68,7 @@ fn cookies(variables: &Variables) -> Vec<u8> {
 }
 
 /// Returns the authorization for a display of this machine.
-fn cookie(number: &str, variables: &Variables) -> Option<Vec<u8>> {
+pub(super) fn cookie(number: &str, variables: &Variables) -> Option<Vec<u8>> {
     let bytes = cookies(variables);
     let mut rest = &bytes[..];
     loop {
