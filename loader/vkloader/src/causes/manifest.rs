@@ -72,7 +72,9 @@ pub(super) fn explain(dropped: &mut Dropped, home: &str) {
 
 /// Changes the finding about a file in a folder that this user may not search, so nobody knows whether the file exists.
 fn in_closed_folder(dropped: &mut Dropped, folder: &Path, home: &str) {
-    let is_home = !home.is_empty() && (folder.starts_with(home) || Path::new(home).starts_with(folder));
+    // Each folder is below the root folder, so a root folder as home folder says nothing about the closed one.
+    let has_home = !home.trim_end_matches('/').is_empty();
+    let is_home = has_home && (folder.starts_with(home) || Path::new(home).starts_with(folder));
     dropped.reason =
         "This user may not search the folder of the file, so it is unknown whether the file exists.".into();
     let command = format!("chmod o+x {}", word(&folder.display().to_string()));
@@ -157,4 +159,19 @@ fn is_wide(path: &str) -> bool {
     let mut start = [0; 4];
     let is_long = is_file && File::open(path).is_ok_and(|mut file| file.read_exact(&mut start).is_ok());
     is_long && matches!(start, [0xFF, 0xFE, _, 0] | [0xFE, 0xFF, 0, _])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::codes;
+
+    #[test]
+    fn a_closed_folder_belongs_to_a_home_folder_other_than_the_root_folder() {
+        for (home, is_home) in [("/", false), ("", false), ("/closed/ann", true), ("/home/ann", false)] {
+            let mut dropped = codes::SEARCH_FOLDER_CLOSED.about("/closed/ann/x.json");
+            in_closed_folder(&mut dropped, Path::new("/closed"), home);
+            assert_eq!(dropped.advice.contains("Set HOME"), is_home, "{home}");
+        }
+    }
 }
