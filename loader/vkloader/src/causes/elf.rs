@@ -306,9 +306,10 @@ fn instead(library: &str, usual: &Path) -> String {
     )
 }
 
-/// Returns `true` if a file contains a word.
+/// Returns `true` if a file contains a word, which is not empty.
 fn contains(file: &Path, word: &str) -> bool {
-    std::fs::read(file).is_ok_and(|bytes| bytes.windows(word.len()).any(|part| part == word.as_bytes()))
+    let is_in = |bytes: Vec<u8>| bytes.windows(word.len()).any(|part| part == word.as_bytes());
+    !word.is_empty() && std::fs::read(file).is_ok_and(is_in)
 }
 
 /// Returns the finding and the remedy for a symbol that no library defines. The message is `LIBRARY: undefined symbol: NAME`.
@@ -396,6 +397,7 @@ mod tests {
             finding.starts_with("/opt/My App/libnone.so.6 lacks the version V_2"),
             "{finding}"
         );
+        assert!(!contains(&std::env::current_exe().expect("a path"), ""));
         assert!(too_old("cannot open shared object file", own).is_none() && undefined("x", own, None).is_none());
     }
 
