@@ -108,7 +108,8 @@ fn system() -> String {
     )
 }
 
-/// Removes the name of the user from a text: replaces the home folder by `~`, and folders with the name of a user by `USER`.
+/// Removes the name of the user from a text: replaces the home folder by `~`, and folders with the name of a user by `USER`. Keeps these
+/// names in folders of the system, because a user may have the name of a package.
 fn without_user(text: &str) -> String {
     let value = |name| std::env::var(name).unwrap_or_default();
     let users = ["USER", "LOGNAME", "SUDO_USER"].map(value);
@@ -122,10 +123,10 @@ fn without(text: &str, home: &str, users: &[String]) -> String {
     let home = home.trim_end_matches('/');
     let mut text = text.to_owned();
     if Path::new(home).components().count() > 1 {
-        text = with_folder(&text, home, "~");
+        text = with_folder(&text, home, "~", |_| true);
     }
     for user in users.iter().filter(|user| !user.is_empty() && *user != "root") {
-        text = with_folder(&text, &format!("/{user}"), "/USER");
+        text = with_folder(&text, &format!("/{user}"), "/USER", is_in_home);
     }
     for folder in OF_USERS {
         let mut rest = text.as_str();
@@ -146,15 +147,39 @@ fn ends_name(character: char) -> bool {
     matches!(character, '/' | ' ' | ':' | ',' | ')' | ';' | '"' | '\'')
 }
 
-/// Replaces the path of a folder, but not the beginning of a longer name.
-fn with_folder(text: &str, folder: &str, new: &str) -> String {
+/// Folders below which users keep files of their own.
+const HOMES: [&str; 8] = [
+    "/home",
+    "/root",
+    "/srv",
+    "/mnt",
+    "/media",
+    "/run/media",
+    "/var/home",
+    "/Users",
+];
+
+/// Returns `true` if a text ends in a path of a folder with files of users. `~` stands for the home folder.
+fn is_in_home(text: &str) -> bool {
+    let begins = |at: &usize| {
+        let before = text[..*at].chars().next_back();
+        before.is_none_or(|character| character != '/' && ends_name(character) || matches!(character, '(' | '='))
+    };
+    let mut starts = text.rmatch_indices(['/', '~']).map(|(at, _)| at);
+    let path = starts.find(begins).map_or("", |at| &text[at..]);
+    path.starts_with('~') || HOMES.iter().any(|home| Path::new(path).starts_with(home))
+}
+
+/// Replaces the path of a folder, but not the beginning of a longer name. `fits` examines the text before the path.
+fn with_folder(text: &str, folder: &str, new: &str, fits: impl Fn(&str) -> bool) -> String {
     let mut clean = String::new();
     let mut rest = text;
     while let Some(at) = rest.find(folder) {
         let (before, after) = (&rest[..at], &rest[at + folder.len()..]);
         let is_whole = after.chars().next().is_none_or(ends_name);
+        let all_before = &text[..text.len() - rest.len() + at];
         clean += before;
-        clean += if is_whole { new } else { folder };
+        clean += if is_whole && fits(all_before) { new } else { folder };
         rest = after;
     }
     clean + rest
@@ -178,6 +203,9 @@ mod tests {
                 "/srv/USER/x, /srv/annex/x, /srv/USER",
             ),
             ("/root/x, /usr/lib", "/root/x, /usr/lib"),
+            ("/srv/x, /usr/lib/ann/libx.so", "/srv/x, /usr/lib/ann/libx.so"),
+            ("(/mnt/My Games/ann/x)", "(/mnt/My Games/USER/x)"),
+            ("/home/ann/old/ann", "~/old/USER"),
         ] {
             assert_eq!(without(text, "/home/ann/", &users), expected);
         }
