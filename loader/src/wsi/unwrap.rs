@@ -40,6 +40,8 @@ pub(crate) unsafe fn surface_for(
     }
     match stored(driver, object) {
         None => Ok(unchanged),
+        // A closed driver stays closed if it has no surfaces of the platform.
+        Some(0) if !driver.enabled.contains(object.platform.extension) => Err(VkResult::VK_ERROR_EXTENSION_NOT_PRESENT),
         Some(0) => {
             // A closed driver is opened under the loader's gate, which comes before the gate of this driver.
             driver.own_instance()?;
@@ -65,9 +67,6 @@ fn stored(driver: &InstanceDriver, surface: &Surface) -> Option<u64> {
 /// The table is not locked meanwhile. The driver may have called back and run this function again, which stored a surface. In that case,
 /// the stored surface is used, and the new one is destroyed.
 fn make(driver: &InstanceDriver, surface: &Surface) -> Result<SurfaceHandle<Driver>, VkResult> {
-    if !driver.enabled.contains(surface.platform.extension) {
-        return Err(VkResult::VK_ERROR_EXTENSION_NOT_PRESENT);
-    }
     let mut made = SurfaceHandle::NULL;
     // SAFETY: the function belongs to the surface's own platform.
     let result = unsafe { (surface.platform.make)(&driver.table, driver.handle, surface, &mut made) };
