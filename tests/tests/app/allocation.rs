@@ -246,6 +246,7 @@ fn app_179_every_allocation_of_messengers() {
                 .allocator(&allocator)
                 .create()
                 .expect("vkCreateInstance");
+            vk.mark("begin");
             let mut handles = Vec::new();
             for _ in 0..40 {
                 handles.push(patiently(&allocator, || messenger(&instance, &messages, ptr::null())));
@@ -265,7 +266,15 @@ fn app_179_every_allocation_of_messengers() {
         assert!(!late.iter().any(|line| line.contains("Messenger")), "{late:?}");
         // No failure destroyed an earlier messenger, so each driver had all forty messengers.
         let lines = outcome.between("made", "destroyed");
+        let before = outcome.between("begin", "made");
         for driver in ["a", "b"] {
+            // A creation that failed left no messenger in a driver that already had one.
+            let count = |call: &str| {
+                let begins = |line: &&&str| line.starts_with(&format!("{driver} {call}")) && !line.contains("-> -");
+                before.iter().filter(begins).count()
+            };
+            let made = count("vkCreateDebugUtilsMessengerEXT") - count("vkDestroyDebugUtilsMessengerEXT");
+            assert_eq!(made, 40, "{driver}");
             let destroyed = lines
                 .iter()
                 .filter(|line| line.starts_with(&format!("{driver} vkDestroyDebugUtilsMessengerEXT")))
