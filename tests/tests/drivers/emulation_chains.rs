@@ -78,8 +78,18 @@ fn external(instance: &Instance<'_>, device: vk::PhysicalDevice, next: *mut c_vo
     ]
 }
 
-/// Queries memory, a format, queue families and sparse formats with `next` in every chain.
+/// Queries features, properties, memory, a format, queue families and sparse formats with `next` in every chain.
 fn others(instance: &Instance<'_>, device: vk::PhysicalDevice, next: *mut c_void) {
+    let mut features = vk::PhysicalDeviceFeatures2 {
+        p_next: next,
+        ..Default::default()
+    };
+    call!(instance, PFN_vkGetPhysicalDeviceFeatures2(device, &mut features));
+    let mut properties = vk::PhysicalDeviceProperties2 {
+        p_next: next,
+        ..Default::default()
+    };
+    call!(instance, PFN_vkGetPhysicalDeviceProperties2(device, &mut properties));
     let mut memory = vk::PhysicalDeviceMemoryProperties2 {
         p_next: next,
         ..Default::default()
@@ -146,6 +156,8 @@ fn drv_159_unknown_structures_in_every_chain() {
             ("ExternalSemaphoreProperties", "pExternalSemaphoreProperties->"),
             ("ExternalFenceProperties", "pExternalFenceInfo->"),
             ("ExternalFenceProperties", "pExternalFenceProperties->"),
+            ("Features2", "pFeatures->"),
+            ("Properties2", "pProperties->"),
             ("MemoryProperties2", "pMemoryProperties->"),
             ("FormatProperties2", "pFormatProperties->"),
             ("QueueFamilyProperties2", "pQueueFamilyProperties[0]."),
