@@ -2,6 +2,7 @@
 
 use super::Errno;
 use super::path::to_system;
+use alloc::vec::Vec;
 use core::ffi::CStr;
 use std::fs;
 use std::io::Read;
