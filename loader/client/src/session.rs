@@ -56,7 +56,7 @@ impl Session {
     /// # Errors
     /// The reason why there is no list.
     pub(crate) fn list(&mut self) -> Result<List, Fault> {
-        let file = self.ask(Operation::Manifests, [wire::MANIFESTS.as_bytes(), b"", b"", b"", b""])?;
+        let file = self.ask(Operation::Manifests, &[wire::MANIFESTS.as_bytes(), b"", b"", b"", b""])?;
         let status = file.status().map_err(|_| Fault::BadReply)?;
         match contents(file, &status) {
             Ok(text) => List::read(text).ok_or(Fault::BadReply),
@@ -76,12 +76,12 @@ impl Session {
     /// The reason why there is no library.
     pub(crate) fn get(&mut self, library: &Listed<'_>) -> Result<File, Fault> {
         let (name, sum): (&[u8], &[u8]) = (br#"{"name":""#, br#"","sha256":""#);
-        self.ask(Operation::Get, [name, library.key, sum, library.sum, br#""}"#])
+        self.ask(Operation::Get, &[name, library.key, sum, library.sum, br#""}"#])
     }
 
     /// Sends a request, and returns the file that comes with the answer. Repeats a request for which the service was too busy. A service
     /// that is full, or was restarted, ends a connection before it answers; the client then connects again for about a second.
-    fn ask(&mut self, operation: Operation, payload: [&[u8]; 5]) -> Result<File, Fault> {
+    fn ask(&mut self, operation: Operation, payload: &[&[u8]; 5]) -> Result<File, Fault> {
         let mut pause = FIRST_PAUSE;
         loop {
             let answered = self.ask_once(operation, payload);
@@ -98,7 +98,7 @@ impl Session {
         }
     }
 
-    fn ask_once(&mut self, operation: Operation, payload: [&[u8]; 5]) -> Result<File, Fault> {
+    fn ask_once(&mut self, operation: Operation, payload: &[&[u8]; 5]) -> Result<File, Fault> {
         let connection = match self.connection.take() {
             // A connection that works outlives the time limit of another thread's request.
             Some(connection) => connection,
@@ -110,7 +110,7 @@ impl Session {
         let asked = Header::request(operation, self.requests);
         // A payload is a constant or has a key, so it is far shorter than `u32::MAX`.
         let length = payload.iter().map(|part| part.len() as u32).sum();
-        let [first, second, third, fourth, fifth] = payload;
+        let [first, second, third, fourth, fifth] = *payload;
         // After a failed send, the connection cannot be used.
         if !connection.send([&asked.bytes(length), first, second, third, fourth, fifth]) {
             return Err(Fault::Lost);
