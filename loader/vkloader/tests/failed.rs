@@ -8,6 +8,7 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 
 /// Compiles a program that is linked against a library called `soname` and opens the library that its first argument names. With a second
 /// argument, the program also creates an instance and requests a device with an unknown extension. With a third argument, the program kills
@@ -212,6 +213,18 @@ fn x_server(test: u32) -> Option<(UnixListener, PathBuf, u32)> {
     }
 }
 
+/// Starts a thread that is an X server for two clients: the server refuses the first client, and accepts the second one.
+fn refuse_then_accept(server: UnixListener) -> JoinHandle<()> {
+    std::thread::spawn(move || {
+        for answer in [0, 1] {
+            let (mut client, _) = server.accept().expect("a client");
+            let mut hello = [0; 12];
+            client.read_exact(&mut hello).expect("a greeting");
+            client.write_all(&[answer]).expect("an answer");
+        }
+    })
+}
+
 /// The socket of an X server exists, but the server rejects a program without authorization.
 #[test]
 fn a_display_that_refuses_the_program_is_named() {
@@ -222,14 +235,7 @@ fn a_display_that_refuses_the_program_is_named() {
     let Some((server, path, number)) = x_server(0) else {
         return;
     };
-    let thread = std::thread::spawn(move || {
-        for answer in [0, 1] {
-            let (mut client, _) = server.accept().expect("a client");
-            let mut hello = [0; 12];
-            client.read_exact(&mut hello).expect("a greeting");
-            client.write_all(&[answer]).expect("an answer");
-        }
-    });
+    let thread = refuse_then_accept(server);
     machine.variable("DISPLAY", format!(":{number}"));
     let explained = of_program(&machine, &program, &[]);
     assert_eq!(explained.first(), "display.missing");
@@ -254,14 +260,7 @@ fn a_display_of_another_user_is_not_offered() {
     let Some((server, path, number)) = x_server(2) else {
         return;
     };
-    let thread = std::thread::spawn(move || {
-        for answer in [0, 1] {
-            let (mut client, _) = server.accept().expect("a client");
-            let mut hello = [0; 12];
-            client.read_exact(&mut hello).expect("a greeting");
-            client.write_all(&[answer]).expect("an answer");
-        }
-    });
+    let thread = refuse_then_accept(server);
     machine.variable("DISPLAY", ":4711");
     let offer = format!("DISPLAY=:{number} PROGRAM");
     for is_offered in [false, true] {
