@@ -149,22 +149,10 @@ cases() {
         tr -d '\r' <"$log" | awk '/^failures:$/ { on = 1 } on && !/^test result/ && count++ < 400'
     fi
 }
-# compiles TRIPLE...: checks that the loader compiles for each TRIPLE. The build folder differs from that of the cases, because cargo locks a
-# folder during a command. The check has a low priority, so it fills the time in which the build of the cases uses one processor only.
+# compiles TRIPLE...: checks that the loader compiles for each TRIPLE. The build folder is the same as for the cases, because both builds
+# run the same programs while they compile. Cargo always compiles the standard library completely, but a check needs no machine code.
 compiles() {
-    local file
-    renice --priority 10 "$BASHPID" >/dev/null
-    # Cargo compiles the standard library completely even for a check. This program in place of the compiler requests only metadata, and reads
-    # only metadata of other crates. The compiler then leaves out the machine code, and the optimisation of all generic functions.
-    printf '%s\n' '#!/bin/bash' 'case " $* " in *" --target "*)' \
-        'set -- "${@/#--emit=dep-info,metadata,link/--emit=dep-info,metadata}"' 'set -- "${@/%.rlib/.rmeta}" ;;' \
-        'esac' 'exec "$@"' >"$WINDOWS/checks-rustc"
-    chmod +x "$WINDOWS/checks-rustc"
-    RUSTC_WRAPPER=$WINDOWS/checks-rustc of_debian checks check -Zbuild-std=core,alloc,std,panic_abort "${@/#/--target=}" -p vulkan-loader
-    # If the files with machine code were missing, cargo would compile these crates again in the next run.
-    for file in "$WINDOWS"/checks/*/debug/deps/lib*.rmeta; do
-        touch --reference="$file" "${file%.rmeta}.rlib"
-    done
+    CARGO_ENCODED_RUSTFLAGS=-Zno-codegen of_debian cases check -Zbuild-std=core,alloc,std,panic_abort "${@/#/--target=}" -p vulkan-loader >"$WINDOWS/checks.log" 2>&1
 }
 compiled() {
     if wait "$CHECKS"; then
@@ -196,11 +184,11 @@ mkdir -p "$WINEPREFIX"
 where wineserver --persistent || true
 where wineboot --init >"$OUT/wine.log" 2>&1 &
 booted=$!
+build
 if [ ${#triples[@]} -gt 0 ]; then
-    compiles "${triples[@]}" >"$WINDOWS/checks.log" 2>&1 &
+    compiles "${triples[@]}" &
     CHECKS=$!
 fi
-build
 wait "$booted" || true
 words=()
 if [ "$MODE" = quick ]; then
