@@ -42,6 +42,7 @@ pub mod hardware;
 mod identity;
 mod json;
 mod machine;
+mod opening;
 #[cfg(any(test, feature = "write"))]
 #[allow(
     clippy::disallowed_types,
@@ -60,6 +61,7 @@ pub use entry::{Catalogue, Device, Entry, Extension, Hardware, LinkerCacheSum, O
 pub use identity::{Identity, OfImage};
 pub use json::Json;
 pub use machine::{Fingerprint, Look};
+pub use opening::Opening;
 #[cfg(any(test, feature = "write"))]
 pub use pack::{pack, unpack};
 pub use packed::Packed;

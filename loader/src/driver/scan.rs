@@ -94,7 +94,17 @@ impl Scan {
         known: &KnownDrivers,
         journal: &mut Journal<'_>,
     ) -> Result<(), OutOfMemory> {
-        match known.consider(manifest, journal)? {
+        let answer = known.consider(manifest, journal)?;
+        self.follow_answer(manifest, answer, journal)
+    }
+
+    fn follow_answer(
+        &mut self,
+        manifest: &DriverManifest,
+        answer: Answer,
+        journal: &mut Journal<'_>,
+    ) -> Result<(), OutOfMemory> {
+        match answer {
             Answer::Open(known) => self.open(manifest, known, journal),
             Answer::Closed(known, stand_in) => self.drivers.try_push(OpenDriver::of_closed(known, stand_in)),
             Answer::Answered(known) => self.answered.add(self.drivers.len(), known),
@@ -115,7 +125,10 @@ impl Scan {
                 Reserve::Asleep | Reserve::NoDevice => self.drivers.is_empty(),
             };
             if needed {
-                aside.open(reserve, |manifest, known| self.open(manifest, Some(known), journal))?;
+                aside.open(reserve, |manifest, one| {
+                    let answer = known.consider_closed(manifest, Some(one), journal)?;
+                    self.follow_answer(manifest, answer, journal)
+                })?;
             }
         }
         self.aside = aside;

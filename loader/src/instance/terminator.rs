@@ -175,6 +175,11 @@ impl Creation<'_> {
     fn open_aside(&self, found: &mut Vec<OpenDriver>, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
         let aside = core::mem::take(&mut *self.instance.aside_drivers.lock());
         aside.open_all(|manifest, known| {
+            let name = &manifest.library_path;
+            journal.note(
+                LogBits::INFO | LogBits::DRIVER,
+                format_args!("Opening driver {name} now, because the other drivers have no device"),
+            );
             let library = (&manifest.library_path, LibraryPlace::Path);
             match OpenDriver::open(manifest, library, Some(known), journal) {
                 Some(driver) => found.try_push(driver),
@@ -193,7 +198,7 @@ impl Creation<'_> {
             return Ok(true);
         };
         // SAFETY: the caller promises a valid create info.
-        if !unsafe { closed.must_open(self.create_info, self.callbacks) } {
+        if !unsafe { closed.must_open(self.create_info, self.callbacks, journal) } {
             return Ok(true);
         }
         let manifest = closed.manifest();

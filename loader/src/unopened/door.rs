@@ -46,6 +46,21 @@ pub(crate) trait BeforeOpening: Sized {
         Ok(Answer::Open(None))
     }
 
+    /// Returns the answer about a driver that is to be opened. The driver stays closed if a policy and its record allow that. A reason
+    /// against that is logged.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    #[inline(always)]
+    fn consider_closed(
+        &self,
+        _: &DriverManifest,
+        known: Option<Known>,
+        _: &mut Journal<'_>,
+    ) -> Result<Answer, OutOfMemory> {
+        Ok(Answer::Open(known))
+    }
+
     /// Returns `true` if a driver is known to have devices.
     #[inline(always)]
     fn has_devices(&self, _: Option<Known>) -> bool {
@@ -103,11 +118,16 @@ pub(crate) trait StandIn {
     /// Returns functions that find the commands of the stand-in. Functions that need no instance fail.
     fn interface(&self) -> Interface;
 
-    /// Returns `true` if the driver must be opened before the instance that `info` describes is created.
+    /// Returns `true` if the driver must be opened before the instance that `info` describes is created. The reason is logged.
     ///
     /// # Safety
     /// The create info and everything that it points to are valid.
-    unsafe fn must_open(&self, info: &VkInstanceCreateInfo, callbacks: *const VkAllocationCallbacks) -> bool;
+    unsafe fn must_open(
+        &self,
+        info: &VkInstanceCreateInfo,
+        callbacks: *const VkAllocationCallbacks,
+        journal: &Journal<'_>,
+    ) -> bool;
 
     /// Creates the stand-in of the driver's instance.
     ///
@@ -123,7 +143,8 @@ pub(crate) trait StandIn {
 
 /// All drivers that have stand-ins.
 pub(crate) trait StandIns {
-    /// Returns the stand-in for the driver of a manifest, if the driver may stay closed.
+    /// Returns the stand-in for the driver of a manifest, if the driver may stay closed. Logs why a driver must be opened although a policy
+    /// keeps drivers closed.
     ///
     /// # Errors
     /// There is not enough memory.
@@ -134,7 +155,7 @@ pub(crate) trait StandIns {
     )]
     fn of(
         _: &DriverManifest,
-        _: Known,
+        _: Option<Known>,
         _: &KnownDrivers,
         _: &mut Journal<'_>,
     ) -> Result<Option<Arc<dyn StandIn>>, OutOfMemory> {

@@ -3,9 +3,11 @@
 //! This module decides whether a driver may stay closed, and reads the driver's record. [`super::lazy`] creates an instance of a driver
 //! that stays closed.
 
+use super::catalogue::Needed;
 use super::{BeforeOpening as _, Known, KnownDrivers, catalogue};
 use crate::ffi;
 use crate::generated::types::VkExtensionProperties;
+use ::catalogue::Opening;
 use ::record::{DRIVER, Key, Query, Record};
 use discovery::env::{Environment, Variable};
 use discovery::journal::{Decision, Journal, LogBits, Subject, Verdict};
@@ -32,26 +34,41 @@ pub(super) struct Closed {
 
 impl Closed {
     /// Returns the driver of a manifest if a policy lets the driver stay closed, and everything on which its record depends is unchanged.
+    /// Logs why a driver must be opened although a policy keeps drivers closed.
     ///
     /// # Errors
     /// There is not enough memory.
     pub(super) fn of(
         manifest: &DriverManifest,
-        known: Known,
+        known: Option<Known>,
         drivers: &KnownDrivers,
         journal: &mut Journal<'_>,
     ) -> Result<Option<Arc<Self>>, OutOfMemory> {
         if !drivers.is_lazy() {
             return Ok(None);
         }
-        match drivers
-            .record_of(known)
-            .and_then(|(path, of_user, sum)| read(&path, of_user, sum))
-        {
-            Some(bytes) => Self::of_bytes(manifest, (known, bytes), drivers, journal),
-            // If memory runs out during the reading of the file, the call fails, and the driver is not opened instead.
-            None => shortage::check().map(|()| None),
+        match (Self::current(manifest, known, drivers), known) {
+            (Ok(bytes), Some(known)) => Self::of_bytes(manifest, (known, bytes), drivers, journal).map(Some),
+            (Ok(_), None) => Ok(None),
+            (Err(needed), _) => {
+                // If memory runs out during the reading of the file, the call fails, and the driver is not opened instead.
+                shortage::check()?;
+                needed.tell(manifest, journal);
+                Ok(None)
+            }
         }
+    }
+
+    /// Returns the content of the record of a driver.
+    ///
+    /// # Errors
+    /// The reason why the driver must not stay closed.
+    fn current(manifest: &DriverManifest, known: Option<Known>, drivers: &KnownDrivers) -> Result<Vec<u8>, Needed> {
+        let (path, of_user, sum) = drivers.record_of(manifest, known)?;
+        let bytes = read(&path, of_user, sum).map_err(|reason| Needed::of(reason, &path))?;
+        let record = Record::again(&bytes).ok_or(Opening::RecordContent)?;
+        check(record, &Environment::process())?;
+        Ok(bytes)
     }
 
     #[cold]
@@ -61,11 +78,7 @@ impl Closed {
         (known, bytes): (Known, Vec<u8>),
         drivers: &KnownDrivers,
         journal: &mut Journal<'_>,
-    ) -> Result<Option<Arc<Self>>, OutOfMemory> {
-        let valid = Record::again(&bytes).filter(|record| is_current(*record, &Environment::process()));
-        if valid.is_none() {
-            return Ok(None);
-        }
+    ) -> Result<Arc<Self>, OutOfMemory> {
         let mut extensions = Vec::new();
         drivers.extensions(known, |one| extensions.try_push(*one))?;
         let library = &manifest.library_path;
@@ -81,12 +94,12 @@ impl Closed {
             source: manifest.source,
         });
         catalogue::trace_record(manifest);
-        Ok(Some(Arc::new(Self {
+        Ok(Arc::new(Self {
             manifest: manifest.try_copy()?,
             known,
             extensions,
             bytes,
-        })))
+        }))
     }
 
     /// Returns a driver that is not open, with a record of the content `bytes`, which may be invalid. The library of the driver does not
@@ -117,7 +130,7 @@ impl Closed {
     #[cfg(fuzzing)]
     pub(super) fn is_current(&self) -> bool {
         let record = self.record();
-        record.is_some_and(|record| is_current(record, &Environment::process()))
+        record.is_some_and(|record| check(record, &Environment::process()).is_ok())
     }
 
     /// Returns the number at index `place` of the driver's record: the interface version, the version of Vulkan, or the presence of a
@@ -146,23 +159,25 @@ impl Closed {
         self.number(2) != 0
     }
 
-    /// Returns `true` if the profiles of a driver may mention this program: by one of its names, or by the name of its process.
-    pub(super) fn is_mentioned(&self, names: [&[u8]; 2]) -> bool {
+    /// Checks that the profiles of the driver do not mention this program: by one of its names, or by the name of its process.
+    ///
+    /// # Errors
+    /// The profiles may mention the name, or the name of the process is unknown.
+    pub(super) fn check_names(&self, names: [&[u8]; 2]) -> Result<(), Needed> {
         let key = Key::of(DRIVER, Query::Names);
-        let Some((_, lines)) = self.record().and_then(|record| record.find(key)) else {
-            return true;
+        let record = self.record().ok_or(Opening::Profile)?;
+        let (_, lines) = record.find(key).ok_or(Opening::Profile)?;
+        let check = |name: &[u8]| {
+            if ::record::mentions(lines, name) {
+                return Err(Needed::of(Opening::Profile, name));
+            }
+            Ok(())
         };
+        names.into_iter().try_for_each(check)?;
         let mut room = [0; 4096];
-        let mut mentioned = names.into_iter().any(|name| ::record::mentions(lines, name));
-        match os::running_executable(&mut room) {
-            Some(path) => mentioned |= ::record::mentions(lines, file_of(path)),
-            None => return true,
-        }
-        let first = |line: &[u8]| {
-            let end = line.iter().position(|&byte| byte == 0).unwrap_or(line.len());
-            ::record::mentions(lines, file_of(line.get(..end).unwrap_or_default()))
-        };
-        mentioned || read_line(c"/proc/self/cmdline", &mut room).is_none_or(first)
+        check(file_of(os::running_executable(&mut room).ok_or(Opening::Profile)?))?;
+        let line = read_line(c"/proc/self/cmdline", &mut room).ok_or(Opening::Profile)?;
+        check(file_of(line.split(|&byte| byte == 0).next().unwrap_or_default()))
     }
 }
 
@@ -178,42 +193,53 @@ fn read_line<'r>(path: &core::ffi::CStr, room: &'r mut [u8]) -> Option<&'r [u8]>
 }
 
 /// Reads a record. The file must belong to the superuser, or to this user if the catalogue is the user's own.
-fn read(path: &[u8], of_user: bool, sum: u64) -> Option<Vec<u8>> {
-    let file = with_terminated(path, File::open_itself).ok()?;
-    let found = file.status().ok()?;
-    if !found.is_file() || !found.is_kept(of_user) {
-        return None;
+fn read(path: &[u8], of_user: bool, sum: u64) -> Result<Vec<u8>, Opening> {
+    let file = with_terminated(path, File::open_itself).map_err(|_| Opening::RecordFile)?;
+    let found = file.status().map_err(|_| Opening::RecordFile)?;
+    if !found.is_file() {
+        return Err(Opening::RecordFile);
     }
-    let bytes = contents(file, &found).ok()?;
-    Record::read(&bytes, sum)?;
-    Some(bytes)
+    if !found.is_kept(of_user) {
+        return Err(Opening::RecordOwner);
+    }
+    let bytes = contents(file, &found).map_err(|_| Opening::RecordFile)?;
+    Record::read(&bytes, sum).ok_or(Opening::RecordContent)?;
+    Ok(bytes)
 }
 
-/// Returns `true` if the files, the nodes and the memory on which a record depends have not changed, and no variable is set that only
+/// Checks that the files, the nodes and the memory on which a record depends have not changed, and that no variable is set that only
 /// records depend on. `HOME` is unknown to elevated processes, which never use a record.
-fn is_current(record: Record<'_>, environment: &Environment<'_>) -> bool {
-    let Some(home) = environment.get_non_empty(Variable::Home) else {
-        return false;
-    };
+///
+/// # Errors
+/// The first change.
+fn check(record: Record<'_>, environment: &Environment<'_>) -> Result<(), Needed> {
+    let home = environment.get_non_empty(Variable::Home).ok_or(Opening::Home)?;
+    if let Some(name) = catalogue::variable_of_records() {
+        return Err(Needed::of(Opening::Variable, &name));
+    }
     let own_profiles = render(format_args!("{}/.drirc", os::Raw(&home)));
-    let is_same_file = |line: &[u8]| {
+    if os::exists(&own_profiles) {
+        return Err(Needed::of(Opening::UserProfiles, &own_profiles));
+    }
+    for line in record.each(Key::of(DRIVER, Query::File)) {
         let mut parts = line.splitn(2, |&byte| byte == 0);
         let (path, identity) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-        catalogue::is_same_file(path, identity)
-    };
+        if !catalogue::is_same_file(path, identity) {
+            return Err(Needed::of(Opening::File, path));
+        }
+    }
+    let mut nodes = record.each(Key::of(DRIVER, Query::Node));
+    if let Some(node) = nodes.find(|node| !os::is_accessible(node)) {
+        return Err(Needed::of(Opening::Node, node));
+    }
     let mut room = [0; LINE];
-    let mut same_memory = || {
-        let key = Key::of(DRIVER, Query::Machine);
-        let now = read_line(c"/proc/meminfo", &mut room)?
-            .split(|&byte| byte == b'\n')
-            .next()?;
-        Some(record.find(key)?.1 == now)
-    };
-    catalogue::variables_allow_records()
-        && !os::exists(&own_profiles)
-        && record.each(Key::of(DRIVER, Query::File)).all(is_same_file)
-        && record.each(Key::of(DRIVER, Query::Node)).all(os::is_accessible)
-        && same_memory() == Some(true)
+    let line = read_line(c"/proc/meminfo", &mut room).ok_or(Opening::Memory)?;
+    let now = line.split(|&byte| byte == b'\n').next();
+    let recorded = record.find(Key::of(DRIVER, Query::Machine)).map(|(_, memory)| memory);
+    if now.is_none() || now != recorded {
+        return Err(Opening::Memory.into());
+    }
+    Ok(())
 }
 
 /// Returns the properties of the extension `name` with the version `version`.

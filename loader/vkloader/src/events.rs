@@ -239,6 +239,10 @@ pub(crate) struct Catalogued {
     pub(crate) used: String,
     /// Reason why the entry was not used.
     pub(crate) doubt: Option<String>,
+    /// Reason why the driver was opened although a policy keeps drivers closed.
+    pub(crate) opened: Option<String>,
+    /// File, variable or structure that `opened` is about.
+    pub(crate) name: Option<String>,
 }
 
 /// Instance extensions of a driver.

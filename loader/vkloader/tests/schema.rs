@@ -255,3 +255,16 @@ fn each_keyword_of_a_schema_accepts_and_refuses() {
         assert!(std::panic::catch_unwind(|| Schema::new(wrong)).is_err(), "{told}");
     }
 }
+
+#[test]
+fn the_schema_has_every_reason_to_open_a_driver_at_once() {
+    let schema = Schema::read("docs/trace.schema.json");
+    for (_, word, _) in catalogue::Opening::ALL {
+        let record = json!({
+            "event": "catalogue", "time": 1, "process": 1, "thread": "1", "library": "", "use": "none", "opened": word, "name": "",
+        });
+        assert_eq!(schema.validate(&record), Ok(()), "{word}");
+    }
+    let wrong = json!({"event": "catalogue", "time": 1, "process": 1, "thread": "1", "library": "", "use": "none", "opened": "x"});
+    assert!(schema.validate(&wrong).is_err());
+}

@@ -11,10 +11,10 @@ use std::path::PathBuf;
 use std::{fs, ptr};
 
 /// Rows of a record, sorted by key.
-type Rows = BTreeMap<Key, Vec<u8>>;
+pub(super) type Rows = BTreeMap<Key, Vec<u8>>;
 
 /// Files of a scene's record and catalogue. Tests make changed records from these files.
-struct Whole {
+pub(super) struct Whole {
     bytes: Vec<u8>,
     known: PathBuf,
     folder: PathBuf,
@@ -70,7 +70,7 @@ impl Whole {
     }
 
     /// Writes a copy of the record whose rows `change` has changed.
-    fn rewrite(&self, change: impl FnOnce(&mut Rows)) {
+    pub(super) fn rewrite(&self, change: impl FnOnce(&mut Rows)) {
         let record = self.record();
         let row = |place| record.row(place).map(|(key, value)| (key, value.to_vec()));
         let mut rows: Rows = (0..record.len()).filter_map(row).collect();
@@ -169,7 +169,7 @@ fn drv_285_each_altered_structure_is_found() {
 }
 
 /// Adds a recorded driver with one device, and returns its files.
-fn recorded(scene: &mut Scene) -> Whole {
+pub(super) fn recorded(scene: &mut Scene) -> Whole {
     scene.driver("a").api("1.3").device_with("one", |device| {
         device.api("1.3").uuids(1, 9).extension("VK_KHR_swapchain")
     });

@@ -55,6 +55,8 @@ mod lazy_changes;
 mod lazy_late;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod lazy_opening;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod lazy_reasons;
 mod manifest;
 mod many_devices;
 mod negotiation;

@@ -12,7 +12,7 @@ use syn::Item;
 type Write = fn(&Tree) -> Result<Vec<String>, String>;
 
 /// Document of each table, the name in the table's comments, and the function that writes the table's lines.
-pub const TABLES: [(&str, &str, Write); 9] = [
+pub const TABLES: [(&str, &str, Write); 10] = [
     ("docs/codes.md", "codes", codes),
     ("docs/settings.md", "variables", variables),
     ("docs/using.md", "layer-kinds", layer_kinds),
@@ -22,6 +22,7 @@ pub const TABLES: [(&str, &str, Write); 9] = [
     ("docs/platforms.md", "seen", seen),
     ("docs/figures.md", "bench", bench),
     ("docs/reference/drivers.md", "closed", closed),
+    ("docs/catalogue.md", "opening", opening),
 ];
 
 /// Types of statics that never change after the library is loaded. These statics are not state.
@@ -176,6 +177,14 @@ fn closed(tree: &Tree) -> Result<Vec<String>, String> {
         format!("| {kind} | {} | {} |", of_kind.len(), of_kind.join(", "))
     });
     Ok(table("| a closed driver | number | commands |", rows.into_iter()))
+}
+
+/// Returns the table of reasons why a driver is opened although a policy keeps drivers closed.
+fn opening(_: &Tree) -> Result<Vec<String>, String> {
+    let rows = catalogue::Opening::ALL
+        .iter()
+        .map(|(_, word, words)| format!("| `{word}` | {words} |"));
+    Ok(table("| word | reason |", rows))
 }
 
 /// Returns the statics of the process, each with its file and the first sentence of its documentation.

@@ -16,9 +16,9 @@ mod visible;
 #[cfg(fuzzing)]
 pub(crate) use file::{Content, parse};
 #[cfg(all(feature = "lazy", any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub(super) use records::{contradict_record, is_same_file, trace_record};
+pub(super) use records::{Needed, contradict_record, is_same_file, trace_record};
 #[cfg(all(feature = "lazy", any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub(super) use sight::variables_allow_records;
+pub(super) use sight::variable_of_records;
 
 use super::{Answer, BeforeOpening, ClosedDrivers, Purpose, Reserve, StandIns as _, Wishes};
 use crate::ffi::{self, set_fixed_text};
@@ -205,16 +205,28 @@ impl BeforeOpening for KnownDrivers {
 
     #[inline]
     fn consider(&self, manifest: &DriverManifest, journal: &mut Journal<'_>) -> Result<Answer, OutOfMemory> {
-        if self.file().is_none() {
-            return Ok(Answer::Open(None));
+        let answer = match self.file() {
+            Some(_) => self.answer(manifest, journal),
+            None => Answer::Open(None),
+        };
+        match answer {
+            Answer::Open(known) => self.consider_closed(manifest, known, journal),
+            answer => Ok(answer),
         }
-        let answer = self.answer(manifest, journal);
-        if let Answer::Open(Some(known)) = answer
-            && let Some(closed) = ClosedDrivers::of(manifest, known, self, journal)?
-        {
-            return Ok(Answer::Closed(known, closed));
-        }
-        Ok(answer)
+    }
+
+    #[inline]
+    fn consider_closed(
+        &self,
+        manifest: &DriverManifest,
+        known: Option<Known>,
+        journal: &mut Journal<'_>,
+    ) -> Result<Answer, OutOfMemory> {
+        let closed = ClosedDrivers::of(manifest, known, self, journal)?;
+        Ok(match (known, closed) {
+            (Some(known), Some(stand_in)) => Answer::Closed(known, stand_in),
+            _ => Answer::Open(known),
+        })
     }
 
     /// Returns `true` if a driver is known to have devices and the machine has not changed.

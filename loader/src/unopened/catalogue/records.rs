@@ -1,10 +1,12 @@
 //! The catalogue's decisions about records of devices (`loader/record`).
 
-use super::{BeforeOpening as _, Known, KnownDrivers, Purpose, contradict, identity_of, sight};
-use ::catalogue::{ARCHITECTURE, Hardware, Outcome, SYSTEM_FILE};
+use super::{BeforeOpening as _, INFO, Known, KnownDrivers, Purpose, contradict, identity_of, sight};
+use ::catalogue::{ARCHITECTURE, Hardware, Opening, Outcome, SYSTEM_FILE};
+use core::fmt;
 use discovery::journal::Journal;
 use discovery::manifest::DriverManifest;
 use discovery::settings::DriverPolicies;
+use discovery::text::Text;
 use discovery::trace;
 use rust_alloc::vec::Vec;
 
@@ -17,25 +19,95 @@ impl KnownDrivers {
             && (policies.has(DriverPolicies::LAZY) || policies.has(DriverPolicies::LAZY_ASLEEP))
     }
 
-    /// Returns the file of the record for a valid entry, `true` if that file may belong to the user, and the checksum of the record.
-    /// Returns `None` if there is no record, or if the driver must not stay closed.
+    /// Returns the file of the record for a driver, `true` if that file may belong to the user, and the checksum of the record.
+    ///
+    /// # Errors
+    /// The reason why the driver must not stay closed.
     #[cold]
     #[inline(never)]
-    pub(in crate::unopened) fn record_of(&self, known: Known) -> Option<(Vec<u8>, bool, u64)> {
-        let loaded = self.file().filter(|loaded| !loaded.verifies)?;
-        let entry = loaded.entry(known.number)?;
-        let sum = entry.record()?;
+    pub(in crate::unopened) fn record_of(
+        &self,
+        manifest: &DriverManifest,
+        known: Option<Known>,
+    ) -> Result<(Vec<u8>, bool, u64), Opening> {
+        let loaded = self.file().ok_or(Opening::NoCatalogue)?;
+        let (_, _, entry) = self.find(manifest).ok_or(Opening::NoEntry)?;
+        let known = known.ok_or(Opening::Entry)?;
+        if loaded.verifies {
+            return Err(Opening::Verified);
+        }
+        let is_whole = entry.outcome == Outcome::Answered && entry.extensions().is_some();
+        let sum = entry.record().filter(|_| is_whole).ok_or(Opening::NoRecord)?;
         // The kernel's lists show changes of devices, except for drivers of unknown hardware.
-        let is_known = !matches!(entry.hardware(), Hardware::Unknown | Hardware::Absent);
-        let is_wanted = self.wishes.policies.has(DriverPolicies::LAZY) || entry.sleeps(&sight::Kernel);
-        let counts = entry.outcome == Outcome::Answered && is_known && is_wanted && entry.extensions().is_some();
-        if !counts || !self.has_devices(Some(known)) {
-            return None;
+        if matches!(entry.hardware(), Hardware::Unknown | Hardware::Absent) {
+            return Err(Opening::Hardware);
+        }
+        if !self.wishes.policies.has(DriverPolicies::LAZY) && !entry.sleeps(&sight::Kernel) {
+            return Err(Opening::Awake);
+        }
+        if !self.has_devices(Some(known)) {
+            return Err(Opening::Machine);
         }
         let path: &[u8] = &loaded.path;
-        let folder = path.rsplitn(2, |&byte| byte == b'/').nth(1)?;
+        let folder = path
+            .rsplitn(2, |&byte| byte == b'/')
+            .nth(1)
+            .ok_or(Opening::RecordFile)?;
         let file = os::render(format_args!("{}/record-{ARCHITECTURE}-{sum:016x}.bin", os::Raw(folder)));
-        Some((file, path != SYSTEM_FILE.to_bytes(), sum))
+        Ok((file, path != SYSTEM_FILE.to_bytes(), sum))
+    }
+}
+
+/// Reason why a driver must be opened, with the name of the file, variable or structure that it is about.
+pub(in crate::unopened) struct Needed {
+    reason: Opening,
+    name: Text,
+}
+
+impl From<Opening> for Needed {
+    fn from(reason: Opening) -> Self {
+        Self {
+            reason,
+            name: Text::default(),
+        }
+    }
+}
+
+impl fmt::Display for Needed {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.reason.words().1)?;
+        if self.name.is_empty() {
+            return Ok(());
+        }
+        write!(formatter, ": {}", self.name)
+    }
+}
+
+impl Needed {
+    /// Returns the reason with the name of a file, variable or structure.
+    pub(in crate::unopened) fn of(reason: Opening, name: &[u8]) -> Self {
+        Self {
+            reason,
+            name: name.into(),
+        }
+    }
+
+    /// Logs that a driver is opened although a policy keeps drivers closed, and why.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::unopened) fn tell(&self, manifest: &DriverManifest, journal: &Journal<'_>) {
+        let library = &manifest.library_path;
+        trace::write("catalogue", |record| {
+            record.text("library", library);
+            record.text("manifest", &manifest.path);
+            record.word("use", "none");
+            record.word("opened", self.reason.words().0);
+            record.text("name", &self.name);
+        });
+        journal.note(
+            INFO,
+            format_args!("Opening driver {library} at once, in spite of the policy: {self}"),
+        );
     }
 }
 

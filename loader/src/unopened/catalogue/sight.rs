@@ -46,15 +46,17 @@ pub(super) fn variables_are_allowed(loaded: &Loaded, journal: &mut Journal<'_>) 
     false
 }
 
-/// Returns `true` unless a variable is set that may change the record of a driver's devices.
+/// Returns the name of a variable that is set and may change the record of a driver's devices.
 #[cfg(all(feature = "lazy", any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub(in crate::unopened) fn variables_allow_records() -> bool {
-    let mut is_clear = true;
+pub(in crate::unopened) fn variable_of_records() -> Option<Text> {
+    let mut found = None;
     os::each_variable(|name, value| {
-        is_clear &= !::catalogue::variables::may_change_records(name, value);
-        is_clear
+        if ::catalogue::variables::may_change_records(name, value) {
+            found = Some(Text::from(name));
+        }
+        found.is_none()
     });
-    is_clear
+    found
 }
 
 /// Returns the variables that the program started with, as the kernel lists them, each terminated. Returns `None` if memory runs out, or if

@@ -32,6 +32,7 @@ pub(crate) use late::stub;
 pub(crate) use stand::Stand;
 pub(crate) use stubs::Late;
 
+use super::catalogue::Needed;
 use super::recorded::Closed;
 use super::{Known, KnownDrivers, StandIn, StandIns};
 use crate::alloc::{HostAllocator, HostBox, HostList, HostVec};
@@ -41,6 +42,7 @@ use crate::ffi::layer_interface::GetDeviceProcAddr;
 use crate::generated::types::{VkAllocationCallbacks, VkExtensionProperties, VkInstanceCreateInfo, VkResult};
 use crate::handle::{Driver, InstanceHandle, PhysicalDeviceHandle};
 use crate::late::LateHost;
+use ::catalogue::Opening;
 use core::ffi::{c_char, c_void};
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use discovery::journal::Journal;
@@ -257,9 +259,25 @@ impl StandIn for Closed {
     ///
     /// # Safety
     /// The create info is valid.
-    unsafe fn must_open(&self, info: &VkInstanceCreateInfo, callbacks: *const VkAllocationCallbacks) -> bool {
+    unsafe fn must_open(
+        &self,
+        info: &VkInstanceCreateInfo,
+        callbacks: *const VkAllocationCallbacks,
+        journal: &Journal<'_>,
+    ) -> bool {
         // SAFETY: the caller promises a valid create info.
-        !callbacks.is_null() || unsafe { !request::is_copied_whole(info) || self.is_mentioned(request::names(info)) }
+        let needed = match unsafe { request::not_copied(info) } {
+            _ if !callbacks.is_null() => Err(Opening::AllocationCallbacks.into()),
+            Some(kind) => {
+                let name = os::render(format_args!("sType {}", kind.0));
+                Err(Needed::of(Opening::Chain, &name))
+            }
+            // SAFETY: the caller promises a valid create info.
+            None => self.check_names(unsafe { request::names(info) }),
+        };
+        needed
+            .inspect_err(|needed| needed.tell(&self.manifest, journal))
+            .is_err()
     }
 
     unsafe fn create(
@@ -326,7 +344,7 @@ impl StandIns for ClosedDrivers {
     #[inline]
     fn of(
         manifest: &DriverManifest,
-        known: Known,
+        known: Option<Known>,
         drivers: &KnownDrivers,
         journal: &mut Journal<'_>,
     ) -> Result<Option<Arc<dyn StandIn>>, OutOfMemory> {

@@ -17,25 +17,30 @@ enum Node {
     Report(VkDebugReportCallbackCreateInfoEXT),
 }
 
-/// Returns `true` if [`Request::copy`] copies everything that a driver may read.
+/// Returns the type of the first structure that a driver may read and [`Request::copy`] does not copy.
 ///
 /// # Safety
 /// `info` and everything that it points to are valid.
-pub(super) unsafe fn is_copied_whole(info: &VkInstanceCreateInfo) -> bool {
+pub(super) unsafe fn not_copied(info: &VkInstanceCreateInfo) -> Option<VkStructureType> {
     // SAFETY: the caller promises a valid chain, and a pointer that is null or valid.
-    let (mut chain, application) = unsafe { (ffi::chain(info.pNext), info.pApplicationInfo.as_ref()) };
-    let is_known = |kind: VkStructureType| {
+    let (chain, application) = unsafe { (ffi::chain(info.pNext), info.pApplicationInfo.as_ref()) };
+    let of_application = application.map_or(core::ptr::null(), |application| application.pNext);
+    let is_known = |kind: &VkStructureType| {
         [
             // Links of layers, which no driver reads.
             VkStructureType::VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO,
             VkDebugUtilsMessengerCreateInfoEXT::STRUCTURE_TYPE,
             VkDebugReportCallbackCreateInfoEXT::STRUCTURE_TYPE,
         ]
-        .contains(&kind)
+        .contains(kind)
     };
+    // SAFETY: the caller promises a valid chain.
+    let mut of_application = unsafe { ffi::chain(of_application) };
     // SAFETY: every structure of a valid chain begins with its type.
-    application.is_none_or(|application| application.pNext.is_null())
-        && chain.all(|at| is_known(unsafe { (*at).sType }))
+    let of_application = of_application.next().map(|at| unsafe { (*at).sType });
+    // SAFETY: every structure of a valid chain begins with its type.
+    let mut kinds = chain.map(|at| unsafe { (*at).sType });
+    of_application.or_else(|| kinds.find(|kind| !is_known(kind)))
 }
 
 /// Returns the names of the application and of its engine.

@@ -26,7 +26,7 @@ impl Stand {
     /// Creates the stand-in as the creation of an instance does, after the checks of the record; `None` if memory ran out.
     pub(crate) fn of(record: Vec<u8>) -> Option<Self> {
         let closed = Closed::of_any(record);
-        closed.is_mentioned([b"a program", b"an engine"]);
+        let _ = closed.check_names([b"a program", b"an engine"]);
         closed.is_current();
         let info = VkInstanceCreateInfo {
             sType: VkInstanceCreateInfo::STRUCTURE_TYPE,

@@ -10,6 +10,7 @@ use crate::child::Finished;
 use crate::events::{Event, Record, TracedDecision};
 use crate::variables::Variables;
 use crate::{installed, names, probe};
+use catalogue::Opening;
 use reasons::Code;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -251,15 +252,37 @@ fn kept(records: &[&Record]) -> Vec<String> {
     names.collect()
 }
 
+/// Sentence about a driver that is listed from its record.
+const LISTED: &str = "Its devices are listed from the record, and it is not opened before a program needs more.";
+
+/// Returns the sentence about a driver that was opened although a policy keeps drivers closed.
+fn opened_at_once(one: &crate::events::Catalogued) -> Option<Catalogued> {
+    let words = Opening::of_word(one.opened.as_deref()?)?;
+    let name = one.name.as_deref().unwrap_or_default();
+    let name = if name.is_empty() {
+        String::new()
+    } else {
+        format!(" ({name})")
+    };
+    Some(Catalogued {
+        library: one.library.clone(),
+        what: format!("It is opened at once in spite of the policy: {words}{name}."),
+    })
+}
+
 fn catalogue(records: &[&Record]) -> Vec<Catalogued> {
     let mut found = Vec::new();
     for record in records {
         let Event::Catalogue(one) = &record.event else { continue };
+        if let Some(opened) = opened_at_once(one) {
+            // The driver may have been listed from its record before the loader knew the instance's create info.
+            found.retain(|known: &Catalogued| known.library != opened.library || known.what != LISTED);
+            found.push(opened);
+            continue;
+        }
         let what = match (one.used.as_str(), one.doubt.as_deref()) {
             ("extensions", _) => "It was not opened for its extensions: they are in the driver catalogue.",
-            ("devices", _) => {
-                "Its devices are listed from the record, and it is not opened before a program needs more."
-            }
+            ("devices", _) => LISTED,
             (_, Some("library")) => {
                 "Its entry is ignored, because one of its files has changed: run vkloader catalogue update."
             }

@@ -5,6 +5,7 @@ use super::asked::*;
 use super::machine::{Machine, built, library};
 use serde_json::Value;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 /// Returns a machine with one driver, and with a catalogue that contains a record of its devices. The driver's library has the name of
 /// Mesa's software driver.
@@ -157,63 +158,130 @@ fn drv_285_a_wrong_record_is_found_when_the_driver_is_opened() {
     }
 }
 
+/// Runs a program that lists devices. Returns the reason in the log why the driver was opened at once; `None` if it stayed closed.
+fn opened_for(machine: &Machine) -> Option<String> {
+    let ran = program(machine, false);
+    assert_eq!(ran.names(), ["one", "two"]);
+    let reason = |line: &str| Some(line.split_once(" at once, in spite of the policy: ")?.1.to_owned());
+    let found = ran.log.lines().find_map(reason);
+    assert_eq!(found.is_some(), ran.opened > 0, "{}", ran.log);
+    found
+}
+
+/// Returns the reason in the log of a program with a variable.
+fn opened_with(machine: &mut Machine, variable: &str, value: &str) -> Option<String> {
+    machine.variable(variable, value);
+    let reason = opened_for(machine);
+    machine.unset(variable);
+    reason
+}
+
 #[test]
 fn drv_286_everything_else_opens_the_driver_at_once() {
     let mut machine = machine_with(TWO);
-    let is_opened = |machine: &Machine| {
-        let ran = program(machine, false);
-        assert_eq!(ran.names(), ["one", "two"]);
-        ran.opened > 0
-    };
-    let with = |machine: &mut Machine, variable: &str, value: &str| {
-        machine.variable(variable, value);
-        let is_opened = is_opened(machine);
-        machine.unset(variable);
-        is_opened
-    };
-    for (policy, opens) in [("lazy", false), ("keep-open", true), ("lazy-asleep", true)] {
-        assert_eq!(with(&mut machine, "VK_LOADER_DRIVER_POLICY", policy), opens, "{policy}");
+    machine.variable("VK_LOADER_DRIVER_POLICY", "keep-open");
+    let ran = program(&machine, false);
+    assert!(ran.opened > 0 && !ran.log.contains("in spite of"), "{}", ran.log);
+    let awake = "not all of its devices are suspended";
+    for (policy, reason) in [("lazy", None), ("lazy-asleep", Some(awake))] {
+        let found = opened_with(&mut machine, "VK_LOADER_DRIVER_POLICY", policy);
+        assert_eq!(found.as_deref(), reason, "{policy}");
     }
     machine.variable("VK_LOADER_DRIVER_POLICY", "lazy");
-    assert!(with(&mut machine, "MESA_EXAMPLE", "1"), "a variable of drivers");
-    assert!(
-        with(&mut machine, "LP_DEBUG", "1"),
-        "a variable that was tried with catalogues only"
-    );
-    assert!(
-        with(&mut machine, "vk_require_astc", "1"),
-        "an option that was never tried"
-    );
-    assert!(
-        !with(&mut machine, "MESA_SHADER_CACHE_DIR", "/tmp"),
-        "the place of a cache"
-    );
+    for (variable, value, reason) in [
+        ("MESA_EXAMPLE", "1", Some("this program has no valid driver catalogue")),
+        ("LP_DEBUG", "1", Some("a variable of drivers is set: LP_DEBUG")),
+        (
+            "vk_require_astc",
+            "1",
+            Some("a variable of drivers is set: vk_require_astc"),
+        ),
+        ("MESA_SHADER_CACHE_DIR", "/tmp", None),
+    ] {
+        let found = opened_with(&mut machine, variable, value);
+        assert_eq!(found.as_deref(), reason, "{variable}");
+    }
+    for (mode, reason) in [
+        ("verify", "VK_LOADER_CATALOGUE=verify opens every driver"),
+        ("off", "this program has no valid driver catalogue"),
+    ] {
+        machine.variable("VK_LOADER_CATALOGUE", mode);
+        assert_eq!(opened_for(&machine).as_deref(), Some(reason));
+    }
+    machine.variable("VK_LOADER_CATALOGUE", "on");
+    assert_eq!(opened_for(&machine), None, "the same again");
+}
+
+#[test]
+fn drv_286_a_user_with_profiles_or_without_a_folder_opens_the_driver() {
+    let mut machine = machine_with(TWO);
+    machine.variable("VK_LOADER_DRIVER_POLICY", "lazy");
     let home = machine.path("home");
     fs::create_dir(&home).expect("a folder");
     let home = home.display().to_string();
-    assert!(!with(&mut machine, "HOME", &home));
+    assert_eq!(opened_with(&mut machine, "HOME", &home), None);
     machine.file("home/.drirc", "");
-    assert!(with(&mut machine, "HOME", &home), "the user's profiles");
-    machine.variable("VK_LOADER_CATALOGUE", "verify");
-    assert!(is_opened(&machine), "every driver is opened");
-    machine.variable("VK_LOADER_CATALOGUE", "on");
+    let reason = format!("the user has profiles for drivers: {home}/.drirc");
+    assert_eq!(opened_with(&mut machine, "HOME", &home), Some(reason));
+    let reason = opened_with(&mut machine, "HOME", "");
+    assert_eq!(reason.as_deref(), Some("HOME is not set, or the program is elevated"));
+}
+
+#[test]
+fn drv_286_a_record_that_is_not_the_one_in_its_entry_opens_the_driver() {
+    let mut machine = machine_with(TWO);
+    machine.variable("VK_LOADER_DRIVER_POLICY", "lazy");
     let folder = file(&machine).parent().expect("a folder").to_owned();
     let name = driver(&written(&machine), "lvp")["record"]
         .as_str()
         .expect("a record")
         .to_owned();
     let path = folder.join(format!("record-{}-{name}.bin", catalogue::ARCHITECTURE));
+    let named = |words: &str| Some(format!("{words}: {}", path.display()));
     let content = fs::read(&path).expect("a file");
     let mut other = content.clone();
     *other.last_mut().expect("content") ^= 1;
-    fs::write(&path, other).expect("a file");
-    assert!(is_opened(&machine), "another checksum");
-    fs::write(&path, &content[..content.len() - 1]).expect("a file");
-    assert!(is_opened(&machine), "a part of the file");
+    for wrong in [&other, &content[..content.len() - 1], &[][..]] {
+        fs::write(&path, wrong).expect("a file");
+        let reason = named("the file of its record is not the one in its entry");
+        assert_eq!(opened_for(&machine), reason, "{}", wrong.len());
+    }
     fs::write(&path, content).expect("a file");
-    assert!(!is_opened(&machine), "the same again");
+    assert_eq!(opened_for(&machine), None, "the same again");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).expect("a mode");
+    let reason = named("other users may write to the file of its record");
+    assert_eq!(opened_for(&machine), reason);
     fs::remove_file(&path).expect("a file");
-    assert!(is_opened(&machine), "no record");
+    assert_eq!(opened_for(&machine), named("the file of its record cannot be read"));
+}
+
+#[test]
+fn drv_286_a_driver_without_an_entry_that_counts_is_opened() {
+    let mut machine = machine_with(TWO);
+    machine.variable("VK_LOADER_DRIVER_POLICY", "lazy");
+    let library = machine.path("libraries/libvulkan_lvp.so");
+    let (manifest, moved) = (
+        machine.path("data/vulkan/icd.d/lvp.json"),
+        machine.path("data/vulkan/icd.d/new.json"),
+    );
+    fs::rename(&manifest, &moved).expect("a rename");
+    let reason = opened_for(&machine);
+    assert_eq!(reason.as_deref(), Some("the driver catalogue has no entry for it"));
+    fs::rename(&moved, &manifest).expect("a rename");
+    let content = fs::read(&library).expect("a file");
+    fs::remove_file(&library).expect("a file");
+    fs::write(&library, content).expect("a file");
+    let reason = opened_for(&machine);
+    assert_eq!(
+        reason.as_deref(),
+        Some("its entry in the driver catalogue does not count")
+    );
+    good(&machine, &["update", "--no-records"]);
+    let reason = opened_for(&machine);
+    assert_eq!(
+        reason.as_deref(),
+        Some("the driver catalogue has no record of its devices")
+    );
 }
 
 #[test]
@@ -231,9 +299,18 @@ fn drv_284_a_program_in_a_profile_of_the_driver_opens_it() {
     let profile = |name: &str| format!(r#"<application name="A" executable="{name}"><option name="b" value="c"/>"#);
     machine.file("own/drirc.d/10.conf", profile("vkloader"));
     update(&machine);
-    assert!(opened(&machine) > 0, "the profile has this program");
+    let reason = opened_for(&machine);
+    assert_eq!(
+        reason.as_deref(),
+        Some("a profile of the driver may mention the program: vkloader")
+    );
     machine.file("own/drirc.d/10.conf", profile("another"));
-    assert!(opened(&machine) > 0, "a profile has changed");
+    // The files of profiles are part of the catalogue's entry too.
+    let reason = opened_for(&machine);
+    assert_eq!(
+        reason.as_deref(),
+        Some("its entry in the driver catalogue does not count")
+    );
     update(&machine);
     assert_eq!(opened(&machine), 0);
     machine.file("own/drirc.d/20.conf", "");
@@ -257,4 +334,18 @@ fn drv_282_explain_says_that_devices_come_from_the_record() {
             .is_some_and(|what| what.contains("listed from the record"))
     };
     assert!(all.iter().any(says), "{all:#?}");
+}
+
+#[test]
+fn drv_286_explain_says_why_a_driver_is_opened_at_once() {
+    let mut machine = machine_with(TWO);
+    machine.variable("VK_LOADER_DRIVER_POLICY", "lazy");
+    machine.variable("LP_DEBUG", "1");
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.devices()), (0, vec!["one", "two"]));
+    let all = explained.report["catalogue"].as_array().expect("a list");
+    let says = |one: &Value, words: &str| one["what"].as_str().is_some_and(|what| what.contains(words));
+    let reason = "It is opened at once in spite of the policy: a variable of drivers is set (LP_DEBUG).";
+    assert!(all.iter().any(|one| says(one, reason)), "{all:#?}");
+    assert!(!all.iter().any(|one| says(one, "listed from the record")), "{all:#?}");
 }
