@@ -120,3 +120,30 @@ fn drv_286_files_nodes_and_memory_of_a_record() {
         );
     });
 }
+
+/// DRV-283, DRV-286: structures for layers, such as `VkValidationFeaturesEXT`, do not reach a driver that is opened late. A driver with the
+/// structure's extension may read the structure, so it is opened at once.
+#[test]
+fn drv_286_structures_for_layers_open_only_drivers_that_know_them() {
+    case(|scene| {
+        two_devices(scene);
+        let chained = |scene: &mut Scene| {
+            scene.run(|vk| {
+                let features = vk::ValidationFeaturesEXT::default();
+                let instance = vk.spec().api("1.1").next(&features).create().expect("vkCreateInstance");
+                assert_eq!(instance.device_spec(instance.named("two")).create().map(drop), Ok(()));
+            })
+        };
+        let outcome = chained(scene);
+        assert_eq!(reasons(&outcome), [""; 0]);
+        assert!(outcome.all().contains("now, for vkCreateDevice"), "{}", outcome.all());
+        scene
+            .driver("b")
+            .extension("VK_EXT_validation_features")
+            .device("three");
+        let outcome = chained(scene);
+        let reason = "the create info of the instance has a structure that cannot be copied: sType 1000247000";
+        assert_eq!(reasons(&outcome), [reason]);
+        assert_eq!(outcome.calls("b", "vkCreateInstance").len(), 1);
+    });
+}

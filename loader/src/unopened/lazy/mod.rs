@@ -266,7 +266,7 @@ impl StandIn for Closed {
         journal: &Journal<'_>,
     ) -> bool {
         // SAFETY: the caller promises a valid create info.
-        let needed = match unsafe { request::not_copied(info) } {
+        let needed = match unsafe { request::not_copied(info, &self.extensions) } {
             _ if !callbacks.is_null() => Err(Opening::AllocationCallbacks.into()),
             Some(kind) => {
                 let name = os::render(format_args!("sType {}", kind.0));

@@ -4,8 +4,8 @@ use super::{minor, text_of};
 use crate::alloc::{HostAllocator, HostText, HostVec};
 use crate::ffi;
 use crate::generated::types::{
-    VkApplicationInfo, VkDebugReportCallbackCreateInfoEXT, VkDebugUtilsMessengerCreateInfoEXT, VkInstanceCreateInfo,
-    VkStructureType,
+    VkApplicationInfo, VkDebugReportCallbackCreateInfoEXT, VkDebugUtilsMessengerCreateInfoEXT, VkExtensionProperties,
+    VkInstanceCreateInfo, VkStructureType,
 };
 use core::ffi::{c_char, c_void};
 use discovery::extension::{InstanceExtension, InstanceExtensionSet};
@@ -17,11 +17,40 @@ enum Node {
     Report(VkDebugReportCallbackCreateInfoEXT),
 }
 
-/// Returns the type of the first structure that a driver may read and [`Request::copy`] does not copy.
+/// Types of structures for layers, each with its extension. [`Request::copy`] leaves these structures out, because a driver without the
+/// extension does not read them.
+const FOR_LAYERS: [(VkStructureType, InstanceExtension); 3] = [
+    (
+        VkStructureType(1_000_061_000),
+        InstanceExtension::VK_EXT_validation_flags,
+    ),
+    (
+        VkStructureType(1_000_247_000),
+        InstanceExtension::VK_EXT_validation_features,
+    ),
+    (VkStructureType(1_000_496_000), InstanceExtension::VK_EXT_layer_settings),
+];
+
+/// Returns `true` if a structure is for layers, and a driver with the instance extensions `offered` does not read it.
+fn is_for_layers(kind: VkStructureType, offered: &[VkExtensionProperties]) -> bool {
+    let offers = |extension: InstanceExtension| {
+        let name = extension.name().to_bytes();
+        offered.iter().any(|one| ffi::fixed_text(&one.extensionName) == name)
+    };
+    FOR_LAYERS
+        .iter()
+        .any(|(known, extension)| *known == kind && !offers(*extension))
+}
+
+/// Returns the type of the first structure that a driver with the instance extensions `offered` may read and [`Request::copy`] does not
+/// copy.
 ///
 /// # Safety
 /// `info` and everything that it points to are valid.
-pub(super) unsafe fn not_copied(info: &VkInstanceCreateInfo) -> Option<VkStructureType> {
+pub(super) unsafe fn not_copied(
+    info: &VkInstanceCreateInfo,
+    offered: &[VkExtensionProperties],
+) -> Option<VkStructureType> {
     // SAFETY: the caller promises a valid chain, and a pointer that is null or valid.
     let (chain, application) = unsafe { (ffi::chain(info.pNext), info.pApplicationInfo.as_ref()) };
     let of_application = application.map_or(core::ptr::null(), |application| application.pNext);
@@ -33,6 +62,7 @@ pub(super) unsafe fn not_copied(info: &VkInstanceCreateInfo) -> Option<VkStructu
             VkDebugReportCallbackCreateInfoEXT::STRUCTURE_TYPE,
         ]
         .contains(kind)
+            || is_for_layers(*kind, offered)
     };
     // SAFETY: the caller promises a valid chain.
     let mut of_application = unsafe { ffi::chain(of_application) };
