@@ -98,8 +98,6 @@ pub struct Client {
     pub account: u32,
     /// Time of the client's last packet.
     pub heard: Instant,
-    /// `true` if the client asked for messages about changes.
-    pub watches: bool,
     queue: VecDeque<Queued>,
 }
 
@@ -126,7 +124,6 @@ impl Client {
                 user,
                 account: account_of(user),
                 heard: now,
-                watches: false,
                 queue: VecDeque::new(),
             }),
             Err(error) => Err((socket, error)),

@@ -22,8 +22,6 @@ pub enum Request {
     },
     /// A request for the list of devices.
     Devices,
-    /// A request for messages about all later changes.
-    Watch,
     /// A request for the state of the service.
     Inspect,
 }
@@ -56,7 +54,6 @@ impl Request {
                 },
             },
             Operation::Devices => Self::Devices,
-            Operation::Watch => Self::Watch,
             Operation::Inspect => Self::Inspect,
         })
     }
@@ -179,13 +176,12 @@ mod tests {
             assert_eq!(read(3, payload.as_bytes()), Ok(request), "{payload}");
         }
         assert_eq!(read(4, b"{}"), Ok(Request::Devices));
-        assert_eq!(read(5, b"{}"), Ok(Request::Watch));
         assert_eq!(read(6, b"{}"), Ok(Request::Inspect));
     }
 
     #[test]
     fn lsv_35_unknown_operations_are_unsupported() {
-        for operation in [0, 7, 0x7fff] {
+        for operation in [0, 5, 7, 0x7fff] {
             assert_eq!(read(operation, b"{}"), Err(status::UNSUPPORTED));
         }
     }

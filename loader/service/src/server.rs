@@ -100,8 +100,6 @@ pub struct Server {
     held: Vec<Held>,
     /// The current list of manifests for each class.
     lists: BTreeMap<Option<Class>, List>,
-    /// Generation of the published list in the last notification of watching clients.
-    told: u64,
     scan_at: Option<Instant>,
     /// Event sources that the loop ignores until [`Server::resume_at`].
     paused: Vec<EventSource>,
@@ -158,7 +156,6 @@ impl Server {
             rates: Rates::new(now),
             held: Vec::new(),
             lists: BTreeMap::new(),
-            told: 0,
             scan_at: Some(now),
             paused: Vec::new(),
             resume_at: None,
@@ -266,7 +263,6 @@ impl Server {
         if before != self.drivers.generation() {
             self.write_soon(now);
         }
-        self.tell_watchers(now);
         self.answer_held(now);
         if self.write_at.is_some_and(|at| at <= now) {
             self.write_at = None;

@@ -67,7 +67,7 @@ fn good(operation: Operation, header: Header) -> Vec<Sent> {
         Operation::Devices => reply(header, DEVICES),
         Operation::Manifests => with_file(header, r#"{"count": 1}"#, &list()),
         Operation::Inspect => with_file(header, r#"{"status": "ok"}"#, STATE),
-        Operation::Get | Operation::Watch => panic!("vkloader service never sends this request"),
+        Operation::Get => panic!("vkloader service never sends this request"),
     }]
 }
 
@@ -205,12 +205,9 @@ fn a_service_without_a_driver_ends_it_with_one() {
 #[test]
 fn lsv_35_packets_that_are_no_reply_are_passed_over() {
     let (out, error, code) = but_for(Operation::Devices, |header| {
-        let changed = Header {
-            request: 0,
-            ..Header::request(Operation::Watch, 0).reply()
-        };
+        let other = Header::request(Operation::Features, 0).reply();
         let late = Header { request: 77, ..header };
-        vec![reply(changed, "{}"), reply(late, "{}"), reply(header, DEVICES)]
+        vec![reply(other, "{}"), reply(late, "{}"), reply(header, DEVICES)]
     });
     assert_eq!((code, &*error), (0, ""), "{out}");
 }
@@ -302,7 +299,7 @@ fn what_is_no_service_is_named() {
 fn lsv_42_a_silent_service_is_given_up() {
     let since = Instant::now();
     let (_, error, code) = but_for(Operation::Devices, |_| {
-        vec![reply(Header::request(Operation::Watch, 0).reply(), "{}")]
+        vec![reply(Header::request(Operation::Features, 0).reply(), "{}")]
     });
     assert_eq!(code, 2);
     assert!(error.contains("within 6 s"), "{error}");

@@ -18,7 +18,7 @@ pub struct Header {
     pub operation: u16,
     /// `true` for a packet of the service.
     pub is_reply: bool,
-    /// Number that the client chose; the reply repeats it. A packet that [`Operation::Watch`] requested has 0.
+    /// Number that the client chose; the reply repeats it.
     pub request: u32,
 }
 

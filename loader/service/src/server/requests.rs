@@ -12,12 +12,12 @@ use crate::protocol::{Device, Reply, Request};
 use std::rc::Rc;
 use std::time::Instant;
 use tracing::debug;
-use wire::{DIGITS, Features, Header, Listed, Operation, Packet, status};
+use wire::{DIGITS, Features, Header, Listed, Packet, status};
 
 impl Server {
     /// Answers a packet, or keeps the request until its answer is known.
     pub(super) fn answer(&mut self, number: u64, packet: &Packet<'_>, now: Instant) -> Result<(), End> {
-        let Some(client) = self.clients.get_mut(&number) else {
+        let Some(client) = self.clients.get(&number) else {
             return Ok(());
         };
         let asked = packet.header;
@@ -38,10 +38,6 @@ impl Server {
                 return self.hold(number, asked, Awaited::Manifests { idle, class }, now);
             }
             Ok(Request::Devices) => (self.device_list(), Attachment::None),
-            Ok(Request::Watch) => {
-                client.watches = true;
-                refused(status::OK)
-            }
             Ok(Request::Inspect) if client.user == 0 || client.user == self.user => {
                 let text = self.state().to_string().into_bytes();
                 (Reply::status(status::OK), Attachment::Text(text))
@@ -148,22 +144,6 @@ impl Server {
         }
         for (number, end) in ended {
             self.close(number, &end, now);
-        }
-    }
-
-    /// Notifies watching clients that the published list changed.
-    pub(super) fn tell_watchers(&mut self, now: Instant) {
-        let generation = self.drivers.generation();
-        if std::mem::replace(&mut self.told, generation) == generation {
-            return;
-        }
-        let watching = self.clients.iter().filter(|(_, client)| client.watches);
-        let watching: Vec<_> = watching.map(|(number, _)| *number).collect();
-        for number in watching {
-            let changed = Header::request(Operation::Watch, 0);
-            if let Err(end) = self.send(number, changed, &Reply::status(status::OK), Attachment::None) {
-                self.close(number, &end, now);
-            }
         }
     }
 
