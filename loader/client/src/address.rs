@@ -1,6 +1,6 @@
 //! The address of the service, and the check of the user who runs the service (LSV-37, LSV-47, LSV-48).
 
-use crate::publication;
+use crate::{copied, publication};
 use discovery::env::{Environment, Variable};
 use discovery::journal::reason::Fault;
 use discovery::search::build_dirs::{SERVICE_SOCKET, SERVICE_USER};
@@ -45,7 +45,7 @@ impl Address {
     pub(crate) fn find(environment: &Environment<'_>, was_found: bool) -> Result<Option<Self>, OutOfMemory> {
         let (path, is_named) = match environment.get(Variable::ServiceSocket) {
             Some(named) => (Text::from(named), true),
-            None if was_found || is_socket(SOCKET.as_bytes()) => (Text::from(SOCKET), false),
+            None if was_found || is_socket(SOCKET.as_bytes()) => (copied(SOCKET.as_bytes()).into(), false),
             None => (Text::default(), false),
         };
         // If memory runs out while the path is copied, the result looks like an empty variable.

@@ -36,6 +36,14 @@ mod list;
 mod publication;
 mod session;
 
+use alloc::vec::Vec;
 pub use library::forget;
 pub use list::{Libraries, List};
 pub use publication::{Choose, PREFIX, Sent, deliver, is_off};
+
+/// Copies bytes. If memory runs out, the copy is empty, and the Vulkan call returns `VK_ERROR_OUT_OF_HOST_MEMORY`.
+// Inlined into its callers, this would be in the library several times.
+#[inline(never)]
+fn copied(bytes: &[u8]) -> Vec<u8> {
+    os::memory::copy_or_note(bytes)
+}

@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use core::cmp::Ordering;
 use discovery::text::file_name;
 use os::service::{SharedLibrary, find_library, is_open};
-use os::{File, Mutex, c_library, with_terminated};
+use os::{Mutex, c_library};
 use wire::Listed;
 
 /// Open libraries of the service, which are known by their checksums (LSV-40). Each library stays open while the service offers it or a
@@ -79,15 +79,14 @@ pub(crate) fn is_wanted(need: &Listed<'_>) -> Option<bool> {
         return Some(false);
     }
     let fits = fits(need);
-    let Some(path) = find_library(need.name()) else {
+    let Some((path, file)) = find_library(need.name()) else {
         return fits.then_some(true);
     };
     let is_older = match wire::compare_versions(file_name(&path), need.file) {
         Ordering::Less => true,
         Ordering::Greater => false,
         Ordering::Equal => {
-            let own = with_terminated(&path, File::open);
-            let read = |place, room: &mut [u8]| matches!(&own, Ok(own) if own.read_at(room, place) == Ok(room.len()));
+            let read = |place, room: &mut [u8]| file.read_at(room, place) == Ok(room.len());
             wire::own_exported_symbols(read).is_none_or(|symbols| symbols < need.symbols())
         }
     };

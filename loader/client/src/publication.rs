@@ -1,6 +1,7 @@
 //! The drivers of the service for a scan, and requests for their libraries (LSV-38, LSV-39).
 
 use crate::address::Address;
+use crate::copied;
 use crate::library;
 use crate::list::{Libraries, Sum};
 use crate::session::Session;
@@ -11,9 +12,10 @@ use discovery::env::Environment;
 use discovery::journal::reason::{Fault, ServiceReason};
 use discovery::journal::{Decision, Journal, Source, Subject, Verdict};
 use discovery::manifest::DriverManifest;
+use discovery::search::{ManifestKind, Place, trace_searched};
 use discovery::text::Text;
 use discovery::trace;
-use os::memory::{OutOfMemory, copy_or_note, shortage};
+use os::memory::{OutOfMemory, shortage};
 use os::service::{SentFile, SharedLibrary};
 use os::{OpenError, Raw, render, since_start};
 use wire::Listed;
@@ -116,12 +118,14 @@ pub fn deliver(
     let mut session = Session::at(address);
     let listed = session.list();
     library::keep_only(listed.as_ref().ok());
-    trace::write("searched", |record| {
-        record.word("for", "driver");
-        record.text("folder", &session.address.path);
-        Source::Service.describe(record);
-        record.number("manifests", listed.as_ref().map_or(0, |list| list.drivers) as u64);
-    });
+    if trace::is_on() {
+        let place = Place {
+            path: &session.address.path,
+            source: Source::Service,
+        };
+        let drivers = listed.as_ref().map_or(0, |list| list.drivers);
+        trace_searched(ManifestKind::Driver, &place, drivers, None);
+    }
     let list = match listed {
         Ok(list) => list,
         Err(fault) => {
@@ -211,7 +215,7 @@ impl Session {
     ) -> Result<&'p mut Option<Box<SentFile>>, Fault> {
         let file = self.get(library)?;
         let sent = SentFile {
-            name: copy_or_note(name),
+            name: copied(name),
             file,
             next: None,
         };
@@ -220,7 +224,7 @@ impl Session {
 
     /// Returns the fault of a library for which the C library of this process is too old.
     fn lacks(&mut self, library: &Listed<'_>) -> Fault {
-        self.words = library.c_library.into();
+        self.words = copied(library.c_library).into();
         Fault::OldCLibrary
     }
 

@@ -2,7 +2,7 @@
 
 use crate::address::Address;
 use crate::list::List;
-use crate::publication;
+use crate::{copied, publication};
 use discovery::journal::reason::Fault;
 use discovery::manifest::file::{FileError, contents};
 use discovery::text::Text;
@@ -126,14 +126,14 @@ impl Session {
         };
         // The header has the length of the payload, so the comparison fails for a packet that is longer than the buffer.
         let header = asked.reply().bytes(length.saturating_sub(HEADER_BYTES) as u32);
-        let answer = room[..length].strip_prefix(&header[..]);
+        let answer = room.get(..length).and_then(|answer| answer.strip_prefix(&header[..]));
         let word = answer.and_then(wire::status_of).ok_or(Fault::BadReply)?;
         self.connection = Some(connection);
         if word == status::NOT_FOUND.as_bytes() {
             return Err(Fault::NoLibrary);
         }
         if word != status::OK.as_bytes() {
-            self.words = word.into();
+            self.words = copied(word).into();
             return Err(Fault::Refused);
         }
         let file = file.ok_or(Fault::BadReply)?;

@@ -165,14 +165,12 @@ impl Listing {
         kept: &mut Kept<'l>,
         journal: &mut Journal<'_>,
     ) -> Result<bool, OutOfMemory> {
-        let mut verdict = self.filters.verdict(file_name(&file.path));
-        if verdict == Verdict::Kept
-            && let Some(earlier) = kept.add(&file.path, manifest)?
-        {
-            let kept = Text::try_new(earlier)?;
-            verdict = Verdict::Dropped(DriverManifestReason::SameFile { kept }.into());
-        }
-        Ok(tell((&file.path, file.source), verdict, journal))
+        let verdict = self.filters.verdict(file_name(&file.path));
+        let earlier = match verdict {
+            Verdict::Kept => kept.add(&file.path, manifest)?,
+            Verdict::Dropped(_) => None,
+        };
+        tell((&file.path, file.source), verdict, earlier, journal)
     }
 
     /// Returns `true` if the filters keep a manifest that a service published as `name`, and no library of an installed driver replaces it.
@@ -187,19 +185,29 @@ impl Listing {
         installed: Option<&Text>,
         journal: &mut Journal<'_>,
     ) -> Result<bool, OutOfMemory> {
-        let mut verdict = self.filters.verdict(name);
-        if verdict == Verdict::Kept
-            && let Some(installed) = installed
-        {
-            let kept = Text::try_new(installed)?;
-            verdict = Verdict::Dropped(DriverManifestReason::SameFile { kept }.into());
-        }
-        Ok(tell((path, Source::Service), verdict, journal))
+        tell((path, Source::Service), self.filters.verdict(name), installed, journal)
     }
 }
 
-/// Reports a verdict on a manifest to the journal. Returns `true` if the manifest is kept.
-fn tell((path, source): (&Text, Source), verdict: Verdict, journal: &mut Journal<'_>) -> bool {
+/// Reports the verdict of the filters on a manifest to the journal. Drops a manifest that the filters keep if a driver that was found
+/// `earlier` has the same library. Returns `true` if the manifest is kept.
+///
+/// # Errors
+/// Memory ran out.
+// If this function were inlined, its code would be in the library twice.
+#[inline(never)]
+fn tell(
+    (path, source): (&Text, Source),
+    mut verdict: Verdict,
+    earlier: Option<&Text>,
+    journal: &mut Journal<'_>,
+) -> Result<bool, OutOfMemory> {
+    if verdict == Verdict::Kept
+        && let Some(earlier) = earlier
+    {
+        let kept = Text::try_new(earlier)?;
+        verdict = Verdict::Dropped(DriverManifestReason::SameFile { kept }.into());
+    }
     let is_kept = verdict == Verdict::Kept;
     let decision = || decision(path, source, verdict);
     if is_kept {
@@ -207,7 +215,7 @@ fn tell((path, source): (&Text, Source), verdict: Verdict, journal: &mut Journal
     } else {
         journal.decide(decision())
     }
-    is_kept
+    Ok(is_kept)
 }
 
 /// Values of `VK_LOADER_DRIVERS_SELECT` and `VK_LOADER_DRIVERS_DISABLE` at the time of the scan.
@@ -234,6 +242,8 @@ impl DriverFilters {
 
     /// Returns the filters' verdict on a manifest. `name` is the file name (DRV-26), or the name under which a service published the
     /// manifest (LSV-38).
+    // If this function were inlined, its code would be in the library twice.
+    #[inline(never)]
     fn verdict(&self, name: &[u8]) -> Verdict {
         if self.select.is_empty() && self.disable.is_empty() {
             return Verdict::Kept;

@@ -34,6 +34,22 @@ pub struct Found {
     pub source: Source,
 }
 
+/// Writes a record to the trace about the search in a folder, or about the drivers of a service. `error` is the reason why the folder could
+/// not be opened.
+#[cold]
+#[inline(never)]
+pub fn trace_searched(kind: ManifestKind, place: &Place<'_>, manifests: usize, error: Option<Errno>) {
+    trace::write("searched", |record| {
+        record.word("for", kind.label());
+        record.text("folder", place.path);
+        place.source.describe(record);
+        record.number("manifests", manifests as u64);
+        if let Some(error) = error {
+            record.shown("system", format_args!("{error}"));
+        }
+    });
+}
+
 /// Returns the manifests in `places`, in order; within a folder, sorted bytewise by file name. A path that names a file is listed without a
 /// check that the file exists. A repeated path is listed only at its first position (DRV-11, LAY-16). Logs the places and the manifests.
 pub fn find(kind: ManifestKind, places: &Paths, journal: &mut Journal<'_>) -> Result<Files, OutOfMemory> {
@@ -57,15 +73,9 @@ pub fn find(kind: ManifestKind, places: &Paths, journal: &mut Journal<'_>) -> Re
             found.try_push(Found { path, source })?;
         } else {
             let opened = add_files_in(place, category, (found, &mut files.is_marked), journal)?;
-            trace::write("searched", |record| {
-                record.word("for", kind.label());
-                record.text("folder", place.path);
-                place.source.describe(record);
-                record.number("manifests", (found.len() - known) as u64);
-                if let Some(error) = opened {
-                    record.shown("system", format_args!("{error}"));
-                }
-            });
+            if trace::is_on() {
+                trace_searched(kind, &place, found.len() - known, opened);
+            }
         }
         fruitful += usize::from(found.len() > known);
     }

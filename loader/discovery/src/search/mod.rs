@@ -16,7 +16,7 @@ mod system;
 
 pub use bases::BaseFolders;
 pub use executable::Executable;
-pub use find::{Files, Found, find, without_repeats};
+pub use find::{Files, Found, find, trace_searched, without_repeats};
 pub use kind::ManifestKind;
 pub use paths::{Paths, Place};
 pub use places::{Search, override_places};

@@ -79,6 +79,8 @@ impl Connection {
     ///
     /// # Errors
     /// The error of the system. If the time limit passed, `is_lack_of_time` returns `true` for the error.
+    // Inlined into its caller, the address would make the frame large, and each access to a variable in the frame long.
+    #[inline(never)]
     pub fn to(path: &[u8], deadline: Deadline) -> Result<Self, Errno> {
         const FOLDERS: usize = offset_of!(libc::sockaddr_un, sun_path);
         // SAFETY: all fields of the structure are numbers, for which zero is valid.
@@ -141,6 +143,7 @@ impl Connection {
     ///
     /// # Errors
     /// The error of the system. If the time limit passed, `is_lack_of_time` returns `true` for the error.
+    #[inline(never)]
     pub fn receive(&self, room: &mut [u8], deadline: Deadline) -> Result<Received, Errno> {
         /// Control data with room for one file. The system closes further files itself.
         #[repr(C)]

@@ -84,15 +84,17 @@ pub fn is_open(name: &[u8]) -> bool {
     Library::open_with(name, libc::RTLD_LAZY | libc::RTLD_NOLOAD).is_ok()
 }
 
-/// Returns the canonical path of the file that the dynamic linker finds for a library name without the linker's cache. The linker skips files
-/// that the process may not read.
+/// Returns the canonical path of the file that the dynamic linker finds for a library name without the linker's cache, and the open file.
+/// The linker skips files that the process may not read.
+// Inlined into its caller, the list of folders would make the frame large, and each access to a variable in the frame long.
 #[cfg(target_env = "gnu")]
-pub fn find_library(name: &[u8]) -> Option<Vec<u8>> {
+#[inline(never)]
+pub fn find_library(name: &[u8]) -> Option<(Vec<u8>, File)> {
     folders::visit(|folder| {
         let path = crate::render(format_args!("{}/{}", crate::Raw(folder), crate::Raw(name)));
-        canonical(&path)
-            .ok()
-            .filter(|path| crate::with_terminated(path, File::open).is_ok())
+        let path = canonical(&path).ok()?;
+        let file = crate::with_terminated(&path, File::open).ok()?;
+        Some((path, file))
     })
 }
 
@@ -149,7 +151,7 @@ mod folders {
 
 /// Returns `None`: only the GNU C library reports the folders that the linker searches.
 #[cfg(not(target_env = "gnu"))]
-pub fn find_library(_: &[u8]) -> Option<Vec<u8>> {
+pub fn find_library(_: &[u8]) -> Option<(Vec<u8>, File)> {
     None
 }
 
@@ -159,42 +161,53 @@ pub fn find_library(_: &[u8]) -> Option<Vec<u8>> {
 /// no path may ever repeat in a process. The redundant parts between the folder and the number encode the time, one bit each.
 struct Path {
     bytes: [u8; LONGEST],
-    length: usize,
+    /// Number of unused bytes before the path.
+    unused: usize,
 }
 
 impl Path {
     /// Returns the path of a file for a time in nanoseconds. Opening a library takes longer than a nanosecond, so the next library whose
     /// descriptor has the same number gets another path.
-    fn of(file: &File, moment: u64) -> Self {
+    fn of(file: &File, mut moment: u64) -> Self {
         let mut path = Self {
             bytes: [0; LONGEST],
-            length: 0,
+            unused: LONGEST,
         };
-        path.push(FOLDER);
-        for bit in (0..u64::BITS - moment.leading_zeros()).rev() {
-            path.push(if moment >> bit & 1 == 1 { b"/." } else { b"/" });
-        }
-        path.push(b"/");
-        let mut unit = 1_000_000_000;
-        while unit > 0 {
-            if file.0 >= unit || unit == 1 {
-                path.push(&[b'0' + (file.0 / unit % 10) as u8]);
+        // The path is written from its end to its beginning, because the last digit of a number is the first that a division yields.
+        let mut number = file.0.unsigned_abs();
+        loop {
+            path.prepend(b'0' + (number % 10) as u8);
+            number /= 10;
+            if number == 0 {
+                break;
             }
-            unit /= 10;
+        }
+        path.prepend(b'/');
+        while moment > 0 {
+            if moment & 1 == 1 {
+                path.prepend(b'.');
+            }
+            path.prepend(b'/');
+            moment >>= 1;
+        }
+        for &byte in FOLDER.iter().rev() {
+            path.prepend(byte);
         }
         path
     }
 
-    /// Adds bytes. The buffer is large enough for any number.
-    fn push(&mut self, text: &[u8]) {
-        for &byte in text {
-            self.bytes[self.length] = byte;
-            self.length += 1;
+    /// Adds a byte at the beginning. The buffer is large enough for each number and time.
+    // Inlined into its callers, this would be in the library several times.
+    #[inline(never)]
+    fn prepend(&mut self, byte: u8) {
+        self.unused = self.unused.saturating_sub(1);
+        if let Some(place) = self.bytes.get_mut(self.unused) {
+            *place = byte;
         }
     }
 
     fn bytes(&self) -> &[u8] {
-        &self.bytes[..self.length]
+        self.bytes.get(self.unused..).unwrap_or_default()
     }
 }
 
