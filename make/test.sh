@@ -33,12 +33,30 @@ lint() {
     # Checks the licences and origins of crates, and checks that the lock files contain no banned crate.
     make/crates.sh
 }
-# Checks that a library without the client of the driver service contains neither its messages nor its functions.
+# Upper bound on the bytes that the client of the driver service adds to the stripped library.
+CLIENT_BYTES=20480
+
+# Checks that a library without the client of the driver service contains neither its messages nor its functions, and that the client adds
+# few bytes to the library. A library without any feature only has to compile.
 features() {
-    $CARGO build --locked --release -p vulkan-loader --no-default-features --target-dir "$TARGET/without"
-    local library=$TARGET/without/release/libvulkan.so
+    local library=$TARGET/without/release/libvulkan.so bytes
+    $CARGO check --locked --release -p vulkan-loader --no-default-features --target-dir "$TARGET/without"
+    $CARGO build --locked --release -p vulkan-loader --no-default-features --features catalogue,lazy --target-dir "$TARGET/without"
     [ -f "$library" ] || die 1 "no $library"
     not grep --text --only-matching -E 'VKLS|service\.[a-z-]+|SERVICE_SOCKET|service:|wait_for_idle|proc/self/fd|[0-9]service[0-9]|sha256' "$library"
+    if [ -n "${VKL_LIBRARY:-}" ]; then
+        say "SKIPPED: the limit is for the library built here, and VKL_LIBRARY names another"
+        return
+    fi
+    library_built
+    bytes=$(($(stripped_bytes "$LIBRARY") - $(stripped_bytes "$library")))
+    say "The client of the driver service adds $bytes bytes, and the limit is $CLIENT_BYTES."
+    [ "$bytes" -le "$CLIENT_BYTES" ]
+}
+# stripped_bytes LIBRARY: prints the size of the library without symbols for debuggers.
+stripped_bytes() {
+    strip -o "$LOGS/stripped.so" "$1"
+    wc -c <"$LOGS/stripped.so"
 }
 quick_lint() {
     $CARGO clippy --locked -p vulkan-loader-os -p vulkan-loader-discovery -p vulkan-loader --all-targets -- -D warnings
