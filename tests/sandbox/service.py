@@ -28,6 +28,10 @@ FIRST, SECOND = "llvmpipe", "for any target"
 DIFFERS = re.compile(r"^VK_LAYER_|^Instance Layers: count = |^'DISPLAY'|^-+$|^$")
 # ID of a user without privileges.
 USER = 1000
+# ID of another user, who runs a service.
+OTHER = 20_005
+# Words of the message about a service of a user whom the program does not trust.
+UNTRUSTED = "who is not trusted"
 # Seconds that a loader waits for the service's answer.
 UNANSWERED = 6
 
@@ -54,6 +58,8 @@ class Service:
         if os.geteuid() != 0:
             raise Skip("packages must be root's")
         self.program = setting("VKL_SERVICE")
+        # Words before the command that starts the service.
+        self.wrap = []
         self.folder = scratch("service")
         self.socket = self.folder / "run/service.sock"
         for name in ("dri", "sys/class/drm", "run", "packages"):
@@ -96,7 +102,7 @@ class Service:
         places = [word for name in ("sys", "dri", "run") for word in (f"--{name}", self.folder / name)]
         options = ["--config", self.folder / "service.json", "--socket", self.socket, "--root", self.folder / "packages", "--no-udev"]
         self.log = (self.folder / "log").open("ab")
-        self.process = start([self.program, *options, *places], stderr=self.log, stdout=self.log)
+        self.process = start([*self.wrap, self.program, *options, *places], stderr=self.log, stdout=self.log)
         until = time.monotonic() + HANG
         while not self.socket.exists():
             expect(time.monotonic() < until and self.process.poll() is None, (self.folder / "log").read_text())
@@ -244,6 +250,41 @@ def for_a_user():
             for brought in (service.brought(), folder):
                 output = run([*begin, *beneath(), *own, *brought, "--", PROGRAM], HANG)
                 expect(FIRST in output and WORKS in output, output)
+            # The sandbox shows one number for root and for all other users. If nothing shows that the service is root's, or if others can
+            # write to the folder, the program does not use the service.
+            own += ["--setenv", "VK_LOADER_DEBUG", "error,warn"]
+            output = run([*begin, *beneath(), *own, *folder, "--tmpfs", "/proc/sys", "--", PROGRAM], HANG, status=None)
+            expect(UNTRUSTED in output and FIRST not in output, output)
+            service.socket.parent.chmod(0o777)
+            output = run([*begin, *beneath(), *own, *folder, "--", PROGRAM], HANG, status=None)
+            expect(UNTRUSTED in output and FIRST not in output, output)
+
+
+def whose_it_is():
+    """LSV-47: a sandbox shows one number for all users that it does not contain. If root has this number, it owns `/proc/sys`. A sandbox
+    of root contains root, so a service with this number is not a service of root. The program accepts such a service only if the variable
+    names the socket, and only if no other user can write to the folder of the socket."""
+    service = Service(fallback="lavapipe")
+    with tempfile.TemporaryDirectory(prefix="service-") as name:
+        place = Path(name)
+        place.chmod(0o755)
+        # The user needs access to the program and the package.
+        shutil.copytree(service.folder, place / "service", symlinks=True)
+        (place / "service").chmod(0o755)
+        shutil.copyfile(service.program, place / "program")
+        (place / "program").chmod(0o755)
+        run_folder = place / "service/run"
+        os.chown(run_folder, OTHER, OTHER)
+        service.folder, service.program, service.socket = place / "service", place / "program", run_folder / "service.sock"
+        service.wrap = [tool("setpriv"), "--reuid", str(OTHER), "--regid", str(OTHER), "--clear-groups", "--"]
+        options = [*beneath(), *inside("gpu"), "--ro-bind", run_folder, str(Path(SOCKET).parent)]
+        options += ["--setenv", "VK_LOADER_DEBUG", "error,warn"]
+        named = ["--setenv", "VK_LOADER_SERVICE_SOCKET", SOCKET]
+        with service:
+            for more, mode, is_accepted in ((named, 0o755, True), ([], 0o755, False), (named, 0o777, False), (named, 0o755, True)):
+                run_folder.chmod(mode)
+                output = sandboxed([*options, *more], [PROGRAM], status=None)
+                expect((FIRST in output) == is_accepted and (UNTRUSTED in output) != is_accepted, f"{more}, {mode:o}:\n{output}")
 
 
 def the_same_information():
@@ -346,6 +387,7 @@ CASES = [
     ("the compute program without a driver of its own", computes),
     ("the driver brings its libraries", brought_along),
     ("the same for a user without privileges", for_a_user),
+    ("the service of a user without privileges", whose_it_is),
     ("vulkaninfo prints what it prints outside", the_same_information),
     ("two drivers", two_drivers),
     ("forty programs of one user", many_programs),

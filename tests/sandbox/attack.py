@@ -1,0 +1,378 @@
+"""Attacks on the driver service by many processes of several users. The case shows that other users still get their drivers.
+
+The attackers are processes of three users, and of root with the capabilities that a container has. Some of the users are root in a user
+namespace. Attackers have the lowest priority, so that they take connections and requests from the other users, and not the processor.
+ATTACKERS is the number of attackers, and DURATION is the time of the attack in seconds:
+
+    ATTACKERS=100 DURATION=60 make/test.sh "sandbox:attack"
+"""
+
+import array
+import contextlib
+import ctypes
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import time
+import traceback
+from pathlib import Path
+
+from cases import HANG, expect, run, setting, start, tool
+from service import SECOND, Looking, Service, same
+
+# Operations and version of the protocol (LSV-34).
+FEATURES, GET, MANIFESTS, VERSION = 1, 2, 3, 2
+# Users of the attackers, and of the honest programs.
+ATTACKING, HONEST = (20_001, 20_002, 20_003, 0), (20_011, 20_012, 20_013)
+# Key of the driver's library.
+KEY = b"0-libsmall.so"
+# Capabilities of root in a container: chown, dac_override, fowner, kill, setgid and setuid.
+OF_CONTAINERS = 1 << 0 | 1 << 1 | 1 << 3 | 1 << 5 | 1 << 6 | 1 << 7
+# Constants of Linux.
+CLONE_NEWUSER, PR_SET_PDEATHSIG, PR_SET_DUMPABLE, CAPABILITIES_VERSION = 0x1000_0000, 1, 4, 0x2008_0522
+
+
+def packet(operation, payload=b"{}"):
+    """Returns a request."""
+    return b"VKLS" + struct.pack("<HHII", VERSION, operation, 1, len(payload)) + payload
+
+
+LIBRARY = packet(GET, b'{"name":"%s"}' % KEY)
+LIST = packet(MANIFESTS, b'{"wait_for_idle":true,"bits":64}')
+
+
+@contextlib.contextmanager
+def ending():
+    """Ends this process after the body of the `with` statement. The test's own process removes its files and ends its programs."""
+    try:
+        yield
+    except OSError:
+        pass
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(1)
+
+
+class Attacker:
+    """A client that attacks the service. Each method is one step of an attack."""
+
+    def __init__(self, path):
+        self.path = str(path)
+        # Connections and descriptors that the attacker keeps open.
+        self.kept = []
+        # A server of TCP that never reads.
+        self.server = socket.create_server(("127.0.0.1", 0))
+        self.server.settimeout(2)
+
+    def connect(self):
+        """Returns a connection. Raises `OSError` if the service or the system refuses it."""
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        connection.settimeout(2)
+        try:
+            connection.connect(self.path)
+        except OSError:
+            connection.close()
+            raise
+        return connection
+
+    @staticmethod
+    def send(connection, message, descriptors=()):
+        """Sends a packet. Returns `False` if the connection ended or is full."""
+        control = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
+        try:
+            connection.sendmsg([message], control, socket.MSG_NOSIGNAL | socket.MSG_DONTWAIT)
+        except OSError:
+            return False
+        return True
+
+    @staticmethod
+    def receive(connection):
+        """Returns the descriptor that comes with the next answer, or `None`."""
+        _, control, _, _ = connection.recvmsg(65_552, socket.CMSG_SPACE(64))
+        return struct.unpack("i", control[0][2][:4])[0] if control else None
+
+    def hold(self):
+        """Holds as many connections as possible, and sends a request on each of them from time to time."""
+        if random.random() < 0.1:
+            self.kept = [one for one in self.kept if self.send(one, packet(FEATURES))]
+        if len(self.kept) < 300:
+            self.kept.append(self.connect())
+
+    def leave_unread(self):
+        """Requests libraries without reading the answers. Closes some of the connections with unread answers."""
+        connection = self.connect()
+        while self.send(connection, random.choice([LIBRARY, LIST])):
+            pass
+        self.kept.append(connection)
+        if len(self.kept) > 200:
+            self.kept.pop(random.randrange(200)).close()
+
+    def come_and_go(self):
+        """Connects, and closes the connection at once."""
+        self.connect().close()
+
+    def send_garbage(self):
+        """Sends a packet that is almost valid."""
+        connection = self.connect()
+        message = bytearray(random.choice([LIBRARY, LIST, packet(99), packet(FEATURES, b"")]))
+        for _ in range(random.randrange(4)):
+            message[random.randrange(len(message))] = random.randrange(256)
+        self.send(connection, message + os.urandom(random.choice([0, 0, 1, 5000])))
+        connection.close()
+
+    def send_descriptors(self):
+        """Sends descriptors of several kinds. Closing the last descriptor of the TCP socket takes an hour, except at the end of a process.
+        A new process sends the descriptors and ends, so that this process does not wait."""
+        process = os.fork()
+        if process:
+            os.waitpid(process, 0)
+            self.kept.append(self.server.accept())
+            if len(self.kept) > 50:
+                self.kept.pop(0)[0].close()
+            return
+        with ending():
+            connection = self.connect()
+            lingering = socket.create_connection(self.server.getsockname())
+            lingering.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 3600))
+            lingering.setblocking(False)
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    lingering.send(bytes(65_536))
+            pair = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            others = [*os.pipe(), os.pidfd_open(os.getpid()), os.open("/", os.O_PATH), connection.fileno()]
+            for sent in ([lingering.fileno()], [one.fileno() for one in pair], others, [connection.fileno()] * 200):
+                self.send(connection, random.choice([LIBRARY, b""]), sent)
+
+    def spoil(self):
+        """Changes everything that can be changed of a file that the service sends, and keeps some of these files open."""
+        connection = self.connect()
+        self.send(connection, random.choice([LIBRARY, LIST]))
+        number = self.receive(connection)
+        connection.close()
+        if number is None:
+            return
+        change = random.choice([
+            lambda: os.fchmod(number, 0),
+            lambda: os.fchown(number, 20_001, 20_001),
+            lambda: os.utime(number, (0, 0)),
+            lambda: os.ftruncate(number, 0),
+            lambda: os.pwrite(os.open(f"/proc/self/fd/{number}", os.O_RDWR), b"x", 0),
+            lambda: os.lseek(number, 7, os.SEEK_SET),
+            lambda: os.setxattr(number, "user.x", b"y"),
+        ])  # fmt: skip
+        self.kept.append(number)
+        if len(self.kept) > 100:
+            os.close(self.kept.pop(0))
+        change()
+
+    def flood(self):
+        """Sends requests as fast as the service answers them."""
+        connection = self.connect()
+        for _ in range(100):
+            if not self.send(connection, random.choice([LIBRARY, LIST, packet(FEATURES)])):
+                break
+            number = self.receive(connection)
+            if number is not None:
+                os.close(number)
+        connection.close()
+
+    def stop(self):
+        """Stops this process while it has unread answers."""
+        for _ in range(100):
+            self.leave_unread()
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+    WAYS = (hold, leave_unread, come_and_go, send_garbage, send_descriptors, spoil, flood, stop)
+
+
+def become(user):
+    """Gives up the rights of this process, which is root, except those of the user. The user 0 keeps the capabilities of containers. The
+    third attacking user becomes root in a user namespace, if the system allows this."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if user == 0:
+        header = struct.pack("Ii", CAPABILITIES_VERSION, 0)
+        low = struct.pack("III", OF_CONTAINERS, OF_CONTAINERS, 0)
+        expect(libc.capset(header, low + bytes(12)) == 0, "the capabilities cannot be given up")
+        return
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+    # Without this flag, the process may not write its own files in /proc.
+    libc.prctl(PR_SET_DUMPABLE, 1)
+    if user == ATTACKING[2] and libc.unshare(CLONE_NEWUSER) == 0:
+        for name, text in (("setgroups", "deny"), ("uid_map", f"0 {user} 1"), ("gid_map", f"0 {user} 1")):
+            Path(f"/proc/self/{name}").write_text(text)
+
+
+def attack(path, number, begun):
+    """Attacks the service in a new process until that process is killed. The number selects the user and the way of the attack. Writes a
+    byte to the descriptor `begun` after the first step. Returns the process ID."""
+    process = os.fork()
+    if process:
+        return process
+    with ending():
+        os.setsid()
+        os.nice(19)
+        number, way = divmod(number, len(Attacker.WAYS))
+        become(ATTACKING[(number + way) % len(ATTACKING)])
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        attacker = Attacker(path)
+        os.write(begun, b".")
+        while True:
+            with contextlib.suppress(OSError):
+                Attacker.WAYS[way](attacker)
+
+
+@contextlib.contextmanager
+def attacked(path, count):
+    """Attacks the service with some processes in the body of the `with` statement."""
+    reading, begun = os.pipe()
+    processes = [attack(path, number, begun) for number in range(count)]
+    os.close(begun)
+    try:
+        started = 0
+        while started < count:
+            more = len(os.read(reading, count))
+            expect(more > 0, f"{count - started} attackers did not start")
+            started += more
+        yield
+        # No attacker may have ended early, because of an error in this file.
+        ended = [number for number, process in enumerate(processes) if os.waitpid(process, os.WNOHANG)[0]]
+        processes = [process for number, process in enumerate(processes) if number not in ended]
+        expect(not ended, f"the attackers {ended} ended")
+    finally:
+        os.close(reading)
+        for process in processes:
+            os.kill(process, signal.SIGKILL)
+        for process in processes:
+            os.waitpid(process, 0)
+
+
+def as_user(user):
+    """Returns the words before a command that a user runs."""
+    return [tool("setpriv"), "--reuid", str(user), "--regid", str(user), "--clear-groups", "--"]
+
+
+class Honest(Looking):
+    """A program of a user that lists devices each time the test asks. The program runs outside of sandboxes."""
+
+    def __init__(self, user, place, socket_path, **variables):
+        environment = {"LD_LIBRARY_PATH": str(place), "VK_LOADER_SERVICE_SOCKET": str(socket_path), "VK_LOADER_DEBUG": "error,warn"}
+        environment |= {name: "/nowhere" for name in ("HOME", "XDG_DATA_DIRS", "XDG_CONFIG_DIRS")} | variables
+        command = [*as_user(user), place / "again"]
+        self.log = place / f"log-{user}"
+        with self.log.open("ab") as log:
+            self.process = start(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, env=environment)
+
+
+@contextlib.contextmanager
+def open_to_all():
+    """Yields a folder that all users can read, with the programs and the library. The folder also has room for a service's socket."""
+    with tempfile.TemporaryDirectory(prefix="attack-") as name:
+        place = Path(name)
+        place.chmod(0o755)
+        again, vkloader, library = setting("VKL_PROGRAMS") / "again", setting("VKL_VKLOADER"), setting("VKL_LIBRARY")
+        for file, original in (("again", again), ("vkloader", vkloader), ("libvulkan.so.1", library)):
+            shutil.copyfile(original, place / file)
+            (place / file).chmod(0o755)
+        yield place
+
+
+def usage(process):
+    """Returns the seconds of processor time that a process has used, and its largest size in memory in KiB."""
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    memory = next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM"))
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK"), int(memory)
+
+
+def keep_looking(programs, service, place, seconds):
+    """Lists devices in all programs in turns, and in a new program in each turn. All of them must find the driver. Returns the number of
+    lists, and the longest time for one."""
+    end, looks, slowest = time.monotonic() + seconds, 0, 0.0
+    while time.monotonic() < end:
+        # A new program requests the library, and a running program only the list.
+        with Honest(HONEST[looks % len(HONEST)], place, service.socket) as new:
+            for program in (*programs, new):
+                begin = time.monotonic()
+                found = program.look()
+                slowest, looks = max(slowest, time.monotonic() - begin), looks + 1
+                expect(same(found, [SECOND]), f"list {looks} has {found}\n{program.log.read_text()[-2000:]}")
+        # Root in a container counts as root, so another user asks for the state.
+        output = run([*as_user(HONEST[0]), place / "vkloader", "service", "--socket", service.socket], HANG)
+        expect("libsmall.so" in output, output)
+    return looks, slowest
+
+
+def rests(service):
+    """Waits until the service has no client, and uses no processor time."""
+    deadline = time.monotonic() + HANG
+    while True:
+        before = usage(service.process)[0]
+        time.sleep(1)
+        used = usage(service.process)[0] - before
+        text = run([setting("VKL_VKLOADER"), "service", "--socket", service.socket, "--json"], HANG)
+        # The program that asks is a client itself.
+        if used < 0.2 and re.search(r'"clients":\s*1\b', text):
+            return
+        expect(time.monotonic() < deadline, f"{used:.2f} s of processor time in a second\n{text[-2000:]}")
+
+
+def attackers():
+    """LSV-46: attackers of three users and root take the service away from nobody, and leave nothing in the service."""
+    count, seconds = int(os.environ.get("ATTACKERS", "18")), int(os.environ.get("DURATION", "5"))
+    service = Service("second")
+    with open_to_all() as place, contextlib.ExitStack() as stack:
+        service.socket = place / "run/service.sock"
+        stack.enter_context(service)
+        with contextlib.ExitStack() as honest:
+            programs = [honest.enter_context(Honest(user, place, service.socket)) for user in HONEST]
+            for program in programs:
+                program.until([SECOND])
+            with attacked(service.socket, count):
+                looks, slowest = keep_looking(programs, service, place, seconds)
+        processor, memory = usage(service.process)
+        rests(service)
+    print(f"        {count} attackers: {looks} lists, the slowest in {slowest:.2f} s; the service used {processor:.1f} s, {memory} KiB", flush=True)
+
+
+def crowd():
+    """LSV-42: many programs of four users list devices at the same time, and all of them find the driver. Prints the costs, and the costs of
+    the same programs with an installed driver. CLIENTS is the number of programs."""
+    count = int(os.environ.get("CLIENTS", "24"))
+    service = Service("second")
+    with open_to_all() as place, contextlib.ExitStack() as stack:
+        service.socket = place / "run/service.sock"
+        stack.enter_context(service)
+        with Honest(HONEST[0], place, service.socket) as first:
+            first.until([SECOND])
+        contents = service.folder / "packages/second/contents"
+        for file in contents.glob("*.*"):
+            shutil.copyfile(file, place / file.name)
+        manifest = place / "small.json"
+        manifest.write_text((contents / next(contents.glob("*.json")).name).read_text().replace("libsmall.so", str(place / "libsmall.so")))
+        for what, path, variables in (("the service", service.socket, {}), ("a file", "", {"VK_DRIVER_FILES": str(manifest)})):
+            before = usage(service.process)[0]
+            with contextlib.ExitStack() as programs:
+                users = (*HONEST, ATTACKING[0])
+                crowd = [programs.enter_context(Honest(users[number % 4], place, path, **variables)) for number in range(count)]
+                begin = time.monotonic()
+                for program in crowd:
+                    program.ask()
+                for number, program in enumerate(crowd):
+                    found = program.answer()
+                    expect(same(found, [SECOND]), f"program {number} finds {found}\n{program.log.read_text()[-2000:]}")
+                each = (time.monotonic() - begin) / count * 1000
+                processor, memory = usage(service.process)
+                print(f"        {count} programs at once, from {what}: {each:.2f} ms each; the service used {(processor - before) / count * 1000:.2f} ms each, {memory} KiB", flush=True)
+
+
+CASES = [("attackers of several users", attackers), ("a crowd", crowd)]
