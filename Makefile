@@ -57,7 +57,7 @@ ios-framework:
 uninstall:        ## remove the installed files
 	@make/install.sh uninstall
 
-.PHONY: dist dist-windows single deb rpm reproducible test-system test-single test-aside
+.PHONY: dist dist-windows single deb rpm reproducible test-system test-single test-service test-aside
 dist:             ## write the source archive, which builds without a network; the same commit results in the same bytes
 	@make/package.sh dist
 
@@ -81,6 +81,9 @@ test-system:      ## install the packages in a whole Debian 12 in place of its l
 
 test-single:      ## try that file in roots of Debian and Ubuntu, with musl, and in a sandbox: SYSTEMS="sid musl" for some
 	@tests/single.sh $(SYSTEMS)
+
+test-service:     ## try the driver service with a driver of one Debian in a sandbox of another: PAIRS="sid-bookworm" for some
+	@tests/between.sh $(PAIRS)
 
 test-aside:       ## try a library that passes its calls to the system's library, in a tree like an AppImage in roots of Debian: SYSTEMS="bullseye sid" for some
 	@tests/aside.sh $(SYSTEMS)
