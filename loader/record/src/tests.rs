@@ -172,3 +172,22 @@ fn drv_284_names_of_profiles_are_found_within_names() {
         assert_eq!(mentions(lines, name.as_bytes()), is_one, "{name}");
     }
 }
+
+/// A record has at most 64 KiB for each device and 64 KiB for the driver, and a reader refuses a larger file too.
+#[test]
+fn drv_280_records_have_a_largest_size() {
+    let made = |length: usize| {
+        let mut made = Builder::new(1);
+        made.add(Key::of(DRIVER, Query::Names), vec![b'x'; length]);
+        made.finish()
+    };
+    let most = 2 * MOST_BYTES - HEAD - ROW;
+    assert!(made(most + 1).is_none());
+    let (mut file, sum) = made(most).expect("the largest record");
+    assert_eq!(file.len(), 2 * MOST_BYTES);
+    assert!(Record::read(&file, sum).is_some());
+    file.push(0);
+    assert!(Record::again(&file).is_none());
+    assert!(Builder::new(MOST_DEVICES).finish().is_some());
+    assert!(Builder::new(MOST_DEVICES + 1).finish().is_none());
+}
