@@ -51,7 +51,7 @@ catalogue() {
     for mode in "${modes[@]}"; do
         say "The cases of $* with a $mode driver catalogue"
         VKL_TEST_CATALOGUE=$mode VKL_LIBRARY=$(realpath "$LIBRARY") VKL_VKLOADER=$RELEASE/vkloader \
-            python3 tests/run.py -p loader-tests "${groups[@]}" -- "${skipped[@]}" || failed=1
+            python3 tests/run.py --rows "$mode" -p loader-tests "${groups[@]}" -- "${skipped[@]}" || failed=1
     done
     return "$failed"
 }

@@ -1,10 +1,10 @@
 """Runs the test programs of the workspace, several at the same time.
 
-run.py [--alone] [-p PACKAGE]... [--test PROGRAM]... [-- WORD...]
+run.py [--alone] [--rows HEAD] [-p PACKAGE]... [--test PROGRAM]... [-- WORD...]
 
 One call of cargo builds all programs of the workspace, so that each crate is compiled once. `--alone` builds only the named packages, which
 is faster after a change in one of them. The script passes the words after `--` to each program, like `cargo test`. The variable CASE names
-a single case to run. The output is the same as for cargo test, but contains only the number of passed cases, and the reasons of skipped
+a single case to run. `--rows` checks that each case ran with the catalogue of the kind HEAD, or has a row in tests/catalogue.txt. The output is the same as for cargo test, but contains only the number of passed cases, and the reasons of skipped
 cases. Without a package, the script builds all programs and runs none.
 """
 
@@ -18,6 +18,8 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
+
+import ran
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 CARGO = os.environ.get("CARGO", "cargo").split()
@@ -65,6 +67,7 @@ def main():
     """Builds and runs the programs. Exits with 1 if a program failed, or if no program ran."""
     parser = argparse.ArgumentParser(usage=__doc__.splitlines()[2].strip())
     parser.add_argument("--alone", action="store_true")
+    parser.add_argument("--rows")
     parser.add_argument("-p", dest="packages", action="append", default=[])
     parser.add_argument("--test", dest="names", action="append", default=[])
     parser.add_argument("words", nargs="*")
@@ -75,6 +78,8 @@ def main():
     if absent or (options.names and not programs):
         sys.exit(f"no test program belongs to {', '.join(sorted(absent) + options.names)}")
     failed = False
+    lines = tempfile.NamedTemporaryFile("r")
+    os.environ["VKL_TEST_RAN"] = lines.name
     with ThreadPoolExecutor(CORES) as pool:
         for done in as_completed([pool.submit(run, program, words) for program in programs]):
             title, output, status, seconds = done.result()
@@ -84,6 +89,12 @@ def main():
             print("\n".join(line for line in output.splitlines() if not ok or TELLING.match(line)), flush=True)
             if not ok and "test result: " not in output:
                 print(f"  FAIL  {title}: status {status}", flush=True)
+    if options.rows:
+        paths = [path for _, _, executable, _ in programs for path in ran.listed(executable, words)]
+        text = (Path(__file__).parent / "catalogue.txt").read_text()
+        for message in ran.wrong(paths, lines.read().splitlines(), text, options.rows):
+            failed = True
+            print(f"  FAIL  catalogue.txt: {message}", flush=True)
     sys.exit(failed)
 
 

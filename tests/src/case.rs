@@ -31,8 +31,12 @@ pub fn case<F: FnOnce(&mut Scene)>(body: F) {
         scene.remove()
     }
     if let Some(reason) = result.as_ref().err().and_then(|payload| skipped::reason(&**payload)) {
+        #[cfg(target_os = "linux")]
+        crate::catalogue::note(&path, "skipped");
         return skip(&format!("{path}: {reason}"));
     }
+    #[cfg(target_os = "linux")]
+    crate::catalogue::note(&path, scene.catalogue_state());
     let expected = match library::peer_version() {
         Some(version) => peer::expected(version, &path),
         None => expected_here(&path),

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -25,6 +26,8 @@ pub(crate) enum Mode {
     Current,
     Lying,
     Lazy,
+    /// Heading for tests whose children never use the catalogue of a run.
+    Aside,
 }
 
 impl Mode {
@@ -33,6 +36,7 @@ impl Mode {
             "current" => Some(Self::Current),
             "lying" => Some(Self::Lying),
             "lazy" => Some(Self::Lazy),
+            "aside" => Some(Self::Aside),
             _ => None,
         }
     }
@@ -45,6 +49,7 @@ fn mode() -> Option<Mode> {
         let word = env::var("VKL_TEST_CATALOGUE").ok().filter(|word| !word.is_empty())?;
         Some(
             Mode::parse(&word)
+                .filter(|mode| *mode != Mode::Aside)
                 .unwrap_or_else(|| panic!("VKL_TEST_CATALOGUE: `{word}` is neither current, lying nor lazy")),
         )
     })
@@ -57,6 +62,17 @@ pub(crate) fn expected(path: &str) -> Expected {
 
 fn list() -> List<'static, Mode> {
     List::parse("catalogue.txt", include_str!("../catalogue.txt"), Mode::parse)
+}
+
+/// Adds a line with a test and its state to the file in `VKL_TEST_RAN`, from which `tests/ran.py` sees that no test was left out.
+pub(crate) fn note(path: &str, state: &str) {
+    let Some(file) = env::var_os("VKL_TEST_RAN") else {
+        return;
+    };
+    let line = format!("{path}\t{state}\n");
+    let file = fs::OpenOptions::new().append(true).open(file);
+    file.and_then(|mut file| file.write_all(line.as_bytes()))
+        .expect("the list of tests that ran can be written");
 }
 
 /// Variables of a scene by name. `None` removes a variable.
@@ -121,7 +137,7 @@ pub(crate) fn make(world: &World<'_>) {
         text = text.replace(&format!("{}/", view.display()), &format!("{}/", folder.display()));
     }
     let change = match mode {
-        Mode::Current => None,
+        Mode::Current | Mode::Aside => None,
         Mode::Lying => Some(lie as fn(&mut Value)),
         Mode::Lazy => Some(know as fn(&mut Value)),
     };
@@ -213,13 +229,20 @@ mod tests {
         crate::known::tests::is_sound(&super::list());
     }
 
-    /// Tests that each row names a test, because the row of a renamed test would have no effect.
+    /// Tests that each row names a test or a module, because the row of a renamed test would have no effect.
     #[test]
     fn every_row_names_a_case() {
         let files = sources();
         for row in super::list().rows {
             let name = row.name.trim_end_matches('?');
-            let is_there = files.iter().any(|(_, text)| defines(text, name));
+            let module = name
+                .strip_suffix("::*")
+                .map(|module| format!("{}.rs", module.replace("::", "/")));
+            let is_there = |(path, text): &(String, String)| match &module {
+                Some(module) => path == module,
+                None => defines(text, name),
+            };
+            let is_there = files.iter().any(is_there);
             assert!(is_there, "catalogue.txt: there is no case {name}");
         }
     }

@@ -1,5 +1,6 @@
 //! A scratch folder with drivers, files and variables, in which child processes run.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -41,6 +42,9 @@ pub struct Scene {
     catalogued: Option<usize>,
     #[cfg(target_os = "linux")]
     is_lazy: bool,
+    /// `true` if a child used the catalogue of the run.
+    #[cfg(target_os = "linux")]
+    used_catalogue: Cell<bool>,
 }
 
 /// Waits until the files of a scene are old enough for the scan cache.
@@ -94,6 +98,8 @@ impl Scene {
             catalogued: None,
             #[cfg(target_os = "linux")]
             is_lazy: false,
+            #[cfg(target_os = "linux")]
+            used_catalogue: Cell::new(false),
         };
         scene.scrub();
         scene
@@ -355,6 +361,16 @@ impl Scene {
         });
     }
 
+    /// Returns `used` if a child used the catalogue of the run, `aside` if children ran without it, and `skipped` if no child ran.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn catalogue_state(&self) -> &'static str {
+        match (self.used_catalogue.get(), self.runs) {
+            (true, _) => "used",
+            (false, 0) => "skipped",
+            (false, _) => "aside",
+        }
+    }
+
     fn spawn(&self) -> Outcome {
         let journal = self.path("journal");
         // If no driver is called, the run writes no journal, and an old journal must not remain.
@@ -378,7 +394,14 @@ impl Scene {
             command.env("VK_DRIVER_FILES", system::list("VK_DRIVER_FILES", &self.driver_files()));
         }
         #[cfg(target_os = "linux")]
-        command.envs(catalogue::variables(&self.root, &self.variables, self.is_lazy));
+        {
+            let variables = catalogue::variables(&self.root, &self.variables, self.is_lazy);
+            // Elevated processes do not read the user's own catalogue.
+            if !variables.is_empty() && !self.elevated {
+                self.used_catalogue.set(true);
+            }
+            command.envs(variables);
+        }
         for (name, value) in &self.variables {
             match value {
                 Some(value) => command.env(name, value),
