@@ -5,7 +5,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::system::processor_seconds;
+use crate::system::{self, processor_seconds};
 
 /// End of a child.
 pub(crate) struct Ended {
@@ -31,18 +31,11 @@ pub(crate) fn run(command: &mut Command, limit: Duration) -> Ended {
     let mut child = spawn(command).unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
     let stdout = collect(child.stdout.take());
     let stderr = collect(child.stderr.take());
-    let deadline = Instant::now() + limit;
-    let status = loop {
-        if let Some(status) = child.try_wait().expect("a started child can be waited for") {
-            break Some(status);
-        }
-        if Instant::now() > deadline {
-            child.kill().expect("a running child can be killed");
-            child.wait().expect("a killed child can be waited for");
-            break None;
-        }
-        thread::sleep(Duration::from_millis(2));
-    };
+    let status = system::wait(&mut child, limit).expect("a started child can be waited for");
+    if status.is_none() {
+        child.kill().expect("a running child can be killed");
+        child.wait().expect("a killed child can be waited for");
+    }
     let text = |reader: thread::JoinHandle<String>| reader.join().expect("reading a pipe does not panic");
     Ended {
         status,

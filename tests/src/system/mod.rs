@@ -18,7 +18,7 @@ pub use unix::{ABORTED, is_loaded, json_path, shown_address, symlink};
 #[cfg(unix)]
 pub(crate) use unix::{
     LIBRARY_SUFFIXES, Library, OWN_LIBRARY, address, elevated, ending, is_crash, keep, list, memory, open_library,
-    own_path, prepare_child, prepare_library, processor_seconds, register, settle, slowness, unregister,
+    own_path, prepare_child, prepare_library, processor_seconds, register, settle, slowness, unregister, wait,
 };
 #[cfg(windows)]
 pub(crate) use windows::write_key;
@@ -27,5 +27,5 @@ pub use windows::{ABORTED, is_loaded, json_path, shown_address, symlink};
 #[cfg(windows)]
 pub(crate) use windows::{
     LIBRARY_SUFFIXES, Library, OWN_LIBRARY, address, elevated, ending, is_crash, keep, list, memory, open_library,
-    own_path, prepare_child, prepare_library, processor_seconds, register, settle, slowness, unregister,
+    own_path, prepare_child, prepare_library, processor_seconds, register, settle, slowness, unregister, wait,
 };

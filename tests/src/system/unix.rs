@@ -4,7 +4,9 @@ use std::ffi::{CStr, OsStr, OsString, c_void};
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus};
+use std::thread;
+use std::time::{Duration, Instant};
 
 pub(crate) use libloading::os::unix::Library;
 use libloading::os::unix::{RTLD_LOCAL, RTLD_NOW};
@@ -30,6 +32,21 @@ pub(crate) fn ending(status: ExitStatus) -> String {
 /// Returns `true` if the process crashed, and did not end deliberately.
 pub(crate) fn is_crash(ending: &str) -> bool {
     ending.starts_with("signal ")
+}
+
+/// Waits until the child ends, for at most `limit`. Returns `None` if the child still runs.
+///
+/// # Errors
+/// Returns the system's error.
+pub(crate) fn wait(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
+    let begin = Instant::now();
+    loop {
+        let status = child.try_wait()?;
+        if status.is_some() || begin.elapsed() > limit {
+            return Ok(status);
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
 }
 
 /// Creates a symbolic link.

@@ -6,9 +6,11 @@
 use std::env;
 use std::ffi::{CStr, OsStr, OsString, c_void};
 use std::io;
+use std::os::windows::io::AsRawHandle;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus};
 use std::ptr::{null_mut, with_exposed_provenance};
+use std::time::Duration;
 
 pub(crate) use libloading::os::windows::Library;
 use libloading::os::windows::{LOAD_LIBRARY_SEARCH_DEFAULT_DIRS, LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR};
@@ -17,6 +19,7 @@ use windows_sys::Win32::System::LibraryLoader::{
     GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS, GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT, GetModuleHandleExW,
     GetModuleHandleW,
 };
+use windows_sys::Win32::System::Threading::{INFINITE, WaitForSingleObject};
 
 pub(crate) use super::keys::{register, unregister, write_key};
 
@@ -42,6 +45,18 @@ pub(crate) fn ending(status: ExitStatus) -> String {
 /// Returns `true` if the process crashed, and did not end deliberately.
 pub(crate) fn is_crash(ending: &str) -> bool {
     ending.starts_with("exception ")
+}
+
+/// Waits until the child ends, for at most `limit`. Returns `None` if the child still runs.
+///
+/// # Errors
+/// Returns the system's error.
+pub(crate) fn wait(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
+    let limit = u32::try_from(limit.as_millis()).unwrap_or(INFINITE);
+    // One long wait replaces a loop of short waits. A short wait needs six requests to Wine's server, which serves all processes alone.
+    // SAFETY: `child` owns the handle, so the handle is open during the call.
+    unsafe { WaitForSingleObject(child.as_raw_handle(), limit) };
+    child.try_wait()
 }
 
 /// Makes a link to a file. A link cannot be made under Wine, or by a user without the necessary right.
