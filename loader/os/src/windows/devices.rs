@@ -8,12 +8,20 @@ use crate::registry::sources::{Answer, TakeAnswer};
 use crate::registry::values::{REG_MULTI_SZ, REG_SZ, utf8};
 use alloc::vec::Vec;
 use core::ffi::c_void;
-use windows_sys::Win32::Devices::DeviceAndDriverInstallation::{
-    CM_DRP_CLASSGUID, CM_GETIDLIST_FILTER_CLASS, CM_GETIDLIST_FILTER_PRESENT, CM_LOCATE_DEVNODE_NORMAL,
-    CM_PROB_NEED_RESTART, CM_REGISTRY_SOFTWARE, CR_BUFFER_SMALL, CR_SUCCESS, DN_HAS_PROBLEM, MAX_DEVICE_ID_LEN,
-    RegDisposition_OpenExisting,
-};
 use windows_sys::Win32::System::Registry::{HKEY, KEY_QUERY_VALUE};
+
+// Constants of `cfgmgr32.h` and `cfg.h`. The module of `windows-sys` that has them takes a quarter of the crate's compile time.
+const CM_DRP_CLASSGUID: u32 = 9;
+const CM_GETIDLIST_FILTER_CLASS: u32 = 0x200;
+const CM_GETIDLIST_FILTER_PRESENT: u32 = 0x100;
+const CM_LOCATE_DEVNODE_NORMAL: u32 = 0;
+const CM_PROB_NEED_RESTART: u32 = 14;
+const CM_REGISTRY_SOFTWARE: u32 = 1;
+const CR_BUFFER_SMALL: u32 = 26;
+const CR_SUCCESS: u32 = 0;
+const DN_HAS_PROBLEM: u32 = 0x400;
+const MAX_DEVICE_ID_LEN: u32 = 200;
+const REG_DISPOSITION_OPEN_EXISTING: u32 = 1;
 
 /// Class of display adapters.
 const DISPLAY: &str = "{4d36e968-e325-11ce-bfc1-08002be10318}";
@@ -148,7 +156,7 @@ impl Manager {
                 device,
                 KEY_QUERY_VALUE,
                 0,
-                RegDisposition_OpenExisting,
+                REG_DISPOSITION_OPEN_EXISTING,
                 &mut key,
                 CM_REGISTRY_SOFTWARE,
             )
