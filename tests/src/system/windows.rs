@@ -111,10 +111,12 @@ pub(crate) fn list(name: &str, value: &OsStr) -> OsString {
     let Some(value) = value.to_str().filter(|_| is_list) else {
         return value.into();
     };
-    let mut translated = String::new();
+    let (mut translated, mut start) = (String::new(), 0);
     for (place, letter) in value.char_indices() {
-        let before = &value[..place];
-        let part = before.rsplit([':', ';']).next().unwrap_or_default();
+        let part = &value[start..place];
+        if matches!(letter, ':' | ';') {
+            start = place + 1;
+        }
         let is_drive = part.len() == 1 && part.starts_with(|first: char| first.is_ascii_alphabetic());
         translated.push(match letter {
             ':' if !is_drive => ';',
