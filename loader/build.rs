@@ -27,7 +27,7 @@ fn main() {
             }
         }
         version_resource::link();
-        // On Windows, the shipped library uses the standard library.
+        // On Windows, the shipped library uses the standard library, so `vkl_shipped` is not set.
         return;
     }
     // The shipped library uses neither the standard library nor its panic handler.
@@ -57,7 +57,7 @@ fn name_and_bind() {
         // On Apple's systems, a library binds its own symbols by default, so no option like `-Bsymbolic` is needed.
         link(format_args!("-Wl,-install_name,{APPLE}"));
         link(format_args!("-Wl,-compatibility_version,1.0.0"));
-        // The crate `libc` links a library that this library does not use.
+        // The crate `libc` links a library that the loader does not use. The linker drops this unused library.
         link(format_args!("-Wl,-dead_strip_dylibs"));
         // On Apple's systems, the last part of a version has only eight bits, which do not suffice for the patch number of the Vulkan
         // headers.
@@ -83,8 +83,8 @@ fn link_like_microsoft() {
     }
 }
 
-/// Returns `true` if the compiler checks calls through pointers. In that case, the loader's assembly code also checks its jumps
-/// through tables.
+/// Returns `true` if the compiler uses Control Flow Guard to check calls through pointers. In that case, the loader's assembly code also
+/// checks its jumps through tables.
 fn is_guarded() -> bool {
     let flags = std::env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
     let mut values = flags.split('\x1f').filter_map(|flag| {

@@ -12,8 +12,8 @@
 use crate::machine::Path;
 use crate::{BuildId, Doubt, HEAD_BYTES, Identity, LONGEST_PATH, Look, words, written};
 
-/// Space for a path in a searched folder. If a path does not fit, the linker could find an unknown library at that path, so entries are not
-/// used.
+/// Space for a path in a searched folder. If a path does not fit, the linker could find an unknown library at that path, so no entry that
+/// depends on the searched folders is used.
 type LongPath = Path<LONGEST_PATH>;
 
 /// An entry of a catalogue's list of files: a file that drivers depend on, or a folder that the linker searches for a driver.
@@ -215,7 +215,7 @@ fn check_all<P: Process>(process: &P, files: &mut [Checked<'_>]) {
     }
 }
 
-/// Returns the folder and the name of a path; an empty folder if the path cannot be divided.
+/// Returns the folder and the name of a path; an empty folder if the path has no slash or ends with a slash.
 fn parts(path: &[u8]) -> (&[u8], &[u8]) {
     let mut parts = path.rsplitn(2, |&byte| byte == b'/');
     match (parts.next(), parts.next()) {
@@ -332,8 +332,8 @@ fn look_in(process: &impl Process, path: Option<&[u8]>, files: &mut [Checked<'_>
     look_for(process, (path, &folder), files, is_final);
 }
 
-/// Searches the folders for kinds of processors, which are in the [`HARDWARE_FOLDER`] of a folder. Returns `false` if one of these folders
-/// could not be searched.
+/// Searches the subfolders of a folder's [`HARDWARE_FOLDER`]. Each subfolder contains libraries for some kinds of processors. Returns
+/// `false` if one of the subfolders could not be searched.
 fn look_below(process: &impl Process, path: &[u8], files: &mut [Checked<'_>]) -> bool {
     let Some(below) = LongPath::of(&[path, b"/", HARDWARE_FOLDER]) else {
         return false;

@@ -411,7 +411,7 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
         })
     }
 
-    /// Returns `true` if the driver has devices, and `is` returns `true` for the value of each of them.
+    /// Returns `true` if the driver has devices, and `is` returns `true` for the JSON value of each device.
     fn all_devices(self, is: &dyn Fn(J) -> bool) -> bool {
         let devices = self.json.few("devices", MOST_DEVICES);
         self.devices() > Some(0) && devices.is_some_and(|mut devices| devices.all(is))

@@ -53,7 +53,7 @@ impl Identity {
     }
 
     /// Returns `true` if `text` is the long form for the same file with the same content, but with a different number of hard links.
-    /// Compares the size and the modification time. The change time then shows nothing.
+    /// Compares the size and the modification time, but not the change time, because adding a hard link changes it.
     pub fn is_linked_since(&self, text: &[u8]) -> bool {
         let links = text.get(2 * DIGITS..).unwrap_or_default();
         self.is_same_file(text) && !links.is_empty() && !is_hexadecimal(links, &self.links.to_be_bytes())

@@ -1,6 +1,6 @@
 //! The trait for reading the values of a catalogue.
 
-/// A JSON value in a document, in either form of a catalogue.
+/// A JSON value of a catalogue, in the text form or in the binary form.
 pub trait Json<'a>: Copy {
     /// Returns the member called `name` if the value is an object that contains it.
     fn member(self, name: &str) -> Option<Self>;

@@ -1,4 +1,4 @@
-//! Converts catalogues between JSON and the format of the file, which [`Packed`] describes.
+//! Converts catalogues between JSON and the binary format, which [`Packed`] describes.
 
 use crate::packed::{ARRAY, HEAD, KIND_BITS, MAGIC, NODE, NUMBER, OBJECT, Packed, TEXT};
 use crate::{Json, Problem, SCHEMA};
@@ -168,7 +168,7 @@ mod tests {
         catalogue.entries().map(of_entry).sum::<usize>() + catalogue.files().count() + catalogue.variables().count()
     }
 
-    /// A value cannot extend beyond the value that contains it, because reading a small file could then take years.
+    /// A value cannot extend beyond the value that contains it. Otherwise, reading a small file could take years.
     #[test]
     fn values_end_with_the_value_that_contains_them() {
         let container = |count: u64, end: u64| ARRAY | count << KIND_BITS | end << 32;

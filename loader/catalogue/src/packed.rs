@@ -1,9 +1,9 @@
 //! The format of the file: a tree of values that the library reads in place, without a parser.
 //!
 //! A head is followed by *nodes* of eight bytes, and then by the texts to which nodes refer. All numbers are little-endian. The first node
-//! is the whole value, and the nodes inside an array or object follow it directly. Equal texts are stored once. If a value claims to reach
-//! beyond the value that contains it, it ends with that value. Therefore, reading a faulty file takes no longer than reading a valid file
-//! of the same size.
+//! is the whole value, and the nodes inside an array or object follow it directly. Equal texts are stored once. A value that claims to
+//! reach beyond the value that contains it ends at the end of the outer value. Therefore, reading a faulty file takes no longer than
+//! reading a valid file of the same size.
 //!
 //! | bytes of the head | content |
 //! |---|---|
@@ -34,7 +34,7 @@ pub(crate) const TEXT: u64 = 4;
 pub(crate) const ARRAY: u64 = 5;
 pub(crate) const OBJECT: u64 = 6;
 
-/// A value in the bytes of a catalogue. Every access is checked, so that no content causes a panic.
+/// A value in the bytes of a catalogue. Every access is checked, so reading arbitrary bytes never panics.
 #[derive(Clone, Copy, Debug)]
 pub struct Packed<'a> {
     nodes: &'a [[u8; NODE]],

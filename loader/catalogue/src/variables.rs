@@ -6,26 +6,26 @@
 
 use crate::words;
 
-/// Table of the tested variables: name, changed parts of a catalogue, meaning of an empty value, and drivers. The program
-/// `tests/real/variables` writes the table.
+/// Table of the tested variables. A row has the variable's name, the parts of a catalogue that the variable changes, the meaning of an
+/// empty value, and the tested drivers. The program `tests/real/variables` writes the table.
 const TABLE: &[u8] = include_bytes!("variables.txt");
 
 /// Variables that affect the dynamic linker, followed by beginnings of the names of variables that drivers read. A beginning is in capitals
-/// and ends at an underscore. Variables in small letters can set options of driconf. The names are one text, because the dynamic linker
-/// relocates each address in a list in every process.
+/// and ends at an underscore. Names are compared without regard to case, because variables in small letters can set options of driconf. The
+/// names are one text, because the dynamic linker relocates each address in a list in every process.
 const KNOWN: &[u8] = b"\
     LD_AUDIT LD_HWCAP_MASK GLIBC_TUNABLES MESA_ RADV_ ACO_ AMD_ AMDGPU_ AMDVLK_ INTEL_ ANV_ HASVK_ NVK_ NAK_ LP_ \
     GALLIUM_ VN_ TU_ FD_ V3D_ PAN_ PANVK_ PVR_ PCO_ ROGUE_ ASAHI_ AGX_ HK_ NIR_ MDA_ DRI_ DRIRC_ __NV_ __VK_LAYER_NV_ __GL_ \
     NVPRESENT_ DZN_";
 
-/// Variables that change nothing with any value.
+/// Variables that change nothing in a catalogue, whatever their value.
 const HARMLESS: &[u8] = &names::<{ length(Kind::Harmless) }>(Kind::Harmless);
-/// Variables that change nothing if their value is empty.
+/// Variables that change nothing in a catalogue if their value is empty.
 const HARMLESS_EMPTY: &[u8] = &names::<{ length(Kind::HarmlessEmpty) }>(Kind::HarmlessEmpty);
-/// Variables that change something, and whose names do not begin like a name in [`KNOWN`].
+/// Variables that change a catalogue, and whose names do not begin like a name in [`KNOWN`].
 const OTHERS: &[u8] = &names::<{ length(Kind::Other) }>(Kind::Other);
 
-/// Variables whose effect the trials could not determine, and whose names do not begin like a name in [`KNOWN`].
+/// Variables whose effect the trials of `tests/real/variables` could not determine, and whose names do not begin like a name in [`KNOWN`].
 const UNPROVEN: &[u8] = &names::<{ length(Kind::Unproven) }>(Kind::Unproven);
 
 /// Number of bits in [`BEGINNINGS`].
@@ -51,8 +51,8 @@ fn has(list: &'static [u8], name: &[u8]) -> bool {
 }
 
 /// Returns `true` if a variable that is irrelevant for a catalogue ([`matters`]) may change the record of a driver's devices. The trials
-/// compared catalogues, which contain less than records. Only variables for shader caches, and documented variables, are assumed to change
-/// no record.
+/// for the table compared catalogues, which contain less than records. Only variables for shader caches, and documented variables, are
+/// assumed to change no record.
 pub fn may_change_records(name: &[u8], value: &[u8]) -> bool {
     let Some(letters) = name.first_chunk() else {
         return false;

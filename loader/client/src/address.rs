@@ -77,7 +77,7 @@ impl Address {
             return false;
         };
         if self.is_named && owner == user {
-            // The user who set the variable chose the folder, and therefore trusts the folder's owner.
+            // The user who set `VK_LOADER_SERVICE_SOCKET` chose the folder, and therefore trusts the folder's owner.
             return true;
         }
         // Most sandboxes do not map the superuser, and show the overflow user ID in its place. The folder then belongs to the overflow user

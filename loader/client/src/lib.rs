@@ -13,7 +13,7 @@
 //!
 //! The loader executes the service's code, but the service may be faulty. A fault causes at most the loss of the service's drivers, and
 //! delays a scan by the time limit for answers. Between scans, the loader has no open descriptor, so a program may close or reuse
-//! descriptors. The module starts no thread, and holds no lock while code outside of the loader runs.
+//! descriptors. The crate starts no thread, and holds no lock while code outside of the loader runs.
 
 #![cfg(target_os = "linux")]
 #![cfg_attr(not(test), no_std)]

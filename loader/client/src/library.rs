@@ -12,7 +12,7 @@ use wire::Listed;
 /// driver uses it.
 static KNOWN: Mutex<Option<Box<Known>>> = Mutex::new(None);
 
-/// An open library, and the others.
+/// An open library, and the rest of the linked list.
 struct Known {
     library: SharedLibrary,
     next: Option<Box<Known>>,
@@ -33,7 +33,7 @@ pub(crate) fn known(sum: &Sum) -> Option<SharedLibrary> {
 
 /// Adds a library to the libraries that stay open.
 pub(crate) fn keep(library: SharedLibrary) {
-    // Two threads may add the same library. The system closes the library only after both values are dropped.
+    // Two threads may add the same library. The system closes this library only after both [`SharedLibrary`] values are dropped.
     let mut known = KNOWN.lock();
     let next = known.take();
     *known = Some(Box::new(Known { library, next }));
@@ -62,7 +62,7 @@ pub fn forget() {
     drop(known);
 }
 
-/// Returns `true` unless a library works only with a newer C library than the one in this process (LSV-67).
+/// Returns `true` if this process's C library is new enough for a library of the service (LSV-67).
 #[inline(never)]
 pub(crate) fn fits(library: &Listed<'_>) -> bool {
     wire::compare_versions(library.c_library, c_library()) != Ordering::Greater

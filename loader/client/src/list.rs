@@ -35,14 +35,14 @@ impl List {
     }
 }
 
-/// The libraries from one place of a list on.
+/// The libraries of a list, from one of them to the last.
 #[derive(Clone, Copy, Debug)]
 pub struct Libraries<'a>(&'a [u8]);
 
 impl<'a> Iterator for Libraries<'a> {
     type Item = Listed<'a>;
 
-    // Inlined into its callers, this would be in the library several times.
+    // If the compiler inlined this function into its callers, the shared library would contain the code several times.
     #[inline(never)]
     fn next(&mut self) -> Option<Listed<'a>> {
         Listed::take(&mut self.0)

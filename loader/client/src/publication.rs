@@ -26,8 +26,8 @@ pub const PREFIX: &str = "service:";
 /// Nanoseconds in a second.
 const SECOND: u64 = 1_000_000_000;
 
-/// Seconds for which scans skip the service after a thread waited for it until the time limit. A program makes a few scans when it starts
-/// (LSV-42).
+/// Seconds for which scans skip the service after a thread waited for the service until the time limit. Without this pause, each of the few
+/// scans of a starting program could wait until the time limit (LSV-42).
 const REST: u32 = 30;
 
 /// `true` if this process never asks a service.
@@ -36,10 +36,11 @@ static IS_OFF: AtomicBool = AtomicBool::new(false);
 /// `true` after a scan found the address of a service.
 static WAS_FOUND: AtomicBool = AtomicBool::new(false);
 
-/// Time in seconds until which scans skip the service, because a thread waited for it until the time limit; zero before that.
+/// Time, in seconds since the process started, until which scans skip the service; zero if no thread has waited for the service until the
+/// time limit.
 static RESTS_UNTIL: AtomicU32 = AtomicU32::new(0);
 
-/// A driver that is wanted, and its library.
+/// A driver that the scan uses, and the driver's library.
 pub struct Sent {
     manifest: DriverManifest,
     /// The name of the library for messages.
@@ -163,7 +164,7 @@ pub fn deliver(
 
 /// Returns the time in seconds since the process started.
 fn seconds() -> u32 {
-    // A process does not run for a hundred years.
+    // The seconds of more than a hundred years fit in 32 bits.
     (since_start() / SECOND) as u32
 }
 
@@ -172,7 +173,7 @@ pub(crate) fn rests() -> bool {
     seconds() < RESTS_UNTIL.load(Ordering::Relaxed)
 }
 
-/// Makes scans skip the service for a while, because a thread waited until the time limit.
+/// Makes scans skip the service for [`REST`] seconds, because a thread waited for the service until the time limit.
 #[cold]
 pub(crate) fn rest() {
     RESTS_UNTIL.store(seconds() + REST, Ordering::Relaxed);
@@ -202,10 +203,8 @@ impl Session {
         self.receive(driver, b"", last).map(drop)
     }
 
-    /// Puts the file of a library that the service sends in an empty place. Returns the place for the next file.
-    ///
-    /// # Errors
-    /// The reason why there is no file.
+    /// Receives the file of a library from the service, and stores it in `place`, the empty end of a linked list. Returns the new end of
+    /// the list.
     #[inline(never)]
     fn receive<'p>(
         &mut self,
@@ -222,7 +221,7 @@ impl Session {
         Ok(&mut place.insert(Box::new(sent)).next)
     }
 
-    /// Returns the fault of a library for which the C library of this process is too old.
+    /// Returns the fault of a library that needs a newer C library than this process has.
     fn lacks(&mut self, library: &Listed<'_>) -> Fault {
         self.words = copied(library.c_library).into();
         Fault::OldCLibrary
@@ -255,7 +254,7 @@ impl Session {
     }
 }
 
-/// Returns the name of the service's object with this key in messages.
+/// Returns the name that messages use for the service's library or manifest with this key.
 #[inline(never)]
 fn named(key: &[u8], suffix: &str) -> Text {
     render(format_args!("{PREFIX}{}{suffix}", Raw(key))).into()

@@ -15,7 +15,7 @@ use wire::{HEADER_BYTES, Header, Listed, Operation, REPLY_LIMIT, status};
 const FIRST_PAUSE: u32 = 4;
 
 /// Upper bound on the pause before a request is repeated, in milliseconds. If connections end before an answer arrives, the client stops
-/// after this pause.
+/// repeating the request after this pause.
 const LONGEST_PAUSE: u32 = 512;
 
 /// Upper bound on the bytes of an answer to this client. The list is in a file, so answers are short.
@@ -87,7 +87,8 @@ impl Session {
             let answered = self.ask_once(operation, payload);
             let is_repeated = match answered {
                 Err(Fault::Refused) => self.words == *status::BUSY,
-                // The pauses are counted, because waiting for the answer on a connection that ended may have taken a long time.
+                // The pauses limit the repetitions, not the elapsed time, because waiting for the answer on a connection that ended may
+                // have taken a long time.
                 Err(Fault::Lost) => pause <= LONGEST_PAUSE,
                 _ => false,
             };
@@ -100,7 +101,7 @@ impl Session {
 
     fn ask_once(&mut self, operation: Operation, payload: &[&[u8]; 5]) -> Result<File, Fault> {
         let connection = match self.connection.take() {
-            // A connection that works outlives the time limit of another thread's request.
+            // An open connection is used even while scans skip the service because another thread waited until its time limit.
             Some(connection) => connection,
             None if publication::rests() => return Err(Fault::TimedOut),
             None => self.address.connect()?,

@@ -20,8 +20,8 @@ const MULTIARCH: &[u8] = if cfg!(target_arch = "x86_64") {
     b"aarch64-linux-gnu"
 };
 
-/// Names of two folders that contain only libraries of this build's word size: the first for folders below `/usr` or another root, the
-/// second for NixOS.
+/// Names of two folders that contain only libraries of this build's word size: the first for folders below `/usr` or another installation
+/// prefix, the second for NixOS.
 const OF_WORD_SIZE: [&[u8]; 2] = if cfg!(target_pointer_width = "64") {
     [b"lib64", b"opengl-driver"]
 } else {
@@ -29,7 +29,8 @@ const OF_WORD_SIZE: [&[u8]; 2] = if cfg!(target_pointer_width = "64") {
 };
 
 /// Folders in which systems keep their libraries, in the order of the search: folders for one word size come before folders that may
-/// contain both word sizes. A bundle cannot ask the dynamic linker, which would find the bundle again.
+/// contain both word sizes. The loader in a bundle cannot ask the dynamic linker for the system's library, because the linker would find
+/// the loader in the bundle again.
 const OF_SYSTEM: [&[&[u8]]; 5] = [
     &[b"/usr/lib", MULTIARCH],
     &[b"/usr", OF_WORD_SIZE[0]],
@@ -38,13 +39,13 @@ const OF_SYSTEM: [&[&[u8]]; 5] = [
     &[b"/run", OF_WORD_SIZE[1], b"lib"],
 ];
 
-/// Folders of libraries below the root that a manifest was installed into.
+/// Folders of libraries below the installation prefix of a manifest.
 const BELOW_ROOT: [&[&[u8]]; 3] = [&[b"lib", MULTIARCH], &[OF_WORD_SIZE[0]], &[b"lib"]];
 
 /// Upper bound on the length of a path from [`OF_SYSTEM`], in bytes.
 const LONGEST: usize = 64;
 
-/// Calls `visit` with each path at which the system's library may be, until `visit` returns `true`.
+/// Calls `visit` with each path at which the system's Vulkan loader may be, until `visit` returns `true`.
 pub fn each_of_system(mut visit: impl FnMut(&[u8]) -> bool) {
     for folder in OF_SYSTEM {
         let mut room = [0; LONGEST];
@@ -67,8 +68,8 @@ fn join<'r, 'p>(parts: impl Iterator<Item = &'p [u8]>, room: &'r mut [u8]) -> &'
     &room[..length]
 }
 
-/// Calls `try_path` with possible paths of the library with the name `library`, and returns the first result (DRV-56a). The paths are in
-/// the root that the manifest was installed into. A manifest outside of `share/vulkan/icd.d` and `etc/vulkan/icd.d` has no root.
+/// Calls `try_path` with possible paths of the library with the name `library`, and returns the first result (DRV-56a). The paths are below
+/// the installation prefix of the manifest. A manifest outside of `share/vulkan/icd.d` and `etc/vulkan/icd.d` has no prefix.
 pub fn beside<R>(manifest: &[u8], library: &[u8], mut try_path: impl FnMut(&[u8]) -> Option<R>) -> Option<R> {
     let folder = &manifest[..manifest.iter().rposition(|&byte| byte == b'/')?];
     let root = [&b"/share/vulkan/icd.d"[..], b"/etc/vulkan/icd.d"]
@@ -80,7 +81,7 @@ pub fn beside<R>(manifest: &[u8], library: &[u8], mut try_path: impl FnMut(&[u8]
         let mut room = [0; LONGEST_BESIDE];
         let parts = [root].into_iter().chain(below.iter().copied()).chain([library]);
         let path = join(parts, &mut room);
-        // A path that fills the buffer may have been cut off.
+        // A path that fills the buffer may have been cut off, so it is not tried.
         if path.len() == LONGEST_BESIDE {
             None
         } else {

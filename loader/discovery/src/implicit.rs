@@ -60,7 +60,7 @@ impl ImplicitState {
         }
     }
 
-    /// Logs the filter that changed the result, if there is one.
+    /// Logs the filter that changed the decision about the layer, if there is one.
     pub(super) fn note(self, layer: &LayerManifest, journal: &Journal<'_>) {
         let warn = LogBits::WARN | LogBits::LAYER;
         let name = &layer.name;

@@ -31,7 +31,8 @@ impl<'l> Kept<'l> {
         }
     }
 
-    /// Returns an empty list for manifests that an earlier scan has read. The next scan compares manifests that have changed since.
+    /// Returns an empty list for manifests that an earlier scan has read. The list compares manifests only if two of them are the same
+    /// file.
     pub fn among_known<'m>(manifests: impl Iterator<Item = &'m DriverManifest> + Clone) -> Self {
         let mut rest = manifests;
         let mut is_needed = false;
@@ -67,9 +68,9 @@ impl<'l> Kept<'l> {
 }
 
 impl Earlier<'_> {
-    /// Returns `true` if both manifests name the same library. A relative library path starts at the manifest's folder, so two links to one
-    /// manifest can refer to different libraries. Two different manifests can also have one identity: file systems may store equal files
-    /// once, and a shared folder of a virtual machine may combine several file systems.
+    /// Returns `true` if both manifests name the same library. A relative library path is relative to the manifest's folder, so two links
+    /// to one manifest can refer to different libraries. Two different manifests can also have one identity: file systems may store equal
+    /// files once, and a shared folder of a virtual machine may combine several file systems.
     fn has_library_of(&self, manifest: &DriverManifest) -> bool {
         let file = |path: &Text| {
             with_terminated(path, Status::at)

@@ -24,7 +24,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns a short description.
+    /// Returns a short description of the purpose.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Validation => "validation",

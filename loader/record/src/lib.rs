@@ -32,9 +32,9 @@ pub use write::Builder;
 pub const FORM: u32 = 1;
 /// Upper bound on the devices of a driver in a record.
 pub const MOST_DEVICES: u16 = 16;
-/// Upper bound on the bytes of a record for each device, and once more for the driver.
+/// Upper bound on the size of a record in bytes, for each device and once more for the driver as a whole.
 pub const MOST_BYTES: usize = 64 << 10;
-/// Device number of facts about the driver as a whole.
+/// Value of [`Key::device`] in rows about the driver as a whole.
 pub const DRIVER: u16 = u16::MAX;
 /// `sType` of `VkPhysicalDeviceIDProperties`. The UUIDs in this structure show which device of the opened driver is a recorded one.
 pub const IDENTITY: u32 = 1_000_071_004;

@@ -1,5 +1,5 @@
-//! The protocol between a driver service and its clients (LSV-33 to LSV-36): packets on a `SOCK_SEQPACKET` socket. A packet consists of a header of
-//! 16 bytes and a payload in JSON.
+//! The protocol between a driver service and its clients (LSV-33 to LSV-36): packets on a `SOCK_SEQPACKET` socket. A packet consists of a
+//! header of 16 bytes and a payload in JSON.
 //!
 //! This crate has the header, the operations, the list of drivers and the limits that both sides use. A received packet is untrusted until
 //! [`Packet::read`] has checked it; that function never panics. The first member of an answer about a library or list is its [`status`], so
@@ -36,8 +36,8 @@ const STATUS: &[u8] = br#"{"status":""#;
 /// Upper bound on the libraries that a package brings for its driver (LSV-66).
 pub const MOST_NEEDS: usize = 128;
 
-/// Payload of the request for all manifests that this program can use. The service replies after its pending updates (LSV-35). The payload contains
-/// the program's word size (LSV-50).
+/// Payload of the request for all manifests that this program can use. The service replies after it has finished its pending updates
+/// (LSV-35). The payload contains the program's word size (LSV-50).
 pub const MANIFESTS: &str = if usize::BITS == 32 {
     r#"{"wait_for_idle":true,"bits":32}"#
 } else {

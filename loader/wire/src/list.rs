@@ -13,7 +13,8 @@ const TEXTS: usize = 6;
 /// A library in the list. The libraries that a driver needs come before the driver's library, each after those that it needs itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Listed<'a> {
-    /// The key by which clients request the library: the number of the instance, a hyphen, and the name by which others need the library.
+    /// The key by which clients request the library: a number that the service chose, a hyphen, and the name by which other libraries need
+    /// the library.
     pub key: &'a [u8],
     /// Name of the library's file, which contains the version.
     pub file: &'a [u8],

@@ -21,7 +21,7 @@ const PRINTED_UUID: &[u8] = b"GPU-";
 /// commas.
 pub const END_OF_WORD: u8 = 0;
 
-/// The word that shows no device.
+/// The word that hides all devices.
 const NOTHING: &[u8] = b"none";
 
 /// A property by which the user selects a device.
@@ -76,12 +76,13 @@ impl DeviceWords {
         Self::parse(words_of_variable(value), MOST)
     }
 
-    /// Reads `VK_LOADER_VISIBLE_DEVICES`. The word `none` shows no device, and is not reported as an unmatched word.
+    /// Reads `VK_LOADER_VISIBLE_DEVICES`. The word `none` hides all devices, and is not reported as an unmatched word.
     pub fn visible(value: &[u8]) -> Self {
         Self::parse(words_of_variable(value), MAX_VISIBLE_WORDS).without_nothing()
     }
 
-    /// Reads `visible_devices` of the settings file. Each element is one word. An invalid word hides devices like any other word.
+    /// Reads `visible_devices` of the settings file. Each element is one word. An invalid word matches no device, but the list still hides
+    /// all devices that no word matches.
     pub fn visible_in_file(value: &[u8]) -> Self {
         Self::parse(words_of_file(value), MAX_VISIBLE_WORDS).without_nothing()
     }

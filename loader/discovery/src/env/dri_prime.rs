@@ -15,7 +15,7 @@ pub struct DriPrime {
 /// A device in the notation of `DRI_PRIME`.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Prime {
-    /// The n-th device, counted from 1, among the devices that are neither the default device nor a processor.
+    /// The n-th device, counted from 1, among the devices that are neither the default device nor of the type `cpu`.
     Other(usize),
     /// `pci-0000_65_00_0` or `vendor:device`.
     Device(Wanted),

@@ -1,4 +1,4 @@
-//! Access to the environment, subject to the trust rule.
+//! Access to the environment, restricted by the trust class of each variable.
 
 use alloc::vec::Vec;
 use core::ffi::CStr;
@@ -8,7 +8,7 @@ use os::environment::{plain_value, secure_value};
 use os::{LIST_SEPARATOR, with_terminated};
 use promises::variable::{Separator, Trust, Variable};
 
-/// Source of the values: the process, or a table in a test.
+/// Source of the variables' values: the process environment, or a table in a test.
 pub trait VariableSource: fmt::Debug {
     /// Returns the value of a variable, regardless of the privileges of the process.
     fn plain_value(&self, name: &CStr) -> Option<Vec<u8>>;

@@ -35,12 +35,12 @@ impl LayerFilters {
             .map(|(_, variable)| variable)
     }
 
-    /// Returns `true` if a filter enables the layer (E of LAY-123).
+    /// Returns `true` if a filter enables the layer (condition E of LAY-123).
     pub fn enables(&self, name: &[u8]) -> bool {
         self.enable.matches(name)
     }
 
-    /// Returns `true` if the layer or its whole kind is disabled, and nothing allows the layer (D of LAY-123).
+    /// Returns `true` if the layer or its whole kind is disabled, and nothing allows the layer (condition D of LAY-123).
     pub fn disables(&self, name: &[u8], implicit: bool) -> bool {
         self.disable.matching(name, implicit).is_some() && !self.allow.matches(name)
     }
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn lay_123_lay_124_disable_enable_allow() {
-        // Columns: the disable filter, the allow filter, `true` for an implicit layer, the expected value of D.
+        // Columns: the disable filter, the allow filter, `true` for an implicit layer, the expected value of condition D.
         let cases = [
             ("", "", true, false),
             ("~all~", "", true, true),

@@ -1,4 +1,4 @@
-//! A replacement for the process environment.
+//! A replacement for the process environment in tests.
 
 use super::VariableSource;
 use core::ffi::CStr;

@@ -100,8 +100,8 @@ fn rank(decision: &Decision) -> Option<u8> {
 }
 
 impl Reason {
-    /// Writes the system's error text without the leading `name`. Without an error text, writes the second part of the reason's code in
-    /// words.
+    /// Writes the system's error text without the leading `name`. Without an error text, writes the part of the reason's code after the
+    /// point, with blanks instead of hyphens.
     fn write_briefly(&self, out: &mut Formatter<'_>, name: &[u8]) -> fmt::Result {
         if let Self::DriverLibrary(
             DriverLibraryReason::NotOpened(words) | DriverLibraryReason::WrongArchitecture(words),

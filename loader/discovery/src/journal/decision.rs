@@ -12,7 +12,7 @@ use os::Show;
 pub enum Subject {
     /// JSON file of a driver; identified by its path.
     DriverManifest,
-    /// Library of a driver; identified by its path, or by a substitute for a direct driver (DRV-85).
+    /// Library of a driver; identified by its path. A direct driver (DRV-85) has no path, and is identified by a substitute name.
     DriverLibrary,
     /// The instance of a driver; identified by the driver's library.
     DriverInstance,

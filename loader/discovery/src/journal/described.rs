@@ -83,7 +83,7 @@ impl Decision {
 }
 
 impl Reason {
-    /// Writes the details of the reason. The record has them next to the code.
+    /// Writes the details of the reason to the trace record that also contains the reason's code.
     fn describe(&self, record: &mut Record) {
         match self {
             Self::File(FileReason::TooLarge(most)) => record.number("most-bytes", *most),

@@ -91,7 +91,7 @@ impl<'a> Journal<'a> {
         if let Some(bits) = decision.bits().filter(|&bits| self.sink.wants(bits)) {
             self.sink.log_decision(bits, format_args!("{}", decision.text()));
             if let Verdict::Dropped(Reason::File(FileReason::InvalidJson(Some(place)))) = decision.verdict {
-                // Tools parse the line above, so the position in the file is on a separate line.
+                // Tools parse the line about the decision, so the position of the fault in the file is on a separate line.
                 let (name, Place { line, column }) = (&decision.name, place);
                 self.note(
                     bits,

@@ -88,7 +88,7 @@ pub(super) fn read(entries: &[LayerEntry], journal: &mut Journal<'_>) -> Result<
     Ok(listed)
 }
 
-/// Inserts the layers of the regular scan at the marker, except layers that an entry names.
+/// Inserts the layers of the regular scan at the settings file's marker for unlisted layers, except layers that an entry names.
 pub(super) fn combine(
     entries: &[LayerEntry],
     listed: Listed,

@@ -233,7 +233,7 @@ impl Validation<'_> {
         taken_over
     }
 
-    /// Adds the extensions of the components to the extensions of a meta-layer.
+    /// Adds the components' extensions to the extensions of a meta-layer.
     fn take_over(&mut self, layer: usize, components: &[Text], journal: &Journal<'_>) -> Result<(), OutOfMemory> {
         let mut instance = index_of(&self.layers[layer].instance_extensions)?;
         let mut device = index_of(&self.layers[layer].device_extensions)?;
@@ -241,7 +241,7 @@ impl Validation<'_> {
             let Some(found) = Self::present(&mut self.names, &self.states, self.layers, component) else {
                 continue;
             };
-            // A component with the name of the meta-layer did not pass the checks.
+            // Both indices differ, because a component with the name of the meta-layer did not pass the checks.
             let Ok([meta, part]) = self.layers.get_disjoint_mut([layer, found]) else {
                 continue;
             };

@@ -18,7 +18,7 @@ pub struct UserOrder {
 }
 
 impl UserOrder {
-    /// Reads the variable and the settings file.
+    /// Reads `VK_LOADER_LAYERS_ORDER` and the settings file.
     ///
     /// # Errors
     /// Memory ran out.

@@ -24,8 +24,8 @@ pub struct DriverManifest {
     pub path: Text,
     /// Origin of the manifest.
     pub source: Source,
-    /// Library to open. For a name without a separator, the system searches the library (DRV-52). In a manifest from a service, the text is
-    /// a key of the service instead of a path (LSV-39).
+    /// Library to open. For a name without a separator, the system searches for the library (DRV-52). In a manifest from a service, the
+    /// text is a key of the service instead of a path (LSV-39).
     pub library_path: Text,
     /// The highest API version that the driver supports according to the manifest. The variant is 0.
     pub api_version: ApiVersion,
@@ -57,7 +57,7 @@ impl DriverManifest {
 pub enum DriverOutcome {
     /// The manifest describes a usable driver.
     Driver(DriverManifest),
-    /// The driver is a portability driver that was not requested. The log reports such a driver if there is no other one (DRV-99).
+    /// The driver is a portability driver that was not requested. The log reports such a driver if there is no other driver (DRV-99).
     Portability,
     /// The manifest is unusable. The journal has the reason.
     Unusable,
@@ -88,7 +88,7 @@ impl From<OutOfMemory> for Skip {
 ///
 /// # Errors
 /// Memory ran out.
-// Inlined into its callers, this would be in the library twice.
+// If the compiler inlined this function into its callers, the shared library would contain the code twice.
 #[inline(never)]
 pub fn read_driver_manifest(
     path: &Text,

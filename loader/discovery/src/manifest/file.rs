@@ -33,7 +33,8 @@ pub fn read_json(path: &Text, paths: Option<&PathRecorder>) -> Result<Document, 
     Ok(read_identified_json(path, None, paths)?.0)
 }
 
-/// Reads the JSON value and the identity of a file, like [`read_json`]. If `content` is known, does not read the file.
+/// Reads the JSON value and the identity of a file, like [`read_json`]. If `content` is `Some`, parses this text instead of reading the
+/// file.
 pub fn read_identified_json(
     path: &Text,
     content: Option<Vec<u8>>,

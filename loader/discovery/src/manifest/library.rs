@@ -4,8 +4,8 @@ use crate::text::{Text, folder_of, join};
 use os::memory::OutOfMemory;
 use os::{is_absolute, is_separator};
 
-/// Returns the file to open for a `library_path` (DRV-52, LAY-97). An absolute path is unchanged. A relative path starts at the folder of
-/// the manifest. A name without a folder is unchanged, because the system searches for it.
+/// Returns the file to open for a `library_path` (DRV-52, LAY-97). An absolute path is unchanged. A relative path is relative to the
+/// manifest's folder. A name without a folder is unchanged, because the system searches for it.
 ///
 /// # Errors
 /// There is not enough memory.

@@ -3,9 +3,9 @@
 //! A scan of the disk is a function of some environment variables and some files. [`VariableRecorder`] and [`PathRecorder`] record these
 //! inputs with their states, and a [`ScanCache`] keeps the last result of one kind. [`ScanCache::current`] returns the result only if every
 //! variable has the same value and every path refers to the same unchanged file. A call with a result of the cache does the same as a call
-//! with a new scan (DRV-7, LAY-24). The call reads the environment again, under the current trust rule, and opens each path again.
-//! Permissions, sandboxes, links and libraries that redirect paths take effect each time (APP-218). The cache saves only the reading and
-//! parsing of the content.
+//! with a new scan (DRV-7, LAY-24). The call reads the environment again, with the current privileges of the process, and opens each path
+//! again. Permissions, sandboxes, links and libraries that redirect paths take effect each time (APP-218). The cache saves only the reading
+//! and parsing of the content.
 //!
 //! While a log sink is active, the cache is not used: each call reads and logs everything. The cache does not reduce the calls of drivers
 //! and layers, because it contains no answers of libraries. A call never waits for the cache. Therefore, a process that was forked while

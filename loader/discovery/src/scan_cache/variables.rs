@@ -40,7 +40,7 @@ impl Values {
 
     fn add(&mut self, key: Key, name: &CStr, trust: Trust, value: Option<&[u8]>) -> Result<(), OutOfMemory> {
         let added = Value {
-            // Neither the name nor the value contains a null byte.
+            // Neither the name nor the value contains a null byte, so `copy_terminated` always returns a copy.
             name: copy_terminated(name.to_bytes())?.unwrap_or_default(),
             trust,
             value: match value {

@@ -1,5 +1,5 @@
-//! Folders that are chosen when the loader is built, each by an environment variable of the build. If the variable is unset, the loader
-//! uses the system's usual folder.
+//! Values that are chosen when the loader is built, each by an environment variable of the build: folders, and the socket and the user of
+//! the driver service. If the variable for a folder is unset, the loader uses the system's usual folder.
 
 /// Folder that is searched after the base folders of configuration variables (`VKL_SYSCONFDIR`).
 pub const SYSCONFDIR: Option<&str> = option_env!("VKL_SYSCONFDIR");

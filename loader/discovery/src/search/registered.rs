@@ -7,7 +7,7 @@ use os::registry::{self, Event};
 
 /// Adds the places that the registry lists, in order of precedence.
 pub(super) fn add(kind: ManifestKind, found: &mut Paths, journal: &Journal<'_>) {
-    // A registry may change at any time, and the loader cannot compare states of its content.
+    // A registry may change at any time, and the loader cannot compare states of its content, so the result of the scan is not kept.
     if let Some(paths) = journal.paths() {
         paths.mark_uncacheable();
     }

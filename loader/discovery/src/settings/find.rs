@@ -68,7 +68,7 @@ fn read(
 
 /// Returns the settings files that the system's registry lists (APP-242).
 fn registered(journal: &Journal<'_>) -> Paths {
-    // A registry may change at any time, and the loader cannot compare states of its content.
+    // A registry may change at any time, and the loader cannot compare states of its content, so the result of the scan is not kept.
     if let Some(paths) = journal.paths() {
         paths.mark_uncacheable();
     }

@@ -1,10 +1,11 @@
-//! Policies for opening drivers and keeping them open. All policies are off unless a variable or the settings file turns them on.
+//! Policies for opening drivers and keeping them open. All policies are off unless `VK_LOADER_DRIVER_POLICY` or the settings file turns
+//! them on.
 
 use super::Settings;
 use crate::env::{Environment, Variable};
 use core::sync::atomic::{AtomicU32, Ordering};
 
-/// The policies in the variable's value when the library was loaded; [`UNSET`] if the variable was not set.
+/// The policies in the value of `VK_LOADER_DRIVER_POLICY` when the library was loaded; [`UNSET`] if the variable was not set.
 static ASKED: AtomicU32 = AtomicU32::new(UNSET);
 /// Value of [`ASKED`] if the variable was not set.
 const UNSET: u32 = u32::MAX;
@@ -20,7 +21,7 @@ impl DriverPolicies {
     pub const NO_WAKE: Self = Self(2);
     /// Keeps the libraries of drivers open after the last instance is destroyed.
     pub const KEEP_OPEN: Self = Self(4);
-    /// Keeps drivers closed if their devices are recorded, until a program needs more than the record.
+    /// Does not open a driver whose devices are recorded until a program needs more than the record.
     pub const LAZY: Self = Self(8);
     /// Has the effect of [`Self::LAZY`], but only for drivers whose devices are all suspended.
     pub const LAZY_ASLEEP: Self = Self(16);
@@ -34,7 +35,7 @@ impl DriverPolicies {
         (Self::LAZY_ASLEEP, "lazy-asleep"),
     ];
 
-    /// Enables the policies that the variable names.
+    /// Enables the policies that `VK_LOADER_DRIVER_POLICY` names.
     pub fn read(environment: &Environment<'_>) {
         let mut all = Self::default();
         let set = environment.each_item(Variable::DriverPolicy, |word| all = all.with(word));
@@ -43,7 +44,7 @@ impl DriverPolicies {
         }
     }
 
-    /// Returns the enabled policies. If the variable is set, it overrides the settings file.
+    /// Returns the enabled policies. If `VK_LOADER_DRIVER_POLICY` is set, it overrides the settings file.
     pub fn in_force(settings: Option<&Settings>) -> Self {
         match u8::try_from(ASKED.load(Ordering::Relaxed)) {
             Ok(mask) => Self(mask),

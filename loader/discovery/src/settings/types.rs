@@ -25,7 +25,7 @@ pub struct Settings {
     /// ignored then (APP-215).
     pub device_configurations: Option<Vec<DeviceConfiguration>>,
     /// Words for the devices to show, with [`END_OF_WORD`](crate::env::device_select::END_OF_WORD) after each word (DRV-143a). If the text
-    /// is empty, the variable decides.
+    /// is empty, `VK_LOADER_VISIBLE_DEVICES` decides.
     pub visible_devices: Text,
     /// Policies for opening drivers.
     pub driver_policies: DriverPolicies,

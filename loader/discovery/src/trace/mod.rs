@@ -27,7 +27,7 @@ pub fn is_on() -> bool {
     IS_ON.load(Ordering::Relaxed)
 }
 
-/// Starts writing to the target that the variable names: a path, or `fd:` and the number of a descriptor.
+/// Starts writing to the target that `VK_LOADER_TRACE` names: a path, or `fd:` and the number of a descriptor.
 pub fn begin(named: &[u8]) {
     if named.is_empty() {
         return;

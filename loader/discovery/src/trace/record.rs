@@ -64,7 +64,7 @@ impl Record {
         self.print(format_args!("{value}"));
     }
 
-    /// Writes a member that is the version of an interface, in the form `major.minor.patch`.
+    /// Writes a member that is an API version, in the form `major.minor.patch`.
     pub fn version(&mut self, name: &str, version: ApiVersion) {
         let (major, minor, patch) = (version.major(), version.minor(), version.patch());
         self.shown(name, format_args!("{major}.{minor}.{patch}"));

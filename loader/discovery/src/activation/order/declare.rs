@@ -1,5 +1,5 @@
-//! Builds the graph from the words of all declarations. The strongest declaration is added first, so that a weaker one cannot contradict
-//! it.
+//! Builds the graph of the layer order from the words of all declarations. The strongest declaration is added first, so that a weaker one
+//! cannot contradict it.
 
 use super::graph::{Added, Edge, Graph};
 use super::words::{Word, chains, words};

@@ -10,7 +10,7 @@ pub(super) struct Edge {
     pub(super) above: usize,
     /// The layer nearer to the driver.
     pub(super) below: usize,
-    /// Number of the declaration that requires this order.
+    /// Index of the declaration that requires this order.
     pub(super) by: usize,
 }
 
@@ -134,7 +134,7 @@ impl Graph {
         let mut sorted = Vec::new();
         sorted.try_exact_room(self.size)?;
         while let Some(next) = blocked.iter().position(|&count| count == 0) {
-            // A count never reaches this value, so the search does not find the layer again.
+            // A count never reaches this value, so the search for a layer without blockers does not find this layer again.
             blocked[next] = usize::MAX;
             sorted.push(next);
             for (below, count) in blocked.iter_mut().enumerate() {

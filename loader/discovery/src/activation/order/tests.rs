@@ -165,7 +165,8 @@ fn lay_331_kinds_and_patterns() {
 
 #[test]
 fn lay_334_the_strongest_declaration_counts() {
-    // Columns: the variable, the settings file, the manifest of layer `a`, the reason why the layers are active, the expected order.
+    // Columns: the value of `VK_LOADER_LAYERS_ORDER`, the settings file, the manifest of layer `a`, the reason why the layers are active,
+    // the expected order.
     let cases: &[(&str, &str, &str, EnabledBy, &str)] = &[
         ("", "", "b", EnabledBy::LayersEnable, "ba"),
         ("", "", "b", EnabledBy::Implicit, "ba"),

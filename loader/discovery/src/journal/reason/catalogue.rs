@@ -1,4 +1,4 @@
-//! Reasons about driver catalogues that are ignored, and about drivers that stay closed because of a catalogue.
+//! Reasons about driver catalogues that are ignored, and about drivers that the loader does not open because of a catalogue.
 
 use super::{DRIVER_ERROR, DRIVER_INFO, DRIVER_WARN, LogBits};
 use crate::text::Text;
@@ -124,7 +124,7 @@ impl CatalogueReason {
         }
     }
 
-    /// Writes the details of the reason. The record has them next to the code.
+    /// Writes the details of the reason to the trace record that also contains the reason's code.
     pub fn describe(&self, record: &mut Record) {
         match self {
             Self::Variable(variable) => record.text("variable", variable),

@@ -17,7 +17,7 @@ pub enum LayerManifestReason {
     DriverManifest,
     /// `layer` is repeated in a file of version 1.0.1 or newer.
     RepeatedLayer,
-    /// The member of `layers` with this index is not an object. Layers of earlier members are kept.
+    /// A member of `layers` is not an object. Layers of earlier members are kept.
     ElementNotObject,
 }
 

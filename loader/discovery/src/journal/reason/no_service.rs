@@ -23,7 +23,7 @@ impl ServiceReason {
         match *self {}
     }
 
-    /// Writes the details of the reason. The record has them next to the code.
+    /// Writes the details of the reason to the trace record that also contains the reason's code.
     pub fn describe(&self, _: &mut Record) {
         match *self {}
     }

@@ -12,7 +12,7 @@ use reasons::Code;
 pub struct ServiceReason {
     /// The fault.
     pub fault: Fault,
-    /// Text of the fault; empty for most faults.
+    /// Detail of the fault: the service's answer, or the version of the C library; empty for most faults.
     pub words: Text,
 }
 
@@ -27,7 +27,7 @@ pub enum Fault {
     TimedOut,
     /// The connection ended, or was replaced by another connection.
     Lost,
-    /// The service answered with the word in the reason.
+    /// The service refused the request, with the answer in [`ServiceReason::words`].
     Refused,
     /// A packet or list of the service is malformed, the packet does not answer the request, or the packet came without exactly one file.
     BadReply,
@@ -35,7 +35,8 @@ pub enum Fault {
     NoLibrary,
     /// The service sent a file that other users can change.
     FileNotTrusted,
-    /// The driver, or a library that the driver needs and this system lacks, needs at least the version of the C library in the reason.
+    /// The driver, or a library that the driver needs and this system lacks, needs at least the version of the C library in
+    /// [`ServiceReason::words`].
     OldCLibrary,
 }
 
@@ -98,7 +99,7 @@ impl ServiceReason {
         write!(out, ". Going on without {name}")
     }
 
-    /// Writes the details of the reason. The record has them next to the code.
+    /// Writes the details of the reason to the trace record that also contains the reason's code.
     pub fn describe(&self, record: &mut Record) {
         if !self.words.is_empty() {
             record.text("words", &self.words);

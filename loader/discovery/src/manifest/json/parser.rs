@@ -189,7 +189,7 @@ impl Builder<'_> {
         Ok(at)
     }
 
-    /// Adds a node that has only a kind: a literal, or the start of an array or object, whose numbers [`Self::close`] sets later.
+    /// Adds a node that has only a kind: a literal, or the start of an array or object, whose `start` and `end` [`Self::close`] sets later.
     fn add_bare<E: Error>(&mut self, kind: Kind) -> Result<usize, E> {
         self.add(kind, 0, 0)
     }
@@ -214,7 +214,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Sets the numbers of the node of an array or object after all its values.
+    /// Completes the node of an array or object after the parser has added all values in it. Sets `start` to the number of elements, and
+    /// `end` to the index of the next node.
     fn close(&mut self, at: usize, count: u32) {
         let behind = self.nodes.len() as u32;
         if let Some(container) = self.nodes.get_mut(at) {

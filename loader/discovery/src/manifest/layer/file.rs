@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use os::Raw;
 use os::memory::{Grow, OutOfMemory};
 
-/// The versions of the format that this loader knows (LAY-80).
+/// Versions of the manifest format that this loader knows (LAY-80).
 const KNOWN_FORMATS: &[FormatVersion] = &[
     FormatVersion::new(1, 0, 0),
     FormatVersion::new(1, 0, 1),
@@ -22,7 +22,7 @@ const KNOWN_FORMATS: &[FormatVersion] = &[
     FormatVersion::new(1, 2, 0),
     FormatVersion::new(1, 2, 1),
 ];
-/// The first version with `layers`. From this version on, `layer` must not be repeated.
+/// First version of the manifest format with `layers`. From this version on, `layer` must not be repeated.
 const WITH_LAYERS: FormatVersion = FormatVersion::new(1, 0, 1);
 
 /// Adds the layers of one manifest to `layers`, in the order of the file. `implicit` is `true` for implicit layers.

@@ -8,7 +8,7 @@ use crate::manifest::json::Object;
 use crate::text::Text;
 use os::memory::OutOfMemory;
 
-/// The first version with `pre_instance_functions`.
+/// First version of the manifest format with `pre_instance_functions`.
 const WITH_PRE_INSTANCE: FormatVersion = FormatVersion::new(1, 1, 2);
 
 /// Returns the symbol that a member names. An empty name is treated as missing.

@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 use os::memory::OutOfMemory;
 use promises::limits::MAX_LAYER_NAME;
 
-/// The first version with meta-layers, and with an entry for the negotiation function.
+/// First version of the manifest format with meta-layers, and with an entry for the negotiation function.
 pub(super) const WITH_META_LAYERS: FormatVersion = FormatVersion::new(1, 1, 0);
 
 /// Data that all layers of a file share.
@@ -89,7 +89,7 @@ fn required_text<'a>(object: Object<'a>, field: &'static str) -> Result<&'a [u8]
     object.text(field).ok_or(LayerReason::NoField(field))
 }
 
-/// Returns a string with the API's limit on its length. A longer string is treated as missing (LAY-92).
+/// Returns a required string. The API limits its length, so a longer string is treated as missing (LAY-92).
 fn required(object: Object<'_>, field: &'static str) -> Result<Text, Skip> {
     let text = required_text(object, field)?;
     if text.len() > MAX_LAYER_NAME {

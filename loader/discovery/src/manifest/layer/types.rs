@@ -180,12 +180,13 @@ pub struct OverrideFields {
     pub app_keys: Vec<Text>,
 }
 
-/// The declarations of a manifest about the order of its layer. Each word matches other layers.
+/// Declarations in a manifest about the order of its layer. Each text is the name of another layer, a pattern of names, or the word for a
+/// kind of layers.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ManifestOrder {
-    /// Words for layers below this layer, nearer to the driver.
+    /// Texts for the layers that must be below this layer, nearer to the driver.
     pub above: Vec<Text>,
-    /// Words for layers above this layer, nearer to the application.
+    /// Texts for the layers that must be above this layer, nearer to the application.
     pub below: Vec<Text>,
 }
 
