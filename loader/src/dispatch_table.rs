@@ -9,11 +9,12 @@ pub(crate) use promises::limits::UNKNOWN_SLOTS;
 /// A trampoline that serves two names of one physical-device command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SharedEntry {
-    /// Slot of the core name, which the trampoline calls.
+    /// Slot of the core name. The trampoline calls the function in this slot.
     pub core: usize,
     /// Slot of the extension's name for the command.
     pub alias: usize,
-    /// Extension whose name for the command the trampoline calls instead, if the extension is enabled (DRV-159).
+    /// Extension that adds the alias. If the extension is enabled, the loader copies the alias's function to the slot of the core name
+    /// (DRV-159).
     pub extension: InstanceExtension,
 }
 

@@ -1,4 +1,4 @@
-//! The only lock that is held while layers and drivers run.
+//! The lock under which the loader calls layers and drivers.
 //!
 //! Layers and drivers in use expect that calls under this lock never overlap. Lock order: [`GATE`] comes first; within it, each driver has
 //! its own gate for creating surfaces (DRV-177). No other lock is held across a call into a layer, a driver or an application's callbacks,

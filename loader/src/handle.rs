@@ -1,13 +1,13 @@
 //! Different handle types for the application, the layer chain and drivers.
 //!
 //! The loader replaces five kinds of object by its own objects. A handle of the same C type then names different objects: above the loader,
-//! between loader and layers, and inside a driver. Confusing these handles is a common fault in loaders. [`Level`] gives each place its own
-//! types, and only [`crate::translation`] converts between them.
+//! between loader and layers, and inside a driver. Confusing these handles is a common fault in loaders. [`Level`] gives each of these
+//! positions its own types, and only [`crate::translation`] converts between them.
 
 use core::ffi::c_void;
 use core::marker::PhantomData;
 
-/// A place in the call path, which decides the meaning of a wrapped handle.
+/// A position in the call path, which decides the meaning of a wrapped handle.
 pub(crate) trait Level: Copy + 'static {
     /// Type of `VkInstance` at this level.
     type VkInstance: Copy;

@@ -1,4 +1,4 @@
-//! Services of the core for the instance of a driver that is opened late.
+//! Functions of the loader's core for the instance of a driver that is opened late.
 
 use crate::generated::dispatch::DriverTable;
 use crate::generated::types::VkResult;

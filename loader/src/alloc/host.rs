@@ -92,8 +92,8 @@ fn aligned(layout: Layout) -> usize {
 }
 
 // SAFETY: blocks come from the application's allocation function or from the C library's heap and stay valid until `deallocate`. Copies of
-// the value hold the same callbacks, so any copy may free a block that another copy allocated. Each function below reports a failed
-// allocation to its caller, so none uses the emergency pool.
+// the value hold the same callbacks, so any copy may free a block that another copy allocated. No function below uses the emergency pool,
+// because each reports a failed allocation to its caller.
 unsafe impl Allocator for HostAllocator {
     fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
         if layout.size() == 0 {

@@ -19,8 +19,8 @@ pub(crate) trait Keyed {
 /// allocated before the table is touched, so the table's lock need not be held during the allocation.
 pub(crate) struct HostTable<T> {
     count: usize,
-    /// Addresses of the values, which the table owns. Each value is in the first free place at or after its hash. Unless the table is
-    /// empty, some places are always free; the number of places is zero or a power of two.
+    /// Addresses of the values, which the table owns. Each value is in the first slot at or after its hash that was free when the value was
+    /// added. Unless the table is empty, some slots are always free; the number of slots is zero or a power of two.
     places: HostVec<*mut Owned<T>>,
 }
 
@@ -35,7 +35,7 @@ struct Owned<T> {
 // SAFETY: the table owns the values at its addresses, and `T: Send` lets them move to another thread.
 unsafe impl<T: Send> Send for HostTable<T> {}
 
-/// Memory for one more value and for the places that the table then needs.
+/// Memory for one more value, and for the new array of slots if the table needs one.
 pub(crate) struct ReservedValue<T> {
     made: HostBox<Owned<T>>,
     places: HostVec<*mut Owned<T>>,
@@ -64,9 +64,9 @@ impl<T: Keyed> HostTable<T> {
         }
     }
 
-    /// Returns the size of the new array of places that the table needs for one more value, or 0 if it has enough.
+    /// Returns the size of the new array of slots that the table needs for one more value, or 0 if it has enough.
     pub(crate) fn missing_places(&self) -> usize {
-        // At most half of the places are ever used.
+        // At most half of the slots are ever used.
         if self.places.len() > 2 * self.count {
             0
         } else {
@@ -74,7 +74,7 @@ impl<T: Keyed> HostTable<T> {
         }
     }
 
-    /// Moves `value` into host memory and allocates `places` places, a number from [`HostTable::missing_places`].
+    /// Moves `value` into host memory and allocates an array of `places` slots, a number from [`HostTable::missing_places`].
     ///
     /// # Errors
     /// There is not enough memory.
@@ -89,7 +89,7 @@ impl<T: Keyed> HostTable<T> {
 
     /// Adds a value, unless another thread has meanwhile added a value with the same key.
     ///
-    /// Returns the address of the value to use, or `None` if other values were added meanwhile and the reserved places no longer suffice.
+    /// Returns the address of the value to use, or `None` if other values were added meanwhile and the reserved slots no longer suffice.
     /// The second result is the unused memory; drop it after the lock is released.
     pub(crate) fn adopt(&mut self, room: ReservedValue<T>) -> (Option<*mut T>, Leftover<T>) {
         if let Some(earlier) = self.find(room.made.value.key()) {
@@ -123,7 +123,7 @@ impl<T: Keyed> HostTable<T> {
         (Some(owned.cast()), leftover)
     }
 
-    /// Puts a value into the first free place. The caller has made sure that one exists.
+    /// Puts a value into the first free slot at or after the value's hash. The caller has made sure that a slot is free.
     fn place(&mut self, owned: *mut Owned<T>) {
         let mask = self.places.len() - 1;
         // SAFETY: `owned` is the address of a value that the table owns.
@@ -146,7 +146,7 @@ impl<T> Drop for HostTable<T> {
     }
 }
 
-/// Memory that an addition did not need: the value, if another value already has the same key, and reserved places of the table.
+/// Memory that an addition did not need: the value, if another value already has the same key, and the reserved slots of the table.
 pub(crate) struct Leftover<T> {
     _value: Option<HostBox<Owned<T>>>,
     _places: HostVec<*mut Owned<T>>,
@@ -186,7 +186,7 @@ mod tests {
             assert_eq!(table.find(5), None);
             let add_one = |number| {
                 let address = add(&mut table, number);
-                // At most half of the places are used, and the table has no more places than that requires.
+                // At most half of the slots are used, and the table has no more slots than this rule requires.
                 let (count, places) = (table.count, table.places.len());
                 assert!(places >= 2 * count && places.is_power_of_two(), "{count} {places}");
                 assert!(places <= 8.max(4 * (count - 1)), "{count} {places}");

@@ -1,8 +1,8 @@
 //! The jump of an exported function, in machine code.
 //!
-//! Each macro expands to a jump through element `$number` of the array `$targets`. The jump changes no argument, and only a register that
-//! calls between libraries may change. On x86 and Arm, the jump begins with the landing instruction for indirect calls, which older
-//! processors ignore.
+//! Each macro expands to a jump through element `$number` of the array `$targets`. The jump preserves all arguments. It changes only a
+//! register that every call between libraries may change. On x86 and Arm, the jump begins with the landing instruction for indirect calls,
+//! which older processors ignore.
 
 #[cfg(target_arch = "x86_64")]
 macro_rules! jump {

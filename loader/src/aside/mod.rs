@@ -31,7 +31,7 @@ static SYSTEM: Mutex<Option<Library>> = Mutex::new(None);
 
 /// An exported function.
 pub(crate) struct Export {
-    /// Name of the function.
+    /// Name of the exported function.
     name: &'static CStr,
     /// Exported symbol with this name: a jump to the function's target.
     jump: unsafe extern "C" fn(),

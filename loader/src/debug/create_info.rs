@@ -28,7 +28,7 @@ impl CreateInfo<'_> {
         }
     }
 
-    /// Returns the function that the loader itself calls.
+    /// Returns the application's callback, which the loader calls for its own messages.
     pub(super) fn callback(self) -> Callback {
         match self {
             Self::Messenger(info) => info.into(),
@@ -60,7 +60,8 @@ impl CreateInfo<'_> {
                     return Ok(0);
                 };
                 let mut made = MessengerHandle::<Driver>::NULL;
-                // SAFETY: the caller promises that the function belongs to the driver of the live instance; the parameters are valid.
+                // SAFETY: the caller promises that the function belongs to the driver of the live instance; `info` is a reference, and
+                // `callbacks` is NULL or valid.
                 (unsafe { create(instance, info, callbacks, &mut made) }, made.raw())
             }
             Self::Report(info) => {
@@ -68,7 +69,8 @@ impl CreateInfo<'_> {
                     return Ok(0);
                 };
                 let mut made = ReportCallbackHandle::<Driver>::NULL;
-                // SAFETY: the caller promises that the function belongs to the driver of the live instance; the parameters are valid.
+                // SAFETY: the caller promises that the function belongs to the driver of the live instance; `info` is a reference, and
+                // `callbacks` is NULL or valid.
                 (unsafe { create(instance, info, callbacks, &mut made) }, made.raw())
             }
         };

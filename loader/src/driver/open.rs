@@ -14,7 +14,7 @@ use rust_alloc::sync::Arc;
 pub(crate) struct OpenDriver {
     /// The library; `None` for a driver that the application supplied directly and continues to own (DRV-238).
     pub library: Option<Library>,
-    /// Path of the driver's library as the system reports it, or a substitute (DRV-242).
+    /// Path of the driver's library as the system reports it, or a substitute name (DRV-242).
     pub path: Text,
     /// API version in the driver's manifest, or the version that a direct driver reports (DRV-84).
     pub claimed_version: ApiVersion,
@@ -24,7 +24,8 @@ pub(crate) struct OpenDriver {
     pub source: Source,
     /// Facts that were known before the driver was opened. The loader compares the driver's answers with these facts.
     pub known: Option<Known>,
-    /// Stand-in of a driver that is not open; `interface` then has the loader's own functions.
+    /// Stand-in for a driver that is not open yet; `None` for an open driver. With a stand-in, `interface` contains the loader's own
+    /// functions.
     pub closed: Option<Arc<dyn StandIn>>,
 }
 
@@ -50,7 +51,7 @@ impl OpenDriver {
         })
     }
 
-    /// Returns a driver that stays closed.
+    /// Returns the value for a driver that is not open yet. The driver's stand-in opens the driver when a program needs it.
     pub(crate) fn of_closed(known: Known, closed: Arc<dyn StandIn>) -> Self {
         let manifest = closed.manifest();
         Self {

@@ -26,8 +26,8 @@ impl PreloadedDrivers {
         PRELOADED.lock().as_ref().is_some_and(|Self(list)| !list.is_empty())
     }
 
-    /// Opens the libraries of drivers, named by their real paths, once more. Silently skips a library that does not open, because the scan
-    /// reports it.
+    /// Opens the libraries of drivers once more, by their real paths, and keeps them open. Silently skips a library that does not open,
+    /// because the scan reports it.
     pub(crate) fn fill(drivers: &[OpenDriver]) {
         let mut opened = Vec::new();
         for driver in drivers {

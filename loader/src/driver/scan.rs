@@ -135,8 +135,8 @@ impl Scan {
         Ok(())
     }
 
-    /// Returns the library of an installed driver whose file name equals the name after the first hyphen of `key` (LSV-38). Two copies of
-    /// one driver would show each device twice.
+    /// Returns the path of an installed driver's library if its file name equals the part of `key` after the first hyphen (LSV-38). Two
+    /// copies of one driver would show each device twice.
     fn installed(&self, key: &Text) -> Option<&Text> {
         let number = key.iter().position(|&byte| byte == b'-')?;
         let is_same = |path: &&Text| *file_name(path) == key[number + 1..];

@@ -13,18 +13,19 @@ use discovery::version::ApiVersion;
 pub(crate) struct DriverLibrary {
     /// Open library of the driver.
     pub library: Library,
-    /// Path of the library as the system reports it, or a substitute (DRV-242).
+    /// Path of the library as the system reports it, or a substitute name (DRV-242).
     pub path: Text,
     /// Functions that need no instance.
     pub interface: Interface,
 }
 
-/// Meaning of the library's name in a manifest.
+/// Way in which the loader finds the library that a manifest names.
 #[derive(Clone, Copy)]
 pub(crate) enum LibraryPlace<'a> {
-    /// A path, or a name for the system's own search.
+    /// The manifest contains a path, or a name for which the system searches.
     Path,
-    /// A name for messages only. This function opens the library, or returns the reason why the library does not open (LSV-39).
+    /// The manifest contains a name for messages only. The function opens the library, or returns the reason why the library does not open
+    /// (LSV-39).
     Sent(&'a dyn Fn(&Journal<'_>) -> Result<Library, Reason>),
 }
 

@@ -98,7 +98,7 @@ pub(crate) struct LayerDevice {
     pub pfnLayerDestroyDevice: LayerDestroyDevice,
 }
 
-/// Content of a node in the instance chain; the function of the node selects the member.
+/// Content of a node in the instance chain; the node's `function` selects the member.
 #[repr(C)]
 pub(crate) union InstanceNode {
     /// Content of a node of kind `VK_LAYER_LINK_INFO`.
@@ -135,7 +135,7 @@ pub(crate) struct VkLayerDeviceLink {
     pub pfnNextGetDeviceProcAddr: Option<GetDeviceProcAddr>,
 }
 
-/// Content of a node in the device chain; the function of the node selects the member.
+/// Content of a node in the device chain; the node's `function` selects the member.
 #[repr(C)]
 pub(crate) union DeviceNode {
     /// Content of a node of kind `VK_LAYER_LINK_INFO`.

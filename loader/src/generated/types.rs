@@ -1,7 +1,7 @@
-//! The C types that commands are made of, in C spelling.
+//! The C types of parameters, results and structures, in C spelling.
 //!
-//! A type that contains a wrapped handle has a parameter `L` for the level of the handle. All types are used without the name of their
-//! file.
+//! A type that contains a wrapped handle has a parameter `L` for the level of the handle. This module exports all types, so code need not
+//! name the file of a type.
 
 #[path = "../../../generated/types/aliases.rs"]
 mod aliases;

@@ -283,7 +283,7 @@ fn no_manifest(is_exclusive: bool, environment: &Environment<'_>) -> impl Displa
     })
 }
 
-/// Copies the requested layer names. Later calls compare their own layer names with these (DRV-191).
+/// Copies the requested layer names. Later calls of `vkCreateDevice` compare their own layer names with the copies (DRV-191).
 fn remember_requests(instance: &Instance, requests: &Requests<'_>) -> Result<(), OutOfMemory> {
     let allocator = instance.allocator;
     let mut names = HostVec::try_with_capacity(requests.layer_names().len(), allocator)?;

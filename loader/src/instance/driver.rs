@@ -110,7 +110,7 @@ impl InstanceDriver {
         }
     }
 
-    /// Returns the path of the driver's library as the system reports it, or a substitute.
+    /// Returns the path of the driver's library as the system reports it, or a substitute name.
     pub(crate) fn path(&self) -> &[u8] {
         self.path.bytes()
     }
@@ -188,7 +188,7 @@ impl InstanceDriver {
         self.uses.acquire().then(|| Pin(self))
     }
 
-    /// Returns `true` if the driver was released because it has no devices.
+    /// Returns `true` if the driver is retired, so that its instance is destroyed or is being destroyed.
     pub(crate) fn is_retired(&self) -> bool {
         self.uses.is_closed()
     }

@@ -128,7 +128,7 @@ pub(super) unsafe extern "system" fn layers_terminator(
     count: *mut u32,
     properties: *mut VkLayerProperties,
 ) -> VkResult {
-    // A layer may call this function outside any call of the program.
+    // A layer may call this function outside any call of the program, so this function watches for a shortage of memory itself.
     let _watch = shortage::watch();
     let sink = LogSink(None);
     let mut journal = Journal::of_call(&sink);
@@ -218,7 +218,7 @@ pub(super) unsafe extern "system" fn extensions_terminator(
     count: *mut u32,
     properties: *mut VkExtensionProperties,
 ) -> VkResult {
-    // A layer may call this function outside any call of the program.
+    // A layer may call this function outside any call of the program, so this function watches for a shortage of memory itself.
     let _watch = shortage::watch();
     let sink = LogSink(None);
     let mut journal = Journal::of_call(&sink);

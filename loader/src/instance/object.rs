@@ -24,8 +24,8 @@ use os::memory::OutOfMemory;
 use os::{Mutex, SetOnce};
 use rust_alloc::vec::Vec;
 
-/// Number of bytes at the start of the object that a faulty layer may overwrite (DRV-115). Only the members that the check itself reads are
-/// in these bytes.
+/// Number of bytes at the start of the object that a faulty layer may overwrite (DRV-115). These bytes contain only the dispatch pointer,
+/// the magic word, the topmost layer's handle, and unused bytes.
 const EXPOSED: usize = 128;
 /// Number of unused bytes among the exposed ones.
 const UNUSED: usize = EXPOSED - size_of::<u64>() - 2 * size_of::<usize>();
@@ -84,7 +84,7 @@ pub(crate) struct Instance {
     pub unknown: Mutex<UnknownFunctions>,
     /// Device functions that layers requested from the end of the chain.
     pub asked_ends: Mutex<AskedEnds>,
-    /// Not zero if devices can be sorted by the answers of properties2 (DRV-117).
+    /// Not zero if the loader may sort devices by the results of `vkGetPhysicalDeviceProperties2` (DRV-117).
     pub supports_properties2: AtomicU32,
 }
 
@@ -189,7 +189,7 @@ impl Instance {
         self.api_version.store(version.0, Ordering::Relaxed);
     }
 
-    /// Applies a settings file to the instance, until its end (APP-243). Keeps only the parts that later calls need.
+    /// Applies a settings file to the instance for the life of the instance (APP-243). Keeps only the parts that later calls need.
     ///
     /// # Errors
     /// There is not enough memory.

@@ -46,7 +46,7 @@ pub(crate) unsafe fn create_instance_terminator(
     let (Some(create_info), Some(handle)) = (unsafe { create_info.as_ref() }, unsafe { out.as_ref() }) else {
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     };
-    // SAFETY: a layer must leave the handle unchanged. A different handle that points to two readable words ends the process.
+    // SAFETY: a layer must pass on the loader's own handle, which points to more than two readable words.
     let instance = unsafe { own_instance(*handle) };
     // SAFETY: the lowest layer passes a valid create info.
     let requests = unsafe { Requests::new(create_info) };
@@ -212,8 +212,8 @@ impl Creation<'_> {
         Ok(is_open)
     }
 
-    /// Creates the instance of one driver; `None` if the driver was dropped. The flag is `true` if properties2 was forced on the driver
-    /// (DRV-110).
+    /// Creates the instance of one driver; `None` if the driver was dropped. The flag is `true` if the loader added
+    /// `VK_KHR_get_physical_device_properties2` to the requested extensions (DRV-110).
     ///
     /// # Safety
     /// The create info is valid.
@@ -329,8 +329,9 @@ impl Creation<'_> {
         info
     }
 
-    /// Returns the requested extensions that the driver offers, in the requested order, and `true` if properties2 was added. The version in
-    /// the manifest decides about the addition, not the driver's own version (DRV-110).
+    /// Returns the requested extensions that the driver offers, in the requested order, and `true` if the loader added
+    /// `VK_KHR_get_physical_device_properties2`. The version in the manifest decides about the addition, not the driver's own version
+    /// (DRV-110).
     fn extensions_for(
         &self,
         offered: &[VkExtensionProperties],

@@ -97,7 +97,8 @@ impl Instance {
         }
         let configured = settings.filter(|settings| settings.device_configurations.is_some());
         let chooser = configured.or(settings.filter(|_| !in_file.is_empty()));
-        // A program that `vkloader` runs may have the same words in the variable and in the settings file.
+        // A program that `vkloader` runs may have the same words in the variable and in the settings file. The warning is only for
+        // different words.
         let is_other = |asked: &[u8]| DeviceWords::visible(asked) != DeviceWords::visible_in_file(in_file);
         let is_replaced = asked
             .as_ref()

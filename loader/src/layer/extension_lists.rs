@@ -16,7 +16,8 @@ type NamedExtensions = (HostText, HostVec<VkExtensionProperties>);
 /// Device extensions by layer name.
 pub(crate) struct LayerExtensionLists {
     found: HostVec<NamedExtensions>,
-    /// Extensions of all layers; set if the instance was created without the explicit layers and a caller asked for one later.
+    /// Extensions of all layers; set if the instance was created without the explicit layers and a caller later asked about an explicit
+    /// layer.
     all: SetOnce<HostVec<NamedExtensions>>,
     without_explicit: bool,
 }
@@ -66,8 +67,8 @@ fn find<'a>(list: &'a [NamedExtensions], name: &[u8]) -> Option<&'a [VkExtension
     found.map(|(_, extensions)| &**extensions)
 }
 
-/// Looks for the explicit layers that were not needed when the instance was created. Nothing about these layers was logged at that time, so
-/// nothing is logged now.
+/// Looks for the explicit layers that were not needed when the instance was created. Logs nothing, because the creation of the instance
+/// logged nothing about these layers either.
 fn look(allocator: HostAllocator) -> Result<HostVec<NamedExtensions>, OutOfMemory> {
     let _watch = shortage::watch();
     let mut journal = Journal::of_call(&Silence);

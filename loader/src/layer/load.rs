@@ -38,7 +38,7 @@ pub(crate) fn load_layers(
     let mut failures = Vec::new();
     for active in activation.chain.iter().rev() {
         let manifest = &discovered.layers[active.index];
-        // If several layers have the same name, the lowest one is used, unless it fails to load (LAY-157).
+        // If several layers have the same name, the one nearest to the driver is used, unless it fails to load (LAY-157).
         if is_loaded(&chain, &loaded, &manifest.name) {
             continue;
         }

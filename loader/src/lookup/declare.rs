@@ -1,4 +1,4 @@
-//! Types and macros for the emitted rows.
+//! Types and macros for the rows about commands, which the generator emits.
 
 use super::{DeviceGate, Gate, Level, NO_ANSWER, NO_SLOT, Parameter};
 use discovery::version::ApiVersion;

@@ -5,7 +5,7 @@ use super::{Function, ROWS, Row, hash};
 use crate::generated::lookup::{FACTS, NAMES, ROW_COUNT, functions};
 use core::num::NonZeroUsize;
 
-/// Facts that a look-up needs first, in one word.
+/// Facts that a look-up needs first, in eight bytes.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Place {
@@ -17,21 +17,21 @@ pub(super) struct Place {
     plain: bool,
     /// Value of [`Command::answer`].
     answer: u16,
-    /// Index of the next place in the same bucket, or 0.
+    /// Index of the next [`Place`] in the same bucket, or 0.
     next: u16,
 }
 
-/// Index of the device's answer that is always NULL.
+/// Index of the entry among a device's answers that is always NULL.
 pub(crate) const NO_ANSWER: usize = crate::generated::dispatch::DeviceTable::SLOT_COUNT;
 
-/// Data that a look-up reads, in one structure so that it has one address.
+/// Data that a look-up reads. All data is in one structure, so that one address suffices.
 #[repr(C)]
 pub(super) struct CommandIndex {
     /// The names. A NUL ends each name.
     pub(super) names: [u8; NAMES.len()],
-    /// Index of the first place in each bucket, or 0.
+    /// Index of the first [`Place`] in each bucket, or 0.
     heads: [u16; hash::POSITIONS],
-    /// A place per command, in the order of the rows. The first place is a dummy whose length no name has.
+    /// One [`Place`] per command, in the order of the rows. The first one is a dummy whose length no name has.
     pub(super) places: [Place; ROW_COUNT + 1],
 }
 

@@ -75,7 +75,7 @@ pub(super) fn answered(result: VkResult) -> bool {
 /// # Safety
 /// `count` is writable; `array` is null or has room for `*count` handles.
 unsafe fn unfiltered(instance: &Instance, count: *mut u32, array: *mut PhysicalDeviceHandle<App>) -> VkResult {
-    // Handles of both levels are single pointers.
+    // Handles of both levels are single pointers, so the array can be cast.
     let chain = array.cast::<PhysicalDeviceHandle<Chain>>();
     // SAFETY: with an array, the caller promises a readable number; without one, the number may be uninitialised and is not read.
     let room = if array.is_null() { 0 } else { unsafe { *count } };

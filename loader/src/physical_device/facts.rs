@@ -157,8 +157,8 @@ pub(super) fn properties2(next: *mut c_void) -> VkPhysicalDeviceProperties2 {
     asked
 }
 
-/// Returns `Some(true)` if the core function for properties beyond Vulkan 1.0 is available, `Some(false)` if the extension's function is
-/// available, and `None` otherwise (DRV-133).
+/// Returns `Some(true)` if `vkGetPhysicalDeviceProperties2` is available, `Some(false)` if only its alias
+/// `vkGetPhysicalDeviceProperties2KHR` is available, and `None` otherwise (DRV-133).
 pub(super) fn properties2_is_core(instance: &Instance) -> Option<bool> {
     if instance.api_version() >= ApiVersion::V1_1 {
         return Some(true);

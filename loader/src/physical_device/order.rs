@@ -106,14 +106,14 @@ impl Traits {
         self.pci
     }
 
-    /// Returns `true` if the device is a processor.
+    /// Returns `true` if the device has the type `VK_PHYSICAL_DEVICE_TYPE_CPU`.
     pub(super) fn is_processor(&self) -> bool {
         self.kind == VkPhysicalDeviceType::VK_PHYSICAL_DEVICE_TYPE_CPU
     }
 
     /// Returns `true` if another driver reports the same device: at the same address on the PCI bus, or with the same vendor number, device
     /// number and UUID. Two software drivers with the same vendor and device numbers also count as one device.
-    // Inlined into its caller, this would copy all properties.
+    // If the compiler inlined this function, the caller would copy all properties.
     #[inline(never)]
     pub(super) fn is_same_device(&self, other: &Self) -> bool {
         let has_same_numbers = (self.vendor_id, self.device_id) == (other.vendor_id, other.device_id);
@@ -165,7 +165,7 @@ impl Rank {
     }
 
     /// Returns the first criterion that distinguishes two devices, as the word that stands for it in a trace. `wished_by` is the word for
-    /// wishes.
+    /// the list or variable that has the user's wishes.
     fn criterion(&self, other: &Self, wished_by: &'static str) -> &'static str {
         let criteria = [
             (self.preference != other.preference, "selected"),
@@ -259,8 +259,8 @@ impl Sorting {
         }
     }
 
-    /// Returns the new order of `all`: the rank and the old index for each place. The first selected device is the default (DRV-140), and
-    /// equal devices keep their order (DRV-139).
+    /// Returns the new order of `all`: the rank and the old index for each position. The first selected device is the default (DRV-140),
+    /// and equal devices keep their order (DRV-139).
     pub(super) fn order<'a>(
         &self,
         all: impl Iterator<Item = &'a Traits> + Clone,

@@ -18,7 +18,7 @@ pub(super) fn asked(instance: &Instance) -> Option<DriPrime> {
     wishes::is_left_to_mesa(instance, &environment).then_some(asked)
 }
 
-/// Sets the wishes of the devices as the variable requests. If the requested device does not exist, returns `false` and changes nothing.
+/// Sets the wishes of the devices as `DRI_PRIME` requests. If the requested device does not exist, returns `false` and changes nothing.
 ///
 /// # Errors
 /// Out of host memory.
@@ -47,7 +47,7 @@ pub(super) fn judge(instance: &Instance, asked: &DriPrime, devices: &mut [Device
     Ok(chosen.is_some())
 }
 
-/// Returns the device of the graphics card that the firmware used, or else the first device that is not a processor.
+/// Returns the device of the graphics card that the firmware used, or else the first device that is not of the type CPU.
 fn usual(all: &[Traits], mut sorted: impl Iterator<Item = usize> + Clone) -> Option<usize> {
     let of_firmware = sorted
         .clone()

@@ -1,4 +1,4 @@
-//! End of the chain, with the function names that the emitted terminators call.
+//! Handwritten bodies of physical-device terminators, with the names that the emitted terminators call.
 
 use super::walk::{self, Device};
 use super::{adapters, configured, extensions, groups, order, wishes};

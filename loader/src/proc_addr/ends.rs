@@ -81,7 +81,7 @@ pub(super) fn give(instance: &Instance, index: usize) -> Slot {
     Some(stub)
 }
 
-/// Fills the ends with functions that report that they are missing.
+/// Fills the ends with functions that report a missing function.
 ///
 /// # Safety
 /// `ends` is writable.

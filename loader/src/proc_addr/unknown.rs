@@ -326,7 +326,7 @@ fn physical_device_slot(instance: &Instance, name: Uncounted<'_>, drivers_suppor
     Some(index)
 }
 
-/// Stores the answer of each device's chain in a slot (DRV-224).
+/// Stores in a slot of each device the function that the device's chain returns (DRV-224).
 fn resolve_on_devices(instance: &Instance, index: usize, name: Uncounted<'_>) {
     for device in crate::device::Pinned::all_of(instance) {
         set_device_function(&device, index, device.ask_chain(name));

@@ -1,5 +1,5 @@
-//! Frame of the stubs for all processors that have machine code: the blocks, their symbols, and the functions that return a stub. The
-//! module of each of these processors includes this module, and has a table of its instructions.
+//! Code that the stubs of all processors with machine code share: the blocks, their symbols, and the functions that return a stub. The
+//! module of each of these processors includes this module, and has a table of the processor's instructions.
 
 use super::super::{DEVICE_ENDS, Stubs};
 use super::{DEVICE_THUNK, MISSING, PHYSICAL_DEVICE_TERMINATOR, PHYSICAL_DEVICE_THUNK};

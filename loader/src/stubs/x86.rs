@@ -15,7 +15,7 @@ pub(crate) use blocks::*;
 
 stubs! {
     landing = "endbr32", fill = ", 0xCC", mode = "", end = "";
-    // A checked jump makes the code longer.
+    // A jump that Control Flow Guard checks makes the code longer.
     device_thunk: if cfg!(vkl_guarded) { 32 } else { 16 }, [
         "mov eax, [esp + 4]",
         "mov eax, [eax]",

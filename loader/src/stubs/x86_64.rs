@@ -61,7 +61,7 @@ pub(crate) use {first, first_half};
 
 stubs! {
     landing = "endbr64", fill = ", 0xCC", mode = "", end = "";
-    // A checked jump makes the code longer.
+    // A jump that Control Flow Guard checks makes the code longer.
     device_thunk: if cfg!(vkl_guarded) { 32 } else { 16 }, [
         concat!("mov rax, [", first!(), "]"),
         jump!("rax + {slots} + vkl_offset"),
@@ -89,7 +89,8 @@ stubs! {
     reject: ["jmp {rejected}"];
 }
 
-// Checks the handle of a device that is not the newest one by the magic before its table, and jumps through the slot whose number is in ax.
+// For a device that is not the newest one, checks the magic in front of the device's table, and jumps through the slot whose number is in
+// ax.
 global_asm!(
     ".text",
     local_symbol!("vkl_other_device", ", 0xCC"),

@@ -43,9 +43,9 @@ pub(crate) enum Answer {
     Closed(Known, Arc<dyn StandIn>),
     /// The driver's extensions are known, so the driver need not be opened.
     Answered(Known),
-    /// The driver is opened only if it turns out to be needed, because it has no device here or a policy excludes it.
+    /// The driver is opened only if it turns out to be needed, because it has no device on this machine or a policy excludes it.
     Aside(Known, Reserve),
-    /// The driver is left out.
+    /// The driver is left out, because it crashed or hung when it was asked.
     Skip,
 }
 

@@ -199,7 +199,8 @@ pub(crate) trait Elsewhere {
         true
     }
 
-    /// Returns the first of the drivers that are wanted. Opens no library. `choose` reads each manifest, and returns `None` if the driver is not wanted.
+    /// Returns the first driver that the scan wants. Opens no library. `choose` reads each manifest, and returns `None` if the driver is
+    /// not wanted.
     ///
     /// # Errors
     /// There is not enough memory.

@@ -5,7 +5,7 @@
 //! | module | source of its data | written by |
 //! |---|---|---|
 //! | `catalogue` | a file with the answers of each driver | `vkloader catalogue update` |
-//! | `recorded`, `lazy` | a file with the devices of one driver, which stays closed | the same program |
+//! | `recorded`, `lazy` | a file with the devices of one driver, which stays closed | `vkloader catalogue update` |
 //! | `service` | manifests and libraries that come through a socket | a driver service |
 //!
 //! The core asks [`BeforeOpening::consider`] about each manifest, and follows the [`Answer`]. The core asks [`Elsewhere::deliver`] for

@@ -20,7 +20,8 @@ pub(crate) enum Known {}
 pub(crate) enum Sent {}
 
 impl BeforeOpening for Nothing {
-    /// Returns the only value of this type. If the variable turns the catalogue off, logs the message that a build with a catalogue logs.
+    /// Returns the only value of this type. If `VK_LOADER_CATALOGUE` turns the catalogue off, logs the message that a build with a
+    /// catalogue logs.
     fn of_call(_: Purpose, _: Wishes, environment: &Environment<'_>, journal: &mut Journal<'_>) -> Self {
         if environment.get(Variable::Catalogue).as_deref() == Some(b"off") {
             journal.note(

@@ -1,4 +1,4 @@
-//! The two extensible capability queries, and the loader's additions to their answers (DRV-161 to DRV-163).
+//! The two extensible queries for surface capabilities, and the loader's additions to their answers (DRV-161 to DRV-163).
 
 use super::query::{input, output};
 use super::surface_query::no_capabilities;
@@ -24,7 +24,7 @@ pub(crate) unsafe fn get_physical_device_surface_capabilities2_khr(
     if !target.allows(InstanceExtension::VK_KHR_surface) {
         return VkResult::VK_SUCCESS;
     }
-    // SAFETY: Vulkan requires a writable place for the answer, and NULL is checked.
+    // SAFETY: Vulkan requires a writable output parameter, and NULL is checked.
     let capabilities = unsafe { output(capabilities, target.command, "pSurfaceCapabilities") };
     // SAFETY: Vulkan requires a valid structure, and NULL is checked.
     let info = unsafe { input(info, target.command, "pSurfaceInfo") };
@@ -167,8 +167,8 @@ fn unscaled(scaling: &mut VkSurfacePresentScalingCapabilitiesKHR, capabilities: 
     scaling.maxScaledImageExtent = capabilities.maxImageExtent;
 }
 
-/// Implements `vkGetPhysicalDeviceSurfaceCapabilities2EXT` at the end of the chain. Emulates the command with the first generation
-/// (DRV-161).
+/// Implements `vkGetPhysicalDeviceSurfaceCapabilities2EXT` at the end of the chain. Emulates the command with
+/// `vkGetPhysicalDeviceSurfaceCapabilitiesKHR` (DRV-161).
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handles come from the lowest layer.
@@ -179,7 +179,7 @@ pub(crate) unsafe fn get_physical_device_surface_capabilities2_ext(
 ) -> VkResult {
     // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(device, "vkGetPhysicalDeviceSurfaceCapabilities2EXT") };
-    // SAFETY: Vulkan requires a writable place for the answer, and NULL is checked.
+    // SAFETY: Vulkan requires a writable output parameter, and NULL is checked.
     let capabilities = unsafe { output(capabilities, target.command, "pSurfaceCapabilities") };
     let answer = match target.driver.table.vkGetPhysicalDeviceSurfaceCapabilities2EXT {
         // SAFETY: the caller promises a surface from the lowest layer; the driver's function receives the driver's own handles.
@@ -220,7 +220,7 @@ unsafe fn without_counters(
     Ok(result)
 }
 
-/// Copies the members of the first generation; no counter is supported.
+/// Copies the members that both structures have; no counter is supported.
 fn copy_without_counters(to: &mut VkSurfaceCapabilities2EXT, from: &VkSurfaceCapabilitiesKHR) {
     *to = VkSurfaceCapabilities2EXT {
         sType: to.sType,

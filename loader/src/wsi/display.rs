@@ -1,4 +1,4 @@
-//! Queries of displays, first generation (DRV-161, DRV-164).
+//! Commands of displays, except those of `VK_KHR_get_display_properties2` (DRV-161, DRV-164).
 
 use crate::generated::types::*;
 use crate::handle::{Chain, PhysicalDeviceHandle};

@@ -1,4 +1,4 @@
-//! Queries of displays, second generation, emulated by the first generation (DRV-161).
+//! Commands of `VK_KHR_get_display_properties2`, emulated by the commands of `VK_KHR_display` if a driver lacks them (DRV-161).
 
 use super::display::no_plane_capabilities;
 use super::query::{input, output};

@@ -1,4 +1,4 @@
-//! The trampoline that logs why its command is missing (APP-50).
+//! The trampoline of `vkCreateSwapchainKHR`, which logs why the command is missing (APP-50).
 
 use super::MissingFunction;
 use crate::generated::lookup::row;

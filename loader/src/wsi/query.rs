@@ -12,7 +12,7 @@ use os::Raw;
 
 /// Reports a call of a command whose extension is not enabled (DRV-164, APP-161).
 pub(super) fn not_enabled(instance: &Instance, extension: InstanceExtension, command: &str) {
-    // The message for this extension has two spaces between the sentences.
+    // The message for `VK_EXT_headless_surface` has two spaces between its sentences.
     let blank = match extension {
         InstanceExtension::VK_EXT_headless_surface => " ",
         _ => "",

@@ -26,7 +26,7 @@ pub(crate) unsafe fn get_physical_device_surface_support_khr(
     if !target.allows(InstanceExtension::VK_KHR_surface) {
         return VkResult::VK_SUCCESS;
     }
-    // SAFETY: Vulkan requires a writable place for the answer, and NULL is checked.
+    // SAFETY: Vulkan requires a writable output parameter, and NULL is checked.
     let supported = unsafe { output(supported, target.command, "pSupported") };
     *supported = VK_FALSE;
     let Some(function) = target.driver.table.vkGetPhysicalDeviceSurfaceSupportKHR else {
@@ -55,7 +55,7 @@ pub(crate) unsafe fn get_physical_device_surface_capabilities_khr(
     if !target.allows(InstanceExtension::VK_KHR_surface) {
         return VkResult::VK_SUCCESS;
     }
-    // SAFETY: Vulkan requires a writable place for the answer, and NULL is checked.
+    // SAFETY: Vulkan requires a writable output parameter, and NULL is checked.
     let capabilities = unsafe { output(capabilities, target.command, "pSurfaceCapabilities") };
     let Some(function) = target.driver.table.vkGetPhysicalDeviceSurfaceCapabilitiesKHR else {
         target.missing(LogBits::ERROR);
@@ -136,7 +136,8 @@ pub(crate) unsafe fn get_physical_device_surface_present_modes_khr(
     }
 }
 
-/// Implements `vkGetPhysicalDeviceSurfaceFormats2KHR` at the end of the chain. Emulates the command with the first generation (DRV-161).
+/// Implements `vkGetPhysicalDeviceSurfaceFormats2KHR` at the end of the chain. Emulates the command with
+/// `vkGetPhysicalDeviceSurfaceFormatsKHR` (DRV-161).
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handles come from the lowest layer.

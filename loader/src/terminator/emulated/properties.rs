@@ -1,4 +1,4 @@
-//! Queries of the second generation that fill one structure (DRV-159).
+//! Physical-device queries that fill one structure and whose names end in `2` (DRV-159).
 
 use crate::generated::types::{
     VK_FALSE, VkFormat, VkFormatProperties2, VkImageFormatProperties2, VkPhysicalDevice, VkPhysicalDeviceFeatures2,

@@ -57,7 +57,7 @@ enum Slot {
     Unread,
     /// The system has no valid catalogue. The user's own catalogue is read when a scan finds the marker file.
     Unmarked,
-    /// There is no valid catalogue, or the variable turns catalogues off.
+    /// There is no valid catalogue, or `VK_LOADER_CATALOGUE` turns catalogues off.
     Absent,
     Here(Arc<Loaded>),
 }
@@ -82,7 +82,7 @@ pub(super) struct Looked {
     pub(super) loads: u64,
     /// `true` if the dynamic linker searches folders with relative paths.
     pub(super) is_relative: bool,
-    /// The current folder at that time, if `is_relative` is `true`; `None` also if the process may not examine the folder.
+    /// The current folder when the files were examined, if `is_relative` is `true`; `None` also if the process may not examine the folder.
     pub(super) folder: Option<(u64, u64)>,
     /// Reason for doubt about each file, if there is one.
     pub(super) doubts: Vec<Option<Doubt>>,
@@ -91,7 +91,8 @@ pub(super) struct Looked {
 }
 
 impl Looked {
-    /// Returns `true` if the process has loaded as many libraries as at that time, and has the same current folder if that matters.
+    /// Returns `true` if the process has loaded as many libraries as when the files were examined, and has the same current folder if that
+    /// matters.
     fn is_current(&self, loads: u64) -> bool {
         self.loads == loads && (!self.is_relative || self.folder.is_some() && self.folder == sight::current_folder())
     }

@@ -261,7 +261,7 @@ impl BeforeOpening for KnownDrivers {
         }
     }
 
-    /// Compares the facts with the driver's answers if the variable requests comparisons.
+    /// Compares the facts with the driver's answers if `VK_LOADER_CATALOGUE` requests comparisons.
     #[inline]
     fn compare_instance(
         known: Option<Known>,
@@ -351,8 +351,8 @@ fn compare_known_instance(
     });
 }
 
-/// Compares the number of reported devices with the entry. If everything is to be compared, `describe` supplies the properties of each
-/// device.
+/// Compares the number of reported devices with the entry. If `VK_LOADER_CATALOGUE` requests comparisons, `describe` supplies the
+/// properties of each device.
 #[cold]
 #[inline(never)]
 fn compare_known_devices(

@@ -15,7 +15,7 @@ use core::ffi::c_void;
 use promises::limits::{ATTEMPTS, MOST_OF_ONE_DRIVER};
 use record::{Answer, Key, Query};
 
-/// Size in words of a buffer for the largest structure of a record.
+/// Size in 64-bit words of a buffer for the largest structure of a record.
 pub(super) const ROOM: usize = 1024;
 
 /// Returns `true` if the driver returns the recorded answer.
@@ -179,10 +179,11 @@ pub(super) fn groups(opened: &Opened) -> Result<HostVec<VkPhysicalDeviceGroupPro
         // SAFETY: `ask` passes a readable number.
         let room = if array.is_null() { 0 } else { unsafe { *count } };
         for place in 0..room as usize {
-            // SAFETY: `ask` passes an array with room for as many elements.
+            // SAFETY: `ask` passes an array with room for `*count` elements.
             unsafe { (*array.add(place)).sType = VkPhysicalDeviceGroupProperties::<Driver>::STRUCTURE_TYPE };
         }
-        // SAFETY: function and instance belong to this driver; the number is writable, and the array has as many elements, whose heads are set.
+        // SAFETY: function and instance belong to this driver; the number is writable, and the array has `*count` elements, whose heads are
+        // set.
         ffi::is_whole(unsafe { list(opened.handle, count, array) })
     };
     // SAFETY: zero is a valid value of each member of an element.

@@ -92,7 +92,8 @@ fn commands_agree(sleeper: &Sleeper, opened: &Opened, record: Record<'_>) -> boo
     DriverTable::rows().iter().enumerate().all(agrees)
 }
 
-/// Returns `true` unless the key is that of the first family, which stands for the number of families, and the driver has another number.
+/// Returns `false` if the key is that of the first queue family, whose row stands for the number of families, and the driver has a
+/// different number of families. Returns `true` otherwise.
 fn families_agree(record: Record<'_>, (key, opened): (Key, &Opened), handle: PhysicalDeviceHandle<Driver>) -> bool {
     let is_first = (key.index, key.kind) == (0, 0);
     !is_first || ask::families(&opened.table, handle) == Some(record.families(key.device))

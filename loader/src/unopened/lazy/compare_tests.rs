@@ -30,7 +30,7 @@ static CHAINED: AtomicU8 = AtomicU8::new(RECORDED);
 /// # Safety
 /// `structure` has `size` writable bytes.
 unsafe fn fill(structure: *mut u8, size: u16, value: &AtomicU8) {
-    // SAFETY: the caller promises as many writable bytes.
+    // SAFETY: the caller promises `size` writable bytes.
     unsafe { *structure.add(usize::from(size) - 1) = value.load(Ordering::Relaxed) };
 }
 
@@ -124,7 +124,7 @@ fn driver() -> DriverTable {
     }
 }
 
-/// Returns the value of a structure of which the driver wrote the last byte.
+/// Encodes a recorded structure in which the driver wrote only the last byte.
 fn value(size: u16) -> Vec<u8> {
     let numbers = [size, 1, size - 1, 1].map(u16::to_le_bytes).concat();
     [numbers, vec![RECORDED]].concat()

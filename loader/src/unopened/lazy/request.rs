@@ -56,7 +56,7 @@ pub(super) unsafe fn not_copied(
     let of_application = application.map_or(core::ptr::null(), |application| application.pNext);
     let is_known = |kind: &VkStructureType| {
         [
-            // Links of layers, which no driver reads.
+            // The loader's nodes for layers, which no driver reads. [`Request::copy`] copies the two create infos that follow here.
             VkStructureType::VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO,
             VkDebugUtilsMessengerCreateInfoEXT::STRUCTURE_TYPE,
             VkDebugReportCallbackCreateInfoEXT::STRUCTURE_TYPE,

@@ -157,7 +157,8 @@ impl Unknown {
 // `THUNK_HANDLE`.
 const _: () = assert!(offset_of!(Device, table) == 0 && offset_of!(Device, real) == THUNK_HANDLE);
 
-/// Returns the first word of a device: the table from which thunks load functions, whose other slots nobody uses.
+/// Returns the first word of a device: the address of a table from which thunks load functions. Only the slots for unknown functions of
+/// this table exist.
 pub(super) fn table(unknown: &Mutex<Unknown>, is_lost: bool) -> *mut c_void {
     let unknown = unknown.lock();
     let functions = if is_lost { &unknown.lost } else { &unknown.found };
