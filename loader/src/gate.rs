@@ -1,8 +1,8 @@
 //! The lock under which the loader calls layers and drivers.
 //!
-//! Layers and drivers in use expect that calls under this lock never overlap. Lock order: [`GATE`] comes first; within it, each driver has
-//! its own gate for creating surfaces (DRV-177). No other lock is held across a call into a layer, a driver or an application's callbacks,
-//! or while another lock is taken. Each of these other locks protects a list during a look-up or an insertion.
+//! Existing layers and drivers expect that calls under this lock never overlap. Lock order: [`GATE`] comes first; within it, each driver
+//! has its own gate for creating surfaces (DRV-177). No other lock is held across a call into a layer, a driver or an application's
+//! callbacks, or while another lock is taken. Each of these other locks protects a list during a look-up or an insertion.
 
 use os::ReentrantGate;
 

@@ -10,7 +10,7 @@ pub(crate) trait Linked: Sync + Sized + 'static {
     fn next(&self) -> &AtomicPtr<Self>;
 }
 
-/// A list whose links are in its members, so that adding one needs no memory.
+/// A list whose links are in its members, so that adding a member needs no memory.
 pub(crate) struct List<T> {
     /// Lock that is held while links are followed or changed.
     lock: Mutex<()>,

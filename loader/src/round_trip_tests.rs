@@ -108,7 +108,7 @@ fn names_share_a_function_where_the_dump_says_so_and_nowhere_else() {
     );
 }
 
-/// GEN-67: the extension table has the same rows as the dump.
+/// GEN-67: the extension table has the same rows as the generator's dump of the registry.
 #[test]
 fn extensions_are_those_of_the_dump() {
     let expected = listed(&dump(), "extensions", &["name", "type", "spec_version", "platform"]);

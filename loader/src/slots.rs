@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(table.lock().get(2), Some(NonNull::from(&objects[4])));
     }
 
-    /// Returns null as if memory had run out, and extends the table meanwhile, like another thread.
+    /// Returns null as if memory had run out. Before that, extends the table, as another thread might do during the call.
     unsafe extern "system" fn lengthen_and_refuse(
         table: *mut c_void,
         _: usize,

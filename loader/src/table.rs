@@ -43,7 +43,7 @@ impl<F: Copy> core::ops::Deref for Entry<F> {
     #[inline(always)]
     fn deref(&self) -> &F {
         // SAFETY: emitted code names only known commands, whose entries are written only before the handle of their object is returned. The
-        // entries that change later belong to unknown functions, which have no names.
+        // entries that change later belong to unknown functions, for which the tables have no member that emitted code could name.
         unsafe { &*self.0.get() }
     }
 }

@@ -262,7 +262,7 @@ fn folders_of_the_process_matter_where_they_have_another_file_of_a_name() {
         ("/other/libz.so", "/lib:/other", Err((Doubt::Shadowed, Some(1)))),
     ] {
         assert_eq!(other(path).search(search).check(&known()), expected, "{path} {search}");
-        // The same folders are also tested as a `DT_RPATH`, which the linker searches first.
+        // The folders of `search` are also tested as a `DT_RPATH`, which the linker searches first.
         let at_root = search.is_empty() || search.starts_with("/lib");
         if !at_root {
             let by_path = other(path).object("", "", search);

@@ -33,7 +33,7 @@ pub enum Problem {
     OtherSchema,
     /// Another version of the loader wrote the catalogue.
     OtherLoader,
-    /// The catalogue is for another architecture.
+    /// The catalogue is for another architecture than this loader.
     OtherArchitecture,
 }
 

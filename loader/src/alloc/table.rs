@@ -56,7 +56,7 @@ impl<T: Keyed> HostTable<T> {
         let mut at = T::hash(key) & mask;
         loop {
             let value = *self.places.get(at)?;
-            // SAFETY: a place contains null or the address of a value that the table owns.
+            // SAFETY: a slot contains null or the address of a value that the table owns.
             if unsafe { value.as_ref() }?.value.key() == key {
                 return Some(value.cast());
             }

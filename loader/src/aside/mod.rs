@@ -184,7 +184,7 @@ fn reported(library: &Library) -> Option<ApiVersion> {
     // SAFETY: a Vulkan loader exports `vkEnumerateInstanceVersion` with the type in the registry, which `EnumerateInstanceVersion` repeats.
     let function = unsafe { transmute::<*mut (), EnumerateInstanceVersion>(function) };
     let mut version = 0;
-    // SAFETY: the pointer is to a writable number.
+    // SAFETY: `version` is a writable number, and nothing else uses it during the call.
     let result = unsafe { function(&mut version) };
     (result == 0).then_some(ApiVersion(version))
 }

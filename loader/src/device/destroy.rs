@@ -88,7 +88,7 @@ pub(super) unsafe fn forget(device: &'static Device, allocator: HostAllocator) {
     drop(unsafe { HostBox::from_raw(raw, allocator) });
 }
 
-/// Frees the records of devices that the application did not destroy (APP-111). The driver destroys the devices themselves.
+/// Frees the records of devices that the application did not destroy (APP-111). Calls no driver (DRV-237).
 pub(crate) fn release_forgotten(instance: &Instance) {
     while let Some(device) = DEVICES.find(|device| core::ptr::eq(device.instance(), instance)) {
         let allocator = device.allocator();

@@ -51,7 +51,7 @@ struct Record {
     uses: UseCount,
 }
 
-/// Results of the device's look-up, by slot, for the commands that need no further check.
+/// Functions that `vkGetDeviceProcAddr` returns for the device: one for each slot of the table, and NULL at index [`NO_ANSWER`].
 type Answers = [Entry<Slot>; NO_ANSWER + 1];
 
 /// The driver's device, as the terminator stored it.
@@ -121,7 +121,7 @@ impl Device {
         &self.table
     }
 
-    /// Returns the results of the look-up, one for each slot of the table.
+    /// Returns the functions that `vkGetDeviceProcAddr` returns for the device, one for each slot of the table.
     ///
     /// A slot contains NULL if the command is missing or hidden. Until the chain has created the device, only commands that the loader
     /// answers itself are set. The last slot belongs to no command and is always NULL.

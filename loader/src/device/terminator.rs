@@ -55,7 +55,7 @@ pub(crate) unsafe fn create_device_terminator(
         driver: &driver,
         callbacks,
     };
-    // SAFETY: the create info came from the lowest layer.
+    // SAFETY: the create info came from the lowest layer, which passes valid structures.
     match unsafe { creation.run(info) } {
         Ok(handle) => {
             // SAFETY: `own_record` has read through the pointer, so it is valid.

@@ -1,7 +1,8 @@
 //! Drivers: opening their libraries, negotiating, and keeping them open.
 //!
-//! An [`OpenDriver`] is an open library, or a function pointer that the application supplied, with the functions that need no instance. An
-//! instance turns an open driver into an [`InstanceDriver`](crate::instance::InstanceDriver).
+//! An [`OpenDriver`] has the functions that need no instance. They come from an open library, from a function pointer that the application
+//! supplied, or from the stand-in of a driver that is not open yet. An instance turns an open driver into an
+//! [`InstanceDriver`](crate::instance::InstanceDriver).
 
 mod direct;
 mod extensions;

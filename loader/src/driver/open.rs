@@ -1,4 +1,4 @@
-//! A driver that a scan found and that no instance uses yet.
+//! A driver that is ready for use, and that no instance uses yet.
 
 use crate::driver_interface::{DriverLibrary, Interface, LibraryPlace};
 use crate::library::{Library, RealPath};
@@ -10,7 +10,7 @@ use discovery::trace::Step;
 use discovery::version::ApiVersion;
 use rust_alloc::sync::Arc;
 
-/// A driver whose library is open and that no instance uses yet.
+/// A driver that no instance uses yet. Either its library is open, or a stand-in takes the place of the library.
 pub(crate) struct OpenDriver {
     /// The library; `None` for a driver that the application supplied directly and continues to own (DRV-238).
     pub library: Option<Library>,

@@ -1,4 +1,4 @@
-//! Commands that a program may call first. Each command makes sure that the library is initialised.
+//! Commands that a program may call before any other command. Each command makes sure that the library is initialised.
 
 use crate::generated::types::{
     VkAllocationCallbacks, VkExtensionProperties, VkInstanceCreateInfo, VkLayerProperties, VkResult,

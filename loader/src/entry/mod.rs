@@ -1,6 +1,6 @@
 //! Handwritten bodies of trampolines, with the names that the emitted entry points call.
 
-/// Declares an entry point whose calls the trace records. `first` marks a command that a program may call first.
+/// Declares an entry point whose calls the trace records. `first` marks a command that a program may call before any other command.
 macro_rules! traced {
     (@ready) => {};
     (@ready first) => {

@@ -133,7 +133,7 @@ unsafe fn front(head: &mut *const c_void, original: *const c_void) -> Front {
         match size_of_type(unsafe { (*at).sType }) {
             Some(size) => front.units += size.div_ceil(UNIT),
             None => {
-                // SAFETY: the pointer is to a structure of the chain, so its member is in bounds.
+                // SAFETY: `at` points to a structure of the chain, so its member is in bounds.
                 let next = unsafe { &raw const (*at).pNext };
                 front = Front {
                     link: next.cast_mut().cast(),

@@ -83,7 +83,7 @@ pub(crate) fn fixed_text(array: &[c_char]) -> &[u8] {
     &bytes[..os::find_byte(bytes, 0).unwrap_or(bytes.len())]
 }
 
-/// Returns `true` if a fixed array contains this text. The text must not contain a NUL. Most names in a list differ in length, so the
+/// Returns `true` if the text in a fixed array equals `text`, which must not contain a NUL. Most names in a list differ in length, so the
 /// length is compared first.
 pub(crate) fn is_fixed_text(array: &[c_char], text: &[u8]) -> bool {
     if array.get(text.len()).is_some_and(|&end| end != 0) || text.len() > array.len() {

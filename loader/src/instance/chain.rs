@@ -51,7 +51,7 @@ pub(super) unsafe fn create(
     layer::log_instance_stack(instance, &layers.chain);
 
     let mut handle = instance.own_handle();
-    // The handle is not NULL, because released layers expect that (LAY-234).
+    // The handle is not NULL, because existing layers expect a handle (LAY-234).
     // SAFETY: the lookup function belongs to the topmost entity and gets the loader's own handle.
     let create = unsafe { top_gipa(handle, c"vkCreateInstance".as_ptr()) };
     let Some(create) = create else {

@@ -20,7 +20,7 @@ pub(crate) unsafe fn destroy_instance(handle: InstanceHandle<App>, callbacks: *c
         return;
     }
     let _passage = GATE.enter();
-    // SAFETY: the caller promises a handle that is readable.
+    // SAFETY: the caller promises that the handle points to readable words.
     let Some(instance) = (unsafe { translation::instance_object(handle) }) else {
         return translation::reject(row::vkDestroyInstance);
     };

@@ -21,9 +21,9 @@ use os::Mutex;
 use os::ReentrantGate;
 use os::UseCount;
 
-/// The driver's own instance and its functions.
+/// The driver's own instance, and the functions of the driver.
 ///
-/// Lives as long as the instance, even after [`InstanceDriver::destroy`], so that pointers to it stay valid.
+/// Lives as long as the loader's instance, even after [`InstanceDriver::destroy`], so that pointers to this structure stay valid.
 #[repr(C)]
 pub(crate) struct InstanceDriver {
     /// The driver's functions for this instance.
@@ -66,7 +66,7 @@ pub(crate) struct InstanceDriver {
     pub report_callbacks: Mutex<HandleTable>,
 }
 
-// SAFETY: the raw pointer is to the owning instance, which outlives the driver; all mutable members are atomic or locked.
+// SAFETY: the raw pointer points to the owning instance, which outlives the driver; all mutable members are atomic or locked.
 unsafe impl Send for InstanceDriver {}
 // SAFETY: threads that share a driver change only atomic or locked members, and the owning instance outlives the driver.
 unsafe impl Sync for InstanceDriver {}

@@ -90,7 +90,7 @@ pub(crate) struct Instance {
 
 // SAFETY: the table is written word by word through atomics; every other member is immutable after creation, atomic or under a lock.
 unsafe impl Sync for Instance {}
-// SAFETY: the object has no thread of its own, and its raw pointers are to objects that live as long as the instance.
+// SAFETY: the object has no thread of its own, and its raw pointers point to objects that live as long as the instance.
 unsafe impl Send for Instance {}
 
 impl Instance {

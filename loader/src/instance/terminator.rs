@@ -189,7 +189,8 @@ impl Creation<'_> {
         shortage::check()
     }
 
-    /// Opens a driver that may not stay closed for this instance. Returns `false` if the driver cannot be opened.
+    /// Opens a driver that has a stand-in, if the stand-in does not suffice for this instance. Returns `false` if the driver cannot be
+    /// opened.
     ///
     /// # Safety
     /// The create info is valid.

@@ -8,9 +8,10 @@ use discovery::activation::EnabledBy;
 
 /// Data about layers that an instance keeps.
 pub(crate) struct InstanceLayers {
-    /// Layers of the chain whose libraries loaded, nearest to the application first. The libraries close in reverse order of loading.
+    /// Layers of the chain whose libraries loaded, nearest to the application first. Before the libraries close, this list is sorted by
+    /// [`ActiveLayer::place`].
     pub chain: HostVec<ActiveLayer>,
-    /// `true` if any layer was to join the chain, even if none loaded; the create info then gets a link node (LAY-231, LAY-284).
+    /// `true` if any layer should have joined the chain, even if none loaded; the create info then gets a link node (LAY-231, LAY-284).
     pub wanted: bool,
     /// Answer of `vkEnumerateDeviceLayerProperties`: the active layers, with meta-layers under their own names (APP-133).
     pub active: HostVec<VkLayerProperties>,
@@ -36,7 +37,8 @@ pub(crate) struct ActiveLayer {
     pub library_path: HostText,
     /// `true` if the layer was found as an implicit layer.
     pub implicit: bool,
-    /// Index of the layer among all discovered layers. Libraries close in the order of these indices (LAY-201).
+    /// Index of the layer among all discovered layers. When the instance is destroyed, the libraries close in the order of these indices
+    /// (LAY-201).
     pub place: usize,
     /// Reason why the layer is active.
     pub enabled_by: EnabledBy,

@@ -18,7 +18,7 @@ pub(crate) const SHORTEST: usize = FIRST + WORD;
 /// Returns the index of the bucket, below [`POSITIONS`], for a name with `length` bytes whose hashed words are `first` and `last`.
 #[inline(always)]
 pub(crate) const fn position(length: usize, first: u64, last: u64) -> usize {
-    // The middle bits of the product depend on all bits of both factors; folding brings them to both ends.
+    // The middle bits of the product depend on all bits of both factors; folding brings these bits to both ends of the result.
     let product = first.wrapping_add(length as u64) as u128 * last as u128;
     let folded = (product >> u64::BITS) as u64 ^ product as u64;
     (folded >> (u64::BITS - POSITION_BITS)) as usize

@@ -109,7 +109,7 @@ impl Command {
         let position = hash::position(name.len(), u64::from_le(first), u64::from_le(last));
         let mut number = usize::from(INDEX.heads[position]);
         loop {
-            // SAFETY: heads and links are indices of places.
+            // SAFETY: `number` comes from `heads` or from a `next`, and `index` puts only indices of `places` there.
             let place = unsafe { INDEX.places.get_unchecked(number) };
             // SAFETY: `start` is the offset of a name. The name is read only if it is as long as the given one.
             let known = unsafe { INDEX.names.as_ptr().add(usize::from(place.start)) };
@@ -127,14 +127,14 @@ impl Command {
 
     #[inline(always)]
     fn place(self) -> &'static Place {
-        // SAFETY: `find` returns only indices of places.
+        // SAFETY: `find` returns only indices of `places`.
         unsafe { INDEX.places.get_unchecked(self.0.get()) }
     }
 
     /// Returns the facts about the command.
     #[inline(always)]
     pub(crate) fn row(self) -> &'static Row {
-        // SAFETY: the places after the first one correspond to the rows.
+        // SAFETY: the index is not 0, and each entry of `places` after the first one has its row in `ROWS`.
         unsafe { ROWS.get_unchecked(self.0.get() - 1) }
     }
 
@@ -153,7 +153,7 @@ impl Command {
     /// Returns the function that the application calls.
     #[inline(always)]
     pub(crate) fn trampoline(self) -> Function {
-        // SAFETY: every row has a trampoline with its own number.
+        // SAFETY: the table of functions has the trampoline of each row at the index of the row.
         unsafe { functions::at(self.0.get() - 1) }
     }
 }

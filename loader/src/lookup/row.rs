@@ -167,7 +167,7 @@ impl Row {
 
     /// Returns the function that the application calls.
     pub(crate) fn trampoline(&self) -> Function {
-        // SAFETY: every row has a trampoline with its own number.
+        // SAFETY: the table of functions has the trampoline of each row at the index of the row.
         unsafe { functions::at(usize::from(self.number)) }
     }
 

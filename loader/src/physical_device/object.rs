@@ -73,11 +73,11 @@ impl ChainPhysicalDevice {
     }
 }
 
-// SAFETY: the object is immutable after construction, and its pointers are to objects that outlive it.
+// SAFETY: the object is immutable after construction, and its pointers point to objects that outlive it.
 unsafe impl Send for AppPhysicalDevice {}
-// SAFETY: the object is immutable after construction, and its pointers are to objects that outlive it.
+// SAFETY: the object is immutable after construction, and its pointers point to objects that outlive it.
 unsafe impl Sync for AppPhysicalDevice {}
-// SAFETY: the object is immutable after construction, and its pointers are to objects that outlive it.
+// SAFETY: the object is immutable after construction, and its pointers point to objects that outlive it.
 unsafe impl Send for ChainPhysicalDevice {}
-// SAFETY: the object is immutable after construction, and its pointers are to objects that outlive it.
+// SAFETY: the object is immutable after construction, and its pointers point to objects that outlive it.
 unsafe impl Sync for ChainPhysicalDevice {}

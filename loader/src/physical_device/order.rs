@@ -33,7 +33,7 @@ pub(super) struct Traits {
     uuid: Option<[u8; 16]>,
     /// File name of the driver, in lower case.
     driver: Text,
-    /// Position of the device in the user's list of wished devices.
+    /// Position of the device in the user's list of requested devices.
     wish: usize,
 }
 
@@ -165,7 +165,7 @@ impl Rank {
     }
 
     /// Returns the first criterion that distinguishes two devices, as the word that stands for it in a trace. `wished_by` is the word for
-    /// the list or variable that has the user's wishes.
+    /// the list or variable that states the user's wishes.
     fn criterion(&self, other: &Self, wished_by: &'static str) -> &'static str {
         let criteria = [
             (self.preference != other.preference, "selected"),

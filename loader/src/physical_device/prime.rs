@@ -18,7 +18,8 @@ pub(super) fn asked(instance: &Instance) -> Option<DriPrime> {
     wishes::is_left_to_mesa(instance, &environment).then_some(asked)
 }
 
-/// Sets the wishes of the devices as `DRI_PRIME` requests. If the requested device does not exist, returns `false` and changes nothing.
+/// Sets [`Device::wish`] of each device as `DRI_PRIME` requests. If the requested device does not exist, returns `false` and changes
+/// nothing.
 ///
 /// # Errors
 /// Out of host memory.

@@ -16,7 +16,7 @@ use os::memory::OutOfMemory;
 use os::{Raw, Show};
 use promises::limits::MAX_VISIBLE_WORDS;
 
-/// Wish of a hidden device. The wish of any other device is the position of the word that names the device.
+/// Value of [`Device::wish`] for a hidden device. For any other device, the value is the position of the word that names the device.
 pub(super) const HIDDEN: usize = usize::MAX;
 
 /// Upper bound on the number of words without a device that are reported one by one.
@@ -63,7 +63,7 @@ pub(super) fn empty_answer(instance: &Instance, result: VkResult) -> Option<(u32
     is_empty.then_some((0, VkResult::VK_SUCCESS))
 }
 
-/// Assigns each device its wish. Returns `true` if a variable or the settings file chose a device.
+/// Sets [`Device::wish`] of each device. Returns `true` if a variable or the settings file chose a device.
 ///
 /// # Errors
 /// Out of host memory.
@@ -99,7 +99,7 @@ pub(super) fn judge(
     Ok(true)
 }
 
-/// Returns a copy in the order of the wishes. Devices with the same wish keep their order.
+/// Returns a copy in the order of [`Device::wish`]. Devices with the same value keep their order.
 ///
 /// # Errors
 /// Memory ran out.

@@ -34,7 +34,7 @@ pub(super) fn physical_device_terminators() -> Option<Stubs> {
 
 type Function = unsafe extern "system" fn();
 
-/// Number of stubs in a row.
+/// Number of stubs in each row of the table of stubs.
 const WIDTH: usize = 16;
 
 /// The table that contains a stub.

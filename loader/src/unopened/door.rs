@@ -218,7 +218,7 @@ pub(crate) trait Elsewhere {
     fn forget() {}
 }
 
-/// A driver manifest that came from another source than a folder of manifests.
+/// A driver manifest that does not come from a folder of manifests.
 #[derive(Debug)]
 pub(crate) struct Published<'a> {
     /// Name under which the manifest was published.

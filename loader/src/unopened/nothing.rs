@@ -16,7 +16,7 @@ pub(crate) struct Nothing;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Known {}
 
-/// A library from another source; cannot exist in this build.
+/// A driver that a driver service sent. Such a driver cannot exist in this build.
 pub(crate) enum Sent {}
 
 impl BeforeOpening for Nothing {
@@ -54,10 +54,10 @@ impl Sent {
     }
 }
 
-/// Opens the library of a driver from another source.
+/// Opens the library of a driver that a driver service sent.
 ///
 /// # Errors
-/// None: no value exists.
+/// No error occurs, because no value of [`Sent`] exists.
 pub(crate) fn open_sent(sent: &Sent, _: &Journal<'_>) -> Result<Library, Reason> {
     match *sent {}
 }

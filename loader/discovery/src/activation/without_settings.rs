@@ -49,7 +49,7 @@ fn add_implicit<'a>(
 ) -> Result<(), OutOfMemory> {
     let list = request.list;
     for (index, manifest) in list.layers.iter().enumerate() {
-        // A layer that `VK_INSTANCE_LAYERS` names has the position that this variable defines.
+        // A layer that `VK_INSTANCE_LAYERS` names has the position that this variable defines, so `add_named` adds it.
         if !manifest.implicit || named.has(&manifest.name) {
             continue;
         }

@@ -16,7 +16,7 @@ pub(super) fn add(kind: ManifestKind, found: &mut Paths, journal: &Journal<'_>) 
 
 fn take(kind: ManifestKind, event: Event<'_>, found: &mut Paths, journal: &Journal<'_>) {
     match event {
-        // Several registry keys or devices may list the same path (LAY-51).
+        // Several registry keys or devices may list the same path, and a path is added only once (LAY-51).
         Event::Listed(path, key) if found.has(path, Source::Registry) => journal.note(
             LogBits::INFO | kind.category(),
             format_args!(

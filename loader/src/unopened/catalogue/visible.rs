@@ -5,7 +5,7 @@ use ::catalogue::{Device, Entry};
 use discovery::env::device_select::{DeviceWords, Wanted, lower_case, pci_address};
 use discovery::text::file_name;
 
-/// Returns `true` if a driver has devices, and no word can select any of them.
+/// Returns `true` if a driver has devices, and no word of `words` can select any of these devices.
 #[inline(never)]
 pub(super) fn hides(words: &DeviceWords, entry: Entry<'_, Seen<'_>>) -> bool {
     entry.has_only(&|device| !words.wanted().any(|(_, wanted)| may_be(device, entry, wanted)))

@@ -66,7 +66,8 @@ impl Device {
         let chain = || unsafe { ffi::chain_mut(next.cast()) };
         // SAFETY: each structure of a valid chain begins with its type.
         let kind = |at: *mut VkBaseOutStructure| key.with(unsafe { (*at).sType }.0.cast_unsigned());
-        // A structure without a type has the key of the structure that the chain extends, which may be larger.
+        // The type 0 is not looked up: its key is that of the structure that the chain extends, whose answer may be larger than the
+        // structure at `at`.
         let is_recorded = |at: *mut VkBaseOutStructure| kind(at).kind != 0 && self.recorded(kind(at)).is_some();
         let is_whole = rest == Rest::Unchanged || chain().all(is_recorded);
         // SAFETY: the structure has `size` bytes after its head.

@@ -175,7 +175,7 @@ impl Sleeper {
     /// Returns the driver's instance, if it is open.
     #[inline]
     fn opened(&self) -> Option<&Opened> {
-        // SAFETY: the pointer is null, or to a value that lives as long as this object.
+        // SAFETY: the pointer is null, or points to a value that lives as long as this object.
         unsafe { self.opened.load(Ordering::SeqCst).as_ref() }
     }
 
@@ -402,7 +402,7 @@ fn minor(version: u32) -> u32 {
 /// Returns the bytes of a text that may be missing.
 ///
 /// # Safety
-/// The pointer is null or to a terminated text.
+/// `text` is null or points to a terminated text.
 unsafe fn text_of<'a>(text: *const core::ffi::c_char) -> &'a [u8] {
     if text.is_null() {
         return b"";

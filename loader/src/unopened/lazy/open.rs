@@ -114,7 +114,7 @@ impl Sleeper {
             return Err(FAILED);
         }
         let _passage = GATE.enter();
-        // A callback of the application may have called this function while the driver is being opened, although Vulkan forbids that.
+        // A callback of the application may call this function while the driver is being opened, although Vulkan forbids such a call.
         if self.opening.swap(1, Ordering::Relaxed) != 0 {
             return Err(FAILED);
         }
@@ -241,7 +241,7 @@ impl Sleeper {
     }
 
     /// Sets the driver's handle of each recorded device. A device that the driver lacks gets no handle. Returns `true` if the driver lists
-    /// exactly the recorded devices, in the same order. A record has a device once that a driver lists twice.
+    /// exactly the recorded devices, in the same order. If a driver lists a device twice, the record has the device once.
     pub(super) fn assign(&self, opened: &Opened, real: &[PhysicalDeviceHandle<Driver>]) -> bool {
         let is_taken = |handle: PhysicalDeviceHandle<Driver>| self.devices.iter().any(|one| one.real() == Some(handle));
         for device in &self.devices {

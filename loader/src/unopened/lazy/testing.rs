@@ -51,7 +51,7 @@ impl LateHost for Quiet {
     }
 }
 
-/// Returns the instance of a closed driver, whose record has one device and these rows. The rows are sorted by key.
+/// Returns the instance of a closed driver, whose record has one device and the rows `rows`. The caller sorts `rows` by key.
 #[cfg(test)]
 pub(super) fn sleeper_of(rows: &[(Key, Vec<u8>)]) -> HostBox<Sleeper> {
     let (mut heads, mut data) = (Vec::new(), Vec::new());

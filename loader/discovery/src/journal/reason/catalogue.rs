@@ -13,7 +13,7 @@ pub enum CatalogueReason {
     NotKept,
     /// The file does not contain a valid catalogue.
     Invalid,
-    /// The file has another schema version.
+    /// The file's schema version differs from the version that this loader reads.
     OtherSchema,
     /// Another version of the loader made the catalogue.
     OtherLoader,

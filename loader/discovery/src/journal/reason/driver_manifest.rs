@@ -28,7 +28,7 @@ pub enum DriverManifestReason {
     Variant(u32),
     /// The driver is a portability driver, and portability drivers are not requested.
     Portability,
-    /// `library_arch` is for the other pointer size.
+    /// `library_arch` is for another pointer size than this process has.
     Architecture,
     /// `VK_LOADER_DRIVERS_DISABLE` matches the manifest; `VK_LOADER_DRIVERS_SELECT` does not match it.
     Disabled {

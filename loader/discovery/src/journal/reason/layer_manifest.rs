@@ -87,7 +87,7 @@ pub enum LayerReason {
     NoDisableEnvironment,
     /// `disable_environment` does not name a variable.
     BadDisableEnvironment,
-    /// `library_arch` is for the other pointer size.
+    /// `library_arch` is for another pointer size than this process has.
     Architecture,
 }
 
