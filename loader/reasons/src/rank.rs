@@ -6,12 +6,12 @@ use super::Code;
 pub const BROKEN: u8 = 25;
 /// Rank of every code that [`Code::rank`] does not list.
 pub const OTHER: u8 = 50;
-/// Lowest rank of the reasons that reports mention but that never explain a failure.
+/// Lowest rank of harmless reasons. Reports mention these reasons, but never present them as the explanation of a failure.
 pub const ASIDE: u8 = 70;
 
 impl Code {
-    /// Returns the rank of the reason. Filters of the user have the smallest ranks. A broken file has a smaller rank than a driver of
-    /// another architecture.
+    /// Returns the rank of the reason. Reasons about a filter that the user set have the smallest ranks. The reason for a broken file has a
+    /// smaller rank than the reason for a driver of another architecture.
     pub const fn rank(self) -> u8 {
         match self {
             Self::DriverManifestDisabled

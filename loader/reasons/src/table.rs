@@ -11,7 +11,8 @@ macro_rules! codes {
         }
 
         impl Code {
-            /// Returns the name of the code. The library uses only this function, so the library does not contain the sentences.
+            /// Returns the name of the code. The library calls only this function and does not use [`TABLE`], so the library does not
+            /// contain the meanings and remedies.
             pub const fn name(self) -> &'static str {
                 match self {
                     $($(#[$when])? Self::$variant => $name,)+
