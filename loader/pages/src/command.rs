@@ -41,7 +41,7 @@ pub(crate) fn title(name: &str, section: &str) -> String {
     )
 }
 
-/// Returns the section with the form of the command line: each option with its value.
+/// Returns the section that shows the syntax of the command line: each option with its value.
 fn synopsis(command: &Command) -> Roff {
     let mut line = vec![bold(command.get_bin_name().unwrap_or_else(|| command.get_name()))];
     let shown = |arg: &&Arg| !arg.is_hide_set();

@@ -6,11 +6,11 @@ use promises::variable::{DOCUMENTED, ReadAt, Separator, Trust};
 use std::io;
 use std::path::Path;
 
-/// The page about the library. The list of variables replaces its line `@VARIABLES@`.
+/// Text of the page about the library. The list of variables replaces the line `@VARIABLES@` of this text.
 const LOADER: &str = include_str!("../sections/vulkan-loader.7.roff");
-/// The page about the configuration file of the driver service.
+/// Text of the page about the configuration file of the driver service.
 const SERVICE: &str = include_str!("../sections/vk-loader-service.json.5.roff");
-/// The line that the list of variables replaces.
+/// The line in [`LOADER`] that the list of variables replaces.
 const VARIABLES: &str = "@VARIABLES@\n";
 
 /// Writes `vulkan-loader.7` and `vk-loader-service.json.5` into the subfolder `man` of a folder.
