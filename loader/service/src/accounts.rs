@@ -5,9 +5,9 @@
 
 use std::fs;
 
-/// The file with the ranges. Each line has the owner, the first ID and the number of IDs, separated by colons.
+/// File with the ranges of further user IDs. Each line has the owner of a range, the first ID and the number of IDs, separated by colons.
 const RANGES: &str = "/etc/subuid";
-/// Smallest ID that can be in a range, on all systems. Smaller IDs belong to people and to the system.
+/// Smallest ID that can be in a range of `/etc/subuid`, on all systems. Smaller IDs belong to people and to the system.
 const FIRST_IN_RANGES: u32 = 65536;
 
 /// Returns the account of a user: the first ID of the range that contains the user, or else the user's own ID.

@@ -7,7 +7,8 @@ use crate::package::{Class, Fault, Folder, Owner, Published};
 use crate::reader::Reader;
 use std::path::Path;
 
-/// Reads the package in a folder like the service. Returns the text that the service would publish as its first instance.
+/// Reads the package in a folder in the same way as the service. Returns the facts to print: the package, its libraries, and the manifest
+/// that the service would publish for the first instance of the package.
 ///
 /// # Errors
 /// Returns the fault of the package.

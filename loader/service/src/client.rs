@@ -63,7 +63,7 @@ impl Attachment {
 /// The reason why a connection ended.
 #[derive(Debug)]
 pub enum End {
-    /// The client closed the connection. An empty packet looks the same.
+    /// The client closed the connection. An empty packet from the client looks the same to the service.
     Closed,
     /// The client closed the connection before it had read all replies.
     Reset,
@@ -115,7 +115,7 @@ impl Client {
     /// # Errors
     /// Returns the socket, and the error that the system reported for the query of the client's user.
     pub fn new(socket: OwnedFd, now: Instant) -> Result<Self, (OwnedFd, io::Error)> {
-        // A process outside of this namespace has the user ID 0, which the type of rustix cannot represent.
+        // A process outside of this PID namespace has the process ID 0, which `UCred` of rustix cannot represent.
         let user = nix::sys::socket::getsockopt(&socket, PeerCredentials).map_err(io::Error::from);
         let prepared = sockopt::set_socket_send_buffer_size(&socket, SEND_BUFFER).map_err(io::Error::from);
         match user.and_then(|user| prepared.map(|()| user.uid())) {
@@ -135,8 +135,9 @@ impl Client {
         !self.queue.is_empty()
     }
 
-    /// Returns the next packet without removing it, or `None` if no packet has arrived. The packet is not removed, because closing one of
-    /// its descriptors can take a long time, and because the service answers a client over its limit later.
+    /// Returns the next packet without removing it, or `None` if no packet has arrived. The packet stays in the socket, because closing a
+    /// descriptor in the packet can take a long time. Another reason is that the service postpones its answer to a client that exceeds a
+    /// limit.
     ///
     /// # Errors
     /// Returns the reason why the connection is over.
@@ -250,8 +251,8 @@ impl AsFd for Client {
 /// Closes a connection without waiting for descriptors that the client sent.
 ///
 /// A packet may contain descriptors. Closing the last copy of a descriptor can take hours, for example for a TCP socket with `SO_LINGER`.
-/// The system does not linger when a thread ends. Therefore, a thread with copies of all descriptors waits until this function has closed
-/// its own, which are then not the last copies. After that, the thread ends.
+/// The system does not linger when a thread ends. Therefore, this function starts a thread with its own copies of all open descriptors, and
+/// closes `socket` first. After that, the copy in the thread is the last one, and the system closes that copy when the thread ends.
 pub fn close(socket: OwnedFd) {
     if is_harmless(&socket) {
         return;
@@ -263,8 +264,8 @@ pub fn close(socket: OwnedFd) {
         .stack_size(CLOSING_STACK);
     let started = thread.spawn(move || {
         let _ = copied.send(nix::sched::unshare(CloneFlags::CLONE_FILES).is_ok());
-        // The thread waits until this descriptor is closed. If the thread cannot copy the descriptors, it closes the descriptor that it
-        // receives here.
+        // This call returns after the calling thread has closed its descriptor. If this thread could not copy the descriptors, the calling
+        // thread sends its descriptor instead, and this thread closes it.
         drop(closing.recv());
     });
     match started {
@@ -280,15 +281,15 @@ pub fn close(socket: OwnedFd) {
 /// Returns `true` if a connection can be closed without waiting. The condition is that no unread packet has descriptors and no further
 /// packet can arrive.
 fn is_harmless(socket: &OwnedFd) -> bool {
-    // With this option, each packet has the credentials of its sender, even an empty packet. Only the end of the connection has no
-    // credentials.
+    // With `SO_PASSCRED`, each packet has the credentials of its sender, even an empty packet. Therefore, a message without credentials
+    // means the end of the connection.
     let prepared = sockopt::set_socket_passcred(socket, true)
         .and_then(|()| rustix::net::shutdown(socket, rustix::net::Shutdown::Both));
     if prepared.is_err() {
         return false;
     }
     loop {
-        // The credentials of a process in another namespace have the user ID 0, which the types of rustix cannot represent.
+        // The credentials of a process outside of this PID namespace have the process ID 0, which the types of rustix cannot represent.
         let mut space = nix::cmsg_space!(UnixCredentials);
         let mut byte = [0];
         let mut parts = [IoSliceMut::new(&mut byte)];
@@ -297,7 +298,7 @@ fn is_harmless(socket: &OwnedFd) -> bool {
             Ok(received) => match received.cmsgs().map(|mut messages| messages.next()) {
                 Ok(None) => return true,
                 Ok(Some(_)) => discard(socket),
-                // The packet has more control data than the credentials, for example descriptors.
+                // Besides the credentials, the packet has further control data, for example descriptors, for which the buffer has no space.
                 Err(_) => return false,
             },
             // The socket reports `ECONNRESET` only once, so the next attempt can succeed.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// Default path of the configuration file.
 pub const FILE: &str = "/etc/vulkan-loader/service.json";
-/// User that a daemon started by root becomes by default. Systems do not assign this ID to people or services.
+/// User ID that the daemon gives itself by default when root starts it. Systems do not assign this ID to people or services.
 pub const USER: u32 = 65530;
 /// Upper bound on the bytes of the file.
 const MOST: u64 = 1 << 20;
@@ -24,7 +24,7 @@ pub struct Config {
     /// The path of the socket to which clients connect.
     #[serde(with = "place")]
     pub socket: PathBuf,
-    /// The folders with packages, in the order in which the service searches them.
+    /// The root folders, which contain packages, in the order in which the service searches them.
     #[serde(rename = "root", with = "places")]
     pub roots: Vec<PathBuf>,
     /// The folder of device nodes.
@@ -39,7 +39,7 @@ pub struct Config {
     /// `true` if the service watches device nodes itself, without udev.
     #[serde(rename = "no-udev")]
     pub no_udev: bool,
-    /// User that the service becomes if root starts it. With 0, the service stays root.
+    /// User ID that the service gives itself if root starts it. With 0, the service stays root.
     #[serde(deserialize_with = "user")]
     pub user: u32,
     /// Method by which the service sends libraries to clients.
@@ -74,7 +74,7 @@ impl Default for Config {
 pub enum ConfigError {
     /// The file cannot be read. The fields are the path and the system's message.
     Io(PathBuf, String),
-    /// The file is malformed, has an unknown member, or has a member of the wrong type.
+    /// The file is not valid JSON, has an unknown member, or has a member of the wrong type.
     Json(PathBuf, String),
 }
 
@@ -124,7 +124,7 @@ impl Config {
         serde_json::to_value(self).unwrap_or_default()
     }
 
-    /// Returns the table of packages for devices.
+    /// Returns the rules that assign packages to devices.
     pub fn rules(&self) -> Rules {
         Rules {
             devices: self.devices.clone(),
@@ -169,7 +169,7 @@ mod places {
     }
 }
 
-/// Reads a user ID. The largest ID means no user, and is an error.
+/// Reads a user ID. The largest number does not stand for a user, so it is an error.
 fn user<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     let user = u32::deserialize(deserializer)?;
     Some(user)

@@ -39,7 +39,7 @@ pub fn drop_privileges(user: u32) -> io::Result<()> {
     drop_capabilities()
 }
 
-/// Changes the user of the process, and its group to the group with the same ID, without other groups.
+/// Changes the user of the process to `user`. Changes the group to the group with the same ID, and removes all supplementary groups.
 fn leave_root(user: u32) -> io::Result<()> {
     let (user, group) = (Uid::from_raw(user), Gid::from_raw(user));
     rustix::thread::set_thread_groups(&[])?;
@@ -61,7 +61,7 @@ fn drop_bounding_set() -> io::Result<()> {
         .contains(CapabilitySet::SETPCAP)
     {
         for capability in CapabilitySet::all().iter() {
-            // An error means that the kernel does not know the capability. The process cannot have an unknown capability.
+            // An error means that the kernel does not know the capability. In that case, the process cannot have the capability.
             let _ = rustix::thread::remove_capability_from_bounding_set(capability);
         }
     }
@@ -81,7 +81,7 @@ fn drop_capabilities() -> io::Result<()> {
     )?)
 }
 
-/// Forbids all system calls that are not in the table, in all threads. Must be called after all threads have started.
+/// Forbids all system calls that the filter in `calls` does not allow, in all threads. Must be called after all threads have started.
 ///
 /// # Errors
 /// Returns the error that the system reported.

@@ -9,11 +9,11 @@ use wire::Header;
 /// The result that a request waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Awaited {
-    /// The request is for the library with this key, and with this checksum if there is one.
+    /// The request is for the library with this key. If there is a checksum, the library must have this checksum.
     Library(String, Option<String>),
     /// The request is for the list of manifests.
     Manifests {
-        /// `true` if the service must answer only when no work is pending.
+        /// `true` if the service must delay its answer until no work is pending.
         idle: bool,
         /// Class of the client's program; `None` if the request does not name the class (LSV-50).
         class: Option<Class>,
@@ -29,7 +29,7 @@ pub struct Held {
     pub asked: Header,
     /// The result that the request waits for.
     pub awaited: Awaited,
-    /// Time limit of the request.
+    /// Time at which the service answers `timeout` if the result is still missing.
     pub until: Instant,
 }
 
@@ -63,7 +63,7 @@ impl Awaited {
         }
     }
 
-    /// Returns `true` if a library with this checksum is an answer.
+    /// Returns `true` if a library with the checksum `sum` answers this request.
     pub fn is_for(&self, sum: &str) -> bool {
         !matches!(self, Self::Library(_, Some(wanted)) if wanted != sum)
     }

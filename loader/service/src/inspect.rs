@@ -1,4 +1,5 @@
-//! The state of the service for people (LSV-43 to LSV-45), as one JSON text and as files. The text and the files never identify a client.
+//! The state of the service, which administrators read (LSV-43 to LSV-45), as one JSON text and as files. The text and the files never
+//! identify a client.
 
 use crate::drivers::{Drivers, Identity, State};
 use crate::library::Library;

@@ -6,12 +6,12 @@
 
 use serde::de::{DeserializeOwned, Error};
 
-/// Parses an object.
+/// Parses a JSON object.
 ///
 /// # Errors
 /// Returns the fault of the text, with line and column.
 pub fn object<T: DeserializeOwned>(text: &[u8]) -> Result<T, serde_json::Error> {
-    // The parser would also accept an array, with the members in the order of their declaration.
+    // The parser would also accept an array that has the values of the members in the order of their declaration.
     if text.trim_ascii_start().first().is_some_and(|first| *first != b'{') {
         return Err(Error::custom("it is no object"));
     }

@@ -8,8 +8,8 @@
 //! | [`reader`], [`worker`] | read packages on a thread |
 //! | [`client`], [`protocol`] | exchange packets with clients |
 //! | [`held`], [`limits`] | decide when a client receives its answer, and which connection is closed for a new one |
-//! | [`unread`], [`accounts`] | count the replies that clients have not read, for each user |
-//! | [`inspect`], [`log`] | write the state and the events for people |
+//! | [`unread`], [`accounts`] | count the closed connections with unread replies, for each user |
+//! | [`inspect`], [`log`] | write the state and the log, which administrators read |
 //! | [`server`] | runs the loop that uses all other modules |
 //!
 //! The service never blocks on data that a client left in a connection ([`client::close`]). A closed connection with unread replies is

@@ -67,7 +67,7 @@ impl Library {
         })
     }
 
-    /// Hands out the original file. The caller has checked that only root can change this file.
+    /// Returns a library whose original file clients receive. The caller must have checked that only root can change this file.
     ///
     /// # Errors
     /// The file is too large or invalid, or changed while it was read.
@@ -88,7 +88,7 @@ impl Library {
         self.file.is_none()
     }
 
-    /// Returns a read-only descriptor for a client. The descriptor has a separate position.
+    /// Returns a read-only descriptor for a client. The descriptor does not share its file offset with other descriptors.
     ///
     /// # Errors
     ///
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(library.size, bytes.len() as u64);
         assert_eq!(library.sha256, hexadecimal(&Sha256::digest(&bytes)));
         assert_eq!(contents(descriptor), bytes);
-        // Each client's descriptor starts at the beginning of the file.
+        // Each client's descriptor has its own file offset, which is at the start of the file.
         assert_eq!(contents(library.for_client(false).unwrap()), bytes);
         // A read-only file cannot be reopened for writing.
         let copy = library.for_client(true).unwrap();

@@ -1,5 +1,5 @@
-//! Limits for clients (LSV-46), per user and per time. More connections or processes do not raise the limits of a user. All user IDs that
-//! belong to one user share the limits: [`accounts`](crate::accounts).
+//! Limits for clients (LSV-46). Most limits apply to a user, so that more connections or processes of the user do not raise these limits.
+//! All user IDs that belong to one user share the limits: [`accounts`](crate::accounts).
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -19,10 +19,10 @@ pub const REQUESTS_A_SECOND: u32 = 2000;
 /// Upper bound on the queued packets of a client that has not read earlier packets.
 pub const QUEUE: usize = 64;
 
-/// The period to which [`REQUESTS_A_SECOND`] applies.
+/// Period to which the limit [`REQUESTS_A_SECOND`] applies.
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Facts about a connection. From these facts, [`admission`] chooses the connection to close.
+/// Facts about a connection, from which [`admission`] chooses the connection to close.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// The number of the client.
@@ -59,7 +59,7 @@ pub struct Closed {
 /// that connection would free no descriptors.
 ///
 /// If the account has too many connections, its longest silent connection without unread replies is closed. If all accounts together have
-/// too many, a connection of the account with the most connections is closed.
+/// too many connections, a connection of the account with the most connections is closed.
 pub fn admission(places: &[Place], account: u32, closed: Closed, has_unread: impl Fn(u64) -> bool) -> Admission {
     if closed.own > 0 && closed.all >= UNREAD {
         return Admission::Rejected;
@@ -119,7 +119,7 @@ impl Rate {
         let passed = now.saturating_duration_since(self.since);
         let more = u32::try_from(passed.as_nanos() / self.each.as_nanos()).unwrap_or(u32::MAX);
         self.left = self.left.saturating_add(more).min(self.most);
-        // Keeps the time that is too short for a further event, so that this time counts towards the next event.
+        // Keeps the remainder of the time, which is too short for a further event, so that the remainder counts towards the next event.
         self.since = if self.left == self.most {
             now
         } else {
@@ -236,7 +236,7 @@ mod tests {
         assert_eq!(count(&mut rate, start), 100);
         assert_eq!(count(&mut rate, at(9)), 0);
         assert_eq!(count(&mut rate, at(10)), 1);
-        // A client that has used up its first hundred requests can send only a hundred more in the next second.
+        // The requests at the start used up the limit, so the next second admits only a hundred more.
         let admitted: usize = (11..=1010).map(|now| count(&mut rate, at(now))).sum();
         assert_eq!(admitted, 100);
         assert_eq!(count(&mut rate, at(100_000)), 100);

@@ -24,7 +24,7 @@ pub struct Log(Mutex<State>);
 struct State {
     rate: Rate,
     left_out: u64,
-    /// Channel to the thread; `None` before the thread starts.
+    /// Channel to the thread that writes the log; `None` before the thread starts.
     thread: Option<SyncSender<String>>,
 }
 

@@ -55,8 +55,9 @@ pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> MakeError + '_ {
     move |error| MakeError::Io(path.to_owned(), error)
 }
 
-/// Creates the folder `out` in one step, so a service that watches the folder of packages never sees an incomplete package. When a package
-/// is replaced, the old package is complete until that step. `more` is a further member of `metadata.json`.
+/// Creates a package of the driver `library` in the folder `out`. The complete folder appears in one step, so a service that watches the
+/// folder of packages never sees an incomplete package. When a package is replaced, the old package is complete until that step. `more` is
+/// a further member of `metadata.json`.
 ///
 /// # Errors
 /// Returns the fault, with the file.
@@ -100,7 +101,7 @@ pub fn make(
     result
 }
 
-/// Returns an unused path in the same folder, whose name is not valid for a package.
+/// Returns an unused path in the folder that contains `out`. The path's name is not valid for a package, so a service ignores the path.
 fn beside(out: &Path) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
     name.push(out.file_name().unwrap_or_default());
@@ -177,8 +178,8 @@ fn symbols(library: &Path) -> Option<u64> {
     wire::exported_symbols(|place, room| file.read_exact_at(room, place).is_ok())
 }
 
-/// Adds a file to a package: as a hard link if only this user can change the file, otherwise as a copy. Does nothing if the path already
-/// exists, because two libraries may be the same file.
+/// Adds a file to a package: as a hard link if only this user can change the file, otherwise as a copy. Does nothing if `place` already
+/// exists, because two needed libraries may be the same file.
 fn put(file: &Path, place: &Path) -> Result<(), MakeError> {
     let file = &fs::canonicalize(file).map_err(at(file))?;
     let state = fs::metadata(file).map_err(at(file))?;

@@ -15,9 +15,10 @@ pub const SEALS: SealFlags = SealFlags::WRITE
     .union(SealFlags::GROW)
     .union(SealFlags::SHRINK)
     .union(SealFlags::SEAL);
-/// Upper bound on renewed copies per second. A renewed copy replaces a copy whose owner was changed.
+/// Upper bound on renewed copies per second. A renewed copy replaces a copy whose owner a client changed.
 const RENEWALS: u32 = 4;
-/// Upper bound on replaced copies that clients have open. At this bound, the service no longer replaces a copy whose owner was changed.
+/// Upper bound on replaced copies that clients have open. At this bound, the service no longer replaces a copy whose owner a client
+/// changed.
 const MOST_LENT: usize = 8;
 /// Upper bound on the bytes of all memory files together (LSV-50).
 pub const MOST_MEMORY: u64 = 4 << 30;
@@ -70,7 +71,8 @@ impl Memory {
 fn is_lent(file: &OwnedFd) -> bool {
     // SAFETY: the command `F_SETLEASE` takes a number instead of a pointer. The descriptor is borrowed, so it is open.
     let result = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_WRLCK) };
-    // An error can also mean that a client changed the owner of the file. In that case, the client has the file open.
+    // `EAGAIN` means that another process has the file open. `EACCES` means that a client changed the owner of the file. Such a file also
+    // counts as open.
     result != 0
         && matches!(
             io::Error::last_os_error().raw_os_error(),
@@ -99,11 +101,11 @@ impl Drop for MemoryCopy {
     }
 }
 
-/// Copies of the same bytes: one for users and one for root. The service makes each copy when a client first needs it.
+/// Copies of the same bytes: one for ordinary users and one for root. The service makes each copy when a client first needs it.
 ///
 /// Nobody can write to a sealed copy. However, its owner and root, even root in a container, can change its permissions, so that no other
 /// process can open the copy. Therefore, programs of root and programs of other users receive different copies. The service restores the
-/// permissions of a copy, and replaces a copy whose owner was changed.
+/// permissions of a copy, and replaces a copy whose owner a client changed.
 #[derive(Debug)]
 pub struct Copies {
     made: RefCell<[Option<MemoryCopy>; 2]>,
@@ -114,8 +116,7 @@ pub struct Copies {
 }
 
 impl Copies {
-    /// Creates the value without making a copy. `size` is the number of bytes. `is_program` is `true` for a library, and `false` for a
-    /// text.
+    /// Prepares copies, but makes none yet. `size` is the number of bytes. `is_program` is `true` for a library, and `false` for a text.
     pub fn new(memory: &Memory, size: u64, is_program: bool) -> Self {
         Self {
             made: RefCell::default(),
@@ -126,7 +127,7 @@ impl Copies {
         }
     }
 
-    /// Creates the copy for users. `fill` writes the content of the copy.
+    /// Creates the copy for ordinary users. `fill` writes the content of the copy.
     ///
     /// # Errors
     ///
@@ -159,8 +160,8 @@ impl Copies {
         reopened(file)
     }
 
-    /// Returns a descriptor that shares its position with the descriptors of other clients. The caller uses it for a copy that this process
-    /// can no longer open. Clients that may open any file, for example those of root, can still open that copy.
+    /// Returns a descriptor that shares its file offset with the descriptors of other clients. The caller uses this descriptor if the
+    /// process can no longer open the copy. Clients that may open any file, for example those of root, can still open that copy.
     ///
     /// # Errors
     /// Returns the error that the system reported.
@@ -224,13 +225,13 @@ pub struct Text {
 }
 
 impl Text {
-    /// Creates the value for a text that no client has received yet.
+    /// Prepares a text that no client has received yet.
     pub fn new(bytes: Vec<u8>, memory: &Memory) -> Self {
         let copies = Copies::new(memory, bytes.len() as u64, false);
         Self { bytes, copies }
     }
 
-    /// Returns a read-only descriptor for a client. The descriptor has a separate position.
+    /// Returns a read-only descriptor for a client. The descriptor does not share its file offset with the descriptors of other clients.
     ///
     /// # Errors
     ///
@@ -261,7 +262,7 @@ fn access(file: &OwnedFd) -> Result<(u32, u32, u32), Errno> {
     rustix::fs::fstat(file).map(|stat| (stat.st_uid, stat.st_gid, stat.st_mode))
 }
 
-/// Creates a memory file. Tries again without the flag, because older systems do not support the flag.
+/// Creates a memory file. Tries again without `flag`, because older systems do not support `flag`.
 fn memory_file(flag: MemfdFlags) -> Result<OwnedFd, Errno> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     match rustix::fs::memfd_create("vk-loader-service", flags | flag) {
@@ -285,7 +286,7 @@ fn seal(file: &OwnedFd, mode: Mode) -> Result<(), Errno> {
     Err(Errno::BUSY)
 }
 
-/// Writes all bytes at a position in a file.
+/// Writes all bytes to a file, from the offset `at`.
 ///
 /// # Errors
 /// Returns the error that the system reported.
@@ -298,7 +299,8 @@ pub fn write_at(file: &OwnedFd, mut bytes: &[u8], mut at: u64) -> Result<(), Err
     Ok(())
 }
 
-/// Opens the same file again, so that the client's descriptor does not share its position or flags with another descriptor.
+/// Opens the file of a descriptor again. The returned descriptor, which a client receives, does not share its file offset or flags with
+/// another descriptor.
 ///
 /// # Errors
 ///

@@ -31,7 +31,7 @@ impl Request {
     ///
     /// # Errors
     ///
-    /// The status that the answer must have.
+    /// Returns the status that the answer must have.
     pub fn read(packet: &Packet<'_>) -> Result<Self, &'static str> {
         let operation = Operation::from_number(packet.header.operation).ok_or(status::UNSUPPORTED)?;
         if packet.header.is_reply {
@@ -69,7 +69,7 @@ struct Members {
     bits: Option<u64>,
 }
 
-/// The payload of a reply.
+/// The payload of a packet that the service sends.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Reply {

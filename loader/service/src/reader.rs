@@ -60,7 +60,7 @@ impl Reader {
         self.read_folder(&folder, visit, step)
     }
 
-    /// Reads the package in a folder whose name need not be valid.
+    /// Reads the package in a folder. Unlike [`Reader::read`], does not check that the folder's name is valid for a package.
     ///
     /// # Errors
     ///
@@ -112,8 +112,8 @@ impl Reader {
         Some(open(&folder, &mut |_| {}, &mut |_| {}).ok()?.stamp)
     }
 
-    /// Returns the folder of a package, from the first root that contains the package. A root that users other than the owner can change is
-    /// treated as empty.
+    /// Returns the folder of a package, from the first root that contains the package. A root folder that users other than `owner` can
+    /// change is treated as empty.
     fn folder(&self, name: &str, visit: &mut dyn FnMut(&Path)) -> Result<Folder, Fault> {
         if !is_name(name) {
             return Err(Fault::Name(name.to_owned()));
@@ -141,7 +141,7 @@ fn is_missing(path: &Path) -> bool {
 
 fn open(folder: &Folder, visit: &mut dyn FnMut(&Path), step: &mut dyn FnMut(Step)) -> Result<Files, Fault> {
     step(Step::Metadata);
-    // Packages have two forms. In one form, the description is part of the contents, so the folder has no subfolder `metadata`.
+    // Packages have two layouts. In one layout, the description is part of the contents, and the folder has no subfolder `metadata`.
     let is_two_folders = !folder.is_absent("metadata");
     let path = if is_two_folders {
         "metadata/metadata.json"

@@ -20,7 +20,7 @@ pub const MANIFESTS: &[&str] = &[
 /// Key of `metadata.json` whose value identifies the files that the package was made from.
 const MADE_OF: &str = "made_of";
 
-/// Name of the package for each manifest. The key is the manifest's name up to its first dot, without `_icd`.
+/// Name of the package for each manifest. The first text of a pair is the manifest's file name up to its first dot, without `_icd`.
 const NAMES: &[(&str, &str)] = &[
     ("radeon", "radv"),
     ("amd_icd64", "amdvlk"),
@@ -108,7 +108,7 @@ fn renew_one(manifest: &Path, out: &Path) -> Result<Renewed, MakeError> {
     Ok(Renewed::Made)
 }
 
-/// Returns a text that identifies the files of a driver. The text changes when one of these files changes.
+/// Returns a text that identifies the files of a driver. The text changes when one of the files changes.
 fn source(manifest: &Path, library: &Path) -> Result<String, MakeError> {
     let mut parts = Vec::new();
     let needs = linked::needs_in_order(library);
@@ -117,7 +117,8 @@ fn source(manifest: &Path, library: &Path) -> Result<String, MakeError> {
         .chain(needs.iter().map(PathBuf::as_path))
     {
         let state = fs::metadata(path).map_err(at(path))?;
-        // Adding a hard link to a package changes the time of the file's attributes, but not the time of its content.
+        // When a hard link to a file is added, for example in a package, `ctime` changes and `mtime` does not. Therefore, the text contains
+        // `mtime`.
         let (inode, size, seconds, parts_of_second) = (state.ino(), state.len(), state.mtime(), state.mtime_nsec());
         parts.push(format!("{} {inode} {size} {seconds}.{parts_of_second}", path.display()));
     }

@@ -31,7 +31,7 @@ use std::time::{Duration, Instant};
 use tracing::{debug, info, warn};
 use wire::{PacketError, VERSION, status};
 
-/// Upper bound on the events that one call of `epoll_wait` returns.
+/// Upper bound on the events that one call of `epoll_wait` returns to the loop.
 const EVENTS: usize = 64;
 /// Upper bound on the packets of one client that the loop answers before it turns to other clients.
 const TURN: usize = 16;
@@ -232,14 +232,14 @@ impl Server {
     }
 
     fn packages_changed(&mut self, now: Instant) {
-        // If a root was created in the meantime, this call replaces the watch of its parent by a watch of the root.
+        // If a root folder was created since the last call, this call replaces the watch of the root's parent by a watch of the root.
         for root in &self.config.roots {
             self.packages.add(root);
         }
         self.drivers.packages_touched(now);
     }
 
-    /// Does the work that is due at `now`, and sends the results to clients.
+    /// Does the work that is due at `now`, and sends the results of this work to clients.
     fn settle(&mut self, now: Instant) {
         if self.scan_at.is_some_and(|at| at <= now) {
             self.scan_at = None;
@@ -346,7 +346,8 @@ impl Server {
         Ok(())
     }
 
-    /// Answers a packet of another protocol version, and returns the reason to end the connection, like for any malformed packet.
+    /// Handles a malformed packet, which ends the connection, and returns the reason for the end. Answers the packet only if it has another
+    /// protocol version.
     fn refuse(&mut self, number: u64, error: PacketError) -> End {
         if let PacketError::Version(_, asked) = error {
             let status = status::UNSUPPORTED;
@@ -361,7 +362,7 @@ impl Server {
         End::Garbage(error)
     }
 
-    /// Ignores a client, or new connections, for the time [`PAUSE`].
+    /// Ignores a client, or the listening socket, for the time [`PAUSE`].
     fn pause(&mut self, source: EventSource, now: Instant) {
         if !self.paused.contains(&source) {
             self.paused.push(source);

@@ -31,7 +31,7 @@ pub enum ListenError {
     Taken(PathBuf),
     /// The file at the path is not a socket.
     NoSocket(PathBuf),
-    /// The number of inherited descriptors is not one, or the descriptor is not a socket of the right kind.
+    /// The number of inherited descriptors is not one, or the descriptor is not a listening socket of the type `SOCK_SEQPACKET`.
     Inherited(String),
     /// The system reported an error.
     Io(PathBuf, io::Error),
@@ -65,7 +65,7 @@ impl Listener {
         if count != "1" {
             return Err(wrong(format!("one socket is needed, and not {count:?}")));
         }
-        // The system makes a copy of the descriptor, and checks that the descriptor is open.
+        // `pidfd_getfd` copies the descriptor, and fails if the descriptor is not open.
         let failed = |error: Errno| wrong(format!("descriptor {FIRST_INHERITED}: {error}"));
         let process = rustix::process::pidfd_open(own, PidfdFlags::empty()).map_err(failed)?;
         let socket =

@@ -16,7 +16,8 @@ pub fn has_unread(socket: impl AsFd) -> bool {
     // SAFETY: `TIOCOUTQ` writes one integer through the third argument. The argument points to an integer that outlives the call. The
     // descriptor is borrowed, so it is open.
     let result = unsafe { libc::ioctl(socket.as_fd().as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
-    // If the system does not support the query, all replies count as read, because unread replies would keep every connection for ever.
+    // If the system does not support the query, all replies count as read, because the service would otherwise keep every closed connection
+    // for ever.
     result == 0 && bytes > 0
 }
 
@@ -37,7 +38,7 @@ impl Unread {
         read.into_iter().map(|(_, socket)| socket)
     }
 
-    /// Returns the number of closed connections, for an account and for all accounts together.
+    /// Returns the number of closed connections with unread replies, for an account and for all accounts together.
     pub fn count(&self, account: u32) -> Closed {
         Closed {
             own: self.0.iter().filter(|(of, _)| *of == account).count(),

@@ -1,5 +1,5 @@
 //! The thread that reads packages, so that reading a library of a gigabyte does not delay replies. The thread sends reports through a
-//! channel, and wakes up the loop.
+//! channel, and wakes up the main loop.
 
 use crate::drivers::{Job, Outcome};
 use crate::library::Library;
@@ -40,10 +40,10 @@ struct Reports {
 }
 
 impl Reports {
-    /// Sends a report and wakes up the loop. Errors are ignored, because the channel is closed only when the process ends.
+    /// Sends a report and wakes up the main loop. Errors are ignored, because the channel is closed only when the process ends.
     fn send(&self, report: Report) {
         if self.sender.send(report).is_ok() {
-            // `write` fails only if the counter of the eventfd is full. In that case, the loop is already awake.
+            // `write` fails only if the counter of the eventfd is full. In that case, the eventfd already wakes up the loop.
             let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
         }
     }
@@ -90,7 +90,7 @@ impl Workers {
     /// Returns the reports since the last call.
     pub fn reports(&self) -> Vec<Report> {
         let mut count = [0; 8];
-        // The counter may be zero, because an earlier call may already have received the reports.
+        // Resets the counter of the eventfd. The counter may already be zero, because an earlier call may have received the reports.
         let _ = rustix::io::read(&self.bell, &mut count);
         self.reports.try_iter().collect()
     }

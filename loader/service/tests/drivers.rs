@@ -29,7 +29,7 @@ fn lsv_25_devices_come_and_go() {
         machine.expect(&["1-liba.so.json"]);
         fs::remove_dir_all(machine.path("dri")).unwrap();
         machine.expect(&[]);
-        // The service still has the instance of the device, so the old manifest is published again when the folder reappears.
+        // The service kept the instance of the device, so it publishes the old manifest again when the device reappears.
         machine.device("renderD128", "one");
         machine.expect(&["1-liba.so.json"]);
     });
@@ -54,7 +54,7 @@ fn lsv_25_a_new_node_settles() {
     });
 }
 
-/// LSV-11, LSV-13, LSV-27: the first usable package serves a device. The software driver is used only if no device has a driver.
+/// LSV-11, LSV-13, LSV-27: the first usable package serves a device. The software driver is used only if no device has a hardware driver.
 #[test]
 fn lsv_11_the_first_package_that_can_serves() {
     case(|mut machine| {
@@ -115,7 +115,7 @@ fn lsv_31_a_package_that_changes_is_a_new_instance() {
         assert_eq!(old.attached(), library(64, 100_000));
         assert_eq!(client.get("0-libb.so").status(), "not_found");
         assert_eq!(client.get("1-libb.so").attached(), library(64, 50_000));
-        // The test renames another manifest into place, like package managers.
+        // The test renames another manifest into place, as package managers do.
         machine.write("icd/b/contents/new.json", manifest("other.so"));
         fs::rename(
             machine.path("icd/b/contents/new.json"),
@@ -147,7 +147,7 @@ fn lsv_54_a_package_is_deleted() {
     });
 }
 
-/// LSV-28: a package may have its description inside the contents.
+/// LSV-28: in the second layout of a package, the description is inside the contents.
 #[test]
 fn lsv_28_a_package_may_be_its_own_contents() {
     case(|mut machine| {
@@ -165,7 +165,7 @@ fn lsv_28_a_package_may_be_its_own_contents() {
     });
 }
 
-/// LSV-28: the service searches the roots in their order.
+/// LSV-28: the service searches the root folders in their order, and uses the first package of a name.
 #[test]
 fn lsv_28_the_first_root_that_has_a_package_counts() {
     case(|mut machine| {
@@ -173,7 +173,7 @@ fn lsv_28_the_first_root_that_has_a_package_counts() {
         machine.options = vec!["--root".into(), second.to_str().unwrap().into()];
         machine.start();
         machine.expect(&[]);
-        // The service notices a root that appears later.
+        // The service notices a root folder that appears later.
         machine.package_with("x", &manifest("second.so"), &library(64, 100));
         fs::create_dir_all(&second).unwrap();
         fs::rename(machine.path("icd/x"), second.join("soft")).unwrap();
@@ -319,7 +319,8 @@ fn lsv_30_without_executable_memory_files() {
     });
 }
 
-/// LSV-18: a client that changes the permissions of a received file does not affect other clients, even as root in a container.
+/// LSV-18: a client that changes the permissions of a received file does not affect other clients, even if the client is root in a
+/// container.
 #[test]
 fn lsv_18_permissions_that_a_client_changes_are_its_own_problem() {
     case(|mut machine| {
@@ -390,7 +391,7 @@ fn lsv_18_copies_are_shared_and_spoilt_ones_limited() {
             let mut other = machine::connections(&socket, user, 1).remove(0);
             assert_eq!(other.manifests(true).len(), 1);
             let library = other.get("0-libsoft.so").descriptors.remove(0);
-            // The system's dynamic linker opens a library in the same way.
+            // The dynamic linker of a client also opens the library through such a path in `/proc`.
             let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&library));
             assert_eq!(fs::read(path).unwrap().len(), 100_000, "user {user}");
         }

@@ -146,8 +146,9 @@ fn lsv_46_a_slow_reader_is_closed_and_others_are_served() {
     });
 }
 
-/// Starts the service with a limit of `descriptors`, as a separate user, because the system counts descriptors per user. Leaves replies
-/// unread on more connections than a user may have, and waits until the service has closed all of them.
+/// Starts the service with a limit of `descriptors` open descriptors. The service runs as a user of its own, because the system counts the
+/// sent descriptors of each user. Leaves replies unread on more connections than a user may have, and waits until the service has closed
+/// all of these connections.
 fn leave_unread(machine: &mut Machine, descriptors: u32, user: u32) -> Vec<Connection> {
     machine.user = Some((1 << 24) + 2 * std::process::id() + descriptors % 2);
     machine.package("soft");
@@ -209,7 +210,7 @@ fn lsv_46_a_service_without_descriptors_is_busy() {
     });
 }
 
-/// LSV-46: if clients disconnect before their answers, no descriptor stays open in the service.
+/// LSV-46: if clients disconnect before the service answers them, no descriptor stays open in the service.
 #[test]
 fn lsv_46_clients_that_come_and_go_leave_nothing() {
     case(|mut machine| {

@@ -6,7 +6,7 @@ use machine::{case, library, manifest, printed, program, skip};
 use serde_json::Value;
 use std::fs;
 
-/// LSV-32: `--check` prints a valid package, and ends with an error for an invalid one.
+/// LSV-32: `--check` prints the libraries and the manifest of a valid package, and ends with an error for an invalid package.
 #[test]
 fn lsv_32_a_package_can_be_checked() {
     case(|machine| {
@@ -114,7 +114,8 @@ fn lsv_65_packages_follow_installed_drivers() {
     });
 }
 
-/// LSV-65: a run removes the unfinished package of a process that was killed. The unfinished package of a running process stays.
+/// LSV-65: a run removes the unfinished package of a process that was killed. The run keeps the unfinished package of a process that is
+/// still running.
 #[test]
 fn lsv_65_what_a_killed_process_left_is_removed() {
     case(|machine| {
@@ -188,7 +189,7 @@ fn a_driver_becomes_a_package() {
     });
 }
 
-/// Repeats the previous test with the system's own software driver.
+/// Repeats the previous test with the software driver that is installed on this system.
 #[test]
 fn an_installed_driver_becomes_a_package() {
     case(|mut machine| {

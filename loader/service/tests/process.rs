@@ -81,7 +81,7 @@ fn lsv_64_the_log_holds_up_nobody() {
             machine.kill();
             let Some(log) = log else { continue };
             let text = std::io::read_to_string(log).unwrap();
-            // The log has far fewer lines than there were events to log.
+            // The service limits the rate of log messages, so the log has far fewer lines than there were events.
             assert!(text.lines().count() < 500, "{text}");
         }
     });
@@ -107,7 +107,7 @@ fn lsv_24_the_service_needs_no_privileges() {
     });
 }
 
-/// LSV-24: after its start, the service opens no files outside its folders.
+/// LSV-24: after its start, the service opens no files outside the folders that it needs.
 #[test]
 fn lsv_24_the_service_stays_in_its_folders() {
     case(|mut machine| {
@@ -142,7 +142,7 @@ fn lsv_24_the_service_stays_in_its_folders() {
         for line in after.lines().skip(1) {
             let path = line.split('"').nth(1);
             let call = line.split_whitespace().nth(1).unwrap_or_default();
-            // To define a rule of Landlock, the service opens a folder with `O_PATH`, which does not allow reading.
+            // The service opens a folder with `O_PATH` to define a rule of Landlock. Such a descriptor does not allow reading.
             if call.starts_with("open") && !line.contains("O_PATH") {
                 let path = path.unwrap_or_else(|| panic!("{line}"));
                 let is_relative = !path.starts_with('/');
@@ -211,7 +211,7 @@ fn lsv_33_the_socket_may_be_inherited() {
         let socket = make(SocketType::SEQPACKET);
         rustix::net::bind(&socket, &SocketAddrUnix::new(machine.socket()).unwrap()).unwrap();
         rustix::net::listen(&socket, 8).unwrap();
-        // The shell moves the socket to descriptor 3, and sets `LISTEN_PID` to its own process.
+        // The shell moves the socket from its standard input to descriptor 3, and sets `LISTEN_PID` to its own process ID.
         let script = r#"exec 3<&0 </dev/null; LISTEN_FDS=1 LISTEN_PID=$$ exec "$0" "$@""#;
         machine.wrap = ["sh", "-c", script].map(str::to_owned).to_vec();
         let mut child = machine.command().stdin(socket).spawn().unwrap();
@@ -268,7 +268,7 @@ fn lsv_43_the_state_is_written_for_people() {
         assert!(at(&["clients"]).parse::<u32>().is_ok());
         assert_eq!(read("manifest-fs/1-libb.so.json"), manifest("1-libb.so"));
         assert_eq!(read("device-fs/class/gpu/renderD128"), "driver=one\nvendor=0x1002\n");
-        // Only the service's user can read the state, in the folder as well as through a request.
+        // Only the service's user can read the state, both in the folder and through a request.
         let state = fs::metadata(machine.path("run/debug")).unwrap();
         assert_eq!(state.permissions().mode() & 0o7777, 0o700);
         assert_eq!(std::os::unix::fs::MetadataExt::uid(&state), config::USER);
@@ -376,7 +376,7 @@ fn units_are_valid() {
         let template = format!("{}/../../packaging/systemd/{name}.in", env!("CARGO_MANIFEST_DIR"));
         let text = fs::read_to_string(template).unwrap().replace("@UNIT_PREFIX@", prefix);
         assert!(!text.contains("@UNIT"), "{text}");
-        // systemd must not stop the unit because of repeated crashes or because of many connections.
+        // systemd must not stop the unit after repeated crashes, and must not stop the socket because of many connections.
         let limit = if kind == "service" {
             "StartLimitIntervalSec=0"
         } else {

@@ -53,7 +53,7 @@ fn lsv_34_each_operation_has_its_answer() {
         assert!(seals.contains(SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL));
         assert_eq!(reply.attached(), library(64, 100_000));
         assert_eq!(text(&client.get("1-liba.so")), r#"{"status":"not_found"}"#);
-        // A client can name the checksum from its list. It then never receives a different library under the same key.
+        // A client can send the checksum from its list with the key. The client then never receives a different library under the same key.
         let sum = reply.payload.get("sha256").and_then(Value::as_str).unwrap();
         for (sum, status) in [(sum, "ok"), (&*"0".repeat(64), "not_found")] {
             let payload = format!(r#"{{"name":"0-liba.so","sha256":"{sum}"}}"#);
@@ -131,7 +131,7 @@ fn lsv_59_a_malformed_packet_closes_the_connection() {
             client.send_raw(&bytes, &[]).unwrap();
             assert!(client.receive().is_none(), "{:?}", &bytes[..bytes.len().min(20)]);
         }
-        // The two halves of a packet are invalid if they come in two messages.
+        // A packet that is sent as two messages is invalid, because each message must be a complete packet.
         let client = machine.client();
         client.send_raw(&good[..8], &[]).unwrap();
         let _ = client.send_raw(&good[8..], &[]);
@@ -322,8 +322,8 @@ fn lsv_46_a_socket_that_lingers_holds_up_nobody() {
                 client.send_raw(&packet, &[socket]).unwrap();
                 rustix::net::shutdown(&client.socket, rustix::net::Shutdown::Both).unwrap();
             },
-            // The next two clients send the socket with an empty packet, which looks like the end of the connection, or with the packet
-            // after an empty packet.
+            // The next client sends the socket with an empty packet, which looks like the end of the connection. The client after that
+            // sends the socket with the packet that follows an empty packet.
             |client, socket| client.send_raw(b"", &[socket]).unwrap(),
             |client, socket| {
                 client.send_raw(b"", &[]).unwrap();
@@ -375,7 +375,7 @@ fn lsv_46_many_sockets_that_linger_hold_up_nobody() {
         let before = threads();
         for _ in 0..1200 {
             let hostile = machine.client();
-            // The service may have closed this connection in favour of a new one.
+            // The service may have closed this connection to accept a new one.
             let _ = hostile.send_raw(b"garbage", &[lingering.socket()]);
         }
         assert!(machine.client().is_alive());

@@ -1,4 +1,4 @@
-//! Tests with invalid packages (LSV-49 to LSV-52). The state contains the reason, and the device's next package is used.
+//! Tests with invalid packages (LSV-49 to LSV-52). The service reports the reason in its state, and uses the device's next package.
 
 mod machine;
 
@@ -6,7 +6,7 @@ use machine::{Machine, case, eventually, library, manifest};
 use std::fs;
 use std::os::unix::fs::symlink;
 
-/// Name of the fault, a function that makes the package `a` invalid, and a word of the reported reason.
+/// Name of the fault, a function that makes the package `a` invalid, and a word that the reported reason must contain.
 type Row = (&'static str, fn(&Machine), &'static str);
 
 /// All tested faults of packages.

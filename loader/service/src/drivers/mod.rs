@@ -28,7 +28,7 @@ pub struct Served {
     pub identity: Identity,
     /// The packages for the device, in order of preference.
     pub packages: Vec<String>,
-    /// Number of the instance that serves the device; `None` if there is none.
+    /// Number of the instance that serves the device; `None` if no instance serves it.
     pub active: Option<u64>,
 }
 
@@ -166,7 +166,7 @@ impl<L> Drivers<L> {
         }
     }
 
-    /// Returns `true` if the published list may still change without an event from outside (LSV-4).
+    /// Returns `true` if the published list may still change without a further change of a device or file (LSV-4).
     pub fn is_pending(&self, now: Instant) -> bool {
         self.devices.are_pending(now) || self.packages.are_pending()
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// Time for which the service keeps an instance without a device, because the device may reappear soon (LSV-56).
+/// Time for which the service keeps an instance that no device needs, because the device may reappear soon (LSV-56).
 pub const KEPT: Duration = Duration::from_secs(10);
 /// The time for which the service collects changes on disk before it reads packages again.
 pub const COLLECT: Duration = Duration::from_millis(200);
@@ -34,7 +34,7 @@ pub struct Handed<L> {
 /// The progress of an instance (LSV-44).
 #[derive(Debug)]
 pub enum State<L> {
-    /// The package was not read yet.
+    /// The service has not read the package yet.
     Uninitialized,
     /// The service reads `metadata.json`.
     Reading,
@@ -49,7 +49,7 @@ pub enum State<L> {
 }
 
 impl<L> State<L> {
-    /// Returns the name of the state for people.
+    /// Returns the name of the state, for logs and state files.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Uninitialized => "uninitialized",
@@ -229,7 +229,7 @@ impl<L> Packages<L> {
             .map(|(package, entry)| (package.as_str(), &entry.instance))
     }
 
-    /// Records which packages no device needs, and removes each package that no device has needed for [`KEPT`].
+    /// Records since when no device has needed a package, and removes each package that no device has needed for [`KEPT`].
     pub(super) fn release(&mut self, now: Instant, needed: &dyn Fn(&str) -> bool) {
         for (package, entry) in &mut self.entries {
             if !needed(package) {

@@ -17,7 +17,7 @@ pub struct Identity {
     pub device: Option<u16>,
 }
 
-/// A rule of the list, as the configuration file has it.
+/// A rule of the administrator's list, with the members that it has in the configuration file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rule {
@@ -43,7 +43,7 @@ impl Rule {
     }
 }
 
-/// The rules for all devices, and for the software driver, which is used if no device has another driver.
+/// The rules for all devices, and for the software driver, which is used if no device has a hardware driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// The rules. The first rule that matches a device takes precedence.
@@ -68,7 +68,7 @@ impl Rules {
 }
 
 impl Default for Rules {
-    /// Returns rules for the drivers of Mesa and NVIDIA, with the package names that these projects use.
+    /// Returns rules for the drivers of Mesa and NVIDIA, with the names that the packages of these projects have.
     fn default() -> Self {
         const TABLE: &[(&str, &[&str])] = &[
             ("amdgpu", &["radv", "amdvlk"]),

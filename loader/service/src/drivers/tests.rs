@@ -173,7 +173,7 @@ fn lsv_11_a_shared_package_blocks_only_behind_it() {
     scene.fail("c");
     assert_eq!(scene.jobs(), ["load b"]);
     scene.load("b");
-    // The second device has a driver while the first one waits for its preferred package.
+    // The second device already has a driver, and the first device waits for its preferred package.
     assert_eq!(scene.active(), [None, Some(2)]);
     scene.load("a");
     assert_eq!(scene.active(), [Some(0), Some(2)]);
@@ -223,7 +223,7 @@ fn lsv_13_the_software_driver_comes_last() {
     scene.load("soft");
     assert_eq!(scene.published(), ["1-libsoft.so"]);
     assert_eq!(scene.active(), [None, None]);
-    // Once a device has a hardware driver, the service no longer publishes the software driver.
+    // The device now has the package `c`, which contains a hardware driver, so the service no longer publishes the software driver.
     scene.devices(&[("renderD128", "three")]);
     scene.load("c");
     assert_eq!(scene.published(), ["2-libc.so"]);

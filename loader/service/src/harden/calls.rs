@@ -68,7 +68,7 @@ const ALLOWED: &[c_long] = &[
     libc::SYS_sched_yield,
     libc::SYS_set_robust_list,
     libc::SYS_sigaltstack,
-    // A panic aborts the process with this system call.
+    // A panic calls `abort`, which uses this system call.
     libc::SYS_tgkill,
 ];
 
@@ -85,13 +85,13 @@ const ALLOWED_HERE: &[c_long] = &[libc::SYS_renameat];
 #[cfg(target_arch = "riscv64")]
 const ALLOWED_HERE: &[c_long] = &[];
 
-/// The only request of `ioctl` that is allowed.
+/// The only allowed request of `ioctl`: the number of bytes that were sent but not read.
 const UNREAD: i32 = libc::TIOCOUTQ as i32;
 
 /// Returns the filter of system calls.
 ///
 /// # Errors
-/// Returns an error if the table is invalid for this processor.
+/// Returns an error if the rules are invalid for this processor.
 pub(super) fn program() -> Result<BpfProgram, BackendError> {
     let processor = TargetArch::try_from(std::env::consts::ARCH)?;
     let mut rules: BTreeMap<_, _> = ALLOWED
@@ -99,7 +99,7 @@ pub(super) fn program() -> Result<BpfProgram, BackendError> {
         .chain(ALLOWED_HERE)
         .map(|call| (*call, Vec::new()))
         .collect();
-    // Allows memory that is not executable, because the service never maps drivers as code (LSV-24).
+    // Allows mapping memory only without `PROT_EXEC` and without a file, because the service never maps drivers as code (LSV-24).
     let is_no_program = || masked(2, libc::PROT_EXEC, 0);
     let is_no_file = masked(3, libc::MAP_ANONYMOUS, libc::MAP_ANONYMOUS)?;
     rules.insert(
@@ -107,7 +107,8 @@ pub(super) fn program() -> Result<BpfProgram, BackendError> {
         vec![SeccompRule::new(vec![is_no_program()?, is_no_file])?],
     );
     rules.insert(libc::SYS_mprotect, vec![SeccompRule::new(vec![is_no_program()?])?]);
-    // Allows new threads, but no new processes. A thread with separate descriptors closes the descriptors that a client sent.
+    // Allows new threads, but no new processes. Allows `unshare` for descriptors, because a thread with its own copies of the descriptors
+    // closes those that a client sent.
     let is_thread = masked(
         0,
         libc::CLONE_THREAD | libc::CLONE_VM,
@@ -131,7 +132,7 @@ pub(super) fn program() -> Result<BpfProgram, BackendError> {
 ///
 /// # Errors
 ///
-/// Returns an error if the table is invalid for this processor.
+/// Returns an error if the rule is invalid for this processor.
 pub(super) fn no_clone3() -> Result<BpfProgram, BackendError> {
     let processor = TargetArch::try_from(std::env::consts::ARCH)?;
     let rules = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);

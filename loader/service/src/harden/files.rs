@@ -12,7 +12,7 @@ use std::path::Path;
 const ALL: u64 = (1 << 13) - 1;
 /// Bits of the rights to read files and list folders.
 const READ: u64 = 1 << 2 | 1 << 3;
-/// Number of the kind of rule that covers a folder and everything below it.
+/// Type of a rule that applies to a folder and everything below it (`LANDLOCK_RULE_PATH_BENEATH`).
 const BENEATH: c_long = 1;
 
 /// The rights that a set of rules controls.
@@ -21,7 +21,7 @@ struct Rights {
     files: u64,
 }
 
-/// A rule that grants rights to a folder.
+/// A rule that grants rights to the contents of a folder.
 #[repr(C, packed)]
 struct Beneath {
     rights: u64,
@@ -76,8 +76,8 @@ fn opened(folder: &Path) -> Option<OwnedFd> {
 #[allow(unsafe_code, reason = "no library has safe functions for these calls")]
 fn call(number: c_long, arguments: [c_long; 4]) -> Result<c_long, Errno> {
     let [first, second, third, fourth] = arguments;
-    // SAFETY: the callers pass numbers and pointers, as the system call requires. The pointers refer to structures that outlive the call,
-    // which only reads them.
+    // SAFETY: the callers pass numbers and pointers, in the order that the system call `number` requires. The pointers refer to structures
+    // that outlive the call, which only reads them.
     let result = unsafe { libc::syscall(number, first, second, third, fourth) };
     if result >= 0 {
         return Ok(result);

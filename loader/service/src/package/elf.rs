@@ -15,16 +15,16 @@ pub enum Class {
 /// Processor and word size of an ELF file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Elf {
-    /// Word size of the file.
+    /// Word size of the program or library.
     pub class: Class,
-    /// Kind of the file. The number 3 is a shared object.
+    /// Type of the file (`e_type`). The number 3 is a shared object.
     pub kind: u16,
     /// Number of the processor in the ELF specification.
     pub machine: u16,
 }
 
 impl Elf {
-    /// `ET_DYN`, the kind of shared objects.
+    /// `ET_DYN`, the type of shared objects.
     const SHARED: u16 = 3;
 
     /// Reads the header at the beginning of a file.

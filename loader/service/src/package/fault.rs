@@ -6,11 +6,11 @@ use std::io;
 /// A fault of a package. The text of the fault is for administrators, and names the file and the broken rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The name is not valid for a package (LSV-28).
+    /// The name is not valid for a package (LSV-28). The field is the name.
     Name(String),
-    /// No root has a folder of this name.
+    /// No folder with packages has a package of this name.
     Absent,
-    /// There are too many packages (LSV-50).
+    /// There are too many packages (LSV-50). The field is the limit.
     TooMany(usize),
     /// A file or folder cannot be opened or read.
     Io {

@@ -56,7 +56,7 @@ pub struct File {
     pub shown: String,
 }
 
-/// State of a file. A later check compares it to detect changes.
+/// State of a file. A later comparison with the state at that time detects changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     device: u64,
@@ -90,7 +90,7 @@ impl File {
         u64::try_from(self.stat.st_size).unwrap_or(0)
     }
 
-    /// Returns the state of the file for a later check for changes.
+    /// Returns the state of the file when it was opened, with which a later check can detect changes.
     pub fn stamp(&self) -> Stamp {
         Stamp::new(&self.stat)
     }
@@ -159,7 +159,7 @@ impl Folder {
         Self::checked(fd, self.path.join(name), shown, self.owner)
     }
 
-    /// Opens the package with this name in this folder of packages. Names in messages are relative to the package.
+    /// Opens the package called `name` in this folder, which contains packages. Names in messages are relative to the package.
     ///
     /// # Errors
     ///
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(open(&tree, "a/file").unwrap().shown, "a/file");
         assert_eq!(open(&tree, "a/link").unwrap_err(), Fault::Link("a/link".into()));
         assert_eq!(open(&tree, "b/file").unwrap_err(), Fault::Link("b".into()));
-        // The test is repeated with `openat`, which the program uses on older systems.
+        // Repeats the check with `openat`, which the program uses on older systems.
         let folder = tree.folder();
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let older = |name: &str| open_without_rules(folder.fd.as_fd(), name, flags);

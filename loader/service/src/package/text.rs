@@ -60,7 +60,7 @@ impl InnerPath {
     }
 }
 
-/// The content of `metadata.json`.
+/// The content of `metadata.json` that the service uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metadata {
     /// The driver's library, followed by the libraries that the driver needs. Each library comes after the libraries that it needs itself
@@ -214,7 +214,7 @@ impl Manifest {
         if variant(&icd.api_version) != 0 {
             return Err(Fault::Variant(icd.api_version.clone()));
         }
-        // Clients put the key into the JSON of a request as it is.
+        // Clients insert the key into the JSON text of a request without escaping it, so the key must not need escapes.
         let base = manifest.base();
         if base.is_empty() || base.contains(|letter: char| letter.is_control() || matches!(letter, '"' | '\\')) {
             return Err(Fault::Key(icd.library_path.clone()));
@@ -277,7 +277,8 @@ fn member(file: &str, key: &'static str, wanted: &'static str) -> Fault {
     }
 }
 
-/// Returns the API variant in a version. The variant is the first of four numbers, or zero if the version has fewer numbers.
+/// Returns the API variant in a version such as `0.1.3.250`. The variant is the first of four numbers, or zero if the version has fewer
+/// numbers.
 fn variant(version: &str) -> u64 {
     let mut parts = version.split('.');
     let first = parts.next().unwrap_or_default();

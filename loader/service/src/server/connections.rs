@@ -83,8 +83,8 @@ impl Server {
             End::Failed(error) => info!("client {number} is closed: {error}"),
         }
         if let Some(client) = self.clients.remove(&number) {
-            // Another thread may keep a copy of the descriptor for a short time, so the events for this connection must be switched off
-            // first.
+            // Another thread may keep a copy of the descriptor for a short time, so closing the descriptor may not end its events. The
+            // events are therefore removed first.
             if let Err(error) = epoll::delete(&self.epoll, &client) {
                 warn!("client {number}: {error}");
             }

@@ -168,7 +168,7 @@ impl Server {
 
 /// Adds the libraries of a driver to the text of a list.
 fn list(driver: &Driver<Library>, text: &mut Vec<u8>) {
-    // The driver's library is the first library in the package, and the last library in the list.
+    // The driver's library is the first one in the package, and the last one in the list, after the libraries that it needs.
     let needs = driver.libraries.iter().skip(1).map(|need| (need, ""));
     let own = driver.libraries.first().map(|own| (own, &*driver.published.contents));
     for ((key, handed), manifest) in needs.chain(own) {

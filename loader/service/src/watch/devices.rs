@@ -15,9 +15,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub struct DeviceFolder {
     inotify: OwnedFd,
     folder: PathBuf,
-    /// Number of the watch for the folder with device nodes; `None` if the folder does not exist.
+    /// Number of the inotify watch for the folder with device nodes; `None` if the folder does not exist.
     own: Option<i32>,
-    /// Number of the watch for the parent folder.
+    /// Number of the inotify watch for the parent folder; `None` if the parent folder does not exist.
     above: Option<i32>,
 }
 
@@ -38,7 +38,7 @@ impl DeviceFolder {
         Ok(watch)
     }
 
-    /// Adds watches for the folders that exist.
+    /// Adds watches for the folder with device nodes and for its parent, if they exist.
     fn renew(&mut self) {
         let add = |path: &Path, flags| inotify::add_watch(&self.inotify, path, flags | WatchFlags::ONLYDIR).ok();
         self.above = self

@@ -25,7 +25,8 @@ impl FolderWatch {
         Ok(Self { inotify })
     }
 
-    /// Watches a further folder. If the folder does not exist, watches the nearest existing parent, to notice when the folder appears.
+    /// Watches a further folder. If the folder does not exist, watches the nearest existing folder above it, to notice when the folder
+    /// appears.
     pub fn add(&self, folder: &Path) {
         let contents = WatchFlags::CREATE
             | WatchFlags::DELETE
@@ -42,7 +43,8 @@ impl FolderWatch {
                 place
             };
             match inotify::add_watch(&self.inotify, place, flags) {
-                // The folder may have appeared before the watch of its parent began, and no event reports that.
+                // The folder may have appeared before the watch of its parent began. The new watch reports no event for that, so this call
+                // watches the folder itself.
                 Ok(_) if place != folder && folder.is_dir() => return self.add(folder),
                 Ok(_) => return,
                 Err(Errno::NOENT | Errno::NOTDIR) => {}

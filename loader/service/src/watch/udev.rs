@@ -7,7 +7,7 @@ use rustix::net::netlink::{self, SocketAddrNetlink};
 use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType};
 use std::io;
 
-/// The multicast group to which udev sends. The kernel sends to another group.
+/// The netlink multicast group to which udev sends. The kernel sends its own messages to another group.
 const FROM_UDEV: u32 = 2;
 /// Text at the beginning of each message of udev.
 const PREFIX: &[u8; 8] = b"libudev\0";
@@ -21,7 +21,7 @@ pub struct Udev {
 }
 
 impl Udev {
-    /// Starts to listen.
+    /// Opens a socket that listens to udev.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! A simulated machine for one test: folders for devices, packages and the socket, a service in a separate process, and clients whose
-//! packets the test chooses.
+//! A simulated machine for one test: folders for devices, packages and the socket, a service in a separate process, and clients that send
+//! the packets that the test chooses.
 //!
 //! Packages must belong to root, so the tests run as root. For another user, each test prints that it was skipped, and passes.
 #![allow(dead_code, reason = "each file of tests uses only a part of this module")]
@@ -56,7 +56,7 @@ pub(crate) fn manifest(library: &str) -> String {
 pub(crate) struct Machine {
     place: tempfile::TempDir,
     daemon: Option<Child>,
-    /// Command and arguments that start the program; empty to start the program directly.
+    /// Command and arguments that start the service; empty to start the service directly.
     pub(crate) wrap: Vec<String>,
     /// User that runs the service; `None` for root.
     pub(crate) user: Option<u32>,
@@ -187,7 +187,7 @@ impl Machine {
         command
     }
 
-    /// Returns a path of the program that the service's user can open.
+    /// Returns a path of the service's program that the service's user can open.
     fn program(&self) -> PathBuf {
         let Some(user) = self.user else {
             return PROGRAM.into();
@@ -199,7 +199,7 @@ impl Machine {
         copy
     }
 
-    /// Sets the umask with which the service starts.
+    /// Makes the service start with the umask `umask`.
     pub(crate) fn with_umask(&mut self, umask: u32) {
         let script = format!(r#"umask {umask:03o}; exec "$0" "$@""#);
         self.wrap = vec!["sh".to_owned(), "-c".to_owned(), script];
@@ -248,8 +248,8 @@ impl Machine {
     /// Returns the processor time that the service has used.
     pub(crate) fn processor_time(&self) -> Duration {
         let text = fs::read_to_string(format!("/proc/{}/stat", self.process())).expect("it runs");
-        // The name of the program may contain spaces, so the columns are counted from its closing parenthesis. A tick is a hundredth of a
-        // second on all processors.
+        // The name of the program may contain spaces, so this code counts the columns from the parenthesis after the name. A tick is a
+        // hundredth of a second on all processors.
         let rows = text.rsplit(')').next().unwrap_or_default().split_whitespace();
         let ticks: u64 = rows.skip(11).take(2).map(|ticks| ticks.parse::<u64>().unwrap()).sum();
         Duration::from_millis(10 * ticks)
@@ -325,7 +325,7 @@ pub(crate) fn program<S: AsRef<std::ffi::OsStr>>(words: impl IntoIterator<Item =
     output.expect("the program is there")
 }
 
-/// Returns the output and error output of a command.
+/// Returns the standard output and the standard error of a command as one text.
 pub(crate) fn printed(output: &Output) -> String {
     let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
     let _ = write!(text, "{}", String::from_utf8_lossy(&output.stderr));
@@ -406,7 +406,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Returns a packet for a request, with the next number.
+    /// Returns a packet with a request. The number in its header is the next one of this connection.
     pub(crate) fn packet(&mut self, operation: Operation, payload: &str) -> Vec<u8> {
         let header = Header::request(operation, self.next);
         self.next += 1;
@@ -461,8 +461,8 @@ impl Connection {
         self.ask(Operation::Get, &format!(r#"{{"name":"{key}"}}"#))
     }
 
-    /// Returns the names and texts of the manifests. Repeats the request if the service reports its time limit, which can happen on a busy
-    /// machine.
+    /// Returns the names and texts of the manifests. Repeats the request if the service answers that the time limit is over, which can
+    /// happen on a busy machine.
     pub(crate) fn manifests(&mut self, wait_for_idle: bool) -> Vec<(String, String)> {
         let payload = format!(r#"{{"wait_for_idle":{wait_for_idle}}}"#);
         let begin = Instant::now();
