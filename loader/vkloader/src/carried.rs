@@ -1,5 +1,5 @@
-//! Finds the library and the 32-bit `vkloader` that are installed with this program. `vkloader` uses them on machines whose programs use
-//! another Vulkan loader or no loader.
+//! Finds the library and the 32-bit `vkloader` that are installed with this program. `vkloader` examines machines with this library if
+//! their programs use another Vulkan loader or no loader.
 
 use crate::itself;
 use std::fs;
@@ -12,7 +12,7 @@ const FOLDER: &str = "libexec/vulkan-loader-rs";
 /// Names of the library in the folder of this program: in the one-file form of `vkloader`, and in a build folder.
 const BESIDE: [&str; 2] = ["libvulkan.so.1", "libvulkan.so"];
 
-/// Returns the library that came with this program: the installed library, or else the one in the folder of the program.
+/// Returns the library that came with this program: the installed library, or else the library in the folder of the program.
 pub(crate) fn library() -> Option<PathBuf> {
     let program = Program::this()?;
     let beside = || BESIDE.map(|name| program.path.with_file_name(name));
@@ -32,7 +32,7 @@ struct Program {
 }
 
 impl Program {
-    /// Returns this program and its owner; `None` if its file is unknown.
+    /// Returns this program and its owner; `None` if the program's file is unknown.
     fn this() -> Option<Self> {
         let path = itself::path().ok()?;
         let owner = fs::metadata(&path).ok()?.uid();

@@ -56,7 +56,8 @@ pub(crate) struct Finished {
     pub(crate) records: Vec<Record>,
     /// Output of the process, if it was stored.
     pub(crate) output: Vec<u8>,
-    /// Logs of the dynamic linker in each process, if they were turned on. The first log is that of the process itself.
+    /// Logs of the dynamic linker, one for each process, if logs were turned on. The first log belongs to the process that the command
+    /// started.
     pub(crate) linker: Vec<String>,
     /// Crashes of processes that a signal ended.
     pub(crate) crashes: Vec<Crash>,
@@ -76,8 +77,8 @@ impl Finished {
     }
 }
 
-/// Returns the environment of the process with a number. Processes of two namespaces may have the same number: returns the one that had the
-/// loader open, and `None` if several differ.
+/// Returns the environment of the process with the ID `process`. Processes of two PID namespaces may have the same ID. Then returns the
+/// environment of the process that had the loader open, or `None` if such environments differ.
 fn of_process(environments: &[Environment], process: u32) -> Option<&Environment> {
     let of_number = || environments.iter().rev().filter(|one| one.process == process);
     let first = of_number().find(|one| one.has_loader).or(of_number().next())?;
@@ -100,7 +101,7 @@ pub(crate) struct Watched {
     pub(crate) is_supervised: bool,
 }
 
-/// Runs a command with the trace on, for at most `limit`.
+/// Runs a command for at most `limit`, and makes its loader write a trace.
 ///
 /// A user's program uses the terminal and receives its signals. Any other command runs in a separate process group, which does not receive
 /// these signals. A signal that asks this process to end also ends the command and its descendants.
@@ -170,7 +171,7 @@ pub(crate) fn run(mut command: Command, limit: impl Into<Option<Duration>>, watc
 enum Running {
     /// The process runs without a supervisor.
     Alone(Child),
-    /// The process runs under a supervisor. The second value is the path of the trace.
+    /// The process runs under a supervisor. The `PathBuf` is the path of the trace.
     #[cfg(target_os = "linux")]
     Supervised(Supervisor, PathBuf),
 }
@@ -292,7 +293,7 @@ fn children() -> Vec<rustix::process::Pid> {
         .collect()
 }
 
-/// Waits a short time for a killed process to end. A system call may delay the end.
+/// Waits for a killed process to end, for at most [`MOST_OF_AN_END`]. A system call may delay the end.
 fn reap(child: &mut Running) -> io::Result<()> {
     let since = Instant::now();
     while child.try_wait()?.is_none() && since.elapsed() < MOST_OF_AN_END {

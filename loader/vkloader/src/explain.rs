@@ -86,12 +86,12 @@ impl Explain {
         self.show(&report)
     }
 
-    /// Checks that the program wrote a trace. If it could not because it is for another processor or word size, adds a finding to the
+    /// Checks that the program wrote a trace. If the program is for another processor or word size, adds a finding about that to the
     /// report.
     ///
     /// # Errors
     ///
-    /// The program left no trace for another reason.
+    /// Returns an error if the program left no trace for a reason other than a crash or its processor or word size.
     fn check_trace(
         &self,
         report: &mut Report,
@@ -192,7 +192,7 @@ impl Explain {
         Ok((None, alone))
     }
 
-    /// Runs the program, or the probe if no program was named. The program finds the library in `folder`, if there is one.
+    /// Runs the program, or the probe if no program was named. The program finds the library in `folder`, if `folder` is not `None`.
     fn watch(&self, folder: Option<&LibraryFolder>, purpose: Purpose<'_>) -> io::Result<Finished> {
         let linker = matches!(purpose, Purpose::Linker);
         let Some((program, arguments)) = self.program.split_first() else {
@@ -253,7 +253,7 @@ impl Explain {
         Ok(())
     }
 
-    /// Returns the error for a run that wrote no trace.
+    /// Returns the message of the error for a run that wrote no trace.
     fn no_trace(&self, seen: Option<&Seen>, finished: &Finished) -> String {
         match seen {
             _ if !self.program.is_empty() => {
@@ -286,7 +286,8 @@ enum Purpose<'a> {
     Linker,
 }
 
-/// Returns an error about a process that wrote no trace. The error includes the way in which the process ended, if that may be the reason.
+/// Returns an error about a process that wrote no trace. The error includes the way in which the process ended, if the missing trace may be
+/// a result of that.
 fn without_trace(report: &Report, why: String) -> io::Error {
     let ended = report
         .ended
@@ -325,8 +326,8 @@ pub(crate) fn of_probe(library: &Library, finished: &Finished, seen: Option<&See
     of_devices(finished, seen.unwrap_or(&nothing), |layer| library.looks_without(layer))
 }
 
-/// Returns the report about a run that received the devices in `seen`. If several layers may have changed the list, runs the probe without
-/// one layer at a time (`without`).
+/// Returns the report about a run that received the devices in `seen`. If several layers may have changed the list, calls `without`, which
+/// runs the probe without one layer, for one layer at a time.
 fn of_devices(
     finished: &Finished,
     seen: &Seen,

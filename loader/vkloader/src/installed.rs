@@ -6,7 +6,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A package manager: its command that finds the owner of a file, and the texts before and after the package's name in the answer.
+/// A package manager: its command that finds the owner of a file, and the texts before and after the package's name in the command's
+/// output.
 struct Manager {
     program: &'static str,
     arguments: &'static [&'static str],

@@ -28,7 +28,7 @@ fn started() -> Option<PathBuf> {
     path.is_file().then(|| path.to_path_buf())
 }
 
-/// Returns `None`, because the other kernels do not pass the path.
+/// Returns `None`, because kernels other than Linux do not pass the path.
 #[cfg(not(target_os = "linux"))]
 fn started() -> Option<PathBuf> {
     None

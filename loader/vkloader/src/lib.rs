@@ -69,7 +69,7 @@ pub fn command_line() -> clap::Command {
 /// Runs the command that the command line names.
 #[must_use]
 pub fn run() -> ExitCode {
-    // Code after this line must not end the process, because the folder would then remain.
+    // Code after this line must not end the process, because the temporary folder with the unpacked files would then remain.
     #[cfg(target_os = "linux")]
     let _unpacked = single::Unpacked::of_this_process();
     let arguments = match Arguments::try_parse() {

@@ -22,7 +22,7 @@ const NAMES: [&str; 2] = ["libvulkan.so.1", "libvulkan.so"];
 /// Variable with the folders that the dynamic linker searches before those of the system.
 const VARIABLE: &str = "LD_LIBRARY_PATH";
 
-/// The temporary folder. Dropping this value removes the folder.
+/// The temporary folder with the links. Dropping this value removes the folder.
 pub(crate) struct LibraryFolder {
     folder: TempDir,
     /// The absolute path of the library.
@@ -82,7 +82,7 @@ impl LibraryFolder {
         command.env(VARIABLE, folders);
     }
 
-    /// In `records`, replaces the paths of the temporary links by the path of the library.
+    /// Replaces the paths of the temporary links in `records` by the path of the library.
     pub(crate) fn name_library(&self, records: &mut [Record]) {
         for record in records {
             if let Event::Loaded(loaded) = &mut record.event

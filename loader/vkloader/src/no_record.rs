@@ -1,4 +1,4 @@
-//! Replacement for the module that records devices, which only exists on 64-bit Linux.
+//! Replacement for the module `record`, which records devices and only exists on 64-bit Linux.
 
 use std::ffi::OsStr;
 use std::io;

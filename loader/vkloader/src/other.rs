@@ -57,8 +57,8 @@ impl Other {
         bytes.is_empty() || bytes.windows(word.len()).any(|part| part == word.as_bytes())
     }
 
-    /// If the loader that programs use fails, tests each manifest alone. Keeps the manifests that make the loader fail although it
-    /// otherwise works. `own` has the results with the library of this program, and `records` has the trace of that library.
+    /// If the loader that programs use fails, tests each driver manifest alone. Keeps the manifests that cause the failure. `own` has the
+    /// results with the library of this program, and `records` has the trace of that library.
     ///
     /// # Errors
     ///
@@ -83,7 +83,7 @@ impl Other {
         for (manifest, variable) in manifests(records).into_iter().take(MOST_TRIED) {
             let how = match alone(library, &usual, manifest)? {
                 Alone::Crashed(signal) => format!("{} ends a process with that loader", names::signal(signal)),
-                // If the answer is the same as without drivers, the loader skipped the manifest or always fails.
+                // If the answer is the same as without drivers, the loader skipped the manifest, or fails with every manifest.
                 Alone::Answered(code) if code == without_drivers && !causes::is_odd_manifest(manifest) => continue,
                 // The library of this program skips an invalid manifest. Another loader may fail instead, with a result that differs from
                 // the result without drivers.

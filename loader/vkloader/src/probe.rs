@@ -89,7 +89,7 @@ impl Seen {
             .find(|(_, code)| *code != vulkan::SUCCESS)
     }
 
-    /// Returns the last results that a probe printed. The results are incomplete if the probe ended early.
+    /// Returns the last line of results in the output of a probe. The results are incomplete if the probe ended early.
     pub(crate) fn last(output: &[u8]) -> Option<Self> {
         let lines = output.split(|&byte| byte == b'\n').rev();
         lines
@@ -156,8 +156,8 @@ pub(crate) fn answers() -> io::Result<File> {
     Ok(own.into())
 }
 
-/// Makes this process end with its parent. Also makes the system kill this process first when memory is short, because the process contains
-/// no work of the user.
+/// Makes this process end with its parent. Also makes the system kill this process first when memory is short, because the user loses no
+/// work when this process ends.
 pub(crate) fn be_expendable() {
     // If the system does not support a request, the process runs without it.
     #[cfg(target_os = "linux")]
@@ -195,10 +195,10 @@ pub(crate) fn run(
 /// Opens a Vulkan loader and returns its functions. The loader stays open until the process ends.
 ///
 /// # Errors
-/// A message with the reason why the library cannot be used.
+/// Returns a message with the reason why the library cannot be used.
 pub(crate) fn open(library: &OsString) -> Result<Entry, String> {
     let name = library.to_str().ok_or("its path is not UTF-8")?;
-    // SAFETY: the initialisers of a library may run any code. This process exists only to run the library, so a crash harms no other work.
+    // SAFETY: the initialisers of a library may run any code. This process exists only to run the library, so a crash ends no other work.
     let opened = unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| words(&error))?;
     // SAFETY: the type is the signature with which Vulkan loaders export this function.
     let get = unsafe { opened.get::<GetProcAddr>(b"vkGetInstanceProcAddr\0") };
@@ -284,13 +284,13 @@ pub(crate) fn instance(entry: &Entry, extent: Extent, layers: &[String]) -> Resu
     create(entry, extent, layers, &mut Seen::default())
 }
 
-/// Creates an instance. Records the answers to the queries before it in `seen`.
+/// Makes some queries and then creates an instance. Records the answers to the queries in `seen`.
 fn create(entry: &Entry, extent: Extent, layers: &[String], seen: &mut Seen) -> Result<Instance, Code> {
     let number = entry.version();
     let extensions = entry.extensions();
     seen.version = Some(version(number));
     if extent == Extent::Driver {
-        // With this extension, the list includes portability drivers, which do not fully conform to Vulkan. The loader implements the
+        // With this extension, the loader also uses portability drivers, which do not fully conform to Vulkan. The loader implements the
         // extension, not the driver.
         let wanted = [c"VK_KHR_portability_enumeration"];
         return entry.instance(number, vulkan::ENUMERATE_PORTABILITY, &wanted, &[]);

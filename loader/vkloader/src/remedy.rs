@@ -1,4 +1,4 @@
-//! Adapts remedies that set a variable to the loader that programs use, and tests these remedies.
+//! Handles remedies that set a variable: adapts them to the loader that programs use, and tests them.
 
 use crate::beside::leave_out;
 use crate::child;
@@ -15,7 +15,7 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 
-/// Variable that disables drivers. Loaders before 1.3.234 support neither this variable nor the one for layers.
+/// Variable that disables drivers. Loaders before 1.3.234 support neither this variable nor the variable that disables layers.
 const WITHOUT_DRIVERS: &str = "VK_LOADER_DRIVERS_DISABLE";
 /// Variable that replaces the search for drivers in all versions of the loader.
 const ONLY_DRIVERS: &str = "VK_ICD_FILENAMES";
@@ -26,7 +26,7 @@ const MOST: usize = 4;
 /// A variable, and the word that a remedy adds to its value.
 type Set = (String, String);
 
-/// Replaces the variables in remedies that the programs' loader does not support.
+/// In all remedies, replaces variables that the programs' loader does not support by variables that it supports.
 pub(crate) fn for_loader(report: &mut Report, records: &[Record], other: &Other) {
     type Alternative = fn(&str, &[Record]) -> Option<Set>;
     let rows: [(&str, Alternative); 2] = [(WITHOUT_DRIVERS, other_drivers), (WITHOUT_LAYERS, own_variable)];
@@ -52,7 +52,7 @@ pub(crate) fn for_loader(report: &mut Report, records: &[Record], other: &Other)
     }
 }
 
-/// Returns the value of a variable in a remedy, as written there and without quotes.
+/// Returns the value of a variable in a remedy: first as the remedy contains it, then without quotes.
 fn value_in(advice: &str, variable: &str) -> Option<(String, String)> {
     let (_, rest) = advice.split_once(&format!("{variable}="))?;
     let (written, value) = shell::first_word(rest);
@@ -99,7 +99,8 @@ fn own_variable(layer: &str, records: &[Record]) -> Option<Set> {
 
 impl Library {
     /// Runs the probe with the first remedy that sets a variable, and adds the result to the report. If another driver or layer then
-    /// crashes the probe, also disables that one. If the user named no program, removes a remedy without effect from the report.
+    /// crashes the probe, also disables that one. If the user named no program and the remedy has no effect, removes the remedy from the
+    /// report.
     ///
     /// # Errors
     /// The probe cannot be run.

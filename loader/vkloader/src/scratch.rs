@@ -51,11 +51,11 @@ pub(crate) fn folder() -> io::Result<TempDir> {
     })
 }
 
-/// Free space in bytes that a temporary folder must have. Without space, a truncated trace would look like the trace of a program that
-/// ended early.
+/// Free space in bytes that a temporary folder must have. Without this space, the trace could be truncated, and would then look like the
+/// trace of a program that ended early.
 const ROOM: usize = 256 << 10;
 
-/// Returns the folder if data can be written to its files. A full disk or a quota can prevent writing.
+/// Returns the folder if files in it can be written. A full disk or a quota can prevent writing.
 fn with_room(folder: TempDir) -> io::Result<TempDir> {
     // The umask of the user may remove all permissions, so this call adds the necessary ones.
     std::fs::set_permissions(folder.path(), Permissions::from_mode(0o700))?;
@@ -134,7 +134,7 @@ impl Files {
             (Some(folder), _) => read(&folder.path().join(name), most),
             (None, Some(file)) => {
                 let mut bytes = Vec::new();
-                // Changing this file offset affects no other writer, because the others append.
+                // Moving the offset of this file affects no other writer, because the other writers append.
                 let rewound = (&*file).rewind();
                 let _ = rewound.and_then(|()| file.take(most).read_to_end(&mut bytes));
                 bytes
@@ -170,7 +170,7 @@ pub(crate) fn read(path: &Path, most: u64) -> Vec<u8> {
         // The umask of the program that created the file may have removed permissions.
         let _ = std::fs::set_permissions(path, Permissions::from_mode(0o600));
         if let Ok(file) = File::open(path) {
-            // After an error, the bytes that were read are used.
+            // Ignores an error, and returns the bytes that were read before the error.
             let _ = file.take(most).read_to_end(&mut bytes);
         }
     }

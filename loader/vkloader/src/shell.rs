@@ -5,7 +5,7 @@ pub(crate) fn word(text: &str) -> String {
     String::from_utf8_lossy(&quoted(text.as_bytes())).into_owned()
 }
 
-/// Returns the first word of a text as written, and its meaning for a shell. Understands the quotes of [`word`] for words without control
+/// Returns the first word of a text, with and without its quotes. Understands the quotes that [`word`] uses for a word without control
 /// characters.
 pub(crate) fn first_word(text: &str) -> (&str, String) {
     let mut meaning = String::new();

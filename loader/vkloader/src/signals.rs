@@ -7,15 +7,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// `true` after another process sent a signal that asks this process to end.
 static UNWANTED: AtomicBool = AtomicBool::new(false);
 
-/// `true` after the terminal sent a signal, which is for the program that this process runs.
+/// `true` after the terminal sent a signal, to which the program that this process runs reacts. This process continues.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn note(_: libc::c_int) {
     UNWANTED.store(true, Ordering::Relaxed);
 }
 
-/// Handles a signal. If another process sent it, this process must end. If it comes from the terminal, it is for the program that this
-/// process runs, so the handler only records it.
+/// Handles SIGINT and SIGQUIT. If another process sent the signal, this process must end. If the terminal sent the signal, the program that
+/// this process runs reacts to it, and this process only records it.
 extern "C" fn leave(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     // SAFETY: the kernel passes a valid structure to handlers that are installed with SA_SIGINFO.
     let is_wanted = unsafe { (*info).si_code } == FROM_KERNEL;
@@ -39,8 +39,8 @@ pub(crate) fn note_requests_to_end() {
     }
 }
 
-/// Ignores the signals that a terminal sends for keys such as Ctrl-C, because this process must print a report after the program has ended.
-/// The program has the default handlers.
+/// Makes this process survive the signals that a terminal sends for keys such as Ctrl-C, because it must print a report after the program
+/// has ended. The program itself has the default handlers.
 pub(crate) fn leave_those_of_the_terminal() {
     for signal in [libc::SIGINT, libc::SIGQUIT] {
         let handler = leave as extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void);
@@ -61,8 +61,8 @@ extern "C" fn note_stop(_: libc::c_int) {
     STOP.store(true, Ordering::Relaxed);
 }
 
-/// Records a terminal's request to stop, instead of stopping at once. A supervisor stops after the program, which may first reset the
-/// terminal.
+/// Records a terminal's request to stop, instead of stopping at once. A supervisor stops only after the supervised program has stopped,
+/// because the program may reset the terminal first.
 #[cfg(target_os = "linux")]
 pub(crate) fn note_stops() {
     let handler = note_stop as extern "C" fn(libc::c_int);
@@ -124,7 +124,7 @@ fn mask(how: libc::c_int) {
     }
 }
 
-/// Returns `true` if the terminal sent a signal for the program, which decides about its reaction.
+/// Returns `true` if the terminal sent a signal. The program that this process runs also received the signal, and may end or continue.
 #[cfg(target_os = "linux")]
 pub(crate) fn is_interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)

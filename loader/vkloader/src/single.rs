@@ -1,4 +1,4 @@
-//! The form of `vkloader` in one file, for systems with different C libraries.
+//! The form of `vkloader` that consists of one file and runs on systems with different C libraries.
 //!
 //! The file is a static program that contains a set of files for each C library: `vkloader` and the Vulkan library. The program unpacks the
 //! set for this system into a temporary folder, and executes the `vkloader` of that set. When this `vkloader` ends, it removes the folder.
@@ -66,7 +66,7 @@ fn shown(linkers: &[Option<PathBuf>]) -> String {
 /// Executes the program of a set. Tries all folders for temporary files, because some file systems forbid execution. Returns only after a
 /// failure, with the error for the first folder.
 fn start(set: &Set) -> io::Error {
-    // Blocks signals that ask this process to end. The started program receives the signals as soon as it can remove the folder.
+    // Blocks signals that ask this process to end. The started program unblocks the signals as soon as it can remove the folder.
     signals::hold_requests_to_end();
     let started = scratch::first(|place| {
         let folder = unpack(set, place)?;
@@ -113,7 +113,8 @@ fn unpack(set: &Set, place: &Path) -> io::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Returns the beginning of the folder's name. The name contains the ID of this process, so that child processes do not remove the folder.
+/// Returns the beginning of the folder's name. The name contains the ID of this process, so that child processes, which have other IDs, do
+/// not remove the folder.
 fn prefix() -> String {
     format!("vkloader-{}-", process::id())
 }
@@ -170,7 +171,7 @@ mod tests {
             // Another C library is installed in addition to the system's own.
             (&[gnu, musl], Some(gnu), Some(0)),
             (&[gnu, musl], Some(musl), Some(1)),
-            // The shell is static, or its dynamic linker is not one of the known ones.
+            // The shell is static, or its dynamic linker does not belong to any of the sets.
             (&[musl], None, Some(1)),
             (&[gnu, musl], Some("/nix/ld.so"), Some(0)),
             (&[], Some(gnu), None),
@@ -193,7 +194,7 @@ mod tests {
         assert_eq!((own.exists(), named.exists()), (true, was_there));
     }
 
-    /// The test starts its own program. The copy is replaced by a script that prints its signal mask.
+    /// The test starts its own program again. In this copy, `start` replaces the test by a script that prints the mask of blocked signals.
     #[test]
     fn requests_to_end_wait_for_the_program_that_removes_the_folder() {
         const COPY: &str = "VKL_TEST_START";

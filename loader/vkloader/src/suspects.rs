@@ -1,4 +1,4 @@
-//! Finds the culprit that crashed the probe. Repeats the probe under a supervisor, and repeats it without one layer at a time.
+//! Finds the driver or layer that crashed the probe. Repeats the probe under a supervisor, and then without one layer at a time.
 
 use crate::beside::leave_out;
 use crate::child::{self, Ending, Finished, Watched};

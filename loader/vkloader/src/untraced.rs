@@ -1,4 +1,4 @@
-//! Finds the reason why a program wrote no trace: it does not use the library that writes the trace.
+//! Finds the reason why a program wrote no trace: for example, the program does not use the library that writes the trace.
 
 use crate::carried;
 use crate::causes::elf::{Closure, Identity, folders, interpreter, is_usual, locate, read};
@@ -87,8 +87,8 @@ pub(crate) fn why(command: &[OsString], graphics: Option<&[String]>, library: &P
     })
 }
 
-/// Returns the reason for a program that opened a Vulkan loader without the variable of the trace. Returns `None` if the variables are
-/// unknown.
+/// Returns the reason why a program wrote no trace, if the program opened a Vulkan loader without the variable that turns on the trace.
+/// Returns `None` if the program's variables are unknown.
 pub(crate) fn cleared(environments: &[Environment]) -> Option<String> {
     let mut cleared = environments.iter().filter(|one| one.has_loader && one.lacks_trace());
     let process = cleared.next()?.process;
@@ -215,8 +215,8 @@ fn is_static(program: &Path) -> String {
     )
 }
 
-/// For a 32-bit program, executes the 32-bit `vkloader` if it is installed. Returns only if it is not installed, or if this machine cannot
-/// run it.
+/// For a 32-bit program, executes the 32-bit `vkloader` if it is installed. Returns only if the 32-bit `vkloader` is not installed, or if
+/// this machine cannot run it.
 pub(crate) fn become_32_bits(program: &OsStr) {
     let is_32 = itself::find(program)
         .and_then(|program| Identity::of(&program))

@@ -17,8 +17,8 @@ pub(crate) struct Variables(BTreeMap<String, Option<String>>);
 
 impl Variables {
     /// Returns the variables of the process that the report is about. The trace has the variables that the library reads. All other
-    /// variables are known if the process was supervised and did not overwrite them; otherwise this process passed its own values to the
-    /// program.
+    /// variables are known if the process was supervised and did not overwrite them. Otherwise, assumes that the program has the values of
+    /// this process.
     pub(crate) fn of(finished: &Finished) -> Self {
         let records = crate::report::busiest(&finished.records);
         let loaded = records.iter().rev().find_map(|record| match &record.event {
@@ -26,7 +26,7 @@ impl Variables {
             _ => None,
         });
         let Some(loaded) = loaded else { return Self::default() };
-        // The trace replaces bytes that are not UTF-8, so the own values are converted in the same way.
+        // The trace replaces bytes that are not UTF-8, so the values of this process are converted in the same way.
         let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
         let own: BTreeMap<String, String> = env::vars_os().map(|(name, value)| (text(name), text(value))).collect();
         let mut values: BTreeMap<String, Option<String>> = BTreeMap::new();
@@ -50,7 +50,7 @@ impl Variables {
         }
     }
 
-    /// Sets the variables for a command, or removes them.
+    /// Gives a command the variables of the program: sets or removes each variable that has another value in the program.
     pub(crate) fn give_to(&self, command: &mut Command) {
         for (name, value) in &self.0 {
             match value {

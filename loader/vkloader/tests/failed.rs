@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-/// Compiles a program that is linked against a library called `soname` and opens the library that its first argument names. With a second
+/// Compiles a program that is linked against a library called `soname`. The program's first argument names a library to open. With a second
 /// argument, the program also creates an instance and requests a device with an unknown extension. With a third argument, the program kills
 /// itself with SIGKILL before it requests the device.
 fn with_library(machine: &Machine, soname: &str) -> String {
@@ -83,7 +83,7 @@ fn a_missing_display_is_said_where_a_program_failed() {
         "{}",
         explained.findings()
     );
-    // The program asked no driver, so an installed driver without a manifest is not the cause.
+    // The program queried no driver, so a driver that is installed without a manifest is not the cause of the failure.
     std::fs::create_dir_all(machine.path("system/sys/bus/pci/devices/0000:01:00.0/drm/renderD128")).expect("folders");
     for (name, text) in [("class", "0x030000"), ("vendor", "0x1002"), ("device", "0x73bf")] {
         machine.file(&format!("system/sys/bus/pci/devices/0000:01:00.0/{name}"), text);
@@ -277,7 +277,7 @@ fn a_display_of_another_user_is_not_offered() {
     std::fs::remove_file(path).expect("just made");
 }
 
-/// On a remote desktop without DRI3, Mesa's hardware drivers cannot show images. The server requires authorization.
+/// On a remote desktop without DRI3, Mesa's hardware drivers cannot show images. The X server of this test requires authorization.
 #[test]
 fn a_remote_desktop_without_dri3_is_named() {
     let _alone = alone();

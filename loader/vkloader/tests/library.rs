@@ -95,7 +95,7 @@ impl Bench {
         let output = self.explain(library, names);
         let said = text(&output.stdout);
         assert_eq!(output.status.code(), Some(0), "{said}{}", text(&output.stderr));
-        // The output is wrapped like on a terminal, even within a path.
+        // The output is wrapped as on a terminal, even within a path, so this code compares it without blanks.
         let words: String = said.split_whitespace().collect();
         let here = fs::canonicalize(self.machine.path("")).expect("a folder");
         let path = std::path::absolute(here.join(library)).expect("a path");
@@ -199,7 +199,8 @@ fn a_program_with_folders_of_its_own_first() {
         "{said}"
     );
     bench.is_clean();
-    // The linker searches `DT_RUNPATH` after the folders of the variable, so a library in the folders of `DT_RUNPATH` is not used.
+    // The linker searches the folders of `DT_RUNPATH` after the folders of `LD_LIBRARY_PATH`, so it does not use a library in the folders
+    // of `DT_RUNPATH`.
     let words = ["-ldl", "-Wl,--enable-new-dtags,-rpath,$ORIGIN/own"];
     compile(&[&bench.machine.path("program.c")], &bench.program, &words);
     bench.gets(&tested(), &["libvulkan.so.1"]);
@@ -259,7 +260,7 @@ fn is_alive(number: &str) -> bool {
         .any(|line| line.starts_with("State:") && !line.contains('Z'))
 }
 
-/// Restores the default action of signals that a shell or `nohup` made its children ignore.
+/// Restores the default action of signals. A shell or `nohup` may have started this process with some signals ignored.
 fn with_usual_signals(command: &mut Command) {
     let reset = || {
         for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {

@@ -109,7 +109,7 @@ fn every_difference_is_named_with_its_reason() {
         because.contains(filter) && because.contains("does not know"),
         "{device:#}"
     );
-    // The loader that programs use ignores the filter variable, so the report has no finding about it.
+    // The loader that programs use ignores the filter variable, so the report has no finding about the variable.
     assert!(
         !explained.codes().contains(&"device.id-filter"),
         "{:?}",
@@ -158,7 +158,7 @@ fn drivers_that_another_loader_does_not_find_are_named() {
     }
 }
 
-/// The remedy is to replace the damaged loader, and the test follows it.
+/// The remedy is to replace the damaged loader, and the test does so.
 #[test]
 fn a_machine_whose_loader_does_not_open_says_so() {
     let machine = machine();
@@ -271,7 +271,7 @@ fn a_folder_for_temporary_files_that_is_gone_prevents_nothing() {
     }
 }
 
-/// A driver's library replaces the loader, and fails as a loader.
+/// The programs' loader is replaced by a driver's library, which fails as a loader.
 #[test]
 fn a_loader_that_fails_where_this_one_works_is_the_cause() {
     let machine = machine();
@@ -343,7 +343,8 @@ fn said(machine: &Machine, words: &[&str]) -> (Option<i32>, String) {
     )
 }
 
-/// Source of a loader that is too old for the variables that disable drivers. The loader crashes with the bad driver, and works without it.
+/// Source of a loader that is too old to support the variables that disable drivers. The loader crashes with the bad driver, and works
+/// without that driver.
 const OLD: &str = r#"
 #include <stdlib.h>
 #include <string.h>
@@ -394,7 +395,7 @@ fn a_remedy_does_not_name_a_variable_that_the_loader_of_programs_lacks() {
         machine.path("data/vulkan/icd.d/card.json").display()
     );
     assert!(explained.advice().contains(&wanted), "{}", explained.advice());
-    // The library of `vkloader` supports the usual variable.
+    // The examined library supports the variable that is usually recommended.
     assert!(
         machine
             .explain()

@@ -61,7 +61,7 @@ fn a_program_that_goes_on_in_the_background_is_awaited() {
     let probe = probe();
     let explained = of_shell(&machine, &format!("(sleep 0.3; exec {probe}) & exit 0"));
     assert_eq!((explained.code, explained.devices()), (0, vec!["one"]));
-    // `explain` also reports the crash of a process in the background.
+    // `explain` also reports the crash of a process that continues in the background.
     let wrong = Machine::new();
     wrong.driver("bad", "device one\ncrash vkCreateInstance");
     let explained = of_shell(&wrong, &format!("(sleep 0.3; exec {probe}) & exit 0"));
@@ -140,7 +140,8 @@ fn a_system_that_takes_no_temporary_file_prevents_nothing() {
         return;
     }
     assert_eq!(machine.explain().first(), "driver.no-entry-point");
-    // A folder is needed for the links to a library. If no folder can be created, the program finds the library through a variable.
+    // Without a folder for temporary files, `explain` cannot create links to a library. The program then finds the library through
+    // `LD_LIBRARY_PATH`.
     machine.variable("LD_LIBRARY_PATH", first);
     let script = probe().replace(">/dev/null", ">&2");
     let words = ["--", "sh", "-c", &script];
@@ -201,7 +202,7 @@ fn programs_without_a_trace_come_with_the_reason() {
     assert!(told.contains("contains its own Vulkan loader"), "{told}");
 }
 
-/// A library from `LD_PRELOAD` crashes the program before it opens a loader.
+/// A library from `LD_PRELOAD` crashes the program before the program opens a loader.
 #[test]
 fn a_crash_in_a_preloaded_library_is_told_with_the_variable() {
     let machine = working();
@@ -217,7 +218,8 @@ fn a_crash_in_a_preloaded_library_is_told_with_the_variable() {
     );
 }
 
-/// A script sets another loader for the program, and another program draws with OpenGL.
+/// First, a script makes the program open another loader. Then, the program opens no loader, and finally OpenGL's library instead of a
+/// loader.
 #[test]
 fn the_library_that_a_program_opened_instead_is_named() {
     let mut machine = working();
@@ -372,7 +374,7 @@ fn a_program_of_another_user_is_explained_to_root() {
     assert_eq!((explained.code, explained.devices()), (0, vec!["one"]));
 }
 
-/// The program has an old library in its own folder. The driver then uses this library, although the system has a newer one.
+/// The program has an old library in its own folder. The driver then uses the old library, although the system has a newer version of it.
 #[test]
 fn a_library_that_a_program_brings_and_that_is_too_old_is_named() {
     let mut machine = Machine::new();

@@ -409,7 +409,8 @@ fn a_folder_that_may_not_be_searched_is_named() {
     );
 }
 
-/// After a key such as Ctrl-C, the terminal sends a signal to its processes.
+/// After a key such as Ctrl-C, a terminal sends a signal to all its processes. The program handles the signal, and `vkloader` still prints
+/// the report.
 #[test]
 fn signals_of_the_terminal_are_for_the_program() {
     use std::io::Write;

@@ -129,7 +129,7 @@ fn a_program_whose_layer_drops_a_device() {
     assert_eq!(report["hidden"][0]["by"], "VK_LAYER_drops");
 }
 
-/// Runs the probe like a user's program, and returns the report.
+/// Runs `vkloader explain` with the probe as the user's program, and returns the report.
 fn of_program(machine: &Machine) -> serde_json::Value {
     let (own, file) = (env!("CARGO_BIN_EXE_vkloader"), library());
     let program = ["explain", "--json", "--", own, "probe", file.to_str().expect("plain")];
@@ -279,7 +279,7 @@ fn mesas_layer_lives_where_every_device_is_hidden() {
     );
 }
 
-/// The test uses the installed layer of Mesa, which most machines have.
+/// The layer of Mesa that is installed undoes the loader's choice. Most machines have this layer.
 #[test]
 fn mesas_layer_undoes_what_the_loader_chose() {
     let manifest = "/usr/share/vulkan/implicit_layer.d/VkLayer_MESA_device_select.json";

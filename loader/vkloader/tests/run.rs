@@ -68,7 +68,7 @@ fn options_are_variables() {
     let output = machine.run(&all);
     let expected: Vec<String> = words.iter().map(|(_, _, line)| format!("export {line}")).collect();
     assert_eq!(said(&output), expected.join("\n") + "\n", "{}", complaint(&output));
-    // After the shell has evaluated the variables, a program that it starts inherits them.
+    // The shell evaluates the printed variables. A program that the shell starts then inherits the variables.
     let script = format!("{}\nexec printenv VK_LOADER_VISIBLE_DEVICES", said(&output));
     let seen = std::process::Command::new("sh")
         .args(["-c", &script])
@@ -118,7 +118,7 @@ fn a_program_sees_the_devices_and_gives_its_status() {
     assert_eq!(machine.run(&["run"]).status.code(), Some(2), "a program is missing");
 }
 
-/// The shell starts the probe with only one variable, which names the user's configuration folder.
+/// The shell starts the probe with a cleared environment, which only contains the variable for the user's configuration folder.
 #[test]
 fn an_executable_gets_the_devices_in_an_empty_environment() {
     let machine = two_devices();
@@ -173,7 +173,7 @@ fn a_settings_file_of_the_user_is_left_alone() {
     assert!(!Path::new(&path).exists());
 }
 
-/// The program replaces the settings file, like another run or an editor. `run` must not remove the new file.
+/// The program replaces the settings file, as another run or an editor may do. `run` must not remove the new file.
 #[test]
 fn a_file_that_replaced_the_own_one_stays() {
     let machine = two_devices();

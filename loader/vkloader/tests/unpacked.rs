@@ -5,8 +5,8 @@ mod machine;
 use machine::{Machine, library, skip};
 use std::process::{Command, Output};
 
-/// Starts `vkloader` like the static program: in a folder whose name has the process ID. `shell` contains the words that start a script,
-/// and `run` ends the script.
+/// Starts `vkloader` in the same way as the static program: in a folder whose name contains the process ID. `shell` contains the words that
+/// start a script, and `run` ends the script.
 fn unpacked(machine: &Machine, shell: &[&str], run: &str) -> Output {
     let place = machine.path("unpacked");
     std::fs::create_dir_all(&place).expect("a folder");

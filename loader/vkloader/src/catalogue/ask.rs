@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Multiple of the usual time limit within which a record must be complete. Recording takes far more calls than the first query, and only
-/// drivers that answered that query are recorded.
+/// Multiple of the usual time limit within which a record must be complete. Recording takes far more calls than the first query. A driver
+/// is recorded only if it answered the first query.
 const LIMITS_OF_RECORD: u32 = 6;
 
 /// Signals that report crashes. Other signals come from other processes, and show nothing about the driver.
@@ -31,7 +31,8 @@ const SIGSYS: i32 = 31;
 /// Exit statuses that `vkloader` uses for wrong use and for a panic.
 const OWN_FAILURES: [i32; 2] = [WRONG_USE as i32, 101];
 
-/// Number of attempts before a driver is recorded as crashing or hanging. A single failure may only mean that the machine is busy.
+/// Number of attempts before a driver is recorded as crashing or hanging. A single failure may have another reason, for example a busy
+/// machine.
 const ATTEMPTS: usize = 2;
 
 /// The information that a driver is asked for.
@@ -161,12 +162,12 @@ impl<'a> Asker<'a> {
         }
     }
 
-    /// Checks that a driver also crashes or hangs in a session with a display. Programs skip such a driver, and most programs run in
-    /// sessions.
+    /// Checks that a driver that crashed or hung also fails in a session with a display. Programs skip a driver that is recorded as
+    /// failing, and most programs run in sessions with a display.
     ///
     /// # Errors
     ///
-    /// The driver may answer in a session.
+    /// Returns an error if the driver may answer in a session, so that the driver is not recorded.
     fn check_display(&self, manifest: &str, depth: Depth) -> io::Result<()> {
         if self.user && display::is_here() {
             return Ok(());
@@ -252,8 +253,8 @@ impl<'a> Asker<'a> {
         Ok(command)
     }
 
-    /// Runs a command for at most `limits` times the time limit. The dynamic linker's log also shows libraries that a driver opened and
-    /// closed again.
+    /// Runs a command for at most `limits` times the time limit. Turns on the dynamic linker's log, which also contains libraries that a
+    /// driver opened and closed again.
     fn finish(&self, command: Command, limits: u32) -> io::Result<Finished> {
         let watched = Watched {
             keeps_output: true,
@@ -300,7 +301,7 @@ fn decisions(records: &[Record]) -> impl Iterator<Item = &crate::events::TracedD
     })
 }
 
-/// Returns the step during which the process ended: the last step without a record of its end.
+/// Returns the step during which the process ended, which is the last step without a record of the step's end.
 fn unfinished(records: &[Record]) -> Option<String> {
     let mut open: Vec<&str> = Vec::new();
     for record in records {
@@ -325,8 +326,8 @@ fn answer(finished: &Finished, took: Duration, (depth, search): (Depth, &[String
             _ => None,
         })
         .collect();
-    // The loader opens the driver for the query and again for the instance. In between, the loader opens the library by its path to keep
-    // the library open. Therefore, the last events are relevant.
+    // The loader opens the driver for the query and again for the instance. Between these two, the loader opens the library by its path, so
+    // that the library stays open. The search therefore starts at the last event.
     let offers = events().rev().find_map(|event| match event {
         Event::Offers(offers) => Some(offers),
         _ => None,
@@ -359,7 +360,7 @@ fn answer(finished: &Finished, took: Duration, (depth, search): (Depth, &[String
             within: within(),
         },
         Ending::Signal(signal) => return Err(io::Error::other(format!("its process was ended by signal {signal}"))),
-        // If the process exited without results, the driver ended it. The exceptions are the exit statuses of `vkloader` itself.
+        // If the process exited without results, the driver ended it, unless the exit status is one that `vkloader` itself uses.
         Ending::Status(status) if seen.is_none() && !OWN_FAILURES.contains(&status) => Outcome::Ended {
             status,
             within: within(),

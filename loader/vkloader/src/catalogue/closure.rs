@@ -19,7 +19,7 @@ const TICK: Duration = Duration::from_millis(20);
 /// same identity.
 const COARSE_TICK: Duration = Duration::from_millis(2020);
 
-/// Upper bound on the time to wait until a file is old enough. Only a file whose time is in the future takes longer.
+/// Upper bound on the time to wait until a file is old enough. Only a file whose time is in the future would need a longer wait.
 const LONGEST_WAIT: Duration = Duration::from_secs(4);
 
 /// Names that a library needs, and names under which other libraries need it.
@@ -58,7 +58,8 @@ pub(super) fn of(
     all.push(path.into());
     let known: BTreeMap<&str, LibraryNames> = all.iter().map(|path| (path.as_str(), LibraryNames::of(path))).collect();
     let belongs = belonging(&known, &before);
-    // The functions of the driver may be in another library that the driver's own library needs.
+    // The library in the manifest may only need another library, which contains the driver's functions. Therefore, this code compares each
+    // file with the library in the manifest.
     let own = identify::state(Path::new(named)).filter(|_| named.contains('/'));
     let is_own = |path: &str| own.is_some() && identify::state(Path::new(path)) == own;
     let mut files = Vec::new();
@@ -84,9 +85,9 @@ pub(super) fn of(
     (files.len() <= catalogue::MOST_FILES).then_some(files)
 }
 
-/// Returns the folders in which the linker searches for a driver's libraries, and the paths there that the linker skipped. `own` has the
-/// folders of `DT_RPATH` and `DT_RUNPATH`. Returns `None` if a folder depends on the process: its path is relative, or contains a variable
-/// such as `$LIB` that the linker replaces.
+/// Returns the folders in which the linker searches for a driver's libraries, and the paths in these folders that the linker skipped. `own`
+/// has the folders of `DT_RPATH` and `DT_RUNPATH`. Returns `None` if a folder depends on the process: its path is relative, or contains a
+/// variable such as `$LIB` that the linker replaces.
 fn searched(
     own: BTreeSet<String>,
     mut folders: BTreeSet<String>,
@@ -138,15 +139,16 @@ fn belonging<'a>(known: &BTreeMap<&'a str, LibraryNames>, before: &[String]) -> 
     belongs
 }
 
-/// Returns the file with the folders that the linker of musl searches, and these folders. The GNU C library has a cache instead.
+/// Returns the file that lists the folders that musl's dynamic linker searches, and the folders. Returns `None` if the system has the cache
+/// of the GNU C library instead.
 fn list_of_folders() -> Option<(PathBuf, Vec<String>)> {
     let has_cache = Path::new(OsStr::from_bytes(catalogue::LINKER_CACHE)).exists();
     let linker = (!has_cache).then(|| elf::interpreter(Path::new("/proc/self/exe")))??;
     elf::list_of(&linker)
 }
 
-/// Returns the default folders that the linker searches for the names of a file. The linker searches them if its cache lacks a name, and
-/// could find a new file there first.
+/// Returns the default folders that the linker searches for the names of a file. The linker searches these folders if its cache lacks a
+/// name, so it could find a new file in one of them.
 fn searched_for(path: &str, names: &[&str]) -> Vec<String> {
     let folder = Path::new(path).parent();
     let has_cache = Path::new(OsStr::from_bytes(catalogue::LINKER_CACHE)).exists();
@@ -180,8 +182,8 @@ fn mapped(linker: &[String]) -> Vec<String> {
     paths.filter(|path| path.contains('/')).map(String::from).collect()
 }
 
-/// Returns the names for which the dynamic linker found no library, each with the last path that it tried. A library with such a name in a
-/// folder of `LD_LIBRARY_PATH` would change the driver. Returns `None` if a name cannot be written to a catalogue.
+/// Returns the names for which the dynamic linker found no library, each with the last path that it tried. If a library with such a name
+/// appeared in a folder of `LD_LIBRARY_PATH`, the driver would use the library. Returns `None` if a name cannot be written to a catalogue.
 fn missing(linker: &[String], known: &BTreeMap<&str, LibraryNames>) -> Option<Vec<SharedFile>> {
     let is_known = |name: &str| known.values().any(|one| one.names.contains(name));
     let mut missing: BTreeMap<String, String> = BTreeMap::new();
@@ -217,7 +219,7 @@ fn unused<'a>(
         .collect()
 }
 
-/// Returns a folder and its subfolders for kinds of processors, which the dynamic linker searches first.
+/// Returns a folder and its subfolders for kinds of processors. The dynamic linker searches these subfolders before the folder.
 fn with_kinds(folder: &str) -> Vec<String> {
     let mut all = with_hardware(folder);
     add_old(folder, &mut all);
@@ -257,7 +259,8 @@ fn needed(path: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns the time since 1970 from which on each change of a file results in a change time that differs from the present one.
+/// Returns the earliest time at which a further change of a file sets a different change time. The parameter is the present change time in
+/// seconds and nanoseconds. Both times count from 1970.
 fn settled((seconds, rest): (i64, i64)) -> Duration {
     let tick = if rest == 0 { COARSE_TICK } else { TICK };
     let changed = Duration::new(

@@ -64,7 +64,7 @@ impl Display {
         })
     }
 
-    /// Sets the variables of a command, so that programs find the display like in a session.
+    /// Sets the variables of a command, so that programs find the display in the same way as in a session.
     pub(super) fn show(&self, command: &mut Command) {
         for name in VARIABLES {
             command.env(name, self.folder.join(name));

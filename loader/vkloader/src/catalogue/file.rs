@@ -39,7 +39,7 @@ pub(super) struct Catalogue {
 }
 
 impl Catalogue {
-    /// Removes the identity of the machine's devices. Called if devices changed while drivers were asked.
+    /// Clears the checksum that identifies the machine's devices. Called if devices changed while drivers were asked.
     pub(super) fn forget_machine(&mut self) {
         self.machine.fingerprint.clear();
     }
@@ -70,7 +70,7 @@ impl Catalogue {
         files.into_iter().map(&mut place).collect()
     }
 
-    /// Sorts the files by folder, because readers open each folder only once.
+    /// Sorts the files by folder, so that the files of a folder follow each other and readers open each folder only once.
     fn sort_files(&mut self) {
         let key = |&place: &usize| {
             let path = Path::new(&self.files[place].path);
@@ -176,8 +176,8 @@ pub(super) struct Library {
     pub(super) build_id: Option<String>,
 }
 
-/// A file that drivers depend on, or a folder in which the dynamic linker searches for such a file. The catalogue stores it as a list
-/// without member names, because every process reads all files.
+/// A file that drivers depend on, or a folder in which the dynamic linker searches for such a file. The catalogue stores each of them as a
+/// list without member names, because every process must parse all of them.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(from = "Vec<String>", into = "Vec<String>")]
 pub(super) struct SharedFile {
@@ -186,7 +186,7 @@ pub(super) struct SharedFile {
     pub(super) identity: String,
     /// Names by which libraries request the file, separated by blanks.
     pub(super) names: String,
-    /// Build ID, which shows changes of a file on file systems whose times may stay the same.
+    /// Build ID. On some file systems, a changed file may keep its times, and only the build ID shows the change.
     pub(super) build_id: Option<String>,
     /// `true` if the linker found the file through `LD_LIBRARY_PATH`.
     pub(super) is_searched: bool,
@@ -305,8 +305,8 @@ pub(super) fn read(path: &Path) -> io::Result<Catalogue> {
     serde_json::from_value(value).map_err(|error| name(io::Error::other(error)))
 }
 
-/// Returns `true` if programs trust the owner and the permissions of a file. The owner must be root, or this user for the user's own
-/// catalogue.
+/// Returns `true` if the owner and the permissions of a file are such that programs trust the file. The owner must be root, or this user
+/// for the user's own catalogue.
 pub(super) fn is_kept(path: &Path, is_own: bool) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| {
         let is_owner = found.uid() == 0 || is_own && found.uid() == rustix::process::geteuid().as_raw();
@@ -314,8 +314,8 @@ pub(super) fn is_kept(path: &Path, is_own: bool) -> bool {
     })
 }
 
-/// Returns the content of the file. If the content exceeds a limit, drops the driver with the largest entry; programs then open this
-/// driver.
+/// Returns the content of the file. If the content exceeds a limit, drops the driver with the largest entry, and tries again. Programs then
+/// open the dropped driver.
 fn content(made: &mut Catalogue) -> io::Result<Vec<u8>> {
     loop {
         let content = catalogue::pack(&serde_json::to_value(&*made).map_err(io::Error::other)?);

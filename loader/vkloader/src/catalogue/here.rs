@@ -92,7 +92,7 @@ impl Process for Here {
             return false;
         };
         let mut content = Vec::new();
-        // After an error, the comparison uses the bytes that were read.
+        // Ignores an error, and compares the bytes that were read before the error.
         let _ = file.take(most as u64).read_to_end(&mut content);
         content.chunks(HEAD_BYTES).for_each(take);
         true

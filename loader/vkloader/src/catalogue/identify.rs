@@ -24,8 +24,8 @@ pub(super) fn written(path: &Path, identity: Identity, has_build_id: bool) -> St
     }
 }
 
-/// Returns `true` if the next version of a file may have the same identity, as in reproducible images. On a file system that can be written
-/// to, the kernel sets a new change time, so the times of an image do no harm there.
+/// Returns `true` if the next version of a file may have the same identity, as in reproducible images. On a writable file system, the
+/// kernel sets a new change time at each write, so the identity differs.
 pub(super) fn is_of_image(path: &Path, identity: &Identity) -> bool {
     let is_read_only = || statvfs(path).is_ok_and(|found| found.f_flag.contains(StatVfsMountFlags::RDONLY));
     !identity.proves() || identity.has_one_time() && is_read_only()

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Beginning of the PCI class of displays, in the form that the kernel writes.
 const DISPLAY: &str = "0x03";
 
-/// Device nodes outside `/dev/dri`.
+/// Device nodes of graphics drivers outside `/dev/dri`.
 const NODES: [&str; 9] = [
     "dev/nvidiactl",
     "dev/nvidia-modeset",
@@ -80,7 +80,7 @@ impl Machine {
             return true;
         };
         let serves = |node: &&Node| match &node.driver {
-            // Drivers open these nodes to render.
+            // A driver renders through the render nodes of its kernel drivers.
             Some(driver) => node.path.contains("/renderD") && row.kernel_drivers.contains(&driver.as_str()),
             None => row.nodes.contains(&node.path.as_str()),
         };

@@ -4,8 +4,8 @@ use super::Place;
 use crate::carried;
 use std::process::{Command, Stdio};
 
-/// Runs `vkloader catalogue` with the arguments `words` in the 32-bit `vkloader`, if that program is installed. The other program prints
-/// its own errors, which do not affect the exit status of this program.
+/// Runs `vkloader catalogue` with the arguments `words` in the 32-bit `vkloader`, if that program is installed. The 32-bit `vkloader`
+/// prints its own errors, which do not affect the exit status of this program.
 pub(super) fn run(place: &Place, words: &[&str]) {
     let Some(program) = carried::program_of_32_bits() else {
         return;

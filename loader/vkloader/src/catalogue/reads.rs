@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Ends of the paths of profiles, in the form that the files of Mesa's drivers contain: a folder in which packages install profiles, and
-/// the administrator's file.
+/// Ends of the paths of profiles, as the library files of Mesa's drivers contain them. The first path is a folder in which packages install
+/// profiles, and the second path is the administrator's file.
 const PROFILES: [&[u8]; 2] = [b"/drirc.d\0", b"/drirc\0"];
 
 /// Files that NVIDIA's driver reads. The name of one further file contains the version of the driver.
@@ -19,13 +19,14 @@ const NVIDIA: [&str; 3] = [
 /// Folder with the settings of AMDVLK, AMD's own driver.
 const AMDVLK: &str = "/etc/amd";
 
-/// File with the names of AMD's cards, which all drivers for these cards read through a library.
+/// File with the names of AMD's cards. All drivers for these cards read the file through the library [`READER_OF_NAMES`].
 const AMD_NAMES: &str = "/usr/share/libdrm/amdgpu.ids";
 
 /// Start of the name of the library that reads the names of AMD's cards.
 const READER_OF_NAMES: &str = "libdrm_amdgpu.so";
 
-/// End of the path of the names in that library. The path depends on the place for which the library was built.
+/// End of the path of [`AMD_NAMES`] in the library [`READER_OF_NAMES`]. The rest of the path is the installation prefix with which the
+/// library was built.
 const END_OF_NAMES: &[u8] = b"/amdgpu.ids\0";
 
 /// Returns `true` if a library is known to read files for the drivers that need it.
@@ -35,8 +36,8 @@ pub(super) fn is_reader(library: &Path) -> bool {
 }
 
 /// Returns the files that a driver's library reads, the folders in which it lists files, and paths of missing files that it would read.
-/// `library` is the driver's library, or a library for which [`is_reader`] returns `true`. Skips files whose times do not show changes,
-/// because programs could not notice a change. In images, these files only change with the image.
+/// `library` is the driver's library, or a library for which [`is_reader`] returns `true`. Skips files of images, whose times do not show
+/// changes, because programs could not notice a change. Such files change only together with the image.
 pub(super) fn of(library: &Path) -> BTreeSet<PathBuf> {
     let real = fs::canonicalize(library).unwrap_or_default();
     let name = real.file_name().unwrap_or_default().to_string_lossy();
@@ -76,7 +77,7 @@ pub(crate) fn profiles(driver: &[u8]) -> BTreeSet<PathBuf> {
     paths_in(driver, &PROFILES)
 }
 
-/// Returns the absolute paths with one of these ends in the content of a library.
+/// Returns the absolute paths in the content of a library that end in one of the texts in `ends`.
 fn paths_in(library: &[u8], ends: &[&[u8]]) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
     let slashes = library.iter().enumerate().filter(|(_, byte)| **byte == b'/');
@@ -114,7 +115,7 @@ mod tests {
         );
     }
 
-    /// Returns the words of a file of packages that begin with a slash.
+    /// Returns the words that begin with a slash in the file `file` of the folder `packaging`.
     fn paths_in(file: &str) -> Vec<String> {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging").join(file);
         let text = fs::read_to_string(path).expect("a file of packages");
@@ -134,7 +135,7 @@ mod tests {
             .chain(mesa)
             .chain(others)
             .collect();
-        // systemd notices changes at the path itself, and in a folder at this path, but not in its subfolders.
+        // For each path in the unit, systemd notices changes at the path itself, and in a folder at the path, but not in subfolders.
         let watched = paths_in("systemd/vulkan-loader-catalogue.path.in");
         let is_watched = |path: &&PathBuf| {
             let is_at = |place: Option<&Path>| watched.iter().any(|one| Some(Path::new(one)) == place);

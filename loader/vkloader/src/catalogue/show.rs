@@ -149,7 +149,7 @@ pub(super) fn all(path: &Path, known: &Catalogue, place: &Place, machine: &Machi
     print(&text)
 }
 
-/// Reads a catalogue like a program.
+/// Reads a catalogue in the same way as a program.
 ///
 /// # Errors
 ///

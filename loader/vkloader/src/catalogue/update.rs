@@ -19,12 +19,12 @@ type AskedDriver = (Driver, Option<Vec<SharedFile>>);
 /// Upper bound on the attempts for a driver whose files change while it is asked.
 const ATTEMPTS: usize = 3;
 
-/// The extent of an update.
+/// The drivers that an update asks, and the actions that it may take.
 pub(super) struct Extent<'a> {
     /// The previous catalogue. The update can keep its valid entries.
     pub(super) before: Option<Catalogue>,
-    /// `true` if the update keeps every valid entry. Otherwise, it keeps valid entries only while a card is suspended, because the card's
-    /// driver cannot be asked for devices.
+    /// `true` if the update keeps every valid entry. With `false`, the update keeps valid entries only while a card is suspended, because
+    /// it cannot ask the card's driver for devices.
     pub(super) changed: bool,
     /// `true` if the update may wake suspended cards.
     pub(super) wake: bool,
@@ -38,7 +38,7 @@ pub(super) struct Extent<'a> {
 /// The library that asks the drivers cannot be found or run.
 pub(super) fn make(place: &Place, asking: &Asking, extent: Extent<'_>) -> io::Result<Catalogue> {
     let machine = Machine::observe(&place.root);
-    // The cache is read first, so that a later change of the cache makes this catalogue stale.
+    // The linker's cache is read before drivers are asked, so that a change of the cache during the update makes this catalogue stale.
     let linker_cache = file::linker_cache();
     let linker_cache_sum = LinkerCacheSum::of(&Here).to_string();
     let mut asker = Asker::new(place, asking)?;
@@ -186,7 +186,8 @@ pub(super) fn library_file<'a>(named: &'a str, opened: &'a str) -> &'a str {
 }
 
 /// Asks a driver. Repeats the query if files of the driver changed in the meantime, because during an installation either the old or the
-/// new driver may have answered. Repeats the query also if files changed just before, because a further change could go unnoticed.
+/// new driver may have answered. Also repeats the query if files changed just before it, because a further change could leave the same file
+/// time.
 fn ask(
     asker: &Asker<'_>,
     machine: &Machine,
@@ -206,7 +207,7 @@ fn ask(
         let (mut driver, files) = ask_once(asker, machine, manifest, wakes)?;
         let asked = Some(PathBuf::from(library_file(&driver.library.named, &driver.library.path)));
         let compared = [own(&asked), files.clone().unwrap_or_default()].concat();
-        // A file whose time is in the future is treated as unchanged if it is the same as before this attempt.
+        // A file whose time is in the future is treated as unchanged if the file is the same as before this attempt.
         let is_stable = last.as_ref() == Some(&compared);
         let changes = |file: &SharedFile| file.has_changed_since(since) && !(is_stable && file.is_same());
         let is_same = || asked == file && state(&asked) == before && !compared.iter().any(changes);
@@ -234,8 +235,7 @@ fn ask(
     Err(io::Error::other("its files change while it is asked"))
 }
 
-/// Returns the library that a manifest names by a path. The result is a guess: if the loader opened another file, the driver is asked once
-/// more.
+/// Returns the library that a manifest names by a path. The loader may open another file. In that case, the driver is asked once more.
 fn library_of(manifest: &str) -> Option<PathBuf> {
     let known: serde_json::Value = serde_json::from_slice(&std::fs::read(manifest).ok()?).ok()?;
     let named = known["ICD"]["library_path"]
@@ -265,8 +265,8 @@ fn ask_once(asker: &Asker<'_>, machine: &Machine, manifest: &str, wakes: bool) -
     }
     let found = answer.devices.as_ref().is_some_and(|devices| !devices.is_empty());
     if wakes && hardware == Hardware::Present && !found && !machine.is_open_to(&library) {
-        // The catalogue does not compare permissions, so it stays valid after a later permission to open the node. Therefore, the entry
-        // must not claim that the hardware answered.
+        // The catalogue does not compare permissions, so the entry would stay valid after this user gets permission to open the node.
+        // Therefore, the entry must not claim that the hardware answered.
         hardware = Hardware::Pending;
     }
     entry(manifest, answer, hardware).map_err(|error| match error {

@@ -1,5 +1,5 @@
-//! Libraries of NVIDIA's driver, which belong together: their names end in the version of the driver. The driver opens most of them only while
-//! it runs, so the dynamic linker does not report missing or broken ones.
+//! Libraries of NVIDIA's driver, which belong together: their names end in the version of the driver. The driver opens most of them only
+//! while it runs, so the dynamic linker does not report missing or broken libraries.
 
 use super::elf::damage::{self, Fault};
 use super::elf::{Identity, locate, read};
@@ -19,9 +19,10 @@ const OPENED: [&str; 5] = [
     "libnvidia-glsi",
     "libnvidia-tls",
 ];
-/// Libraries in [`OPENED`] of which the driver opens one or the other.
+/// Libraries in [`OPENED`] that replace each other: the driver opens only one of them.
 const CORES: [&str; 2] = ["libnvidia-eglcore", "libnvidia-glcore"];
-/// Beginning of the name of the library that compiles shaders, which other libraries of newer versions need.
+/// Beginning of the name of the library that compiles shaders. In newer versions of the driver, other libraries of the driver need this
+/// library.
 const COMPILER: &str = "libnvidia-gpucomp";
 /// Upper bound on the number of libraries in a finding.
 const MOST: usize = 6;
@@ -40,7 +41,7 @@ pub(super) fn explain(dropped: &mut Dropped, own: Identity) {
         .partition(|one| one.is_needed);
     let aside = aside.into_iter().map(|one| one.fault.finding);
     let Some(first) = needed.first() else {
-        // Vulkan does not need these libraries, so they explain no failure.
+        // Vulkan does not need the libraries in `aside`, so these libraries explain no failure.
         return dropped.findings.extend(aside.take(MOST));
     };
     let remedy = match (&first.fault.advice, &first.place) {
@@ -65,7 +66,7 @@ pub(super) fn explain(dropped: &mut Dropped, own: Identity) {
 /// Place of a library of the driver.
 enum Place {
     At(PathBuf),
-    /// No folder has the library of this name.
+    /// No folder has a library of this name.
     Missing(String),
 }
 
@@ -101,7 +102,7 @@ impl Set {
         self.driver.parent().unwrap_or(Path::new("/"))
     }
 
-    /// Returns the path of a library of the set; `None` if it is missing.
+    /// Returns the path of the library `name`; `None` if it is missing.
     fn find(&self, name: &str, own: Identity) -> Option<PathBuf> {
         let beside = self.folder().join(name);
         let is_there = fs::symlink_metadata(&beside).is_ok();
@@ -179,8 +180,8 @@ impl Set {
     }
 }
 
-/// Handles a driver with one library of [`CORES`], which does not need the other one. Removes the other library if it is missing, and makes
-/// it a side note if it is broken. Keeps a library for which `is_named` returns `true`.
+/// Handles a driver that has one intact library of [`CORES`]. Such a driver does not need the other library. Removes the other library from
+/// `faults` if it is missing, and marks it as not needed if it is broken. Keeps a library for which `is_named` returns `true`.
 fn only_one_core(faults: &mut Vec<Broken>, is_named: impl Fn(&String) -> bool) {
     let is_core = |one: &Broken| CORES.iter().any(|core| one.name.starts_with(core));
     if faults.iter().filter(|one| is_core(one)).count() != 1 {
@@ -203,7 +204,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let place = |name: &str| folder.path().join(format!("{name}.so.580.1"));
         let driver = place("libGLX_nvidia");
-        // A test program is a whole file for this processor.
+        // Uses the file of this test as the driver, because the file is a complete ELF file for this processor.
         fs::copy(std::env::current_exe().expect("a path"), &driver).expect("copied");
         for name in OPENED {
             std::os::unix::fs::symlink(&driver, place(name)).expect("a link");

@@ -21,7 +21,8 @@ const LIBRARIES: [&str; 7] = [
     "libglfw.so",
 ];
 
-/// Returns a finding for a program that failed because no display is available. The drivers of this program work, or were not asked.
+/// Returns a finding for a program that failed because no display is available. Returns `None` if the program queried drivers but has no
+/// usable device, because the drivers then explain the failure.
 pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
     let has = |code: &codes::Row| report.dropped.iter().any(|dropped| dropped.code == code.name);
     let asked_nothing = has(codes::PROGRAM_NO_INSTANCE);
@@ -61,7 +62,7 @@ pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
 /// A problem with a display.
 struct Problem {
     finding: String,
-    /// Remedy, if the general one does not suffice.
+    /// Remedy for this problem, if the general remedy for a missing display does not suffice.
     advice: Option<String>,
 }
 
@@ -195,8 +196,8 @@ fn other_x(variables: &Variables) -> Option<String> {
     Some(socket[1..].into())
 }
 
-/// Returns the name of a socket in a folder that a server listens at. The name consists of `start` and a number. `is_usable` examines the
-/// connection to the server, and gets the number.
+/// Returns the name of a socket in `folder` at which a server listens. The name consists of `start` and a number. `is_usable` receives a
+/// connection to the server and the number.
 fn other_socket(folder: &str, start: &str, is_usable: impl Fn(UnixStream, &str) -> bool) -> Option<String> {
     let entries = std::fs::read_dir(folder).ok()?.flatten();
     let mut names: Vec<String> = entries

@@ -44,13 +44,13 @@ pub(super) fn explain(dropped: &mut Dropped, about: &About<'_>) {
         return;
     }
     // A finding about a driver has the path of the driver's library as its name. A finding about a layer has the layer's name as its name,
-    // and the library in `file`.
+    // and the path of the library in `file`.
     let library = if dropped.code.starts_with("layer") {
         dropped.file.clone().unwrap_or_default()
     } else {
         dropped.name.clone()
     };
-    // The word size of the program may differ from this process's.
+    // The word size of the program may differ from the word size of this process.
     let own = about
         .loader
         .and_then(Identity::of)
@@ -99,7 +99,8 @@ fn of_file(dropped: &mut Dropped, path: &Path, own: Identity, about: &About<'_>)
         return;
     }
     let words = words_of_the_linker(dropped).unwrap_or_default();
-    // The system's message names the first file that stopped the dynamic linker, so the message is examined before this program searches.
+    // The system's message names the first file that stopped the dynamic linker. Therefore, this function examines the message before it
+    // searches for missing libraries.
     if !refused::explain(dropped, &words, path, (own, about.limits)) && !missing(dropped, path, own) {
         in_words_of_the_linker(dropped, &words, own, about.program);
     }
@@ -297,7 +298,7 @@ fn too_old(words: &str, own: Identity) -> Option<(String, String)> {
     ))
 }
 
-/// Returns the remedy for a library that comes with a program and is older than the system's library.
+/// Returns the remedy for a program that brings a library that is older than the library `usual` of the system.
 fn instead(library: &str, usual: &Path) -> String {
     format!(
         "The program brings an older {} than the system has: start it with the system's (LD_PRELOAD={} PROGRAM), or update or remove {library}.",
@@ -306,7 +307,7 @@ fn instead(library: &str, usual: &Path) -> String {
     )
 }
 
-/// Returns `true` if a file contains a word, which is not empty.
+/// Returns `true` if a file contains the text `word`, which must not be empty.
 fn contains(file: &Path, word: &str) -> bool {
     let is_in = |bytes: Vec<u8>| bytes.windows(word.len()).any(|part| part == word.as_bytes());
     !word.is_empty() && std::fs::read(file).is_ok_and(is_in)

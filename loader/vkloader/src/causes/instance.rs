@@ -114,15 +114,18 @@ fn refused(report: &Report, records: &[&Record]) -> Option<Dropped> {
     Some(found)
 }
 
-/// Texts before and after the name of an extension that no driver has, and of one that the loader does not know.
+/// Texts before and after the name of an extension in an error. The first error is about an extension that no driver has, and the second
+/// one about an extension that the loader does not know.
 const UNSUPPORTED: [&str; 2] = ["Instance extension ", " not supported by available ICDs"];
 const UNKNOWN: [&str; 2] = ["Extension ", " not found in list of known instance extensions"];
 
-/// Remedy for an extension that the loader does not know. The loader also hides such an extension of a driver.
+/// Remedy for an extension that the loader does not know. The loader hides such an extension from programs even if a driver has the
+/// extension.
 const OF_UNKNOWN: &str = "Correct the name of the extension in the program, or update the loader, which does not know it. Extensions of devices belong \
     to vkCreateDevice.";
 
-/// Adds to the finding the name of the extension that a program requested, and the drivers and layers that are left out and may have it.
+/// Adds to the finding the name of the extension that a program requested. Also adds the drivers and layers that may have the extension but
+/// are not in use.
 fn name_extension(found: &mut Dropped, report: &Report) {
     let named = |texts: [&str; 2]| {
         let mut errors = report.errors.iter();
@@ -159,8 +162,8 @@ fn name_extension(found: &mut Dropped, report: &Report) {
     }
 }
 
-/// Returns the findings about layers that have an instance extension and about drivers that may have it, each with the words for this. None
-/// of these layers and drivers is in use. The finding with the smallest rank comes first. `is_known` is `true` if the loader knows the
+/// Returns the findings about layers that have an instance extension and about drivers that may have it, each with the phrase that says so.
+/// None of these layers and drivers is in use. The finding with the smallest rank comes first. `is_known` is `true` if the loader knows the
 /// extension, so that it would show the extension of a driver.
 fn left_out_with<'a>(extension: &str, is_known: bool, report: &'a Report) -> Vec<(&'a Dropped, &'static str)> {
     let is_broken = |one: &Dropped| (rank::BROKEN..OTHER).contains(&one.rank);

@@ -41,7 +41,7 @@ pub(super) fn explain(dropped: &mut Dropped, outputs: &[String]) {
         return;
     }
     let missing: Vec<&str> = missing.into_iter().collect();
-    // A file that the driver printed explains more than the searches of the dynamic linker.
+    // A file that the driver named in a line that it printed explains more than the searches in the dynamic linker's log.
     let place = usize::from(dropped.names_file);
     let finding = format!("it searched for {} without success", missing.join(", "));
     dropped.findings.insert(place, finding);
@@ -54,7 +54,7 @@ pub(super) fn explain(dropped: &mut Dropped, outputs: &[String]) {
 /// Returns the names of libraries that `library` requested but that were not found.
 fn not_found<'a>(output: &'a str, library: &str) -> Vec<&'a str> {
     let own = file_name(library);
-    // The report may name the file that a link with the requested name leads to.
+    // The finding may name the target of the link that was requested, so this closure also compares the files.
     let is_own = |by: &str| file_name(by) == own || same_file(by, library);
     // The lines after a request are about the search for the library. A line with the address of a link map reports success.
     let mut asked: Vec<&str> = Vec::new();

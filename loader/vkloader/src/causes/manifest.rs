@@ -1,4 +1,4 @@
-//! Finds the reason why a manifest cannot be read, if the library's message does not contain it.
+//! Finds the reason why a manifest cannot be read, if the library's message does not contain the reason.
 
 use super::elf::closed_folder;
 use crate::installed;
@@ -70,9 +70,9 @@ pub(super) fn explain(dropped: &mut Dropped, home: &str) {
     }
 }
 
-/// Changes the finding about a file in a folder that this user may not search, so nobody knows whether the file exists.
+/// Changes the finding about a file in a folder that this user may not search, so it is unknown whether the file exists.
 fn in_closed_folder(dropped: &mut Dropped, folder: &Path, home: &str) {
-    // Each folder is below the root folder, so a root folder as home folder says nothing about the closed one.
+    // Every folder is below the root folder, so a home folder that is the root folder shows nothing about `folder`.
     let has_home = !home.trim_end_matches('/').is_empty();
     let is_home = has_home && (folder.starts_with(home) || Path::new(home).starts_with(folder));
     dropped.reason =
@@ -86,7 +86,7 @@ fn in_closed_folder(dropped: &mut Dropped, folder: &Path, home: &str) {
         format!("Let this user search the folder: {command}")
     };
     if dropped.subject == "settings file" {
-        // The loader looks for this file in each home folder, and most systems have none.
+        // The loader looks for a settings file in each home folder, and most home folders do not contain one.
         dropped.rank = rank::CONSEQUENCE;
     }
 }

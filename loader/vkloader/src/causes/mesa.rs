@@ -40,7 +40,7 @@ fn unread() -> Dropped {
 /// Returns a finding if the value of a variable selects no device.
 fn unmatched(name: &str, value: &str, report: &Report) -> Option<Dropped> {
     let word = value.strip_suffix('!').unwrap_or(value);
-    // The word `list` makes the layer print the devices, and 0 selects the default device.
+    // The word `list` makes the layer print the devices, and the word `0` selects the default device.
     if report.devices.is_empty() && report.hidden.is_empty() || word == "list" || word == "0" {
         return None;
     }

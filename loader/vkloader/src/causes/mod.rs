@@ -79,8 +79,8 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     advise_on_hardware(report);
 }
 
-/// Gives the finding that no driver has a device the remedy of the hardware, if only software can use the hardware. Users follow the first
-/// remedy.
+/// Copies the remedy of a finding about hardware to the first finding, because users follow the first remedy. Does so if only software
+/// drivers can use the hardware, and the first finding is that no driver has a device.
 fn advise_on_hardware(report: &mut Report) {
     const ONLY_SOFTWARE: [&codes::Row; 2] = [codes::HARDWARE_WITHOUT_VULKAN, codes::HARDWARE_DISPLAY_ONLY];
     let is_it = |dropped: &&Dropped| ONLY_SOFTWARE.iter().any(|row| row.name == dropped.code);
@@ -96,7 +96,8 @@ fn advise_on_hardware(report: &mut Report) {
     }
 }
 
-/// Returns the manifest of the driver or layer that a finding is about. A finding about a layer only has the layer's library.
+/// Returns the manifest of the driver or layer that a finding is about. A finding about a layer contains only the path of the layer's
+/// library, so the manifest comes from the trace.
 fn manifest_of(dropped: &Dropped, records: &[&Record]) -> Option<String> {
     let own = dropped.file.as_ref().filter(|path| path.ends_with(".json"));
     let decided = || {

@@ -1,4 +1,5 @@
-//! Finds drivers and layers for another word size than the program's. Systems with both word sizes normally have both kinds of files.
+//! Finds drivers and layers for another word size than the program's. Systems with programs of both word sizes normally have drivers and
+//! layers for both.
 
 use super::elf::{self, Identity};
 use crate::manifests;
@@ -36,8 +37,8 @@ pub(super) fn forget(report: &mut Report) {
     });
 }
 
-/// Makes drivers for another word size the first cause if a variable that replaces the search names only drivers for another word size.
-/// `of_variable` is the rank of the finding about the variable.
+/// Handles a variable that replaces the search for drivers, but names only drivers for another word size. Makes the findings about these
+/// drivers the first causes. `of_variable` is the rank of the finding about the variable.
 pub(super) fn blame_variable(report: &mut Report, variable: &str, of_variable: u8) {
     let is_broken = |one: &Dropped| is_of_driver(one) && one.rank < rank::ASIDE && !CODES.contains(&one.code.as_str());
     if report.is_usable() || !report.drivers.is_empty() || report.dropped.iter().any(is_broken) {
@@ -66,7 +67,7 @@ fn is_of_driver(found: &Dropped) -> bool {
     found.subject.starts_with("driver")
 }
 
-/// Returns the manifest next to a driver's manifest that names the same driver for the word size in `own`.
+/// Returns the manifest of the same driver for the word size in `own`, from the folder of the driver's manifest.
 fn counterpart(driver: &Dropped, own: Identity) -> Option<PathBuf> {
     let mut names = [driver.file.as_deref(), Some(driver.name.as_str())]
         .into_iter()

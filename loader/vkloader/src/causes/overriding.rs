@@ -1,5 +1,5 @@
-//! Finds settings that override others without a message: variables that replace the search, settings files, override layers, and two
-//! manifests for one library. Also finds the reason why a machine has no drivers.
+//! Finds settings that override others without a message: variables that replace the search for drivers, settings files, override layers,
+//! and two manifests for one library. Also finds the reason why a machine has no drivers.
 
 use super::{multiarch, spelling, unsearched, variables};
 use crate::events::{Event, Record, Searched, TracedDecision};
@@ -25,7 +25,7 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
     let replacing = variables(records).find(|(name, _)| REPLACING.contains(name));
     let mut found = Vec::new();
     if let Some((name, value)) = replacing {
-        // If only software is left on a system with a card, the variable is the likely cause too.
+        // If only software drivers are usable although the system has a card, the variable is the likely cause too.
         let hides_card = report.verdict == Verdict::SoftwareOnly && !report.hardware.is_empty();
         let silent = if hides_card { rank::SILENT } else { silent };
         found.push(replaced(report, name, value, silent));
@@ -72,8 +72,8 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
 
 /// Returns the finding about a variable that replaces the search for drivers.
 fn replaced(report: &Report, name: &str, value: &str, silent: u8) -> Dropped {
-    // If the variable names a broken driver or manifest, that file is the cause. The variable only explains why the search found no other
-    // driver.
+    // If the variable names a broken driver or manifest, that file is the cause. The variable then only explains why the loader found no
+    // other driver.
     let is_of_driver = |dropped: &&Dropped| dropped.rank == rank::BROKEN && dropped.code.starts_with("driver.");
     let is_of_file = |dropped: &&Dropped| {
         let is_there = dropped.code.starts_with("file.") && dropped.code != Code::FileNotFound.name();
@@ -295,7 +295,7 @@ fn nothing_installed(records: &[&Record], report: &Report) -> Dropped {
         }
         (None, None) => {}
     }
-    // An existing manifest that is not found explains more than an empty folder.
+    // A manifest that exists but that the loader does not find explains more than an empty folder.
     found.findings = unsearched.into_iter().map(|one| one.finding).chain(findings).collect();
     found
 }

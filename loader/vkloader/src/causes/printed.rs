@@ -30,7 +30,7 @@ const TROUBLE: [&str; 19] = [
     "file too short",
     "not found",
 ];
-/// The dynamic linker's message about a file, which follows the file's name.
+/// Part of the dynamic linker's message that follows the name of a file.
 const NOT_OPENED: &str = ": cannot open shared object file";
 
 /// Adds the file that a driver could not open, if the driver printed the name of the file. `is_usable` is `true` if another driver has a
@@ -52,7 +52,8 @@ pub(super) fn explain(dropped: &mut Dropped, own: Identity, is_usable: bool) {
         return;
     };
     if !is_library {
-        // Other files are often optional, and the findings about hardware explain device nodes.
+        // Does not make the file the cause, because a file that is not a library is often optional, and the findings about hardware explain
+        // device nodes.
         dropped.findings.insert(0, finding);
         dropped.advice = advice.unwrap_or_else(|| dropped.advice.clone());
         return;
@@ -68,7 +69,7 @@ pub(super) fn explain(dropped: &mut Dropped, own: Identity, is_usable: bool) {
 #[derive(Debug, PartialEq, Eq)]
 enum Named<'a> {
     Library(&'a str),
-    /// Absolute path of another file.
+    /// Absolute path of a file that is not a library.
     File(&'a str),
 }
 

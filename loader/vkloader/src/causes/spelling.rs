@@ -54,7 +54,7 @@ const MISTAKES: [Mistake; 10] = [
     },
 ];
 
-/// Returns the part of a word up to `.json` if there is text after it.
+/// Returns the part of a word up to `.json` if there is text after `.json`.
 fn without_rest(word: &str) -> Option<&str> {
     let (path, rest) = word.split_at(word.find(".json")? + ".json".len());
     (!rest.is_empty()).then_some(path)

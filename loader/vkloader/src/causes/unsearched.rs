@@ -26,8 +26,8 @@ pub(super) struct Unsearched {
     pub(super) variable: Option<&'static str>,
 }
 
-/// Finds manifests below `root` that the loader did not find. `searched` lists the folders that the loader searched, and `variables` are
-/// those of the program.
+/// Finds manifests below `root` that the loader did not find. `searched` lists the folders that the loader searched, and `variables` has
+/// the variables of the program.
 pub(super) fn find(root: &Path, searched: &[&str], variables: &Variables) -> Vec<Unsearched> {
     let elsewhere = USUAL.iter().filter_map(|usual| of_usual(root, usual, searched));
     let misnamed = searched.iter().filter_map(|folder| misnamed(Path::new(folder)));
@@ -114,8 +114,8 @@ const FOLDERS: [&str; 4] = [
 /// Upper bound on the size of a manifest in bytes.
 const LARGEST: u64 = 1 << 16;
 
-/// Returns an existing manifest that probably replaced a missing one. Both have the same name up to the first dot. The existing manifest is
-/// in the same folder or in one of the usual folders.
+/// Returns an existing manifest that probably replaced the manifest `missing`. Both manifests have the same name up to the first dot. The
+/// existing manifest is in the same folder or in one of the usual folders.
 pub(super) fn like(missing: &Path) -> Option<String> {
     let start = multiarch::stem(missing.to_str()?);
     let folder = missing.parent()?.to_str()?;

@@ -22,8 +22,8 @@ enum Kind {
     Path,
 }
 
-/// The variables. Each row has a name, the separators of words, the kind of words, and `true` if an unmatched word means that an object is
-/// missing.
+/// The variables whose values are words. Each row has the variable's name, the separators of words, the kind of words, and `true` if an
+/// unmatched word means that an object is missing.
 const VARIABLES: [(&str, &[char], Kind, bool); 14] = [
     ("VK_INSTANCE_LAYERS", &[':'], Kind::Layer, true),
     ("VK_LOADER_LAYERS_ENABLE", &[','], Kind::LayerPattern, true),
@@ -69,7 +69,7 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
     report.dropped.append(&mut found);
 }
 
-/// Returns findings about unmatched words in the settings file, which the library's warnings name.
+/// Returns findings about the unmatched words in the settings file. The words come from the library's warnings.
 fn unmatched_in_file(records: &[&Record]) -> Vec<Dropped> {
     const MEMBERS: [(&str, &str, &str); 2] = [
         (
@@ -121,7 +121,7 @@ fn unmatched(row: &(&str, &[char], Kind, bool), value: &str, report: &Report, re
         Kind::Layer => !layers.iter().any(|layer| layer == word),
         Kind::LayerPattern => !layers.iter().any(|layer| show::matches(word, layer)),
         Kind::DriverPattern => !drivers.iter().any(|driver| show::matches(word, driver)),
-        // The trace replaces bytes that are not UTF-8 by this character, so a path that contains it may exist.
+        // The trace replaces bytes that are not UTF-8 by `char::REPLACEMENT_CHARACTER`, so a path that contains this character may exist.
         Kind::Path => !word.contains(char::REPLACEMENT_CHARACTER) && !has_manifest(Path::new(word)),
     };
     let known = match kind {
@@ -174,7 +174,8 @@ fn unmatched(row: &(&str, &[char], Kind, bool), value: &str, report: &Report, re
         if !is_wanted {
             found.rank = rank::ASIDE;
         } else if REPLACING.contains(&name) && is_explained(word, value, leads, report.verdict) {
-            // Variables often name a manifest for each word size. A fault of the driver that was found explains more than a missing file.
+            // Variables often name a manifest for each word size. A fault of the driver that was found then explains more than the missing
+            // file.
             found.rank = rank::CONSEQUENCE;
         } else if REPLACING.contains(&name) && report.verdict != Verdict::Hardware {
             // The missing file explains more than the variable that names the file.
@@ -203,8 +204,8 @@ fn is_explained(missing: &str, value: &str, leads: bool, verdict: Verdict) -> bo
     }
 }
 
-/// Returns the mistake in a path of a variable, or the variable with the path that a manifest of this name has. `value` is the current value
-/// of the variable, whose other paths stay.
+/// Returns a remedy for the path of a missing manifest in a variable: the mistake in the path, or an assignment in which an existing
+/// manifest replaces it. `value` is the variable's value, whose other paths stay in the assignment.
 fn of_path(variable: &str, path: &str, value: &str) -> Option<String> {
     let other = || {
         let exists = unsearched::like(Path::new(path))?;
@@ -330,7 +331,7 @@ fn invisible(value: &str, report: &Report) -> Vec<Dropped> {
     all
 }
 
-/// Returns the words in a list of devices. Removes blanks before a word, like the library.
+/// Returns the words in a list of devices. Removes blanks before a word, as the library does.
 fn words_for_devices(value: &str) -> impl Iterator<Item = &str> + Clone {
     value.split(',').map(str::trim_start).filter(|word| !word.is_empty())
 }

@@ -17,15 +17,15 @@ const MEMBER: &[u8] = b"\"process\":";
 pub(super) struct Background {
     since: Option<Instant>,
     looked: Option<(Instant, bool)>,
-    /// Length of the part of the trace that was read. The next field has the processes in this part.
+    /// Length of the part of the trace that was read. The next field, `users`, has the processes that wrote this part.
     length: u64,
     users: BTreeSet<u32>,
     is_told: bool,
 }
 
 impl Background {
-    /// Looks for processes in the trace, at most once in each `PAUSE`. Returns `true` if such a process is running, or if a further process
-    /// may still start to use Vulkan. Must be called only after the end of the first process.
+    /// Looks for processes that use Vulkan in the trace, at most once in each [`PAUSE`]. Returns `true` if such a process is running, or if
+    /// a further process may still start to use Vulkan. Must be called only after the end of the first process.
     pub(super) fn goes_on(&mut self, trace: &Path) -> bool {
         if let Some((at, answer)) = self.looked
             && at.elapsed() < PAUSE

@@ -140,13 +140,13 @@ fn variables(process: i64) -> Option<Vec<(String, String)>> {
     pairs(&std::fs::read(format!("/proc/{process}/environ")).ok()?)
 }
 
-/// Returns the names and values in the text of `/proc/PID/environ`. Returns `None` for a text without variables that is not empty, because
-/// the process overwrote it.
+/// Returns the names and values in the text of `/proc/PID/environ`. Returns `None` if the text is not empty but contains no variables,
+/// because the process then overwrote the text.
 fn pairs(bytes: &[u8]) -> Option<Vec<(String, String)>> {
     let texts = bytes.split(|&byte| byte == 0).map(String::from_utf8_lossy);
     let pair = |text: std::borrow::Cow<'_, str>| text.split_once('=').map(|(name, value)| (name.into(), value.into()));
     let all: Vec<(String, String)> = texts.filter_map(pair).collect();
-    // A title may contain `=` too, but the words before it are separated by blanks.
+    // The title of a process may contain `=` too, but the text before `=` is then not the name of a variable.
     let is_name =
         |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let is_whole = bytes.is_empty() || all.iter().any(|(name, _)| is_name(name));

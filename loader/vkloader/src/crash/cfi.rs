@@ -111,7 +111,7 @@ impl Table {
         let Pointer::Direct(frames) = table.parsed()?.eh_frame_ptr() else {
             return None;
         };
-        // The table may be shorter than the rest of its segment, because it contains an end mark.
+        // The length of the table is unknown, because an end mark ends the table. Therefore, this code reads up to the end of the segment.
         let end = segments
             .iter()
             .filter(|segment| segment.kind == elf::PT_LOAD)

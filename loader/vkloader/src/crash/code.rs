@@ -56,7 +56,7 @@ pub(super) fn is_signal_return(memory: &Memory, address: u64, machine: Machine) 
     memory.read(address, found).is_some() && found == wanted
 }
 
-/// The layout in which the kernel saves registers for a signal handler.
+/// The layout in which the kernel saves registers when a signal handler interrupts code.
 struct Saved {
     /// Offset of the registers from the start of the context, in bytes.
     registers: u64,

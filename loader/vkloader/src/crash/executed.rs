@@ -30,13 +30,13 @@ pub(super) enum Executed {
     Usual,
     /// A program that calls `ptrace`, which fails in a process that has a supervisor.
     Debugger,
-    /// A program that gains privileges only without a supervisor. The process was changed so that it executes the program again after its
-    /// release.
+    /// A program that gains privileges only without a supervisor. The supervisor changed the process so that the process executes the
+    /// program again after the supervision has ended.
     Privileged,
 }
 
-/// Returns the kind of the program in a process that is stopped at its first instruction. Prepares a privileged program for its second
-/// execution.
+/// Returns the kind of the program in a process that is stopped at its first instruction. Makes the process of a privileged program execute
+/// the program a second time.
 pub(super) fn look(thread: Pid, known: &mut Debuggers) -> Executed {
     let program = format!("/proc/{}/exe", thread.as_raw_nonzero());
     let program = Path::new(&program);
@@ -112,7 +112,7 @@ fn imports<H: FileHeader<Endian = Endianness>>(data: &[u8]) -> Option<bool> {
     Some(symbols.iter().any(is_ptrace))
 }
 
-/// Makes a process execute its program again after its release, because the supervised program lost its privileges.
+/// Makes a process execute its program again after the supervision has ended, because the program lost its privileges under supervision.
 ///
 /// The kernel has stored the arguments, the environment and the path of the program on the stack.
 fn again(thread: Pid) -> Option<()> {

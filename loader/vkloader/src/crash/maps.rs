@@ -93,7 +93,8 @@ impl Maps {
     }
 }
 
-/// Executable mappings of each process. Earlier ones are included, because a thread may still run code of a library that was unmapped.
+/// Executable mappings of each process. Includes mappings that no longer exist, because a thread may still run code of a library that was
+/// unmapped.
 #[derive(Default)]
 pub(super) struct History(HashMap<i32, Vec<Mapping>>);
 

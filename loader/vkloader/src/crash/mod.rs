@@ -57,7 +57,7 @@ pub(crate) struct Outcome {
     pub(crate) environments: Vec<Environment>,
 }
 
-/// Variable with the place of the trace.
+/// Variable that turns on the trace. The value is the path of the trace, or `fd:` with the number of an open descriptor.
 const TRACE: &str = "VK_LOADER_TRACE";
 
 /// The variables with which a process was started, and its limits.

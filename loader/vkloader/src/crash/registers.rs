@@ -80,8 +80,8 @@ impl Machine {
         self.layout().word
     }
 
-    /// Stores the arguments of a system call. On arm64, stores the first argument in a different register, because the kernel overwrites
-    /// the argument's own register with the result.
+    /// Stores the three arguments of a system call in registers. On arm64, stores the first argument in a different register, because the
+    /// kernel overwrites the argument's own register with the result.
     pub(super) fn store(self, bytes: &mut [u8], values: [u64; 3]) {
         let places = match self {
             // The registers are rdi, rsi, rdx for x64, and ebx, ecx, edx for x86. For arm64, the registers are x9 (for x0), x1, x2.

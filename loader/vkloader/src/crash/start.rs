@@ -16,7 +16,8 @@ const COMMAND: &str = "start";
 /// Variable with the path of a file. If the program cannot be executed, the process writes the error number to this file.
 pub(super) const FAILURE: &str = "VKLOADER_START_FAILURE";
 
-/// Returns a command that runs a program, so that [`start`] can run under a supervisor.
+/// Returns a command that runs this program's hidden command [`COMMAND`], which calls [`start`]. A supervisor must run the returned
+/// command, because `start` stops its process.
 ///
 /// # Errors
 /// The path of this program cannot be found.

@@ -26,7 +26,7 @@ const MOST_STARTS: u32 = 256;
 const PAUSE: Duration = Duration::from_millis(100);
 /// `__WALL`: also waits for threads.
 const THREADS: WaitOptions = WaitOptions::from_bits_retain(libc::__WALL as u32);
-/// Signals that stop a process until it is continued.
+/// Signals that stop a process until another signal continues it.
 const STOPS: [i32; 4] = [libc::SIGSTOP, libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
 
 /// Delay between two checks of processes that continue after the end of the first process.
@@ -41,7 +41,7 @@ const GRAPHICS: [&str; 5] = ["libvulkan.so", "libGL.so", "libEGL.so", "libGLESv2
 
 /// Upper bound on the number of signals that are stored for a thread.
 const MOST_SIGNALS: usize = 8;
-/// An `si_code` that no signal has, for a signal that did not stop the thread.
+/// An `si_code` that no signal has. Marks the state of a thread that a signal ended without a stop.
 const NOT_SEEN: i32 = -1000;
 
 /// A running program, and the thread that supervises it. If this process ends, the program continues without a supervisor.
@@ -109,7 +109,7 @@ impl Supervisor {
     }
 
     /// Returns the outcome of the program after its end, or `None` while the program runs. Processes that use Vulkan in the background are
-    /// treated as part of the program. `trace` is the file to which the program's loader writes.
+    /// treated as part of the program. `trace` is the path of the trace that the program's loader writes.
     ///
     /// # Errors
     /// The program cannot be executed, or waiting for the program fails.
@@ -130,7 +130,7 @@ impl Supervisor {
     }
 
     pub(crate) fn kill(&self) {
-        // After the end of the first process, another process may have the same ID.
+        // Does not kill the process after its end, because another process may then have the same ID.
         let is_over = self.shared.is_over.load(Ordering::Acquire);
         self.shared.is_enough.store(true, Ordering::Release);
         if !is_over && self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) {
@@ -372,7 +372,7 @@ impl Watch {
         false
     }
 
-    /// Records the mappings of a thread's process. After many calls, records them at most once in each `PAUSE`.
+    /// Records the mappings of a thread's process. After [`MOST_STARTS`] calls, records mappings at most once in each [`PAUSE`].
     fn remember(&mut self, thread: Pid) {
         self.starts = self.starts.saturating_add(1);
         if self.starts > MOST_STARTS && self.remembered.elapsed() < PAUSE {
@@ -399,7 +399,7 @@ impl Watch {
     fn note_graphics(&mut self, process: Pid) {
         let Ok(maps) = Maps::of(process) else { return };
         let paths: Vec<&str> = maps.files().filter(|path| is_for_graphics(path)).collect();
-        // The loader may already be closed, so processes without graphics libraries count too.
+        // The process may have closed its loader already. Therefore, processes without graphics libraries are recorded too, up to a limit.
         if !paths.is_empty() || self.environments.len() < MOST_ENVIRONMENTS {
             let has_loader = paths.iter().any(|path| path.contains("/libvulkan.so"));
             self.environments.extend(capture::environment(process, has_loader));

@@ -83,7 +83,7 @@ impl<'a> Walk<'a> {
             }
             Caller::Unknown => {}
         }
-        // After a jump to an invalid address, the stack or the link register contains the return address, like after a call.
+        // A jump to an invalid address may have been a call. In that case, the stack or the link register contains the return address.
         let is_lost = is_innermost && !self.maps.is_code(registers.pc);
         is_lost
             .then(|| self.after_call(registers))

@@ -9,8 +9,8 @@ use crate::shell::quoted;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// The first arguments: a new `/proc`, the standard device nodes, and a folder for temporary files. Later arguments may add paths below
-/// these folders.
+/// The first arguments: a new `/proc`, the standard device nodes, and a folder for temporary files. The following arguments may add paths
+/// below these folders.
 const START: [&str; 3] = ["--proc /proc", "--dev /dev", "--tmpfs /tmp"];
 
 /// Returns the arguments of bubblewrap.

@@ -3,7 +3,7 @@
 //!
 //! A container has its own C library, dynamic linker, `/proc`, `/sys` and symbolic links, so the specification contains none of these.
 //! Other files are mounted under each name that programs use to open them. The container may have a newer version of a library, so a hook
-//! decides about each library when the container starts.
+//! decides when the container starts whether to add the library.
 
 use super::Files;
 use super::entry::Kind;
@@ -155,8 +155,8 @@ fn devices(files: &Files, nodes: &[String]) -> io::Result<Vec<Device>> {
                         permissions: "rw",
                     })
                     .collect(),
-                // The hook is part of each device, because a device without edits is invalid and a software driver has no node. Repeating
-                // the hook for several devices changes nothing.
+                // The hook is part of each device, because CDI rejects a device without edits, and a software driver has no device node. If
+                // several devices are selected, the hook runs several times, which changes nothing.
                 hooks: vec![hook.clone()],
                 ..Edits::default()
             },
@@ -188,7 +188,7 @@ fn named(files: &Files, kinds: &[Kind]) -> io::Result<BTreeMap<PathBuf, PathBuf>
         let Ok(real) = fs::canonicalize(&placed.path) else {
             continue;
         };
-        // On this machine, a linked folder may give a file a second name. The container may not contain the link.
+        // The path in the container has no linked folder, because the container may not contain the links of this machine.
         if !real.is_file() || is_of_c_library(&placed.path) || is_of_c_library(&real) {
             continue;
         }
@@ -202,7 +202,8 @@ fn named(files: &Files, kinds: &[Kind]) -> io::Result<BTreeMap<PathBuf, PathBuf>
 /// Returns the mounts for all files except libraries.
 fn mounts(files: &Files) -> io::Result<Vec<Mount>> {
     let mut mounts = named(files, &[Kind::Manifest, Kind::Data])?;
-    // Paths in manifests and links may contain a linked folder that the container lacks.
+    // Programs may name a manifest by a path with a linked folder that the container lacks. Therefore, each manifest is also mounted at its
+    // original path.
     for manifest in files.drivers.iter().map(|driver| PathBuf::from(&driver.manifest)) {
         if let Ok(real) = fs::canonicalize(&manifest) {
             if let Some(place) = place_of(&manifest) {

@@ -11,7 +11,7 @@ pub(super) struct Candidate {
     pub(super) manifest: String,
     /// Path that the loader used to open the library; `None` if the loader did not open it.
     pub(super) library: Option<String>,
-    /// `true` if programs do not find the manifest without a variable, which the sandbox must set.
+    /// `true` if programs find the manifest only through a variable, which the sandbox must set.
     pub(super) is_out_of_the_way: bool,
 }
 

@@ -45,7 +45,7 @@ impl Gathered {
         self.entries.into_values()
     }
 
-    /// Returns the device nodes.
+    /// Returns the device nodes among the entries.
     pub(super) fn nodes(&self) -> impl Iterator<Item = &PathBuf> {
         let nodes = self.entries.values().filter(|entry| entry.kind == Kind::Node);
         nodes.map(|entry| &entry.path)
@@ -88,7 +88,7 @@ pub(super) fn gather(candidate: &Candidate, observed: &Observed) -> Gathered {
 struct Linked<'a> {
     own: Identity,
     observed: &'a Observed,
-    /// Libraries and files among the entries, with symbolic links resolved.
+    /// Libraries and other files among the entries, as paths in which symbolic links are resolved.
     inside: BTreeSet<PathBuf>,
 }
 
@@ -192,7 +192,7 @@ impl Linked<'_> {
         let Ok(real) = fs::canonicalize(&path) else { return };
         let kind = self.kind(&path);
         if self.inside.contains(&real) {
-            // The file is already an entry under another path. The dynamic linker used this path, so both paths are needed.
+            // The file is already an entry under another path. The dynamic linker used the path `path`, so both paths are needed.
             let known = gathered.entries.values().find(|entry| {
                 entry.because <= Because::Needed && fs::canonicalize(&entry.path).is_ok_and(|known| known == real)
             });
@@ -239,7 +239,7 @@ fn part_of_system(path: &Path, gathered: &mut Gathered) {
         vec![path.components().take(4).collect()]
     };
     for part in parts {
-        // Skips the top folders of `/sys`.
+        // Skips `/sys` itself.
         if part.components().count() > 2 && part.exists() {
             gathered.add(part, Kind::System, Because::Asked);
         }

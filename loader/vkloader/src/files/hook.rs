@@ -2,7 +2,7 @@
 //! container lacks or has in an older version (LSV-66 defines the comparison), and never replaces a newer library.
 //!
 //! A container runtime runs the hook within the container's mounts, before the container's files become the root. Therefore, the hook can
-//! access both file trees, and only this container sees a new mount.
+//! access the file trees of the host and the container, and only this container sees a new mount.
 
 use crate::causes::elf::{is_usual, read, usual_folders};
 use rustix::fd::{AsRawFd, OwnedFd};
@@ -156,7 +156,7 @@ fn version_of_c_library(library: &Path) -> Option<String> {
 
 /// Returns `true` if the library `own` is older than the library `other` of the same name.
 fn is_older(own: &Path, other: &Path) -> bool {
-    // The version is part of the file's name, but not of a link's name.
+    // The file's name contains the version, but the name of a link to the file may not. Therefore, links are resolved.
     let real = fs::read_link(own).unwrap_or_default();
     let [one, two] = [&real, other].map(|path| path.file_name().unwrap_or_default().as_bytes());
     let symbols = |path: &Path| {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 struct DriverFiles {
     /// Patterns for the file names of the driver's library.
     libraries: &'static [&'static str],
-    /// Patterns for paths. The last component of a path may begin or end with `*`. A folder includes all its files.
+    /// Patterns for paths. The last component of a path may begin or end with `*`. The path of a folder stands for all files in the folder.
     files: &'static [&'static str],
 }
 

@@ -36,7 +36,7 @@ use std::path::Path;
 use std::time::Duration;
 use tree::Placed;
 
-/// Upper bound on the number of drivers that may crash the process during the search.
+/// Upper bound on the number of drivers that may crash the process that searches for drivers.
 const MOST_DEADLY: usize = 8;
 
 /// Formats in which the files can be printed.
@@ -87,7 +87,7 @@ pub(crate) struct Files {
 
 impl Files {
     /// Finds the files of the wanted drivers. `look` runs a process that searches for drivers. The argument of `look` lists the file names
-    /// of drivers to exclude.
+    /// of the manifests of drivers to exclude.
     ///
     /// # Errors
     /// The process cannot be run, or no loader that writes a trace was found.
@@ -138,7 +138,8 @@ impl Files {
         Ok(files)
     }
 
-    /// Adds the files of a driver that was used, if the driver is wanted. Also adds notes about the driver.
+    /// Adds a driver that was used to the results, and returns notes about the driver. Returns `None` if the driver is left out, because it
+    /// has no working device and the user did not name it.
     fn take(
         &mut self,
         candidate: &Candidate,
@@ -182,7 +183,7 @@ impl Files {
         Some(notes)
     }
 
-    /// Returns `true` if a device of the listed drivers is usable.
+    /// Returns `true` if at least one listed driver has a working device.
     pub(crate) fn are_usable(&self) -> bool {
         self.drivers.iter().any(|driver| !driver.devices.is_empty())
     }

@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Variables for the caches of compiled shaders. The process uses a temporary folder for them, so that the observation leaves no files.
+/// Variables for the caches of compiled shaders. The process uses a temporary folder for these caches, so that the observation leaves no
+/// files.
 const CACHES: [&str; 3] = ["XDG_CACHE_HOME", "MESA_SHADER_CACHE_DIR", "__GL_SHADER_DISK_CACHE_PATH"];
 
 /// The observations of a process.
@@ -44,7 +45,7 @@ pub(super) fn observe(library: &Path, limit: Duration, candidate: &Candidate, la
         command.env_remove(other);
     }
     if candidate.manifest.contains(':') {
-        // The value of this variable is a list of file names. A variable with a list of paths would split a path that contains a colon.
+        // The value of this variable is a list of file names. `VK_DRIVER_FILES` is a list of paths, in which a colon would end the path.
         command.env(
             "VK_LOADER_DRIVERS_SELECT",
             super::choose::file_name(&candidate.manifest),

@@ -2,8 +2,8 @@
 //! opens a file, and this program lets the call continue.
 //!
 //! The record includes files that are closed immediately, and the files of all threads and child processes. Recording needs no privileges,
-//! but prevents the process from gaining any. Recording needs Linux 5.5. On older systems, the list only has the files that are mapped or
-//! open at a few points.
+//! but prevents the process from gaining any. Recording needs Linux 5.5. On older systems, `vkloader files` only lists the files that are
+//! mapped or open at a few points in time.
 
 use libc::{c_int, c_long, c_void};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -28,7 +28,7 @@ const MOST: usize = 20_000;
 const LONGEST: usize = 4096;
 /// Size of a page in bytes. Either the whole page is readable, or no part of it.
 const PAGE: u64 = 4096;
-/// Upper bound on the time between the end of the process and the end of the observation.
+/// Upper bound on the time between two checks for the end of the process.
 const STEP: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 50_000_000,
@@ -200,7 +200,7 @@ fn filter(processor: u32) -> Vec<libc::sock_filter> {
         load(NUMBER),
     ];
     for (place, call) in CALLS.iter().enumerate() {
-        // For a call in the table, the jump skips the remaining comparisons and the answer for other calls.
+        // For a call in the table, the jump skips the remaining comparisons and the instruction that lets other calls continue.
         let steps = CALLS.len() - place;
         program.push(skip_if(call.number as u32, steps as u8));
     }
@@ -296,13 +296,14 @@ struct Answer {
 fn watch(listener: &OwnedFd, ended: &AtomicBool) -> Touched {
     let mut touched = Touched::new();
     while wait(listener, ended) {
-        // SAFETY: `Question` consists of integers, so zero is a valid value.
+        // SAFETY: `Question` consists of integers, and integers may be zero.
         let mut question: Question = unsafe { MaybeUninit::zeroed().assume_init() };
         if !control(listener, libc::SECCOMP_IOCTL_NOTIF_RECV, &mut question) {
-            // Other processes are still observed after the process that caused the notification has ended.
+            // The process that caused the notification has ended, but other processes may still be running.
             continue;
         }
-        // A process that still waits for the answer has not ended, so the memory that was read belonged to it.
+        // If the notification is still valid after the memory was read, the process that caused it has not ended. The memory then belonged
+        // to that process.
         let mut id = question.id;
         if let Some((path, touch)) = understand(&question)
             && control(listener, libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &mut id)

@@ -159,7 +159,7 @@ commands! {
 }
 
 commands! {
-    /// Commands that are needed to run the shader. If an incomplete driver lacks one of the commands, the whole table is `None`.
+    /// Commands that are needed to run the shader. If an incomplete driver lacks one of the commands, `Work::find` returns `None`.
     Work {
         create_module = c"vkCreateShaderModule": fn(Handle, *const ShaderModuleCreateInfo, *const c_void, *mut Object) -> Code;
         create_layout = c"vkCreatePipelineLayout": fn(Handle, *const PipelineLayoutCreateInfo, *const c_void, *mut Object) -> Code;

@@ -35,8 +35,8 @@ pub(crate) fn warnings(chain: &[ActiveLayer]) -> Vec<Warning<'_>> {
     wrong(chain, &usual).into_iter().filter_map(describe).collect()
 }
 
-/// Returns the value of `VK_LOADER_LAYERS_ORDER` that avoids broken rules as far as the variable can. `before` is the variable's current
-/// value, which remains valid for other layers. Returns `None` if the variable changes nothing.
+/// Returns the value of `VK_LOADER_LAYERS_ORDER` that corrects the order of the layers, as far as the variable can. `before` is the
+/// variable's current value, which the returned value also contains. Returns `None` if the variable changes nothing.
 pub(crate) fn remedy(chain: &[ActiveLayer], before: &str) -> Option<String> {
     let fixed = of_program(chain);
     let mut pairs: Vec<Pair> = Vec::new();
@@ -92,8 +92,8 @@ fn of_program(chain: &[ActiveLayer]) -> Vec<Pair> {
         .collect()
 }
 
-/// Sorts positions like the library: repeatedly picks the first position that may come next. Returns `None` if the pairs contradict each
-/// other.
+/// Sorts positions in the same way as the library: repeatedly picks the first position that may come next. Returns `None` if the pairs
+/// contradict each other.
 fn sorted(count: usize, pairs: &[Pair]) -> Option<Vec<usize>> {
     let mut order = Vec::with_capacity(count);
     while order.len() < count {

@@ -3,8 +3,8 @@
 use super::ways::Way;
 use record::Builder;
 
-/// The patterns that fill memory before the driver writes to it. The driver did not write a byte that has the value of the pattern both
-/// times.
+/// The patterns with which memory is filled before the driver writes to it. If a byte has the value of each pattern in turn, the driver did
+/// not write the byte.
 const PATTERNS: [u8; 2] = [0x00, 0xFF];
 
 /// Size of `sType` and `pNext` in bytes.
@@ -48,8 +48,8 @@ impl StructureMemory {
 type Written = (Vec<u8>, Vec<bool>);
 
 /// Asks for a structure in all `ways`, which are instances with different versions and extensions. `gaps` lists the padding of the
-/// structure. `ask` calls the driver with memory that a pattern fills, and returns the structure, or `None` if this way lacks the command.
-/// Returns the value for a record if there was an answer and all answers are equal.
+/// structure. `ask` calls the driver with memory that a pattern fills, and returns the structure, or `None` if an instance lacks the
+/// command. Returns the value for a record if there was an answer and all answers are equal.
 pub(super) fn in_all_ways(
     ways: &[Way],
     gaps: &[(u16, u16)],

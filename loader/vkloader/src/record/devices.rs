@@ -16,7 +16,8 @@ type FillAll = unsafe extern "system" fn(Handle, *mut u32, *mut c_void);
 /// Type of a command that fills an array and can fail.
 type List = unsafe extern "system" fn(Handle, *mut u32, *mut c_void) -> Code;
 
-/// The commands and sizes for a structure, and for the outer structure, which contains it and can start a chain.
+/// The commands and sizes for a base structure such as `VkPhysicalDeviceProperties`, and for its outer structure, such as
+/// `VkPhysicalDeviceProperties2`. The outer structure contains the base structure and can start a chain.
 struct Question {
     query: Query,
     plain: &'static CStr,
@@ -93,7 +94,7 @@ const FORMATS: [(u32, u32, u32); 5] = [
 /// `T` must be the type of the command.
 pub(super) unsafe fn typed<T: Copy>(found: Unknown) -> T {
     assert_eq!(size_of::<T>(), size_of::<Unknown>());
-    // SAFETY: the caller promises that `T` is the type of the function, so `T` is a function pointer, like `Unknown`.
+    // SAFETY: the caller promises that `T` is the type of the function, so `T` is a function pointer of the same size as `Unknown`.
     unsafe { std::mem::transmute_copy(&found) }
 }
 
@@ -107,13 +108,14 @@ impl Question {
         STRUCTURES.iter().filter(move |one| one.query == query && one.kind != 0)
     }
 
-    /// Returns the padding of the base structure. All other structures of the query extend it.
+    /// Returns the padding of the base structure. All other structures of the query extend the base structure.
     fn gaps(&self) -> &'static [(u16, u16)] {
         let inner = STRUCTURES.iter().find(|one| one.query == self.query && one.kind == 0);
         inner.map_or(&[], |inner| inner.gaps)
     }
 
-    /// Asks for the base structure. `call` calls the command with the memory. Returns `None` if the answer in the outer structure differs.
+    /// Asks for the base structure. `call` calls the command with the memory. Returns `None` if the base structure in the outer structure
+    /// differs.
     fn plain(&self, ways: &[Way], call: impl Fn(&Way, Unknown, *mut u8)) -> Option<Vec<u8>> {
         let inner = in_all_ways(ways, self.gaps(), |way, pattern| {
             let mut room = StructureMemory::filled(self.size, pattern);
@@ -144,8 +146,8 @@ impl Question {
     }
 }
 
-/// Replaces the head of a structure by the pattern, which marks bytes that the driver did not write. This program, not the driver, wrote
-/// the head.
+/// Replaces the head of a structure by the pattern, because this program wrote the head. The pattern marks bytes that the driver did not
+/// write.
 fn without_head(mut bytes: Vec<u8>, pattern: u8) -> Vec<u8> {
     bytes.iter_mut().take(HEAD).for_each(|byte| *byte = pattern);
     bytes
@@ -186,7 +188,8 @@ fn add_one(
     }
 }
 
-/// Returns `false` for a structure of a format if the driver wrote nothing to it. A row for each format would make the record too large.
+/// Returns `false` for a structure that extends the properties of a format, if the driver wrote nothing to the structure. Rows for all such
+/// structures would make the record too large.
 fn is_worth(one: &Structure, value: &[u8]) -> bool {
     one.query != Query::Format || value.get(2..4) != Some(&[0, 0])
 }
@@ -236,7 +239,7 @@ fn families(ways: &[Way], device: u16) -> Option<u32> {
     (first <= 64 && counts.iter().all(|count| *count == first)).then_some(first)
 }
 
-/// Asks for all queue families. If there is a structure `one`, adds it to the chain of each family. Returns the memory of one family.
+/// Asks for all queue families. If `one` is not `None`, adds this structure to the chain of each family. Returns the memory of one family.
 fn of_family(
     way: &Way,
     device: u16,
@@ -287,7 +290,7 @@ fn add_families(ways: &[Way], device: u16, made: &mut Builder) {
         let outer = in_all_ways(ways, FAMILIES.gaps(), |way, pattern| {
             of_family(way, device, (total, family), None, pattern)
         });
-        // If one family is missing, the list would look shorter, so the whole list is dropped.
+        // If one family were missing, the list would look shorter, so the whole list is dropped.
         match value.filter(|value| outer.as_ref().is_none_or(|outer| outer == value)) {
             Some(value) => all.push(value),
             None => return,

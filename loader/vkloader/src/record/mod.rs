@@ -1,7 +1,8 @@
 //! The process that records a driver's answers about its devices (docs/catalogue.md).
 //!
-//! The process calls the driver like the library, below all layers. The process asks each question for each version of Vulkan, with and
-//! without the driver's instance extensions, and with memory that was filled with two patterns. Answers that differ are not recorded.
+//! The process calls the driver in the same way as the library, below all layers. The process asks each question for each version of
+//! Vulkan, with and without the driver's instance extensions, and with memory that was filled with two patterns. Answers that differ are
+//! not recorded.
 
 mod ask;
 mod callbacks;
@@ -22,7 +23,7 @@ use ways::{Driver, Way};
 /// Exit status of a process that printed the reason why there is no record.
 pub(crate) const NO_RECORD: u8 = 42;
 
-/// Prints the record of a driver, or the reason why there is none. The driver has no other user in this process.
+/// Prints the record of a driver, or the reason why there is none. Nothing else in this process uses the driver.
 ///
 /// # Errors
 ///
@@ -56,7 +57,7 @@ fn make(library: &OsStr) -> io::Result<Vec<u8>> {
         )));
     }
     let nodes = machine::open_nodes();
-    // SAFETY: the initialisers of a library may run any code. This process exists only for this driver, so a crash harms no other work.
+    // SAFETY: the initialisers of a library may run any code. This process exists only for this driver, so a crash ends no other work.
     let opened = unsafe { Library::open(Some(library), RTLD_NOW | RTLD_LOCAL) }.map_err(io::Error::other)?;
     let driver =
         Driver::negotiate(&opened).ok_or_else(|| io::Error::other("the driver has no interface for loaders"))?;

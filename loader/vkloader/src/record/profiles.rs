@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folder in which packages install profiles, and the administrator's file. The file of a driver that was built for other folders contains
-/// other paths.
+/// Folder in which packages install profiles, and the administrator's file. A driver that was built for other folders contains other paths
+/// in its library file.
 const USUAL: [&str; 2] = ["/usr/share/drirc.d", "/etc/drirc"];
-/// Device node that lavapipe needs for some extensions. If the node exists, the nodes that the driver opens include it.
+/// Device node that lavapipe needs for some extensions. The record contains the path only if the node is missing, because the open nodes
+/// are recorded anyway.
 const BUFFERS: &str = "/dev/udmabuf";
 
 /// Attributes of a profile that select programs.
@@ -19,16 +20,17 @@ const ATTRIBUTES: [&str; 4] = [
     "engine_name_match=",
 ];
 
-/// Lower bound on the length in bytes of a pattern's parts that identify a program, if one part has this length.
+/// Usual lower bound on the length in bytes of the parts of a pattern that identify a program. If no part of a pattern is so long,
+/// [`SHORTEST`] applies.
 const USUAL_LENGTH: usize = 3;
-/// Lower bound on the length in bytes of the parts of other patterns, such as `X4`.
+/// Lower bound on the length in bytes of a part of a pattern, for patterns such as `X4`.
 const SHORTEST: usize = 2;
 
 /// The profiles on this machine.
 pub(super) struct Profiles {
     /// Parts of program names, one part on each line.
     pub(super) names: Vec<u8>,
-    /// The files and their states, in the form of the record.
+    /// The files, each with its identity, in the format that the record uses.
     pub(super) files: Vec<Vec<u8>>,
 }
 
@@ -93,7 +95,7 @@ fn patterns(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the parts of a pattern without special characters. Each matching name contains at least one of the parts. Returns `None` if an
-/// alternative of the pattern has no part that is long enough, or has optional groups or classes of characters.
+/// alternative in the pattern has no part that is long enough, or contains an optional group or a class of characters.
 fn parts(pattern: &str) -> Option<Vec<String>> {
     let pattern = without_cases(pattern);
     let mut found = Vec::new();
@@ -130,7 +132,7 @@ fn parts(pattern: &str) -> Option<Vec<String>> {
     Some(found)
 }
 
-/// Replaces sets such as `[Dd]` by one character, because names are compared without their case.
+/// Replaces sets such as `[Dd]` by one character, because the comparison of names ignores upper and lower case.
 fn without_cases(pattern: &str) -> String {
     let mut plain = String::new();
     let mut rest = pattern;
@@ -147,7 +149,7 @@ fn without_cases(pattern: &str) -> String {
             plain.push(letter);
             rest = after;
         } else {
-            // Copies an escape, or the beginning of another set, with the next character.
+            // Copies an escape sequence, or the bracket of a set of different letters, together with the next character.
             let length = rest.chars().take(2).map(char::len_utf8).sum();
             plain.push_str(&rest[..length]);
             rest = &rest[length..];
@@ -156,8 +158,8 @@ fn without_cases(pattern: &str) -> String {
     plain + rest
 }
 
-/// Returns the rest of a pattern after its first character, after the escaped character, after a set of characters, or after a number
-/// of repetitions. Returns `None` if the set has no end, or contains a class.
+/// Returns the rest of a pattern after the special element at its beginning: an escaped character, a set of characters, a number of
+/// repetitions, or a single character. Returns `None` if a set has no end, or contains a class.
 fn after_special(pattern: &str) -> Option<&str> {
     let mut rest = pattern.chars();
     match rest.next() {
@@ -168,7 +170,7 @@ fn after_special(pattern: &str) -> Option<&str> {
         Some('[') => {
             let set = rest.as_str();
             let set = set.strip_prefix('^').unwrap_or(set);
-            // A bracket at the beginning belongs to the set.
+            // A closing bracket at the beginning of a set is a member of the set.
             let set = set.strip_prefix(']').unwrap_or(set);
             let (within, after) = set.split_once(']')?;
             return (!within.contains('[')).then_some(after);

@@ -27,7 +27,7 @@ impl Driver {
         self.look_up as *const () as usize
     }
 
-    /// Negotiates the interface version like the library. Returns `None` for a driver that the library does not record.
+    /// Negotiates the interface version in the same way as the library. Returns `None` for a driver that the library does not record.
     pub(super) fn negotiate(library: &Library) -> Option<Self> {
         // SAFETY: the type is the signature with which drivers export this function.
         let look_up = *unsafe { library.get::<LookUp>(b"vk_icdGetInstanceProcAddr\0") }.ok()?;
@@ -44,7 +44,7 @@ impl Driver {
             .map(|found| unsafe { std::mem::transmute::<Unknown, unsafe extern "system" fn(*mut u32) -> Code>(found) });
         let mut interface = INTERFACE;
         let negotiate = exported.ok().map(|found| *found).or(queried)?;
-        // SAFETY: the function belongs to the open driver, and the number is writable.
+        // SAFETY: the function belongs to the open driver, and the variable `interface` is writable.
         if unsafe { negotiate(&mut interface) } != vulkan::SUCCESS {
             return None;
         }
@@ -53,7 +53,7 @@ impl Driver {
         if let Some(found) = of_null(c"vkEnumerateInstanceVersion") {
             // SAFETY: the type is the signature of `vkEnumerateInstanceVersion`.
             let ask = unsafe { std::mem::transmute::<Unknown, unsafe extern "system" fn(*mut u32) -> Code>(found) };
-            // SAFETY: the function belongs to the open driver, and the number is writable.
+            // SAFETY: the function belongs to the open driver, and the variable `version` is writable.
             let code = unsafe { ask(&mut version) };
             version = if code == vulkan::SUCCESS {
                 version
@@ -82,7 +82,7 @@ commands! {
     }
 }
 
-/// An instance of the driver, with one version and one set of extensions, which exists until the process ends.
+/// An instance of the driver with one version and one set of extensions. The instance exists until the process ends.
 pub(super) struct Way {
     look_up: LookUp,
     instance: Handle,
@@ -143,7 +143,7 @@ pub(super) fn all(driver: &Driver) -> Result<Vec<Way>, Code> {
 }
 
 fn create(driver: &Driver, found: &OfDriver, minor: u32, names: &[*const c_char]) -> Result<Handle, Code> {
-    // The library also requests no newer version from a driver of version 1.0.
+    // Requests version 1.0 from a driver of version 1.0, as the library does.
     let is_old = driver.version < vulkan::VERSION_1_1;
     let minor = if is_old { 0 } else { minor };
     let application = vulkan::ApplicationInfo {
@@ -177,7 +177,7 @@ commands! {
 }
 
 impl Way {
-    /// Returns the devices in the library's form: without duplicates and null handles.
+    /// Returns the devices without duplicates and null handles, as the library does.
     fn list(&self) -> Result<Vec<Handle>, Code> {
         // SAFETY: the look-up function belongs to the driver of the live instance, and `OfInstance` declares the command with its type in
         // the registry.

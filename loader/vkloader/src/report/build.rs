@@ -23,7 +23,7 @@ const SLOW: u64 = 10_000_000;
 pub(crate) struct Received<'a> {
     /// The received devices; `None` if the list in the trace must be used.
     pub(crate) devices: Option<&'a [probe::Device]>,
-    /// `true` if the call that lists devices succeeded. Only after a successful call does a missing device mean that the device was hidden.
+    /// `true` if the call that lists devices succeeded. If the call failed, devices are missing from the list although nothing hid them.
     pub(crate) is_whole: bool,
     /// Name of the layer that changes the list of devices, if one layer was found.
     pub(crate) changer: Option<&'a str>,
@@ -100,8 +100,8 @@ pub(super) fn verdict(report: &Report) -> Verdict {
     }
 }
 
-/// Returns a finding for each driver without a device, except drivers that the library dropped. The library drops a driver without a device
-/// only if another driver has a device.
+/// Returns a finding for each driver without a device, except drivers that the library dropped. The library drops such a driver only if
+/// another driver has a device.
 fn idle(decided: &Decided, dropped: &[Dropped]) -> Vec<Dropped> {
     let row = Code::DriverNoDevices.row();
     let is_known = |driver: &&String| {
@@ -159,10 +159,11 @@ fn of_devices(report: &Report) -> Vec<Dropped> {
     found
 }
 
-/// Beginning of a fact that quotes a line of a driver.
+/// Beginning of a fact that quotes a line that a driver printed.
 pub(crate) const PRINTED: &str = "it printed: ";
 
-/// Returns `true` if two names are of the same library: equal, links to one file, or the name of a link beside the other file.
+/// Returns `true` if two names stand for the same library. The names are equal, or both lead to one file, or one is the name of a link in
+/// the folder of the other.
 fn is_same(one: &str, other: &str) -> bool {
     let beside = |name: &str, path: &str| match (name.contains('/'), Path::new(path).parent()) {
         (false, Some(folder)) if path.contains('/') => Some(real(&folder.join(name)) == real(path.as_ref())),

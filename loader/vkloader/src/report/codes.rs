@@ -2,7 +2,7 @@
 
 use super::{Dropped, rank};
 
-/// A code of this program, with its texts.
+/// A code of this program, with its meaning and its remedy.
 #[derive(Debug)]
 pub(crate) struct Row {
     /// Name of the code in reports.

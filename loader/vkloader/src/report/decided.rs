@@ -101,8 +101,8 @@ impl Decided {
         }
     }
 
-    /// Determines the manifest of each device. If several manifests name the same library, its equal devices belong to these manifests in
-    /// turn.
+    /// Determines the manifest of each device. If several manifests name the same library, assigns the library's equal devices to these
+    /// manifests in turn.
     fn name_manifests(&mut self, manifests: &Manifests) {
         for place in 0..self.devices.len() {
             let (before, rest) = self.devices.split_at_mut(place);
@@ -175,7 +175,7 @@ impl Manifests {
         self.0.get(&real(library)).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the manifest of a device. The library of the device listed `earlier` equal devices before it.
+    /// Returns the manifest of a device of `library`. `earlier` is the number of equal devices that the library listed before this device.
     pub(super) fn of_library(&self, library: &str, earlier: usize) -> Option<&str> {
         let all = self.all(library);
         let place = earlier.checked_rem(all.len())?;

@@ -57,9 +57,9 @@ pub(super) fn of_filters(decided: &Decided) -> Matched {
     }
 }
 
-/// Returns the index of each received device in the library's list. Compares devices in several passes, with the most exact one first. A
-/// layer may rename a device, but does not change UUIDs and PCI IDs. Equal cards may have the same UUID, and two drivers give the same card
-/// different UUIDs.
+/// Returns the index of each received device in the library's list. Compares devices in several passes, with the most exact comparison
+/// first. A layer may rename a device, but does not change UUIDs and PCI IDs. Equal cards may have the same UUID, and two drivers give the
+/// same card different UUIDs.
 fn places(listed: &[Listed], received: &[probe::Device]) -> Vec<Option<usize>> {
     type Same = fn(&Listed, &probe::Device) -> bool;
     let steps: [Same; 5] = [
@@ -123,7 +123,7 @@ fn device(seen: &probe::Device, listed: Option<&Listed>, moved_by: Option<&str>)
     }
 }
 
-/// Returns the entry for a device that only the loader at `path` lists.
+/// Returns the entry of a device that only the loader at `path` lists, for the report.
 pub(crate) fn of_other(seen: &probe::Device, path: &str) -> Device {
     Device {
         order: format!("{path} lists it, and the library asked here does not"),

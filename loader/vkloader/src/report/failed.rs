@@ -40,8 +40,8 @@ pub(super) fn add(report: &mut Report, own: &Seen, other: &Other, described: &Ot
 /// Result with which older loaders report a file that is not valid JSON.
 const OUT_OF_HOST_MEMORY: i32 = -1;
 
-/// Makes files that are not valid JSON the first causes, because the loader that programs use fails at these files. Returns `false` if
-/// there are none.
+/// Makes files that are not valid JSON the first causes, because the loader that programs use fails if it reads such a file. Returns
+/// `false` if the report has no such file.
 fn blame_files(report: &mut Report, loader: &str) -> bool {
     let mut is_any = false;
     for dropped in report.dropped.iter_mut().filter(|one| one.code == "file.invalid-json") {

@@ -1,4 +1,4 @@
-//! Reports the layers of the last instance, and installed layers that are not in its chain.
+//! Reports the layers of the last instance, and installed layers that are not in the chain of this instance.
 
 use super::{ActiveLayer, Dropped, Hidden, InactiveLayer, Report, codes};
 use crate::events::{Event, Moved, Record};
@@ -127,7 +127,7 @@ pub(super) fn inactive(records: &[&Record], active: &[ActiveLayer], variables: &
     found.into_values().collect()
 }
 
-/// Adds the reason and the remedy to a layer that is inactive because its variable has the wrong value.
+/// Adds the reason and the remedy to a layer that is inactive because the variable that enables it has the wrong value.
 fn name_value(layer: &mut InactiveLayer, variables: &Variables) {
     let Some((variable, wanted)) = manifests::enabling_switch(Path::new(&layer.manifest), &layer.name) else {
         return;
@@ -225,7 +225,7 @@ pub(super) fn without(layer: &str) -> String {
     }
 }
 
-/// Returns the variables that are set for the program and control a layer, each with its value.
+/// Returns the variables that control a layer and are set for the program, each with its value.
 fn controlling(layer: &str, variables: &Variables) -> Vec<String> {
     let known = KNOWN.iter().find(|(name, ..)| layer.starts_with(name));
     let names = known.map_or(&[][..], |(_, _, names)| names);

@@ -66,7 +66,7 @@ pub(crate) struct Report {
     /// Folders that the library searched for drivers.
     #[serde(skip)]
     pub(crate) searched: Vec<String>,
-    /// Driver manifests and drivers that the library kept. If the program received no instance, it used none of them.
+    /// Driver manifests and drivers that the library kept. If the program received no instance, it used none of these drivers.
     #[serde(skip)]
     pub(crate) kept: Vec<String>,
     /// The variables of the program.
@@ -133,7 +133,7 @@ pub(crate) struct OtherLoader {
     pub(crate) owner: Option<String>,
     /// The way in which the process with this loader ended.
     pub(crate) ending: Ended,
-    /// `true` if the same probe ran with both loaders. A user's program runs with only one of the two.
+    /// `true` if the same probe ran with both loaders. `false` for the user's program, which runs with only one of the two loaders.
     pub(crate) is_compared: bool,
     pub(crate) differences: Vec<Difference>,
 }
@@ -290,9 +290,9 @@ pub(crate) struct Dropped {
     pub(crate) name: String,
     /// File that defines the subject.
     pub(crate) file: Option<String>,
-    /// Origin of that file, as the word that stands for it in a trace.
+    /// Origin of the file in `file`, as the word that stands for this origin in a trace.
     pub(crate) source: Option<String>,
-    /// Origin of that file, as a description.
+    /// Description of the origin of the file in `file`.
     pub(crate) named_by: Option<String>,
     /// The finding, as one sentence.
     pub(crate) reason: String,
@@ -306,7 +306,8 @@ pub(crate) struct Dropped {
     /// A variable of the program that causes the finding, so that the remedy is to unset it.
     #[serde(skip)]
     pub(crate) variable: Option<String>,
-    /// Result of the search for a library that is missing under its path.
+    /// Result of the search for a library that is missing under the path in its manifest; `None` if the finding is not about a missing
+    /// library.
     #[serde(skip)]
     pub(crate) absent: Option<Absent>,
     /// `true` if the findings name a missing or broken file that the subject could not open.
@@ -335,7 +336,7 @@ impl Dropped {
 #[derive(Debug, Serialize)]
 pub(crate) struct ActiveLayer {
     pub(crate) name: String,
-    /// Reason why the layer is active, as the word that stands for it in a trace.
+    /// Reason why the layer is active, as the word that stands for this reason in a trace.
     pub(crate) enabled_by: String,
     /// Description of the reason why the layer is active.
     pub(crate) because: String,

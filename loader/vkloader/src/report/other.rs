@@ -91,7 +91,7 @@ fn described(other: &Other) -> OtherLoader {
 
 /// Facts about the programs' loader that are not in the results of the probe.
 struct View<'a> {
-    /// File names of the libraries that the programs' loader opened while it created an instance and listed its devices.
+    /// File names of the libraries that the programs' loader opened while the loader created an instance and listed the devices.
     opened: Vec<&'a str>,
     /// Variables that the examined library reads and the programs' loader does not support, with their values.
     unknown: Vec<(&'a str, &'a str)>,
@@ -314,7 +314,7 @@ fn drivers(report: &Report, view: &View<'_>, found: &mut Vec<Difference>) {
 /// Versions of extensions or layers, by name.
 type Names = BTreeMap<String, String>;
 
-/// Compares the lists of layers and extensions, which need no instance.
+/// Compares the lists of layers and extensions, which programs can query without an instance.
 fn lists(own: &Seen, other: &Seen, view: &View<'_>, found: &mut Vec<Difference>) {
     let layers = |seen: &Seen| seen.layers.iter().map(|name| (name.clone(), String::new())).collect();
     let extensions = |seen: &Seen| {

@@ -1,4 +1,4 @@
-//! Ranks of findings. A finding with a smaller rank explains a missing device more likely.
+//! Ranks of findings. A finding with a smaller rank is more likely to explain a missing device.
 
 use reasons::Code;
 pub(crate) use reasons::rank::{ASIDE, BROKEN};
@@ -15,7 +15,7 @@ pub(crate) const CONSEQUENCE: u8 = 58;
 pub(crate) const SILENT: u8 = 10;
 /// Rank of a missing driver or device.
 pub(crate) const NOTHING: u8 = 20;
-/// Rank of a machine that denies the driver access to its hardware.
+/// Rank of a finding that the driver has no access to its hardware.
 pub(crate) const HARDWARE: u8 = 18;
 
 /// Returns the rank of a decision with the code `code`.

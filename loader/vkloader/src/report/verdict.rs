@@ -1,4 +1,4 @@
-//! The verdict of a report, with which the report begins.
+//! The verdict of a report, which is the first sentence of the report.
 
 use super::{Dropped, Report, Verdict, codes, rank};
 
@@ -18,7 +18,7 @@ const ENDINGS: [(&codes::Row, &str); 12] = [
     (codes::PROGRAM_NO_INSTANCE, "The program created no instance"),
 ];
 
-/// Number of the first rows of [`ENDINGS`] that explain more than an unusable graphics card.
+/// Number of rows at the beginning of [`ENDINGS`] that explain more than an unusable graphics card.
 const BEFORE_HARDWARE: usize = 8;
 
 impl Dropped {

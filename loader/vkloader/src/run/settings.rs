@@ -55,8 +55,8 @@ impl SettingsFile {
         fs::create_dir_all(folder).map_err(|error| child::naming(folder, error))?;
         // If two runs begin at the same time, one of them fails here, because the file already exists.
         let file = File::create_new(&path).map_err(|error| child::naming(&path, error))?;
-        // On a file system without locks, the call fails. Other runs do not remove the file, because they cannot lock it either, and
-        // because they never remove an empty file.
+        // On a file system without locks, the call fails. Even then, other runs do not remove the file: they cannot lock the file either,
+        // and never remove an empty file.
         let _ = lock(&file);
         let mut written = Self { path, file };
         written
@@ -113,7 +113,7 @@ fn text(words: &OsStr, executables: &[PathBuf]) -> io::Result<String> {
         text.ok_or_else(|| io::Error::other(format!("the path {} is not text", path.display())))
     });
     let keys = keys.collect::<io::Result<Vec<String>>>()?;
-    // Blanks before a word are removed, like in the variable.
+    // Removes blanks before a word, as the library does for the variable.
     let words = words.split(',').map(str::trim_ascii_start);
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     let file = json!({
@@ -160,7 +160,7 @@ struct Folders {
 }
 
 impl Folders {
-    /// Reads the variables that name folders. Ignores empty items in a list, like the library.
+    /// Reads the variables that name folders. Ignores empty items in a list, as the library does.
     fn of(get: impl Fn(&str) -> Option<OsString>) -> Self {
         let set = |name: &str| get(name).filter(|value| !value.is_empty());
         let home = set("HOME").map(PathBuf::from);

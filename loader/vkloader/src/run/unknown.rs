@@ -12,8 +12,8 @@ const OWN: &str = "VK_LOADER_";
 /// Time limit for opening the loader.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// Prints a warning for each variable that has no effect, because the file of the programs' loader does not contain the variable's name.
-/// The warning is not an error, because a program may come with another loader.
+/// Prints a warning for each variable that has no effect on this machine: the file of the loader that programs use does not contain the
+/// variable's name. The command continues, because a program may come with its own loader.
 pub(super) fn warn<'a>(variables: impl Iterator<Item = &'a str>) {
     let own: Vec<&str> = variables.filter(|name| name.starts_with(OWN)).collect();
     let Some(loader) = (!own.is_empty()).then(loader).flatten() else {

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use wire::{CONNECT_LIMIT, HEADER_BYTES, Header, MOST_IN_REPLY, Operation, Packet, PacketError, REPLY_LIMIT};
 
-/// Upper bound on the number of other packets that are skipped while a reply is pending.
+/// Upper bound on the number of packets of other kinds that are skipped before the reply arrives.
 const MOST_OTHERS: usize = 100;
 /// Upper bound on the size of a memory file in bytes. The file has the manifests or the state of a service.
 const MOST_IN_FILE: u64 = 16 << 20;

@@ -25,7 +25,7 @@ pub(crate) struct Told {
     manifests: Vec<Manifest>,
     /// Complete state; `None` if this user may not read it.
     inspect: Option<Value>,
-    /// Reason why the complete state is missing.
+    /// Reason why the complete state is missing; `None` if the state is present.
     inspect_refused: Option<String>,
 }
 
@@ -47,7 +47,7 @@ struct Manifest {
     contents: String,
 }
 
-/// The complete state of the service (LSV-44). Missing members are empty.
+/// The complete state of the service (LSV-44). Members that the service did not send are empty.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct State {

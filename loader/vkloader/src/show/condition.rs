@@ -49,7 +49,7 @@ impl Condition {
     }
 }
 
-/// Returns `true` if a text matches a pattern of the form that variables have.
+/// Returns `true` if a text matches a pattern, in the syntax of the patterns in variables.
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     Pattern::parse(pattern.as_bytes()).matches(text.as_bytes())
 }

@@ -17,8 +17,8 @@ pub(crate) fn driver_word(path: &str) -> &str {
     word.strip_prefix("vulkan_").unwrap_or(word)
 }
 
-/// Returns the word that selects a device by its name. The word is the longest part of the name without commas, which would end the word,
-/// and without special characters of patterns.
+/// Returns the word that selects a device by its name. The word is the longest part of the name without commas and stars, because a comma
+/// would end the word, and a star has a special meaning in patterns.
 fn name_word(name: &str) -> Option<String> {
     let parts: Vec<&str> = name.split([',', '*']).collect();
     if parts.len() == 1 && !name.starts_with('~') {
@@ -47,7 +47,7 @@ fn uuid_word(own: &str, all: &[probe::Device]) -> Option<String> {
 /// Returns the words that select a device; the shortest word comes first.
 fn words(device: &probe::Device, driver: &str, all: &[probe::Device]) -> Vec<String> {
     let mut words = vec![format!("{:#x}:{:#x}", device.vendor, device.device)];
-    // The device type `other` has no word.
+    // Variables have no word for the device type `other`.
     words.extend((device.kind != "other").then(|| format!("type:{}", device.kind)));
     words.extend(device.pci.as_ref().map(|pci| format!("pci:{pci}")));
     // A driver without UUIDs reports zeros for both UUIDs.
@@ -90,7 +90,7 @@ pub(crate) fn devices(devices: &[probe::Device], matched: &[Device]) -> io::Resu
             } else {
                 format!("  # also chooses {}", others.join(", "))
             };
-            // The line is not wrapped, because readers copy it into a shell.
+            // Does not wrap the line, because users copy it into a shell.
             let quoted = plain(&word).replace('\'', "'\\''");
             writeln!(lines.out, "{FAINT}     '{quoted}'{also}{FAINT:#}")?;
         }

@@ -24,7 +24,7 @@ pub(super) enum Form {
     Narrow,
 }
 
-/// A box of the picture.
+/// A box of the picture, which stands for an object in the report.
 struct Box {
     title: String,
     below: String,
@@ -34,7 +34,7 @@ struct Box {
     above: usize,
 }
 
-/// A box with the position of its corner, and the middle of the lower edge of the box above.
+/// A box with the position of its upper left corner, and the point at the lower edge of the box above where the arrow to this box starts.
 struct Placed<'a> {
     one: &'a Box,
     x: usize,
@@ -93,7 +93,7 @@ fn arrow(placed: &Placed<'_>, form: Form, tip: &str) -> String {
             )
         }
         Form::Narrow if x < from_x => format!("M{from_x} {from_y} L{from_x} {}", y - 4),
-        // The arrow runs along the left side, like in an indented list.
+        // The arrow runs along the left side of the boxes, as in an indented list.
         Form::Narrow => format!(
             "M{from_x} {from_y} L{from_x} {} L{} {}",
             y + HEIGHT / 2,
@@ -131,8 +131,8 @@ fn narrow(rows: &[Vec<Box>]) -> Vec<Placed<'_>> {
     placed
 }
 
-/// Places the boxes of a row that are connected to the box with index `above` in the previous row. Each box is followed by the boxes below
-/// it.
+/// Places the boxes of a row that are connected to the box with index `above` in the previous row. Places the boxes that are connected to a
+/// box directly after that box.
 fn below<'a>(
     rows: &'a [Vec<Box>],
     level: usize,
@@ -141,7 +141,7 @@ fn below<'a>(
     placed: &mut Vec<Placed<'a>>,
 ) {
     let Some(row) = rows.get(level) else { return };
-    // The boxes of a row with only one box are not indented.
+    // A row with only one box adds no indentation.
     let indent = rows[..=level].iter().filter(|row| row.len() > 1).count().min(3) * INDENT;
     for (place, one) in row.iter().enumerate().filter(|(_, one)| one.above == above) {
         let (x, y) = (8 + indent, GAP + placed.len() * (HEIGHT + GAP));

@@ -142,7 +142,7 @@ fn without(text: &str, home: &str, users: &[String]) -> String {
     text
 }
 
-/// Returns `true` for a character after the name of a folder.
+/// Returns `true` for a character that can follow the name of a folder in a text.
 fn ends_name(character: char) -> bool {
     matches!(character, '/' | ' ' | ':' | ',' | ')' | ';' | '"' | '\'')
 }
@@ -159,7 +159,7 @@ const HOMES: [&str; 8] = [
     "/Users",
 ];
 
-/// Returns `true` if a text ends in a path of a folder with files of users. `~` stands for the home folder.
+/// Returns `true` if a text ends in a path that is below one of the folders in [`HOMES`]. `~` stands for the home folder.
 fn is_in_home(text: &str) -> bool {
     let begins = |at: &usize| {
         let before = text[..*at].chars().next_back();

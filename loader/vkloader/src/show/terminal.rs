@@ -61,8 +61,7 @@ impl Lines {
     }
 }
 
-/// Returns a text in which words in the quotes of a shell have no ordinary blanks, so that lines do not break there. Users copy these
-/// words.
+/// Returns a text in which quoted words have no ordinary blanks, so that lines do not break there. Users copy quoted words into a shell.
 fn unbroken(text: &str) -> String {
     let mut unbroken = String::with_capacity(text.len());
     let mut is_quoted = false;
@@ -340,7 +339,7 @@ pub(crate) fn chain(layers: &[ActiveLayer], warnings: &[Warning<'_>], order: Opt
         lines.wrapped(("! ", "  "), WARNING, &text)?;
     }
     if let Some(order) = order {
-        // The line is not wrapped, because readers copy it into a shell.
+        // Does not wrap the line, because users copy it into a shell.
         let order = plain(order);
         writeln!(lines.out, "\n{ADVICE}  -> VK_LOADER_LAYERS_ORDER='{order}'{ADVICE:#}")?;
     }

@@ -1,4 +1,4 @@
-//! The Vulkan commands that the probe calls. The probe looks up each command by its name, like a program.
+//! The Vulkan commands that the probe calls. The probe looks up each command by its name, as programs do.
 
 mod types;
 
@@ -162,7 +162,8 @@ impl Entry {
         if code == Some(SUCCESS) { version } else { VERSION_1_0 }
     }
 
-    /// Returns the instance extensions, or an empty list if the command fails. Later calls report the reason for the failure.
+    /// Returns the instance extensions, or an empty list if the command fails. The probe learns the reason for the failure from later
+    /// calls.
     pub(crate) fn extensions(&self) -> Vec<ExtensionProperties> {
         let Some(global) = &self.global else { return Vec::new() };
         let list = global.list_extensions;

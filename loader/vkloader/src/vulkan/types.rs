@@ -10,7 +10,7 @@ pub(crate) type Object = u64;
 /// A value of `VkResult`.
 pub(crate) type Code = i32;
 
-/// Version 1.0, which is in force for a program that requests no version.
+/// Version 1.0, which the loader assumes for a program that requests no version.
 pub(crate) const VERSION_1_0: u32 = 1 << 22;
 /// The first version with `vkGetPhysicalDeviceProperties2`.
 pub(crate) const VERSION_1_1: u32 = VERSION_1_0 | 1 << 12;
@@ -120,13 +120,13 @@ pub(crate) struct PhysicalDeviceProperties {
     pub(crate) kind: i32,
     pub(crate) name: [u8; 256],
     pub(crate) cache_uuid: [u8; 16],
-    /// Space for limits and sparse properties, which the probe does not read. The size of these members differs between targets, but is
-    /// never larger than this space.
+    /// Space for the limits and sparse properties, which the probe does not read. Their size differs between targets, but never exceeds
+    /// this space.
     rest: [u64; 96],
 }
 
 impl Default for PhysicalDeviceProperties {
-    /// Returns zeros, all of which the command overwrites.
+    /// Returns a structure of zeros, all of which the command overwrites.
     fn default() -> Self {
         Self {
             api_version: 0,

@@ -42,7 +42,8 @@ fn told(machine: &Machine, words: &[&str]) -> String {
     text
 }
 
-/// Returns a machine with a catalogue, and with a driver that needs another library. Also returns the paths of both libraries.
+/// Returns a machine with a driver that needs another library, and with a catalogue. Also returns the paths of the driver's library and of
+/// the needed library.
 pub(crate) fn machine_of_two(words: &[&str]) -> Option<(Machine, [PathBuf; 2])> {
     let mut machine = machine();
     machine.variable("VK_LOADER_CATALOGUE", "on");
@@ -70,8 +71,8 @@ pub(crate) fn machine_of_two(words: &[&str]) -> Option<(Machine, [PathBuf; 2])> 
     Some((machine, [driver, needed]))
 }
 
-/// DRV-271: `vk-loader-service packages` creates hard links to a driver's files, like tools that store equal files only once. The entry
-/// stays valid.
+/// DRV-271: `vk-loader-service packages` creates hard links to a driver's files, like tools that store equal files only once. The entry of
+/// the driver stays valid.
 #[test]
 fn a_hard_link_changes_no_file() {
     let Some((machine, files)) = machine_of_two(&["-Wl,--build-id"]) else {
@@ -98,7 +99,8 @@ fn a_hard_link_changes_no_file() {
     assert_eq!(used(&machine, &[]), "");
 }
 
-/// DRV-271: after a hard link to a file is added, only the build ID shows that the content is the same.
+/// DRV-271: an entry is not used after a file was overwritten, even if the file keeps its modification time. A hard link that is added
+/// afterwards does not change this.
 #[test]
 fn a_hard_link_hides_no_other_build_and_no_write() {
     for words in ["-Wl,--build-id", "-Wl,--build-id=none"] {
@@ -135,7 +137,7 @@ fn a_linked_file_without_a_build_id_has_changed() {
     assert_eq!(used(&machine, &[]), "");
 }
 
-/// DRV-271: the files of a Mesa driver include its profiles, and the path of a profile that does not exist.
+/// DRV-271: the files of a Mesa driver include its profiles, and the path of a profile that does not exist yet.
 #[test]
 fn profiles_that_a_driver_reads_are_among_its_files() {
     let mut machine = machine();
@@ -183,7 +185,8 @@ fn profiles_that_a_driver_reads_are_among_its_files() {
     change("etc/drirc has changed", &|| fs::remove_file(&own).expect("a file"));
 }
 
-/// DRV-271: only opening a file shows that a security module refuses it to this process.
+/// DRV-271: an entry is not used if a security module denies this process access to the driver's file. Only opening the file shows the
+/// denial.
 #[test]
 fn a_driver_that_a_security_module_refuses_does_not_count() {
     let Some((machine, [driver, _])) = machine_of_two(&["-Wl,--build-id"]) else {
@@ -211,7 +214,8 @@ fn a_driver_that_a_security_module_refuses_does_not_count() {
     assert_eq!(used_behind(&machine, &[&program, &driver], &[]), "unreadable");
 }
 
-/// DRV-271: the next version of an image may have the same numbers and times. Only the build ID tells its files apart.
+/// DRV-271: the files in the next version of an image may have the same inode numbers and times. Only their build IDs show that they
+/// differ.
 #[test]
 fn files_of_an_image_are_known_by_their_build_ids() {
     let Some((mut machine, files)) = machine_of_two(&["-Wl,--build-id"]) else {

@@ -20,7 +20,8 @@ pub(crate) fn compile(output: &Path, source: &str, words: &[&str]) -> bool {
     command.output().is_ok_and(|done| done.status.success())
 }
 
-/// Returns a machine with a catalogue and with a driver that only needs another library. Also returns the path of that library.
+/// Returns a machine with a catalogue and with a driver whose library contains nothing, but needs another library. Also returns the path of
+/// that library.
 fn machine_of_two() -> Option<(Machine, PathBuf)> {
     let mut machine = machine();
     machine.variable("VK_LOADER_CATALOGUE", "on");
@@ -56,7 +57,7 @@ pub(crate) fn used(machine: &Machine, variables: &[(&str, &Path)]) -> String {
     used_behind(machine, &[], variables)
 }
 
-/// Returns the same reason as [`used`], for a program that the command `words` starts.
+/// Returns the result of [`used`] for a program that the command `words` starts.
 pub(crate) fn used_behind(machine: &Machine, words: &[&str], variables: &[(&str, &Path)]) -> String {
     let trace = machine.path("trace");
     let _ = fs::remove_file(&trace);
@@ -123,7 +124,7 @@ fn a_dependency_that_was_replaced_makes_the_entry_wrong_until_an_update() {
     assert!(!String::from_utf8_lossy(&output.stdout).contains("does not count"));
 }
 
-/// The linker may find a new file first, if it is in a folder that the linker searches for the driver.
+/// An entry depends on the folders that the linker searches for the driver, because the linker would find a new file there first.
 #[test]
 fn a_folder_of_the_drivers_own_is_one_of_its_files() {
     let Some((machine, _)) = machine_of_two() else { return };
@@ -141,7 +142,7 @@ fn a_folder_of_the_drivers_own_is_one_of_its_files() {
     }
 }
 
-/// If the linker has no cache, it searches its default folders each time.
+/// If the linker has no cache, it searches its default folders each time, so an entry depends on these folders.
 #[test]
 fn usual_folders_are_files_of_the_driver_if_the_linker_has_no_cache() {
     let Some((mut machine, _)) = machine_of_two() else {
@@ -234,7 +235,7 @@ fn a_file_that_the_user_may_not_read_makes_the_entry_not_count() {
     assert_eq!(used(&machine, &[]), "unreadable");
 }
 
-/// Records the current state of a file in the catalogue, like an update by root.
+/// Records the current state of a file in the catalogue, as an update by root would.
 fn update_as_root_sees(machine: &Machine, path: &Path) {
     use std::os::unix::fs::MetadataExt;
     let found = fs::metadata(path).expect("a file");
@@ -255,7 +256,8 @@ fn update_as_root_sees(machine: &Machine, path: &Path) {
     write(machine, &known);
 }
 
-/// Creates a driver whose search path is `folders` and that needs a library in its folder `two`. Also creates a catalogue.
+/// Creates a driver whose search path is `folders` and that needs a library in the folder `two`, next to the driver's library. Also creates
+/// a catalogue.
 fn driver_with_folders(machine: &mut Machine, folders: &str) -> Option<PathBuf> {
     machine.variable("VK_LOADER_CATALOGUE", "on");
     machine.driver("needed", "instance_extension VK_KHR_surface 25\ndevice one");
@@ -272,8 +274,8 @@ fn driver_with_folders(machine: &mut Machine, folders: &str) -> Option<PathBuf> 
     Some(needed)
 }
 
-/// DRV-271: if a folder depends on the process or on variables that the linker replaces, the catalogue cannot predict the file that the
-/// linker loads.
+/// DRV-271: an entry is not used if a folder depends on the process or on variables that the linker replaces. The catalogue cannot predict
+/// the file that the linker would load.
 #[test]
 fn a_search_path_that_depends_on_the_process_makes_no_entry_count() {
     for folders in [
@@ -291,7 +293,7 @@ fn a_search_path_that_depends_on_the_process_makes_no_entry_count() {
     }
 }
 
-/// DRV-271: a path in an earlier folder that the linker skipped may later become a library.
+/// DRV-271: an entry also depends on a path in an earlier folder that the linker skipped, because a library may later appear at this path.
 #[test]
 fn a_name_that_was_skipped_in_an_earlier_folder_is_one_of_the_files() {
     for is_link in [true, false] {
@@ -320,7 +322,7 @@ fn a_name_that_was_skipped_in_an_earlier_folder_is_one_of_the_files() {
     }
 }
 
-/// DRV-271: older versions of the GNU C library search subfolders for kinds of processors.
+/// DRV-271: an entry also depends on subfolders for kinds of processors, which older versions of the GNU C library search.
 #[test]
 fn old_subfolders_of_a_driver_s_folder_are_among_its_files() {
     let Some((machine, needed)) = machine_of_two() else {

@@ -119,7 +119,7 @@ fn nothing_that_a_driver_starts_outlives_the_asking() {
     };
     machine.driver("staying", &format!("{}\ndevice one", start("")));
     machine.driver("leaving", &format!("{}\ndevice one", start("setsid")));
-    // The driver answers only after the processes that drivers start have written their process IDs.
+    // The driver `waiting` answers only after processes that the other drivers start have written their process IDs.
     let wait = format!(
         "run vkEnumeratePhysicalDevices while ! [ -s {} ]; do sleep 0.01; done",
         started.display()
@@ -285,8 +285,8 @@ fn node(machine: &Machine) -> PathBuf {
     machine.file("root/dev/dri/renderD128", "")
 }
 
-/// A process without permission to use a card sees no device. The catalogue must not record that there is no device, because a later
-/// permission does not change the kernel's lists.
+/// The driver lists no device in a process without permission to use the card. The catalogue must not record that there is no device,
+/// because the kernel's lists stay the same when the permission is granted.
 #[test]
 fn a_card_that_may_not_be_used_is_not_one_that_no_driver_has() {
     let mut machine = machine();
@@ -387,7 +387,8 @@ fn a_machine_without_drivers_has_a_catalogue_that_says_so() {
     assert!(update(&machine, &[]).contains("No driver is known"));
 }
 
-/// DRV-275: an update of the system's catalogue has no display, but most programs run in sessions with a display.
+/// DRV-275: an update of the system's catalogue runs without a display, but most programs run in sessions with a display. If a driver only
+/// fails without a display, the catalogue does not record the driver as broken.
 #[test]
 fn a_driver_that_ends_without_a_display_is_not_left_out() {
     let asks = r#"

@@ -21,7 +21,7 @@ static void allow(const char *path) {
     }
 }
 
-/* Allows everything in a folder, except for the path. */
+/* Allows everything in a folder, except for the path `refused`. */
 static void allow_others(const char *folder, const char *refused) {
     char path[PATH_MAX];
     struct dirent *entry;

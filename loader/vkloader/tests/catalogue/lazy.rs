@@ -290,7 +290,7 @@ fn drv_284_a_program_in_a_profile_of_the_driver_opens_it() {
     machine.variable("VK_LOADER_DRIVER_POLICY", "lazy");
     let opened = |machine: &Machine| program(machine, false).opened;
     assert_eq!(opened(&machine), 0);
-    // The file of a driver that was built for another folder contains the path of the profiles in that folder.
+    // A driver that was built for another folder of profiles contains the path of that folder in its file.
     let (library, folder) = (machine.path("libraries/libvulkan_lvp.so"), machine.path("own/drirc.d"));
     fs::create_dir_all(&folder).expect("folders can be made");
     let mut content = fs::read(&library).expect("a file");

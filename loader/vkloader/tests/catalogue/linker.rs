@@ -53,7 +53,7 @@ struct Case {
     driver: PathBuf,
     needed: PathBuf,
     program: PathBuf,
-    /// Words before the program: a dynamic linker and its options.
+    /// Command before the program: a dynamic linker with its options; empty to start the program directly.
     before: Vec<String>,
 }
 
@@ -237,15 +237,16 @@ fn a_program_that_the_linker_was_asked_to_start_uses_no_entry() {
     case.takes(&other, &[]);
 }
 
-/// The dynamic linker reads the variable when a program starts. Later changes by the program have no effect on it.
+/// The dynamic linker reads `LD_LIBRARY_PATH` when a program starts, so the entry must match the value at that time. Later changes by the
+/// program have no effect.
 #[test]
 fn a_variable_counts_as_the_linker_read_it() {
     let Some(case) = Case::new() else { return };
     let other = case.other("other");
     let [search] = case.search("other libraries");
     case.takes(&other, &[search.clone(), ("FORGETS", "1".into())]);
-    // After the changes in the loop, the pointers to the arguments no longer show the position of the variables, or the variable itself is
-    // overwritten.
+    // With `RENAMES`, the pointers to the program's arguments no longer show where the variables are in memory. With `WIPES`, the variable
+    // itself is overwritten. In both cases, the entry is not used.
     for way in ["RENAMES", "WIPES"] {
         case.takes(&other, &[search.clone(), ("FORGETS", "1".into()), (way, "1".into())]);
     }
@@ -284,7 +285,7 @@ fn a_launcher_matters_where_its_runtime_has_another_file_of_the_driver() {
     }
     let runtime = case.other("runtime");
     case.takes(&runtime, &with("foreign runtime libraries", "foreign/overlay.so"));
-    // An earlier folder contains a link to the system's own file. Launchers create links for libraries that are newer in the system.
+    // An earlier folder contains a link to the system's own file. Launchers create links to libraries whose version in the system is newer.
     std::os::unix::fs::symlink(&case.needed, case.machine.path("pinned/libmock_needed.so")).expect("a link");
     let (doubt, taken) = (String::new(), case.needed.clone());
     let got = case.run(&with("pinned foreign runtime libraries", "foreign/overlay.so"));
@@ -292,7 +293,8 @@ fn a_launcher_matters_where_its_runtime_has_another_file_of_the_driver() {
     assert_eq!((got.doubt, taken_file), (doubt, taken));
 }
 
-/// The linker searches folders for the kinds of hardware that match this processor.
+/// An entry is not used if a folder for the hardware of this processor contains another file, because the linker searches that folder
+/// first.
 #[test]
 fn folders_for_kinds_of_hardware_are_looked_at() {
     let Some(case) = Case::new() else { return };
@@ -305,8 +307,8 @@ fn folders_for_kinds_of_hardware_are_looked_at() {
     case.counts(&case.search("other libraries"));
 }
 
-/// DRV-271: the update found a library through the variable, so a program must also find the library through the variable. Additional
-/// folders in the variable are allowed.
+/// DRV-271: if the update found a library through `LD_LIBRARY_PATH`, a program must also find the library through `LD_LIBRARY_PATH`.
+/// Additional folders in the variable are allowed.
 #[test]
 fn a_search_path_of_the_user_may_have_more_folders() {
     let Some(case) = Case::new() else { return };
@@ -333,7 +335,7 @@ fn a_search_path_of_the_user_may_have_more_folders() {
     assert_eq!(used(&case.machine, &[("LD_LIBRARY_PATH", Path::new(""))]), "shadowed");
 }
 
-/// DRV-271: if a folder depends on the process, the whole value of the variable is compared.
+/// DRV-271: if a folder depends on the process, the whole value of `LD_LIBRARY_PATH` is compared.
 #[test]
 fn a_search_path_that_depends_on_the_process_must_be_the_same() {
     let Some(mut case) = Case::new() else { return };
@@ -359,7 +361,7 @@ fn used_or_ignored(case: &Case, search: &str) -> &'static str {
     }
 }
 
-/// Every library in a long chain of needed libraries is compared, even the last one.
+/// An entry depends on every library in a long chain of needed libraries, even on the last library.
 #[test]
 fn a_driver_of_sixty_files_is_known_by_all_of_them() {
     const MANY: usize = 60;
@@ -430,7 +432,7 @@ fn a_library_that_a_driver_opens_and_closes_is_one_of_its_files() {
     assert_eq!(used(&machine, &[]), "library");
 }
 
-/// After a clock was set back, files have times in the future. A time in the future does not mean that a file has changed.
+/// After a clock was set back, files have times in the future. A driver with such files still gets an entry.
 #[test]
 fn a_driver_whose_files_are_of_the_future_has_an_entry() {
     let mut machine = machine();

@@ -77,7 +77,7 @@ fn what_drivers_say_is_written_as_the_library_reads_it() {
         .expect("it said")
         .map(|one| (one.name, one.version))
         .collect();
-    // The list contains the driver's own extensions, without the loader's additions and omissions.
+    // The list contains the driver's own extensions, including those that the loader hides, but not those that the loader adds.
     assert_eq!(offered, [(&b"VK_KHR_surface"[..], 25), (b"VK_MOCK_own", 7)]);
     assert_eq!(of("/a.json").at_creation(|| true), Usability::Open);
     assert_eq!(
@@ -356,7 +356,7 @@ fn the_program_of_32_bits_does_the_same() {
         fs::read_to_string(&words).unwrap_or_default()
     };
     assert_eq!(said(&["clear"]), "catalogue clear --user\n");
-    // A library on the command line has only one word size, so the update does not run the 32-bit `vkloader`.
+    // The library on the command line is for one word size only, so the update does not run the 32-bit `vkloader`.
     assert_eq!(said(&["update"]), "catalogue clear --user\n");
 }
 

@@ -1,4 +1,4 @@
-//! Tests of the user's own catalogue. If the system has no catalogue, programs read the user's without a variable.
+//! Tests of the user's own catalogue. If the system has no catalogue, programs read the user's own catalogue even if no variable is set.
 
 use crate::asked::*;
 use crate::closure::update;
@@ -130,7 +130,8 @@ fn root_writes_nothing_into_the_folders_of_another_user() {
     }
 }
 
-/// Programs could not compare the value, so the entries would also be valid for programs without the variable.
+/// An update fails if the value of a variable is not valid UTF-8. Programs could not compare the value, so they would also use the entries
+/// without the variable.
 #[test]
 fn a_variable_that_is_not_text_stops_an_update() {
     let machine = machine();

@@ -10,7 +10,8 @@ fn explain_says_what_the_catalogue_answered() {
     let mut machine = machine();
     machine.driver("a", "instance_extension VK_KHR_surface 25\ndevice one");
     machine.driver("bad", "crash vkCreateInstance");
-    // The catalogue must be from this machine, because the loader opens a driver whose crash was recorded on another machine.
+    // The catalogue must be from this machine, because the loader ignores a crash that was recorded on another machine, and opens the
+    // driver.
     let library = library();
     let library = library.to_str().expect("plain");
     let update = ["catalogue", "update", "--user", "--library", library];

@@ -75,7 +75,7 @@ fn drv_281_a_driver_that_is_named_without_a_folder_is_recorded() {
     let library = machine.path("libraries/libmock_a.so");
     fs::remove_file(machine.path("data/vulkan/icd.d/a.json")).expect("a file");
     let folder = library.parent().expect("a folder").to_owned();
-    // The name refers to a link, like the name of NVIDIA's driver.
+    // The name in the manifest refers to a link, as in the manifest of NVIDIA's driver.
     std::os::unix::fs::symlink(&library, folder.join("libbare.so.0")).expect("a link");
     fs::copy(library.with_extension("conf"), folder.join("libbare.so.conf")).expect("a copy");
     machine.manifest("bare", Path::new("libbare.so.0"), "");

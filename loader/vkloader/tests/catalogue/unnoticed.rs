@@ -11,8 +11,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, UNIX_EPOCH};
 
-/// DRV-271: a driver may use a library only where the library exists. A program's search path may lead to it, although the update did not
-/// find it.
+/// DRV-271: a driver may try to open a library that an update did not find. An entry is not used if the search path of a program leads to a
+/// library of this name.
 #[test]
 fn a_library_that_an_update_did_not_find_counts_by_its_name() {
     let source = r#"
@@ -37,7 +37,7 @@ fn a_library_that_an_update_did_not_find_counts_by_its_name() {
     );
 }
 
-/// Returns the output of `show` in an environment with this search path.
+/// Returns the output of `show` in an environment with the search path `search`.
 fn told_of(machine: &Machine, search: &Path) -> String {
     let mut command = machine.command(&["catalogue", "show", "--user"]);
     let output = command.env("LD_LIBRARY_PATH", search).output().expect("it starts");

@@ -69,7 +69,7 @@ const CRASHES: &[(&str, &str)] = &[
     ("layer exit write", ""),
 ];
 
-/// Crashes of programs with correct drivers and layers.
+/// Crashes of programs whose drivers and layers are correct.
 const OWN: &[(&str, &str)] = &[
     ("program opened write", ""),
     ("program created write", ""),
@@ -99,13 +99,13 @@ const OWN: &[(&str, &str)] = &[
     ("program destructor abort", ""),
 ];
 
-/// The libraries of a driver and a layer, and a program. Each of the three fails at a location that the test selects.
+/// A folder with a driver's library, a layer's library and a program. Each of the three fails at a location that the test selects.
 pub(crate) struct Wrong {
     folder: tempfile::TempDir,
 }
 
 impl Wrong {
-    /// Returns the compiled files, which all tests share, and which are removed when the process exits.
+    /// Returns the compiled files. All tests share the files, and the files are removed when the process exits.
     fn built() -> &'static Self {
         static BUILT: OnceLock<Wrong> = OnceLock::new();
         extern "C" fn remove() {
@@ -162,8 +162,8 @@ impl Wrong {
         assert!(status.expect("a compiler").success());
     }
 
-    /// Returns a machine with the driver and the layer, one of which fails. The machine has no package managers, because their answers take
-    /// a long time.
+    /// Returns a machine on which the driver or the layer fails. The machine has no package managers, because package managers take a long
+    /// time to answer.
     pub(crate) fn machine(&self, words: &str, variable: &str) -> Machine {
         let mut machine = Machine::new();
         machine.manifest("wrong", &self.path("libraries/libdriver.so"), "");
@@ -197,8 +197,8 @@ impl Wrong {
     }
 }
 
-/// Crashes by C++ exceptions that reach the library. An exception that reaches a debug build of the library ends the process. The functions
-/// that threw the exception are then no longer on the stack.
+/// Crashes that are caused by C++ exceptions that reach the library. An exception that reaches a debug build of the library ends the
+/// process. The functions that threw the exception are then no longer on the stack.
 const THROWN: [&str; 4] = [
     "driver create throw",
     "driver create at",

@@ -20,7 +20,8 @@ struct Global {
 };
 static Global global;
 
-// Ends the handler in one of the ways of real programs: by the same signal again, by another signal, or by returning to the fault.
+// Ends the handler in one of the ways that real programs use: sends the same signal again, sends another signal, or returns to the
+// instruction that caused the fault.
 static void handle(int signal) {
     const char *how = getenv("HANDLER");
     ::signal(signal, SIG_DFL);

@@ -79,7 +79,7 @@ fn specifications_for_containers_are_as_the_format_says() {
         assert_eq!(found.code(), 0, "{}", found.said());
         is_cdi(&found.json()).unwrap_or_else(|error| panic!("{error}\n{}", found.text()));
     }
-    // A manifest with a relative library path is mounted at its original path, which a variable names.
+    // The container gets a manifest with a relative library path at the manifest's original path, and a variable that names this path.
     let relative = files(&strange, &["--format", "cdi"]).json();
     let told = format!("VK_ADD_DRIVER_FILES={}", folder.join("odd.json").display());
     assert_eq!(

@@ -160,7 +160,7 @@ fn a_process_that_cannot_be_watched_tells_what_it_holds() {
         closed.display()
     );
     let needed = compile(&machine, "vkltneeded", "int needed;", &[]);
-    // The driver opens a library by the name of a link, and keeps it open.
+    // The driver opens a library through a link, and keeps the library open.
     let opened = compile(&machine, "vkltkept", "int opened;", &["-Wl,-soname,libvkltkept.so.3"]);
     let found_by = machine.path("libraries/libvkltkept.so.3");
     symlink("libvkltkept.so", &found_by).expect("a link");
@@ -321,7 +321,7 @@ fn a_file_that_this_user_may_not_read() {
 fn the_dynamic_linker_has_the_last_word_on_which_file_it_takes() {
     let machine = Machine::new();
     let plain = compile(&machine, "vkltneeded", "int needed;", &[]);
-    // The linker searches the folder for newer processors before the folder that the library names.
+    // The linker searches this folder for newer processors before the folder that the library names.
     let folder = machine.path("libraries/glibc-hwcaps/x86-64-v2");
     fs::create_dir_all(&folder).expect("folders");
     let newer = folder.join("libvkltneeded.so");
@@ -363,7 +363,7 @@ fn folders_that_a_library_names_count_for_what_it_brings_along() {
     let found = files(&machine, &["--driver", "inherits"]);
     assert!(found.has(&middle) && found.has(&deepest), "{}", found.text());
     assert!(!found.said().contains("is missing"), "{}", found.said());
-    // `DT_RUNPATH` applies only to the library that contains it.
+    // `DT_RUNPATH` of a library does not apply to the libraries that its dependencies need.
     let new_tag = ["-Wl,--enable-new-dtags", "-Wl,-rpath,$ORIGIN/inner", "-lvkltmiddle"];
     build("vkltdriver", &machine.path("libraries"), &new_tag);
     let found = files(&machine, &["--driver", "inherits"]);

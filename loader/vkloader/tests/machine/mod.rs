@@ -1,4 +1,4 @@
-//! An imitated machine for each test. `vkloader` runs on this machine with its folders for manifests and mock drivers.
+//! An imitated machine for each test. `vkloader` runs with the machine's folders for manifests and mock drivers.
 
 #![allow(dead_code, reason = "each test program uses some of it")]
 
@@ -15,14 +15,14 @@ pub(crate) use steady::skip;
 /// User ID of `nobody`.
 const NOBODY: u32 = 65534;
 
-/// The folders of one test. The drivers of the real machine are hidden, unless a test requests them.
+/// The folders of the machine of one test. The drivers of the real machine are hidden, unless a test requests them.
 pub(crate) struct Machine {
     root: tempfile::TempDir,
     variables: Vec<(String, String)>,
     arguments: Vec<String>,
     unprivileged: bool,
     program: PathBuf,
-    /// Command that starts `vkloader`, with the arguments of that command.
+    /// Command that starts `vkloader`, with the arguments of this command; empty to start `vkloader` directly.
     starter: Vec<String>,
 }
 
@@ -100,7 +100,7 @@ impl Machine {
         path
     }
 
-    /// Adds a driver with its library. `lines` configures the driver's behaviour.
+    /// Adds a driver: a manifest and a library. `lines` configures the driver's behaviour.
     pub(crate) fn driver(&self, name: &str, lines: &str) -> PathBuf {
         let library = self.path(&format!("libraries/libmock_{name}.so"));
         fs::copy(built("libmock_driver.so"), &library).expect("cargo built the mock driver");
@@ -326,7 +326,7 @@ pub(crate) fn in_environment_of(like: &Command, program: impl AsRef<OsStr>) -> C
     command
 }
 
-/// Returns a command that runs `like` through another program, whose words come first.
+/// Returns a command that runs the command `like` through another program. `words` are the other program and its arguments.
 pub(crate) fn behind(words: &[&str], like: &Command) -> Command {
     let mut command = in_environment_of(like, words[0]);
     command.args(&words[1..]).arg(like.get_program()).args(like.get_args());
@@ -345,7 +345,7 @@ pub(crate) fn library() -> PathBuf {
 pub(crate) fn built(name: &str) -> PathBuf {
     let own = std::env::current_exe().expect("a process knows its program");
     let deps = own.parent().expect("a program lies in a folder");
-    // If a file was also built under its own name, the copy in `deps` may be older, so this code compares both places.
+    // If a file was also built under its own name, the copy in `deps` may be older. Therefore, this code uses the newer of the two files.
     let places = [deps.join(name), deps.parent().expect("tests lie in deps").join(name)];
     let made = |place: &PathBuf| fs::metadata(place).and_then(|status| status.modified()).ok();
     places.into_iter().max_by_key(made).expect("two places")

@@ -11,7 +11,7 @@ const VERSION: &str = "580.159.04";
 /// Libraries that the imitated driver opens, or that are installed with it.
 const COMPANIONS: [&str; 6] = ["gpucomp", "eglcore", "glcore", "glvkspirv", "glsi", "tls"];
 
-/// Source of a driver that opens two of its libraries, and that leaves everything else to the mock driver beside it.
+/// Source of a driver that opens two of NVIDIA's libraries, and that forwards everything else to the mock driver in the same folder.
 const DRIVER: &str = r#"
 #include <dlfcn.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ function vk_icdGetInstanceProcAddr(void *instance, const char *name) {
 }
 "#;
 
-/// Source of a driver that needs many open files.
+/// Source of a driver that opens many files at the same time.
 const MANY_FILES: &str = r#"
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -298,7 +298,7 @@ fn each_file_that_a_driver_could_not_open_is_named_and_its_remedy_helps() {
     try_all(ROWS);
 }
 
-/// The card, its kernel driver and its node are there, so the library is the only obstacle.
+/// The card, its kernel driver and its node exist, so the missing library is the only obstacle.
 #[test]
 fn a_library_that_a_driver_did_not_find_comes_before_its_card() {
     let mut machine = Machine::new();

@@ -23,7 +23,7 @@ fn leave_out(machine: &mut Machine) {
     machine.variable("VK_LOADER_DRIVERS_DISABLE", "bad*");
 }
 
-/// If a variable was tested and did not help, the finding about a crashing driver does not recommend it.
+/// If a test of the variable shows that it does not help, the finding about a crashing driver does not recommend the variable.
 #[test]
 fn a_variable_that_does_not_help_is_not_advised() {
     let mut machine = Machine::new();

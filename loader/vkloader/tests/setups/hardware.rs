@@ -10,7 +10,7 @@ use std::path::Path;
 /// An imitated PCI card.
 struct Card {
     vendor: &'static str,
-    /// Kernel driver that is bound to the card.
+    /// Kernel driver that is bound to the card; `None` if the card has no kernel driver.
     driver: Option<&'static str>,
     /// Two flags: `true` if the kernel driver creates a render node, and `true` if the node exists.
     node: (bool, bool),
@@ -19,8 +19,8 @@ struct Card {
 /// File name, up to `.so`, of the library of a driver without a device.
 type Driver = &'static str;
 
-/// A set-up: the card, the driver, the kernel's command line, the code of the first cause, a part of the remedy, and the card and driver
-/// after the remedy.
+/// A set-up: the card, the driver, the kernel's command line, the code of the first cause, and a part of the remedy. The last two fields
+/// are the card and driver after the remedy.
 struct System {
     name: &'static str,
     before: Card,

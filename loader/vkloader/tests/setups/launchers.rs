@@ -88,7 +88,7 @@ fn each_cause_in_a_launcher_is_named_and_its_remedy_helps() {
     try_all(ROWS);
 }
 
-/// Runs `vkloader explain` for the probe, which a shell starts with these variables.
+/// Runs `vkloader explain` for the probe, which a shell starts with the variables in `variables`.
 fn of_script(machine: &Machine, variables: &str) -> Explained {
     let (own, library) = (env!("CARGO_BIN_EXE_vkloader"), library());
     let library = library.to_str().expect("plain");
@@ -281,7 +281,7 @@ fn a_program_without_the_variable_of_the_trace_comes_with_the_reason() {
     );
 }
 
-/// Returns the part of a remedy that begins with this command.
+/// Returns the part of a remedy that begins with the command `name`.
 fn command(explained: &Explained, name: &str) -> String {
     let advice = explained.advice();
     let at = advice.find(name).unwrap_or_else(|| panic!("no {name} in {advice}"));
@@ -314,7 +314,7 @@ fn commands_with_unusual_paths_can_be_copied_into_a_shell() {
     run(&command(&explained, "mv "));
     assert_eq!(machine.explain().devices(), ["one"]);
 
-    // The remedy names a manifest whose file name has a blank. vkloader tries the variable before it prints it.
+    // The name of the manifest in the remedy contains a blank. `vkloader` tests the variable before it prints the remedy.
     let mut machine = Machine::new();
     good(&mut machine);
     machine.driver("a bad", "crash vkCreateInstance");
@@ -331,7 +331,7 @@ fn commands_with_unusual_paths_can_be_copied_into_a_shell() {
     );
 }
 
-/// Compiles a program that creates an instance with an extension. Its arguments are the library and the extension.
+/// Compiles a program that creates an instance with an extension. The program's arguments are the library and the extension.
 fn with_extension(machine: &Machine) -> String {
     let text = "#include <dlfcn.h>\n#include <stddef.h>\n\
         struct instance { int type; const void *next; unsigned flags; const void *app; unsigned layers; const void *names; unsigned count;\n\

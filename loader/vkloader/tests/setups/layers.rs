@@ -173,8 +173,8 @@ fn each_cause_in_a_layer_is_named_and_its_remedy_helps() {
     try_all(ROWS);
 }
 
-/// The functions of a layer end the process or never return. There is no crash with an address, but the report must name this layer instead
-/// of the layer that works.
+/// A function of a layer exits the process or never returns. The process does not crash, so there is no address, but the report must name
+/// this layer instead of the layer that works.
 #[test]
 fn a_layer_that_exits_or_hangs_is_named_among_several() {
     for (code, call) in [("program.exited", "_exit(3)"), ("program.hung", "pause()")] {

@@ -47,7 +47,7 @@ fn compiled(machine: &mut Machine, text: &str, needs: &[&str]) {
 pub(super) const ROWS: &[Row] = &[
     Row::new(
         "a library is cut off",
-        // The dynamic linker crashes when it reads the missing part of the segments that the header names.
+        // The file lacks a part of the segments that the header names. The dynamic linker crashes when it reads that part.
         |machine| changed(machine, |bytes| bytes.truncate(4096)),
         "program.crashed",
     )
@@ -171,7 +171,7 @@ pub(super) const ROWS: &[Row] = &[
                 .status();
             assert!(made.expect("a compiler").success());
             compile(machine, "vkltuser", "int nothing_more;\n", &["X11-xcb"]);
-            // The real library may be installed, so the test changes the library's name to one that no system has.
+            // The real library may be installed on this system, so the test replaces the library's name by a name that no system has.
             let user = folder.join("libvkltuser.so");
             let bytes = fs::read(&user).expect("just made");
             let text = String::from_utf8_lossy(&bytes).into_owned();

@@ -31,7 +31,7 @@ type Step = fn(&mut Machine);
 enum After {
     /// Programs have a usable device.
     Device,
-    /// The finding disappears. Used for set-ups that had a device before, or that cannot have a device.
+    /// The finding disappears. Used for set-ups that already had a usable device, or that cannot have one.
     Gone,
 }
 
@@ -69,7 +69,7 @@ impl Row {
         self
     }
 
-    /// Sets the expected remedy, and the change that follows it.
+    /// Sets the text that the remedy must contain, and the change that follows the remedy.
     const fn remedy(mut self, remedy: &'static str, follow: Step) -> Self {
         self.remedy = remedy;
         self.follow = follow;

@@ -194,7 +194,7 @@ fn a_sandbox_without_the_kernels_list_of_devices_is_named() {
     assert!(!machine.explain().codes().contains(&"hardware.no-sys"));
 }
 
-/// The processor's card works, but the second card of the laptop has no kernel driver.
+/// The graphics card in the laptop's processor works, but the second card has no kernel driver.
 #[test]
 fn a_second_card_that_is_not_used_is_named_after_all_else() {
     let mut machine = Machine::new();
@@ -256,7 +256,7 @@ fn closed_nodes_come_before_the_driver_that_gives_no_functions() {
     if !machine.unprivileged() {
         return;
     }
-    // The sandbox must be started as root, and then drops the privileges.
+    // `bwrap` must start as root to create this sandbox. `setpriv` then drops the privileges.
     machine.privileged();
     let own = |path: &str| machine.path(&format!("system{path}")).display().to_string();
     let mut words: Vec<String> = ["bwrap", "--bind", "/", "/", "--dev", "/dev"].map(String::from).into();
@@ -292,8 +292,8 @@ fn closed_nodes_come_before_the_driver_that_gives_no_functions() {
     assert_eq!(machine.explain().first(), "driver.no-global-function");
 }
 
-/// The kernel refuses to map a library, like with a policy of SELinux. To cause the refusal, the library requests more memory than a
-/// process can have.
+/// The kernel refuses to map a library, as it would because of a policy of SELinux. To cause the refusal, the library requests more memory
+/// than a process can have.
 #[test]
 fn a_library_that_a_policy_forbids_comes_with_the_policy() {
     let mut machine = Machine::new();
@@ -330,7 +330,7 @@ fn a_library_that_a_policy_forbids_comes_with_the_policy() {
     assert!(explained.findings().contains("SELinux"), "{}", explained.findings());
 }
 
-/// `HOME` is the folder of another user, like after `sudo -E` or `su`.
+/// `HOME` is the folder of another user, as after `sudo -E` or `su`.
 #[test]
 fn the_users_own_manifests_are_named_if_home_is_that_of_another() {
     let mut machine = Machine::new();

@@ -27,7 +27,7 @@ fn for_32_bits(machine: &Machine, library: &str) {
     fs::write(path, bytes).expect("written");
 }
 
-/// Installs the driver for both word sizes. Each of the two has its own manifest.
+/// Installs the driver for both word sizes. Each word size has a separate manifest.
 fn both_word_sizes(machine: &mut Machine) {
     good(machine);
     machine.driver("other", "");
@@ -283,7 +283,8 @@ fn a_path_that_is_not_utf_8_is_no_finding_of_its_own() {
     assert!(!dropped[0].to_string().contains("set by the program"), "{report:#}");
 }
 
-/// A program that was started by another program inherits a variable, which names a software driver only.
+/// A program inherits a variable from the program that started it. The variable names only a software driver, although the system has a
+/// card.
 #[test]
 fn a_variable_that_leaves_only_software_on_a_system_with_a_card_is_the_cause() {
     let mut machine = Machine::new();
@@ -313,7 +314,7 @@ fn a_variable_that_leaves_only_software_on_a_system_with_a_card_is_the_cause() {
     machine.unset("VK_ICD_FILENAMES");
     machine.variable("VK_ICD_FILENAMES", format!("{soft}:{soft}"));
     assert_eq!(machine.explain().first(), "search.replaced");
-    // A missing manifest for another word size does not explain more than the variable.
+    // The variable explains more than a missing manifest for another word size.
     let twin = path(&machine, "data/vulkan/icd.d/soft.i686.json");
     machine.unset("VK_ICD_FILENAMES");
     machine.variable("VK_ICD_FILENAMES", format!("{twin}:{soft}"));

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-/// Makes `vkloader` start in a mount namespace, after a shell script. In the script, `$0` is the folder. Reports the test as skipped and
+/// Makes `vkloader` start in a mount namespace, after a shell script. In the script, `$0` is `folder`. Reports the test as skipped and
 /// returns `false` if no namespace can be created.
 fn after_script(machine: &mut Machine, script: &str, folder: &str) -> bool {
     let script = format!("{script} && exec \"$@\"");
@@ -144,7 +144,7 @@ fn a_folder_of_manifests_that_this_user_may_not_read_is_named() {
     allow(&machine.path("data"), 0o755);
 }
 
-/// A user without rights has the variable `HOME` of another user, whose folder is closed. The loader cannot read the driver's manifest.
+/// An unprivileged user has the variable `HOME` of another user, whose home folder is closed. The loader cannot read the driver's manifest.
 #[test]
 fn a_closed_manifest_comes_before_files_in_the_closed_home_of_another_user() {
     let mut machine = Machine::new();

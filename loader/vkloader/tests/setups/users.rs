@@ -1,4 +1,4 @@
-//! Set-ups that users report: characters for a shell in variables, remains of removed programs, sandboxes, and unusual file systems.
+//! Set-ups that users report: shell syntax in variables, remains of removed programs, sandboxes, and unusual file systems.
 
 use super::{Machine, Row, Step, good, try_all};
 use crate::machine::skip;
@@ -423,7 +423,7 @@ fn a_driver_in_a_file_system_that_forbids_programs_is_named() {
     assert_eq!(machine.explain().devices(), ["one"]);
 }
 
-/// A script imitates the package manager of each system. The real package managers are hidden.
+/// In this test, a script imitates the package manager of each system. The real package managers are hidden.
 #[test]
 fn each_package_manager_tells_the_package_of_a_damaged_library() {
     let tools = [
@@ -466,7 +466,7 @@ fn each_package_manager_tells_the_package_of_a_damaged_library() {
             "{tool}: {}",
             explained.advice()
         );
-        // A package manager reports an unknown package by its exit status.
+        // A package manager that knows no package for the file reports this by its exit status.
         steady::write_script(
             &machine.path(&format!("tools/{tool}")),
             "#!/bin/sh\necho error: no package owns it\nexit 1\n",

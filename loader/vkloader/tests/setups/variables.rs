@@ -112,7 +112,7 @@ pub(super) const ROWS: &[Row] = &[
     }),
     hidden!("a variable hides the vendor", "VK_LOADER_VENDOR_ID_FILTER"),
     hidden!("a variable hides the device", "VK_LOADER_DEVICE_ID_FILTER"),
-    // Another variable names the driver, which has the hidden device.
+    // A second variable names the driver whose device the first variable hides.
     Row::new(
         "a variable hides the device of the driver that another one names",
         |machine| {

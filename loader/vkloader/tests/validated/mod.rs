@@ -161,7 +161,7 @@ fn told(accepts: bool, keyword: &str, value: &Value) -> Result<(), String> {
     }
 }
 
-/// Returns the name, or each name of a list.
+/// Returns the name in `value`, or each name if `value` is a list.
 fn names(value: &Value) -> impl Iterator<Item = &str> {
     let names = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
     names.iter().map(text)

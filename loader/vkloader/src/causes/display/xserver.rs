@@ -43,11 +43,11 @@ pub(super) fn has_dri3(number: &str, variables: &Variables) -> Option<bool> {
     }
     let mut head = [0; 7];
     server.read_exact(&mut head).ok()?;
-    // The rest of the answer describes the server. The length of this part is given in units of four bytes.
+    // The rest of the answer describes the server. The answer contains the length of the rest, in units of four bytes.
     let units = u16::from_le_bytes([head[5], head[6]]);
     let mut rest = vec![0; usize::from(units) * 4];
     server.read_exact(&mut rest).ok()?;
-    // The request QueryExtension, whose length is three units.
+    // Sends the request QueryExtension, which is twelve bytes long: three units of four bytes.
     server.write_all(b"\x62\0\x03\0\x04\0\0\0DRI3").ok()?;
     let mut reply = [0; 32];
     server.read_exact(&mut reply).ok()?;
@@ -72,7 +72,7 @@ pub(super) fn cookie(number: &str, variables: &Variables) -> Option<Vec<u8>> {
     let bytes = cookies(variables);
     let mut rest = &bytes[..];
     loop {
-        // Skips the kind of the address. Entries for other machines are rare, and the server rejects their authorization.
+        // Skips the address type of an entry. Entries for other machines are rare, and the server rejects their authorization.
         take(&mut rest, 2)?;
         let mut parts = [&[][..]; 4];
         for part in &mut parts {

@@ -15,7 +15,7 @@ const LONGEST_HEAD: u64 = 64;
 pub(in crate::causes) struct Fault {
     /// The fault, as one sentence with the path of the file.
     pub(in crate::causes) finding: String,
-    /// Remedy, if the file itself must be changed and not replaced.
+    /// Remedy, if the file itself must be changed instead of being replaced.
     pub(in crate::causes) advice: Option<String>,
 }
 
@@ -85,7 +85,7 @@ pub(super) fn damaged(dropped: &mut Dropped, file: &Path, library: &Path, own: I
 /// Returns the remedy for a damaged file. `library` is the driver or layer that needs the file, or the file itself.
 pub(in crate::causes) fn remedy(file: &Path, library: &Path, own: Identity) -> String {
     let other = closure::replacement(file, library, own).filter(|other| damage(other).is_none());
-    // The dynamic linker may find the driver itself only through the same folder.
+    // If the driver or layer is in the same folder, and the linker finds it in no other folder, the folder must stay in `LD_LIBRARY_PATH`.
     let is_alone = library != file
         && library.parent() == file.parent()
         && closure::replacement(library, Path::new("/"), own).is_none();
@@ -109,8 +109,8 @@ fn to_reinstall(file: &Path) -> String {
     }
 }
 
-/// Adds the damaged file to the finding about a crash: the library in which the process ended, or a library that it needs. A page of a
-/// truncated file that is missing on the disk ends a process with SIGBUS.
+/// Adds the damaged file to the finding about a crash: the library in which the process ended, or a library that it needs. A truncated file
+/// lacks pages, and a process that accesses a missing page receives SIGBUS.
 pub(in crate::causes) fn of_crash(dropped: &mut Dropped, own: Identity) {
     let may_be_read = |path: &PathBuf| path.is_file() && File::open(path).is_ok();
     let Some(library) = locate(&dropped.name, own).filter(may_be_read) else {

@@ -66,7 +66,7 @@ fn configured(texts: &[String], name: &str) -> Option<PathBuf> {
 
 /// Returns the finding and the beginning of the remedy for a path with signs that have a meaning only in a shell or in Windows.
 pub(super) fn misspelt(library: &str) -> Option<(&'static str, &'static str)> {
-    // The dynamic linker replaces only these names.
+    // The dynamic linker replaces only these variables in a path.
     const REPLACED: [&str; 3] = ["ORIGIN", "LIB", "PLATFORM"];
     let is_replaced = |rest: &str| {
         REPLACED

@@ -23,7 +23,7 @@ enum Why {
     Full,
 }
 
-/// Ends of the dynamic linker's messages, after the name of the file, each with its meaning.
+/// Texts that follow the file's name in messages of the dynamic linker, each with its meaning.
 const MESSAGES: [(&str, Why); 9] = [
     (": file too short", Why::Damaged),
     (": invalid ELF header", Why::Damaged),
@@ -42,7 +42,7 @@ pub(super) fn explain(dropped: &mut Dropped, words: &str, library: &Path, (own, 
     let Some((file, why)) = rejected(words).and_then(|(name, why)| Some((find(name, library, own)?, why))) else {
         return false;
     };
-    // Without the folder of the file, the dynamic linker must find another file.
+    // The remedy may remove the file's folder from `LD_LIBRARY_PATH`, if the dynamic linker then finds another file of the same name.
     let other = closure::replacement(&file, library, own);
     let in_variable = file.parent().filter(|_| other.is_some()).map(shown);
     let (finding, advice) = match why {
@@ -144,7 +144,8 @@ impl Facts {
         }
     }
 
-    /// Returns the finding and the remedy. Facts about the file have priority over facts about the process; the last resort is a guess.
+    /// Returns the finding and the remedy. Facts about the file take precedence over facts about the process. Without any fact, the finding
+    /// is a guess.
     fn finding(&self, file: &Path) -> (String, String) {
         match (&self.noexec, &self.limit) {
             (Some(mount), _) => {

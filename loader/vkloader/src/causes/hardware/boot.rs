@@ -1,9 +1,10 @@
-//! Finds the files that set a word of the kernel's command line or forbid a kernel module, and the commands that apply a change of them.
+//! Finds the files that set a word of the kernel's command line or forbid a kernel module, and the commands that apply a change of such a
+//! file.
 
 use super::machine::Machine;
 use crate::shell;
 
-/// Folders with one file for each installed kernel, as systemd-boot and GRUB in Fedora have them.
+/// Folders of systemd-boot, and of GRUB in Fedora, that contain one file for each installed kernel.
 const ENTRIES: [&str; 3] = ["boot/loader/entries", "efi/loader/entries", "boot/efi/loader/entries"];
 /// Folder with additions to the settings of GRUB.
 const GRUB_FOLDER: &str = "etc/default/grub.d";
@@ -18,7 +19,7 @@ const FILES: [(&str, Apply); 7] = [
     ("boot/limine.conf", Apply::Nothing),
 ];
 
-/// Kind of the command that applies a change of a file.
+/// Kind of the command that applies a change of a file; `Nothing` if no command is needed.
 #[derive(Clone, Copy)]
 enum Apply {
     Nothing,
@@ -31,7 +32,8 @@ enum Apply {
 }
 
 impl Apply {
-    /// Programs, each with its command. The last command is for systems with none of these programs.
+    /// Programs, each with its command, in order of preference. A row without a program is for systems that have none of the other
+    /// programs.
     fn commands(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Nothing => &[],
@@ -99,7 +101,7 @@ pub(super) fn remove_line(reason: &str, machine: &Machine) -> String {
     )
 }
 
-/// Returns the files that set one of these words of the command line, with the number of the line.
+/// Returns the files that set one of `words` on the kernel's command line, each with the number of the line.
 fn files_with(words: &[&str], machine: &Machine) -> Vec<(String, usize, Apply)> {
     let below = |folder: &str, apply: Apply| -> Vec<(String, Apply)> {
         let names = machine.names(folder).into_iter();

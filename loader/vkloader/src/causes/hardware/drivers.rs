@@ -84,7 +84,7 @@ const WITHOUT_VULKAN: [&str; 14] = [
     "vmwgfx",
 ];
 
-/// Remedy for a card whose kernel driver the table of drivers lacks.
+/// Remedy for a card whose kernel driver is in neither [`PACKAGED`] nor [`WITHOUT_VULKAN`].
 const UNKNOWN: &str = "Install the Vulkan driver of the card's maker, if there is one; without it, only software drivers work, such as Mesa's lavapipe.";
 
 /// Addition to the remedy for a card of Intel that no driver lists.
@@ -262,8 +262,8 @@ pub(super) fn unused(card: &Card, report: &Report) -> Option<Dropped> {
     })
 }
 
-/// Returns `true` for a driver that failed to create an instance although it found its libraries. Its card or kernel module may be the
-/// cause.
+/// Returns `true` for a driver that failed to create an instance although it found its libraries. The cause may be the driver's card or
+/// kernel module.
 fn refuses_card(driver: &Dropped) -> bool {
     driver.code == "driver.creation-failed" && !driver.names_file
 }
@@ -302,7 +302,8 @@ fn row_of(kernel_driver: &str) -> Option<&'static Row> {
     PACKAGED.iter().find(|row| row.kernel_drivers.contains(&kernel_driver))
 }
 
-/// Returns `true` if a library is a driver for the cards of a kernel driver. Libraries that forward calls to another system do not count.
+/// Returns `true` if a library is a driver for the cards of a kernel driver. Returns `false` for a library that forwards calls to another
+/// system.
 pub(super) fn is_meant_for(library: &str, kernel_driver: &str) -> bool {
     libraries_of(kernel_driver).contains(&library)
 }
@@ -325,7 +326,7 @@ fn libraries_in(report: &Report) -> impl Iterator<Item = &'static str> {
     let dropped = report.dropped.iter().filter(|dropped| is_driver(dropped));
     let dropped = dropped.flat_map(|dropped| [Some(dropped.name.as_str()), dropped.file.as_deref()]);
     let kept = report.kept.iter().map(String::as_str);
-    // A driver that the library kept first and dropped later is in both lists. Only its entry in `dropped` counts, because that entry shows
+    // A driver that the library kept first and dropped later is in both lists. Only the entry in `dropped` counts, because that entry shows
     // whether the driver has the wrong word size.
     let is_dropped = |path: &&str| {
         report
@@ -342,7 +343,7 @@ fn is_driver(dropped: &Dropped) -> bool {
     dropped.subject.starts_with("driver") && !multiarch::CODES.contains(&dropped.code.as_str())
 }
 
-/// Returns `true` for a broken driver or manifest that may belong to the card: its library is unknown.
+/// Returns `true` for a broken driver or manifest whose library is not a known one, so that it may belong to the card.
 fn is_unknown_and_broken(dropped: &Dropped) -> bool {
     let names = [Some(dropped.name.as_str()), dropped.file.as_deref()];
     let is_broken = dropped.rank >= rank::BROKEN && dropped.rank < rank::CONSEQUENCE;
@@ -365,7 +366,7 @@ fn known(path: &str) -> Option<&'static str> {
     library.or_else(|| named_in(path))
 }
 
-/// Returns the known driver whose library occurs in a manifest. The manifest need not be valid JSON.
+/// Returns the known driver whose library is named somewhere in the text of a manifest. The manifest need not be valid JSON.
 fn named_in(path: &str) -> Option<&'static str> {
     let is_small = |path: &&str| std::fs::metadata(path).is_ok_and(|state| state.is_file() && state.len() <= LARGEST);
     let manifest = Some(path).filter(|path| path.ends_with(".json")).filter(is_small)?;

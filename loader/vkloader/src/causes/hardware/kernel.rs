@@ -91,7 +91,7 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Droppe
     let dropped = report.dropped.iter().map(|dropped| &dropped.name);
     let mut libraries = report.drivers.iter().map(|driver| &driver.library).chain(dropped);
     let is_installed = machine.nvidia_library().is_some() || libraries.any(|library| super::is_nvidia(library));
-    // NVIDIA's own driver needs a system that does not use nouveau.
+    // If NVIDIA's own driver is installed, the card needs the module `nvidia`, and words that switch off nouveau are correct.
     let is_nvidias = card.vendor == super::NVIDIA && is_installed;
     let wanted: &[&str] = if is_nvidias { &["nvidia"] } else { row.modules };
     let all = command_line.split_whitespace();

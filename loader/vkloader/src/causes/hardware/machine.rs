@@ -220,8 +220,9 @@ impl Machine {
             .collect()
     }
 
-    /// Returns `true` if the root folder was changed, for example by `chroot`. Compares it with the root folder of the first process. If
-    /// the root folder of the first process cannot be read, returns `true` if no file system is mounted on this process's root folder.
+    /// Returns `true` if the root folder was changed, for example by `chroot`. Compares this process's root folder with the root folder of
+    /// the first process. If the root folder of the first process cannot be read, returns `true` if no file system is mounted on this
+    /// process's root folder.
     pub(super) fn is_changed_root(&self) -> bool {
         let identity = |path: &Path| fs::metadata(path).ok().map(|state| (state.dev(), state.ino()));
         if let Some(first) = identity(&self.path("proc/1/root/.")) {

@@ -36,7 +36,7 @@ const NVIDIA_NODES_IN: [(&str, &str); 2] = [
 /// Remedy for missing device nodes of NVIDIA's driver in all other environments.
 const NVIDIA_NODES: &str = "In a container, make the card available: docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=all IMAGE, or podman run \
     --device nvidia.com/gpu=all IMAGE; elsewhere, install NVIDIA's libraries with nvidia-modprobe, which makes the nodes.";
-/// Remedy for WSL without the card of Windows.
+/// Remedy for WSL in which the graphics card of Windows is missing.
 const NO_WINDOWS: &str = "In Windows: wsl --update, then wsl --shutdown. WSL 1 has no graphics: wsl --set-version DISTRIBUTION 2. In a container, \
     make the card available: docker run --device /dev/dxg -v /usr/lib/wsl:/usr/lib/wsl IMAGE.";
 /// Variable that selects NVIDIA's cards in a container; [`NO_CARD`] lists the values that select no card.
@@ -135,7 +135,7 @@ fn no_list(machine: &Machine) -> Option<Dropped> {
     (!machine.has("sys/bus") && !machine.has("sys/class")).then(|| codes::HARDWARE_NO_SYS.about("/sys"))
 }
 
-/// Returns a finding for WSL without the card of Windows.
+/// Returns a finding for WSL in which the graphics card of Windows is missing.
 fn no_windows(machine: &Machine, report: &Report) -> Option<Dropped> {
     let is_wsl = report.surroundings.iter().any(|word| word == "wsl");
     (is_wsl && !machine.has(WINDOWS_NODE)).then(|| Dropped {
@@ -288,7 +288,7 @@ fn nvidia_nodes(surrounding: &str) -> &'static str {
 fn no_card(report: &Report, machine: &Machine) -> Option<Dropped> {
     let is_bare = report.hardware.is_empty();
     let advice = match surrounding(report) {
-        // A container shares the kernel's list of devices with its host, so the host has no card either.
+        // A container sees the host's list of devices, so the host has no card either.
         Some((word, _)) if CONTAINERS.contains(&word) => NO_CARD_FOR_CONTAINER,
         Some((_, advice)) => advice,
         None if machine.text(MODEL).starts_with("Raspberry Pi") => RASPBERRY,
@@ -327,7 +327,7 @@ const CONTAINERS: [&str; 3] = ["docker", "podman", "container"];
 /// Remedy for a container on a system without a card.
 const NO_CARD_FOR_CONTAINER: &str = "The kernel of the host lists no graphics card either, so look there first (lspci -nn | grep -i -e vga -e 3d -e display). \
     Without a card, only software drivers work, such as Mesa's lavapipe.";
-/// Remedy for a changed root folder whose `/dev` is not that of the system.
+/// Remedy for a changed root folder whose `/dev` lacks the device nodes of the system.
 const IN_CHANGED_ROOT: &str = "The root folder was changed (chroot): make the device nodes available there, from outside: mount --rbind /dev ROOT/dev";
 
 /// Remedies for environments in which programs may lack access to a card.

@@ -146,7 +146,7 @@ fn nvidias_library_and_module_of_different_versions() {
     )
     .expect("it is there");
     system.file("usr/lib/x86_64-linux-gnu/libnvidia-glcore.so.550.54.14", "");
-    // NVIDIA's open kernel module writes another text.
+    // The text of NVIDIA's open kernel module differs from the text of the proprietary module.
     system.file(
         "proc/driver/nvidia/version",
         "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  535.183.01  Release Build",
@@ -380,7 +380,7 @@ fn a_closed_node_is_the_cause_for_a_driver_without_functions() {
     let mut dropped = without_device("libGLX_nvidia.so.0").dropped.remove(0);
     dropped.code = "driver.no-global-function".into();
     assert!(lacks_node(&dropped, &machine, &[]), "no node of the driver is there");
-    // A container may have only some of the device nodes.
+    // A container may have only some of the driver's device nodes, so one node suffices.
     system.file("dev/nvidiactl", "");
     assert!(!lacks_node(&dropped, &machine, &[]));
     assert!(lacks_node(&dropped, &machine, &closed));
@@ -392,7 +392,7 @@ fn a_closed_node_is_the_cause_for_a_driver_without_functions() {
     assert!(!lacks_node(&dropped, &machine, &closed), "the node of another driver");
 }
 
-/// The table of drivers does not know every kernel driver of the platform bus.
+/// A card is reported even if the table of drivers does not contain its kernel driver.
 #[test]
 fn a_card_with_an_unknown_kernel_driver_is_a_finding() {
     let system = System::new();

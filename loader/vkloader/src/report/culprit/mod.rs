@@ -1,8 +1,8 @@
 //! Finds the driver, layer or program that caused a crash. The culprit is the owner of the innermost function on the stack that belongs to
 //! a driver, layer or program.
 //!
-//! Functions of common libraries, such as the C library, are skipped, because their caller passed the arguments. The program is the culprit
-//! only if its code is the innermost, regardless of the library that called it.
+//! Functions of common libraries, such as the C library, are skipped, because the function that called them passed the arguments. The
+//! program is the culprit if one of its functions is the innermost of these functions, regardless of the library that called it.
 
 mod parts;
 mod switch;
@@ -106,7 +106,8 @@ pub(crate) struct Crashed {
     pub(crate) own_switch: Option<Switch>,
     /// Result of a second run without the culprit, if there was one.
     pub(crate) retried: Option<Retried>,
-    /// The innermost library on the stack that `LD_PRELOAD` adds. `None` if it is outside of the culprit.
+    /// The innermost library that `LD_PRELOAD` adds to the process, among the libraries on the stack from the innermost function to the
+    /// culprit's function.
     #[serde(skip)]
     preloaded: Option<String>,
 }
@@ -220,8 +221,8 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
     crashed
 }
 
-/// Returns the driver or layer that alone needs a library on the stack. The result is the culprit if the thread that crashed was started by
-/// that library.
+/// Returns the driver or layer that is the only one to need a library on the stack. The driver or layer is the culprit if that library
+/// started the thread that crashed.
 fn brought(owners: &[Owner]) -> Option<Owner> {
     owners.iter().find_map(|owner| match owner {
         Owner::Brought(by) => <[usize; 1]>::try_from(by.clone()).ok().map(|[part]| Owner::Part(part)),
@@ -300,7 +301,7 @@ impl Crashed {
             _ => String::new(),
         };
         let place = self.place();
-        // In the two sentences below, a comma or colon follows the program's name.
+        // A comma or colon follows the program's name in two of the sentences below, so this code removes a comma at the end of the name.
         let before_sign = program.trim_end_matches(',');
         match self.culprit {
             Who::Driver => format!("The driver {} crashed {program}: {signal} {place}{by}.", self.name),

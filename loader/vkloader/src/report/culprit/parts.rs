@@ -83,7 +83,8 @@ impl Part {
         self.needs.get_or_init(|| needs(&self.real))
     }
 
-    /// Returns `true` if `file` is the library of this driver or layer. If the linker searched for the library, compares only the names.
+    /// Returns `true` if `file` is the library of this driver or layer. If the linker found the library by a name without a path, compares
+    /// only the names.
     fn is(&self, file: &Path) -> bool {
         let is_named = !self.library.contains('/') || !self.real.exists();
         self.real == file || is_named && self.real.file_name() == file.file_name()
@@ -172,8 +173,8 @@ impl Parts {
             (true, true) => Owner::Program,
             (true, false) => Owner::Common,
             (false, false) => Owner::Brought(by),
-            // An unknown part opened the library with `dlopen`. A library of the system, or in the folder of a driver, may belong to any
-            // part; other libraries belong to the program.
+            // It is unknown which part opened this library with `dlopen`. A library of the system, or in the folder of a driver, may belong
+            // to any part; other libraries belong to the program.
             (false, true) if self.is_of_system(&file) => Owner::Common,
             (false, true) => Owner::Program,
         }

@@ -36,7 +36,7 @@ fn an_installed_driver_without_a_manifest_is_named() {
         "{}",
         one.advice
     );
-    // If the machine has an ignored manifest, or a manifest in a folder that is not searched, the remedy uses that manifest.
+    // If the machine has an ignored manifest, or a manifest in a folder that is not searched, the remedy names that manifest.
     system.file("usr/share/vulkan/icd.d/nvidia_icd.disabled", "libGLX_nvidia.so.0");
     let advice = found(idle(&["libvulkan_lvp.so"])).advice;
     assert!(
