@@ -25,7 +25,7 @@ fn main() -> ExitCode {
 fn tour() -> Result<bool, Box<dyn Error>> {
     // SAFETY: `Entry::load` opens `libvulkan.so.1`, which is a Vulkan loader. The initialisation of a loader has no preconditions.
     let entry = unsafe { Entry::load() }?;
-    // SAFETY: the entry points are loaded.
+    // SAFETY: `Entry::load` looked up this function in the library, which remains open.
     let version = unsafe { entry.try_enumerate_instance_version() }?.unwrap_or(vk::API_VERSION_1_0);
     println!("Vulkan loader {}", packed(version));
     let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_1);
@@ -34,7 +34,7 @@ fn tour() -> Result<bool, Box<dyn Error>> {
     let instance = unsafe { entry.create_instance(&info, None) }?;
     let mock = std::env::args().any(|argument| argument == "mock");
     let result = work_on_all(&instance, mock);
-    // SAFETY: the line before destroyed all objects of the instance.
+    // SAFETY: `work_on_all` destroyed all devices of the instance before it returned.
     unsafe { instance.destroy_instance(None) };
     result
 }

@@ -48,7 +48,7 @@ pub(crate) fn work_on(instance: &Instance, physical: vk::PhysicalDevice, back: b
     // SAFETY: the handle comes from this instance, and the pointers in the structure refer to locals that outlive the call.
     let device = unsafe { instance.create_device(physical, &info, None) }?;
     let outcome = on_device(&device, family, &memory, back);
-    // SAFETY: the line before destroyed all objects of the device.
+    // SAFETY: `on_device` destroyed all objects of the device before it returned.
     unsafe { device.destroy_device(None) };
     outcome
 }
@@ -76,11 +76,11 @@ fn on_device(
     let buffer = unsafe { device.create_buffer(&info, None) }?;
     let outcome = allocate(device, memory, buffer).and_then(|block| {
         let outcome = with_memory(device, family, buffer, block, back);
-        // SAFETY: the work on the memory has ended.
+        // SAFETY: `with_memory` waits for the device, so no work on the memory is pending, unless the device hangs.
         unsafe { device.free_memory(block, None) };
         outcome
     });
-    // SAFETY: the work on the buffer has ended.
+    // SAFETY: `with_memory` waits for the device, so no work on the buffer is pending, unless the device hangs.
     unsafe { device.destroy_buffer(buffer, None) };
     outcome
 }

@@ -406,8 +406,8 @@ fn app_178_tables_grow_at_thirty_three() {
                 handles.push(messenger(&instance, &messages, own.callbacks()).expect("a messenger"));
                 counts.push(of_instance.count() - before);
             }
-            // The instance and each of the two drivers have a table, which grows at these three messengers. The memory of the messenger
-            // itself comes from the creator's own callbacks.
+            // The instance and each of the two drivers have a table, which grows when the first, the 33rd and the 65th messenger is
+            // created. The memory of a messenger itself comes from the callbacks of its creation.
             let mut expected = vec![0; 65];
             (expected[0], expected[32], expected[64]) = (3, 3, 3);
             assert_eq!(counts, expected);

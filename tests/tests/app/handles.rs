@@ -8,7 +8,8 @@ use crate::names::{Command, GLOBAL, all};
 
 type Any = unsafe extern "system" fn(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64) -> u64;
 
-/// Calls the function with `handle` first and zero otherwise, in a forked copy of the process. Returns the last message of the copy.
+/// Calls the function with `handle` as the first argument and zero for all others, in a forked copy of the process. Returns the last
+/// message of the copy.
 fn abort_text(address: usize, handle: u64) -> String {
     let ending = isolated(|| {
         // SAFETY: the address belongs to a trampoline. The handle check must come before any use of the other arguments.

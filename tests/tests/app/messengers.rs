@@ -127,8 +127,8 @@ fn app_190_a_failing_driver_undoes_a_report_callback() {
     });
 }
 
-/// APP-191: the loader uses indices again, tables grow, and the destruction of a messenger does not affect other
-/// messengers.
+/// APP-191: the loader reuses the indices of destroyed messengers, its tables grow, and the destruction of a messenger does not affect
+/// other messengers.
 #[test]
 fn app_191_many_messengers() {
     case(|scene| {

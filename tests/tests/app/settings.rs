@@ -2,11 +2,12 @@
 
 use loader_tests::{Scene, case};
 
-/// Path of the settings file below a base folder. The double slash is the one that messages show.
+/// Path of the settings file below a base folder, with the double slash that messages show.
 pub(crate) const FILE: &str = "vulkan//loader_settings.d/vk_loader_settings.json";
 pub(crate) const NONE: &str = "No valid vk_loader_settings.json file found, no loader settings will be active";
 
-/// Writes a settings file with one object, which contains `members`, into a base folder. Returns the path in the form of messages.
+/// Writes a settings file with one object, which contains `members`, into a base folder. Returns the path of the file as messages contain
+/// it.
 pub(crate) fn write(scene: &Scene, base: &str, members: &str) -> String {
     let text = format!(r#"{{"file_format_version": "1.0.0", "settings": {{{members}}}}}"#);
     scene.file(&format!("{base}/{FILE}"), text);

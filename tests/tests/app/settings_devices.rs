@@ -26,7 +26,7 @@ fn devices(scene: &mut Scene) {
         .device_with("old", |device| device.uuids(4, 11).api("1.0.0"));
 }
 
-/// Returns a configuration in which the UUID consists of the byte `device` or `driver`.
+/// Returns the configuration of a device. All bytes of its device UUID are `device`, and all bytes of its driver UUID are `driver`.
 fn configuration(device: u8, driver: u8, version: u32) -> String {
     let uuid = |number: u8| format!("[{}]", vec![number.to_string(); 16].join(", "));
     format!(

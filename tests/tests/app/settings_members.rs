@@ -27,10 +27,10 @@ fn app_245_log_locations_are_accepted_without_effect() {
                 assert_eq!(vk.instance().device_names(), ["one"]);
                 assert!(!vk.path("nowhere.log").exists());
             });
-            // The loader uses the other members as if this member were absent.
+            // The loader uses the other members as if `log_locations` were absent.
             outcome.ok().logged_with("INFO", "Using layer configurations found");
         }
-        // A file with this member alone has no settings.
+        // A file with only the member `log_locations` has no settings.
         write(
             scene,
             BASE,
@@ -128,7 +128,7 @@ fn app_245_the_example_of_the_documentation() {
         let folder = scene.text_path("opt/layers");
         scene.env("VK_LAYER_PATH", &folder);
         scene.file(&format!("{BASE}/{}", crate::settings::FILE), example(scene));
-        // The driver's manifest is at the path of the example.
+        // The driver's manifest is at the path that the example names.
         let library = scene.library("new").display().to_string();
         scene.file(
             "opt/drivers/new.json",

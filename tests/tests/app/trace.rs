@@ -217,7 +217,7 @@ fn trace_times_calls_of_drivers() {
     });
 }
 
-/// Each step that begins also ends, with its time and result.
+/// For each step that begins, the trace also contains the end, with the time and the result of the step.
 #[test]
 fn trace_tells_how_each_step_ended() {
     case(|scene| {

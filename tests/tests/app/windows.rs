@@ -100,8 +100,7 @@ fn app_024_a_look_up_of_no_instance_aborts() {
     });
 }
 
-/// Writes a settings file that enables one category of log lines. Returns the path of the file in the form of this
-/// system.
+/// Writes a settings file that enables one category of log lines. Returns the path of the file, with backslashes.
 fn settings(scene: &Scene, name: &str, category: &str) -> String {
     let text = format!(r#"{{"file_format_version": "1.0.0", "settings": {{"stderr_log": ["{category}"]}}}}"#);
     let path = scene.file(&format!("{name}/vk_loader_settings.json"), text);

@@ -129,7 +129,7 @@ fn other_drivers_and_other_machines_are_not_believed_to_have_no_device() {
         assert!(opens(scene, entry().hardware("absent").without_devices()));
         assert!(!opens(scene, entry().hardware("absent").without_devices().failed(-9)));
         assert!(opens(scene, entry().hardware("absent").without_devices().failed(-3)));
-        // A device file appeared or disappeared, or the kernel driver of a card or the kernel's version changed.
+        // Another fingerprint means that a device file appeared or disappeared, or that the kernel or the kernel driver of a card changed.
         let entries = [entry().hardware("absent"), Entry::new("one").devices(1)];
         file::write_with(scene, &entries, |known| {
             known["machine"]["fingerprint"] = "0123456789abcdef".into()

@@ -73,7 +73,7 @@ impl Entry {
     }
 }
 
-/// Returns the identity of a file in the form of catalogues.
+/// Returns the identity of a file as text, as a catalogue contains it.
 pub(crate) fn identity(path: &Path) -> String {
     let found = fs::metadata(path).expect("it is there");
     let identity = Identity {
@@ -87,7 +87,7 @@ pub(crate) fn identity(path: &Path) -> String {
     identity.to_string()
 }
 
-/// Machine of the test, in the form that the kernel reports it.
+/// Reads the files and folders in which the kernel describes this machine.
 struct Here;
 
 impl Look for Here {
@@ -140,7 +140,7 @@ pub(crate) fn replace_text(path: &Path, words: &[(&str, &str)]) {
     let replace = |text: String, (old, new): &(&str, &str)| text.replace(old, new);
     let text = words.iter().fold(known.to_string(), replace);
     let known: Value = serde_json::from_str(&text).expect("it is JSON");
-    // The permissions of the file remain unchanged. Only its owner can write it.
+    // Overwriting the file keeps its permissions: only its owner can write it, as the loader requires.
     fs::write(path, pack(&known)).expect("it can be written");
 }
 

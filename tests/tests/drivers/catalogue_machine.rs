@@ -217,7 +217,7 @@ pub(crate) struct Devices {
     root: PathBuf,
 }
 
-/// Address of the card on the bus.
+/// Address of the card on the PCI bus.
 pub(crate) const CARD: &str = "0000:01:00.0";
 
 impl Devices {
@@ -425,7 +425,8 @@ fn libraries_without_a_folder_need_the_same_linker_cache() {
                 .expect("ldconfig can be started");
             assert!(made.success());
         });
-        // The identity of the file remains unchanged, but its content changes.
+        // Writes the linker's cache into the existing file, so that the mount at /etc/ld.so.cache shows it. A second call changes only the
+        // times of the file.
         let renew =
             |scene: &Scene| scene.on_disk(|| fs::write(&cache, fs::read(&made).expect("it was made")).expect("a file"));
         renew(scene);

@@ -171,7 +171,7 @@ fn what_held_when_drivers_were_asked_is_listed_once() {
 }
 
 /// If the catalogue wrongly lists a driver as a driver without a device, the loader does not open this driver while another driver works.
-/// Only another update, other devices or another file change this.
+/// The loader opens it again only after another update, or after a change of the machine's devices or of the driver's file.
 #[test]
 fn a_driver_that_is_left_out_is_not_asked() {
     case(|scene| {

@@ -70,7 +70,8 @@ fn drv_191_device_layers_are_ignored() {
     });
 }
 
-/// DRV-195, APP-145, DRV-167: the driver also receives the features from the newer structure, in the structure that it knows.
+/// DRV-195, APP-145, DRV-167: if the driver lacks the features2 functions, the loader sets `pEnabledFeatures` to the features in the
+/// chain's `VkPhysicalDeviceFeatures2`. The loader does this only if the instance enables the extension for these functions.
 #[test]
 fn drv_195_features2_on_a_driver_without_them() {
     const PROPERTIES2: &str = "VK_KHR_get_physical_device_properties2";

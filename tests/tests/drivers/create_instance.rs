@@ -71,7 +71,7 @@ fn drv_109_chain_and_allocator_are_passed_on() {
     });
 }
 
-/// DRV-110: the loader adds the extension that sorting needs once, for drivers and applications of 1.0.
+/// DRV-110: the loader adds the extension that sorting needs if the application or the driver has version 1.0, and adds it only once.
 #[test]
 fn drv_110_the_extension_for_sorting_is_added() {
     const EXTENSION: &str = "VK_KHR_get_physical_device_properties2";

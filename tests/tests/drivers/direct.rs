@@ -183,11 +183,10 @@ fn drv_082_an_empty_list_is_a_warning() {
     });
 }
 
-/// Runs with an invalid entry between two valid entries. Expects that the loader skips the invalid entry and writes
-/// this message.
+/// Runs with an invalid entry between two valid entries. Expects that the loader skips the invalid entry and logs `message`.
 #[track_caller]
 fn one_bad_entry(scene: &mut Scene, message: &str) -> Outcome {
-    // The look-up function of the invalid entries lacks required functions. It also lacks this optional function.
+    // The valid entry `first` lacks an optional function. The loader must still accept this entry.
     let optional = "vk_icdGetPhysicalDeviceProcAddr";
     scene.driver("first").device("first").missing(optional).unlisted();
     scene.driver("last").device("last").unlisted();

@@ -32,7 +32,8 @@ fn drv_021_the_base_directories_in_their_order() {
     });
 }
 
-/// DRV-21, DRV-22: without the two `*_HOME` variables the home folder is used. The loader treats an empty variable as unset.
+/// DRV-21, DRV-22: without `XDG_DATA_HOME` and `XDG_CONFIG_HOME`, the loader uses the home folder. The loader treats an empty variable as
+/// unset.
 #[test]
 fn drv_021_home_stands_in_for_the_home_variables() {
     case(|scene| {
@@ -51,7 +52,7 @@ fn drv_021_home_stands_in_for_the_home_variables() {
     });
 }
 
-/// DRV-21: if the two `*_HOME` variables are set, the loader does not search the folders below `HOME`.
+/// DRV-21: if `XDG_DATA_HOME` and `XDG_CONFIG_HOME` are set, the loader does not search the folders below `HOME`.
 #[test]
 fn drv_021_home_is_not_searched_beside_the_home_variables() {
     case(|scene| {
@@ -81,7 +82,7 @@ fn drv_021_without_home_the_rest_is_still_searched() {
     });
 }
 
-/// DRV-21: if the two variables with lists are unset, the logged locations include their defaults.
+/// DRV-21: if `XDG_DATA_DIRS` and `XDG_CONFIG_DIRS` are unset, the logged locations include their defaults.
 #[test]
 fn drv_021_the_lists_have_their_defaults() {
     case(|scene| {
@@ -100,7 +101,7 @@ fn drv_021_the_lists_have_their_defaults() {
     });
 }
 
-/// DRV-23, APP-213: each of the four XDG variables is a list. A slash is between an element and the suffix.
+/// DRV-23, APP-213: each of the four XDG variables is a list. The loader puts a slash between an element and the suffix `vulkan/icd.d`.
 #[test]
 fn drv_023_all_four_variables_are_lists() {
     case(|scene| {

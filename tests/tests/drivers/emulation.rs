@@ -34,7 +34,7 @@ fn emulated(scene: &Scene, outcome: &Outcome, command: &str, using: &str) {
     );
 }
 
-/// Returns a structure for chains that is unknown to the loader and to drivers.
+/// Returns a structure for chains whose type neither the loader nor a driver knows.
 pub(crate) fn stranger() -> vk::BaseOutStructure<'static> {
     vk::BaseOutStructure {
         s_type: vk::StructureType::from_raw(777_000),

@@ -198,7 +198,8 @@ fn drv_161_another_missing_function_aborts() {
     });
 }
 
-/// DRV-169: two-call queries never read after the end of the array.
+/// DRV-169: the core query for queue families passes the application's count to the driver, so an array of one element receives one
+/// element.
 #[test]
 fn drv_169_core_queue_family_counts_pass_through() {
     case(|scene| {

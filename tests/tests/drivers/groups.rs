@@ -190,7 +190,7 @@ fn app_125_a_null_count_is_an_error() {
     });
 }
 
-/// Makes a driver answer the second call with `code`. The application must receive `expected`.
+/// Makes the driver's fill call return `code`. The application must receive `expected`.
 fn failing_fill_call(scene: &mut Scene, code: i32, expected: vk::Result) {
     scene.driver("a").device("one");
     let outcome = scene.run(|vk| {

@@ -96,7 +96,7 @@ fn ask(instance: &Instance<'_>, device: vk::PhysicalDevice, query: &str) -> u32 
     }
 }
 
-/// Returns the number in the same form as the answer to this query.
+/// Returns the number as the answer to this query contains it, for example reduced to one bit.
 fn shown(query: &str, number: u32) -> u32 {
     match query {
         "features" | "groups" => number % 2,

@@ -12,7 +12,7 @@ const DEBUG: [&str; 2] = ["VK_EXT_debug_report", "VK_EXT_debug_utils"];
 const CREATE: &str = "vkCreateDebugUtilsMessengerEXT";
 const DESTROY: &str = "vkDestroyDebugUtilsMessengerEXT";
 
-/// Adds a recorded driver with both extensions, which sends a message while it lists its devices.
+/// Adds a recorded driver with the extensions for messengers and report callbacks. The driver sends a message while it lists its devices.
 fn talking(scene: &mut Scene) {
     scene
         .driver("a")

@@ -126,7 +126,7 @@ fn drv_283_two_threads_open_the_driver_for_a_surface() {
             let seen = opens.clone();
             let messages = Messages::with_hook(move |message| {
                 if message.text.contains("Opening driver") && !seen.swap(true, Ordering::SeqCst) {
-                    // Meanwhile, the other thread reaches its lock.
+                    // During this time, the other thread begins its query for the same surface.
                     thread::sleep(Duration::from_millis(300));
                     assert!(!support.ask(), "a call from a callback");
                 }

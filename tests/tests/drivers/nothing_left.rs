@@ -233,7 +233,7 @@ fn app_089a_success_says_nothing() {
     });
 }
 
-/// The line names the program if it is installed beside the library, also in an elevated process.
+/// The error line names `vkloader` if the program is installed beside the library, also in an elevated process.
 #[cfg(unix)]
 #[test]
 fn app_089a_the_program_that_explains_is_named_where_it_is_installed() {

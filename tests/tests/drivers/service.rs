@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 
 use crate::service_server::{Package, Server, Then};
 
-/// Adds a driver to a standard folder. Only the service has the drivers `drivers`.
+/// Adds the driver `here` to a standard folder, and the drivers `drivers`, which only the service offers.
 pub(crate) fn scene_with(scene: &mut Scene, drivers: &[&str]) {
-    // The test starts the service within the process of the program.
+    // The service runs in the process of the program, so the superuser must run the test.
     scene.needs_superuser("programs trust a driver service of the superuser");
     scene.driver("here").device("here").folder("xdg/data-home/vulkan/icd.d");
     for driver in drivers {

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use wire::{Header, MOST_IN_REQUEST, Operation, Packet};
 
-/// Seals that a memory file must have. They forbid a change of its contents, size and seals.
+/// Seals that a memory file must have. The seals forbid a change of its contents, size and seals.
 pub(crate) const SEALS: i32 = libc::F_SEAL_SEAL | libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_WRITE;
 
 /// Driver that the service publishes, with the libraries that it needs.
@@ -104,7 +104,7 @@ pub(crate) struct Reply {
     pub(crate) header: Header,
     pub(crate) payload: Vec<u8>,
     pub(crate) files: Vec<OwnedFd>,
-    /// Changes the whole packet as the last step.
+    /// Function that changes the whole packet just before the service sends it.
     pub(crate) last: fn(&mut Vec<u8>),
 }
 
@@ -328,7 +328,7 @@ impl Shared {
     }
 }
 
-/// Returns the checksum of bytes in the form of an answer.
+/// Returns the SHA-256 checksum of bytes as hexadecimal text, as in an answer of the service.
 pub(crate) fn sum(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }

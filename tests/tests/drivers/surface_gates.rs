@@ -6,7 +6,7 @@ use loader_tests::ash::vk;
 use loader_tests::vk::{Instance, count_from};
 use loader_tests::{call, case};
 
-/// Calls each exported creation command. Returns the command, its extension and the result.
+/// Calls each exported command that creates a surface. Returns the command, its extension and the result.
 fn create_all(instance: &Instance<'_>) -> [(&'static str, &'static str, vk::Result); 5] {
     let (vk, raw, null) = (instance.vk, instance.raw, ptr::null());
     let mut surface = vk::SurfaceKHR::null();

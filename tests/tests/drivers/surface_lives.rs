@@ -103,7 +103,7 @@ fn drv_174_the_create_info_is_copied() {
     });
 }
 
-/// DRV-174: the loader uses indices again, and any number of surfaces can exist.
+/// DRV-174: the loader reuses the indices of destroyed surfaces, and any number of surfaces can exist.
 #[test]
 fn drv_174_many_surfaces() {
     case(|scene| {

@@ -44,7 +44,7 @@ pub(crate) fn names(scene: &mut Scene) -> String {
     outcome.ok().said("devices").join(";")
 }
 
-/// Each kind of word works, alone and in a list. The devices have the order of the list.
+/// Each kind of word in `VK_LOADER_VISIBLE_DEVICES` works, alone and in a list. The devices have the order of the list.
 #[test]
 fn drv_143a_only_these_in_this_order() {
     case(|scene| {
@@ -74,7 +74,8 @@ fn drv_143a_only_these_in_this_order() {
     });
 }
 
-/// A word that matches no device causes a warning with the words that would match. The other words still have an effect.
+/// A word of `VK_LOADER_VISIBLE_DEVICES` that matches no device causes a warning, which lists words that would match. The other words still
+/// have an effect.
 #[test]
 fn drv_143a_a_word_without_a_device_is_a_warning() {
     case(|scene| {

@@ -77,7 +77,7 @@ fn drv_143a_hostile_lists_of_the_settings_file() {
     });
 }
 
-/// A list of configured devices takes precedence over the words of the settings file and of `VK_LOADER_VISIBLE_DEVICES`.
+/// The member `device_configurations` takes precedence over the device selectors in the settings file and in `VK_LOADER_VISIBLE_DEVICES`.
 #[test]
 fn drv_143a_configured_devices_take_precedence() {
     case(|scene| {

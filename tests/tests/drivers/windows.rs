@@ -11,7 +11,7 @@ use crate::surfaces::WSI;
 /// Data of a registry value that the loader uses.
 const ZERO: [u8; 4] = [0; 4];
 
-/// Returns a path in the form of this system.
+/// Returns a path with backslashes instead of slashes.
 fn native(path: &str) -> String {
     path.replace('/', "\\")
 }
@@ -191,7 +191,7 @@ fn app_211_an_elevated_process_ignores_variables() {
     });
 }
 
-/// DRV-24, APP-211: the filters of drivers have no effect either, and a message reports this.
+/// DRV-24, APP-211: an elevated process ignores the filters of drivers, and a message reports this.
 #[test]
 fn drv_024_an_elevated_process_ignores_filters() {
     case(|scene| {

@@ -282,7 +282,7 @@ fn drv_243_a_wrong_device_among_four() {
     });
 }
 
-/// Tests with a real driver among the four drivers. Runs without real drivers exclude the modules with this name.
+/// Tests with a real driver among the four drivers. Runs without real drivers exclude the modules named `real`.
 pub(crate) mod real {
     use super::*;
 

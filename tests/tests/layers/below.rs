@@ -9,8 +9,9 @@ use loader_tests::{Outcome, Scene, call, case};
 use crate::kit::{EXPLICIT, Layer, place};
 use crate::unknown::device_number;
 
-/// Returns the answers of the next layer's two look-up functions for `names`. Layer `a` asks, and each answer has the form `null own
-/// physical-null physical`.
+/// Returns the answers of the next layer's two look-up functions for `names`. Layer `a` asks. Each answer has a word for each look-up
+/// function, without and with the instance: `null` and `own` for `vkGetInstanceProcAddr`, `physical-null` and `physical` for the
+/// physical-device look-up.
 fn answers(scene: &mut Scene, api: &'static str, extensions: &'static [&'static str], names: &[&str]) -> Outcome {
     let layer = names
         .iter()
@@ -177,8 +178,8 @@ fn lay_240_commands_of_instance_extensions_are_always_there() {
     });
 }
 
-/// LAY-240, LAY-314: if a layer calls a function that this look-up returned, the call reaches the driver, for known and unknown commands.
-/// The function works for devices of every driver that were created before or after the look-up. The function never calls the layer again.
+/// LAY-240, LAY-314: at the end of the layer chain, the instance look-up returns functions for device commands, known and unknown. A call
+/// of such a function reaches the driver of the device, whether the device was created before or after the look-up, and never the layer.
 #[test]
 fn lay_240_a_device_command_from_the_instance_s_end_reaches_the_driver_of_any_device() {
     const NAMES: [&str; 2] = ["vkDeviceWaitIdle", "vkMockDevice"];

@@ -126,7 +126,7 @@ impl Layer {
 
     /// Adds a line to the mock's configuration.
     pub(crate) fn conf(mut self, key: &str, value: impl Display) -> Self {
-        // The driver uses the first line of a key, so later lines are inserted before earlier lines.
+        // The mock layer uses the first line of a key, so each new line is inserted before the earlier lines.
         self.lines.insert_str(0, &format!("{key} {value}\n"));
         self
     }

@@ -103,7 +103,7 @@ fn in_proportion(scene: &mut Scene, put: impl Fn(&Scene, usize), call: impl Fn(&
     assert!(times[1] < times[0] * 24.0, "{times:?}");
 }
 
-/// Writes layers into one manifest. With `meta`, also writes a meta-layer with all of them.
+/// Writes layers into one manifest. With `meta`, also writes a meta-layer that contains all these layers.
 fn put(scene: &Scene, folder: &str, count: usize, meta: bool) {
     let mut layers: Vec<String> = (0..count).map(small).collect();
     if meta {

@@ -10,7 +10,8 @@ use crate::settings::{entry, implicit_entry, listed, listed_implicit, plain, set
 
 const FILE: &str = "xdg/data-home/vulkan/loader_settings.d/vk_loader_settings.json";
 
-/// Returns a `device_configurations` element for a mock device. Its UUIDs consist of the byte `device` or `driver`.
+/// Returns a `device_configurations` element for a mock device. All bytes of its device UUID are `device`, and all bytes of its driver UUID
+/// are `driver`.
 fn configuration(device: u8, driver: u8) -> String {
     let uuid = |number: u8| format!("[{}]", vec![number.to_string(); 16].join(", "));
     format!(

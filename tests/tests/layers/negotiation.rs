@@ -171,7 +171,7 @@ fn lay_202_a_library_of_the_other_class_is_told_as_information() {
     });
 }
 
-/// LAY-204, BI-27: the loader refuses a library without a known function.
+/// LAY-204, BI-27: the loader refuses a library that exports none of the functions that the loader looks up.
 #[test]
 fn bi_27_a_library_without_a_known_symbol_is_refused() {
     case(|scene| {

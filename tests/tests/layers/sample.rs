@@ -15,7 +15,7 @@ use loader_tests::{Scene, Vk, built, call, case, is_peer, retried, under_test};
 
 /// Name of the sample layer.
 const NAME: &str = "VK_LAYER_SAMPLE_SampleLayer";
-/// Number of frames that vkcube draws. The number of command buffers does not depend on it: vkcube records one for each image of its
+/// Number of frames that vkcube draws. More frames would not add command buffers, because vkcube records one for each image of its
 /// swapchain, and some more before the first frame.
 const FRAMES: &str = "20";
 /// Time limit for vkcube and for the display server.

@@ -272,7 +272,8 @@ fn lay_157_the_one_nearest_the_driver_of_two_equal_names_is_used() {
         settings(scene, &[named("one"), named("two")]);
         let outcome = plain(scene);
         assert_eq!(outcome.said("layer"), ["VK_LAYER_same", "VK_LAYER_same"]);
-        // The journal contains the names in the configurations of the mock layers.
+        // The journal contains the names from the mock layers' configurations, which are different, although both manifests have the name
+        // `VK_LAYER_same`.
         assert_eq!(chain(&outcome), ["VK_LAYER_two"]);
     });
 }

@@ -21,8 +21,8 @@ const FIRST: usize = 16;
 /// Number of additional request numbers that every run tries, at equal distances.
 const SAMPLE: usize = 24;
 
-/// Maximum number of files and folders that a call opens before it checks again for a lack of memory. One search for manifests has this
-/// number of folders.
+/// Maximum number of files and folders that a call opens before it checks again for a lack of memory. A search for manifests can open this
+/// many folders.
 const FEW: usize = 8;
 
 /// Result of a step of the program, with its output as text.
@@ -157,7 +157,7 @@ fn sweep(scene: &mut Scene) {
     outcome.ok();
 }
 
-/// Returns the members for extensions of a layer's manifest.
+/// Returns the manifest members `instance_extensions` and `device_extensions` of a layer, each with `count` extensions.
 fn extensions(number: usize, count: usize) -> [(&'static str, String); 2] {
     let one = |kind: &str, place: usize| {
         format!(r#"{{"name": "VK_EXT_{kind}_{number}_{place}", "spec_version": "3", "entrypoints": ["vkOdd{place}"]}}"#)
@@ -171,7 +171,7 @@ fn extensions(number: usize, count: usize) -> [(&'static str, String); 2] {
     })
 }
 
-/// Returns a layer with this number of extensions of each kind.
+/// Returns the layer with `count` instance extensions and `count` device extensions.
 fn extended(layer: Layer, number: usize, count: usize) -> Layer {
     extensions(number, count)
         .into_iter()

@@ -7,7 +7,7 @@ use crate::kit::{Layer, chain, place};
 /// Data of a registry value that the loader uses.
 const ZERO: [u8; 4] = [0; 4];
 
-/// Puts a layer into a folder that no search visits. Returns the path of its manifest in the form of this system.
+/// Puts a layer into a folder that no search visits. Returns the path of the layer's manifest, with backslashes.
 fn put(scene: &Scene, layer: &Layer, short: &str) -> String {
     let file = format!("listed/{short}.json");
     layer.put_as(scene, &file);

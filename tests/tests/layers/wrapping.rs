@@ -377,15 +377,15 @@ fn hand_on_a_wrapper(scene: &mut Scene, commands: &'static [&'static str], text:
         ]);
         let instance = spec.create().expect("vkCreateInstance");
         let device = instance.device(instance.first(), &EXTENSIONS);
-        // Memory without an object. `vkSetDebugUtilsObjectNameEXT` and similar commands have a structure as a parameter, and the trampoline
-        // reads this structure first.
+        // Memory of zeros for the second parameter. In `vkSetDebugUtilsObjectNameEXT` and similar commands, this parameter is a structure,
+        // which the trampoline reads before it checks the device.
         let empty = [0_u64; 16];
         for &name in commands {
             let address = device.address(name);
             assert_ne!(address, 0, "{name}");
             let ending = isolated(|| {
-                // SAFETY: the address belongs to a command of the device. The loader checks the handle before it reads anything except the
-                // structure.
+                // SAFETY: the address belongs to a command of the device. The loader reads only the second parameter, which is readable
+                // memory, before it checks the handle and aborts.
                 let function: extern "system" fn(vk::Device, *const u64, usize, usize, usize) =
                     unsafe { std::mem::transmute(address) };
                 function(device.raw, empty.as_ptr(), 0, 0, 0);

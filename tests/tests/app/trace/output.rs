@@ -85,8 +85,8 @@ fn trace_that_fails_ends_without_harm() {
                 } else {
                     let (reader, writer) = std::io::pipe().expect("a pipe");
                     drop(reader);
-                    // SAFETY: this call restores the default action of the signal, which ends the program. The test runner ignores the
-                    // signal.
+                    // SAFETY: this call only restores the default action of the signal, which would end the program, because the test
+                    // runner ignores the signal.
                     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
                     // SAFETY: the descriptor is open, and the call only copies it.
                     unsafe { libc::dup(writer.as_raw_fd()) }
