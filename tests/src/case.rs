@@ -19,7 +19,8 @@ pub fn case<F: FnOnce(&mut Scene)>(body: F) {
     let mut scene = Scene::open(&path);
     if scene.is_child() {
         body(&mut scene);
-        // A child has a single run, and ends with success in this run. The child must not reach this line.
+        // The child was started for one call of `Scene::run`, which ends the child. This line is reached only if the test did not make this
+        // call.
         eprintln!("the case ended without the run this process was started for");
         std::process::exit(120);
     }
@@ -49,7 +50,7 @@ pub fn case<F: FnOnce(&mut Scene)>(body: F) {
     }
 }
 
-/// Returns the expected result for the library under test. The lists for the target and for the kind of catalogue apply too.
+/// Returns the expected result of a test, from the lists for the kind of catalogue and for the target.
 fn expected_here(path: &str) -> Expected {
     #[cfg(target_os = "linux")]
     if let listed @ (Expected::Fail(_) | Expected::Either(_)) = crate::catalogue::expected(path) {

@@ -146,7 +146,7 @@ pub(crate) fn make(world: &World<'_>) {
         let drivers = known["drivers"].as_array_mut().expect("a list of drivers");
         drivers.iter_mut().for_each(change);
     }
-    // The permissions of the file remain unchanged, so only its owner can write it.
+    // Overwriting the file keeps its permissions: only its owner can write it, as the loader requires.
     fs::write(&path, catalogue::pack(&known)).expect("it can be written");
 }
 

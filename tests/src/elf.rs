@@ -13,7 +13,7 @@ pub(crate) fn hide(library: &mut [u8], name: &str) {
     strings[place + 1] = b'_';
 }
 
-/// Returns the place of `.dynstr` in a little-endian ELF file: the string table that is loaded into memory.
+/// Returns the byte range of `.dynstr` in a little-endian ELF file: the string table that is loaded into memory.
 fn dynamic_strings(library: &[u8]) -> Option<std::ops::Range<usize>> {
     const STRING_TABLE: usize = 3;
     const ALLOCATED: usize = 2;

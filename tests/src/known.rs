@@ -22,7 +22,7 @@ pub(crate) struct Row<'t, H> {
     pub(crate) reason: &'t str,
 }
 
-/// Rows of a file. Empty lines, and lines that begin with `#`, are comments.
+/// Rows of a list file. The parser skips empty lines and lines that begin with `#`.
 pub(crate) struct List<'t, H> {
     pub(crate) rows: Vec<Row<'t, H>>,
 }

@@ -1,4 +1,4 @@
-//! Result of a child: its end, its output, and the drivers' records.
+//! Result of a child: its exit status, its output, and the drivers' records.
 
 use std::fs;
 use std::path::Path;
@@ -162,7 +162,7 @@ impl Outcome {
         self.journal.lines().collect()
     }
 
-    /// Returns the lines of one call in one driver, without driver and call.
+    /// Returns the journal lines of `call` in `driver`, without these two names.
     pub fn calls(&self, driver: &str, call: &str) -> Vec<&str> {
         let lines = self
             .journal

@@ -5,7 +5,7 @@ pub(crate) fn hide(library: &mut [u8], name: &str) {
     let table = Names::of(library).expect("the library has a table of exports");
     let found = (0..table.count).find(|&index| table.name(library, index) == Some(name.as_bytes()));
     let found = found.unwrap_or_else(|| panic!("the library does not export {name}"));
-    // The entries after the removed entry move up: the offsets of their names, with four bytes each, and their
+    // Moves the entries after the removed entry up, in two tables: the table of name offsets, with four bytes each, and the table of
     // ordinals, with two bytes each.
     for (start, size) in [(table.names, 4), (table.ordinals, 2)] {
         library.copy_within(

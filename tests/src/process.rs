@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::system::{self, processor_seconds};
 
-/// End of a child.
+/// Exit status and output of a child.
 pub(crate) struct Ended {
     /// Exit status, or `None` if the child was killed at the time limit.
     pub(crate) status: Option<ExitStatus>,

@@ -309,7 +309,7 @@ impl Scene {
         }
     }
 
-    /// Runs a closure that loads and unloads the library itself. No library is loaded when it begins.
+    /// Runs a closure that loads and unloads the library under test itself. The library is not loaded when the closure begins.
     pub fn run_unloaded(&mut self, body: impl FnOnce(&Scratch)) -> Outcome {
         let own = self.child_run == Some(self.runs + 1);
         if own {

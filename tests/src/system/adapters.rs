@@ -1,7 +1,7 @@
 //! Hides the display adapters from the library under test (DRV-40, DRV-144).
 //!
-//! Wine knows adapters only if it has a display, and a machine's own adapters would change the order of a scene's devices. This module
-//! therefore replaces the function that creates a factory when the library looks it up. The library's own code handles the result.
+//! Wine knows adapters only if it has a display, and a machine's own adapters would change the order of a scene's devices. When the library
+//! looks up the function that creates a factory, this module therefore returns a replacement. The library's own code handles the result.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::null_mut;

@@ -1,4 +1,5 @@
-//! Functions of the operating system that the tests need. Tests write paths and lists in the form of Unix, and this module translates them.
+//! Functions of the operating system that the tests need. Tests write paths and lists in the notation of Unix, and this module translates
+//! them for the system.
 
 #[cfg(windows)]
 mod adapters;

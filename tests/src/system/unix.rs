@@ -1,4 +1,4 @@
-//! Functions for Unix. Tests write paths and lists in the form of Unix, so no translation is necessary.
+//! Functions for Unix. Tests write paths and lists in the notation of Unix, so no translation is necessary.
 
 use std::ffi::{CStr, OsStr, OsString, c_void};
 use std::io;
@@ -68,22 +68,22 @@ pub fn is_loaded(name: &str, _on_windows: &str) -> bool {
     maps.contains(name)
 }
 
-/// Returns a path of the system in the form that tests use.
+/// Returns the path unchanged, because tests write paths in the notation of Unix.
 pub(crate) fn own_path(path: PathBuf) -> PathBuf {
     path
 }
 
-/// Returns the JSON text of a path that is written in the form of Unix.
+/// Returns the path unchanged, because a path of Unix needs no escapes in JSON text.
 pub fn json_path(path: &str) -> String {
     path.into()
 }
 
-/// Returns a text of the loader in the form that tests expect.
+/// Returns the loader's text unchanged, because tests expect paths in the notation of Unix.
 pub(crate) fn settle(text: String) -> String {
     text
 }
 
-/// Returns the value of a variable that may contain a list.
+/// Returns the variable's value unchanged, because tests write lists in the notation of Unix.
 pub(crate) fn list(_: &str, value: &OsStr) -> OsString {
     value.into()
 }

@@ -1,4 +1,4 @@
-//! Functions for Windows and Wine. Tests write paths and lists in the form of Unix, and this module translates them in both directions.
+//! Functions for Windows and Wine. Tests write paths and lists in the notation of Unix, and this module translates them in both directions.
 //!
 //! A path of the scene is written with slashes, which Windows accepts too, so it can be part of a JSON text unchanged. In variables and in
 //! the registry, the slashes of a path become backslashes. In texts from the process, the backslashes become slashes.
@@ -79,19 +79,19 @@ pub fn is_loaded(_on_unix: &str, name: &str) -> bool {
     !unsafe { GetModuleHandleW(name.as_ptr()) }.is_null()
 }
 
-/// Returns a path of the system in the form that tests use.
+/// Returns a path of the system in the notation that tests use: with slashes.
 pub(crate) fn own_path(path: PathBuf) -> PathBuf {
     let text = path.into_os_string().into_string().expect("a path of Unicode");
     text.strip_prefix(r"\\?\").unwrap_or(&text).replace('\\', "/").into()
 }
 
-/// Returns the JSON text of a path that is written in the form of Unix. The text has backslashes, because a library path without a
-/// backslash is a bare name, for which the system searches.
+/// Returns the JSON text of a path that is written with slashes. The text has backslashes, because a library path without a backslash is a
+/// bare name, for which the system searches.
 pub fn json_path(path: &str) -> String {
     path.replace('/', r"\\")
 }
 
-/// Returns a text of the loader in the form that tests expect: with slashes, and without the slashes that [`register`] adds for the order.
+/// Returns the loader's text as tests expect it: with slashes, and without the slashes that [`register`] adds for the order.
 pub(crate) fn settle(text: String) -> String {
     let mut text = text.replace('\\', "/");
     while text.contains("C://") {

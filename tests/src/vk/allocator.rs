@@ -200,7 +200,7 @@ unsafe extern "system" fn free(user: *mut c_void, block: *mut c_void) {
     state(user).release(block);
 }
 
-/// Nobody calls this function, because neither the loader nor a mock driver allocates executable memory.
+/// Aborts, because neither the loader nor a mock driver can have allocated executable memory.
 unsafe extern "system" fn internal_allocation(
     _user: *mut c_void,
     size: usize,

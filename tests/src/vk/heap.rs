@@ -25,7 +25,7 @@ static OPENINGS_BEFORE: AtomicUsize = AtomicUsize::new(0);
 /// Number of blocks that the library has allocated and not freed.
 static LIVE: AtomicIsize = AtomicIsize::new(0);
 
-/// Size in bytes of the library's emergency pool. A larger request is regarded as large.
+/// Size in bytes of the library's emergency pool. A request above this size counts as a large request.
 const POOL: usize = 1 << 18;
 
 /// Requests that the heap refuses.

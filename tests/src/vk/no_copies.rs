@@ -1,4 +1,4 @@
-//! Replacement for forked copies of the process, on a system without `fork`. `left_out.txt` contains the reason.
+//! Replacement for the module `isolated` on a system without `fork`. `windows/left_out.txt` contains the reason.
 
 /// End of a forked copy of the process, and its output on standard error.
 #[derive(Debug)]

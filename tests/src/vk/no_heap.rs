@@ -1,4 +1,4 @@
-//! Replacement for the heap, on a system where tests cannot replace the library's imports. `left_out.txt` contains the
+//! Replacement for the module `heap` on a system where tests cannot replace the library's imports. `windows/left_out.txt` contains the
 //! reason.
 
 use super::Vk;
