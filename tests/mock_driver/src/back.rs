@@ -1,4 +1,4 @@
-//! Calls of the driver to the loader that has opened it.
+//! Calls from the driver into the loader that opened the driver.
 
 use std::ffi::CStr;
 use std::ptr;
@@ -38,7 +38,7 @@ fn ask() -> Answer {
     (results == [vk::Result::SUCCESS; 2]).then_some([version, extensions])
 }
 
-/// Returns a function with its type.
+/// Converts the result of a look-up to the function pointer type `F`.
 ///
 /// # Safety
 /// `F` is the type of the function.

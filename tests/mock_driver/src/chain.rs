@@ -20,7 +20,7 @@ pub(crate) fn links(first: *const c_void) -> impl Iterator<Item = *const vk::Bas
 
 /// Returns the structure of type `kind` in the chain.
 pub(crate) fn find<T>(first: *const c_void, kind: vk::StructureType) -> Option<*mut T> {
-    // SAFETY: `links` returns only valid structures.
+    // SAFETY: callers pass a valid chain, as Vulkan requires, so `links` returns only valid structures.
     let hit = links(first).find(|link| unsafe { (**link).s_type } == kind)?;
     Some(hit.cast::<T>().cast_mut())
 }
@@ -32,10 +32,11 @@ struct LoaderInfo {
     function: i32,
 }
 
-/// Returns the chain's structure types in the form of the journal. The loader's structures also have a colon and their function.
+/// Returns the structure types of a chain as text for the journal. For the two structures of the loader, a colon and the value of the
+/// member `function` follow the type.
 pub(crate) fn show(first: *const c_void) -> String {
     let show = |link: *const vk::BaseInStructure<'static>| {
-        // SAFETY: `links` returns only valid structures.
+        // SAFETY: callers pass a valid chain, as Vulkan requires, so `links` returns only valid structures.
         match unsafe { (*link).s_type }.as_raw() {
             // SAFETY: structures of the types 47 and 48 begin with the members of `LoaderInfo`.
             kind @ (47 | 48) => format!("{kind}:{}", unsafe { (*link.cast::<LoaderInfo>()).function }),
@@ -45,7 +46,7 @@ pub(crate) fn show(first: *const c_void) -> String {
     format!("pnext=[{}]", links(first).map(show).collect::<Vec<_>>().join(" "))
 }
 
-/// Returns an array of C strings in the form of the journal.
+/// Returns the strings of an array, for the journal.
 ///
 /// # Safety
 /// `names` points to `count` terminated strings.

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use crate::config::Config;
 use crate::{debug, device, display, global, lookup, naming, physical, physical2, plain, surface, swapchain};
 
-/// Look-up functions that return a command.
+/// Level of a command, which determines the look-up functions that return it.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Level {
     Global,

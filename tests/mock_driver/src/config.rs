@@ -16,6 +16,7 @@
 //! | `crash NAME` | the first call of NAME ends the process |
 //! | `exit NAME CODE` | the first call of NAME ends the process with this code, or with 0 |
 //! | `hang NAME` | the first call of NAME never returns |
+//! | `run NAME COMMAND` | each call of NAME first runs the shell command COMMAND |
 //! | `calls_loader NAME` | a call of NAME calls global commands of the loader, on this thread and on another one, and then waits for both |
 //! | `grow NAME N` | the second call of the two-call idiom reports N more elements than the array has space for |
 //! | `null_result NAME` | NAME succeeds and writes a NULL handle |
@@ -47,14 +48,14 @@ pub(crate) struct Device {
     pub(crate) varies: Vec<Variation>,
 }
 
-/// Answer of a device. The answer changes with the configured cause.
+/// Query for which a device's answer contains a number that changes with the configured cause.
 #[derive(Clone)]
 pub(crate) struct Variation {
     /// Word for the query: `properties`, `features`, `memory`, `families`, `format`, `extensions`, `groups`, or `driver` for
     /// `VkPhysicalDeviceDriverProperties`.
     pub(crate) query: String,
     pub(crate) cause: String,
-    /// Number in the answer to this call.
+    /// Number in the answer, which each call sets before it uses the device.
     pub(crate) number: u32,
 }
 
@@ -199,7 +200,7 @@ impl Config {
             (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
         });
         // The number must be a valid instruction address on every processor. With 32 bits, a fixed digit replaces four bits of the hash, so
-        // that the number is between the low and the high memory of a process.
+        // that the number usually lies above the program and below its libraries.
         let hash = hash & !3;
         let wide = 0x5000_0000_0000 | u64::from(hash);
         Some(usize::try_from(wide).unwrap_or(0x9000_0000 | (hash & 0x0fff_ffff) as usize))
@@ -210,7 +211,7 @@ impl Config {
         self.null_results.contains(name)
     }
 
-    /// Returns `true` if the switch is in the file.
+    /// Returns `true` if the configuration contains the line `flag WORD`.
     pub(crate) fn flag(&self, word: &str) -> bool {
         self.flags.contains(word)
     }
@@ -223,7 +224,7 @@ impl Config {
     /// Returns the configured result of call number `number` of `name`.
     pub(crate) fn failure(&self, name: &str, number: u32) -> Option<i32> {
         for (_, line) in self.runs.iter().filter(|(at, _)| at == name) {
-            // The test is responsible for the effect of the shell command.
+            // The test itself checks the effect of its shell command, so the driver ignores a failure.
             let _ = std::process::Command::new("sh").args(["-c", line]).status();
         }
         if let Some((_, code)) = self.exits.iter().find(|(exit, _)| exit == name) {

@@ -6,7 +6,8 @@ use crate::alloc::Allocator;
 use crate::entry::Call;
 use crate::{chain, object, physical};
 
-/// Returns the names in the device group of the chain, and the word for the presence of `pEnabledFeatures`, as the journal has them.
+/// Returns text for the journal: the names of the devices in a `VkDeviceGroupDeviceCreateInfo` of the chain, and a word that says whether
+/// `pEnabledFeatures` is null.
 fn details(info: &vk::DeviceCreateInfo<'_>) -> String {
     let mut text = String::new();
     let kind = vk::StructureType::DEVICE_GROUP_DEVICE_CREATE_INFO;
@@ -149,7 +150,7 @@ pub(crate) unsafe extern "system" fn free_command_buffers(
     }
 }
 
-/// Defines a command that has one dispatchable object as its parameter, and records the call.
+/// Defines a command whose first parameter is a dispatchable object. The command only records the call.
 macro_rules! noted {
     ($function:ident, $name:literal, $kind:literal, $handle:ty $(, $arg:ident: $ty:ty)*) => {
         #[doc = concat!("`", $name, "`.")]
@@ -166,7 +167,7 @@ noted!(begin, "vkBeginCommandBuffer", "command_buffer", vk::CommandBuffer, _info
 noted!(end, "vkEndCommandBuffer", "command_buffer", vk::CommandBuffer);
 noted!(reset, "vkResetCommandBuffer", "command_buffer", vk::CommandBuffer, _flags: vk::CommandBufferResetFlags);
 
-/// Checks the command buffers of a submission, and returns them in the form of the journal.
+/// Checks the command buffers of a submission, and returns them as text for the journal.
 fn submitted(name: &'static str, buffers: impl Iterator<Item = vk::CommandBuffer>) -> String {
     let shown = buffers.map(|buffer| {
         object::expect(name, &["command_buffer"], buffer.as_raw());

@@ -41,7 +41,7 @@ fn plane_of(physical: vk::PhysicalDevice) -> vk::DisplayPlanePropertiesKHR {
     }
 }
 
-/// Defines both versions of a two-call query: the older version, and the newer version with chains in its elements.
+/// Defines the two commands of a display query: the older command, and the newer command, whose elements have `pNext` chains.
 macro_rules! query {
     ($function:ident, $name:literal, $ty:ty, ($physical:ident $(, $arg:ident: $argty:ty)*), $item:expr) => {
         #[doc = concat!("`", $name, "`.")]

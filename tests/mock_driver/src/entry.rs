@@ -69,7 +69,7 @@ impl Call {
         }
     }
 
-    /// Returns the result of a call that has no other effect.
+    /// Returns the configured result of this call, or success.
     pub(crate) fn result(&self) -> vk::Result {
         self.failure.unwrap_or(vk::Result::SUCCESS)
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::system::current_thread;
 
-/// Thread that runs a command which must not run on two threads at once, and the depth of the thread's nested calls.
+/// Thread that runs a checked command now, and the depth of its nested checked commands.
 static INSIDE: Mutex<Option<(usize, u32)>> = Mutex::new(None);
 
 /// Marks this thread as the only one that may enter a checked command, until this value is dropped.

@@ -1,5 +1,5 @@
-//! Functions that run when the library is opened and closed. Each function writes a journal line, so that a test sees the time and the
-//! objects that still exist.
+//! Functions that run when the library is opened and closed. Each function writes a journal line, so that a test sees when the library was
+//! opened and closed, and which objects still existed then.
 
 use std::collections::BTreeMap;
 

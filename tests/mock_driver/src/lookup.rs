@@ -23,7 +23,8 @@ unsafe fn text<'a>(name: *const c_char) -> std::borrow::Cow<'a, str> {
     unsafe { CStr::from_ptr(name) }.to_string_lossy()
 }
 
-/// Begins a look-up: reads the configuration, records the look-up if requested, and applies `missing` and `answer`.
+/// Begins a look-up: reads the configuration, records the look-up if the flag `journal_lookups` is set, and applies the configuration lines
+/// `missing` and `answer`.
 fn override_of(by: &'static str, handle: u64, name: &str) -> Result<Function, Call> {
     let call = Call::quiet(by);
     if call.config.flag("journal_lookups") {

@@ -1,4 +1,5 @@
-//! Commands for object names, tags and labels. The received handles show the loader's translation.
+//! Commands for object names, tags and labels. The journal contains the received handles, so that a test can check the loader's
+//! translation.
 
 use std::ffi::CStr;
 

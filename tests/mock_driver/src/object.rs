@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::{journal, state};
 
-/// Value that a driver writes into the loader's word (DRV-208).
+/// Value that a driver writes into the first word of a dispatchable object, before the loader replaces this word (DRV-208).
 const ICD_LOADER_MAGIC: usize = 0x01CD_C0DE;
 
 /// Kinds of dispatchable objects.
@@ -139,8 +139,8 @@ pub(crate) fn destroy_children(parent: u64) {
     }
 }
 
-/// Returns the form of a handle in the journal: for example `physical_device(gpu)` for a handle of this driver, and the number for any
-/// other handle.
+/// Returns a handle as text for the journal: for example `physical_device(gpu)` for a handle of this driver, and the number for any other
+/// handle.
 pub(crate) fn show(handle: u64) -> String {
     let kind = state::with(|state| state.live.get(&handle).copied());
     match kind {

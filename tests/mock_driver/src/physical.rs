@@ -116,7 +116,8 @@ unsafe fn groups(
     }
     // SAFETY: the caller passes a valid count.
     let room = unsafe { *count } as usize;
-    // With many devices, a look-up for every device would take too long.
+    // The driver looks up the device of a group only if a device has a varying answer, because with many devices, the look-ups would take
+    // too long.
     let varies = call.config.devices.iter().any(|device| !device.varies.is_empty());
     for (index, members) in groups.iter().take(room).enumerate() {
         // SAFETY: the caller passes space for `*count` elements, and the index is below that.
@@ -193,7 +194,7 @@ pub(crate) fn features_of(device: &Device) -> vk::PhysicalDeviceFeatures {
     }
 }
 
-/// Returns the queue families of every device.
+/// Returns the queue families of a device.
 pub(crate) fn queue_families(device: &Device) -> [vk::QueueFamilyProperties; 2] {
     let family = |flags, queue_count| vk::QueueFamilyProperties {
         queue_flags: flags,
@@ -210,7 +211,7 @@ pub(crate) fn queue_families(device: &Device) -> [vk::QueueFamilyProperties; 2] 
     ]
 }
 
-/// Returns the memory of every device.
+/// Returns the memory properties of a device.
 pub(crate) fn memory_of(device: &Device) -> vk::PhysicalDeviceMemoryProperties {
     let mut memory = vk::PhysicalDeviceMemoryProperties {
         memory_type_count: 1,
@@ -223,7 +224,7 @@ pub(crate) fn memory_of(device: &Device) -> vk::PhysicalDeviceMemoryProperties {
     memory
 }
 
-/// Returns the answer for every format.
+/// Returns a device's answer for every format.
 pub(crate) fn format_of(device: &Device) -> vk::FormatProperties {
     vk::FormatProperties {
         linear_tiling_features: vk::FormatFeatureFlags::from_raw(device.varied("format")),

@@ -1,5 +1,5 @@
-//! Device objects without content, which are numbers. This module creates, records and destroys them. It also contains the commands that
-//! have no effect.
+//! Device objects that have no content, so their handles are plain numbers. This module creates, records and destroys these objects, and
+//! contains the commands that have no effect.
 
 use ash::vk::{self, Handle};
 
@@ -53,8 +53,8 @@ plain! {
     create_pipeline_layout, "vkCreatePipelineLayout", destroy_pipeline_layout, "vkDestroyPipelineLayout", "layout";
 }
 
-/// Implements commands that succeed without effect. The function can be called with any arguments, because the caller removes the arguments
-/// from the stack.
+/// Implements commands that succeed without effect. The function can be called with any arguments, because on all systems except 32-bit
+/// Windows, the caller removes the arguments from the stack.
 pub(crate) extern "system" fn nothing() -> u64 {
     0
 }

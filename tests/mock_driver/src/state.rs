@@ -22,7 +22,7 @@ pub(crate) struct State {
     /// Names of the unknown functions, in the order of their slots.
     pub(crate) slots: Vec<String>,
     pub(crate) serial: u64,
-    /// Versions of Vulkan for which instances were created.
+    /// Maps the handle of an instance to the API version that the application requested for it.
     pub(crate) versions: HashMap<u64, u32>,
 }
 

@@ -9,7 +9,7 @@ use crate::alloc::Allocator;
 use crate::entry::{Call, two_call};
 use crate::{chain, object, physical, physical2};
 
-/// Creates a surface for every kind of creation command.
+/// Creates a surface and records the call, for all commands that create surfaces.
 unsafe fn make(
     name: &'static str,
     instance: vk::Instance,
@@ -36,7 +36,7 @@ unsafe fn make(
     vk::Result::SUCCESS
 }
 
-/// Defines a creation command that writes its members into the journal.
+/// Defines a command that creates a surface, and writes members of its create info into the journal.
 macro_rules! creator {
     ($function:ident, $name:literal, $info:ty, |$it:ident| $details:expr) => {
         #[doc = concat!("`", $name, "`.")]
@@ -112,8 +112,8 @@ pub(crate) unsafe extern "system" fn destroy(
     object::release("vkDestroySurfaceKHR", "surface", surface.as_raw());
 }
 
-/// Size in bytes of the largest platform part, which belongs to the display surface. The part has 48 bytes if 64-bit handles are aligned to
-/// 8 bytes.
+/// Size in bytes of the union of all platforms' members. The display surface has the largest members: 48 bytes if 64-bit handles are
+/// aligned to 8 bytes.
 const UNION: usize = 32 + 2 * align_of::<u64>();
 
 /// Beginning of the loader's surface object (DRV-171), which a driver without its own surfaces reads.
@@ -126,7 +126,8 @@ struct IcdSurface {
     sizes: [u32; 5],
 }
 
-/// Records the surface of a query. With `flag reads_surfaces`, reads the loader's structure.
+/// Records the surface that a query received. With the configuration line `flag reads_surfaces`, also reads and records the loader's
+/// structure.
 pub(crate) fn note(call: &Call, surface: vk::SurfaceKHR) {
     if surface.is_null() {
         return call.note("surface=null");
