@@ -109,12 +109,12 @@ pub(crate) unsafe extern "system" fn create_device<const N: usize>(
     if result != vk::Result::SUCCESS {
         return result;
     }
-    // SAFETY: the next layers have created the device from this physical device, and the structures are valid until this call returns.
+    // SAFETY: the next layer has created the device from `inner`, and the structures are valid until this call returns.
     unsafe {
         keep_nodes(&layer, &*info, &nodes);
         remember::<N>(&layer, inner, *device, &nodes, link.1);
     }
-    // SAFETY: the look-up came from the link, and the device from below.
+    // SAFETY: the look-up function came from the loader's link structure, and the next layer created the device.
     unsafe { inquire::ask_device(&layer, *device, link.1) };
     inquire::stray_device(&layer, nodes.set_loader_data);
     if layer.wraps() {
@@ -196,7 +196,7 @@ unsafe fn call_down(
     device: *mut vk::Device,
     next: vk::PFN_vkGetInstanceProcAddr,
 ) -> vk::Result {
-    // SAFETY: the physical device is valid.
+    // SAFETY: the caller passes a valid physical device of the next layer.
     let Some(instance) = layer.instance(unsafe { dispatch_word(physical_device.as_raw() as usize) }) else {
         layer.journal("vkCreateDevice unknown-instance");
         return vk::Result::ERROR_INITIALIZATION_FAILED;
@@ -208,7 +208,7 @@ unsafe fn call_down(
     };
     let mut copy = *info;
     let mut owned = Vec::new();
-    // SAFETY: the application's list is valid.
+    // SAFETY: the caller passes a valid create info, so its list of extensions is valid.
     let extensions = unsafe {
         changed(
             layer,
@@ -336,11 +336,11 @@ pub(crate) unsafe fn destroy_extra(
     device: vk::Device,
     next: vk::PFN_vkGetDeviceProcAddr,
 ) {
-    // SAFETY: the look-up function belongs to the device.
+    // SAFETY: the look-up function belongs to the device, and returns a function of the command's type.
     let destroy = unsafe { typed::<vk::PFN_vkDestroyDevice>(next(device, c"vkDestroyDevice".as_ptr())) };
     layer.journal(&format!("extra-device destroy={}", destroy.is_some()));
     if let (Some(callback), Some(destroy)) = (callback, destroy) {
-        // SAFETY: the device is valid, and no other thread uses it.
+        // SAFETY: the device is valid, and only this layer knows it, so no other thread uses it.
         unsafe { callback(device, std::ptr::null(), destroy) };
     }
 }
@@ -360,7 +360,7 @@ pub(crate) unsafe extern "system" fn destroy_device<const N: usize>(
     if inner == 0 {
         return;
     }
-    // SAFETY: the handle is a valid device.
+    // SAFETY: the caller passes a valid device, and the handle is not null.
     let key = unsafe { dispatch_word(inner) };
     let Some(record) = layer.device(key) else { return };
     let callback = layer
@@ -370,7 +370,7 @@ pub(crate) unsafe extern "system" fn destroy_device<const N: usize>(
         // SAFETY: the devices were created through the loader's callback.
         unsafe { destroy_extra(&layer, callback, *extra, *next) };
     }
-    // SAFETY: the look-up function belongs to the handle.
+    // SAFETY: the look-up function belongs to the record's handle, and returns a function of the command's type.
     let destroy =
         unsafe { typed::<vk::PFN_vkDestroyDevice>((record.next)(record.handle, c"vkDestroyDevice".as_ptr())) };
     layer.forget(key);

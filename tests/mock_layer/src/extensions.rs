@@ -7,7 +7,7 @@ use ash::vk::Handle;
 
 use crate::layer::{Layer, dispatch_word, layer, typed};
 
-/// Returns a property with this name and revision.
+/// Returns the properties of an extension with this name and revision.
 pub(crate) fn property(name: &str, revision: u32) -> vk::ExtensionProperties {
     let mut made = vk::ExtensionProperties {
         spec_version: revision,
@@ -81,7 +81,7 @@ pub(crate) unsafe extern "system" fn of_device<const N: usize>(
         return unsafe { copy_out(&list, count, out) };
     }
     let inner = vk::PhysicalDevice::from_raw(layer.inner(device.as_raw() as usize) as u64);
-    // SAFETY: the physical device is live.
+    // SAFETY: the caller passes a valid physical device, and a look-up of this command returns a function of its type.
     let below = unsafe {
         let key = dispatch_word(inner.as_raw() as usize);
         typed::<vk::PFN_vkEnumerateDeviceExtensionProperties>(layer.below(key, c"vkEnumerateDeviceExtensionProperties"))

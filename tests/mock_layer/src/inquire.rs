@@ -1,11 +1,11 @@
-//! Requests of a layer to the loader, and mistakes with a device that the layer wrapped (APP-186).
+//! Unusual requests of a layer to the loader, and calls with an object of the layer in place of a device (APP-186).
 //!
 //! The requests are:
 //!
 //! - the look-up of the next layer's functions, with and without an instance (LAY-240, LAY-241);
-//! - the look-up of a device for its own name (APP-49);
-//! - the loader's structures until the call returns (LAY-232);
-//! - the data callbacks with a foreign parent (LAY-251).
+//! - the look-up of `vkGetDeviceProcAddr` by its own name (APP-49);
+//! - the use of the loader's structures until the call returns (LAY-232);
+//! - calls of the loader-data callbacks with an instance or device that the loader did not create (LAY-251).
 
 use std::ffi::{CStr, CString, c_void};
 use std::ptr::{null, null_mut};
@@ -105,8 +105,8 @@ pub(crate) fn handed_on(layer: &Layer, name: &str, inner: usize) -> usize {
     }
 }
 
-/// Calls the callback with an object whose parent is an instance that the loader did not create. Records the result, and whether the object
-/// is unchanged.
+/// Calls the loader's callback for instances with an object whose parent is an instance that the loader did not create. Records the result,
+/// and whether the object is unchanged.
 pub(crate) fn stray_instance(layer: &Layer, set: Option<SetInstanceLoaderData>) {
     let Some(set) = set.filter(|_| layer.config.flag("stray-parent")) else {
         return;
@@ -119,8 +119,8 @@ pub(crate) fn stray_instance(layer: &Layer, set: Option<SetInstanceLoaderData>) 
     layer.journal(&format!("stray instance result={} same={same}", result.as_raw()));
 }
 
-/// Calls the callback for devices with an object whose parent is a device that the loader did not create. Records the result, and whether
-/// the object is unchanged.
+/// Calls the loader's callback for devices with an object whose parent is a device that the loader did not create. Records the result, and
+/// whether the object is unchanged.
 pub(crate) fn stray_device(layer: &Layer, set: Option<SetDeviceLoaderData>) {
     let Some(set) = set.filter(|_| layer.config.flag("stray-parent")) else {
         return;

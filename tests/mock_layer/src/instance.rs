@@ -258,14 +258,14 @@ unsafe fn call_down(
     let mut copy = *info;
     if let Some(version) = layer.config.number("api-version") {
         if !info.p_application_info.is_null() {
-            // SAFETY: the application's structure is valid.
+            // SAFETY: the caller passes a valid create info, so its application info is valid.
             application = unsafe { *info.p_application_info };
         }
         application.api_version = version as u32;
         copy.p_application_info = &application;
     }
     let mut owned = Vec::new();
-    // SAFETY: the application's list is valid.
+    // SAFETY: the caller passes a valid create info, so its list of extensions is valid.
     let extensions = unsafe {
         changed(
             layer,
@@ -412,7 +412,7 @@ unsafe fn probe(layer: &Layer, record: &InstanceRecord) {
             dispatch_word(record.handle.as_raw() as usize),
         )
     };
-    // SAFETY: the devices came from the instance.
+    // SAFETY: the next layer returned the devices, so each of them begins with its dispatch word.
     let shared = devices
         .iter()
         .all(|device| unsafe { dispatch_word(device.as_raw() as usize) } == key);
@@ -453,7 +453,7 @@ pub(crate) unsafe extern "system" fn destroy_instance<const N: usize>(
     if inner == 0 {
         return;
     }
-    // SAFETY: the handle is a valid instance.
+    // SAFETY: the caller passes a valid instance, and the handle is not null.
     let key = unsafe { dispatch_word(inner) };
     let Some(record) = layer.instance(key) else { return };
     for (extra, next) in &record.extra_devices {
@@ -461,7 +461,7 @@ pub(crate) unsafe extern "system" fn destroy_instance<const N: usize>(
         unsafe { device::destroy_extra(&layer, record.callbacks.destroy, *extra, *next) };
     }
     let stays = layer.config.number_of("fail", "vkDestroyInstance").is_some();
-    // SAFETY: the look-up returns a function with the signature of the looked-up command.
+    // SAFETY: a look-up of `vkDestroyInstance` returns a function of this type.
     let destroy = unsafe { typed::<vk::PFN_vkDestroyInstance>(layer.below(key, c"vkDestroyInstance")) };
     if let Some(destroy) = destroy.filter(|_| !stays) {
         // SAFETY: the next layer created the instance.

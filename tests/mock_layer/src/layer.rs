@@ -44,21 +44,22 @@ pub(crate) struct DeviceRecord {
     pub(crate) extra_devices: Vec<(vk::Device, vk::PFN_vkGetDeviceProcAddr)>,
 }
 
-/// Data about the objects of a layer. The key is the first word, which all objects of an instance or device have in common (LAY-250).
+/// Data about the objects of a layer. Keys are the dispatch words of objects. All objects of an instance or device have the same dispatch
+/// word (LAY-250).
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) instances: BTreeMap<usize, InstanceRecord>,
     pub(crate) devices: BTreeMap<usize, DeviceRecord>,
     /// Functions of the next layer that were looked up, by dispatch word and name.
     pub(crate) known: BTreeMap<(usize, CString), unsafe extern "system" fn()>,
-    /// Maps a wrapper to the inner handle and dispatch word. The map contains a copy of the word, because the loader writes the word of the
-    /// wrapper without the lock.
+    /// Maps a wrapper to the inner handle and dispatch word. The map contains a copy of the word, because the loader writes the word in the
+    /// wrapper without holding the layer's lock.
     pub(crate) wrappers: BTreeMap<usize, (usize, usize)>,
     /// Maps an inner handle to its wrapper.
     pub(crate) wrapped: BTreeMap<usize, usize>,
 }
 
-/// Layer of the library.
+/// One of the layers in the library.
 pub(crate) struct Layer {
     pub(crate) identity: usize,
     pub(crate) config: Config,
@@ -91,8 +92,8 @@ impl Layer {
         self.config.flag("wrap")
     }
 
-    /// Checks that no other thread runs a command for which the layer calls this function, until the result is dropped. Does nothing unless
-    /// the configuration requests the check.
+    /// Marks this thread as the only one that may run a checked command of the layer, until the result is dropped. The process ends if
+    /// another thread also calls this function. Does nothing without the configuration line `exclusive`.
     pub(crate) fn exclusive(&self, command: &str) -> Option<Exclusive> {
         self.config
             .flag("exclusive")

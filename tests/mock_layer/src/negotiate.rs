@@ -41,7 +41,7 @@ fn pointers(identity: usize) -> Pointers {
     }
 }
 
-/// Answers the loader's offer according to the configuration.
+/// Answers the interface version that the loader offers, according to the configuration.
 fn negotiate(identity: usize, interface: &mut NegotiateInterface) -> vk::Result {
     let layer = layer(identity);
     let empty = interface.get_instance_proc_addr.is_none()

@@ -10,7 +10,7 @@ use crate::instance::devices_below;
 use crate::layer::{Layer, dispatch_word, layer, typed};
 use crate::wrap;
 
-/// Changes a list according to the configuration, and wraps its handles.
+/// Changes a list of physical devices according to the configuration, and wraps the devices if the layer wraps objects.
 fn shown(layer: &Layer, key: usize, mut devices: Vec<vk::PhysicalDevice>) -> Vec<vk::PhysicalDevice> {
     if layer.config.lists("devices", "reverse") {
         devices.reverse();
@@ -42,7 +42,7 @@ pub(crate) unsafe extern "system" fn devices<const N: usize>(
     let Some(record) = layer.instance(key) else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
-    // SAFETY: the record's instance is valid.
+    // SAFETY: Vulkan requires a valid instance in this command, and the record describes this instance.
     let list = shown(&layer, key, unsafe { devices_below(&layer, &record) });
     // SAFETY: the caller passes valid parameters of this command.
     unsafe {
@@ -53,7 +53,7 @@ pub(crate) unsafe extern "system" fn devices<const N: usize>(
     }
 }
 
-/// If the configuration requests this, reports no devices in the first query for the number of devices.
+/// With the configuration line `devices late`, reports no devices in the first query for the number of devices.
 ///
 /// # Safety
 /// `count` is writable.
@@ -65,7 +65,7 @@ unsafe fn come_late(layer: &Layer, count: *mut u32, counts_only: bool) {
     }
 }
 
-/// If the configuration requests this, reports the largest possible number when a query asks only for the number.
+/// With the configuration line `devices overstate`, reports the largest possible number when a query asks only for the number.
 ///
 /// # Safety
 /// `count` is writable.
@@ -89,7 +89,7 @@ pub(crate) unsafe extern "system" fn groups<const N: usize>(
     unsafe { groups_by_name::<N>(c"vkEnumeratePhysicalDeviceGroups", instance, count, out) }
 }
 
-/// Implements `vkEnumeratePhysicalDeviceGroupsKHR` of layer `N`, which is the same command in the extension.
+/// Implements `vkEnumeratePhysicalDeviceGroupsKHR` of layer `N`, the alias of the core command.
 ///
 /// # Safety
 /// The parameters are valid for this Vulkan command.
@@ -102,7 +102,7 @@ pub(crate) unsafe extern "system" fn groups_khr<const N: usize>(
     unsafe { groups_by_name::<N>(c"vkEnumeratePhysicalDeviceGroupsKHR", instance, count, out) }
 }
 
-/// Calls the next function, and changes the handles of each group.
+/// Calls the next function, and changes the devices of each group as [`shown`] describes.
 ///
 /// # Safety
 /// The parameters are valid for this Vulkan command.

@@ -9,26 +9,26 @@ use crate::abi::Chain;
 use crate::extensions::{configured, copy_out};
 use crate::layer::{Layer, layer};
 
-/// Type of the next function in the chain for versions.
+/// Type of the next function in the pre-instance chain of `vkEnumerateInstanceVersion`.
 type Version = unsafe extern "system" fn(chain: *const VersionChain, version: *mut u32) -> vk::Result;
-/// Type of the next function in the chain for extensions.
+/// Type of the next function in the pre-instance chain of `vkEnumerateInstanceExtensionProperties`.
 type Extensions = unsafe extern "system" fn(
     chain: *const ExtensionChain,
     layer: *const c_char,
     count: *mut u32,
     out: *mut vk::ExtensionProperties,
 ) -> vk::Result;
-/// Type of the next function in the chain for the list of layers.
+/// Type of the next function in the pre-instance chain of `vkEnumerateInstanceLayerProperties`.
 type Layers =
     unsafe extern "system" fn(chain: *const LayerChain, count: *mut u32, out: *mut vk::LayerProperties) -> vk::Result;
 
-/// Structure of the chain for versions, `VkEnumerateInstanceVersionChain`.
+/// The structure `VkEnumerateInstanceVersionChain`, which contains the next function.
 #[repr(transparent)]
 pub(crate) struct VersionChain(Chain<Version>);
-/// Structure of the chain for extensions, `VkEnumerateInstanceExtensionPropertiesChain`.
+/// The structure `VkEnumerateInstanceExtensionPropertiesChain`, which contains the next function.
 #[repr(transparent)]
 pub(crate) struct ExtensionChain(Chain<Extensions>);
-/// Structure of the chain for the list of layers, `VkEnumerateInstanceLayerPropertiesChain`.
+/// The structure `VkEnumerateInstanceLayerPropertiesChain`, which contains the next function.
 #[repr(transparent)]
 pub(crate) struct LayerChain(Chain<Layers>);
 
@@ -45,8 +45,8 @@ fn begin<F>(layer: &Layer, function: &str, chain: &Chain<F>) -> Option<vk::Resul
         .map(|code| vk::Result::from_raw(code as i32))
 }
 
-/// Returns the number that `pre-grow` adds: the number grows by one at each call, so that the two calls of a query have different counts
-/// (BI-52).
+/// Returns the number that the configuration line `pre-grow` adds to a count. The number grows by one at each call, so that the two calls
+/// of a query have different counts (BI-52).
 fn growth(layer: &Layer) -> usize {
     static CALLS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
     let calls = CALLS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);

@@ -55,9 +55,9 @@ unsafe extern "C" fn route(thunk: usize, first: *mut usize) -> *const c_void {
     let (identity, name) = NAMES.read().unwrap_or_else(PoisonError::into_inner)[slot].clone();
     let layer = layer(identity);
     let text = name.to_string_lossy();
-    // SAFETY: the caller passes the saved register.
+    // SAFETY: the caller promises that `first` points to the saved register.
     let inner = layer.inner(unsafe { *first });
-    // SAFETY: the caller passes the saved register, which the thunk restores afterwards.
+    // SAFETY: the caller promises that `first` points to the saved register, which the thunk restores afterwards.
     unsafe { *first = crate::inquire::handed_on(&layer, &text, inner) };
     if layer.config.lists("intercept", &text) {
         layer.journal(&text);

@@ -95,11 +95,11 @@ pub(crate) fn drop_wrappers_of(layer: &Layer, key: usize) {
     }
 }
 
-/// Frees a wrapper, and removes it from the lists.
+/// Frees the wrapper at the address `at`, and removes it from the layer's maps.
 fn free(state: &mut crate::layer::State, at: usize) {
     if let Some((inner, _)) = state.wrappers.remove(&at) {
         state.wrapped.remove(&inner);
-        // SAFETY: the address came from `Box::into_raw` and is no longer listed.
+        // SAFETY: the address came from `Box::into_raw`, and no map contains it any more.
         drop(unsafe { Box::from_raw(at as *mut Wrapper) });
     }
 }
@@ -187,8 +187,8 @@ macro_rules! below {
     }};
 }
 
-/// Wraps a queue or command buffer of the next layer, and does not change 0. Also sets the dispatch word of the wrapped object, because the
-/// next layers need this word, and the loader sets only the dispatch word of the wrapper.
+/// Wraps a queue or command buffer of the next layer. Returns 0 for a null handle. Also sets the dispatch word of the wrapped object,
+/// because the next layers need this word, and the loader sets only the dispatch word of the wrapper.
 ///
 /// # Safety
 /// `inner` is an object of `device`, whose dispatch word is `key`.
@@ -264,7 +264,7 @@ unsafe extern "system" fn allocate<const N: usize>(
     if result == vk::Result::SUCCESS {
         // SAFETY: the command wrote the number of handles in the create info.
         for buffer in unsafe { std::slice::from_raw_parts_mut(out, (*info).command_buffer_count as usize) } {
-            // SAFETY: the buffer belongs to the device.
+            // SAFETY: the next layer allocated the command buffer from this device.
             *buffer = vk::CommandBuffer::from_raw(unsafe { wrap_object(&layer, inner, key, buffer.as_raw()) });
         }
     }
@@ -394,7 +394,7 @@ unsafe extern "system" fn execute<const N: usize>(
     // SAFETY: the caller passes `count` handles.
     let list = unsafe { inner_handles(&layer, secondary, count) };
     if let Some(next) = next {
-        // SAFETY: the list of handles outlives the call.
+        // SAFETY: `inner` and the list contain handles of the next layer, and the list outlives the call.
         unsafe { next(inner, count, list.as_ptr()) };
     }
 }

@@ -104,7 +104,7 @@ pub(crate) unsafe extern "system" fn create_device(
     let Some(kept) = kept else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
-    // SAFETY: the caller passes valid parameters of this command.
+    // SAFETY: the next function succeeded, so it wrote the handle into the caller's variable.
     chain::keep_device(unsafe { *device }, kept);
     result
 }

@@ -14,7 +14,7 @@ const DESCRIPTION: &CStr = c"Prints the draws, instances and vertices of each co
 /// Implements `vkEnumerateInstanceLayerProperties`: lists only this layer.
 ///
 /// # Safety
-/// The arguments must be valid for the Vulkan command.
+/// The parameters are valid for this Vulkan command.
 #[unsafe(export_name = "SampleLayer_EnumerateInstanceLayerProperties")]
 pub(crate) unsafe extern "system" fn instance_layer_properties(
     count: *mut u32,
@@ -34,7 +34,7 @@ pub(crate) unsafe extern "system" fn instance_layer_properties(
 /// Implements `vkEnumerateDeviceLayerProperties`: lists only this layer.
 ///
 /// # Safety
-/// The arguments must be valid for the Vulkan command.
+/// The parameters are valid for this Vulkan command.
 #[unsafe(export_name = "SampleLayer_EnumerateDeviceLayerProperties")]
 pub(crate) unsafe extern "system" fn device_layer_properties(
     _: vk::PhysicalDevice,
@@ -48,7 +48,7 @@ pub(crate) unsafe extern "system" fn device_layer_properties(
 /// Implements `vkEnumerateInstanceExtensionProperties` for the name of this layer. Every other name is an error.
 ///
 /// # Safety
-/// The arguments must be valid for the Vulkan command.
+/// The parameters are valid for this Vulkan command.
 #[unsafe(export_name = "SampleLayer_EnumerateInstanceExtensionProperties")]
 pub(crate) unsafe extern "system" fn instance_extension_properties(
     layer: *const c_char,
@@ -67,7 +67,7 @@ pub(crate) unsafe extern "system" fn instance_extension_properties(
 /// to the next function.
 ///
 /// # Safety
-/// The arguments must be valid for the Vulkan command.
+/// The parameters are valid for this Vulkan command.
 #[unsafe(export_name = "SampleLayer_EnumerateDeviceExtensionProperties")]
 pub(crate) unsafe extern "system" fn device_extension_properties(
     physical_device: vk::PhysicalDevice,
@@ -90,7 +90,7 @@ pub(crate) unsafe extern "system" fn device_extension_properties(
 /// Returns `true` if a query names this layer.
 ///
 /// # Safety
-/// `layer` must be null or a C string.
+/// `layer` is null or a C string.
 unsafe fn is_own(layer: *const c_char) -> bool {
     // SAFETY: `layer` is not null, so it is a C string.
     !layer.is_null() && unsafe { CStr::from_ptr(layer) } == NAME
@@ -100,7 +100,7 @@ unsafe fn is_own(layer: *const c_char) -> bool {
 /// elements as fit.
 ///
 /// # Safety
-/// `count` must point to a number. `out` must be null or have space for that number of elements.
+/// `count` points to a number. `out` is null or has space for that number of elements.
 unsafe fn answer<T: Copy>(all: &[T], count: *mut u32, out: *mut T) -> vk::Result {
     // SAFETY: the caller guarantees that `count` points to a number.
     let count = unsafe { &mut *count };
@@ -121,7 +121,7 @@ unsafe fn answer<T: Copy>(all: &[T], count: *mut u32, out: *mut T) -> vk::Result
     }
 }
 
-/// Copies a text into the array, and fills the rest of the array with zeros.
+/// Copies a text to the start of the array, which contains zeros before the call.
 fn copy_text(text: &CStr, room: &mut [c_char]) {
     for (place, byte) in room.iter_mut().zip(text.to_bytes()) {
         *place = *byte as c_char;

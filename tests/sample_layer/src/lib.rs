@@ -16,10 +16,10 @@ use ash::vk;
 
 use crate::chain::NegotiateInterface;
 
-/// The layer interface that this library speaks.
+/// Version of the layer interface that this library implements.
 const INTERFACE_VERSION: u32 = 2;
 
-/// The first call of a loader: agrees on the interface, and returns the look-up functions.
+/// Agrees on the interface version, and returns the look-up functions. A loader calls this function first.
 ///
 /// # Safety
 /// `interface` points to the loader's structure.

@@ -2,7 +2,7 @@
 
 use super::{SLOTS, route};
 
-/// Text before the thunks. On 32-bit Windows, C names begin with an underscore.
+/// Assembly text before the thunks. On 32-bit Windows, C names begin with an underscore.
 #[cfg(windows)]
 macro_rules! begin {
     () => {
@@ -16,7 +16,7 @@ macro_rules! begin {
     };
 }
 
-/// Text after the thunks, which is empty on this system.
+/// Assembly text after the thunks, which selects the previous section again.
 #[cfg(windows)]
 macro_rules! end {
     () => {
