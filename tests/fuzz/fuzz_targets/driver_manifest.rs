@@ -1,4 +1,5 @@
-//! Fuzzes driver manifests. A valid manifest beside the input must be found, and accepted values must be within their bounds.
+//! Fuzzes driver manifests. The scan must find the valid manifest beside the input, and the values that it accepts must be within their
+//! bounds.
 #![no_main]
 
 use std::sync::LazyLock;

@@ -1,5 +1,5 @@
 //! Fuzzes filters, which are patterns of names and ranges of numbers. Compares the results with the results of slow and simple
-//! implementations of the same rules. The input is the value of a variable, a null byte, and the tested name or number.
+//! implementations of the same rules. The input consists of the value of a filter variable, a null byte, and the name or number to test.
 #![no_main]
 
 use discovery::env::Environment;
@@ -102,7 +102,7 @@ fn check_numbers(value: &[u8], name: &[u8]) {
         u32::from_le_bytes(bytes)
     });
     for id in ids.chain([0, 1, u32::MAX]) {
-        // An identifier must pass a list exactly if it passes one of its items.
+        // An identifier must pass exactly if the list is empty, or if the identifier passes one of the first `MAX_ID_ITEMS` items.
         let alone = items
             .iter()
             .take(MAX_ID_ITEMS)

@@ -1,5 +1,5 @@
-//! Fuzzes layer manifests, with the rules for implicit and explicit layers. A valid layer beside the input must be found, names must fit
-//! into their fields in the API, and the activation must return each layer once.
+//! Fuzzes layer manifests, with the rules for implicit and explicit layers. The scan must find the valid layer beside the input, names must
+//! fit into their fields in the API, and the activation must return each layer once.
 #![no_main]
 
 use std::collections::BTreeSet;

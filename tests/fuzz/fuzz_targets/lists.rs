@@ -1,5 +1,5 @@
-//! Fuzzes lists of paths in the environment: the resulting places, and the manifests in them. The input has a byte of switches, and the
-//! values of the variables with newlines between them. `@` means the scratch folder.
+//! Fuzzes lists of paths in environment variables: the folders and files that the loader searches, and the manifests that it finds. The
+//! input consists of a byte of switches, and the values of the variables, separated by newlines. `@` means the scratch folder.
 #![no_main]
 
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use discovery::search::{ManifestKind, Search, find};
 use libfuzzer_sys::fuzz_target;
 use loader_fuzz::{Files, Lines, Variables, twice};
 
-/// Names of the values, in their order.
+/// Names of the variables whose values the input contains, in the order of the values.
 const NAMES: [&str; 8] = [
     "VK_DRIVER_FILES",
     "VK_ADD_DRIVER_FILES",
@@ -85,7 +85,7 @@ fn check_kind(kind: ManifestKind, environment: &Environment<'_>, with_variables:
         let inside = distinct.iter().any(|place| file.path.starts_with(place));
         assert!(named || inside, "what is found lies in a place");
     }
-    // The log must list every place with the same text.
+    // The log must list the path of every place.
     let told = lines.take();
     for place in places.iter() {
         let line = [b"      ", place.path].concat();

@@ -1,5 +1,5 @@
-//! Fuzzes the two texts of a package, with a null byte between them. With any content, the service must read nothing outside of the
-//! package, and the published text must be a manifest with a key.
+//! Fuzzes the two texts of a package of the driver service. A null byte separates the texts in the input. Whatever their content is, the
+//! service must read nothing outside of the package, and the published text must be a manifest with a key.
 #![no_main]
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};

@@ -44,7 +44,7 @@ fn variables() -> Variables {
         .with("VK_LAYER_PATH", FILES.text("explicit"))
 }
 
-/// Returns the settings, and the messages that were logged during reading and describing.
+/// Returns the settings, and the messages that were logged while the loader read and described the settings.
 fn read(environment: &Environment<'_>) -> (Option<Settings>, Vec<(LogBits, Vec<u8>)>) {
     let lines = Lines::default();
     let mut journal = Journal::new(&lines);

@@ -2,7 +2,7 @@
 
 use discovery::manifest::json::{Document, Value};
 
-/// Maximum number of compared levels of a tree, so that the comparison needs no deep stack.
+/// Maximum depth to which two trees are compared, so that the recursion does not exhaust the stack.
 const LEVELS: usize = 8;
 
 /// Parses a text alone, and as an element of an array after a string with an escape. Compares the two results, which must have the same

@@ -15,7 +15,7 @@ const MOST: usize = 12;
 /// Structure in a block of exactly its size, so that AddressSanitizer detects an access beyond the end of the structure.
 struct Member {
     words: Box<[u64]>,
-    /// `true` if the call may write the members after `sType` and `pNext`.
+    /// `true` if the tested call may write the members after `sType` and `pNext`.
     written: bool,
 }
 
@@ -160,7 +160,7 @@ impl Chain {
             }
             _ => return unknown(input),
         };
-        // The structure that `modes` makes has a count that the call may write.
+        // The structure that `modes` creates contains a count, which the call may write.
         let written = kind % 16 == 4;
         Member { words, written }
     }
@@ -248,12 +248,12 @@ impl Chain {
     pub fn gives_driver(&self) -> bool {
         let is_list = |member: &&Member| member.words[0] as u32 as i32 == POINTERS[2].0;
         self.members.iter().find(is_list).is_some_and(|list| {
-            // Reads the count and the pointer at their offsets in the structure.
+            // The third word contains the count of drivers in its upper half, and the fourth word is the pointer to the drivers.
             (list.words[2] >> 32) != 0 && list.words[3] != 0
         })
     }
 
-    /// Checks that a call did not change the chain. With `answers`, the call can write structures that consist of numbers.
+    /// Checks that a call did not change the chain. With `answers`, structures that consist of numbers may have changed.
     ///
     /// # Panics
     /// Panics if the call changed the chain.

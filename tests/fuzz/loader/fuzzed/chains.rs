@@ -38,7 +38,7 @@ unsafe fn head<T>(of_type: VkStructureType, chain: *mut c_void) -> T {
     }
 }
 
-/// Creates an instance, if the chain has a driver for it.
+/// Creates an instance with the chain. Returns `None` if the chain has no usable driver.
 fn create_instance(chain: &mut Chain) -> Option<VkInstance<App>> {
     let names = EXTENSIONS.map(CStr::as_ptr);
     // SAFETY: the structure begins with a type and a chain, and zeros are a valid value.
@@ -63,7 +63,7 @@ fn devices(instance: VkInstance<App>) -> [VkPhysicalDevice<App>; 2] {
     // SAFETY: the instance is valid, and `count` is the number of elements of the array.
     let result = unsafe { vk::vkEnumeratePhysicalDevices(instance, &mut count, devices.as_mut_ptr()) };
     assert_eq!(count, 2);
-    // Several lists of the chain may name the driver, but the loader uses only the first list.
+    // The chain may contain several lists of drivers. The query still returns two devices, because the loader uses only the first list.
     assert_eq!(result, VkResult::VK_SUCCESS);
     devices
 }
@@ -78,7 +78,7 @@ fn query<T>(of_type: VkStructureType, input: &mut Input<'_>, call: impl FnOnce(*
 }
 
 fn queries(device: VkPhysicalDevice<App>, input: &mut Input<'_>) {
-    // SAFETY: the device is live, and each structure has the type that its command requires.
+    // SAFETY: the physical device belongs to a live instance, and each structure has the type that its command requires.
     unsafe {
         query(VkPhysicalDeviceFeatures2::STRUCTURE_TYPE, input, |out| {
             vk::vkGetPhysicalDeviceFeatures2(device, out);
@@ -103,7 +103,7 @@ fn queries(device: VkPhysicalDevice<App>, input: &mut Input<'_>) {
 
 fn image_formats(device: VkPhysicalDevice<App>, input: &mut Input<'_>) {
     let (mut asked, mut answered) = (Chain::read(input, &[]), Chain::read(input, &[]));
-    // SAFETY: the device is live, and the structures consist of numbers.
+    // SAFETY: the physical device belongs to a live instance, and the structures consist of numbers.
     let result = unsafe {
         let info: VkPhysicalDeviceImageFormatInfo2 =
             head(VkPhysicalDeviceImageFormatInfo2::STRUCTURE_TYPE, asked.head());
@@ -143,7 +143,7 @@ fn groups(instance: VkInstance<App>, input: &mut Input<'_>) {
 fn create_device(devices: &[VkPhysicalDevice<App>; 2], input: &mut Input<'_>) {
     let named = usize::from(input.byte()) % 3;
     let mut chain = Chain::read(input, &devices[..named]);
-    // SAFETY: the device is live, and all structures are valid.
+    // SAFETY: the physical device belongs to a live instance, and all structures are valid during the calls.
     unsafe {
         let info: VkDeviceCreateInfo = head(VkDeviceCreateInfo::STRUCTURE_TYPE, chain.head());
         let mut device = VkDevice(null_mut());
@@ -159,7 +159,7 @@ fn create_device(devices: &[VkPhysicalDevice<App>; 2], input: &mut Input<'_>) {
 
 fn surface(instance: VkInstance<App>, device: VkPhysicalDevice<App>, input: &mut Input<'_>) {
     let mut chain = Chain::read(input, &[]);
-    // SAFETY: instance and device are live, and all structures are valid.
+    // SAFETY: the instance is live, the physical device belongs to it, and all structures are valid during the calls.
     unsafe {
         let info: VkHeadlessSurfaceCreateInfoEXT = head(VkHeadlessSurfaceCreateInfoEXT::STRUCTURE_TYPE, chain.head());
         let mut surface = SurfaceHandle::NULL;

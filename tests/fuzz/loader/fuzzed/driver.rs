@@ -88,7 +88,7 @@ unsafe extern "system" fn features(_: Device, out: *mut VkPhysicalDeviceFeatures
 }
 
 unsafe extern "system" fn properties(_: Device, out: *mut VkPhysicalDeviceProperties) {
-    // SAFETY: the loader passes a writable structure, which consists of numbers.
+    // SAFETY: the loader passes a writable structure, which consists of numbers, so zeros are valid.
     unsafe {
         out.write_bytes(0, 1);
         (*out).apiVersion = 1 << 22;
@@ -116,7 +116,7 @@ unsafe extern "system" fn image_format(
 
 /// Returns a larger count than the array has space for, like a faulty driver (DRV-169).
 unsafe extern "system" fn families(_: Device, count: *mut u32, out: *mut VkQueueFamilyProperties) {
-    // SAFETY: the loader passes a writable structure, which consists of numbers.
+    // SAFETY: the loader passes a writable count, and null or an array of that length, whose elements consist of numbers.
     unsafe {
         if !out.is_null() {
             (0..(*count).min(3)).for_each(|index| fill(out.add(index as usize)));
@@ -166,7 +166,7 @@ unsafe extern "system" fn device_lookup(_: VkDevice, name: *const c_char) -> PFN
         b"vkDestroyDevice" => destroy_device as *const c_void,
         _ => null(),
     };
-    // SAFETY: the pointer is null, or a function with the signature that belongs to the name.
+    // SAFETY: `function` is null, or the address of a function with the signature that belongs to the name.
     unsafe { transmute::<*const c_void, PFN_vkVoidFunction>(function) }
 }
 
@@ -194,6 +194,6 @@ pub unsafe extern "system" fn lookup(_: VkInstance<Driver>, name: *const c_char)
         b"vkGetDeviceProcAddr" => device_lookup as *const c_void,
         _ => null(),
     };
-    // SAFETY: the pointer is null, or a function with the signature that belongs to the name.
+    // SAFETY: `function` is null, or the address of a function with the signature that belongs to the name.
     unsafe { transmute::<*const c_void, PFN_vkVoidFunction>(function) }
 }

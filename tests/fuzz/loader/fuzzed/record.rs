@@ -5,8 +5,8 @@
 //! AddressSanitizer therefore detects a command that reads or writes beyond a structure. For half of the inputs, the driver cannot be
 //! opened. For the other half, the loader opens the driver after the first queries.
 //!
-//! While the driver is closed, each block must contain the recorded bytes, or zeros without an answer. Chained structures without an answer
-//! and array elements beyond the returned number must remain as they were.
+//! While the driver is closed, each block must contain the recorded bytes, or zeros if the record has no answer. Chained structures without
+//! a recorded answer, and array elements beyond the returned number, must not change.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::ffi::c_char;
@@ -81,8 +81,8 @@ impl Block {
     }
 }
 
-/// Returns the size of a structure in a chain. A structure that must not be recorded has only the members `sType` and `pNext`, and so has a
-/// structure with the type zero.
+/// Returns the size of a structure in a chain. Structures that must not be recorded, and structures with the type zero, have only the
+/// members `sType` and `pNext`.
 fn size_of_chained(key: Key) -> usize {
     let size = rows::size_of(key).filter(|_| key.kind != 0);
     size.map_or(INNER, usize::from)
@@ -124,8 +124,8 @@ impl Asked<'_> {
         expected
     }
 
-    /// Returns the expected bytes of the structure that others extend: the bytes `before`, and from the offset `at` on the recorded answer,
-    /// or zeros if the record has none.
+    /// Returns the expected bytes of the structure that the chain extends. Up to the offset `at`, these are the bytes `before`. After it,
+    /// they are the recorded answer, or zeros if the record has no answer.
     fn expected_base(&self, key: Key, before: &[u8], at: usize) -> Vec<u8> {
         let mut expected = before.to_vec();
         match self.record.answer(Key { kind: 0, ..key }) {
@@ -203,7 +203,7 @@ impl Asked<'_> {
         assert_eq!(block.bytes()[8..16], next.start.addr().to_ne_bytes(), "links stay");
         assert_eq!(next.bytes()[..16], expected[..16], "types and links stay");
         if self.is_closed {
-            // Without an answer for the structure that others extend, the chain is not answered either.
+            // If the record has no answer for the first structure, the loader does not fill the chain either.
             let has_answer = self.record.answer(Key { kind: 0, ..key }).is_some();
             assert!(!has_answer || next.bytes() == expected);
             let head = block.bytes()[..INNER].to_vec();
@@ -363,7 +363,7 @@ impl Asked<'_> {
     }
 }
 
-/// Uses the input as the content of a record.
+/// Uses the first byte of the input as a set of switches for the run, and the other bytes as the content of a record.
 pub fn record(input: &[u8]) {
     let Some((&first, content)) = input.split_first() else {
         return;

@@ -14,7 +14,7 @@ fn check_list(text: &[u8]) {
     let Some(list) = List::read(text.to_vec()) else {
         return;
     };
-    // A valid list is written as it was read, and ends with a driver.
+    // The texts of a valid list, joined again, equal the input, and the last library belongs to a driver.
     let texts = list.libraries().flat_map(|library| library.texts());
     assert_eq!(texts.flat_map(|text| [text, b"\0"]).collect::<Vec<_>>().concat(), text);
     assert!(list.libraries().last().is_none_or(|library| library.is_driver()));
