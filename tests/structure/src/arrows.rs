@@ -55,15 +55,16 @@ pub fn arrows(modules: &[Module], node: &dyn Fn(&[String]) -> Option<String>) ->
 struct Reader<'a> {
     scopes: &'a Scopes,
     module: &'a [String],
-    /// Number of modules without a separate file that contain the current place.
+    /// Number of inline modules around the code that is being read.
     depth: usize,
-    /// Names of variables. A variable can have the same name as a function that the module re-exports.
+    /// Names of the variables in the module. A single name in an expression can mean a variable instead of a re-exported function of the
+    /// same name.
     bound: BTreeSet<String>,
     taken: BTreeSet<(Vec<String>, String)>,
 }
 
 impl Reader<'_> {
-    /// Returns the same path as from the top of the file, or `None` if the path leads to a place within the file.
+    /// Returns the path as it would be written outside of the inline modules, or `None` if the path leads to an item of the same file.
     fn as_in_file<'p>(&self, path: &'p [String]) -> Option<&'p [String]> {
         match path.iter().take_while(|part| *part == "super").count() {
             0 => Some(path),
@@ -71,7 +72,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Adds the target of a path. If the parser did not recognise the path, the function ignores an unknown name at the root.
+    /// Adds the target of a path. `parsed` is `false` for a path in the tokens of a macro. An unknown name at the root is then ignored,
+    /// because it may be something other than a path.
     fn take(&mut self, path: &[String], parsed: bool) {
         let homes = self.scopes.resolve(self.module, path);
         if homes.is_empty() {
@@ -82,7 +84,7 @@ impl Reader<'_> {
         self.taken.extend(homes);
     }
 
-    /// Adds a single name. Unless an import is a re-export, the reader already added its target.
+    /// Adds the target of a name without a path, if the module re-exports the name. `visit_item_use` adds the targets of all other imports.
     fn take_name(&mut self, name: &str) {
         let imports = self.scopes.imports(self.module);
         let is_passed_on = imports.iter().any(|import| import.passed_on && import.name == name);
@@ -130,7 +132,8 @@ impl Reader<'_> {
         self.take_words(&mut words);
     }
 
-    /// Records the target of an import. If the target is a whole module, the reader adds the items where they are used.
+    /// Adds the target of an import, or `*` for a glob import. An import of a module adds nothing, because the reader adds the module's
+    /// items where the code uses them.
     fn take_import(&mut self, name: &str, target: &[String]) {
         match self.scopes.module(self.module, target) {
             Some(module) if name == "*" => {
@@ -170,7 +173,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     }
 
     fn visit_item_use(&mut self, item: &'ast ItemUse) {
-        // If an import is a re-export, the reader adds the item where it is used.
+        // Skips re-exports, because `take_name` and `take` add a re-exported item where the code uses it.
         if matches!(item.vis, Visibility::Inherited) {
             for import in leaves(&item.tree, false) {
                 if let Some(target) = self.as_in_file(&import.target) {

@@ -32,7 +32,7 @@ struct Crate {
     outside: Vec<String>,
 }
 
-/// Definition of a node.
+/// Definition of a node in the graph of imports.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Modules {
@@ -131,7 +131,7 @@ fn graph(arrows: &Arrows) -> Graph {
     graph
 }
 
-/// Returns the uses within a cycle as text: the files, and the names that each file uses from each module.
+/// Returns the uses between the modules of a cycle as text: the files, and the names that each file uses from each module.
 fn ties(arrows: &Arrows, circle: &BTreeSet<String>) -> String {
     let inside = arrows
         .iter()

@@ -28,7 +28,7 @@ pub struct Scopes {
     scopes: BTreeMap<Vec<String>, Scope>,
 }
 
-/// Target of a path: the module that declares the item, and the item's name there.
+/// Target of a path: the module that declares the item, and the item's name in that module.
 pub type Home = (Vec<String>, String);
 
 /// Result of a search along a path.
@@ -83,7 +83,7 @@ impl Scopes {
         let (Some(scope), Some(first)) = (self.scopes.get(module), path.first()) else {
             return;
         };
-        // Two modules can each import everything from the other.
+        // If two modules import everything from each other, the search returns to a module with the same path. It must then stop.
         if !search.seen.insert((module.to_owned(), path.to_owned())) {
             return;
         }
@@ -144,7 +144,7 @@ impl Scope {
             Item::Trait(item) => &item.ident,
             Item::Type(item) => &item.ident,
             Item::Union(item) => &item.ident,
-            // The items of a module without a separate file belong to the file.
+            // A module without a separate file counts as an item of its file.
             Item::Mod(module) if module.content.is_some() => {
                 self.items.insert(name(module));
                 return;

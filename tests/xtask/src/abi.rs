@@ -33,7 +33,7 @@ const C_TYPES: [(&str, &str); 16] = [
     ("AHardwareBuffer", "struct AHardwareBuffer"),
 ];
 
-/// The facts, for systems with 64-bit pointers.
+/// Facts about the binary interface on systems with 64-bit pointers.
 #[derive(Debug, Serialize)]
 struct Facts {
     /// Structures of the registry.
@@ -308,7 +308,7 @@ fn functions(tree: &Tree, path: &str) -> Result<Vec<Function>, String> {
     Ok(found)
 }
 
-/// Returns the function type that a type is, or that its `Option` contains.
+/// Returns the function type in a type that is a function pointer or an `Option` of one.
 fn bare(kind: &Type) -> Option<&TypeBareFn> {
     match kind {
         Type::BareFn(function) => Some(function),

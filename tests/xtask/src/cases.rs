@@ -36,7 +36,7 @@ impl Case {
     }
 }
 
-/// A named part of a file.
+/// A function, constant, structure or table entry of a file of tests.
 struct Part {
     text: String,
     tokens: Rc<Tokens>,
@@ -110,7 +110,7 @@ fn parts(source: &Source) -> BTreeMap<String, Part> {
 }
 
 /// Returns the tests in a table inside a macro, each with the comment before the test. An entry consists of a name that begins with a
-/// number, and a colon.
+/// requirement number, and a colon.
 fn table(source: &Source, stream: &TokenStream) -> Vec<(String, Part)> {
     let all: Vec<TokenTree> = stream.clone().into_iter().collect();
     let is_head = |at: usize| match (&all[at], all.get(at + 1)) {
@@ -138,7 +138,8 @@ fn table(source: &Source, stream: &TokenStream) -> Vec<(String, Part)> {
     found.collect()
 }
 
-/// Returns the start of the comment before a place. Among tokens, each line of a comment is an attribute: a `#` and a group in brackets.
+/// Returns the index of the first token of the documentation comment before the token at `place`. In a token stream, each line of such a
+/// comment is an attribute: a `#` and a group in brackets.
 fn with_comment(all: &[TokenTree], mut place: usize) -> usize {
     while let Some([TokenTree::Punct(mark), TokenTree::Group(_)]) = place.checked_sub(2).map(|first| &all[first..place])
         && mark.as_char() == '#'
@@ -148,7 +149,7 @@ fn with_comment(all: &[TokenTree], mut place: usize) -> usize {
     place
 }
 
-/// Returns `true` if a name begins with the number of an entry: letters, an underscore, digits, an optional letter, and an underscore.
+/// Returns `true` if a name begins with a requirement number: letters, an underscore, digits, an optional letter, and an underscore.
 fn has_number(name: &str) -> bool {
     let Some((kind, rest)) = name.split_once('_') else {
         return false;

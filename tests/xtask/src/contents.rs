@@ -18,7 +18,7 @@ const NAME: &str = "vulkan-loader-rs";
 const LICENCE: &str = "Apache-2.0 OR MIT";
 const UNKNOWN: &str = "NOASSERTION";
 
-/// Prints the list with the time `epoch`, in seconds since 1970.
+/// Prints the SPDX list with `epoch` as its time of creation, in seconds since 1970.
 ///
 /// # Errors
 /// Returns a message if the time is not a number, cargo fails, or a file cannot be read.
@@ -133,7 +133,7 @@ fn checksums(lock: &toml::Table) -> BTreeMap<(String, String), String> {
         .collect()
 }
 
-/// Returns a crate in the form of a package in the list.
+/// Returns a crate as a package of the SPDX list.
 fn row(package: &Package, checksums: &BTreeMap<(String, String), String>) -> Value {
     let mut entry = json!({
         "SPDXID": identifier(&package.name, &package.version),
@@ -156,7 +156,7 @@ fn row(package: &Package, checksums: &BTreeMap<(String, String), String>) -> Val
     entry
 }
 
-/// Returns the XML files from which `generated/` and the snapshot were generated. The files have the form of a package of another project.
+/// Returns a package of the SPDX list for the XML files of the Khronos registry, from which `generated/` and the snapshot were generated.
 fn registry(tree: &Tree) -> Result<Vec<Value>, String> {
     let (pin, header) = (tree.toml("registry/pin.toml")?, tree.header()?);
     let sums = pin
@@ -180,7 +180,7 @@ fn registry(tree: &Tree) -> Result<Vec<Value>, String> {
     Ok(rows.collect())
 }
 
-/// Returns a time in the format of the list: a date of the Gregorian calendar, and a time of day in UTC.
+/// Returns a time in the format of SPDX: a date of the Gregorian calendar, and a time of day in UTC.
 fn time(epoch: u64) -> String {
     let (days, seconds) = (epoch / 86_400, epoch % 86_400);
     // In this calculation, years begin in March, so that a leap day is the last day of a year. 400 years form an era.

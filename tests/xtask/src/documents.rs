@@ -8,7 +8,7 @@ use crate::{claims, commands, counts, headers, links, prose, reference};
 use std::collections::BTreeMap;
 use std::fs;
 
-/// Path of the matrix. The repository does not contain this file.
+/// Path of the matrix of promises and tests. The repository does not contain this file.
 const MATRIX: &str = "target/MATRIX.md";
 
 /// Documents and matrix that were written from the sources.
@@ -100,7 +100,8 @@ fn said(tree: &Tree, paths: &[String]) -> Result<Errors, String> {
     Ok(wrong)
 }
 
-/// Returns a document with its tables, the Vulkan header's version, and the targets of its numbers.
+/// Returns a document with its generated tables, the Vulkan header's version, and the link targets of the requirement numbers that it
+/// cites.
 fn made_document(tree: &Tree, path: &str, entries: &[reference::Entry], wrong: &mut Errors) -> Result<String, String> {
     let mut text = tree.read(path)?.to_string();
     for (_, name, lines) in TABLES.iter().filter(|(document, ..)| *document == path) {

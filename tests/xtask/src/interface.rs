@@ -30,7 +30,7 @@ struct Interface {
     libc: BTreeMap<String, Names>,
 }
 
-/// Prints each promise, with the result of the check.
+/// Prints each promise about the binary interface, with the result of its check.
 pub fn run(tree: &Tree, library: &str) -> ExitCode {
     let found = fs::read(library)
         .map_err(|error| format!("{library}: {error}"))
@@ -111,7 +111,7 @@ fn of_elf<Elf: FileHeader<Endian = Endianness>>(data: &[u8]) -> object::read::Re
     Ok(found)
 }
 
-/// Returns the text of each promise, with its violations.
+/// Returns the text of each promise about the binary interface, with the names that violate it.
 fn judged(tree: &Tree, interface: &Interface) -> Result<Vec<(String, Names)>, String> {
     let (listed, released) = (listed(tree)?, released(tree)?);
     let exported = &interface.exported;

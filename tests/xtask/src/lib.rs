@@ -2,8 +2,8 @@
 //!
 //! [`tree`] reads the project, [`rust`] parses its Rust, and [`words`] reads its prose. [`documents`] combines the other modules:
 //!
-//! - [`mod@reference`] reads the numbers of `docs/reference/`. [`cases`] reads the behaviour cases, and [`matrix`] lists the cases that
-//!   test each promise.
+//! - [`mod@reference`] reads the requirement numbers of `docs/reference/`. [`cases`] reads the behaviour cases, and [`matrix`] lists the
+//!   cases that test each promise.
 //! - [`tables`] writes the tables of documents, and [`headers`] writes the version of the Vulkan header.
 //! - [`links`], [`commands`], [`counts`] and [`claims`] check links, commands, counts, and claims about all code.
 //! - [`prose`] checks the English of pages and of [`comments`].

@@ -1,8 +1,8 @@
 //! Lists the promises of the library in rows, with the tests that show each promise.
 //!
-//! The rows come from their definitions: the exported symbols, the table of variables, the members of JSON files that the parsers read, the
-//! interface versions, and the numbers of `docs/reference/`. A test belongs to a row if the test, or a function that it calls in its file,
-//! mentions the row's subject or number. A row without a test is an error, except for numbers whose entry gives a reason.
+//! The rows come from their definitions: the exported symbols, the table of variables, the members that the JSON parsers read, the
+//! interface versions, and the requirement numbers of `docs/reference/`. A test belongs to a row if the test, or a function that it calls
+//! in its file, mentions the row's subject or number. A row without a test is an error, except for numbers whose entry gives a reason.
 
 use crate::cases::Case;
 use crate::reference::{self, Entry, FOLDER, Shown};
@@ -215,7 +215,8 @@ fn variables() -> Vec<Row> {
         .collect()
 }
 
-/// Returns the row for a member of a JSON file. Tests contain the member's name in quotes, or in the form that their builders use.
+/// Returns the row for a member of a JSON file. A test mentions the member by its name in quotes, or by the method of the test's builders
+/// that writes the member.
 fn member(name: &str) -> Row {
     let mut mentions = vec![Mention::Quoted(name.to_owned())];
     mentions.extend(match name {
@@ -345,7 +346,7 @@ fn layer_interfaces() -> Vec<Row> {
     rows.collect()
 }
 
-/// Returns a section for each page of the reference, with the page's numbers and the tests for each number.
+/// Returns a section for each page of the reference, with the page's requirement numbers and the tests for each number.
 fn numbers(tree: &Tree, found: &mut Vec<Case>, entries: &[Entry], shown: &Shown) -> Result<Vec<Section>, String> {
     let mut known: BTreeMap<String, usize> = found
         .iter()
@@ -434,7 +435,7 @@ fn written(sections: &[Section], found: &[Case]) -> (String, Vec<String>) {
     (text, missing)
 }
 
-/// Returns `true` if the name of a test contains the row's number.
+/// Returns `true` if the name of a test contains the requirement number of the row.
 fn is_named_for(row: &Row, case: &Case) -> bool {
     let number = row
         .title

@@ -1,4 +1,5 @@
-//! Checks the numbers of `docs/reference/`: the definition of each number, the places that cite it, and the tests that show it.
+//! Checks the requirement numbers of `docs/reference/`, such as APP-1: the definition of each number, the places that cite it, and the
+//! tests that verify the requirement.
 //!
 //! A page defines a number with an anchor. Code, tests and documents cite numbers. The check reports a cited number without a definition, a
 //! number with neither a test nor a reason in its entry, and a number with both.
@@ -13,7 +14,7 @@ pub const FOLDER: &str = "docs/reference";
 const BEGIN: &str = "<!-- written by make documents: numbers -->";
 const END: &str = "<!-- end -->";
 const KINDS: [&str; 6] = ["APP", "DRV", "LAY", "BI", "GEN", "LSV"];
-/// Folders with files that can cite a number. Files at the root can cite a number too.
+/// Folders with files that can cite a requirement number. Files at the root can cite a number too.
 const FOLDERS: [&str; 8] = [
     "docs",
     "generated",
@@ -33,7 +34,7 @@ const BESIDE: [&str; 4] = [
     "tests/xtask/",
 ];
 
-/// A number in a text.
+/// A requirement number in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found<'a> {
     /// Place in the text where the citation starts.
@@ -44,7 +45,7 @@ pub struct Found<'a> {
     value: u32,
 }
 
-/// An entry of the reference, which defines a number.
+/// An entry of the reference, which defines a requirement number.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// Number that the entry defines.
@@ -53,15 +54,15 @@ pub struct Entry {
     pub page: String,
     /// Line at which the entry begins.
     pub line: usize,
-    /// Reason why no test shows the number, if the page gives one.
+    /// Reason why no test verifies the requirement, if the page gives one.
     pub reason: Option<String>,
     anchor: String,
 }
 
-/// Names of the tests for each number.
+/// Names of the tests for each requirement number.
 pub type Shown = BTreeMap<String, Vec<String>>;
 
-/// Returns the numbers that a text contains, such as APP-1.
+/// Returns the requirement numbers that a text contains, such as APP-1.
 pub fn written(text: &str) -> Vec<Found<'_>> {
     let found = text.match_indices('-').filter_map(|(dash, _)| {
         if !text.as_bytes().get(dash + 1).is_some_and(u8::is_ascii_digit) {
@@ -82,7 +83,8 @@ pub fn written(text: &str) -> Vec<Found<'_>> {
     found.collect()
 }
 
-/// Iterates over the numbers in the names of tests. A name begins with the numbers that the test shows: `drv_131_...`, `app_194a_...`.
+/// Iterates over the requirement numbers in the names of tests. A name begins with the numbers of the requirements that the test verifies:
+/// `drv_131_...`, `app_194a_...`.
 fn named(text: &str) -> impl Iterator<Item = String> + '_ {
     text.match_indices('_').filter_map(|(mark, _)| {
         if !text.as_bytes().get(mark + 1).is_some_and(u8::is_ascii_digit) {
@@ -101,7 +103,7 @@ fn named(text: &str) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-/// Returns the numbers that a text cites. A range includes all defined numbers between its ends.
+/// Returns the requirement numbers that a text cites. A range includes all defined numbers between its ends.
 pub fn cited(text: &str, defined: &BTreeSet<String>) -> BTreeSet<String> {
     let plain = written(text);
     let mut found: BTreeSet<String> = plain.iter().map(|it| it.text.to_owned()).collect();
@@ -172,7 +174,7 @@ fn definitions(text: &str) -> impl Iterator<Item = (usize, usize, &str, &str)> {
     })
 }
 
-/// Returns the reason why no test shows an entry, or `None`. The reason is the text in parentheses at the end of a line.
+/// Returns the reason why no test verifies an entry, or `None`. The reason is the text in parentheses at the end of a line.
 fn reason(part: &str) -> Option<String> {
     const MARK: &str = " (no case: ";
     part.match_indices(MARK).find_map(|(place, _)| {
@@ -181,7 +183,7 @@ fn reason(part: &str) -> Option<String> {
     })
 }
 
-/// Returns the files that can cite numbers.
+/// Returns the files that can cite requirement numbers.
 pub fn citing(tree: &Tree) -> Vec<String> {
     let mut found: Vec<String> = FOLDERS.iter().flat_map(|folder| tree.files(folder)).collect();
     found.extend(tree.root_documents());
@@ -193,7 +195,7 @@ pub fn citing(tree: &Tree) -> Vec<String> {
     found
 }
 
-/// Returns for each number the names of the tests that show it: behaviour tests first, then tests of parts and scripts.
+/// Returns for each requirement number the names of the tests that verify it: first behaviour tests, then unit tests and scripts.
 ///
 /// # Errors
 /// Returns a message if a file with tests cannot be read.
@@ -225,7 +227,7 @@ pub fn shown(tree: &Tree, cases: &[(String, String)], defined: &BTreeSet<String>
     Ok(found)
 }
 
-/// Returns a text with its numbers in brackets, which makes the numbers links.
+/// Returns a text with its requirement numbers in brackets, which makes the numbers links.
 pub fn bracketed(text: &str) -> String {
     let mut out = String::new();
     let mut rest = 0;
@@ -291,8 +293,8 @@ pub fn with_places(path: &str, text: &str, entries: &[Entry]) -> (String, Vec<St
     (text, wrong)
 }
 
-/// Returns the tests that show each number. Also returns a line for each number that is cited without a definition, or defined without a
-/// test.
+/// Returns the tests for each requirement number. Also returns a line for each number that is cited without a definition, or defined
+/// without a test.
 ///
 /// # Errors
 /// Returns a message if a file cannot be read.

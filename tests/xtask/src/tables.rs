@@ -154,7 +154,7 @@ fn closed(tree: &Tree) -> Result<Vec<String>, String> {
     let named = tree.read("loader/src/unopened/lazy/table.rs")?;
     let all = tree.read("generated/dispatch/driver.rs")?;
     let kind_of = |name: &str| {
-        // A long name has its function on the next line.
+        // In the table, the function of a command with a long name is on the next line.
         let function = named.split_once(&format!(" {name}: Some("));
         match function.map(|(_, rest)| rest.trim_start()) {
             Some(function) if function.starts_with("lost::") => "opens",

@@ -74,7 +74,7 @@ pub fn without_tables(text: &str) -> String {
     plain + rest
 }
 
-/// Returns a space for a character of one byte, except for a newline. Other characters stay.
+/// Returns a space for a character of one byte that is not a newline, and every other character unchanged.
 fn blank(character: char) -> char {
     match character {
         '\n' => '\n',

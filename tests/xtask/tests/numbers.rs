@@ -1,5 +1,5 @@
-//! Tests the checks of the reference's numbers. Each number must have one definition, and a test or a reason, and every cited number must
-//! have a definition.
+//! Tests the checks of the reference's requirement numbers. Each number must have one definition, and a test or a reason, and every cited
+//! number must have a definition.
 
 use std::fs;
 use std::path::Path;
@@ -54,7 +54,7 @@ fn said(words: &str, page: &str, code: &str) {
 #[test]
 fn what_is_right_is_passed_over() {
     assert_eq!(all(ENTRIES, CODE, &[]), [""; 0]);
-    // A range includes all numbers between its ends. The blank before the parenthesis and the end of the entry are part of the syntax.
+    // A range is valid even if both ends are the same number.
     assert_eq!(
         all(ENTRIES, &CODE.replace("/// APP-3a", "/// APP-3a to APP-3a"), &[]),
         [""; 0]
