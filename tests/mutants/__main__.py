@@ -27,7 +27,8 @@ import mutate  # noqa: E402
 import runs  # noqa: E402
 import tree  # noqa: E402
 
-# Numbers of behaviour tests that run before the unit tests are built. Afterwards, MORE_CASES tests run at a time.
+# Numbers of behaviour tests in the first two runs with a mutant, which come before the unit tests are built. After these runs, each run has
+# MORE_CASES tests.
 FIRST_CASES = (12, 48)
 MORE_CASES = 200
 
@@ -111,7 +112,7 @@ class Hunt:
 
     def __init__(self, mutants, first, wanted, known):
         self.mutants = mutants
-        # Place of the next mutant in the list, from 0, and the places of the mutants that are being tried.
+        # Index of the next mutant in the list, from 0, and the indices of the mutants that are being tried.
         self.next = first - 1
         self.running = set()
         self.wanted = wanted
@@ -206,7 +207,7 @@ def main():
             for each in running:
                 each.result()
         except BaseException as error:
-            # Mutants without a result are not in the summary. Their processes are ended first.
+            # The summary omits the mutants that were still being tried, because their processes have been ended without a result.
             hunt.summary()
             if not isinstance(error, SystemExit):
                 traceback.print_exc()

@@ -26,7 +26,7 @@ PLAIN = FOLDER / "plain"
 PROBED = FOLDER / "probed"
 LIBRARY = "libvulkan.so"
 KEPT = FOLDER / "map.json"
-# SOURCES matches the files on which the map depends. OTHERS matches the exceptions.
+# Patterns of paths. The coverage map depends on files that match SOURCES, unless they also match OTHERS.
 SOURCES = re.compile(r"Cargo\.(lock|toml)$|(generated|loader|tests)/.*\.(rs|toml)$")
 OTHERS = re.compile(r"loader/(service|vkloader|pages)/|tests/(ash_client|browser|clients|differential|fuzz|structure|targets)/")
 CASE_FILE = re.compile(r"tests/tests/(\w+)/(\w+)\.rs$")
@@ -34,7 +34,7 @@ CASE_FILE = re.compile(r"tests/tests/(\w+)/(\w+)\.rs$")
 LIMIT = 300
 # Maximum number of tests that may fail without a mutant. If more tests fail, the cause is the machine or the tree.
 BROKEN = 20
-# Number of tests whose rows are saved together.
+# Number of tests that run before their rows of the map are saved.
 AT_ONCE = 64
 
 
@@ -124,7 +124,7 @@ def instrument(tree, map_):
     for crate in crates():
         tree.write(f"{crate.sources}/vkl_probe.rs", probe.encode())
         root = tree.root / crate.sources / "lib.rs"
-        # Some crates forbid unsafe code, which the probe needs.
+        # Removes the attribute that forbids unsafe code, because the probe contains unsafe code.
         text = root.read_text().replace("#![forbid(unsafe_code)]", "") + "\n/// Notes what tests reach.\npub mod vkl_probe;\n"
         tree.write(f"{crate.sources}/lib.rs", text.encode())
 
@@ -232,6 +232,7 @@ class Recording:
             self.broken.append(test)
             return None
         if not passed:
-            # The notes of the test are incomplete, so it may reach every function.
+            # The test failed only on the instrumented library, so its record may be incomplete. The map assumes that the test reaches every
+            # function.
             reached = list(range(self.count))
         return test.program, test.name, round(seconds, 2), reached

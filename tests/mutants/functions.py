@@ -23,7 +23,7 @@ class Function:
     first: int
     last: int
     body: int
-    # `True` if a call can be inserted at the offset after the brace.
+    # `True` if a call can be inserted after the opening brace of the body.
     open: bool
 
 

@@ -7,14 +7,14 @@ from pathlib import Path
 import functions
 import tree
 
-# Pattern of paths whose code is not shipped: tests, and code that tests use.
+# Pattern of the paths of tests, and of code that only tests use. This code is not shipped, so it is not mutated.
 CASES = re.compile(r"(^|/)(tests|testing|\w+_tests|scratch)(/|\.rs$)")
 # Attribute of a module, function or declaration that exists only in tests.
 OF_TESTS = re.compile(r"#\[cfg\((?:all\()?test\b.*\]")
 # Beginnings of lines that are not mutated. Assertions and hints for the compiler have no effect if their conditions are
 # true.
 UNSEEN = ("use ", "#", "//", "assert", "debug_assert", "core::hint::")
-# Parts of lines that are not mutated, in addition to comments and texts.
+# Pattern of attributes, which are not mutated, like comments and texts.
 ATTRIBUTE = re.compile(r"#!?\[.*\]")
 # Pattern of the line that opens the body of a function, with the type that the function returns.
 BODY = re.compile(r"^\s*(?:pub(?:\(.*?\))? )?(?:const )?(?:unsafe )?(?:extern \"\w+\" )?fn .*?(?:-> (?P<type>.+?) )?\{$")

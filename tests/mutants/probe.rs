@@ -2,8 +2,8 @@
 //! begins with a call of [`reached`].
 //!
 //! The arguments `--exact NAME` of a process identify the test, also in the processes that it starts. The record consists of bytes in a
-//! file that is mapped into shared memory. It therefore remains if a process aborts, and a forked process writes to the same file. Every
-//! function here calls the system directly, because tests replace functions of the C library.
+//! file that is mapped into shared memory. The record therefore remains if a process aborts, and a forked process writes to the same file.
+//! Every function here calls the system directly, because tests replace functions of the C library.
 
 use core::ffi::{c_int, c_long, c_void};
 use core::ptr::null_mut;
@@ -42,7 +42,7 @@ pub fn reached(number: usize) {
     }
     let notes = NOTES.load(Ordering::Acquire);
     if !notes.is_null() {
-        // SAFETY: the number is below FUNCTIONS, and that number of bytes is mapped.
+        // SAFETY: `number` is below FUNCTIONS, and FUNCTIONS bytes are mapped at `notes`.
         unsafe { notes.add(number).write_volatile(1) };
     }
 }

@@ -82,7 +82,8 @@ class Programs:
             if failed:
                 return waiting[failed]
             if failed is not None:
-                # Tests begin in the order of their names.
+                # The program ended without naming the failed test. The tests without a result run again one at a time, in the order of
+                # their names, because the program started them in this order.
                 for test in sorted(waiting.values(), key=lambda test: test.name):
                     if not self.passes(test):
                         return test

@@ -13,7 +13,7 @@ import cases
 
 CARGO = os.environ.get("CARGO", "cargo")
 FOLDER = Path(os.environ["VKL_MUTANTS"])
-# Copy of the tree from the beginning of the run. A run takes long, and developers change the tree during the run.
+# Copy of the tree from the beginning of the run, because developers may change the tree during a long run.
 SOURCE = FOLDER / "source"
 LIBRARY = "vulkan-loader"
 MOCKS = ("mock_driver", "mock_layer", "sample_driver", "sample_layer")
