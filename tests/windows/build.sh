@@ -11,7 +11,7 @@ need /usr/lib/rustlib/src/rust/library/std rust-web-src
 need /usr/bin/rustc rustc-web
 need /usr/bin/cargo cargo-web
 
-# for_windows ARGUMENT...: runs cargo rustc with a standard library for Windows.
+# for_windows ARGUMENT...: runs `cargo rustc` with the ARGUMENTs, and builds the standard library for Windows too.
 for_windows() {
     local flags=("--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src=/usr/src/crates" "--remap-path-prefix=$ROOT=/usr/src/vulkan-loader-rs-$VERSION")
     PATH=/usr/bin:$PATH RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$WINDOWS/cargo \

@@ -54,8 +54,9 @@ if [ -n "$lacking" ]; then
     exit 0
 fi
 
-# of_debian FOLDER WORD ARGUMENT...: runs cargo with the compiler that has the source of the standard library. The standard library is built
-# without backtraces, which would take a sixth of the time, and show no names in stripped programs.
+# of_debian FOLDER WORD ARGUMENT...: runs `cargo WORD` with the compiler that has the source of the standard library, and with FOLDER for
+# the output. The standard library is built without backtraces, which would take a sixth of the time, and show no names in stripped
+# programs.
 of_debian() {
     local folder=$1 word=$2
     shift 2
@@ -126,7 +127,8 @@ root32() {
 end_of_wine() {
     where wineserver -k || true
 }
-# cases PROGRAM WORD...: runs a program of the cases. Prints the counts, the failed cases and the skipped cases.
+# cases PROGRAM WORD...: runs the cases of a test program whose paths contain a WORD. Prints the counts, the failed cases and the skipped
+# cases.
 cases() {
     local program=$1 name log=$OUT/cases.log status=0
     shift
@@ -163,7 +165,8 @@ compiled() {
         failed=1
     fi
 }
-# Runs the tests of sources.c. Some tests are only for 32 bits, with keys of WOW6432Node and values with their own names.
+# Runs the tests of sources.c. Some of these tests are only for 32 bits: the tests of registry keys below WOW6432Node, and of registry
+# values whose names are only for 32 bits.
 sources() {
     make --silent -C tests/windows OUT="$OUT/sources" CC="$COMPILER-gcc" DLLTOOL="$COMPILER-dlltool" DLL="$OUT/vulkan-1.dll" &&
         (cd "$OUT/sources" && cp "$BUILT/deps/bcryptprimitives.dll" . && where timeout --kill-after=10 600 wine sources.exe scratch)

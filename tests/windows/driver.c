@@ -1,5 +1,5 @@
-/* A driver and a layer for tests/windows/sources.c. The variable `said` contains the answers, and the program sets
- * this variable. */
+/* A driver and a layer for tests/windows/sources.c. The variable `said` contains the driver's answers. The program
+ * that runs the tests sets this variable. */
 #include <string.h>
 #include <vulkan/vulkan.h>
 #include <vulkan/vk_layer.h>
@@ -119,7 +119,8 @@ EXPORT VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vk_icdGetInstanceProcAddr(VkInst
     for (size_t index = 0; index < sizeof known / sizeof known[0]; index++)
         if (!strcmp(name, known[index].name))
             return (PFN_vkVoidFunction)known[index].function;
-    /* The other commands of Vulkan 1.0 do nothing. */
+    /* All other commands of Vulkan 1.0 are `nothing`. Names of newer commands and of extensions end with 2 or a capital letter, and
+     * return NULL. */
     const size_t length = strlen(name);
     const char last = name[length - 1];
     return last == '2' || (last >= 'A' && last <= 'Z') || !strncmp(name, "vk_", 3) ? NULL : (PFN_vkVoidFunction)nothing;
@@ -134,7 +135,7 @@ EXPORT VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL direct_lookup(VkInstance of, con
     return !strcmp(name, "vk_icdNegotiateLoaderICDInterfaceVersion") ? (PFN_vkVoidFunction)negotiate_7 : vk_icdGetInstanceProcAddr(of, name);
 }
 
-/* As a layer, this library only reads the features of the loader. */
+/* As a layer, this library only stores the value of VK_LOADER_FEATURES in `said.features`, and passes the call on. */
 static PFN_vkGetInstanceProcAddr below;
 
 static VKAPI_ATTR VkResult VKAPI_CALL layer_create(const VkInstanceCreateInfo *info, const VkAllocationCallbacks *callbacks, VkInstance *out) {

@@ -17,8 +17,8 @@ static struct said *said_by(const wchar_t *library) {
 
 static wchar_t own[512];
 
-/* Returns the answers of a driver with this name, and the program can change these answers. The driver is a copy of
- * driver.dll, and its library remains loaded. */
+/* Copies driver.dll to a driver with this name, and loads the copy, which remains loaded. Returns the variable with
+ * the driver's answers, which the program can change. */
 static struct said *loaded(const wchar_t *name, const char *devices_named) {
     const wchar_t *at = path(L"drivers\\%ls.dll", name);
     if (!GetModuleHandleW(at)) {
@@ -166,7 +166,7 @@ static void direct(void) {
     says(text, "APP-232a DRV-85 an address as the C library of the system prints it");
 }
 
-/* Tests that the loader finds the library in a driver's manifest only if the test expects it. */
+/* Tests whether the loader finds the library `named`, which a driver's manifest names. `expected` contains the expected devices. */
 static void library(const char *named, const char *expected, const char *what) {
     fresh();
     listed(HKEY_LOCAL_MACHINE, L"Drivers", manifest(L"l\\l.json", named));

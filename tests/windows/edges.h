@@ -1,5 +1,6 @@
-/* Tests extreme answers of the system for tests/windows/sources.c. Some values, lists and adapters change between two
- * queries or never end, and some queries fail. Names and paths have the greatest length, and errors have many numbers. */
+/* Tests extreme answers of the system for tests/windows/sources.c. Some values, lists and adapters change between
+ * two queries or never end, and some queries fail. Names and paths have the maximum length, and calls fail with many
+ * different error numbers. */
 #pragma once
 #include "drivers.h"
 

@@ -29,8 +29,8 @@ static void *import(const char *name, void *replacement) {
     return before;
 }
 
-/* The level of the process. The level is high, unless `elevated` is zero or `level` contains another level. `no_token`
- * and `no_level` make the two queries for the level fail. */
+/* The integrity level that the loader reads from the process's token. The level is high, unless `elevated` is zero
+ * or `level` contains another level. `no_token` and `no_level` make the two queries for the level fail. */
 static int elevated = 1, no_token, no_level;
 static DWORD level;
 /* Numbers of the tokens that the loader opened, closed, and opened for more than reading, and the last token. */
@@ -54,7 +54,8 @@ static BOOL WINAPI token(HANDLE handle, TOKEN_INFORMATION_CLASS class, void *out
     return no_level ? SetLastError(ERROR_ACCESS_DENIED), FALSE : told;
 }
 
-/* 1 if the process is a 32-bit process on a 64-bit system, 2 if the query fails, and -1 for the real answer. */
+/* Answer to the loader's query for WOW64: 1 for a 32-bit process on a 64-bit system, 0 for any other process, 2 for a failure of the
+ * query, and -1 for the real answer. */
 static int wow64;
 static BOOL WINAPI is_wow64(HANDLE process, BOOL *out) {
     return wow64 < 0 ? IsWow64Process(process, out) : (*out = wow64 != 0, wow64 != 2);
@@ -90,11 +91,11 @@ static BOOL WINAPI close_library(HMODULE library) {
     return FreeLibrary(library);
 }
 
-/* The kernel's adapters and their value, with its type and size. `first` is the type in the first question. `form`
- * selects the kernel's answer. BY_ROOM returns the data if there is enough space. BY_SIZE returns the data only if a
- * second call has the size of the data. BY_SIZE_QUIETLY is like BY_SIZE, but the first call succeeds. `failing` is 1 if
- * the query for the number of adapters fails, and 2 if the query for the adapters fails. `growing` is the number of
- * queries after which the value grows, and `asked` is the number of all queries for the value. */
+/* The kernel's adapters and their value, with its type and size. `first` is the type of value in the loader's first
+ * query. `form` selects the kernel's answer. BY_ROOM returns the data if there is enough space. BY_SIZE returns the
+ * data only if a second call has the size of the data. BY_SIZE_QUIETLY is like BY_SIZE, but the first call succeeds.
+ * `failing` is 1 if the query for the number of adapters fails, and 2 if the query for the adapters fails. `growing`
+ * is the number of queries after which the value grows, and `asked` is the number of all queries for the value. */
 enum { BY_ROOM, BY_SIZE, BY_SIZE_QUIETLY };
 static struct {
     int adapters; DWORD type, first; const void *data; DWORD size; char name[64]; int closed, translated, coming, form;
@@ -316,7 +317,7 @@ static LONG WINAPI query_value(HKEY key, const wchar_t *name, DWORD *none, DWORD
     return *size = room + 64, ERROR_MORE_DATA;
 }
 
-/* Error for opening files whose paths contain "absent", or zero. */
+/* Error code with which the opening of files fails if their paths contain "absent". Zero means that the opening succeeds. */
 static DWORD file_fails;
 static HANDLE WINAPI create_file(const wchar_t *path, DWORD access, DWORD share, SECURITY_ATTRIBUTES *security, DWORD how, DWORD flags, HANDLE like) {
     if (!file_fails || !wcsstr(path, L"absent"))
@@ -325,8 +326,8 @@ static HANDLE WINAPI create_file(const wchar_t *path, DWORD access, DWORD share,
     return INVALID_HANDLE_VALUE;
 }
 
-/* If `read_fails` is nonzero, files cannot be read. `reads` is the number of failed calls. After many calls, they succeed,
- * so that a loader that repeats them without end ends too. */
+/* If `read_fails` is nonzero, reading a file fails. `reads` is the number of failed calls. After 1,000 calls, reading succeeds, so that
+ * a loader that repeats its calls without a limit ends too. */
 static int read_fails, reads;
 static LONG(NTAPI *real_read)(HANDLE, HANDLE, void *, void *, void *, void *, ULONG, LARGE_INTEGER *, ULONG *);
 static LONG NTAPI read_file(HANDLE file, HANDLE event, void *routine, void *context, void *status, void *out, ULONG size, LARGE_INTEGER *at, ULONG *key) {
@@ -335,7 +336,7 @@ static LONG NTAPI read_file(HANDLE file, HANDLE event, void *routine, void *cont
     return real_read(file, event, routine, context, status, out, size, at, key);
 }
 
-/* Error for reading a folder at the file `unread.json`, or zero. */
+/* Error code with which the listing of a folder fails at the file `unread.json`. Zero means that the listing succeeds. */
 static DWORD folder_fails;
 static BOOL WINAPI next_file(HANDLE folder, WIN32_FIND_DATAW *out) {
     if (!FindNextFileW(folder, out))
@@ -343,7 +344,7 @@ static BOOL WINAPI next_file(HANDLE folder, WIN32_FIND_DATAW *out) {
     return !folder_fails || wcscmp(out->cFileName, L"unread.json") ? TRUE : (SetLastError(folder_fails), FALSE);
 }
 
-/* If `files_are_links` is nonzero, each file is a symbolic link. Wine makes no links. */
+/* If `files_are_links` is nonzero, each file looks like a symbolic link, because a program under Wine cannot create links. */
 static int files_are_links;
 static BOOL WINAPI file_information(HANDLE file, BY_HANDLE_FILE_INFORMATION *out) {
     const BOOL told = GetFileInformationByHandle(file, out);
@@ -357,9 +358,9 @@ static BOOL WINAPI link_information(HANDLE file, FILE_INFO_BY_HANDLE_CLASS which
     return told;
 }
 
-/* Errors for loading libraries whose paths contain "driver", and for loading bare names. Wine opens plain paths of
- * every length. With `short_paths`, a path opens only if its length is valid for every version of Windows.
- * `other_loads` is the number of calls for other.dll. */
+/* Error codes with which the loading fails for libraries whose paths contain "driver", and for bare names. Zero
+ * means that the loading succeeds. Wine opens plain paths of every length. With `short_paths`, a path opens only if
+ * its length is valid for every version of Windows. `other_loads` is the number of calls for other.dll. */
 static DWORD load_fails, bare_fails;
 static int short_paths, verbatim_loads, other_loads;
 static HMODULE(WINAPI *real_load)(const wchar_t *, HANDLE, DWORD);
@@ -377,7 +378,7 @@ static HMODULE WINAPI load(const wchar_t *path, HANDLE file, DWORD flags) {
 
 static HMODULE WINAPI load_plain(const wchar_t *path) { return load(path, NULL, 0); }
 
-/* If `on` is nonzero, the query for the folder of Windows returns only this length. */
+/* If `on` is nonzero, the query for the folder of Windows returns `length` and writes no path. */
 static struct { int on; UINT length; } windows_folder;
 static UINT WINAPI system_windows(wchar_t *out, UINT room) {
     return windows_folder.on ? windows_folder.length : GetSystemWindowsDirectoryW(out, room);

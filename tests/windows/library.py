@@ -189,7 +189,7 @@ def words(image, triple):
         yield "it has no version resource"
     version = re.search(r'^version = "(.*)"', (ROOT / "Cargo.toml").read_text(), re.MULTILINE).group(1)
     key, value = (f"{text}\0".encode("utf-16-le") for text in ("FileVersion", f"{version}.0"))
-    # The value begins at a multiple of four bytes.
+    # The value begins at a multiple of four bytes, so two bytes of padding can be between the key and the value.
     if not re.search(re.escape(key) + rb"(?:\0\0)?" + re.escape(value), image.bytes):
         yield f"its version resource does not say {version}.0"
     debug = image.debug()

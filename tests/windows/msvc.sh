@@ -8,7 +8,7 @@
 TRIPLES=${TRIPLES:-x86_64-pc-windows-msvc i686-pc-windows-msvc aarch64-pc-windows-msvc}
 WINDOWS=$TARGET/windows
 GROUP=msvc HERE=$WINDOWS/msvc
-# The newest LLVM that contains all needed programs.
+# Folder of the newest LLVM that contains all programs that this script needs.
 LLVM=
 for folder in $(printf '%s\n' /usr/lib/llvm-*/bin | sort --version-sort); do
     if [ -x "$folder/lld-link" ] && [ -x "$folder/clang" ] && [ -x "$folder/llvm-rc" ]; then
@@ -25,14 +25,14 @@ need /usr/bin/rustc rustc-web
 need /usr/bin/cargo cargo-web
 [ -z "$lacking" ] || die 3 "missing; apt-get install --no-install-recommends$lacking libstd-rust-web-dev"
 
-# runtime TRIPLE FOLDER: builds the replacement for the C runtime, under the name that the compiler requests.
+# runtime TRIPLE FOLDER: builds the replacement for the C runtime in FOLDER, under the name that the compiler requests.
 runtime() {
     "$LLVM/clang" --target="$1" -std=gnu11 -O1 -Wall -Wextra -Werror -Wno-extern-initializer -ffreestanding -fno-builtin -gcodeview \
         -Xclang -cfguard -Xclang -ehcontguard -c tests/windows/msvc_runtime.c -o "$2/runtime.obj"
     "$LLVM/llvm-lib" /nologo "/out:$2/libcmt.lib" "$2/runtime.obj"
 }
-# build TRIPLE FOLDER: builds the library. The linker needs no import library, because the code names the library of each function of
-# Windows.
+# build TRIPLE FOLDER: builds the library for TRIPLE, and copies it to FOLDER. The linker needs no import library, because the code names
+# the library of each function of Windows.
 build() {
     local flags=(-Ctarget-feature=+crt-static -Ccontrol-flow-guard -Zehcont-guard "-Lnative=$2" "-Clinker=$LLVM/lld-link" -Clink-arg=/Brepro)
     [[ $1 != x86_64-* ]] || flags+=(-Clink-arg=/cetcompat)

@@ -28,7 +28,7 @@ while read -r group; do
     of_wine only "$group" >"$HERE/group.log" || status=$?
     cat "$HERE/group.log" >>"$HERE/log"
     sed -n "s/^FAIL  */$group: /p" "$HERE/group.log" | LC_ALL=C sort -u
-    # The exit status of sources.exe is the number of failures.
+    # The exit status of sources.exe is the number of failures. With any other status, the group crashed or was stopped at the time limit.
     [ "$status" -eq "$(grep -c '^FAIL ' "$HERE/group.log")" ] || say "$group: does not end"
 done <"$HERE/groups" | LC_ALL=C sort >"$HERE/differs"
 sed -n 's/^\([^#].*\) -> .*/\1/p' $LIST | LC_ALL=C sort >"$HERE/listed"

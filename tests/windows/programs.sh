@@ -27,7 +27,7 @@ run() {
 gpu() {
     make --silent -C tests/clients/windows OUT="$HERE" PROGRAMS="$PWD/tests/programs" && run gpu.exe
 }
-# fetched FILE COMMAND...: runs the command to download the file unless the file already exists, and compares the file's checksum.
+# fetched FILE COMMAND...: runs COMMAND, which downloads FILE, unless FILE exists. Fails if the checksum of FILE is not the expected one.
 fetched() {
     local file=$1 sum
     sum=$(awk -v file="$file" '$1 == file { print $2 }' <<<"$FILES")
@@ -35,7 +35,7 @@ fetched() {
     [ -f "$HERE/$file" ] || "$@" || return
     sha256sum --check <<<"$sum  $HERE/$file"
 }
-# wheel NAME VERSION FILE: downloads a wheel for Windows, and unpacks it into the folder NAME.
+# wheel NAME VERSION FILE: downloads FILE, the wheel of the package NAME for Windows, and unpacks it into the folder NAME.
 wheel() {
     fetched "$3" python3 -m pip download --quiet --no-deps --dest "$HERE" --platform win_amd64 --only-binary=:all: "$1==$2" &&
         rm -rf "${HERE:?}/$1" && python3 -m zipfile -e "$HERE/$3" "$HERE/$1"

@@ -156,7 +156,7 @@ static const char *logged(void) {
 }
 static const char *last_log = "";
 
-/* Removes all values from the registry, and restores all variables of the tests. */
+/* Removes all values from the registry, and sets all variables of the simulated system to their start values. */
 static void fresh(void) {
     const HKEY hives[] = {HKEY_CURRENT_USER, HKEY_LOCAL_MACHINE};
     for (int hive = 0; hive < 2; hive++)

@@ -24,7 +24,7 @@ static void layers_in_keys(void) {
     value(HKEY_LOCAL_MACHINE, L"ExplicitLayers", layer(L"m\\text.json", "text"), REG_SZ, L"a longer text", 28);
     value(HKEY_LOCAL_MACHINE, L"ExplicitLayers", layer(L"m\\a_text.json", "a_text"), REG_SZ, L"a longer text", 28);
     value(HKEY_LOCAL_MACHINE, L"ExplicitLayers", layer(L"m\\bytes.json", "bytes"), REG_BINARY, &zero, 4);
-    /* Wine sorts values by name. */
+    /* Wine returns the values of a key in the order of their names, so `bytes` comes before `one`. */
     is(layers(), "three bytes one two ", "LAY-46 LAY-48 keys of machine and user, and values of four zero bytes");
     says("Located json file \"", "DRV-41 what is listed is told");
     elevated = 1;
@@ -207,7 +207,7 @@ static void store(void) {
     SetEnvironmentVariableW(L"VK_IMPLICIT_LAYER_PATH", NULL);
 }
 
-/* Tests the levels of the process. 0x2100 is SECURITY_MANDATORY_MEDIUM_PLUS_RID. */
+/* Tests the integrity levels of the process. 0x2100 is SECURITY_MANDATORY_MEDIUM_PLUS_RID. */
 static void levels(void) {
     static const struct { DWORD level; int no_token, no_level; const char *found, *what; } rows[] = {
         {SECURITY_MANDATORY_LOW_RID, 0, 0, "user ", "APP-211 LAY-47 a low level is not elevated"},
@@ -278,8 +278,8 @@ static void leaving(void) {
     says("Vulkan Loader Version", "APP-9 as new");
 }
 
-/* Ends a second process of this program. In this process, the library opened a driver. The library closes the driver
- * when the system unloads the library. */
+/* Runs a second process of this program: opens a driver with a query, and ends the process. If `ending` is `unload`,
+ * unloads the loader before, which must then close the driver's library. */
 static void child(const wchar_t *ending) {
     uint32_t none = 0;
     files_are_links = !wcscmp(ending, L"link");
@@ -355,7 +355,7 @@ int wmain(int count, wchar_t **arguments) {
     import("GetFileInformationByHandle", file_information);
     import("GetFileInformationByHandleEx", link_information);
     import("GetSystemWindowsDirectoryW", system_windows);
-    /* An elevated process writes no trace. */
+    /* The processes that test traces are not elevated, because an elevated process writes no trace. */
     elevated = count < 3 || (wcscmp(arguments[2], L"trace") && wcscmp(arguments[2], L"link"));
     real_load = import("LoadLibraryExW", load);
     import("LoadLibraryW", load_plain);
@@ -369,7 +369,7 @@ int wmain(int count, wchar_t **arguments) {
     run_groups(NULL, 0);
     if (!check(system_libraries.opened > 4 && !system_libraries.elsewhere, "libraries of the system come from its own folder"))
         printf("      %d of %d do not: %s\n", system_libraries.elsewhere, system_libraries.opened, system_libraries.names);
-    /* The library of adapters stays open. */
+    /* The loader keeps dxgi.dll, the library of adapters, open. */
     if (!check(system_libraries.closed == system_libraries.opened - 1, "and each but one is closed after its use"))
         printf("      %d opened, %d closed\n", system_libraries.opened, system_libraries.closed);
     if (!check(registry.opened > 20 && registry.opened == registry.closed && !registry.changing, "keys are opened for reading, and each is closed once"))
