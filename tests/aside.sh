@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Tests a library that passes all calls to a newer library of the system, in roots of Debian. The library is in a tree like the tree of an
-# AppImage. Each test has a system with a different library. Mesa's software driver serves the program. The programs of the tree are linked
-# with the C library of Debian 11. Arguments select roots from the list SYSTEMS. The default is all roots.
+# Tests a bundled library that passes all calls to the system's library if that library is newer. The tests run in roots of Debian. A tree
+# like the one in an AppImage contains the bundled library and a program, which are linked with the C library of Debian 11. The tests differ
+# in the library that the system has. The driver is Mesa's software driver. Arguments select roots from the list SYSTEMS. The default is all
+# roots.
 . "$(dirname "$0")/../make/common.sh"
 . tests/roots.sh
 
@@ -26,7 +27,7 @@ build() {
     VKL_STEPS_ASIDE=$2 LIBRARY_ONLY=yes SYSROOT=$sysroot CARGO_TARGET_DIR=$HERE/cargo make/build.sh
     install -D "$HERE/cargo/release/libvulkan.so" "$1"
 }
-# Writes the tree: a program, a library, and a script that sets the path of libraries.
+# Writes the tree: a program, the library, and a script that starts the program with the tree's folder in LD_LIBRARY_PATH.
 bundle() {
     library_folder "$TREE/usr/lib/libvulkan.so.1" "$HERE/programs/lib"
     CC="$HERE/cargo/linker -idirafter /usr/include" build_programs tests/programs "$HERE/programs" hello
@@ -39,7 +40,8 @@ RUN
     chmod +x "$TREE/AppRun"
 }
 
-# system NAME COMMAND ARGUMENT...: copies the root of a system as hard links, and lets the command change its /usr.
+# system NAME COMMAND ARGUMENT...: copies /usr of the root NAME as hard links to $HERE/system/usr, and runs COMMAND, which can change the
+# copy.
 system() {
     ROOT_OF_SYSTEM=$ROOTS/$1
     rm -rf "$HERE/system" "$TREE/usr/lib/libvulkan_lvp.so" && mkdir -p "$HERE/system"
@@ -47,13 +49,14 @@ system() {
     shift
     "$@"
 }
-# as_system LIBRARY NUMBERS: makes LIBRARY the system's library, with the version NUMBERS in the file name.
+# as_system LIBRARY NUMBERS: replaces the system's library by LIBRARY. NUMBERS is the version in the new file name.
 as_system() {
     rm -f "$HERE/system/$FOLDER"/libvulkan.so.1*
     cp "$(realpath "$1")" "$HERE/system/$FOLDER/libvulkan.so.$2"
     ln -s "libvulkan.so.$2" "$HERE/system/$FOLDER/libvulkan.so.1"
 }
-# Removes the folder from the library path in the driver's manifest, and puts a file with the driver's name into the tree.
+# Removes the folder from the library path in the driver's manifest, and adds a file that is not a library to the tree under the driver's
+# name.
 hide_driver() {
     local manifest
     manifest=$(compgen -G "$HERE/system/usr/share/vulkan/icd.d/lvp_icd*.json")
@@ -61,7 +64,8 @@ hide_driver() {
     rm -f "$manifest.old"
     say "not a library" >"$TREE/usr/lib/libvulkan_lvp.so"
 }
-# started TREE: runs the tree in the system, and prints the output of the program and of the loaders.
+# started TREE: runs the program of TREE in a sandbox with the copied /usr, and prints the output of the program and of the loaders. Fails
+# if the program fails.
 started() {
     local status=0
     # shellcheck disable=SC2046 -- links prints several arguments
@@ -70,7 +74,7 @@ started() {
     cat "$HERE/output"
     return "$status"
 }
-# says TEXT, lacks TEXT: check the output of the program.
+# says TEXT: succeeds if the output of the last run contains TEXT. lacks TEXT: succeeds if the output does not contain TEXT.
 says() {
     grep --quiet --fixed-strings "$1" "$HERE/output"
 }
@@ -78,7 +82,7 @@ lacks() {
     not says "$1"
 }
 
-# older SYSTEM: tests a system whose own library has an older version. SYSTEM is the name of its root.
+# older SYSTEM: tests the root SYSTEM with its own library, which has an older version than the bundled library.
 older() {
     system "$1" true
     started "$TREE"
@@ -86,14 +90,14 @@ older() {
     lacks "Stepping aside for"
     says "1 of 1 devices worked"
 }
-# newer SYSTEM: tests the system's library of `older` with a newer version in its file name.
+# newer SYSTEM: tests the root SYSTEM after its library was renamed, so that the file name contains a newer version.
 newer() {
     system "$1" as_system "$ROOTS/$1/$FOLDER/libvulkan.so.1" 1.9.0
     started "$TREE"
     says "Stepping aside for /$FOLDER/libvulkan.so.1, which is not older"
     says "1 of 1 devices worked"
 }
-# ours SYSTEM: tests a system whose library is a plain build of this project.
+# ours SYSTEM: tests the root SYSTEM with a library of this project that was built without the passing of calls.
 ours() {
     system "$1" as_system "$HERE/plain/libvulkan.so.1" "$VERSION"
     started "$TREE"
@@ -101,7 +105,8 @@ ours() {
     [ "$(grep -c "Vulkan Loader Version $VERSION" "$HERE/output")" = 2 ]
     says "1 of 1 devices worked"
 }
-# hidden SYSTEM: tests a file in the tree with the bare name of a driver. The plain library opens this file, and finds no device.
+# hidden SYSTEM: tests a tree that contains a damaged file with the bare name of the driver's library. The bundled library must find the
+# driver's device. A plain build in its place opens the damaged file, and finds no device.
 hidden() {
     system "$1" hide_driver
     started "$TREE"

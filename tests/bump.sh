@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Tests bump.sh in a clone of this checkout. In the tests, the new header is valid, needs a decision, breaks programs, or is damaged. Other
-# cases have failing tests or invalid arguments. After each failure, the clone must be unchanged, and the output must contain the reason.
-# More tests interrupt the final step of a bump, which delivers the new files, between its parts and during each part. The tests need the
+# Tests bump.sh in a clone of this checkout: with new headers that are valid, need a decision, break programs or are damaged, with failing
+# tests, and with invalid arguments. After each failure, the clone must be unchanged, and the output must contain the reason. More tests
+# interrupt the last step of bump.sh, which delivers the new files, before, after and during each command of this step. The tests need the
 # pinned XML, but no network.
 . "$(dirname "$0")/../make/common.sh"
 
@@ -24,7 +24,7 @@ passed=0 failed=0
 PATCH=${VERSION##*.}
 NEXT=${VERSION%.*}.$((PATCH + 1))
 
-# header EDIT: writes an invented next header. A sed program changes the pinned header.
+# header EDIT: writes an invented next header, by changing the pinned header with the sed program EDIT.
 header() {
     local folder=$clone/registry/input/$NEXT
     mkdir -p "$folder"
@@ -64,7 +64,7 @@ bump() {
     "$clone/make/bump.sh" "$@" >"$scratch/log" 2>&1 || status=$?
 }
 
-# stops NAME TEXT ARGUMENT...: checks that the call fails, prints TEXT and changes nothing.
+# stops NAME TEXT ARGUMENT...: checks that bump.sh with the ARGUMENTs fails, prints TEXT, and changes nothing.
 stops() {
     local name=$1 text=$2 before
     shift 2
@@ -75,7 +75,8 @@ stops() {
     holds "$name: it says why" grep -q -e "$text" "$scratch/log"
 }
 
-# refused NAME EDIT TEXT [TEST]: checks that an invented header fails with TEXT and changes nothing.
+# refused NAME EDIT TEXT [TEST]: checks that bump.sh refuses the header that EDIT makes, prints TEXT, and changes nothing. TEST replaces the
+# command that tests the header.
 refused() {
     header "$2"
     BUMP_TEST=${4:-true} stops "$1" "$3" "$NEXT"
@@ -138,7 +139,7 @@ holds "it says that the header breaks something" grep -q "breaks what was built 
 DEFINITION='<command export="vulkan"><proto><type>void</type> <name>vkCmdJuggle</name></proto>'
 DEFINITION+='<param><type>VkCommandBuffer</type> <name>commandBuffer</name></param></command>'
 header "s|<command name=\"vkCmdDraw\" */>|&<command name=\"vkCmdJuggle\"/>|; s|</commands>|$DEFINITION&|"
-# Starts a second bump of the same tree while the first bump tests its copy.
+# Writes a test command for the first bump. While the first bump tests its copy, the command starts a second bump of the same tree.
 printf '#!/bin/sh\nBUMP_TEST=true "%s/make/bump.sh" %s >"%s/second" 2>&1\n[ $? = 3 ]\n' "$clone" "$NEXT" "$scratch" >"$scratch/meanwhile"
 chmod +x "$scratch/meanwhile"
 touch "$clone/generated/.kept.swp"
@@ -151,7 +152,7 @@ for file in Cargo.toml Cargo.lock tests/fuzz/Cargo.lock registry/pin.toml regist
     docs/using.md generated/trampoline/command_buffer.rs; do
     holds "$file changes with the header" grep -q "^ M $file\$" <<<"$changed"
 done
-# The constants have the header's version.
+# constants.rs is excluded, because it contains the header's version and therefore always changes.
 unchanged=$(grep -v ' generated/types/constants.rs$' <<<"$changed" | grep -c ' generated/types/\| generated/terminator/\| generated/object_types' || true)
 holds "a file in which nothing changes does not change with the header" [ "$unchanged" = 0 ]
 others=$(grep -v '^ M \(Cargo\|tests/fuzz/Cargo.lock$\|registry/\|generated/\|packaging/debian/libvulkan1-rs.symbols$\|README.md$\|docs/\)' <<<"$changed" || true)
@@ -174,7 +175,8 @@ holds "the documents are up to date" [ $status = 0 ]
 
 # -- An interrupted delivery --
 
-# A small tree with a pending bump: files that change, appear or disappear, and files that git ignores.
+# Makes a small tree before and after a bump, which is still to be delivered. In the bump, files change, appear and disappear, also files
+# that git ignores.
 tree=$scratch/tree old=$scratch/old new=$scratch/new
 mkdir -p "$old/make" "$old/registry/input" "$old/registry/snapshot" "$old/generated/gone"
 cp make/common.sh make/bump.sh "$old/make/"
@@ -208,8 +210,8 @@ own update-ref refs/worktree/bump "$pending"
 content() { (cd "$1" && find . \( -name target -o -name .git \) -prune -o -type f -exec sha256sum {} + | sort); }
 BEFORE=$(content "$old") AFTER=$(content "$new")
 
-# deliver [COMMAND...]: delivers the pending bump into a fresh tree. COMMAND runs the call, and can interrupt it. Sets `status` to the exit
-# status.
+# deliver [COMMAND...]: delivers the pending bump into a fresh tree. COMMAND receives the call of bump.sh as arguments, and can interrupt
+# it. Sets `status` to the exit status.
 deliver() {
     rm -rf "$tree"
     cp -r "$old" "$tree"
@@ -217,7 +219,7 @@ deliver() {
     setsid --fork --wait "$@" "$tree/make/bump.sh" >"$scratch/log" 2>&1 || status=$?
     ended "$tree"
 }
-# finishes NAME: checks that the next call completes the delivery, in any state of the tree.
+# finishes NAME: checks that the next call of bump.sh completes the delivery, whatever state the interrupted call left.
 finishes() {
     "$tree/make/bump.sh" >"$scratch/log" 2>&1 || true
     holds "$1: the next call finishes it" [ "$(content "$tree")" = "$AFTER" ]
@@ -229,8 +231,8 @@ holds "nothing of it is pending" [ -z "$(git -C "$tree" for-each-ref refs/worktr
 deliver false
 holds "what is pending changes nothing by itself" [ "$(content "$tree")" = "$BEFORE" ]
 
-# Creates programs that precede the system's programs in PATH, and count their calls. At call AT, the test kills the whole bump, before or
-# after the call.
+# Creates replacements for git, rm, mkdir and sync that count their calls. At call AT, the replacement kills the whole bump, before or after
+# it runs the real program.
 mkdir "$scratch/steps"
 cat >"$scratch/steps/git" <<'END'
 #!/bin/sh
@@ -260,8 +262,8 @@ for HOW in before after; do
     done
 done
 
-# Interrupts the git command that writes files. At each system call that changes a file, the test kills git, or the call fails because the
-# disk is full.
+# Creates a replacement for git that interrupts only the command that writes files. At each system call that changes a file, strace kills
+# git, or makes the call fail as if the disk were full.
 mkdir "$scratch/within"
 cat >"$scratch/within/git" <<'END'
 #!/bin/sh
@@ -287,7 +289,7 @@ else
     say "SKIPPED: this system lets no strace kill a command in the middle of its work"
 fi
 
-# Tests a file that was truncated, and a file that was changed.
+# Tests a pending delivery to a tree in which a file was truncated, and then to a tree in which a file was changed.
 for length in 0 5; do
     deliver false
     head -c $length "$new/generated/a b.rs" >"$tree/generated/a b.rs"

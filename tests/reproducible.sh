@@ -23,8 +23,7 @@ fi
 [ -z "$lacking" ] || die 2 "missing:$lacking"
 commit=$(git rev-parse HEAD 2>/dev/null) || die 2 "this is no git repository: what is packed is a commit"
 
-# pack FOLDER MASK COMMAND...: packs the clone in FOLDER with the umask MASK. COMMAND runs the make command, which is appended to it as
-# arguments.
+# pack FOLDER MASK COMMAND...: packs the clone in FOLDER with the umask MASK. COMMAND receives the call of make as arguments, and runs it.
 pack() {
     local folder=$1 mask=$2
     shift 2
@@ -84,7 +83,7 @@ if [ -z "${KEEP:-}" ]; then
     (IFS=, && say "Different: ${varied[*]}") | sed 's/,/, /g'
 fi
 
-# same FILE: succeeds if the file is the same in both folders.
+# same FILE: succeeds if FILE is the same in the target folders of both clones.
 same() {
     sha256sum <"$FIRST/target/$1"
     cmp "$FIRST/target/$1" "$SECOND/target/$1" ||
@@ -110,7 +109,7 @@ pathless() {
 file_is_elf() {
     [ "$(head -c 4 "$1" | tr -d '\177')" = ELF ]
 }
-# files FOLDER: lists the released files.
+# files FOLDER: lists the files to release in FOLDER/target.
 files() {
     cd "$1/target"
     find "${wanted[@]}" -type f \( -name '*.deb' -o -name '*.rpm' -o -name '*.dsc' -o -name '*.tar.xz' -o -name '*.spdx.json' \) | LC_ALL=C sort

@@ -1,11 +1,12 @@
-# Functions for scripts that run tests in roots of other systems. The functions make these roots at first use, and print the arguments of
-# bubblewrap for them.
+# Functions for scripts that run tests in roots of other systems. `unpack` makes a root at its first use, and `links` prints arguments of
+# bubblewrap for a root.
 
 # Folder of the roots, which are kept between runs, and the packages in each.
 ROOTS=${ROOTS:-$TARGET/roots}
 PACKAGES=libc6,libgcc-s1,dash,libvulkan1,mesa-vulkan-drivers
 
-# unpack NAME ARGUMENT...: makes a root whose packages are unpacked but not configured. MIRROR is a line of sources.list.
+# unpack NAME ARGUMENT...: makes the root NAME unless it exists. Its packages are unpacked but not configured. The ARGUMENTs are for
+# mmdebstrap. The variable MIRROR can contain a line of sources.list.
 unpack() {
     local root=$ROOTS/$1
     shift

@@ -23,7 +23,7 @@ import ran
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 CARGO = os.environ.get("CARGO", "cargo").split()
-# Pattern of the lines to print from the output of a program that passed.
+# Pattern of the lines that are printed from the output of a test program that passed.
 TELLING = re.compile(r"SKIPPED: |  skip  |test result: |test \S+ \.\.\. ignored")
 
 
@@ -45,7 +45,7 @@ def built(packages, names, alone):
         name = message["target"]["name"]
         if package in packages and (not names or name in names):
             programs.append((package, name, message["executable"], Path(message["manifest_path"]).parent))
-    # Large programs have many cases, so the largest programs start first.
+    # Large test programs have many tests and run longest. They start first, so that no long program runs alone at the end.
     return sorted(programs, key=lambda each: -os.stat(each[2]).st_size)
 
 

@@ -18,7 +18,7 @@ need musl-gcc musl-tools
 [ -x "$FILE" ] || die 2 "there is no $FILE: make single"
 mkdir -p "$HERE" "$ROOTS"
 
-# Makes a root with the C library, a shell, this loader and a driver. The driver is built for that C library.
+# Makes a root with the C library musl, a shell, this loader, and a driver that is built for musl.
 unpack_musl() {
     local root=$ROOTS/musl
     [ -d "$root" ] && return
@@ -37,8 +37,8 @@ musl_library() {
     realpath /lib/ld-musl-x86_64.so.1
 }
 
-# explained WORDS...: runs the file in a sandbox that these words of bubblewrap describe. A device must be usable. No file and no process
-# may remain after the run.
+# explained ARGUMENT...: runs `vkloader explain` from the single file in a sandbox. The ARGUMENTs are for bubblewrap. A device must be
+# usable, and no file or process may remain after the run.
 explained() {
     local status=0 left=$HERE/tmp
     rm -rf "$left" && mkdir -p "$left"

@@ -15,7 +15,8 @@ from cases import HANG, ROOT, Skip, expect, program, run, scratch, tool
 HEADERS = Path("/usr/include/vulkan")
 PREAMBLE = Path(__file__).with_name("platform.h")
 
-# Function types whose Rust form is deliberately different, each with the reason why callers see no difference.
+# Function types whose Rust declaration deliberately differs from the C header, each with the reason why the difference does not affect
+# callers.
 LOOSER = {
     "PFN_vkNegotiateLoaderLayerInterfaceVersion": "a pointer to a structure that only the hand-written runtime knows",
 }

@@ -6,7 +6,7 @@ from collections import Counter
 from cases import ROOT, expect, run, setting, tool
 
 LIST = ROOT / "generated/exports/linux.txt"
-# GEN-53: number of the commands of core Vulkan and of the window systems of Linux.
+# GEN-53: number of exported commands: the commands of core Vulkan, and of the window systems of Linux.
 EXPORTS = 269
 # Libraries that the library under test may need.
 NEEDED = {"libc.so.6"}

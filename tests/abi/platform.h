@@ -1,6 +1,6 @@
-/* Includes every Vulkan header on a machine that may have none of the window systems. This file declares their types,
- * in place of the headers that vulkan.h would include. For this purpose, the types need only the correct sizes, and
- * must be distinct. */
+/* Includes every Vulkan header on a machine that may lack the headers of the window systems. This file declares the
+ * types of the window systems in place of those headers. The types need only the correct sizes, and must be
+ * distinct. */
 #include <stddef.h>
 #include <stdint.h>
 

@@ -70,7 +70,7 @@ class Results:
             out = csv.writer(file, lineterminator="\n")
             out.writerow(("side", "scene", "steps", "tool", "label", "which", "figures"))
             for (side, visit, tool, label, which), values in self.figures.items():
-                # Counts are exact, but times on a busy machine are not.
+                # Counts are exact and need ten digits. Times are not exact, because the machine may be busy, so they need only four.
                 shown = " ".join(f"{value:.4g}" if tool == CLOCK else f"{value:.10g}" for value in values)
                 out.writerow((side, visit.scene, " ".join(visit.steps), tool, label, which, shown))
 

@@ -120,7 +120,7 @@ class Axis:
 
     name: str
     points: tuple
-    # Function that returns the rows for a point. The rows have the same titles at each point.
+    # Function that returns the rows for a point of the axis. The rows have the same titles at each point.
     rows: object
 
 

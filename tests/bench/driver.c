@@ -153,7 +153,7 @@ EXPORT PFN_vkVoidFunction vk_icdGetInstanceProcAddr(VkInstance instance, const c
     return missed(name) ? NULL : answer(TABLE, sizeof TABLE / sizeof *TABLE, name);
 }
 
-/* Returns functions only for names with the prefixes of physical-device commands. */
+/* Looks up physical-device commands. Returns NULL for names without the prefix of such a command. */
 EXPORT PFN_vkVoidFunction vk_icdGetPhysicalDeviceProcAddr(VkInstance instance, const char *name) {
     static const char PREFIX[] = "vkGetPhysicalDevice";
     for (size_t i = 0; i + 1 < sizeof PREFIX; i++)

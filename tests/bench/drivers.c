@@ -139,7 +139,7 @@ void use_all(struct run *run, long unused) {
     end("used", 1);
 }
 
-/* Driver that this program calls without a loader, like a program that knows the driver to open. */
+/* Driver that this program calls without a loader, as if the program knew the path of the driver's library. */
 struct driver {
     void *library;
     PFN_vkGetInstanceProcAddr get;

@@ -41,7 +41,7 @@ class Case:
     labels: tuple
     columns: tuple
     files: tuple = (WARM, COLD)
-    # Labels in the output of a process that calls the drivers without a loader.
+    # Labels of the figures to add, in the output of a process that calls the drivers without a loader.
     alone: tuple = ("opened", "asked")
 
 

@@ -91,7 +91,7 @@ def where(cost):
     lines = []
     for title, costs in (("in themselves", cost.parts()), ("with what they call", cost.inclusive())):
         lines.append(f"{title}:")
-        # The cost of a recursive function includes its own calls several times, so it is not shown.
+        # The inclusive cost of a recursive function counts nested calls several times, and can exceed the total, so it is not shown.
         found = ((count, name) for (_, name), count in costs.items() if count <= total)
         for count, name in sorted(found, reverse=True)[:TOP]:
             lines.append(f"    {count:>10,} {count / total:>6.1%}  {plain(name)}")

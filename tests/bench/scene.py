@@ -6,8 +6,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-# Maximum number of layer libraries. Additional manifests use the libraries of the first layers again, because no benchmark opens so many
-# layers.
+# Maximum number of layer libraries. If a scene has more manifests, the additional manifests name libraries of the first layers again,
+# because no benchmark opens so many layers.
 LAYER_LIBRARIES = 32
 
 # Age in seconds after which the library under test stores the state of a file in its scan cache, plus a margin.

@@ -60,7 +60,7 @@ static void layers(struct run *run, long expected) {
     }
 }
 
-/* A physical device, and a device that was created from it. */
+/* An instance, one of its physical devices, and a device that was created from the physical device. */
 struct place {
     VkInstance instance;
     VkPhysicalDevice physical;

@@ -9,7 +9,7 @@ from catalogue import AXES, BASE, CALLS, CLOCK, FIRST, INSTRUCTIONS, LATER, MANI
 from scene import Scene
 
 KIB = 1024
-# Permitted distance of a point from the line that is fitted to all points, as a fraction of the line's rise.
+# Largest permitted distance of a measured point from the line that is fitted to all points, as a fraction of the line's rise.
 BEND = 0.1
 
 
@@ -54,7 +54,7 @@ def _ratios(results, title, row, tools, limit):
 def _trampolines(results):
     exported = (("draw-exported", "vkCmdDraw", 7), ("properties-exported", "vkGetPhysicalDeviceProperties", 10))
     for label, symbol, limit in exported:
-        # The count excludes the loader's function at the end of the chain.
+        # The count excludes the loader's terminator at the end of the layer chain.
         found = results.alone(OURS, catalogue.CALL_ROUND, label, symbol)
         yield Verdict(f"{symbol}, exported trampoline alone", found, limit, "instructions a call")
 
@@ -115,8 +115,8 @@ def _slopes(results):
 
 
 def _file(results, stripped):
-    # The limit allows 700 KiB for the library without three parts. The trace needs 38 KiB, the client of a driver service with its
-    # checksums 37 KiB, and the reader of the driver catalogue 39 KiB.
+    # The limit of 830 KiB allows 700 KiB for the library without its three optional parts. The trace needs 38 KiB, the client of a driver
+    # service with its checksums 37 KiB, and the reader of the driver catalogue 39 KiB.
     yield Verdict("size of the library, stripped", stripped[OURS] / KIB, 830, "KiB")
     yield from _ratios(results, "opening the library", catalogue.OPEN, (INSTRUCTIONS, CLOCK), 1)
 
@@ -157,7 +157,8 @@ def of_drivers(found):
         found.skipped.append("the goals with Mesa's four drivers: not all of them are installed, or open")
     known, alone = (found.time(column, drivers.COMPUTED) for column in (drivers.KNOWN, drivers.ALONE))
     if alone is not None:
-        # Opening libraries takes long, and elapsed times differ more than this limit allows on a busy machine.
+        # The goal compares processor times. On a busy machine, the elapsed times of two runs differ by more than the 1 ms that the limit
+        # allows, because opening libraries takes long.
         note = "the limit is what the drivers that have devices take alone, and 1 ms; of both the processor time"
         goal("create and enumerate, with a catalogue", known, alone + 1, note)
     used = found.time(drivers.KNOWN, drivers.USE)

@@ -63,7 +63,7 @@ class Cost:
             whole[caller] += cost
         parts = {place: cost if place[0] == self.loader else 0 for place, cost in self.own.items()}
         share = {}
-        # Each pass corrects one more level, so the number of passes is the depth of the deepest call stack.
+        # Each pass corrects one more level of calls. 60 passes are enough for the deepest call stack.
         for _ in range(60):
             counted = defaultdict(float, parts)
             for (caller, callee), cost in self.calls.items():

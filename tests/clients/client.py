@@ -15,9 +15,9 @@ from install import places
 
 # Seconds for which a picture must not change before the test uses it as a still picture. The time is long enough for a busy machine.
 STILL = 2.0
-# Numbers of pictures. A window moves if it shows MOVES different pictures. For a window with the same frames in each run, the test examines
-# FRAMES pictures, and COMMON pictures must be equal in two runs. Not all pictures must be equal, because the test misses some frames, and
-# finds some frames only half drawn.
+# Numbers of pictures. A window with moving content must show MOVES different pictures. For a window with the same frames in each run, the
+# test examines FRAMES pictures, and COMMON pictures must be equal in two runs. The other pictures may differ, because the test misses some
+# frames, and takes pictures of half-drawn frames.
 MOVES, FRAMES, COMMON = 10, 120, 10
 
 

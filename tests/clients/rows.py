@@ -5,9 +5,9 @@ from install import HERE, Apt, Built, Copied, Crate, Npm, Pip, Windows
 from cases import ROOT
 
 ADDRESS = (r"\b0x[0-9a-f]{6,16}\b", "<address>")
-# Replacement that puts each element of Qt's lists on a separate line.
+# Pattern and replacement that put each element of a list in Qt's output on a separate line.
 LIST = (r"QVector\(|\), |\)\)", "\n")
-# Pattern of lines about layers, because a loader may read the manifests of a folder in the order in which the system
+# Pattern of lines about layers. Their order differs, because a loader may read the manifests of a folder in the order in which the system
 # returns them.
 LAYER = r".*\bVK_LAYER_\w+.*"
 ZINK = {"MESA_LOADER_DRIVER_OVERRIDE": "zink", "LIBGL_KOPPER_DRI2": "1", "LIBGL_ALWAYS_SOFTWARE": "1"}
@@ -47,7 +47,7 @@ CLIENTS = [
         "prints all that can be asked",
         proof="llvmpipe",
         display=True,
-        # Newer drivers report the amount of free memory, which changes between runs.
+        # Removes the amount of free memory, which newer drivers report, and which changes between runs.
         normalise=[(r"^\s*(usage|budget) +=.*", "")],
         limit=120,
     ),
@@ -71,7 +71,6 @@ CLIENTS = [
         ["{rust}/vulkano-client"],
         "features, and a compute shader's numbers",
         proof="llvmpipe(.|\n)* 0 wrong",
-        # The program prints sets of names in the order of a hash.
         normalise=[ADDRESS],
     ),
     Client(
@@ -155,7 +154,7 @@ CLIENTS = [
         + ["-bitexact", "-f", "framemd5", "frames.md5"],
         "two filters on five frames",
         proof="llvmpipe",
-        # The program's threads print additional lines in any order.
+        # The program's threads print additional lines in any order, so only the lines of AVHWDeviceContext are compared.
         normalise=[ADDRESS, (r"^(?!\[AVHWDeviceContext).*\n", "")],
         unordered=LAYER,
     ),
@@ -177,7 +176,7 @@ CLIENTS = [
         "a paused film of one frame in a window",
         proof="VO: \\[gpu\\]",
         window="still",
-        # When the test ends mpv, it may print this line.
+        # When the test stops mpv, mpv may print this line.
         normalise=[(r"^client removed during hook handling\n", "")],
     ),
     Client(
@@ -188,7 +187,7 @@ CLIENTS = [
         proof="renderer string: zink",
         variables=ZINK,
         display=True,
-        # The amount of free memory changes between runs.
+        # Removes the amount of free memory, which changes between runs.
         normalise=[(r"^ +\w+ free (aux\. )?memory - total: .*\n", ""), (r"^ +Currently available .*\n", "")],
     ),
     Client(

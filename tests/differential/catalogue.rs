@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// Line, with the lines that are indented below it.
+/// A line of the file, with the indented lines below it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Item {
     pub(crate) text: String,
@@ -94,8 +94,8 @@ impl Parts {
     }
 }
 
-/// Splits the text at the lines without indentation. Each of them has the indented lines below it, without their first two spaces. Comments
-/// begin with `#`.
+/// Splits the text into items, which begin at the lines without indentation. The indented lines of an item lose their first two spaces.
+/// Lines that begin with `#` are comments.
 fn blocks(text: &str) -> Vec<Item> {
     items(
         text.lines()

@@ -12,7 +12,7 @@ struct Row {
     used: bool,
 }
 
-/// Rows of the file.
+/// Rows of `differential.txt`.
 pub(crate) struct Explained {
     rows: Vec<Row>,
 }

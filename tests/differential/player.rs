@@ -472,7 +472,8 @@ impl Player<'_> {
         );
     }
 
-    /// Runs the step `look-up null|instance|device NAME...`, with `*` for all names. Records for each look-up if it returns a function.
+    /// Runs the step `look-up null|instance|device NAME...`, with `*` for all names. Records for each look-up whether it returns a
+    /// function.
     fn look_up(&self, words: &[&str]) {
         let every: Vec<&str> = commands().collect();
         let names = if words[1..] == ["*"] { &every[..] } else { &words[1..] };

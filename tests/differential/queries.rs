@@ -8,7 +8,7 @@ use loader_tests::vk::{Commands, text};
 
 use crate::player::{Player, attempt};
 
-/// Records the answer of a query, or that the query does not exist.
+/// Records the answer of a query, or a note that the instance lacks the query.
 fn told(player: &Player<'_>, what: &str, answer: Option<impl std::fmt::Debug>) {
     if let Some(answer) = answer {
         player.note::<()>(what, format_args!("{answer:?}"));

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use loader_tests::Outcome;
 
-/// Kind of the lines, and the lines in their order.
+/// Name of a stream (`calls`, `names` and so on), and its lines in order.
 type Stream = (&'static str, Vec<String>);
 
 /// Events that the test observed in a run.
@@ -128,8 +128,8 @@ impl Names {
         }
     }
 
-    /// Replaces addresses in a line. Addresses are below 2^47 and above all small numbers. Numbers of the mock driver have their highest
-    /// bit set, and are not replaced.
+    /// Replaces addresses in a line. A hexadecimal number is treated as an address if it is at least 2^20 and below 2^47. Handles of the
+    /// mock driver's non-dispatchable objects have their highest bit set, so they are not replaced.
     fn replace(&self, line: &str) -> String {
         let line = line.replace(&self.root, "@ROOT@");
         let mut parts = line.split("0x");

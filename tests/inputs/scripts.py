@@ -46,7 +46,7 @@ def documents(tree, *arguments, status=0):
     """Writes or checks the documents of a tree."""
     built = os.environ.get("XTASK")
     if not built:
-        # The program is built in the tree of this script, but runs in `tree`.
+        # xtask is built from the tree of this script, but runs in `tree`.
         target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
         run([*os.environ.get("CARGO", "cargo").split(), "build", "--locked", "--quiet", "-p", "xtask"], HANG, cwd=ROOT)
         built = (ROOT / target).resolve() / "debug/xtask"

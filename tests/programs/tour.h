@@ -5,7 +5,7 @@
 
 #include "work.h"
 
-/* Functions with which a program looks up its commands. */
+/* Functions through which one of the two programs looks up its commands. */
 struct loading {
     load_instance instance; /* required */
     load_device device;     /* NULL if the commands of the instance serve all devices */

@@ -4,7 +4,7 @@
 enum { WORDS = 1 << 18, PATTERN = 0x5eed1234 };
 static const uint64_t TEN_SECONDS = 10000000000ull;
 
-/* Objects of the work. Each member is null until the work has created its object. */
+/* Objects that the program creates for the work on a device. Each member is null until its object exists. */
 struct job {
     struct api *api; /* a copy, because the commands of one device must not be used on another */
     VkPhysicalDevice physical;

@@ -5,7 +5,7 @@
 #include "api.h"
 #include <stdbool.h>
 
-/* The result of the work. */
+/* The result of the work on a device. */
 struct work {
     VkResult result;     /* VK_SUCCESS, or the result of the step below */
     const char *step;    /* the last command that was called */

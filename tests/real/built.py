@@ -39,7 +39,7 @@ def project():
     cargo = folder / "cargo"
     cargo.write_text(f'#!/bin/sh\ncd "{folder}" && exec "{tool("cargo")}" "$@"\n')
     cargo.chmod(0o755)
-    # `make` cannot call a program whose path contains a blank.
+    # `make` cannot call a program whose path contains a blank, so the test passes it a link with another path.
     link = scratch("cargo") / "cargo"
     link.symlink_to(cargo)
     return folder, link
@@ -92,7 +92,8 @@ def target():
     where = {"DESTDIR": scratch("destination"), "VKL_LIBRARY": "", "CARGO_TARGET_DIR": folder / "target", "CARGO_BUILD_TARGET": host}
     installed.make("install", **where)
     expect((where["DESTDIR"] / "usr/local/bin/vkloader").is_file(), "vkloader is not installed")
-    # The script does not detect a target that is set only in cargo's configuration, and prints the reason.
+    # build.sh cannot find the output for a target that is set only in cargo's configuration. It must fail with a message that names
+    # CARGO_BUILD_TARGET.
     (folder / ".cargo").mkdir()
     (folder / ".cargo/config.toml").write_text(f'[build]\ntarget = "{host}"\n')
     environment = {**os.environ, "CARGO": str(cargo), "CARGO_TARGET_DIR": str(folder / "other"), "PAGES": "no"}

@@ -26,7 +26,7 @@ def make(verb, status=0, **variables):
     environment = {**os.environ, "VKL_LIBRARY": str(loader.ours())}
     for inherited in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "DESTDIR", "PREFIX", "LIBDIR", "LIBMODE", "ZSHDIR", "LIBRARY_ONLY", "UNITS", "UNITDIR", "RULESDIR", "CATALOGUE", "CARGO_BUILD_TARGET"):
         environment.pop(inherited, None)
-    # Pages of an earlier build can be next to the library.
+    # The folder of the library can contain manual pages of an earlier build, which must not be installed.
     environment["PAGES"] = "no"
     return run([tool("make"), "--silent", "-C", ROOT, verb, *assignments], HANG, status=status, env=environment)
 

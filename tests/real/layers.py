@@ -15,7 +15,8 @@ MANIFESTS = Path("/usr/share/vulkan")
 QUIET = {"NODEVICE_SELECT": "1"}
 # Part of vkcube's window in which vkcube itself draws nothing: left, top, right, bottom.
 CORNER = (vkcube.EDGE, vkcube.EDGE, vkcube.EDGE + 200, vkcube.EDGE + 40)
-# Maximum number of colours of an area in which no program draws, and the number of additional runs.
+# Maximum number of colours in an area in which nothing is drawn, and the largest number of further runs if no picture shows the layer's
+# drawing.
 FEW, TRIES = 10, 3
 # Pattern of handles and addresses, which differ between runs.
 ADDRESS = re.compile(r"0x[0-9a-f]{6,}")

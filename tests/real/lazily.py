@@ -63,14 +63,15 @@ def under(layer, name, *arguments, contains):
 
     def case():
         layer.require()
-        # The policy works only with the variables that were set when the catalogue was updated. The update therefore
-        # also has the layer's variables.
+        # A driver stays closed only if the program has the variables that were set during the update of the catalogue. The update therefore
+        # also runs with the layer's variables.
         same([tool(name), *arguments], contains, **variables_of([layer]))
 
     return case
 
 
-# Program that prints the names of all devices. `vulkaninfo --summary` also queries the free memory.
+# Program that prints the names of all devices and opens no driver. `vulkaninfo --summary` would open drivers, because it also queries the
+# free memory.
 LISTING = """
 import ctypes
 vulkan = ctypes.CDLL("libvulkan.so.1")

@@ -39,7 +39,7 @@ def options(*placed, library=None, variables=()):
 def told(*placed, status=0, **more):
     """Returns the output of the program and the loaders."""
     made = options(*placed, **more)
-    # The loaders write their messages to standard error.
+    # Standard error is redirected into the output, because the loaders write their messages to it.
     return sandboxed(made, ["/bin/sh", "-c", f"{PROGRAM} mock 2>&1"], status=status)
 
 

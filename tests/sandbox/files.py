@@ -22,7 +22,7 @@ def vkloader(*arguments, status=0, **variables):
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
     environment = kept | {name: str(value) for name, value in variables.items()}
     words = " ".join(f'"{word}"' for word in (program, "files", "--library", setting("VKL_LIBRARY"), *arguments))
-    # The program writes remarks about the list to standard error.
+    # Standard error is discarded, because `vkloader files` writes remarks about its list of files there.
     return run(["sh", "-c", f"{words} 2>/dev/null"], HANG, status=status, env=environment)
 
 

@@ -22,7 +22,7 @@ from files import DRIVERS, WORKS, c_library, listed, of_lavapipe
 SOCKET = "/run/vulkan-loader/service.sock"
 # Folder in a sandbox for the libraries that a program of this machine needs.
 NEEDED = "/opt/needed"
-# Device names of the two drivers.
+# Texts in the names of the two drivers' devices.
 FIRST, SECOND = "llvmpipe", "for any target"
 # Lines of vulkaninfo that are different outside the sandbox, because they depend on the folders of layers and drivers.
 DIFFERS = re.compile(r"^VK_LAYER_|^Instance Layers: count = |^'DISPLAY'|^-+$|^$")

@@ -26,7 +26,7 @@ import loader  # noqa: E402
 import settings  # noqa: E402
 
 AT_ONCE = 2
-# Words before each command, the same as for the behaviour tests. With these words, a process may run thirty times as
+# Wrapper command before each command, as for the behaviour tests, for example valgrind. With a wrapper, a process may run thirty times as
 # long.
 WRAP = os.environ.get("VKL_WRAP", "").split()
 # Time limit in seconds. The slowest process takes one second on a busy machine.

@@ -8,8 +8,8 @@ import loader
 from cases import Skip, setting
 
 THREADS = (1, 2, 4, 8)
-# Numbers of rounds, which the processes use alternately. In a process with one round, every thread creates an instance
-# for the first time.
+# Numbers of rounds in a process, which alternate from process to process. With one round, each thread of the process only creates its first
+# instance.
 ROUNDS = (1, 5)
 
 

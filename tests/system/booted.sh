@@ -4,7 +4,7 @@
 set -eu
 catalogue=/var/cache/vulkan-loader/catalogue-x86_64.bin
 
-# until_true WHAT COMMAND...: waits up to a minute until a command succeeds.
+# until_true WHAT COMMAND...: waits up to a minute until COMMAND succeeds. WHAT describes the awaited state in the message of a failure.
 until_true() {
     what=$1
     shift
@@ -33,7 +33,8 @@ is vulkan-loader-service.socket UnitFileState disabled
 is vulkan-loader-service.socket ActiveState inactive
 echo "figure enabled: the catalogue, not the service"
 
-# This script runs after multi-user.target.
+# The system reached multi-user.target before it started this script, although the update of the catalogue still waits for the driver that
+# hangs.
 is vulkan-loader-catalogue.service ActiveState activating
 echo "figure the boot waits for no driver that hangs"
 until_true "the catalogue is asked at boot" is vulkan-loader-catalogue.service ActiveState inactive

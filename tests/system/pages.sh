@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs inside the root. Checks that no manual page has a warning, and that shells load completions which contain the commands.
+# Runs inside the root of Debian that run.sh makes. Checks that no manual page has a warning, and that shells load completions which contain
+# the commands.
 set -eu
 pages=$(ls /usr/share/man/man1/vkloader*.gz /usr/share/man/man8/vk-loader-service*.gz /usr/share/man/man5/vk-loader-service.json.5.gz \
     /usr/share/man/man7/vulkan-loader.7.gz)

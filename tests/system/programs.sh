@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs inside the root. Runs each program on the installed loader, and stores the output. The argument is the folder for the output, which
-# contains one file for each program. The last line of a file describes the end of the program.
+# Runs inside the root of Debian that run.sh makes. Runs each program on the installed loader, and stores the output. The argument is the
+# folder for the output, which contains one file for each program. The last line of a file contains the exit status of the program.
 out=$1
 mkdir -p "$out"
 cd "$(mktemp -d)" || exit 2
@@ -13,7 +13,7 @@ for _ in $(seq 60); do
     sleep 0.5
 done
 
-# program NAME COMMAND...: runs a command, and writes its output and the kind of its end to the file NAME.
+# program NAME COMMAND...: runs a command, and writes its output and its exit status to the file NAME.
 program() {
     name=$1
     shift

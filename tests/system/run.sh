@@ -9,7 +9,7 @@ HERE=$TARGET/system
 GROUP=system
 PACKAGES="libvulkan1 vulkan-tools mesa-vulkan-drivers libgl1-mesa-dri mesa-utils mpv ffmpeg gstreamer1.0-tools gstreamer1.0-plugins-base
 gstreamer1.0-plugins-bad vulkan-validationlayers xvfb glmark2-x11 systemd udev dbus man-db bash-completion zsh fish procps"
-# Packages whose files the script stores: Debian's loader for the end of the test, its development package, and a driver that the test
+# Packages whose .deb files the script stores: Debian's loader for the end of the test, its development package, and a driver that the test
 # installs and removes. KEPT_I386 is for 32-bit programs, if packages for 32-bit programs exist for the processor.
 KEPT="libvulkan1 libvulkan-dev mesa-vulkan-drivers"
 KEPT_I386="libc6:i386 libgcc-s1:i386 gcc-12-base:i386 libvulkan1:i386"
@@ -143,7 +143,7 @@ same() {
 }
 explains() {
     inside vkloader --version
-    # lavapipe is installed, so `vkloader explain` finds a device.
+    # The exit status must be 0, because lavapipe is installed and `vkloader explain` finds its device.
     inside vkloader explain >/dev/null
     inside vk-loader-service --version
     inside sh /root/system/pages.sh
@@ -151,7 +151,7 @@ explains() {
 upgraded() {
     rm "$COPY/$CATALOGUE"
     inside sh -c 'dpkg -i /root/next/*.deb'
-    # When a package installs a new library, the catalogue is written again.
+    # The upgrade must have written the removed catalogue again, for the new library.
     [ -s "$COPY/$CATALOGUE" ]
     shows "libvulkan.so.$NEXT"
     # No file of the earlier version may remain.
@@ -173,7 +173,7 @@ headers() {
     inside dpkg --purge libvulkan-dev
 }
 back() {
-    # With a network, the command would be `apt-get install libvulkan1`.
+    # The root has no network, so apt installs the stored package file. Users would run `apt-get install libvulkan1`.
     inside sh -c "$APT /root/debian/libvulkan1_*_amd64.deb"
     inside dpkg --purge libvulkan1-rs
     [ -z "$(compgen -G "$COPY/usr/lib/*/libvulkan.so.1.4.*")" ]

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../../make/common.sh"
 
 GROUP=macos
-# The newest LLVM that contains all needed programs.
+# Folder of the newest LLVM that contains all programs that this script needs.
 LLVM=
 for folder in $(printf '%s\n' /usr/lib/llvm-*/bin | sort --version-sort); do
     if [ -x "$folder/ld64.lld" ] && [ -x "$folder/clang" ] && [ -x "$folder/llvm-lipo" ] && [ -x "$folder/llvm-objcopy" ]; then
@@ -20,7 +20,7 @@ need /usr/bin/cargo cargo-web
 [ -z "$lacking" ] || die 3 "missing; apt-get install --no-install-recommends$lacking"
 
 SDK=$TARGET/macos/sdk
-# sdk: writes the system's libraries in the form that a linker reads. tests/targets/macos.txt lists the functions.
+# sdk: writes stub libraries (.tbd) in place of the system's libraries, for the linker. tests/targets/macos.txt lists their functions.
 sdk() {
     rm -rf "$SDK"
     mkdir -p "$SDK/usr/lib" "$SDK/System/Library/Frameworks/CoreFoundation.framework"
@@ -37,7 +37,7 @@ sdk() {
     rm "$SDK/System.tbd"
     sed -i 's/libSystem.B/libiconv.2/; s/symbols: .*/symbols: [ _iconv ]/' "$SDK/usr/lib/libiconv.tbd"
 }
-# stub LIBRARY PATH: prints a library of the system as text.
+# stub LIBRARY PATH: prints the stub library (.tbd) of the system's LIBRARY, whose path is PATH.
 stub() {
     local suffix=
     [ "$1" != System ] || suffix=.dylib
@@ -50,8 +50,8 @@ exports:
     symbols: [ $(awk -v library="$1" '$1 == library { printf "%s\047%s\047", sep, $2; sep = ", " }' tests/targets/macos.txt) ]
 ..."
 }
-# build TRIPLE FOLDER: builds the library. The compiler uses a program for stripping files that Debian's Rust does not contain. The script
-# therefore provides LLVM's program under the same name.
+# build TRIPLE FOLDER: builds the library for TRIPLE, and copies it to FOLDER. The compiler uses a program for stripping files that Debian's
+# Rust does not contain. The script therefore provides LLVM's program under the same name.
 build() {
     mkdir -p "$TARGET/macos/bin"
     ln -sf "$LLVM/llvm-objcopy" "$TARGET/macos/bin/rust-objcopy"

@@ -45,7 +45,8 @@ mkdir -p "$OUT/include"
 cp -r /usr/include/vulkan /usr/include/vk_video "$OUT/include"
 
 
-# with_std WORDS...: runs a command with the compiler that can build the standard library, for TRIPLE.
+# with_std COMMAND...: runs a command with the compiler that can build the standard library, and with the linker, runner and flags for
+# TRIPLE.
 with_std() {
     local upper
     upper=$(tr a-z- A-Z_ <<<"$TRIPLE")
@@ -55,8 +56,8 @@ with_std() {
         ${FLAGS:+"CARGO_TARGET_${upper}_RUSTFLAGS=$FLAGS"} "$@"
 }
 
-# begin GROUP TRIPLE CC [RUNNER [LINKER [FLAGS]]]: sets the variables for the functions below. CC is the C compiler, RUNNER is the emulator
-# for the target's programs.
+# begin GROUP TRIPLE CC [RUNNER [LINKER [FLAGS]]]: begins a group, and sets its variables for the functions below. CC is the C compiler, and
+# RUNNER is the emulator for the target's programs. LINKER links the Rust programs (default: CC), and FLAGS are flags of the Rust compiler.
 begin() {
     GROUP=$1 TRIPLE=$2 HERE=$OUT/$1
     read -r -a CC <<<"$3"
@@ -89,7 +90,7 @@ assembled() {
         --lib --crate-type rlib "$@"
 }
 
-# c_part FOLDER CC...: builds the C driver with its manifest, and the C program.
+# c_part FOLDER CC...: builds the C driver with its manifest, and the C program, in FOLDER. CC is the C compiler with its flags.
 c_part() {
     local folder=$1
     shift
@@ -101,8 +102,8 @@ c_part() {
             "$folder/driver.so" >"$folder/driver.json"
 }
 
-# program LIBRARY FOLDER...: runs the C program of the first folder, which finds the drivers of all folders in one search. Standard error
-# must be empty, except for lines that a user requests.
+# program LIBRARY FOLDER...: runs the C program of the first FOLDER on LIBRARY. The program finds the drivers of all FOLDERs in one search.
+# Standard error must be empty, although errors and warnings are logged.
 program() {
     local library=$1 own=$2 data=$HERE/data folder
     shift
@@ -128,7 +129,7 @@ cases() {
     *) ran="cases of $CASES" ;;
     esac
     [ "${CASES:-}" = all ] || read -r -d '' -a words <<<"${CASES:-${RUNNER:+$EMULATED}}" || true
-    # With a wrapper, each child has the time limit of a busy machine.
+    # VKL_WRAP is always set, because the harness gives each child of a wrapper the time limit of a busy machine.
     with_std VKL_TARGET="$GROUP" VKL_LIBRARY="$SHARED" VKL_WRAP="${RUNNER:-env}" timeout --kill-after=10 "$LIMIT" \
         cargo test --locked --no-fail-fast -Zbuild-std=std,panic_unwind,test --target "$TRIPLE" -p loader-tests \
         "${suites[@]/#/--test=}" -- "${words[@]}" >"$log" 2>&1 || status=$?
@@ -157,8 +158,8 @@ rows() {
         here && /^[^#]/ { sub(/: .*/, ""); print }' tests/targets.txt
 }
 
-# Builds the library of a bundle, which passes calls to a library of the system. This build comes first, because both builds write to the
-# same path.
+# Builds the library of a bundle, which passes calls to a library of the system. This build must come before the build of the plain library,
+# because both builds write to $SHARED.
 bundle() {
     with_std cargo build --locked --release -Zbuild-std=core,alloc --target "$TRIPLE" -p vulkan-loader --features steps-aside
     cp "$SHARED" "$HERE/bundle.so"
@@ -242,7 +243,8 @@ unwinder() {
 needs_only_libc() {
     [ "$(readelf -d "$SHARED" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')" = libc.so ]
 }
-# foreign FOLDER: builds the driver for another target that an installed compiler supports, and writes the driver's manifest.
+# foreign FOLDER: builds the C driver in FOLDER for another target, with the first installed compiler of the list, and writes the driver's
+# manifest.
 foreign() {
     local compiler words
     for compiler in "gcc-12 -m32" aarch64-linux-gnu-gcc arm-linux-gnueabihf-gcc riscv64-linux-gnu-gcc; do

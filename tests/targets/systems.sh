@@ -6,8 +6,8 @@
 # provides.
 . "$(dirname "$0")/../../make/common.sh"
 
-# Each row contains the target, the features of the package `vulkan-loader`, and the exports. The exports are a list in generated/exports/,
-# or the functions that both lists contain and the named functions.
+# Each row contains the target, the features of the package `vulkan-loader`, and the exports. The exports are a list in generated/exports/.
+# Otherwise, they are the functions that linux.txt and macos.txt have in common, and the functions that the row names.
 SYSTEMS="
 aarch64-apple-darwin      -               macos.txt
 x86_64-apple-darwin       -               macos.txt
@@ -50,12 +50,13 @@ compile() {
         -Zbuild-std=core,alloc --target "$target"
 }
 
-# names FILE: prints the functions in a list of exports.
+# names FILE: prints the functions in the list generated/exports/FILE.
 names() {
     sed -n 's/^_\?\(vk[A-Z].*\)/\1/p' "generated/exports/$1" | sort
 }
 
-# holds TARGET EXPORTS: succeeds if the object files define the machine code, and export exactly the listed names.
+# holds TARGET EXPORTS: succeeds if the object files for TARGET define the machine code of the stubs, and export exactly the functions that
+# EXPORTS selects.
 holds() {
     local library=$OUT/$1/release/libvulkan.rlib symbols exports
     [ -n "$nm" ] || return 0
