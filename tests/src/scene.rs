@@ -37,7 +37,7 @@ pub struct Scene {
     runs: usize,
     child_run: Option<usize>,
     built: usize,
-    /// Number of drivers when the catalogue was written.
+    /// Number of the scene's drivers at the time when the catalogue was written.
     #[cfg(target_os = "linux")]
     catalogued: Option<usize>,
     #[cfg(target_os = "linux")]

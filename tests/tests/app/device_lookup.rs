@@ -65,7 +65,8 @@ fn app_048_the_lookup_by_every_route() {
     });
 }
 
-/// APP-47: the loader does not ask the driver for names of other levels, which the driver would return.
+/// APP-47: `vkGetDeviceProcAddr` returns NULL for global, instance and physical-device commands. The mock driver would return a function
+/// for each of these names.
 #[test]
 fn app_047_names_of_other_levels() {
     case(|scene| {

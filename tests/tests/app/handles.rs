@@ -108,7 +108,7 @@ fn app_184_null_instances_and_physical_devices() {
     });
 }
 
-/// APP-182, APP-183, APP-140: a readable object that is not a device aborts the process.
+/// APP-182, APP-183, APP-140: a readable object that is not an instance or a physical device aborts the process.
 #[test]
 fn app_183_foreign_instances_and_physical_devices() {
     case(|scene| {

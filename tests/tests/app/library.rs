@@ -42,8 +42,8 @@ fn app_005_window_systems_of_each_system() {
     }
 }
 
-/// APP-6: the library exports neither the extension commands below, nor functions of the interfaces to drivers and layers. Programs get the
-/// commands only from the look-up.
+/// APP-6: the library exports neither the extension commands that the test lists, nor functions of the interfaces to drivers and layers.
+/// Programs get the commands only from the look-up.
 #[test]
 fn app_006_what_is_not_exported() {
     case(|scene| {

@@ -75,7 +75,7 @@ fn app_024_an_invalid_instance_aborts() {
     });
 }
 
-/// APP-31, DRV-212: if a driver returns a name as a device function, the look-up finds this name on every device.
+/// APP-31, DRV-212: the look-up finds an unknown name if a driver returns a function for this name.
 #[test]
 fn app_031_unknown_names() {
     case(|scene| {

@@ -268,7 +268,7 @@ fn app_043_every_name_on_a_device() {
                 let second = instance.device(instance.first(), device_extensions);
                 let enabled = [device_extensions, extensions].concat();
                 for command in all() {
-                    // The loader does not know commands of other platforms, so the result comes from the chain.
+                    // The loader does not know commands of other platforms, so the layers and the driver decide the result.
                     if !command.is_here() {
                         continue;
                     }
@@ -292,7 +292,7 @@ fn app_043_every_name_on_a_device() {
     });
 }
 
-/// APP-46, DRV-198, APP-284: commands of newer core versions are suppressed only if extension and feature are enabled.
+/// APP-46, DRV-198, APP-284: commands of newer core versions are suppressed only if `VK_KHR_maintenance5` and its feature are enabled.
 #[test]
 fn app_046_core_version_suppression() {
     case(|scene| {

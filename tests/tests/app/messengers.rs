@@ -15,7 +15,7 @@ fn three_drivers(scene: &mut Scene) {
     scene.usual_driver("b");
 }
 
-/// APP-190: the loader always offers the extensions, and they are usable even if no driver has them.
+/// APP-190: the loader always offers the extensions for debug messages, and they are usable even if no driver has them.
 #[test]
 fn app_190_the_extensions_need_no_driver() {
     case(|scene| {

@@ -39,7 +39,7 @@ fn app_240_the_first_file_wins() {
     });
 }
 
-/// APP-240: the home folder is used for unset variables.
+/// APP-240: without `XDG_CONFIG_HOME` and `XDG_DATA_HOME`, the loader searches folders below `HOME`.
 #[test]
 fn app_240_the_home_directory() {
     case(|scene| {
@@ -53,7 +53,7 @@ fn app_240_the_home_directory() {
     });
 }
 
-/// APP-241: the loader searches every folder of a list.
+/// APP-241: the loader searches every folder of `XDG_CONFIG_DIRS`.
 #[test]
 fn app_241_later_elements_of_a_list_count() {
     case(|scene| {

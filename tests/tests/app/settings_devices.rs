@@ -109,7 +109,7 @@ fn app_259_a_missing_device_is_a_warning() {
     });
 }
 
-/// APP-258: elements with missing or invalid fields are skipped.
+/// APP-258: elements with missing or invalid fields are skipped. An element that is not an object invalidates the whole list.
 #[test]
 fn app_258_bad_elements() {
     case(|scene| {

@@ -69,7 +69,7 @@ fn read_while(scene: &mut Scene, allowed: usize, replace: impl Fn(&Path, &[u8]) 
     })
 }
 
-/// Ten programs start while updates replace the file. Each program reads the old file or the new file, and opens no driver.
+/// Ten programs start while updates replace the catalogue. Each program reads the old catalogue or the new one, and opens no driver.
 #[test]
 fn programs_that_start_during_an_update_see_the_old_or_the_new() {
     case(|scene| {

@@ -61,7 +61,7 @@ fn a_policy_leaves_no_program_without_a_device() {
     });
 }
 
-/// With `verify`, the loader logs each difference between a driver's answers and its entry, each with the text that the row expects.
+/// With `verify`, the loader logs each difference between a driver's answers and its entry in the catalogue.
 #[test]
 fn all_that_differs_is_told() {
     case(|scene| {

@@ -171,7 +171,7 @@ fn app_198_null_handles_stay_null() {
     });
 }
 
-/// APP-199, DRV-205, APP-44a: if the driver lacks the commands, the loader's own functions succeed.
+/// APP-199, DRV-205, APP-44a: if the driver lacks the commands for names, tags and labels, the loader's own functions succeed.
 #[test]
 fn app_199_names_and_labels_on_a_driver_without_them() {
     case(|scene| {

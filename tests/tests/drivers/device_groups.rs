@@ -143,7 +143,8 @@ fn app_144_threads_share_a_chain_with_a_device_group() {
     });
 }
 
-/// DRV-194, APP-145: a driver without device groups accepts a group with a single device, and larger groups fail.
+/// DRV-194, APP-145: on a driver without device groups, a device can be created from a group with a single device. The creation from a
+/// larger group fails.
 #[test]
 fn drv_194_groups_on_a_driver_without_them() {
     case(|scene| {

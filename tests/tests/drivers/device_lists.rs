@@ -4,7 +4,8 @@ use loader_tests::ash::vk;
 use loader_tests::{call, case};
 use std::ptr;
 
-/// DRV-135, APP-131, APP-130: the query returns the driver's list. DRV-136: a short array receives a part of the list.
+/// DRV-135, APP-131, APP-130: the query for device extensions returns the driver's list. DRV-136: a short array receives a part of the
+/// list.
 #[test]
 fn drv_135_the_extensions_of_a_device() {
     case(|scene| {
@@ -44,7 +45,7 @@ fn drv_135_the_extensions_of_a_device() {
     });
 }
 
-/// APP-133: the query returns the active layers without asking a driver. Here, no layer is active.
+/// APP-133: the query for device layers returns the active layers without asking a driver. Here, no layer is active.
 #[test]
 fn app_133_device_layers_without_layers() {
     case(|scene| {

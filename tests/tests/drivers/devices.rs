@@ -51,7 +51,7 @@ fn drv_119_a_null_count_is_an_error() {
     });
 }
 
-/// DRV-120: the devices of a failing driver are missing in this call.
+/// DRV-120: if the first enumeration of a driver fails, the list lacks the devices of this driver.
 #[test]
 fn drv_120_a_failing_driver_has_no_devices() {
     case(|scene| {
@@ -359,8 +359,7 @@ fn drv_131_a_driver_that_failed_is_released() {
     });
 }
 
-/// DRV-131, DRV-237: if an enumeration fails, the loader returns the failure, and does not release a driver whose device the application
-/// still uses.
+/// DRV-131, DRV-237: if a later enumeration of a driver fails, the loader uses the driver's last list, and does not release the driver.
 #[test]
 fn drv_131_a_driver_with_a_device_in_use_stays() {
     case(|scene| {

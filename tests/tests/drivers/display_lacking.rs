@@ -125,7 +125,8 @@ fn drv_161_drivers_without_displays() {
     });
 }
 
-/// DRV-164, APP-161: without VK_KHR_display, the older queries write nothing. The loader does not check the newer queries.
+/// DRV-164, APP-161: without VK_KHR_display, the queries of VK_KHR_display write nothing. For the queries of
+/// VK_KHR_get_display_properties2, the loader does not check the extension.
 #[test]
 fn drv_164_displays_without_the_extension() {
     case(|scene| {

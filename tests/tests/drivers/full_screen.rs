@@ -42,8 +42,8 @@ fn group_modes(device: &Device<'_>, surface: vk::SurfaceKHR) -> (vk::Result, u32
     (result, modes.as_raw())
 }
 
-/// DRV-181, DRV-185: the driver receives a copy of the structure, with its own surface and the caller's chain. The loader returns the
-/// driver's failure.
+/// DRV-181, DRV-185: the driver receives a copy of the surface info, with its own surface and the caller's chain. If the driver creates no
+/// surface, the loader returns the driver's error.
 #[test]
 fn drv_181_group_present_modes_of_a_surface_info() {
     case(|scene| {

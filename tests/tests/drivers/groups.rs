@@ -114,7 +114,7 @@ fn drv_149_groups_of_one_are_made_up() {
     });
 }
 
-/// DRV-150: the query works as the first call, and updates the device list.
+/// DRV-150: the query for groups works as the first call, and updates the device list.
 #[test]
 fn drv_150_groups_need_no_earlier_enumeration() {
     case(|scene| {
@@ -256,7 +256,7 @@ fn drv_151_huge_counts_are_cut() {
     });
 }
 
-/// DRV-152: the application's chain reaches the driver that fills the element.
+/// DRV-152: the application's chain in an element of the array reaches the driver that fills this element.
 #[test]
 fn drv_152_chains_reach_the_drivers() {
     case(|scene| {

@@ -169,7 +169,8 @@ fn drv_286_direct_drivers_are_always_open() {
     });
 }
 
-/// DRV-285: the creation of a device fails if the physical device has disappeared. The process then no longer uses the entry.
+/// DRV-285: the creation of a device fails if the physical device has disappeared. The process then no longer uses the driver's entry in
+/// the catalogue.
 #[test]
 fn drv_285_a_doubtful_entry_does_not_count_again() {
     case(|scene| {

@@ -64,7 +64,7 @@ fn drv_283_callbacks_wait_for_the_driver() {
     });
 }
 
-/// DRV-283, DRV-188: if the driver was opened, the loader destroys forgotten callbacks in the driver too.
+/// DRV-283, DRV-188: the loader destroys forgotten callbacks also in a driver that was opened late, and in no closed driver.
 #[test]
 fn drv_188_forgotten_callbacks_of_a_late_driver() {
     case(|scene| {

@@ -251,7 +251,7 @@ fn changed(scene: &mut Scene, change: fn(String) -> String, names: &[&str], grou
     assert!(outcome.all().contains(&line), "{}", outcome.all());
 }
 
-/// DRV-285: a device that the record lacks is a difference. The device can be used.
+/// DRV-285: the log reports a difference if the driver lists a device that the record lacks. The device can be used.
 #[test]
 fn drv_285_a_driver_with_more_devices_than_its_record() {
     case(|scene| {
@@ -261,7 +261,7 @@ fn drv_285_a_driver_with_more_devices_than_its_record() {
     });
 }
 
-/// DRV-285: a device that the driver no longer lists is a difference.
+/// DRV-285: the log reports a difference if the driver no longer lists a recorded device.
 #[test]
 fn drv_285_a_driver_with_fewer_devices_than_its_record() {
     case(|scene| {
@@ -274,7 +274,7 @@ fn drv_285_a_driver_with_fewer_devices_than_its_record() {
     });
 }
 
-/// DRV-285: another order of the devices is a difference.
+/// DRV-285: the log reports a difference if the driver lists the recorded devices in another order.
 #[test]
 fn drv_285_a_driver_with_another_order_of_devices() {
     case(|scene| {
@@ -292,7 +292,7 @@ fn drv_285_a_driver_with_another_order_of_devices() {
     });
 }
 
-/// DRV-285: another group is a difference, if the program has asked for groups.
+/// DRV-285: the log reports a difference if the driver's groups differ from the recorded groups, and the program has queried the groups.
 #[test]
 fn drv_285_a_driver_with_other_groups_than_its_record() {
     case(|scene| {

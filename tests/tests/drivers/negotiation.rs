@@ -141,7 +141,7 @@ fn drv_059_a_refused_driver_has_a_second_line() {
     });
 }
 
-/// DRV-64: the loader treats a huge version as 7.
+/// DRV-64: the loader treats a huge interface version as 7.
 #[test]
 fn drv_064_a_huge_version_is_used() {
     case(|scene| {
@@ -153,7 +153,7 @@ fn drv_064_a_huge_version_is_used() {
     });
 }
 
-/// DRV-65: the loader treats version 0 as version 1 if the look-up function is exported.
+/// DRV-65: the loader treats interface version 0 as 1 if the look-up function is exported.
 #[test]
 fn drv_065_a_negotiated_zero_becomes_one() {
     case(|scene| {
@@ -166,7 +166,7 @@ fn drv_065_a_negotiated_zero_becomes_one() {
     });
 }
 
-/// DRV-65: a driver with the look-up function and without a negotiation has version 1.
+/// DRV-65: a driver with the look-up function and without a negotiation has interface version 1.
 #[test]
 fn drv_065_without_negotiation_the_version_is_one() {
     case(|scene| {
@@ -233,7 +233,7 @@ fn drv_067_interface_zero_needs_its_three_exports() {
     });
 }
 
-/// DRV-66: a driver with version 7 must export the look-up function too.
+/// DRV-66: a driver with interface version 7 must export the look-up function too.
 #[test]
 fn drv_066_a_version_above_zero_needs_the_lookup_export() {
     case(|scene| {

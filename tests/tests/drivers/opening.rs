@@ -224,7 +224,8 @@ fn drv_234_every_destruction_lets_unused_libraries_go() {
     });
 }
 
-/// DRV-234, APP-9, APP-230a: unloading the loader also unloads the libraries that a query left open, and the loader can be loaded again.
+/// DRV-234, APP-9, APP-230a: if the process closes one of two handles of the loader, the libraries that a query left open remain loaded,
+/// and the loader can be loaded again.
 #[test]
 fn drv_234_unloading_the_loader_lets_libraries_go() {
     case(|scene| {

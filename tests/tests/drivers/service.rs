@@ -43,7 +43,7 @@ fn loads(outcome: &Outcome, driver: &str) -> usize {
     outcome.calls(driver, "load").len()
 }
 
-/// LSV-37: without a socket and without the variable, the library asks no service. An empty variable disables the service.
+/// LSV-37: without a socket and without `VK_LOADER_SERVICE_SOCKET`, the library asks no service. An empty value disables the service.
 #[test]
 fn lsv_37_without_a_service_nothing_changes() {
     case(|scene| {

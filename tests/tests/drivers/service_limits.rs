@@ -176,7 +176,7 @@ fn waiting_client(path: &std::path::Path) -> Option<OwnedFd> {
     }
 }
 
-/// LSV-42: if a service ends the connection at each request of a kind, only these requests fail.
+/// LSV-42: if a service ends the connection at each request of one kind, only these requests fail.
 #[test]
 fn lsv_42_a_service_that_dies_while_it_is_asked() {
     case(|scene| {

@@ -36,7 +36,8 @@ fn with_folder(scene: &mut Scene, file: &str) -> PathBuf {
     folder
 }
 
-/// LSV-66: if the system lacks a library, the service sends it, and the loader opens it before the driver. A process requests its key once.
+/// LSV-66: if the system lacks a library, the service sends it, and the loader opens it before the driver. A process requests each library
+/// once.
 #[test]
 fn lsv_66_a_lacking_library_comes_with_its_driver() {
     case(|scene| {
@@ -172,7 +173,7 @@ fn lsv_67_a_driver_for_the_gnu_c_library_is_skipped() {
     });
 }
 
-/// LSV-42: if a connection ends before the answer with a library, another connection receives the remaining answers.
+/// LSV-42: if a connection ends before the service has sent a library, another connection receives the remaining answers.
 #[test]
 fn lsv_42_an_ended_connection_is_replaced() {
     case(|scene| {

@@ -55,7 +55,7 @@ fn lsv_37_the_usual_place() {
     });
 }
 
-/// LSV-48: an elevated program ignores the variable, and trusts only the superuser at the usual socket.
+/// LSV-48: an elevated program ignores `VK_LOADER_SERVICE_SOCKET`, and trusts only the superuser at the usual socket.
 #[test]
 fn lsv_48_an_elevated_program_asks_only_at_the_usual_place() {
     case(|scene| {

@@ -79,8 +79,8 @@ fn drv_184_no_shared_swapchain_at_all() {
     });
 }
 
-/// DRV-177, DRV-184: the call returns an error if the driver lacks the function, or if it creates no surface or no
-/// swapchain.
+/// DRV-177, DRV-184: `vkCreateSharedSwapchainsKHR` returns the driver's error if the driver creates no surface or no swapchain. If the
+/// driver lacks the command, the call succeeds with an error line, and writes no swapchain.
 #[test]
 fn drv_184_shared_swapchains_on_wrong_drivers() {
     case(|scene| {

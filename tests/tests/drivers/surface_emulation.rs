@@ -16,7 +16,8 @@ fn lacking(scene: &mut Scene, commands: &[&str]) {
     }
 }
 
-/// DRV-161 table: the older query emulates vkGetPhysicalDeviceSurfaceCapabilities2KHR.
+/// DRV-161 table: the loader emulates vkGetPhysicalDeviceSurfaceCapabilities2KHR and vkGetPhysicalDeviceSurfaceFormats2KHR with the older
+/// queries.
 #[test]
 fn drv_161_capabilities2_is_emulated() {
     case(|scene| {
@@ -62,7 +63,7 @@ fn drv_161_capabilities2_is_emulated() {
     });
 }
 
-/// DRV-161 table: if the driver has none of the functions, the answers are empty.
+/// DRV-161 table: if the driver has no query for surfaces, the answers of the loader are empty.
 #[test]
 fn drv_161_drivers_without_surface_functions() {
     case(|scene| {
@@ -151,7 +152,7 @@ fn drv_161_drivers_without_surface_functions() {
     });
 }
 
-/// DRV-161 table: the older query emulates vkGetPhysicalDeviceSurfaceCapabilities2EXT, without counters.
+/// DRV-161 table: the loader emulates vkGetPhysicalDeviceSurfaceCapabilities2EXT with the older query, without counters.
 #[test]
 fn drv_161_capabilities2_ext_is_emulated() {
     const COUNTER: &str = "VK_EXT_display_surface_counter";

@@ -31,7 +31,8 @@ fn drv_182_destruction() {
     });
 }
 
-/// DRV-174, DRV-182: the saved allocator creates the driver's surface, and the allocator of the call destroys it.
+/// DRV-174, DRV-182: the driver creates its surface with the allocator of the surface's creation, and destroys it with the allocator of the
+/// destruction.
 #[test]
 fn drv_174_the_allocator_of_the_creation_is_kept() {
     case(|scene| {

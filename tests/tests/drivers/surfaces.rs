@@ -145,7 +145,7 @@ fn drv_173_create_infos_of_all_platforms() {
     });
 }
 
-/// DRV-170, DRV-171, DRV-172, DRV-177: a driver with interface version 2 reads the loader's own object.
+/// DRV-170, DRV-171, DRV-172, DRV-177: a driver with interface version 2 receives the loader's own surface, and reads its members.
 #[test]
 fn drv_171_old_drivers_read_the_loaders_layout() {
     case(|scene| {
@@ -206,8 +206,7 @@ fn drv_171_old_drivers_read_the_loaders_layout() {
     });
 }
 
-/// DRV-176: without VK_KHR_surface, the loader does not ask a driver to create a surface. DRV-177: a driver without the platform's
-/// extension has no surface.
+/// DRV-176, DRV-177: on a driver without the platform's extension, the surface is not supported, and the other queries return an error.
 #[test]
 fn drv_177_a_driver_without_the_extension_does_not_support_it() {
     case(|scene| {

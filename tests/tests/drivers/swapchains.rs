@@ -121,7 +121,7 @@ fn drv_183_a_swapchain_without_the_extension_aborts() {
     });
 }
 
-/// DRV-183: swapchain creation fails if a driver lists the extension but lacks the function.
+/// DRV-183: if a driver lists the extension but lacks the function, swapchain creation succeeds with a message.
 #[test]
 fn drv_183_a_driver_without_the_function() {
     case(|scene| {
@@ -198,7 +198,8 @@ fn drv_183_a_failing_creation_is_returned() {
     });
 }
 
-/// DRV-185: the query reaches the driver. If the driver lacks the command, the loader returns success.
+/// DRV-185: the query for the present modes of a group reaches the driver. If the driver lacks the command, the loader returns success with
+/// an error line.
 #[test]
 fn drv_185_group_present_modes() {
     case(|scene| {

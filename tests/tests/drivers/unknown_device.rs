@@ -144,7 +144,7 @@ fn app_032_the_two_kinds_do_not_share_slots() {
     });
 }
 
-/// APP-32: instances have separate lists.
+/// APP-32: each instance has a separate list of unknown functions.
 #[test]
 fn app_032_instances_do_not_share_slots() {
     case(|scene| {

@@ -68,7 +68,7 @@ fn drv_221_a_driver_that_lacks_the_function_crashes() {
     });
 }
 
-/// DRV-216, DRV-218: the loader does not ask drivers with an interface version below 4.
+/// DRV-216, DRV-218: the loader does not ask drivers with an interface version below 4 for unknown functions.
 #[test]
 fn drv_216_old_interfaces_are_not_asked() {
     case(|scene| {

@@ -153,7 +153,8 @@ fn drv_143a_hidden_below_the_filters() {
     });
 }
 
-/// A group is reported without its hidden members, and omitted if all members are hidden. Members follow the order of the words.
+/// A group is reported without its hidden members, and omitted if all members are hidden. Members have the order of the words in
+/// `VK_LOADER_VISIBLE_DEVICES`.
 #[test]
 fn drv_143a_groups_with_a_hidden_member() {
     case(|scene| {

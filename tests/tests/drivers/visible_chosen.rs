@@ -110,7 +110,8 @@ fn drv_143a_configured_devices_take_precedence() {
     });
 }
 
-/// The selected device is the first visible device. Without sorting, the order of the words determines the order of the devices.
+/// The selected device is the first visible device. Without sorting, the words of `VK_LOADER_VISIBLE_DEVICES` determine the order of the
+/// devices.
 #[test]
 fn drv_143a_the_selected_device_is_the_first_of_the_visible_ones() {
     case(|scene| {
@@ -158,7 +159,7 @@ fn drv_143b_dri_prime() {
     });
 }
 
-/// With `!`, only groups of the chosen device are listed. Without it, no group is hidden.
+/// With `!` in `DRI_PRIME`, only groups of the chosen device are listed. Without `!`, no group is hidden.
 #[test]
 fn drv_143b_dri_prime_and_groups() {
     case(|scene| {
@@ -177,7 +178,7 @@ fn drv_143b_dri_prime_and_groups() {
     });
 }
 
-/// With `!`, a group contains only the chosen device, and the call for the count counts this group.
+/// With `!` in `DRI_PRIME`, a group contains only the chosen device, and the call for the count counts this group.
 #[test]
 fn drv_143b_dri_prime_and_a_group_of_several() {
     case(|scene| {

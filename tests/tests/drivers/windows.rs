@@ -61,7 +61,7 @@ fn drv_039_the_user_lists_no_driver() {
     });
 }
 
-/// DRV-39: a value can name a folder, and a missing file causes no error.
+/// DRV-39: a registry value can name a folder, and a missing file causes no error.
 #[test]
 fn drv_039_a_folder_and_what_is_not_there() {
     case(|scene| {
@@ -287,7 +287,7 @@ fn drv_175_unknown_structures_for_a_window_are_refused() {
     });
 }
 
-/// DRV-170, DRV-171, DRV-172, DRV-177: a driver of interface 2 reads the loader's own object.
+/// DRV-170, DRV-171, DRV-172, DRV-177: a driver of interface version 2 receives the loader's own surface, and reads its members.
 #[test]
 fn drv_171_old_drivers_read_the_layout_of_a_window() {
     case(|scene| {
@@ -314,7 +314,7 @@ fn drv_171_old_drivers_read_the_layout_of_a_window() {
     });
 }
 
-/// DRV-164, APP-161: the command that creates a surface and the query for support both fail without the extension.
+/// DRV-164, APP-161: without VK_KHR_win32_surface, surface creation fails, and presentation is unsupported.
 #[test]
 fn drv_164_windows_without_the_extension() {
     case(|scene| {

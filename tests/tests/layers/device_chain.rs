@@ -338,7 +338,7 @@ fn lay_292_extra_devices_work_between_wrapping_layers() {
     });
 }
 
-/// LAY-293: destroying a NULL device through the callback does nothing.
+/// LAY-293: destroying a NULL device does nothing, and reaches no layer.
 #[test]
 fn lay_293_destroying_no_device_does_nothing() {
     case(|scene| {

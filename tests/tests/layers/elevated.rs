@@ -129,7 +129,7 @@ fn lay_181_an_override_manifest_of_the_system_is_honoured() {
     });
 }
 
-/// LAY-12: without privileges, the process finds the layers of the previous test.
+/// LAY-12: without privileges, the process finds the layers in folders that a user can write to.
 #[test]
 fn lay_12_without_privileges_the_same_folders_count() {
     case(|scene| {

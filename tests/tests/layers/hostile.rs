@@ -14,7 +14,7 @@ use crate::kit::{EXPLICIT, IMPLICIT, Layer, chain, list, place, put_manifest};
 /// Name of the override layer.
 const OVERRIDE: &str = "VK_LAYER_LUNARG_override";
 
-/// BI-10: the loader reads a whole file even if the system reports a size of zero.
+/// BI-10: the loader refuses a file that has more bytes than the size that the system reports.
 #[test]
 fn bi_10_the_size_that_the_system_tells_is_not_believed() {
     case(|scene| {

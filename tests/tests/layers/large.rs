@@ -56,7 +56,7 @@ fn within_bounds(scene: &mut Scene, file: &str, text: &str) {
     outcome.ok();
 }
 
-/// LAY-72, BI-5: the limit applies to all kinds of values in a file.
+/// LAY-72, BI-5: each kind of JSON value uses at most twenty times the memory of the file size.
 #[test]
 fn lay_072_a_file_takes_at_most_twenty_times_its_size() {
     case(|scene| {

@@ -15,8 +15,8 @@ fn assert_retried(outcome: &Outcome, line: &str) {
     assert!(journal.iter().any(|entry| entry.contains(line)), "{journal:#?}");
 }
 
-/// DRV-113, DRV-114: no object of the first attempt remains, and the second attempt reaches the drivers. An extension that only the first
-/// attempt requested is not enabled (APP-28).
+/// DRV-113, DRV-114: a layer can repeat a failed instance creation. No object of the first attempt remains, and the second attempt reaches
+/// the drivers. An extension that only the first attempt requested is not enabled (APP-28).
 #[test]
 fn drv_114_a_layer_may_try_again_after_a_failure() {
     case(|scene| {

@@ -47,7 +47,7 @@ fn lay_048_only_values_of_zero_count() {
     });
 }
 
-/// LAY-46: implicit layers have a separate key, and are active without a request.
+/// LAY-46: implicit layers have a separate registry key, and are active without a request.
 #[test]
 fn lay_046_implicit_layers_are_active() {
     case(|scene| {
@@ -60,7 +60,7 @@ fn lay_046_implicit_layers_are_active() {
     });
 }
 
-/// LAY-47: an elevated process does not read the user's key.
+/// LAY-47: an elevated process does not read the user's registry key.
 #[test]
 fn lay_047_the_user_is_not_asked_in_an_elevated_process() {
     case(|scene| {
@@ -76,7 +76,7 @@ fn lay_047_the_user_is_not_asked_in_an_elevated_process() {
     });
 }
 
-/// LAY-51, LAY-17: a value can name a folder.
+/// LAY-51, LAY-17: a registry value can name a folder.
 #[test]
 fn lay_051_a_value_may_name_a_folder() {
     case(|scene| {
@@ -94,7 +94,7 @@ fn lay_051_a_value_may_name_a_folder() {
     });
 }
 
-/// LAY-45, LAY-61: a variable that replaces the search replaces both keys.
+/// LAY-45, LAY-61: a variable that replaces the search replaces the registry keys of the machine and the user.
 #[test]
 fn lay_045_a_replacing_variable_replaces_the_registry() {
     case(|scene| {

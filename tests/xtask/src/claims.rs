@@ -21,9 +21,10 @@ pub struct Claims {
     /// Maximum number of lines of a function. `file_lines` is the maximum for a file.
     function_lines: usize,
     file_lines: usize,
-    /// Longer functions. An entry consists of the end of a file's path without `src`, two colons, and the function's name.
+    /// Functions that may be longer than the limit. An entry consists of the end of a file's path without `src`, two colons, and the
+    /// function's name.
     long_functions: BTreeSet<String>,
-    /// Longer files, by the ends of their paths.
+    /// Files that may be longer than the limit, by the ends of their paths.
     long_files: BTreeSet<String>,
     #[serde(default)]
     only: Vec<Only>,

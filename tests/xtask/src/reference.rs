@@ -26,7 +26,8 @@ const FOLDERS: [&str; 8] = [
     "tests",
 ];
 const KINDS_OF_FILES: [&str; 11] = ["c", "h", "html", "in", "json", "md", "py", "rs", "sh", "toml", "txt"];
-/// Files that the check skips, because they were downloaded, recorded or generated, or because they describe numbers themselves.
+/// Files that the check skips, because they were downloaded, recorded or generated, or because they describe requirement numbers
+/// themselves.
 const BESIDE: [&str; 4] = [
     "registry/snapshot/",
     "tests/bench-runs/",

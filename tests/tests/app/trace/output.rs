@@ -29,7 +29,7 @@ fn trace_of_a_crash_ends_in_the_call_that_crashed() {
     });
 }
 
-/// If the file cannot be written, the loader writes one line to standard error. There is no other effect.
+/// If the trace file cannot be written, the loader writes one line to standard error. There is no other effect.
 #[test]
 fn trace_that_cannot_be_written_is_one_line() {
     case(|scene| {
