@@ -97,7 +97,7 @@ class Run:
         # Last picture, and digests of all pictures.
         self.picture = None
         self.seen = set()
-        # `True` if the client was ended. The test ends each client with a window, so the exit status then has no meaning.
+        # `True` if the test ended the client. The test ends each client with a window, so the exit status of such a client has no meaning.
         self.ended = False
         if client.window or client.display:
             with Display() as display:

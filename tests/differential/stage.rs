@@ -54,7 +54,7 @@ fn lavapipe() -> String {
     hit.expect("lavapipe is installed (mesa-vulkan-drivers)")
 }
 
-/// Builds `driver NAME usual|plain`. The indented lines after it configure the driver.
+/// Builds a driver from the line `driver NAME usual|plain`. The indented lines after it configure the driver.
 fn driver(scene: &mut Scene, head: &str, lines: &[String]) {
     let (name, kind) = head.split_once(' ').unwrap_or((head, "usual"));
     let driver = match kind {
@@ -87,7 +87,7 @@ fn describe(driver: &mut Driver, key: &str, value: &str) {
     };
 }
 
-/// Builds `layer NAME explicit|implicit|meta|implicit-meta COMPONENT...`. Returns the folder of its manifest.
+/// Builds a layer from the line `layer NAME explicit|implicit|meta|implicit-meta COMPONENT...`. Returns the folder of the layer's manifest.
 fn layer(scene: &Scene, head: &str, lines: &[String]) -> Option<String> {
     let words: Vec<&str> = head.split(' ').collect();
     let (name, components) = (words[0], words.get(2..).unwrap_or_default());

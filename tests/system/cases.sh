@@ -80,7 +80,7 @@ read_only() {
     consistent
 }
 # dpkg can install packages in a root without entering the root. The scripts of packages then run on this machine, and only DPKG_ROOT names
-# the root. However, debhelper's lines reload systemd, and start the units that they enabled.
+# the root. In these scripts, only the lines of debhelper may call systemd: they reload systemd, and start the units that they enabled.
 from_outside() {
     inside env DPKG_ROOT=/tmp/elsewhere sh -euc '
         mkdir -p /run/systemd/system /tmp/instead /tmp/elsewhere/var/cache/vulkan-loader /tmp/elsewhere/etc/systemd/system

@@ -15,7 +15,7 @@ const QUOTING: [&str; 2] = ["quote", "quote_spanned"];
 /// Uses of one module by another module.
 #[derive(Debug, Default)]
 pub struct Arrow {
-    /// Files that use items of the other module, each with the names of these items.
+    /// Files of the using module, each with the names of the items that it uses from the used module.
     pub files: BTreeMap<PathBuf, BTreeSet<String>>,
 }
 

@@ -35,7 +35,7 @@ fn is_blank(line: &str) -> bool {
     line.trim().is_empty()
 }
 
-/// Returns the numbers of tests in a paragraph, with their places.
+/// Returns the numbers of tests that a paragraph states, each with its offset in the text.
 fn counts(text: &str) -> Vec<(usize, &str)> {
     let mut found: Vec<(usize, &str)> = Vec::new();
     for (place, _) in text.match_indices(|it: char| it.is_ascii_digit()) {
