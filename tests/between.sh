@@ -19,7 +19,7 @@ library_built
 [ -x "$SERVICE" ] || die 2 "there is no $SERVICE: make build"
 [ -x "$PROGRAMS/gpu" ] || die 2 "there is no $PROGRAMS/gpu: make/programs.sh"
 
-# sandboxed SYSTEM WORDS...: runs bubblewrap with the root of a system and with these words.
+# sandboxed SYSTEM ARGUMENT...: runs bubblewrap with the root of a system and with these arguments.
 sandboxed() {
     local root=$ROOTS/$1
     shift
@@ -39,7 +39,7 @@ package() {
 version() {
     sandboxed "$1" /lib64/ld-linux-x86-64.so.2 --version | sed -n '1s/.* version \([0-9.]*\)\.$/\1/p'
 }
-# Ends the daemon that `serve` started.
+# stop: ends the daemon that `serve` started. `daemon` contains the process ID.
 daemon=
 stop() {
     [ -z "$daemon" ] || { kill "$daemon" && wait "$daemon" || true; }
@@ -60,13 +60,13 @@ serve() {
         sleep 0.1
     done
 }
-# used SYSTEM: runs the program in a sandbox of a system whose own drivers are hidden.
+# used SYSTEM: runs the program in a sandbox of a system that has the daemon's socket and none of the system's own drivers.
 used() {
     sandboxed "$1" --tmpfs /usr/share/vulkan/icd.d --tmpfs /run --ro-bind "$HERE/run/service.sock" /run/vulkan-loader/service.sock \
         --ro-bind "$PROGRAMS/gpu" /program --tmpfs /opt --ro-bind "$(realpath "$LIBRARY")" /opt/libvulkan.so.1 \
         --setenv LD_LIBRARY_PATH /opt --setenv VK_LOADER_DEBUG error,warn --setenv LD_DEBUG files /program >"$HERE/output" 2>&1
 }
-# pair DRIVER SANDBOX: runs the program with the driver of one system in a sandbox of the other.
+# pair DRIVER SANDBOX: runs the program in a sandbox of SANDBOX with the driver of DRIVER from the daemon, and checks the result.
 pair() {
     local driver=$1 sandbox=$2 status=0 own
     used "$sandbox" || status=$?

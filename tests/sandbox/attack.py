@@ -28,7 +28,7 @@ from service import SECOND, Looking, Service, same
 
 # Operations and version of the protocol (LSV-34).
 FEATURES, GET, MANIFESTS, VERSION = 1, 2, 3, 2
-# Users of the attackers, and of the honest programs.
+# User IDs of the attackers, and of the honest programs.
 ATTACKING, HONEST = (20_001, 20_002, 20_003, 0), (20_011, 20_012, 20_013)
 # Key of the driver's library.
 KEY = b"0-libsmall.so"
@@ -67,7 +67,7 @@ class Attacker:
         self.path = str(path)
         # Connections and descriptors that the attacker keeps open.
         self.kept = []
-        # A server of TCP that never reads.
+        # TCP server that never reads.
         self.server = socket.create_server(("127.0.0.1", 0))
         self.server.settimeout(2)
 
@@ -323,7 +323,7 @@ def rests(service):
         time.sleep(1)
         used = usage(service.process)[0] - before
         text = run([setting("VKL_VKLOADER"), "service", "--socket", service.socket, "--json"], HANG)
-        # The program that asks is a client itself.
+        # The command `vkloader service` is a client itself.
         if used < 0.2 and re.search(r'"clients":\s*1\b', text):
             return
         expect(time.monotonic() < deadline, f"{used:.2f} s of processor time in a second\n{text[-2000:]}")

@@ -28,9 +28,9 @@ FIRST, SECOND = "llvmpipe", "for any target"
 DIFFERS = re.compile(r"^VK_LAYER_|^Instance Layers: count = |^'DISPLAY'|^-+$|^$")
 # ID of a user without privileges.
 USER = 1000
-# ID of another user, who runs a service.
+# ID of a user other than root, who runs a service.
 OTHER = 20_005
-# Words of the message about a service of a user whom the program does not trust.
+# Part of the message about a service of a user whom the program does not trust.
 UNTRUSTED = "who is not trusted"
 # Seconds that a loader waits for the service's answer.
 UNANSWERED = 6
@@ -58,7 +58,7 @@ class Service:
         if os.geteuid() != 0:
             raise Skip("packages must be root's")
         self.program = setting("VKL_SERVICE")
-        # Words before the command that starts the service.
+        # Words of a command that runs the service as another user. By default, root runs the service.
         self.wrap = []
         self.folder = scratch("service")
         self.socket = self.folder / "run/service.sock"

@@ -64,7 +64,7 @@ fn list() -> List<'static, Mode> {
     List::parse("catalogue.txt", include_str!("../catalogue.txt"), Mode::parse)
 }
 
-/// Adds a line with a test and its state to the file in `VKL_TEST_RAN`, from which `tests/ran.py` sees that no test was left out.
+/// Adds a line with a test and its state to the file in `VKL_TEST_RAN`, with which `tests/ran.py` checks that no test was left out.
 pub(crate) fn note(path: &str, state: &str) {
     let Some(file) = env::var_os("VKL_TEST_RAN") else {
         return;

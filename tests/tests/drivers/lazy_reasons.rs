@@ -8,7 +8,7 @@ use loader_tests::{Outcome, Scene, Vk, call, case};
 use record::{DRIVER, Key, Query};
 use std::{fs, ptr};
 
-/// Returns the reasons in the log.
+/// Returns the reasons in the log why drivers were opened at once.
 fn reasons(outcome: &Outcome) -> Vec<String> {
     let all = outcome.ok().all();
     let reason = |line: &str| Some(line.split_once(" at once, in spite of the policy: ")?.1.to_owned());
@@ -80,8 +80,8 @@ fn listed(scene: &mut Scene) -> Vec<String> {
     reasons(&outcome)
 }
 
-/// DRV-286: a record counts only for a process that may use the device nodes, and only while files and the amount of memory are those of the
-/// update. The log names the file or the node.
+/// DRV-286: a record counts only for a process that may use the device nodes. The driver's files and the amount of memory must be the same
+/// as during the update. The log names the file or the node.
 #[test]
 fn drv_286_files_nodes_and_memory_of_a_record() {
     case(|scene| {
