@@ -1,4 +1,5 @@
-"""Compares the instruction counts of some cases with the committed limits. The argument `refresh` writes new limits.
+"""Compares the instruction counts of some cases, and the size of the library, with the committed limits. The argument `refresh` writes new
+limits.
 
 The counts depend on the compiler and on libc. If the compiler or the libc is different from the compiler or libc of the limits, the script
 compares no counts.
@@ -6,6 +7,7 @@ compares no counts.
 
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -21,8 +23,11 @@ from scene import Stage  # noqa: E402
 LIMITS = Path(__file__).resolve().parent / "limits.txt"
 # Permitted increase above a limit, as a fraction of the limit. The contents of paths and the addresses of objects change a count slightly.
 MARGIN = 0.03
+# Title of the limit that is not a count of instructions.
+SIZE = "size of the library without symbols, in bytes"
 HEAD = """\
 # Instructions of the loader and of its calls to libc, counted by callgrind. `make test` fails if a count rises by more than 3 %.
+# The last line has the size of the library, which includes all optional parts.
 # `make bench-limits` writes this file. Commit the file with the change that moved a count, and give the reason in the message.
 """
 
@@ -45,7 +50,14 @@ def measure():
         for label, pairs in bench.instructions(cases.setting("VKL_LIBRARY"), visit, COUNTED_REPEAT).items():
             numbers = [(instructions(cost, label), operations) for cost, operations in pairs]
             results.add(OURS, visit, INSTRUCTIONS, label, numbers)
-    return {row.title: results.figure(OURS, row, INSTRUCTIONS) for row in rows}
+    counts = {row.title: results.figure(OURS, row, INSTRUCTIONS) for row in rows}
+    return {**counts, SIZE: size(scratch / "stripped")}
+
+
+def size(copy):
+    """Returns the size of the library in bytes, without symbols that are not used at run time."""
+    subprocess.run(["strip", "-o", copy, cases.setting("VKL_LIBRARY")], check=True, timeout=60)
+    return copy.stat().st_size
 
 
 def refresh():
@@ -82,7 +94,7 @@ class Module:
 
     def rows(self):
         """Each case has a limit, and each limit belongs to a case, on every machine. A line with another syntax would disable the check."""
-        titles = {row.title for row in catalogue.gate_rows()}
+        titles = {SIZE, *(row.title for row in catalogue.gate_rows())}
         odd = sorted(titles ^ self.limits.keys())
         cases.expect(not odd, f"without a case or without a limit: {odd}")
         odd = sorted(self.taken.keys() ^ conditions().keys())
@@ -94,6 +106,7 @@ class Module:
             here, there = (", ".join(which.values()) for which in (conditions(), self.taken))
             raise cases.Skip(f"the limits were taken with {there}; here is {here}")
         cases.tool("valgrind")
+        cases.tool("strip")
         self.found = measure()
 
     def compare(self, title):
@@ -101,7 +114,8 @@ class Module:
         if title not in self.found:
             raise cases.Skip("not counted")
         found, limit = self.found[title], self.limits[title]
-        text = f"{found:,.2f} instructions, {found / limit - 1:+.1%} against the limit {limit:,.2f}"
+        unit = "bytes" if title == SIZE else "instructions"
+        text = f"{found:,.2f} {unit}, {found / limit - 1:+.1%} against the limit {limit:,.2f}"
         cases.expect(found <= limit * (1 + MARGIN), f"{text}; see tests/bench/README.md")
         if found < limit * (1 - MARGIN):
             print(f"  note: {title}: {text}: make bench-limits keeps the gain")
