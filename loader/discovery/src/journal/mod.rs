@@ -139,7 +139,8 @@ impl<'a> Journal<'a> {
         make: impl FnOnce(&Environment<'_>, &mut Self) -> Result<T, OutOfMemory>,
     ) -> Result<Cached<T>, OutOfMemory> {
         let variables = VariableRecorder::default();
-        let outer = self.paths.replace(PathRecorder::begin());
+        let outer = self.paths.take();
+        self.paths = Some(PathRecorder::begin_within(outer.as_ref()));
         let value = make(&Environment::new(&variables), self);
         let paths = core::mem::replace(&mut self.paths, outer);
         Ok(Cached::new(value?, variables, paths))

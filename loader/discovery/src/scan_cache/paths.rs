@@ -50,6 +50,13 @@ impl PathRecorder {
         }
     }
 
+    /// Begins recording for a part of the scan that `outer` records. A file system that `outer` found to be local is not examined again.
+    pub fn begin_within(outer: Option<&Self>) -> Self {
+        let part = Self::begin();
+        part.local.set(outer.and_then(|outer| outer.local.get()));
+        part
+    }
+
     /// Returns the recorded files and folders; `None` if some of them cannot be compared.
     pub fn end(self) -> Option<ScanInputs> {
         self.inputs.into_inner()
