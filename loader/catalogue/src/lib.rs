@@ -60,7 +60,7 @@ pub use decide::{Doubt, Usability};
 pub use entry::{Catalogue, Device, Entry, Extension, Hardware, LinkerCacheSum, Outcome, Problem, Reader, SEARCHED};
 pub use identity::{Identity, OfImage};
 pub use json::Json;
-pub use machine::{Fingerprint, Look};
+pub use machine::{Fingerprint, Look, MOST_OF_TEXT};
 pub use opening::Opening;
 #[cfg(any(test, feature = "write"))]
 pub use pack::{pack, unpack};

@@ -23,6 +23,12 @@ const DRI: &[u8] = b"/dev/dri";
 /// Folder with the addresses of PCI devices.
 const PCI: &[u8] = b"/sys/bus/pci/devices";
 
+/// File with the model and the features of the processor, on which the answers of software drivers depend.
+const PROCESSOR: &[u8] = b"/sys/devices/system/cpu/modalias";
+
+/// Number of bytes at the beginning of a short file that are compared.
+pub const MOST_OF_TEXT: usize = 1024;
+
 /// Returns `true` if the PCI device at the address `place` is suspended. Reading the state does not wake the device.
 pub(crate) fn sleeps(look: &impl Look, place: &[u8]) -> bool {
     let is_place = place
@@ -40,11 +46,13 @@ pub(crate) fn sleeps(look: &impl Look, place: &[u8]) -> bool {
 pub struct Fingerprint(u64);
 
 impl Fingerprint {
-    /// Computes the checksum from the kernel's version, the device nodes with their kernel drivers and chips, and the PCI addresses in use.
-    /// Includes the kernel drivers of the graphics cards at the addresses `cards`. Does not open files that could wake a device.
+    /// Computes the checksum from the kernel's version, the processor, the device nodes with their kernel drivers and chips, and the PCI
+    /// addresses in use. Includes the kernel drivers of the graphics cards at the addresses `cards`. Does not open files that could wake a
+    /// device.
     pub fn of<'c>(look: &impl Look, cards: impl Iterator<Item = &'c [u8]>) -> Self {
         let mut found = Self(0);
         look.text(b"/proc/sys/kernel/osrelease", &mut |text| found.add(b"kernel", text));
+        look.text(PROCESSOR, &mut |text| found.add(b"processor", text));
         look.names(DRI, &mut |name| found.node(look, name));
         for node in NODES.split(|&byte| byte == b' ') {
             if look.exists(node) {
@@ -88,7 +96,7 @@ impl Fingerprint {
         let mut hash = Hash::new();
         hash.take(about);
         hash.take(&[0]);
-        hash.take(fact.trim_ascii());
+        hash.take(fact.get(..MOST_OF_TEXT).unwrap_or(fact).trim_ascii());
         self.0 = self.0.wrapping_add(hash.mixed());
     }
 
@@ -224,6 +232,10 @@ mod tests {
         assert!(before.is_written(format!("{before}").as_bytes()));
         let changes = [
             ("/proc/sys/kernel/osrelease", "6.2.0\n"),
+            (
+                "/sys/devices/system/cpu/modalias",
+                "cpu:type:x86,ven0000fam0006mod008F:feature:,0000\n",
+            ),
             ("/dev/dri/renderD129", ""),
             ("/dev/nvidiactl", ""),
             ("/dev/dxg", ""),

@@ -3,7 +3,7 @@
 use super::file::{Loaded, Looked};
 use super::{identity_of, ignore};
 use ::catalogue::closure::{self, Checked, Object, Place, Process};
-use ::catalogue::{HEAD_BYTES, Identity, Look};
+use ::catalogue::{HEAD_BYTES, Identity, Look, MOST_OF_TEXT};
 use core::ffi::CStr;
 use discovery::journal::Journal;
 use discovery::journal::reason::CatalogueReason;
@@ -11,9 +11,6 @@ use discovery::text::Text;
 use os::memory::Grow;
 use os::{File, Folder, Status, with_terminated};
 use rust_alloc::vec::Vec;
-
-/// Upper bound on the number of bytes that are read from a one-line file of the kernel.
-const LINE: usize = 64;
 
 /// File of the kernel with the variables that the program started with.
 const VARIABLES: &[u8] = b"/proc/self/environ";
@@ -253,7 +250,7 @@ impl Look for Kernel {
     }
 
     fn text(&self, path: &[u8], take: &mut dyn FnMut(&[u8])) {
-        let mut room = [0; LINE];
+        let mut room = [0; MOST_OF_TEXT];
         if let Ok(file) = with_terminated(path, File::open_itself)
             && let Ok(length) = file.read(&mut room)
         {
