@@ -12,12 +12,12 @@ import shutil
 import statistics
 import subprocess
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import tools
 from campaign import progress
-from catalogue import CALLS, CLOCK, Visit
+from catalogue import CALLS, CLOCK, INSTALLED, Visit
 from report import grid
 from scene import Scene
 
@@ -29,6 +29,11 @@ KHRONOS, OURS, KNOWN, KEPT, LAZY, ALONE = COLUMNS = ("Khronos", "ours", "with a 
 FOLDERS = ("/etc/vulkan/icd.d", "/usr/local/share/vulkan/icd.d", "/usr/share/vulkan/icd.d")
 MESA = ("libvulkan_lvp", "libvulkan_radeon", "libvulkan_intel.", "libvulkan_intel_hasvk")
 NVIDIA = "libGLX_nvidia"
+# Search path of a launcher: folders without a library of a driver. The preloaded library belongs to the C library, and no driver needs it.
+LAUNCHER_FOLDERS, LAUNCHER_FILES, PRELOADED = 3, 500, "libBrokenLocale.so.1"
+# Number of drivers of the scene with many manifests, and the number of processes on each side.
+MANY, MANY_PROCESSES = Scene(drivers=1000), 7
+OFF = {"VK_LOADER_CATALOGUE": "off"}
 ARCHITECTURE = {"i686": "x86", "armv7l": "arm", "ppc64le": "powerpc64le"}
 
 
@@ -43,9 +48,12 @@ class Case:
     files: tuple = (WARM, COLD)
     # Labels of the figures to add, in the output of a process that calls the drivers without a loader.
     alone: tuple = ("opened", "asked")
+    # `True` if the process has the variables that a launcher of games sets.
+    launched: bool = False
 
 
 QUERY = Case("first extension query", ("extensions",), ("extensions",), (KHRONOS, OURS, KNOWN))
+LAUNCHED = replace(QUERY, title="the same with the variables of a launcher", files=(WARM,), launched=True)
 CREATION = Case("create an instance and enumerate", ("enumerate",), ("enumerate",), (KHRONOS, OURS, KNOWN, ALONE))
 # Processor time of the process and its threads, without the time in which the process waits.
 COMPUTED = Case("the same, processor time", ("enumerate",), ("processor",), CREATION.columns, (WARM,), ("processor",))
@@ -55,9 +63,9 @@ BOTH = Case("destroy, and the same again", PROBES[0], ("destroy", "again"), *PRO
 DESCRIBED = (KHRONOS, OURS, KNOWN, LAZY), (WARM,)
 LOOK = Case("query, create, describe each device, destroy", ("look",), ("looked",), *DESCRIBED)
 USE = Case("the same, with a logical device of each", ("use",), ("used",), *DESCRIBED)
-CASES = (QUERY, CREATION, COMPUTED, AGAIN, BOTH, LOOK, USE)
+CASES = (QUERY, LAUNCHED, CREATION, COMPUTED, AGAIN, BOTH, LOOK, USE)
 # Cases for which the bench counts system calls.
-COUNTED = (QUERY, CREATION, BOTH, LOOK, USE)
+COUNTED = (QUERY, LAUNCHED, CREATION, BOTH, LOOK, USE)
 
 
 @dataclass
@@ -83,6 +91,10 @@ class Found:
     # Maps (column, case, files) to a list with one element for each process: milliseconds, or numbers of system calls.
     times: dict = field(default_factory=lambda: defaultdict(list))
     calls: dict = field(default_factory=dict)
+    # Milliseconds of the first extension query in the scene with many manifests, by column.
+    many: dict = field(default_factory=lambda: defaultdict(list))
+    # System calls of the first extension query without a catalogue, by the way to have none.
+    bare: dict = field(default_factory=dict)
     # Reasons why entries of the catalogue are not used on this machine.
     doubts: list = field(default_factory=list)
     # Reasons why figures were not measured.
@@ -92,6 +104,11 @@ class Found:
         """Returns the median in milliseconds, or None if there is no measurement."""
         values = self.times.get((column, case, files))
         return statistics.median(values) if values else None
+
+    def ratio(self, case):
+        """Returns the time with a catalogue divided by the time of the other loader, or None if one of them was not measured."""
+        known, other = (self.time(column, case) for column in (KNOWN, KHRONOS))
+        return known / other if known is not None and other else None
 
     def has(self, *libraries):
         """Returns `True` if each name is a prefix of the library name of a working driver."""
@@ -116,7 +133,7 @@ def installed():
 
 def visit(steps):
     """Returns a process that uses the installed drivers."""
-    return Visit(Scene(installed=True), steps, (CLOCK, CALLS), repeat=1)
+    return Visit(INSTALLED, steps, (CLOCK, CALLS), repeat=1)
 
 
 def alone(drivers):
@@ -178,34 +195,51 @@ class Machine:
         self.bench, self.libraries, self.scratch = bench, libraries, Path(scratch)
         self.caches = self.scratch / "caches"
         self.caches.mkdir()
+        self.launcher = {"LD_LIBRARY_PATH": ":".join(self._searched()), "LD_PRELOAD": PRELOADED}
 
-    def make_catalogue(self, program):
-        """Makes a catalogue. Returns the file, and the output of `vkloader` about entries that the loader ignores."""
-        environment = {**self.bench.stage.environment(Scene(installed=True)), "XDG_CACHE_HOME": str(self.caches)}
+    def _searched(self):
+        """Makes the folders of a launcher's search path, and returns their paths."""
+        for number in range(LAUNCHER_FOLDERS):
+            folder = self.scratch / f"searched{number}"
+            folder.mkdir()
+            for file in range(LAUNCHER_FILES):
+                (folder / f"libunrelated{number}_{file}.so.1").touch()
+            yield str(folder)
+
+    def make_catalogue(self, program, scene=INSTALLED, *options):
+        """Makes the catalogue of a scene. Returns the file, and the output of `vkloader` about entries that the loader ignores."""
+        caches = self.caches_of(scene)
+        environment = {**self.bench.stage.environment(scene), "XDG_CACHE_HOME": str(caches)}
 
         def run(*words):
             command = [program, "catalogue", *words, "--user"]
             return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=tools.LIMIT)
 
-        done = run("update", "--library", self.libraries[OURS])
-        made = list(self.caches.glob("*/catalogue-*.bin"))
+        done = run("update", "--library", self.libraries[OURS], *options)
+        made = list(caches.glob("*/catalogue-*.bin"))
         if done.returncode != 0 or not made:
             raise tools.Failed(f"vkloader catalogue update: status {done.returncode}\n{done.stderr[-2000:]}")
         doubts = [line.strip() for line in run("show").stdout.splitlines() if "does not count" in line]
         return made[0], doubts
 
-    def environment(self, column):
-        """Returns the variables of a column."""
-        known = {"VK_LOADER_CATALOGUE": "on", "XDG_CACHE_HOME": str(self.caches)}
+    def caches_of(self, scene):
+        """Returns the folder for caches of a scene."""
+        return self.caches if scene == INSTALLED else self.scratch / "caches-of-many"
+
+    def environment(self, column, scene=INSTALLED, launched=False):
+        """Returns the variables of a column, without those of the scene."""
+        known = {"VK_LOADER_CATALOGUE": "on", "XDG_CACHE_HOME": str(self.caches_of(scene))}
+        launcher = self.launcher if launched else {}
         architecture = ARCHITECTURE.get(os.uname().machine, os.uname().machine)
         is_made = os.path.exists(f"/var/cache/vulkan-loader/catalogue-{architecture}.bin")
-        return {
+        variables = {
             # In the column without a catalogue, the library must not use the system's catalogue.
-            OURS: {"VK_LOADER_CATALOGUE": "off"} if is_made else {},
+            OURS: OFF if is_made else {},
             KNOWN: known,
             KEPT: {**known, "VK_LOADER_DRIVER_POLICY": "keep-open"},
             LAZY: {**known, "VK_LOADER_DRIVER_POLICY": "lazy"},
         }.get(column, {})
+        return {**variables, **launcher}
 
     def library(self, column):
         """Returns the library of a column."""
@@ -214,15 +248,47 @@ class Machine:
     def run(self, column, cases, drivers):
         """Runs one process for cases with the same steps, and returns the milliseconds of each case."""
         what = alone(drivers) if column == ALONE else visit(cases[0].steps)
-        found = self.bench.clock(self.library(column), what, 1, self.environment(column))
+        variables = self.environment(column, launched=cases[0].launched)
+        found = self.bench.clock(self.library(column), what, 1, variables)
         for case in cases:
             labels = case.alone if column == ALONE else case.labels
             yield case, sum(found[label][0][0] for label in labels) / 1e6
 
     def calls(self, column, case):
         """Returns the system calls of a process."""
-        found = self.bench.system_calls(self.library(column), visit(case.steps), 1, self.environment(column))
+        variables = self.environment(column, launched=case.launched)
+        return self.counted(self.library(column), case, variables)
+
+    def counted(self, library, case, variables):
+        """Returns the system calls of a process with these variables."""
+        found = self.bench.system_calls(library, visit(case.steps), 1, variables)
         return sum(found[label][0][0] for label in case.labels)
+
+    def without_catalogue(self):
+        """Returns the system calls of the first extension query without a catalogue, by the way to have none. `VKL_PLAIN_LIBRARY` names a
+        library that was built without the reader of catalogues."""
+        libraries = {"no catalogue": self.libraries[OURS], "switched off": self.libraries[OURS]}
+        if plain := os.environ.get("VKL_PLAIN_LIBRARY"):
+            libraries["built without"] = plain
+        found = self.environment(OURS)
+        if found:
+            # The system's catalogue exists, so no process on this machine finds no catalogue.
+            libraries.pop("no catalogue")
+        return {
+            way: self.counted(library, QUERY, OFF if way == "switched off" else {}) for way, library in libraries.items()
+        }
+
+    def many(self, program, found):
+        """Measures the first extension query with many manifests of small drivers."""
+        self.bench.stage.prepare({MANY})
+        self.caches_of(MANY).mkdir()
+        self.make_catalogue(program, MANY, "--no-records")
+        for number in range(MANY_PROCESSES):
+            progress(f"{MANY}, process {number + 1}/{MANY_PROCESSES} of each")
+            for column in QUERY.columns[:: 1 if number % 2 == 0 else -1]:
+                what = Visit(MANY, QUERY.steps, (CLOCK,), repeat=1)
+                spent = self.bench.clock(self.library(column), what, 1, self.environment(column, MANY))
+                found.many[column].append(sum(spent[label][0][0] for label in QUERY.labels) / 1e6)
 
     def files(self, drivers, catalogue):
         """Returns the files of drivers and of the libraries that they need."""
@@ -262,7 +328,7 @@ def measure(bench, libraries, program, scratch, everything=False):
     for files in (WARM, COLD):
         for number in range(PROCESSES[files]):
             progress(f"installed drivers, {files}, process {number + 1}/{PROCESSES[files]} of each")
-            for cases in ((QUERY,), (CREATION, COMPUTED), (AGAIN, BOTH), (LOOK,), (USE,)):
+            for cases in ((QUERY,), (LAUNCHED,), (CREATION, COMPUTED), (AGAIN, BOTH), (LOOK,), (USE,)):
                 columns = cases[0].columns if files in cases[0].files else ()
                 for column in columns[:: 1 if number % 2 == 0 else -1]:
                     if files == COLD:
@@ -270,6 +336,7 @@ def measure(bench, libraries, program, scratch, everything=False):
                     for case, milliseconds in machine.run(column, cases, with_devices):
                         if files in case.files:
                             found.times[column, case, files].append(milliseconds)
+    machine.many(program, found)
     progress("")
     found.eviction = str(cold)
     if shutil.which("strace"):
@@ -277,6 +344,7 @@ def measure(bench, libraries, program, scratch, everything=False):
             for column in case.columns:
                 if column != ALONE:
                     found.calls[column, case] = machine.calls(column, case)
+        found.bare = machine.without_catalogue()
     else:
         found.skipped.append("no strace: no system calls are counted")
     return found
@@ -291,6 +359,7 @@ def page(found):
         for case in CASES:
             for files in case.files:
                 rows.append([case.title, files, *(shown(found.times.get((column, case, files))) for column in COLUMNS)])
+        rows.append([f"{QUERY.title}, {MANY.drivers} manifests", WARM, *(shown(found.many.get(column)) for column in COLUMNS)])
         lines += [*grid(rows), ""]
         if found.calls:
             rows = [["system calls, files warm", *COLUMNS[:-1]]]
@@ -298,6 +367,11 @@ def page(found):
                 words = (str(found.calls.get((column, case), "")) for column in COLUMNS[:-1])
                 rows.append([case.title, *words])
             lines += [*grid(rows), ""]
+            ways = ", ".join(f"{count} ({way})" for way, count in found.bare.items())
+            lines.append(f"System calls of the {QUERY.title} without a catalogue: {ways}.")
+        lines.append(
+            f"The variables of a launcher are `LD_LIBRARY_PATH` with {LAUNCHER_FOLDERS} folders of {LAUNCHER_FILES} files, and `LD_PRELOAD`."
+        )
         lines.append(
             "`drivers alone` opens the libraries of those that have devices, makes an instance of each and lists its devices, without a loader."
         )
@@ -321,5 +395,7 @@ def write(found, path):
     """Writes all figures, one line for each case."""
     with open(path, "w") as file:
         file.write("column,case,files,milliseconds\n")
+        for column, values in found.many.items():
+            file.write(f"{column},{QUERY.title} of {MANY.drivers} manifests,{WARM},{' '.join(f'{value:.4g}' for value in values)}\n")
         for (column, case, files), values in found.times.items():
             file.write(f"{column},{case.title.replace(',', ';')},{files},{' '.join(f'{value:.4g}' for value in values)}\n")
