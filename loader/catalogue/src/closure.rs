@@ -30,6 +30,9 @@ pub struct File<'a> {
     /// `true` if the linker found the file through `LD_LIBRARY_PATH` when the driver was asked. The entry is then valid only in a process
     /// that has loaded the file, or in which the linker also finds the file through the variable.
     pub is_searched: bool,
+    /// `true` if the file's own search path contains `$ORIGIN`, which means the folder by which the linker opened the file. Through a link
+    /// in another folder, the same file would then lead to other libraries.
+    pub has_origin: bool,
 }
 
 impl<'a> File<'a> {
@@ -84,6 +87,10 @@ pub struct Object<'a> {
     pub search: &'a [u8],
     /// `DT_RUNPATH`; empty if the object has none.
     pub own_search: &'a [u8],
+    /// `true` if the object has `DT_AUDIT` or `DT_DEPAUDIT`. In a program, they name libraries that can change each search of the linker.
+    pub is_audited: bool,
+    /// Beginning of the object in memory, which shows the file that was loaded. Empty if unknown; the present file then counts.
+    pub head: &'a [u8],
 }
 
 /// Result of opening a folder for look-ups.
@@ -108,9 +115,11 @@ pub trait Process: Look {
     fn file_in(&self, folder: &Self::Folder, name: &[u8]) -> Option<(Identity, bool)>;
     /// Returns the identity of a path's target, and `true` if all users may read the target.
     fn file(&self, path: &[u8]) -> Option<(Identity, bool)>;
+    /// Returns `false` if no library can be loaded from an open folder, because of the mount option `noexec`.
+    fn may_execute(&self, folder: &Self::Folder) -> bool;
     /// Returns the identity of a path's target, and `true` if this process can open the target for reading. A security module may refuse a
-    /// file that all users may read.
-    fn opened(&self, path: &[u8]) -> Option<(Identity, bool)>;
+    /// file that all users may read. The last value is `false` if the target cannot be loaded because of the mount option `noexec`.
+    fn opened(&self, path: &[u8]) -> (Option<(Identity, bool)>, bool);
     /// Passes a file to `take` in pieces, up to `most` bytes. The first piece has [`HEAD_BYTES`] if the file is long enough. Returns
     /// `false` if this process may not read the file.
     fn read(&self, path: &[u8], most: usize, take: &mut dyn FnMut(&[u8])) -> bool;
@@ -160,13 +169,14 @@ pub(crate) fn check(
 /// Checks all files in this process: their current state, loaded libraries of the same name, and files in the folders of `DT_RPATH` and
 /// `LD_LIBRARY_PATH`. `search` is the value of `LD_LIBRARY_PATH`. Returns `true` if the results depend on the current folder.
 pub fn look(process: &impl Process, search: &[u8], files: &mut [Checked<'_>]) -> bool {
-    let mut is_relative = false;
+    let (mut is_relative, mut is_audited) = (false, false);
     let mut look_in = |folder: Option<&[u8]>, files: &mut [Checked<'_>], is_final| {
         is_relative |= folder.is_some_and(|path| !path.starts_with(b"/"));
         look_in(process, folder, files, is_final);
     };
     check_all(process, files);
     process.objects(&mut |object| {
+        is_audited |= object.is_audited;
         hold_against(process, object, files);
         each_folder(process, object.search, object.path, &mut |folder| {
             look_in(folder, files, false)
@@ -187,31 +197,37 @@ pub fn look(process: &impl Process, search: &[u8], files: &mut [Checked<'_>]) ->
         c"vk_icdNegotiateLoaderICDInterfaceVersion",
         c"vk_icdGetPhysicalDeviceProcAddr",
     ];
-    if symbols.into_iter().any(|symbol| process.exports(symbol)) {
+    if is_audited || symbols.into_iter().any(|symbol| process.exports(symbol)) {
         doubt_all(files);
     }
     is_relative
 }
 
-/// Checks that all files are still the recorded ones. Opens each folder with several files only once, because files of one folder are next to
-/// each other in the list.
+/// Checks that all files are still the recorded ones, and that libraries can be loaded from their folders. Opens each folder with libraries
+/// or several files only once, because files of one folder are next to each other in the list.
 fn check_all<P: Process>(process: &P, files: &mut [Checked<'_>]) {
-    let mut last: Option<(&[u8], Place<P::Folder>)> = None;
+    let (mut last, mut may_execute): (Option<(&[u8], Place<P::Folder>)>, bool) = (None, true);
     let mut rest = files.iter_mut().peekable();
     while let Some(one) = rest.next() {
         let file = one.file;
         let (folder, name) = parts(file.path);
+        let is_library = !file.names.is_empty() && !file.identity.is_empty();
         let is_open = last.as_ref().is_some_and(|(known, _)| *known == folder);
         let mut has_more = || rest.peek().is_some_and(|next| parts(next.file.path).0 == folder);
-        if !is_open && !folder.is_empty() && has_more() {
-            last = Some((folder, process.folder(folder)));
+        if !is_open && !folder.is_empty() && (is_library || has_more()) {
+            let place = process.folder(folder);
+            may_execute = !matches!(&place, Place::Open(open) if !process.may_execute(open));
+            last = Some((folder, place));
         }
-        let found = match &last {
-            Some((known, Place::Open(open))) if *known == folder => process.file_in(open, name),
-            Some((known, Place::Missing)) if *known == folder => None,
+        let here = last.as_ref().filter(|(known, _)| *known == folder);
+        let found = match here {
+            Some((_, Place::Open(open))) => process.file_in(open, name),
+            Some((_, Place::Missing)) => None,
             _ => process.file(file.path),
         };
-        one.doubt = check(process, file.path, found, (file.identity, file.build_id)).err();
+        let is_refused = is_library && here.is_some() && !may_execute;
+        let same = check(process, file.path, found, (file.identity, file.build_id));
+        one.doubt = same.err().or(is_refused.then_some(Doubt::Unreadable));
     }
 }
 
@@ -232,15 +248,33 @@ fn hold_against(process: &impl Process, object: &Object<'_>, files: &mut [Checke
     let last = object.path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
     for one in files.iter_mut() {
         if one.is_named(last) || one.is_named(object.name) {
-            if object.path == one.file.path || is_same(process, object.path, one.file) {
+            let is_there =
+                object.path == one.file.path || !one.file.has_origin && is_same(process, object.path, one.file);
+            if is_there && is_present(process, object, (one.file.path, one.file.build_id)) {
                 // The linker reuses an object for a name if the name is the object's `DT_SONAME`. If only the path differs, the linker may
                 // load the file again.
                 one.is_found |= one.file.names().all(|name| name == object.name);
             } else {
-                one.doubt = Some(Doubt::Shadowed);
+                one.doubt = one.doubt.or(Some(Doubt::Shadowed));
             }
         }
     }
+}
+
+/// Returns `true` if a loaded object is the file that is now at the path `path`. If a package replaced the file after the object was loaded,
+/// the linker still uses the object. An object without a build ID is compared by its beginning.
+pub fn is_present(process: &impl Process, object: &Object<'_>, (path, build_id): (&[u8], &[u8])) -> bool {
+    if object.head.is_empty() {
+        return true;
+    }
+    if let Some(id) = BuildId::in_head(object.head).filter(|_| !build_id.is_empty()) {
+        return id.is_written(build_id);
+    }
+    let mut is_same = false;
+    process.read(path, HEAD_BYTES, &mut |head| {
+        is_same = object.head.iter().zip(head).all(|(one, other)| one == other);
+    });
+    is_same
 }
 
 /// Marks all files as doubtful, so that no entry that depends on one of them is used.
@@ -363,7 +397,8 @@ fn look_for<P: Process>(process: &P, (path, folder): (&[u8], &P::Folder), files:
             let Some((now, _)) = process.file_in(folder, name) else {
                 continue;
             };
-            let is_same = leads_to(now, file);
+            let is_there = !file.has_origin || parts(file.path).0 == path.strip_suffix(b"/").unwrap_or(path);
+            let is_same = is_there && leads_to(now, file);
             found += usize::from(is_same);
             // The linker skips a library of another architecture.
             if !is_same && !is_foreign(process, path, name) {

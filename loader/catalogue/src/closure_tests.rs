@@ -30,6 +30,10 @@ pub(crate) struct One {
     hides: bool,
     /// `true` if the process cannot open another file.
     is_full: bool,
+    /// Folder from which no library can be loaded.
+    refused: &'static str,
+    /// Beginning of each object in memory.
+    head: Vec<u8>,
     /// Version of the C library.
     version: &'static str,
 }
@@ -71,6 +75,16 @@ impl One {
 
     pub(crate) fn object(mut self, path: &'static str, name: &'static str, search: &'static str) -> Self {
         self.objects.push((path, name, search));
+        self
+    }
+
+    pub(crate) fn head(mut self, head: &[u8]) -> Self {
+        self.head = head.to_vec();
+        self
+    }
+
+    pub(crate) fn refused(mut self, folder: &'static str) -> Self {
+        self.refused = folder;
         self
     }
 
@@ -141,9 +155,14 @@ impl Process for One {
         self.files.get(text(path)).map(|file| (file.identity, file.is_open))
     }
 
-    fn opened(&self, path: &[u8]) -> Option<(Identity, bool)> {
-        let file = self.files.get(text(path))?;
-        Some((file.identity, file.content.is_some()))
+    fn may_execute(&self, folder: &String) -> bool {
+        self.refused != folder
+    }
+
+    fn opened(&self, path: &[u8]) -> (Option<(Identity, bool)>, bool) {
+        let file = self.files.get(text(path));
+        let found = file.map(|file| (file.identity, file.content.is_some()));
+        (found, self.refused.is_empty() || !text(path).starts_with(self.refused))
     }
 
     fn read(&self, path: &[u8], most: usize, take: &mut dyn FnMut(&[u8])) -> bool {
@@ -161,6 +180,8 @@ impl Process for One {
                 name,
                 search,
                 own_search: if name == b"libvulkan.so.1" { b"/own" } else { b"" },
+                is_audited: name == b"libaudited.so",
+                head: &self.head,
             });
         }
     }
@@ -185,7 +206,7 @@ pub(crate) fn known() -> Value {
     known
 }
 
-const SHADOWED: Result<(), (Doubt, Option<u16>)> = Err((Doubt::Shadowed, Some(0)));
+pub(crate) const SHADOWED: Result<(), (Doubt, Option<u16>)> = Err((Doubt::Shadowed, Some(0)));
 
 #[test]
 fn each_file_of_a_driver_must_be_the_same() {
@@ -328,6 +349,7 @@ fn what_is_loaded_matters_where_it_has_a_name_of_the_driver_or_its_functions() {
         ("/run/liboverlay.so", "liboverlay.so", Ok(())),
         ("linux-vdso.so.1", "linux-vdso.so.1", Ok(())),
         ("", "", Ok(())),
+        ("", "libaudited.so", SHADOWED),
     ] {
         assert_eq!(loaded(path, name).check(&known()), expected, "{path} {name}");
     }
@@ -423,23 +445,6 @@ fn names_need_the_same_linker_cache() {
     assert_eq!(One::then().check(&written), doubt);
     written["linker-cache"] = json!("");
     assert_eq!(One::then().check(&written), doubt);
-}
-
-/// The linker also searches the folders of the loader's `DT_RUNPATH` for drivers that are named without a folder.
-#[test]
-fn folders_of_the_loader_itself_count() {
-    let other = One::then().with("/own/libdrm.so.2", inode(30));
-    assert_eq!(
-        other
-            .clone()
-            .object("/x/libother.so", "libother.so", "")
-            .check(&known()),
-        Ok(())
-    );
-    assert_eq!(
-        other.object("/x/libvulkan.so.1", "libvulkan.so.1", "").check(&known()),
-        SHADOWED
-    );
 }
 
 /// The dynamic linker replaces `$ORIGIN` only before a slash or at the end.

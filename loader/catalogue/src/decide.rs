@@ -13,7 +13,7 @@ pub enum Doubt {
     Library,
     /// The file has the constant times of a reproducible image, and no build ID, so a change could go unnoticed.
     Times,
-    /// The system denies this process read access to the file.
+    /// The system denies this process read access to the file, or execution of its code.
     Unreadable,
     /// The dynamic linker would load another file in this process.
     Shadowed,
@@ -28,7 +28,11 @@ impl Doubt {
     const ALL: [(Self, &'static str, &'static str); 6] = [
         (Self::Library, "library", "has changed"),
         (Self::Times, "times", "has times that prove nothing, and no build id"),
-        (Self::Unreadable, "unreadable", "cannot be read by this process"),
+        (
+            Self::Unreadable,
+            "unreadable",
+            "cannot be read or executed by this process",
+        ),
         (
             Self::Shadowed,
             "shadowed",
@@ -87,7 +91,11 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
     ) -> Result<(), (Doubt, Option<u16>)> {
         let own = if self.is_searched() { self.path } else { self.named };
         let written = (self.identity, self.build_id);
-        closure::check(process, own, process.opened(own), written).map_err(|doubt| (doubt, None))?;
+        let (found, may_execute) = process.opened(own);
+        closure::check(process, own, found, written).map_err(|doubt| (doubt, None))?;
+        if !may_execute {
+            return Err((Doubt::Unreadable, None));
+        }
         let mut is_searched = self.is_searched();
         for number in self.files().ok_or((Doubt::Unknown, None))? {
             let doubt = number.and_then(|number| doubts.get(usize::from(number)).copied());

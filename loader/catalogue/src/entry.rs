@@ -6,14 +6,17 @@ use crate::{
     closure::{File, Process},
     hardware,
     machine::{self, Hash},
-    variables,
+    variables, words,
     written::{self, is_hexadecimal},
 };
 use core::fmt;
 use core::marker::PhantomData;
 
-/// Last element of a file's entry in a catalogue, if the linker found the file through `LD_LIBRARY_PATH`.
+/// Word in the last element of a file's entry in a catalogue, if the linker found the file through `LD_LIBRARY_PATH`.
 pub const SEARCHED: &str = "path";
+
+/// Word in the last element of a file's entry in a catalogue, if the search path of the file contains `$ORIGIN`.
+pub const WITH_ORIGIN: &str = "origin";
 
 /// The loader that reads the catalogue.
 #[derive(Clone, Copy, Debug)]
@@ -183,12 +186,14 @@ impl<'a, J: Json<'a>> Catalogue<'a, J> {
                 texts.iter_mut().zip(parts).for_each(|(text, part)| *text = part.text());
             }
             let [path, identity, names, build_id, way] = texts;
+            let is = |word: &str| words(way.unwrap_or_default()).any(|one| one == word.as_bytes());
             File {
                 path: path.unwrap_or_default(),
                 identity: identity.unwrap_or(b"unknown"),
                 names: names.unwrap_or_default(),
                 build_id: build_id.unwrap_or_default(),
-                is_searched: way == Some(SEARCHED.as_bytes()),
+                is_searched: is(SEARCHED),
+                has_origin: is(WITH_ORIGIN),
             }
         })
     }

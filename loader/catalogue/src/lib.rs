@@ -57,7 +57,9 @@ mod written;
 
 pub use build_id::{BuildId, HEAD_BYTES};
 pub use decide::{Doubt, Usability};
-pub use entry::{Catalogue, Device, Entry, Extension, Hardware, LinkerCacheSum, Outcome, Problem, Reader, SEARCHED};
+pub use entry::{
+    Catalogue, Device, Entry, Extension, Hardware, LinkerCacheSum, Outcome, Problem, Reader, SEARCHED, WITH_ORIGIN,
+};
 pub use identity::{Identity, OfImage};
 pub use json::Json;
 pub use machine::{Fingerprint, Look, MOST_OF_TEXT};
@@ -84,8 +86,8 @@ mod link_tests;
 mod tests;
 
 /// Version of the file format that this crate reads and `vkloader` writes. The version increases with each change that an older reader
-/// would misunderstand.
-pub const SCHEMA: u64 = 4;
+/// would misunderstand, and with each kind of file that an older update did not record.
+pub const SCHEMA: u64 = 5;
 /// Folder of the system's catalogue.
 pub const SYSTEM_FOLDER: &str = "/var/cache/vulkan-loader";
 /// Folder of the user's catalogue, in the user's folder for caches.

@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn a_file_has_the_value_it_was_made_from() {
         let value = json!({
-            "schema": 4, "none": null, "yes": true, "no": false, "numbers": [0, -9, 1, i32::MIN, u32::MAX, 1_764_000_000_123_u64],
+            "schema": SCHEMA, "none": null, "yes": true, "no": false, "numbers": [0, -9, 1, i32::MIN, u32::MAX, 1_764_000_000_123_u64],
             "texts": ["", "a", "é\0", "a"], "empty": [[], {}], "nested": {"a": {"b": [{"c": "a"}]}, "d": 1}
         });
         assert_eq!(unpack(&pack(&value)), Ok(value));

@@ -224,6 +224,7 @@ fn other_files_are_ignored_with_a_reason() {
         assert!(believes(scene, ""));
         for (member, value, words) in [
             ("schema", json!(1), "it has the form of another version"),
+            ("schema", json!(SCHEMA - 1), "it has the form of another version"),
             ("loader", json!("1.0.0"), "it is of another loader"),
             (
                 "architecture",

@@ -1,6 +1,8 @@
 //! Open files.
 
 use super::errno::retried;
+#[cfg(target_os = "linux")]
+use super::may_execute;
 use super::{Errno, Status, is_local};
 use alloc::vec::Vec;
 use core::ffi::{CStr, c_int};
@@ -65,6 +67,12 @@ impl File {
     /// Returns `true` if the file is on a file system with reliable times.
     pub fn is_local(&self) -> bool {
         is_local(self.0)
+    }
+
+    /// Returns `false` if the file is in a mount with the option `noexec`, from which no library can be loaded.
+    #[cfg(target_os = "linux")]
+    pub fn may_execute(&self) -> bool {
+        may_execute(self.0)
     }
 
     /// Returns the current state of the file.

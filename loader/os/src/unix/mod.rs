@@ -61,7 +61,7 @@ pub use sights::{each_variable, exists, is_accessible, link_target};
 #[cfg(target_os = "linux")]
 pub use stamp::Stamp;
 #[cfg(target_os = "linux")]
-use stamp::is_local;
+use stamp::{is_local, may_execute};
 #[cfg(target_os = "linux")]
 pub use start::{first_variables, is_started_by_linker};
 pub use status::Status;

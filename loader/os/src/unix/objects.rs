@@ -14,6 +14,8 @@ const STRINGS: isize = 5;
 const NAME: isize = 14;
 const SEARCH: isize = 15;
 const LATER_SEARCH: isize = 29;
+const AUDIT_OF_NEEDS: isize = 0x6FFF_FEFB;
+const AUDIT: isize = 0x6FFF_FEFC;
 
 /// An entry of the dynamic section, `ElfW(Dyn)`.
 #[repr(C)]
@@ -33,6 +35,10 @@ pub struct Object<'a> {
     pub search: &'a [u8],
     /// `DT_RUNPATH` of the object; empty if it is missing.
     pub own_search: &'a [u8],
+    /// `true` if the object has `DT_AUDIT` or `DT_DEPAUDIT`. In a program, they name libraries that can change each search of the linker.
+    pub is_audited: bool,
+    /// First segment in memory, which begins with the header of the object's file; empty if the process may not read it.
+    pub head: &'a [u8],
 }
 
 type Take<'t> = &'t mut dyn FnMut(&libc::dl_phdr_info) -> bool;
@@ -98,6 +104,8 @@ unsafe fn object(info: &libc::dl_phdr_info) -> Object<'_> {
     let path = unsafe { text(info.dlpi_name) };
     let mut object = Object {
         path,
+        // SAFETY: the caller promises that the object stays loaded, so its segments stay in memory.
+        head: unsafe { head(base, headers) },
         ..Object::default()
     };
     let Some(dynamic) = headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC) else {
@@ -113,6 +121,7 @@ unsafe fn object(info: &libc::dl_phdr_info) -> Object<'_> {
             NAME => name = Some(entry.value),
             SEARCH => search = Some(entry.value),
             LATER_SEARCH => own_search = Some(entry.value),
+            AUDIT | AUDIT_OF_NEEDS => object.is_audited = true,
             _ => {}
         }
     }
@@ -126,6 +135,23 @@ unsafe fn object(info: &libc::dl_phdr_info) -> Object<'_> {
     object.search = text(search.filter(|_| own_search.is_none()));
     object.own_search = text(own_search);
     object
+}
+
+/// Returns the segment with the beginning of an object's file; empty if that segment can be written to or not be read.
+///
+/// # Safety
+/// `headers` are those of an object that was loaded at `base`, and that stays loaded while the result is used.
+unsafe fn head<'a>(base: usize, headers: &[Header]) -> &'a [u8] {
+    let is_first = |header: &&Header| header.p_type == libc::PT_LOAD && header.p_offset == 0;
+    let Some(first) = headers.iter().find(is_first) else {
+        return &[];
+    };
+    if first.p_flags & (libc::PF_R | libc::PF_W) != libc::PF_R {
+        return &[];
+    }
+    let begin = base.wrapping_add(first.p_vaddr as usize) as *const u8;
+    // SAFETY: the dynamic linker has mapped this many bytes of the file at this address, readable and not writable.
+    unsafe { core::slice::from_raw_parts(begin, first.p_filesz as usize) }
 }
 
 /// Returns the address in an entry of the dynamic section. Some linkers have already added the object's base address to the entry, and some
@@ -188,6 +214,7 @@ mod tests {
             path.starts_with(b"libc.") && (name.is_empty() || path == name)
         };
         assert_eq!(program, 1);
+        each_object(|object| assert!(object.head.starts_with(b"\x7FELF"), "{object:?}"));
         assert!(loads() >= names.len() as u64);
         assert!(names.iter().any(is_c), "{names:?}");
     }

@@ -88,15 +88,26 @@ impl Stamp {
 
 /// Returns `true` if the open file is on a file system with reliable times.
 pub(super) fn is_local(descriptor: c_int) -> bool {
+    // The type of the field differs between architectures; the numbers have 32 bits.
+    file_system(descriptor).is_some_and(|found| LOCAL.contains(&(found.f_type as u32)))
+}
+
+/// Returns `false` if the open file is in a mount with the option `noexec`, from which no library can be loaded.
+pub(super) fn may_execute(descriptor: c_int) -> bool {
+    /// `ST_NOEXEC`, the same bit on every architecture.
+    const NO_EXECUTION: u32 = 8;
+    file_system(descriptor).is_none_or(|found| found.f_flags as u32 & NO_EXECUTION == 0)
+}
+
+/// Returns the state of the file system of an open file; `None` if the system does not report the state.
+fn file_system(descriptor: c_int) -> Option<statfs64> {
     let mut found = MaybeUninit::<statfs64>::uninit();
     // SAFETY: the structure is writable; an invalid descriptor causes an error.
     if unsafe { fstatfs64(descriptor, found.as_mut_ptr()) } != 0 {
-        return false;
+        return None;
     }
     // SAFETY: the call succeeded, so it has filled the structure.
-    let kind = unsafe { found.assume_init() }.f_type;
-    // The type of the field differs between architectures; the numbers have 32 bits.
-    LOCAL.contains(&(kind as u32))
+    Some(unsafe { found.assume_init() })
 }
 
 #[cfg(test)]

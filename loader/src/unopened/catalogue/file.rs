@@ -80,6 +80,8 @@ pub(super) struct Loaded {
 pub(super) struct Looked {
     /// Number of libraries that the process had loaded when the files were examined.
     pub(super) loads: u64,
+    /// Indices of entries whose own library was loaded, and then replaced by another file.
+    pub(super) replaced: Vec<u16>,
     /// `true` if the dynamic linker searches folders with relative paths.
     pub(super) is_relative: bool,
     /// The current folder when the files were examined, if `is_relative` is `true`; `None` also if the process may not examine the folder.
@@ -110,6 +112,12 @@ impl Loaded {
     /// Returns the entry at an index.
     pub(super) fn entry(&self, number: u16) -> Option<Entry<'_, Seen<'_>>> {
         self.catalogue()?.entry(number)
+    }
+
+    /// Returns the entries with their indices.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (u16, Entry<'_, Seen<'_>>)> {
+        let numbers = (0..).zip(&self.manifests).map(|(number, _)| number);
+        numbers.filter_map(|number| Some((number, self.entry(number)?)))
     }
 
     /// Returns the entry for the library of a manifest, and its index.

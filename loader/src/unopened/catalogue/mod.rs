@@ -78,7 +78,7 @@ impl KnownDrivers {
         if loaded.is_doubted(number) {
             return Answer::Open(None);
         }
-        if let Err(doubt) = self.check(entry, loaded) {
+        if let Err(doubt) = self.check(number, entry, loaded) {
             let file = loaded
                 .catalogue()
                 .map_or(&[][..], |catalogue| catalogue.file_of(entry, doubt));
@@ -141,9 +141,13 @@ impl KnownDrivers {
         words.is_some_and(|words| visible::hides(words, entry)) && self.is_same_machine()
     }
 
-    fn check(&self, entry: Entry<'_, Seen<'_>>, loaded: &Loaded) -> Result<(), (Doubt, Option<u16>)> {
+    fn check(&self, number: u16, entry: Entry<'_, Seen<'_>>, loaded: &Loaded) -> Result<(), (Doubt, Option<u16>)> {
         let looked = self.looked.get_or_init(|| loaded.looked());
         let looked = looked.as_ref().ok_or((Doubt::Unknown, None))?;
+        // The linker would use the loaded library, not the recorded file at its path.
+        if looked.replaced.contains(&number) {
+            return Err((Doubt::Shadowed, None));
+        }
         entry.check(&sight::Kernel, &looked.doubts, looked.same_search)
     }
 

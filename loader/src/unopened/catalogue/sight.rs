@@ -146,13 +146,32 @@ pub(super) fn look(loaded: &Loaded, loads: u64) -> Option<Looked> {
     }
     doubts.extend(files.iter().map(|file| file.doubt));
     let same_search = catalogue.has_same_linker_cache(&Kernel);
+    let replaced = replaced(loaded)?;
     Some(Looked {
+        replaced,
         loads,
         is_relative,
         folder: is_relative.then(current_folder).flatten(),
         doubts,
         same_search,
     })
+}
+
+/// Returns the indices of the entries whose own library the process has loaded from a file that was replaced since. Returns `None` if memory
+/// runs out.
+fn replaced(loaded: &Loaded) -> Option<Vec<u16>> {
+    let (mut own, mut replaced) = (Vec::new(), Vec::new());
+    for (number, entry) in loaded.entries().filter(|(_, entry)| !entry.is_searched()) {
+        own.try_push((number, entry.named, entry.build_id)).ok()?;
+    }
+    let mut is_whole = true;
+    Kernel.objects(&mut |object| {
+        let mut same_path = own.iter().filter(|(_, path, _)| *path == object.path);
+        is_whole &= same_path.all(|&(number, path, build_id)| {
+            closure::is_present(&Kernel, object, (path, build_id)) || replaced.try_push(number).is_ok()
+        });
+    });
+    is_whole.then_some(replaced)
 }
 
 /// Returns the numbers of the current folder's device and inode.
@@ -188,10 +207,18 @@ impl Process for Kernel {
         state(with_terminated(path, Status::at).ok()?)
     }
 
-    fn opened(&self, path: &[u8]) -> Option<(Identity, bool)> {
-        match with_terminated(path, |path| File::open(path)?.status()) {
-            Ok(found) => Some((state(found)?.0, true)),
-            Err(_) => Some((self.file(path)?.0, false)),
+    fn may_execute(&self, folder: &File) -> bool {
+        folder.may_execute()
+    }
+
+    fn opened(&self, path: &[u8]) -> (Option<(Identity, bool)>, bool) {
+        let opened = with_terminated(path, |path| {
+            let file = File::open(path)?;
+            Ok((file.status()?, file.may_execute()))
+        });
+        match opened {
+            Ok((found, may_execute)) => (state(found).map(|(found, _)| (found, true)), may_execute),
+            Err(_) => (self.file(path).map(|(found, _)| (found, false)), true),
         }
     }
 
@@ -217,6 +244,8 @@ impl Process for Kernel {
                 name: found.name,
                 search: found.search,
                 own_search: found.own_search,
+                is_audited: found.is_audited,
+                head: found.head,
             });
         });
     }

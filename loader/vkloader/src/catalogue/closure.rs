@@ -74,6 +74,7 @@ pub(super) fn of(
             }
             files.push(SharedFile {
                 is_searched: search.iter().any(|folder| Path::new(one).starts_with(folder)),
+                has_origin: has_origin(needs),
                 ..SharedFile::of(one, names.join(" "))
             });
             folders.extend(searched_for(one, &names));
@@ -83,6 +84,12 @@ pub(super) fn of(
     files.extend(missing(linker, &known)?);
     files.extend(read_by(&belongs, (named, path)));
     (files.len() <= catalogue::MOST_FILES).then_some(files)
+}
+
+/// Returns `true` if the search path of a library depends on the folder of the library.
+fn has_origin(needs: &Needs) -> bool {
+    let [one, other] = ["/one/library", "/other/library"].map(|path| elf::folders(Path::new(path), needs));
+    one != other
 }
 
 /// Returns the folders in which the linker searches for a driver's libraries, and the paths in these folders that the linker skipped. `own`
@@ -296,6 +303,7 @@ impl SharedFile {
             build_id,
             names,
             is_searched: false,
+            has_origin: false,
         }
     }
 
@@ -309,6 +317,7 @@ impl SharedFile {
     pub(super) fn is_same(&self) -> bool {
         let now = Self {
             is_searched: self.is_searched,
+            has_origin: self.has_origin,
             ..Self::of(&self.path, self.names.clone())
         };
         let path = Path::new(&self.path);

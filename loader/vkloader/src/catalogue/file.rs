@@ -3,7 +3,7 @@
 use super::identify;
 use crate::child::naming;
 use crate::show::plain;
-use catalogue::{MOST_BYTES, MOST_FILES, Problem, SEARCHED};
+use catalogue::{MOST_BYTES, MOST_FILES, Problem, SEARCHED, WITH_ORIGIN};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
@@ -190,18 +190,25 @@ pub(super) struct SharedFile {
     pub(super) build_id: Option<String>,
     /// `true` if the linker found the file through `LD_LIBRARY_PATH`.
     pub(super) is_searched: bool,
+    /// `true` if the file's own search path contains `$ORIGIN`.
+    pub(super) has_origin: bool,
 }
 
 impl From<Vec<String>> for SharedFile {
     fn from(members: Vec<String>) -> Self {
         let mut members = members.into_iter();
         let mut next = || members.next().unwrap_or_default();
+        let (path, identity, names) = (next(), next(), next());
+        let build_id = members.next().filter(|id| !id.is_empty());
+        let way = members.next().unwrap_or_default();
+        let is = |word| way.split(' ').any(|one| one == word);
         Self {
-            path: next(),
-            identity: next(),
-            names: next(),
-            build_id: members.next().filter(|id| !id.is_empty()),
-            is_searched: members.next().as_deref() == Some(SEARCHED),
+            path,
+            identity,
+            names,
+            build_id,
+            is_searched: is(SEARCHED),
+            has_origin: is(WITH_ORIGIN),
         }
     }
 }
@@ -210,10 +217,14 @@ impl From<SharedFile> for Vec<String> {
     fn from(file: SharedFile) -> Self {
         let mut members = vec![file.path, file.identity, file.names];
         members.extend(file.build_id);
-        if file.is_searched {
-            members.resize(4, String::new());
-            members.push(SEARCHED.into());
-        }
+        let way = match (file.is_searched, file.has_origin) {
+            (true, true) => format!("{SEARCHED} {WITH_ORIGIN}"),
+            (true, false) => SEARCHED.into(),
+            (false, true) => WITH_ORIGIN.into(),
+            (false, false) => return members,
+        };
+        members.resize(4, String::new());
+        members.push(way);
         members
     }
 }
@@ -441,7 +452,7 @@ mod tests {
 
     /// Returns a catalogue without drivers, and an entry of a driver.
     fn parts() -> (Catalogue, Driver) {
-        let empty = json!({"schema": 4, "loader": "", "architecture": "", "made": 0, "linker-cache": "", "linker-cache-sum": "",
+        let empty = json!({"schema": catalogue::SCHEMA, "loader": "", "architecture": "", "made": 0, "linker-cache": "", "linker-cache-sum": "",
             "variables": [], "machine": {"fingerprint": "", "kernel": "", "nodes": [], "cards": []}, "files": [], "drivers": []});
         let driver = json!({"manifest": {"path": "/a.json", "identity": "1"},
             "library": {"named": "/a.so", "path": "/a.so", "identity": "1"}, "asked": 0, "outcome": "answered", "milliseconds": 0,

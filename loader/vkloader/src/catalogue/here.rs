@@ -83,8 +83,15 @@ impl Process for Here {
         Some((identify::state(path(file))?, mode & 0o444 == 0o444))
     }
 
-    fn opened(&self, file: &[u8]) -> Option<(Identity, bool)> {
-        Some((self.file(file)?.0, File::open(path(file)).is_ok()))
+    fn may_execute(&self, folder: &PathBuf) -> bool {
+        identify::may_execute(folder)
+    }
+
+    fn opened(&self, file: &[u8]) -> (Option<(Identity, bool)>, bool) {
+        let found = self
+            .file(file)
+            .map(|(found, _)| (found, File::open(path(file)).is_ok()));
+        (found, identify::may_execute(path(file)))
     }
 
     fn read(&self, file: &[u8], most: usize, take: &mut dyn FnMut(&[u8])) -> bool {
@@ -107,6 +114,9 @@ impl Process for Here {
                 // Omits search paths, because an update does not know the search paths of the programs that will use the catalogue.
                 search: b"",
                 own_search: b"",
+                is_audited: false,
+                // A program that starts now loads the present files.
+                head: b"",
             });
         }
     }

@@ -31,6 +31,11 @@ pub(super) fn is_of_image(path: &Path, identity: &Identity) -> bool {
     !identity.proves() || identity.has_one_time() && is_read_only()
 }
 
+/// Returns `false` if no library can be loaded from a file or folder, because of the mount option `noexec`.
+pub(super) fn may_execute(path: &Path) -> bool {
+    statvfs(path).is_ok_and(|found| !found.f_flag.contains(StatVfsMountFlags::NOEXEC))
+}
+
 /// Returns `true` if two written identities are equal, or differ only because hard links to the file were added or removed.
 pub(super) fn agree(one: &str, other: &str) -> bool {
     let parts = |text: &str| Some((text.get(16..32)?.to_owned(), text.get(32..)?.to_owned()));

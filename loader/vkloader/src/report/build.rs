@@ -287,7 +287,9 @@ fn catalogue(records: &[&Record]) -> Vec<Catalogued> {
             (_, Some("library")) => {
                 "Its entry is ignored, because one of its files has changed: run vkloader catalogue update."
             }
-            (_, Some("unreadable")) => "Its entry is ignored, because the program may not read one of its files.",
+            (_, Some("unreadable")) => {
+                "Its entry is ignored, because the program may not read or execute one of its files."
+            }
             (_, Some("shadowed")) => {
                 "Its entry is ignored, because the dynamic linker would load another library for it in this program."
             }

@@ -258,7 +258,7 @@ fn update_as_root_sees(machine: &Machine, path: &Path) {
 
 /// Creates a driver whose search path is `folders` and that needs a library in the folder `two`, next to the driver's library. Also creates
 /// a catalogue.
-fn driver_with_folders(machine: &mut Machine, folders: &str) -> Option<PathBuf> {
+pub(crate) fn driver_with_folders(machine: &mut Machine, folders: &str) -> Option<PathBuf> {
     machine.variable("VK_LOADER_CATALOGUE", "on");
     machine.driver("needed", "instance_extension VK_KHR_surface 25\ndevice one");
     let (two, driver) = (machine.path("libraries/two"), machine.path("libraries/libdriver.so"));

@@ -215,6 +215,33 @@ fn what_another_file_is_put_in_front_of_does_not_count() {
     each_way(&case);
 }
 
+/// DRV-271: an auditing library that the program names can lead the linker to another file, like one of `LD_AUDIT`.
+#[test]
+fn a_program_that_is_linked_with_an_auditing_library_uses_no_entry() {
+    let Some(case) = Case::new() else { return };
+    let (audit, other) = (case.machine.path("bin/audit.so"), case.other("other"));
+    let source = format!(
+        r#"
+        #include <string.h>
+        unsigned la_version(unsigned version) {{ return version; }}
+        char *la_objsearch(const char *name, unsigned long *cookie, unsigned flag) {{
+            return strstr(name, "libmock_needed.so") ? "{}" : (char *)name;
+        }}"#,
+        other.display()
+    );
+    assert!(compile(&audit, &source, &[]));
+    for option in ["--audit", "--depaudit"] {
+        case.link(&[&format!("-Wl,{option}={}", audit.display())]);
+        let got = case.run(&[]);
+        if got.taken == case.needed {
+            return skip("the linker loads no auditing library that a program names");
+        }
+        assert_eq!((got.doubt.as_str(), got.taken), ("shadowed", other.clone()), "{option}");
+    }
+    case.link(&[]);
+    case.counts(&[]);
+}
+
 /// Paths of dynamic linkers that C compilers write into programs.
 const LINKERS: [&str; 3] = [
     "/lib64/ld-linux-x86-64.so.2",
@@ -430,56 +457,4 @@ fn a_library_that_a_driver_opens_and_closes_is_one_of_its_files() {
     let text = fs::read(&copy).expect("a file");
     fs::write(&extra, text).expect("a file");
     assert_eq!(used(&machine, &[]), "library");
-}
-
-/// After a clock was set back, files have times in the future. A driver with such files still gets an entry.
-#[test]
-fn a_driver_whose_files_are_of_the_future_has_an_entry() {
-    let mut machine = machine();
-    machine.variable("VK_LOADER_CATALOGUE", "on");
-    machine.driver("needed", "device one");
-    let source = r#"
-        #define _GNU_SOURCE
-        #include <sys/syscall.h>
-        #include <time.h>
-        #include <unistd.h>
-        int clock_gettime(clockid_t clock, struct timespec *time) {
-            int result = syscall(SYS_clock_gettime, clock, time);
-            if (clock == CLOCK_REALTIME)
-                time->tv_sec -= 1000000;
-            return result;
-        }"#;
-    let clock = machine.path("libraries/libclock.so");
-    if !compile(&clock, source, &[]) {
-        return skip("there is no C compiler");
-    }
-    machine.variable("LD_PRELOAD", clock.display().to_string());
-    update(&machine);
-    let entry = driver(&written(&machine), "needed");
-    assert_eq!(entry["outcome"], "answered", "{entry:#}");
-}
-
-/// If a needed library is replaced while the driver answers, either version may have answered, so the driver is asked again.
-#[test]
-fn a_driver_is_asked_again_if_a_dependency_changes_meanwhile() {
-    let source = r#"
-        #include <dlfcn.h>
-        __attribute__((constructor)) static void look(void) { dlopen("LIBRARIES/libextra.so", RTLD_NOW); }"#;
-    for (is_once, expected) in [(true, "answered"), (false, "")] {
-        let Some(machine) = machine_with_source(source, "") else {
-            return;
-        };
-        let (extra, done) = (machine.path("libraries/libextra.so"), machine.path("done"));
-        let condition = if is_once {
-            done.display().to_string()
-        } else {
-            "/nowhere".into()
-        };
-        let command = format!("[ -e {condition} ] || touch {} {}", extra.display(), done.display());
-        machine.driver("needed", &format!("run vkCreateInstance {command}\ndevice one"));
-        machine.manifest("needed", &machine.path("libraries/libdriver.so"), "");
-        update(&machine);
-        let entry = driver(&written(&machine), "needed");
-        assert_eq!(entry["outcome"].as_str().unwrap_or_default(), expected, "{entry:#}");
-    }
 }

@@ -1,5 +1,6 @@
 //! Tests of changes that the files of a driver alone do not show, neither to an update nor to a program.
 
+use crate::asked::*;
 use crate::changes::machine_of_two;
 use crate::closure::{compile, update, used};
 use crate::linker::machine_with_source;
@@ -148,4 +149,56 @@ fn a_second_write_in_the_same_second_is_a_change() {
     assert_eq!(before.3, 0, "the file system has whole seconds");
     assert_ne!(before, after, "the update ends in a later second");
     assert_eq!((counted.as_str(), counts.as_str()), ("", "library"));
+}
+
+/// After a clock was set back, files have times in the future. A time in the future does not mean that a file has changed.
+#[test]
+fn a_driver_whose_files_are_of_the_future_has_an_entry() {
+    let mut machine = machine();
+    machine.variable("VK_LOADER_CATALOGUE", "on");
+    machine.driver("needed", "device one");
+    let source = r#"
+        #define _GNU_SOURCE
+        #include <sys/syscall.h>
+        #include <time.h>
+        #include <unistd.h>
+        int clock_gettime(clockid_t clock, struct timespec *time) {
+            int result = syscall(SYS_clock_gettime, clock, time);
+            if (clock == CLOCK_REALTIME)
+                time->tv_sec -= 1000000;
+            return result;
+        }"#;
+    let clock = machine.path("libraries/libclock.so");
+    if !compile(&clock, source, &[]) {
+        return skip("there is no C compiler");
+    }
+    machine.variable("LD_PRELOAD", clock.display().to_string());
+    update(&machine);
+    let entry = driver(&written(&machine), "needed");
+    assert_eq!(entry["outcome"], "answered", "{entry:#}");
+}
+
+/// If a needed library is replaced while the driver answers, either version may have answered, so the driver is asked again.
+#[test]
+fn a_driver_is_asked_again_if_a_dependency_changes_meanwhile() {
+    let source = r#"
+        #include <dlfcn.h>
+        __attribute__((constructor)) static void look(void) { dlopen("LIBRARIES/libextra.so", RTLD_NOW); }"#;
+    for (is_once, expected) in [(true, "answered"), (false, "")] {
+        let Some(machine) = machine_with_source(source, "") else {
+            return;
+        };
+        let (extra, done) = (machine.path("libraries/libextra.so"), machine.path("done"));
+        let condition = if is_once {
+            done.display().to_string()
+        } else {
+            "/nowhere".into()
+        };
+        let command = format!("[ -e {condition} ] || touch {} {}", extra.display(), done.display());
+        machine.driver("needed", &format!("run vkCreateInstance {command}\ndevice one"));
+        machine.manifest("needed", &machine.path("libraries/libdriver.so"), "");
+        update(&machine);
+        let entry = driver(&written(&machine), "needed");
+        assert_eq!(entry["outcome"].as_str().unwrap_or_default(), expected, "{entry:#}");
+    }
 }

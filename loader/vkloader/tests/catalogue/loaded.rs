@@ -1,0 +1,203 @@
+//! Tests of libraries that were replaced after a program loaded them, and of libraries that the system does not let a program load.
+
+use crate::asked::*;
+use crate::changes::machine_of_two;
+use crate::closure::{compile, driver_with_folders, update, used, used_behind};
+use crate::machine::{Machine, in_environment_of, library, skip};
+use serde_json::Value;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Source of a program that opens libraries, waits for a line of input, and then asks the loader for extensions.
+const WAITING: &str = r#"
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int count, char **words) {
+    for (int place = 2; place < count; place++)
+        if (!dlopen(words[place], RTLD_NOW))
+            return 1;
+    puts("ready");
+    fflush(stdout);
+    getchar();
+    void *loader = dlopen(words[1], RTLD_NOW);
+    int (*query)(const char *, unsigned *, void *);
+    unsigned extensions = 0;
+    if (!loader || !(*(void **)&query = dlsym(loader, "vkEnumerateInstanceExtensionProperties")))
+        return 2;
+    query(0, &extensions, 0);
+    return 0;
+}
+"#;
+
+/// Builds the waiting program.
+fn waiting(machine: &Machine) -> PathBuf {
+    let (source, program) = (machine.file("waiting.c", WAITING), machine.path("waiting"));
+    let mut compiler = Command::new("cc");
+    let made = compiler.arg("-o").arg(&program).arg(source).arg("-ldl").output();
+    assert!(made.is_ok_and(|made| made.status.success()));
+    program
+}
+
+/// Runs `change` while the program has a library open. Returns the reason why the program then does not use the driver's entry; empty if the
+/// program uses the entry.
+fn used_after(machine: &Machine, opened: &Path, change: impl FnOnce()) -> String {
+    let (program, trace) = (waiting(machine), machine.path("trace"));
+    let _ = fs::remove_file(&trace);
+    let mut command = in_environment_of(&machine.command(&[]), &program);
+    command.arg(library()).arg(opened).env("VK_LOADER_TRACE", &trace);
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut line = String::new();
+    let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
+    output.read_line(&mut line).expect("a line");
+    assert_eq!(line, "ready\n");
+    change();
+    let mut input = child.stdin.take().expect("a pipe");
+    input.write_all(b"\n").expect("it waits");
+    assert!(child.wait().expect("a child").success());
+    let text = fs::read_to_string(&trace).expect("a trace");
+    let mut records = text
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("a record"));
+    let about = records.find(|record| record["event"] == "catalogue");
+    about.expect("a record")["doubt"].as_str().unwrap_or_default().into()
+}
+
+/// Replaces a file as packages do.
+fn replace(path: &Path, by: &Path) {
+    let copy = path.with_extension("new");
+    fs::copy(by, &copy).expect("a copy");
+    fs::rename(&copy, path).expect("a rename");
+}
+
+/// DRV-271: a package replaced a library that the program had loaded, and an update recorded the new file. The linker uses the old file.
+#[test]
+fn a_library_that_was_replaced_after_a_program_loaded_it_does_not_count() {
+    for words in ["-Wl,--build-id", "-Wl,--build-id=none"] {
+        let Some((machine, [driver, needed])) = machine_of_two(&[words]) else {
+            return;
+        };
+        let (other, own) = (machine.path("other.so"), machine.path("own.so"));
+        assert!(compile(&other, "int needed = 2, more[5000] = {1};", &[words]));
+        fs::copy(&needed, &own).expect("a copy");
+        let with = |by: &Path| {
+            used_after(&machine, &needed, || {
+                replace(&needed, by);
+                update(&machine);
+            })
+        };
+        assert_eq!(with(&other), "shadowed", "{words}");
+        assert_eq!(used(&machine, &[]), "", "{words}: a program that starts now");
+        assert_eq!(with(&own), "shadowed", "{words}");
+        assert_eq!(with(&own), "", "{words}: the same content");
+        assert_eq!(used_after(&machine, &needed, || ()), "", "{words}: no change");
+        // The driver's own library is compared too.
+        let newer = machine.path("newer.so");
+        let folder = format!("-L{}", machine.path("libraries").display());
+        let linked = [
+            "-Wl,--no-as-needed",
+            &folder,
+            "-lmock_a",
+            "-lneeded",
+            "-Wl,-rpath,$ORIGIN",
+            words,
+        ];
+        assert!(compile(&newer, "int newer[5000] = {1};", &linked));
+        let replaced = used_after(&machine, &driver, || {
+            replace(&driver, &newer);
+            update(&machine);
+        });
+        assert_eq!(replaced, "shadowed", "{words}");
+        assert_eq!(used_after(&machine, &driver, || ()), "", "{words}: no change");
+    }
+}
+
+/// DRV-271: a link to a library leads to the same file, but `$ORIGIN` in the search path of the library then means the folder of the link.
+#[test]
+fn a_link_to_a_library_that_searches_its_own_folder_does_not_count() {
+    let Some((machine, [_, needed])) = machine_of_two(&["-Wl,-rpath,$ORIGIN/own"]) else {
+        return;
+    };
+    for place in ["links", "libraries/own", "links/own"] {
+        fs::create_dir_all(machine.path(place)).expect("a folder");
+    }
+    let (links, own) = (machine.path("links"), machine.path("libraries/own/libown.so"));
+    assert!(compile(&own, "int own = 1;", &[]));
+    assert!(compile(&links.join("own/libown.so"), "int own = 2;", &[]));
+    let folder = format!("-L{}", machine.path("libraries/own").display());
+    let linked = |path: &str| ["-Wl,--no-as-needed", &folder, "-lown", path].map(String::from);
+    for (path, expected) in [
+        ("-Wl,-rpath,$ORIGIN/own", "shadowed"),
+        (&format!("-Wl,-rpath,{}", own.parent().expect("a folder").display()), ""),
+    ] {
+        let words = linked(path);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        assert!(compile(&needed, "int needed = 1;", &words), "{path}");
+        update(&machine);
+        let link = links.join("libneeded.so");
+        let _ = fs::remove_file(&link);
+        std::os::unix::fs::symlink(&needed, &link).expect("a link");
+        assert_eq!(used(&machine, &[]), "", "{path}");
+        assert_eq!(used(&machine, &[("LD_LIBRARY_PATH", &links)]), expected, "{path}");
+    }
+}
+
+/// DRV-271: the linker loads no library from a mount with the option `noexec`.
+#[test]
+fn a_library_in_a_mount_without_execution_does_not_count() {
+    let mut machines = [machine(), machine()];
+    machines[0].variable("VK_LOADER_CATALOGUE", "on");
+    machines[0].driver("a", "device one");
+    if driver_with_folders(&mut machines[1], "$ORIGIN/two").is_none() {
+        return;
+    }
+    // The first folder contains the driver's own library, and the second one contains only a library that the driver needs.
+    for (machine, place) in machines.iter().zip(["libraries", "libraries/two"]) {
+        update(machine);
+        let folder = machine.path(place).display().to_string();
+        let behind = |options: &str| {
+            let script = format!(r#"mount --bind "$0" "$0" && mount -o remount,bind,{options} "$0" && exec "$@""#);
+            let words = ["unshare", "--mount", "sh", "-c", &script, &folder];
+            let mut tried = Command::new(words[0]);
+            let is_possible = tried.args(&words[1..]).arg("true").output();
+            let is_possible = is_possible.is_ok_and(|done| done.status.success());
+            is_possible.then(|| used_behind(machine, &words, &[]))
+        };
+        let (Some(plain), Some(refused)) = (behind("exec"), behind("noexec")) else {
+            return skip("no folder can be mounted");
+        };
+        assert_eq!((plain.as_str(), refused.as_str()), ("", "unreadable"), "{place}");
+    }
+}
+
+/// DRV-269: a catalogue of an older build of the same version lacks files that an update records now. Programs ignore the catalogue, and an
+/// update for changes asks every driver.
+#[test]
+fn a_catalogue_of_an_older_build_is_made_anew() {
+    let mut machine = machine();
+    machine.variable("VK_LOADER_CATALOGUE", "on");
+    machine.driver("a", "instance_extension VK_KHR_surface 25\ndevice one");
+    good(&machine, &["update"]);
+    assert_eq!(used(&machine, &[]), "");
+    let asked = instances(&machine);
+    good(&machine, &["update", "--changed"]);
+    assert_eq!(instances(&machine), asked, "nothing has changed");
+    let mut known = written(&machine);
+    known["schema"] = (catalogue::SCHEMA - 1).into();
+    write(&machine, &known);
+    let log = machine
+        .command(&["probe", library().to_str().expect("plain")])
+        .env("VK_LOADER_DEBUG", "all")
+        .output()
+        .expect("it starts");
+    let text = String::from_utf8_lossy(&log.stderr);
+    assert!(text.contains("it has the form of another version"), "{text}");
+    good(&machine, &["update", "--changed"]);
+    assert!(instances(&machine) > asked);
+    assert_eq!(used(&machine, &[]), "");
+}
