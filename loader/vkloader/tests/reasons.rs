@@ -20,20 +20,6 @@ fn of_shell(machine: &Machine, line: &str) -> Explained {
     }
 }
 
-/// Compiles a C program.
-fn program(machine: &Machine, text: &str) -> String {
-    let source = machine.file("program.c", text);
-    let program = machine.path("program");
-    let status = Command::new("cc")
-        .arg("-o")
-        .arg(&program)
-        .arg(source)
-        .arg("-ldl")
-        .status();
-    assert!(status.expect("a compiler").success());
-    program.to_str().expect("plain").into()
-}
-
 fn reason<'a>(explained: &'a Explained, code: &str) -> &'a str {
     explained.found(code)["reason"].as_str().expect("a text")
 }
@@ -117,10 +103,8 @@ fn drivers_without_any_device_are_named_each() {
 fn a_program_without_an_instance_is_said_as_that() {
     let machine = Machine::new();
     machine.driver("good", "device one");
-    let program = program(
-        &machine,
-        "#include <dlfcn.h>\nint main(int n, char **v) { return dlopen(v[1], 2) ? 0 : 1; }\n",
-    );
+    let program =
+        machine.c_program("#include <dlfcn.h>\nint main(int n, char **v) { return dlopen(v[1], 2) ? 0 : 1; }\n");
     let file = library();
     let output = machine.run(&["explain", "--json", "--", &program, file.to_str().expect("plain")]);
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a report");
@@ -138,7 +122,7 @@ fn a_layer_or_extension_that_is_missing_is_said_as_that() {
         struct info { int type; const void *next; unsigned flags; const void *app; unsigned layers; const void *names; unsigned count; const char **list; };\n\
         int main(int n, char **v) { void *l = dlopen(v[1], 2); int (*create)(const struct info *, const void *, void **) = dlsym(l, \"vkCreateInstance\");\n\
         const char *name = \"VK_EXT_nowhere\"; struct info info = {1, NULL, 0, NULL, 0, NULL, 1, &name}; void *made; return create(&info, NULL, &made) ? 0 : 1; }\n";
-    let program = program(&machine, text);
+    let program = machine.c_program(text);
     let file = library();
     let output = machine.run(&["explain", "--json", "--", &program, file.to_str().expect("plain")]);
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a report");

@@ -100,6 +100,16 @@ impl Machine {
         path
     }
 
+    /// Compiles a C program and returns its path.
+    pub(crate) fn c_program(&self, text: &str) -> String {
+        let source = self.file("program.c", text);
+        let program = self.path("program");
+        let mut command = Command::new("cc");
+        let status = command.arg("-o").arg(&program).arg(source).arg("-ldl").status();
+        assert!(status.expect("a compiler").success());
+        program.to_str().expect("plain").into()
+    }
+
     /// Adds a driver: a manifest and a library. `lines` configures the driver's behaviour.
     pub(crate) fn driver(&self, name: &str, lines: &str) -> PathBuf {
         let library = self.path(&format!("libraries/libmock_{name}.so"));

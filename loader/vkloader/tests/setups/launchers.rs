@@ -340,16 +340,7 @@ fn with_extension(machine: &Machine) -> String {
         int (*create)(const void *, const void *, void **) = dlsym(l, \"vkCreateInstance\");\n\
         const char *name = v[2]; struct instance i = {1, NULL, 0, NULL, 0, NULL, 1, &name}; void *made;\n\
         return create(&i, NULL, &made) ? 2 : 0; }\n";
-    let source = machine.file("program.c", text);
-    let program = machine.path("program");
-    let status = Command::new("cc")
-        .arg("-o")
-        .arg(&program)
-        .arg(source)
-        .arg("-ldl")
-        .status();
-    assert!(status.expect("a compiler").success());
-    program.to_str().expect("plain").into()
+    machine.c_program(text)
 }
 
 #[test]
