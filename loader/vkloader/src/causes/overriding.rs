@@ -35,7 +35,15 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
         && searched(records).next().is_some()
         && !has_manifests(records)
     {
-        found.push(nothing_installed(records, report));
+        let nothing = nothing_installed(records, report);
+        if nothing.names_file {
+            // The remedy for a manifest that exists also applies to the driver of the card.
+            let without_manifest = |one: &&mut Dropped| one.code == codes::HARDWARE_NO_MANIFEST.name;
+            for one in report.dropped.iter_mut().filter(without_manifest) {
+                one.rank = rank::CONSEQUENCE;
+            }
+        }
+        found.push(nothing);
     }
     for decision in kept(records, "settings").filter(|_| !report.ignores_settings()) {
         found.push(Dropped {
@@ -283,16 +291,24 @@ fn nothing_installed(records: &[&Record], report: &Report) -> Dropped {
     }
     let mut found = codes::DRIVER_NONE_INSTALLED.about("no driver");
     let folders: Vec<&str> = searched(records).map(|folder| folder.folder.as_str()).collect();
-    let unsearched = unsearched::find(Path::new("/"), &folders, &report.variables);
+    let mut unsearched = unsearched::find(Path::new("/"), &folders, &report.variables);
+    let mut seen = Vec::new();
+    unsearched.retain(|one| {
+        let is_new = !seen.contains(&one.finding);
+        seen.push(one.finding.clone());
+        is_new
+    });
     let in_sandbox = IN_SANDBOX
         .iter()
         .find(|(sandbox, _)| report.surroundings.iter().any(|word| word == sandbox));
+    found.names_file = !unsearched.is_empty();
     match (in_sandbox, unsearched.first()) {
         (Some((_, advice)), _) => found.advice = (*advice).into(),
         (None, Some(first)) => {
             found.advice.clone_from(&first.advice);
             found.variable = first.variable.map(String::from);
         }
+        (None, None) if Path::new("/etc/NIXOS").exists() => found.advice = unsearched::ON_NIXOS.into(),
         (None, None) => {}
     }
     // A manifest that exists but that the loader does not find explains more than an empty folder.

@@ -18,6 +18,10 @@ const BELOW: &str = "vulkan/icd.d";
 /// Suffix of the names of manifests.
 const ENDING: &str = ".json";
 
+/// Remedy for a NixOS system without drivers.
+pub(super) const ON_NIXOS: &str = "Install the drivers through the configuration of the system: hardware.graphics.enable = true; (before NixOS 24.11 \
+    hardware.opengl.enable = true;), then: nixos-rebuild switch";
+
 /// A finding and a remedy about manifests that the loader does not find.
 pub(super) struct Unsearched {
     pub(super) finding: String,
@@ -35,7 +39,13 @@ pub(super) fn find(root: &Path, searched: &[&str], variables: &Variables) -> Vec
         .into_iter()
         .filter_map(|home| of_home(root, &home, searched));
     let dangling = searched.iter().filter_map(|folder| dangling(Path::new(folder)));
-    dangling.chain(misnamed).chain(at_home).chain(elsewhere).collect()
+    let nested = searched.iter().filter_map(|folder| nested(Path::new(folder)));
+    dangling
+        .chain(misnamed)
+        .chain(nested)
+        .chain(at_home)
+        .chain(elsewhere)
+        .collect()
 }
 
 /// Returns a finding for a folder that is a broken link, for example to a disk that is not mounted.
@@ -65,7 +75,7 @@ fn homes(root: &Path, variables: &Variables) -> Vec<Home> {
     let callers = caller.and_then(|caller| home_of(&text, |fields| fields[0] == caller));
     let own = own.map(|folder| Home {
         advice: format!(
-            "HOME is {named}, and the home folder of this user is another one: HOME={} PROGRAM",
+            "HOME is {named}, but the home folder of this user is {folder}: HOME={} PROGRAM",
             word(&folder)
         ),
         folder,
@@ -191,9 +201,31 @@ fn misnamed(folder: &Path) -> Option<Unsearched> {
     Some(of_name(&folder.join(&name).display().to_string()))
 }
 
+/// Returns a finding for a manifest in a subfolder, which the loader does not search.
+fn nested(folder: &Path) -> Option<Unsearched> {
+    let is_manifest = |path: &Path| {
+        let is_small = fs::metadata(path).is_ok_and(|state| state.is_file() && state.len() <= LARGEST);
+        is_small && fs::read_to_string(path).is_ok_and(|text| text.contains("\"library_path\""))
+    };
+    let inner = names(folder)
+        .into_iter()
+        .map(|name| folder.join(name))
+        .filter(|path| path.is_dir());
+    let mut files = inner.flat_map(|inner| names(&inner).into_iter().map(move |name| inner.join(name)));
+    let path = files.find(|path| path.extension().is_some_and(|ending| ending == "json") && is_manifest(path))?;
+    let (path, folder) = (path.display().to_string(), folder.display().to_string());
+    Some(Unsearched {
+        finding: format!("{path} is ignored, because subfolders are not searched"),
+        advice: format!("Move the manifest: mv {} {}/", word(&path), word(&folder)),
+        variable: None,
+    })
+}
+
 /// Returns the remedy for a manifest whose name has the wrong suffix.
 fn of_name(path: &str) -> Unsearched {
+    let is_upper = |text: &str| text.to_ascii_lowercase().ends_with(ENDING) && !text.ends_with(ENDING);
     let right = match path.find(ENDING) {
+        _ if is_upper(path) => format!("{}{ENDING}", &path[..path.len() - ENDING.len()]),
         Some(at) => path[..at + ENDING.len()].to_owned(),
         None => format!("{path}{ENDING}"),
     };

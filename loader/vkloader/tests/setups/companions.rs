@@ -306,7 +306,8 @@ fn a_library_that_a_driver_did_not_find_comes_before_its_card() {
     fs::remove_file(machine.path(&companion("glvkspirv"))).expect("just made");
     super::posted::card(&machine, "0000:01:00.0", "0x10de", Some("nvidia"));
     machine.file("system/dev/nvidiactl", "");
-    if !machine.in_made_up_system(&["/sys", "/dev/dri", "/dev/nvidiactl"]) {
+    machine.file("system/dev/nvidia0", "");
+    if !machine.in_made_up_system(&["/sys", "/dev/dri", "/dev/nvidiactl", "/dev/nvidia0"]) {
         return;
     }
     let explained = machine.explain();

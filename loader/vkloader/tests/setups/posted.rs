@@ -147,11 +147,12 @@ fn an_installed_driver_that_no_manifest_names_is_named_with_the_manifest() {
     machine.driver("soft", "device soft\ndevice.type 4");
     card(&machine, "0000:01:00.0", "0x10de", Some("nvidia"));
     machine.file("system/dev/nvidiactl", "");
+    machine.file("system/dev/nvidia0", "");
     fs::create_dir_all(machine.path("nvidia")).expect("a folder");
     fs::copy(built("libmock_driver.so"), machine.path("nvidia/libGLX_nvidia.so.0")).expect("copied");
     let folder = machine.path("nvidia");
     machine.variable("LD_LIBRARY_PATH", folder.to_str().expect("plain"));
-    if !machine.in_made_up_system(&["/sys", "/dev/dri", "/dev/nvidiactl"]) {
+    if !machine.in_made_up_system(&["/sys", "/dev/dri", "/dev/nvidiactl", "/dev/nvidia0"]) {
         return;
     }
     let explained = machine.explain();
@@ -252,6 +253,8 @@ fn closed_nodes_come_before_the_driver_that_gives_no_functions() {
     machine.manifest("nvidia_icd", &library, "");
     card(&machine, "0000:01:00.0", "0x10de", Some("nvidia"));
     let node = machine.file("system/dev/nvidiactl", "");
+    let of_card = machine.file("system/dev/nvidia0", "");
+    fs::set_permissions(&of_card, fs::Permissions::from_mode(0o666)).expect("the owner may");
     fs::set_permissions(&node, fs::Permissions::from_mode(0o600)).expect("the owner may");
     if !machine.unprivileged() {
         return;
@@ -260,7 +263,7 @@ fn closed_nodes_come_before_the_driver_that_gives_no_functions() {
     machine.privileged();
     let own = |path: &str| machine.path(&format!("system{path}")).display().to_string();
     let mut words: Vec<String> = ["bwrap", "--bind", "/", "/", "--dev", "/dev"].map(String::from).into();
-    for path in ["/sys", "/dev/dri", "/dev/nvidiactl"] {
+    for path in ["/sys", "/dev/dri", "/dev/nvidiactl", "/dev/nvidia0"] {
         words.extend(["--bind".into(), own(path), path.into()]);
     }
     words.extend(

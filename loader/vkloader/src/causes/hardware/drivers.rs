@@ -1,5 +1,6 @@
 //! Finds cards whose Vulkan driver is not installed or does not use the card, and cards for which no Vulkan driver exists.
 
+use super::generations::{self, HASVK};
 use super::machine::{Machine, WINDOWS_DRIVER};
 use crate::causes::{multiarch, unsearched};
 use crate::installed;
@@ -7,14 +8,14 @@ use crate::report::{Card, Dropped, Report, codes, other, rank};
 use catalogue::hardware;
 
 /// Vulkan drivers for the cards of some kernel drivers.
-struct Row {
+pub(super) struct Row {
     kernel_drivers: &'static [&'static str],
     /// Names, up to `.so`, of the libraries that are drivers for the cards of `kernel_drivers`.
     libraries: &'static [&'static str],
     /// Remedy for a system without the libraries, with the names of the packages.
-    install: &'static str,
+    pub(super) install: &'static str,
     /// Remedy for a driver that lists no device; empty for the general remedy.
-    unused: &'static str,
+    pub(super) unused: &'static str,
 }
 
 /// Kernel drivers whose cards have Vulkan drivers in the packages of common distributions.
@@ -87,9 +88,6 @@ const WITHOUT_VULKAN: [&str; 14] = [
 /// Remedy for a card whose kernel driver is in neither [`PACKAGED`] nor [`WITHOUT_VULKAN`].
 const UNKNOWN: &str = "Install the Vulkan driver of the card's maker, if there is one; without it, only software drivers work, such as Mesa's lavapipe.";
 
-/// Addition to the remedy for a card of Intel that no driver lists.
-const OLD_INTEL: &str = "Cards of Ivy Bridge to Broadwell (2012 to 2015) need the driver libvulkan_intel_hasvk.so of Mesa, and older ones have no Vulkan driver.";
-
 /// Remedy for cards that use the older of AMD's two kernel drivers.
 const FROM_RADEON: &str = "Vulkan needs the kernel driver amdgpu: for a card of GCN 1 or 2, start the kernel with radeon.si_support=0 \
     radeon.cik_support=0 amdgpu.si_support=1 amdgpu.cik_support=1. Older cards have no Vulkan driver.";
@@ -109,6 +107,21 @@ const NVIDIA_IN_CONTAINER: &str = "Let NVIDIA's container tools add the librarie
 /// Remedy for a container of distrobox or toolbox that has NVIDIA's card but not NVIDIA's libraries.
 const NVIDIA_IN_DISTROBOX: &str = "Make the container again with NVIDIA's libraries of the host: distrobox create --nvidia ...; toolbox takes them over by itself \
     where the host has NVIDIA's container toolkit and a CDI file: nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml";
+
+/// Remedy for a container of Apptainer or Singularity that lacks NVIDIA's libraries or nodes.
+pub(super) const NVIDIA_IN_APPTAINER: &str =
+    "Let the container use NVIDIA's driver of the host: apptainer exec --nv IMAGE PROGRAM (singularity exec --nv).";
+
+/// Remedy for a card of Intel whose only driver is not installed.
+const INSTALL_HASVK: &str = "Install Mesa's driver for Intel's cards of 2012 to 2015, libvulkan_intel_hasvk.so: mesa-vulkan-drivers (Debian, Ubuntu, Fedora), \
+    vulkan-intel (Arch) or mesa-vulkan-intel (Alpine), of Mesa 22.3 or newer.";
+
+/// Remedy for a Gentoo system without the driver of the card.
+const ON_GENTOO: &str = "Build the driver: emerge media-libs/mesa with USE=vulkan and the card in VIDEO_CARDS (radeonsi for AMD, intel for Intel, nouveau); \
+    for NVIDIA's own driver: emerge x11-drivers/nvidia-drivers";
+
+/// Beginning of the remedy for a card of AMD that only AMD's own driver could use, which is no longer developed and leaves out older cards.
+const INSTEAD_OF_AMDVLK: &str = "Install Mesa's driver RADV, which also serves cards that AMDVLK leaves out.";
 
 /// Upper bound on the size of a manifest in bytes.
 const LARGEST: u64 = 1 << 16;
@@ -135,7 +148,7 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Option
     if WITHOUT_VULKAN.contains(&kernel_driver) {
         return Some(codes::HARDWARE_WITHOUT_VULKAN.about(card.to_string()));
     }
-    let libraries = libraries_of(kernel_driver);
+    let libraries = libraries_for(card, kernel_driver);
     let is_installed = libraries_in(report).any(|library| libraries.contains(&library));
     if libraries.is_empty() {
         return Some(Dropped {
@@ -158,7 +171,7 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Option
         None => Dropped {
             findings: vec![format!("the libraries that can use it: {}", libraries.join(", "))],
             advice: to_install(kernel_driver, &libraries, machine, report),
-            rank: if has_driver(report) || kernel_driver.starts_with("nvidia") && in_container(report) {
+            rank: if has_driver(report) || kernel_driver.starts_with("nvidia") && gets_libraries(report) {
                 rank::HARDWARE
             } else {
                 rank::CONSEQUENCE
@@ -178,7 +191,7 @@ fn has_driver(report: &Report) -> bool {
 }
 
 /// Returns the remedy for a card whose Vulkan driver is not installed.
-fn to_install(kernel_driver: &str, libraries: &[&str], machine: &Machine, report: &Report) -> String {
+pub(super) fn to_install(kernel_driver: &str, libraries: &[&str], machine: &Machine, report: &Report) -> String {
     let is_in = |known: &[&str]| report.surroundings.iter().any(|word| known.contains(&word.as_str()));
     if kernel_driver.starts_with("nvidia") {
         if is_in(&["flatpak"]) {
@@ -187,9 +200,22 @@ fn to_install(kernel_driver: &str, libraries: &[&str], machine: &Machine, report
         if machine.has("run/.toolboxenv") || machine.has("run/.distroboxenv") || machine.has("etc/distrobox") {
             return NVIDIA_IN_DISTROBOX.into();
         }
+        if is_in(&["apptainer"]) {
+            return NVIDIA_IN_APPTAINER.into();
+        }
         if is_in(&super::CONTAINERS) {
             return NVIDIA_IN_CONTAINER.into();
         }
+    }
+    if libraries == [HASVK] {
+        return INSTALL_HASVK.into();
+    }
+    let system = machine.text("etc/os-release");
+    if system.lines().any(|line| line == "ID=gentoo") && row_of(kernel_driver).is_some() {
+        return ON_GENTOO.into();
+    }
+    if machine.has("etc/NIXOS") {
+        return unsearched::ON_NIXOS.into();
     }
     match row_of(kernel_driver) {
         Some(row) => row.install.into(),
@@ -214,7 +240,7 @@ fn without_manifest(card: &Card, libraries: &[&str], machine: &Machine) -> Optio
     let mut found = codes::HARDWARE_NO_MANIFEST.about(card.to_string());
     found.file = Some(library);
     found.advice = format!(
-        "Reinstall the package of the driver{} with its manifest, or write one: echo '{manifest}' >/etc/vulkan/icd.d/{word}_icd.json",
+        "Reinstall the package of the driver{} with its manifest, or write one: mkdir -p /etc/vulkan/icd.d && echo '{manifest}' >/etc/vulkan/icd.d/{word}_icd.json",
         owner.unwrap_or_default()
     );
     if let Some(hidden) = unsearched::leading_to(&machine.path(""), name) {
@@ -227,7 +253,7 @@ fn without_manifest(card: &Card, libraries: &[&str], machine: &Machine) -> Optio
 /// Returns a finding for a card whose Vulkan driver lists no device, although the card has a kernel driver and an open node.
 pub(super) fn unused(card: &Card, report: &Report) -> Option<Dropped> {
     let kernel_driver = card.kernel_driver.as_deref()?;
-    let libraries = libraries_of(kernel_driver);
+    let libraries = libraries_for(card, kernel_driver);
     let idle = report
         .dropped
         .iter()
@@ -254,12 +280,21 @@ pub(super) fn unused(card: &Card, report: &Report) -> Option<Dropped> {
             format!("{library} gives no instance")
         }],
         advice: match special {
-            "" if kernel_driver == "i915" => format!("{} {OLD_INTEL}", to_update(library, report)),
+            _ if is_amdvlk_alone(driver, report) => {
+                let install = row_of(kernel_driver).map_or("", |row| row.install);
+                format!("{INSTEAD_OF_AMDVLK} {install}")
+            }
             "" => to_update(library, report),
             special => special.into(),
         },
         ..codes::HARDWARE_NOT_USED.about(card.to_string())
     })
+}
+
+/// Returns `true` for AMD's own driver on a system without Mesa's driver.
+fn is_amdvlk_alone(driver: &Dropped, report: &Report) -> bool {
+    let is_amdvlk = known(&driver.name).is_some_and(|library| library.starts_with("amdvlk"));
+    is_amdvlk && !libraries_in(report).any(|library| library == "libvulkan_radeon")
 }
 
 /// Returns `true` for a driver that failed to create an instance although it found its libraries. The cause may be the driver's card or
@@ -281,6 +316,11 @@ fn in_container(report: &Report) -> bool {
     words.any(|word| super::CONTAINERS.contains(&word.as_str()))
 }
 
+/// Returns `true` if the program runs in a container that gets NVIDIA's libraries from its host.
+fn gets_libraries(report: &Report) -> bool {
+    in_container(report) || report.surroundings.iter().any(|word| word == "apptainer")
+}
+
 /// Returns the usual remedy for a driver that lists no device.
 fn to_update(library: &str, report: &Report) -> String {
     let owner = installed::owner(library);
@@ -298,7 +338,7 @@ fn to_update(library: &str, report: &Report) -> String {
     )
 }
 
-fn row_of(kernel_driver: &str) -> Option<&'static Row> {
+pub(super) fn row_of(kernel_driver: &str) -> Option<&'static Row> {
     PACKAGED.iter().find(|row| row.kernel_drivers.contains(&kernel_driver))
 }
 
@@ -306,6 +346,11 @@ fn row_of(kernel_driver: &str) -> Option<&'static Row> {
 /// system.
 pub(super) fn is_meant_for(library: &str, kernel_driver: &str) -> bool {
     libraries_of(kernel_driver).contains(&library)
+}
+
+/// Returns the libraries that are drivers for a card.
+fn libraries_for(card: &Card, kernel_driver: &str) -> Vec<&'static str> {
+    generations::only_library(card).map_or_else(|| libraries_of(kernel_driver), |library| vec![library])
 }
 
 /// Returns the libraries that are drivers for the cards of a kernel driver.
@@ -361,7 +406,7 @@ pub(super) fn is_of_windows(dropped: &Dropped) -> bool {
 }
 
 /// Returns the known driver at a path. For the path of a manifest, this is the library that the manifest names.
-fn known(path: &str) -> Option<&'static str> {
+pub(super) fn known(path: &str) -> Option<&'static str> {
     let library = hardware::of(other::library_of(path).as_bytes()).map(|row| row.library);
     library.or_else(|| named_in(path))
 }

@@ -27,24 +27,24 @@ const ROWS: [Row; 3] = [
     Row {
         vendor: super::NVIDIA,
         modules: &["nouveau", "nvidia"],
-        remedy: NVIDIAS_OR_FREE,
+        remedy: INSTALL_NVIDIAS,
     },
 ];
 
 /// Remedy for a card of NVIDIA without NVIDIA's own driver.
 const INSTALL_NVIDIAS: &str = "Install NVIDIA's driver: nvidia-driver (Debian), ubuntu-drivers install (Ubuntu), akmod-nvidia (RPM Fusion) or nvidia-open (Arch)";
-/// Remedy for a card of NVIDIA that no kernel driver uses.
-const NVIDIAS_OR_FREE: &str = "Install NVIDIA's driver: nvidia-driver (Debian), ubuntu-drivers install (Ubuntu), akmod-nvidia (RPM Fusion) or \
-    nvidia-open (Arch); or load the free kernel driver: modprobe nouveau.";
+/// Second part of the remedy for a card of NVIDIA that no kernel driver uses, after [`INSTALL_NVIDIAS`].
+const OR_FREE: &str = "; or load the free kernel driver: modprobe nouveau.";
 
 /// Remedy for an NVIDIA card whose libraries are installed.
 const NVIDIAS_OWN: &str = "Load the kernel module of the card: modprobe nvidia. If that does not help, build it for this kernel (dkms status), and \
     sign it if Secure Boot is on (mokutil --sb-state).";
 
 /// Remedy for an NVIDIA card that the loaded kernel module does not use.
-const REFUSED_BY_NVIDIAS: &str = "Look in dmesg for lines of NVRM, which name the version for the card. Cards before Maxwell need the series 470 or \
-    390: nvidia-tesla-470-driver (Debian), nvidia-driver-470 (Ubuntu), akmod-nvidia-470xx (RPM Fusion) or nvidia-470xx-dkms (AUR). Cards \
-    before Turing (GTX 16, RTX 20) do not work with the open kernel module (nvidia-open): install the other one.";
+const REFUSED_BY_NVIDIAS: &str = "Look in dmesg for lines of NVRM, which name the version for the card. Cards before Turing (GTX \
+    16, RTX 20) do not work with the open kernel module (nvidia-open), and need the series 580 or an older one: nvidia-driver-580 (Ubuntu) or \
+    nvidia-580xx-dkms (AUR). Kepler needs the series 470: nvidia-tesla-470-driver (Debian), nvidia-driver-470 (Ubuntu), akmod-nvidia-470xx (RPM Fusion) or \
+    nvidia-470xx-dkms (AUR).";
 
 /// Kernel drivers that make a render node for each of their cards.
 pub(super) const DRAWING: [&str; 3] = ["amdgpu", "i915", "xe"];
@@ -72,6 +72,20 @@ const FORBIDDING: [&str; 4] = [
     "usr/local/lib/modprobe.d",
     "usr/lib/modprobe.d",
 ];
+
+/// Returns the first file with settings of kernel modules that contains a word.
+pub(super) fn file_with(machine: &Machine, word: &str) -> Option<String> {
+    let mut files = FORBIDDING.iter().flat_map(|folder| {
+        let names = machine.names(folder).into_iter();
+        names.map(move |name| format!("{folder}/{name}"))
+    });
+    files.find(|file| {
+        machine
+            .text(file)
+            .lines()
+            .any(|line| !line.starts_with('#') && line.contains(word))
+    })
+}
 
 /// Returns the finding about a card without a kernel driver.
 pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Dropped {
@@ -114,20 +128,52 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Droppe
         return found;
     }
     found.advice = if is_nvidias { NVIDIAS_OWN } else { row.remedy }.replace("DEVICE", &format!("{:04x}", card.device));
+    if row.vendor == super::NVIDIA && !is_nvidias {
+        found.advice += OR_FREE;
+    }
     if let Some((finding, advice)) = module_of_running_kernel(machine, report, wanted, is_nvidias) {
         found.findings = vec![finding];
         found.advice = advice;
         return found;
     }
-    found.findings = forbidden(machine, wanted);
-    if !found.findings.is_empty() {
-        let is_of_nvidia = card.vendor == super::NVIDIA;
-        found.advice = boot::remove_line(if is_of_nvidia { FORBIDDEN_BY_TOOL } else { "" }, machine);
-        if is_of_nvidia && !is_nvidias && forbidden(machine, &["nvidia"]).is_empty() {
-            found.advice = format!("{INSTALL_NVIDIAS}; or use nouveau: {}", found.advice);
-        }
-    }
+    of_system(&mut found, card, machine, wanted);
     found
+}
+
+/// Adds the setting of the system that keeps the kernel from loading one of the modules in `wanted`: a file that forbids it, or Secure Boot.
+fn of_system(found: &mut Dropped, card: &Card, machine: &Machine, wanted: &[&str]) {
+    let is_of_nvidia = card.vendor == super::NVIDIA;
+    let is_nvidias = wanted == ["nvidia"];
+    found.findings = forbidden(machine, wanted);
+    if found.findings.is_empty() {
+        if is_nvidias && machine.has_secure_boot() {
+            let words = "Secure Boot is on, so the kernel loads only signed modules";
+            found.findings.push(words.into());
+            found.advice = to_sign(machine);
+        }
+        return;
+    }
+    found.advice = boot::remove_line(if is_of_nvidia { FORBIDDEN_BY_TOOL } else { "" }, machine);
+    if is_of_nvidia && !is_nvidias && forbidden(machine, &["nvidia"]).is_empty() {
+        found.advice = format!("{INSTALL_NVIDIAS}; or use nouveau: {}", found.advice);
+    }
+}
+
+/// Certificates with which tools sign the kernel modules that they build: of DKMS in Ubuntu and Debian, and of akmods in Fedora.
+const CERTIFICATES: [&str; 3] = [
+    "var/lib/shim-signed/mok/MOK.der",
+    "var/lib/dkms/mok.pub",
+    "etc/pki/akmods/certs/public_key.der",
+];
+
+/// Returns the remedy for NVIDIA's kernel module on a system that loads only signed modules.
+fn to_sign(machine: &Machine) -> String {
+    let file = CERTIFICATES.iter().find(|file| machine.has(file));
+    let file = file.map_or("CERTIFICATE".into(), |file| format!("/{file}"));
+    format!(
+        "Let the firmware trust the key that signs NVIDIA's kernel module: mokutil --import {file}, then start the machine again and choose Enroll \
+         MOK; or switch Secure Boot off in the firmware. If the module loads now (modprobe nvidia), that is not needed."
+    )
 }
 
 /// Folder with a subfolder of modules for each installed kernel.

@@ -23,6 +23,9 @@ const OTHER_NODES: [&str; 6] = [
     "dev/pvr_sync",
 ];
 
+/// Variable of the firmware with the state of Secure Boot.
+const SECURE_BOOT: &str = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c";
+
 /// Files that exist in containers of systemd-nspawn and LXC, and of Kubernetes.
 const OF_CONTAINER: [&str; 2] = ["run/systemd/container", "run/secrets/kubernetes.io"];
 
@@ -165,7 +168,18 @@ impl Machine {
         folders.iter().find_map(|folder| {
             let names = self.names(folder);
             let version = |name: &String| name.strip_prefix("libnvidia-glcore.so.").map(String::from);
-            names.iter().filter_map(version).find(|version| is_version(version))
+            // An update may leave libraries of another version, and the link leads to those that count.
+            let link = fs::read_link(self.path(folder).join("libGLX_nvidia.so.0")).ok();
+            let linked = link.and_then(|file| {
+                Some(
+                    file.file_name()?
+                        .to_str()?
+                        .strip_prefix("libGLX_nvidia.so.")?
+                        .to_owned(),
+                )
+            });
+            let mut versions = linked.into_iter().chain(names.iter().filter_map(version));
+            versions.find(|version| is_version(version))
         })
     }
 
@@ -190,7 +204,7 @@ impl Machine {
     /// Returns the environments around the program, for example a container or virtual machine. Several can apply. `is_snap` is `true` if
     /// the program has the variables of a snap.
     pub(super) fn surroundings(&self, is_snap: bool) -> Vec<&'static str> {
-        let known: [(&str, bool); 8] = [
+        let known: [(&str, bool); 9] = [
             ("flatpak", self.has(".flatpak-info")),
             ("snap", is_snap && self.root == Path::new("/")),
             (
@@ -199,6 +213,7 @@ impl Machine {
             ),
             ("podman", self.has("run/.containerenv")),
             ("docker", self.has(".dockerenv")),
+            ("apptainer", self.has(".singularity.d")),
             (
                 "container",
                 !self.has("run/.containerenv")
@@ -218,6 +233,22 @@ impl Machine {
             .filter(|(_, is_so)| *is_so)
             .map(|(word, _)| word)
             .collect()
+    }
+
+    /// Returns `true` if a node of one of NVIDIA's cards exists, for example `/dev/nvidia0`.
+    pub(super) fn has_node_of_nvidia(&self) -> bool {
+        let is_card = |name: &String| {
+            let number = name.strip_prefix("nvidia");
+            number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+        };
+        self.names("dev").iter().any(is_card)
+    }
+
+    /// Returns `true` if the firmware only starts signed kernels, which then load only signed modules.
+    pub(super) fn has_secure_boot(&self) -> bool {
+        let bytes = fs::read(self.path(SECURE_BOOT)).unwrap_or_default();
+        // Four bytes with the attributes of the variable precede its value.
+        bytes.len() == 5 && bytes[4] == 1
     }
 
     /// Returns `true` if the root folder was changed, for example by `chroot`. Compares this process's root folder with the root folder of

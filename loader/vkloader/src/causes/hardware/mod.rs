@@ -2,6 +2,8 @@
 
 mod boot;
 mod drivers;
+mod failing;
+mod generations;
 mod idle;
 mod kernel;
 mod machine;
@@ -21,7 +23,8 @@ const FOR_GUESTS: [&str; 2] = ["vfio-pci", "pci-stub"];
 /// Variable that selects the kinds of NVIDIA's libraries in a container.
 const CAPABILITIES: &str = "NVIDIA_DRIVER_CAPABILITIES";
 /// Remedies for missing device nodes of NVIDIA's driver. Each row has the environment around the program, and the remedy.
-const NVIDIA_NODES_IN: [(&str, &str); 2] = [
+const NVIDIA_NODES_IN: [(&str, &str); 3] = [
+    ("apptainer", drivers::NVIDIA_IN_APPTAINER),
     (
         "podman",
         "Make the card available to the container: podman run --device nvidia.com/gpu=all IMAGE, which needs a CDI file of the host: nvidia-ctk \
@@ -70,6 +73,7 @@ fn find_below(report: &mut Report, root: &Path, wanted: Option<&str>, is_replace
         false => obstacles(&machine, report, wanted, is_replaced),
     };
     explain_drivers(report, &machine);
+    failing::complete(report, &machine, is_replaced);
     report.dropped.append(&mut found);
 }
 
@@ -183,11 +187,32 @@ fn permissions(machine: &Machine, closed: &[PathBuf]) -> Option<Dropped> {
             .iter()
             .map(|node| format!("closed to {user}: {}", node.display()))
             .collect(),
-        advice: match fs::metadata(first) {
-            Ok(status) => to_open(first, (status.gid(), status.mode()), machine, &user),
-            Err(_) => row.remedy.into(),
+        advice: match (to_join(machine, closed, &user), fs::metadata(first)) {
+            (Some(advice), _) => advice,
+            (None, Ok(status)) => to_open(first, (status.gid(), status.mode()), machine, &user),
+            (None, Err(_)) => row.remedy.into(),
         },
         ..row.about(first.display().to_string())
+    })
+}
+
+/// Returns the remedy for nodes of several groups, if the user is in none of these groups.
+fn to_join(machine: &Machine, closed: &[PathBuf], user: &str) -> Option<String> {
+    let groups = machine.text("etc/group");
+    let name = |node: &PathBuf| {
+        let status = fs::metadata(node).ok()?;
+        let is_for_group = status.mode() & 0o060 == 0o060 && status.gid() != 0;
+        named(&groups, &status.gid().to_string()).filter(|name| is_for_group && !is_member(&groups, name, user))
+    };
+    let mut names = closed.iter().map(name).collect::<Option<Vec<String>>>()?;
+    names.sort_unstable();
+    names.dedup();
+    (names.len() > 1).then(|| {
+        format!(
+            "Add the user to the groups {}, and log in again: usermod -aG {} {user}",
+            names.join(" and "),
+            names.join(",")
+        )
     })
 }
 
@@ -196,8 +221,9 @@ fn lacks_node(dropped: &Dropped, machine: &Machine, closed: &[PathBuf]) -> bool 
     let row = catalogue::hardware::of(dropped.name.as_bytes());
     let row = row.filter(|_| linker::was_opened(dropped));
     row.is_some_and(|row| {
+        let is_nvidias = row.on_demand_vendor == 0x10DE && !machine.has_node_of_nvidia();
         let is_gone = !row.nodes.is_empty() && row.nodes.iter().all(|node| !machine.has(node));
-        is_gone || row.nodes.iter().any(|node| closed.contains(&machine.path(node)))
+        is_gone || is_nvidias || row.nodes.iter().any(|node| closed.contains(&machine.path(node)))
     })
 }
 
@@ -218,8 +244,20 @@ fn to_open(node: &Path, (group, mode): (u32, u32), machine: &Machine, user: &str
             "Log in again: the user {user} is in the group {name}, but this session began before that; for one command: newgrp {name}"
         ),
         Some(name) => format!("Add the user to the group {name}, and log in again: usermod -aG {name} {user}"),
+        None if lets_group && group == UNMAPPED && machine.has("run/systemd/container") => format!(
+            "The container does not know the node's group: give the node a group of the container, with incus config device set NAME gpu gid {} or, in \
+             Proxmox, dev0: {},gid={0}",
+            id_of(&machine.text("etc/group"), "render").unwrap_or_else(|| "105".into()),
+            node.display()
+        ),
         None if lets_group && group == UNMAPPED => {
             "The container does not know the node's group: podman run --group-add keep-groups keeps the groups of the user.".into()
+        }
+        None if lets_group && group != 0 && machine.has(".dockerenv") => {
+            format!("The node's group has no name in the container: docker run --group-add {group} IMAGE")
+        }
+        None if lets_group && group != 0 && machine.has("run/.containerenv") => {
+            format!("The node's group has no name in the container: podman run --group-add {group} IMAGE")
         }
         None if node.components().any(|part| part.as_os_str() == "dri") && !lets_group | (group == 0) => {
             let node = word(&node.display().to_string());
@@ -228,12 +266,27 @@ fn to_open(node: &Path, (group, mode): (u32, u32), machine: &Machine, user: &str
                  {node} && chmod 0660 {node}. The user must be in that group."
             )
         }
+        None if node.to_string_lossy().contains("/nvidia") => of_nvidia_node(machine),
         None => codes::HARDWARE_NO_PERMISSION.remedy.into(),
     }
 }
 
+/// Returns the remedy for a node of NVIDIA's driver. Options of the kernel module determine the permissions of the nodes.
+fn of_nvidia_node(machine: &Machine) -> String {
+    const OPTION: &str = "NVreg_DeviceFileMode";
+    const NOW: &str = "chmod 0666 /dev/nvidia*";
+    let file = kernel::file_with(machine, OPTION);
+    file.map_or_else(
+        || format!("Give the user permission to read and write the nodes: {NOW}"),
+        |file| format!("Set {OPTION}=0666 in /{file}, and start the machine again; until then: {NOW}"),
+    )
+}
+
 /// Returns a finding about the obstacle between drivers and a card.
 fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
+    if let Some(found) = generations::too_old(card) {
+        return Some(found);
+    }
     let Some(driver) = card.kernel_driver.as_deref() else {
         return Some(kernel::missing(card, machine, report));
     };
@@ -255,6 +308,15 @@ fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
     }
     let row = codes::HARDWARE_NO_NODE;
     let sandbox = in_sandbox(report);
+    let is_nvidias = card.vendor == NVIDIA && driver == "nvidia";
+    if is_nvidias && machine.has("dev/nvidiactl") && !machine.has_node_of_nvidia() {
+        let advice = sandbox.map_or(NVIDIA_NODES, |(word, _)| nvidia_nodes(word));
+        return Some(Dropped {
+            findings: vec!["/dev/nvidiactl exists, but no node of a card, such as /dev/nvidia0".into()],
+            advice: advice.into(),
+            ..row.about(card.to_string())
+        });
+    }
     let (node, advice) = match (card.vendor == NVIDIA && driver == "nvidia", sandbox) {
         _ if driver == WINDOWS_DRIVER => (WINDOWS_NODE, NO_WINDOWS),
         (true, Some(("flatpak" | "snap", advice))) => ("/dev/nvidiactl", advice),
@@ -331,7 +393,7 @@ const NO_CARD_FOR_CONTAINER: &str = "The kernel of the host lists no graphics ca
 const IN_CHANGED_ROOT: &str = "The root folder was changed (chroot): make the device nodes available there, from outside: mount --rbind /dev ROOT/dev";
 
 /// Remedies for environments in which programs may lack access to a card.
-const ADVICE: [(&str, &str); 8] = [
+const ADVICE: [(&str, &str); 9] = [
     (
         "flatpak",
         "Give the devices to the sandbox: flatpak override --user --device=dri APPLICATION",
@@ -348,6 +410,11 @@ const ADVICE: [(&str, &str); 8] = [
     (
         "docker",
         "Hand the card to the container: docker run --device /dev/dri IMAGE",
+    ),
+    (
+        "apptainer",
+        "Let the container have the device nodes: apptainer exec --nv IMAGE PROGRAM for NVIDIA's card, --rocm for AMD's, or --bind /dev/dri; the options \
+         --contain and --containall hide them.",
     ),
     (
         "container",
@@ -410,6 +477,13 @@ fn is_nvidia(library: &str) -> bool {
 fn user(machine: &Machine) -> String {
     let number = rustix::process::geteuid().as_raw().to_string();
     named(&machine.text("etc/passwd"), &number).unwrap_or(number)
+}
+
+/// Returns the ID of a group in the file `group`.
+fn id_of(file: &str, name: &str) -> Option<String> {
+    let mut lines = file.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    let fields = lines.find(|fields| fields.len() > 2 && fields[0] == name)?;
+    Some(fields[2].into())
 }
 
 /// Returns the name for an ID in the file `passwd` or `group`.

@@ -1,3 +1,4 @@
+mod hosts;
 mod kernel;
 mod more;
 
@@ -131,7 +132,10 @@ fn nvidias_card_with_the_other_kernel_driver() {
 fn nvidias_library_and_module_of_different_versions() {
     let system = System::new();
     system.card("0000:01:00.0", "0x030000", "0x10de", Some("nvidia"));
-    system.file("dev/nvidiactl", "").file("dev/dri/renderD128", "");
+    system
+        .file("dev/nvidiactl", "")
+        .file("dev/nvidia0", "")
+        .file("dev/dri/renderD128", "");
     system.file(
         "proc/driver/nvidia/version",
         "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.183.01  Sun May 12 2024\nGCC version: 12.2.0",
@@ -256,12 +260,7 @@ fn a_card_without_its_vulkan_driver_comes_with_the_packages() {
             "vulkan-intel (Arch)",
         ),
         ("xe", &["libvulkan_intel.so"], "hardware.not-used", "dmesg"),
-        (
-            "i915",
-            &["libvulkan_intel.so"],
-            "hardware.not-used",
-            "libvulkan_intel_hasvk.so",
-        ),
+        ("i915", &["libvulkan_intel.so"], "hardware.not-used", "Update"),
         (
             "virtio-pci",
             &["libvulkan_intel.so"],
@@ -380,8 +379,8 @@ fn a_closed_node_is_the_cause_for_a_driver_without_functions() {
     let mut dropped = without_device("libGLX_nvidia.so.0").dropped.remove(0);
     dropped.code = "driver.no-global-function".into();
     assert!(lacks_node(&dropped, &machine, &[]), "no node of the driver is there");
-    // A container may have only some of the driver's device nodes, so one node suffices.
-    system.file("dev/nvidiactl", "");
+    // A container may have only some of the driver's device nodes, so the common node and one node of a card suffice.
+    system.file("dev/nvidiactl", "").file("dev/nvidia1", "");
     assert!(!lacks_node(&dropped, &machine, &[]));
     assert!(lacks_node(&dropped, &machine, &closed));
     assert!(!lacks_node(&dropped, &machine, &[machine.path("/dev/dri/renderD128")]));

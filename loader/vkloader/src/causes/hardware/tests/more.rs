@@ -21,7 +21,10 @@ fn a_system_without_the_kernels_list_of_devices_is_said_as_that() {
 fn an_installed_driver_without_a_manifest_is_named() {
     let system = System::new();
     system.card("0000:01:00.0", "0x030000", "0x10de", Some("nvidia"));
-    system.file("dev/nvidiactl", "").file("dev/dri/renderD128", "");
+    system
+        .file("dev/nvidiactl", "")
+        .file("dev/nvidia0", "")
+        .file("dev/dri/renderD128", "");
     system.file("usr/lib/x86_64-linux-gnu/libGLX_nvidia.so.0", "");
     let found = |report: Report| system.found(report).dropped.pop().expect("a finding");
     let one = found(idle(&["libvulkan_lvp.so"]));
@@ -68,6 +71,7 @@ fn nvidias_libraries_come_from_the_host_in_a_sandbox() {
         system.card("0000:01:00.0", "0x030000", "0x10de", Some("nvidia"));
         system
             .file("dev/nvidiactl", "")
+            .file("dev/nvidia0", "")
             .file("dev/dri/renderD128", "")
             .file(file, "");
         system.file(
@@ -164,7 +168,10 @@ fn a_second_card_that_nothing_uses_comes_last_with_its_reason() {
         let system = System::new();
         system.card("0000:01:00.0", "0x030000", "0x1002", Some("amdgpu"));
         system.card("0000:02:00.0", "0x030000", vendor, driver);
-        system.file("dev/nvidiactl", "").file("dev/dri/renderD128", "");
+        system
+            .file("dev/nvidiactl", "")
+            .file("dev/nvidia0", "")
+            .file("dev/dri/renderD128", "");
         let found = system.found(with_first_card()).dropped;
         let codes: Vec<&str> = found.iter().map(|one| one.code.as_str()).collect();
         assert_eq!(codes, code.into_iter().collect::<Vec<_>>(), "{vendor} {driver:?}");
@@ -312,7 +319,10 @@ fn a_manifest_of_a_removed_driver_is_not_the_driver_of_the_card() {
 fn a_driver_without_an_instance_is_the_cause_unless_it_lacks_a_library() {
     let system = System::new();
     system.card("0000:01:00.0", "0x030000", "0x10de", Some("nvidia"));
-    system.file("dev/nvidiactl", "").file("dev/dri/renderD128", "");
+    system
+        .file("dev/nvidiactl", "")
+        .file("dev/nvidia0", "")
+        .file("dev/dri/renderD128", "");
     for (names_file, code) in [(false, Some("hardware.not-used")), (true, None)] {
         let mut refused = report();
         refused.dropped.push(Dropped {

@@ -1,0 +1,262 @@
+//! Tests of remedies that depend on the generation of a card, on the firmware, and on the host of a container.
+
+use super::*;
+
+/// Adds a card with a device ID, a kernel driver and an open node.
+fn card(vendor: &str, device: &str, driver: &str) -> System {
+    let system = System::new();
+    system.card("0000:01:00.0", "0x030000", vendor, Some(driver));
+    system.file("sys/bus/pci/devices/0000:01:00.0/device", device);
+    system.file("dev/dri/renderD128", "");
+    system
+}
+
+/// Returns the first finding about hardware.
+fn first(found: Report) -> Dropped {
+    let mut of_hardware = found.dropped.into_iter().filter(|one| one.subject == "hardware");
+    of_hardware.next().expect("a finding")
+}
+
+#[test]
+fn the_generation_of_a_card_decides_about_its_driver() {
+    for (vendor, device, driver, idle_driver, code, advice) in [
+        (
+            "0x8086",
+            "0x0116",
+            "i915",
+            "libvulkan_intel.so",
+            "hardware.without-vulkan",
+            "lavapipe",
+        ),
+        (
+            "0x8086",
+            "0x0416",
+            "i915",
+            "libvulkan_intel.so",
+            "hardware.no-driver",
+            "libvulkan_intel_hasvk.so",
+        ),
+        (
+            "0x8086",
+            "0x0416",
+            "i915",
+            "libvulkan_intel_hasvk.so",
+            "hardware.not-used",
+            "Update",
+        ),
+        (
+            "0x10de",
+            "0x0de1",
+            "nouveau",
+            "libvulkan_nouveau.so",
+            "hardware.without-vulkan",
+            "lavapipe",
+        ),
+        (
+            "0x10de",
+            "0x1b80",
+            "nouveau",
+            "libvulkan_nouveau.so",
+            "hardware.not-used",
+            "Update the kernel",
+        ),
+        (
+            "0x1002",
+            "0x67df",
+            "amdgpu",
+            "amdvlk64.so",
+            "hardware.not-used",
+            "Install Mesa's driver RADV",
+        ),
+    ] {
+        let found = first(card(vendor, device, driver).found(idle(&[idle_driver])));
+        assert_eq!(found.code, code, "{device}");
+        assert!(found.advice.contains(advice), "{device}: {}", found.advice);
+    }
+    let system = card("0x1002", "0x744c", "amdgpu");
+    system.file("etc/os-release", "NAME=Gentoo\nID=gentoo");
+    let found = first(system.found(idle(&["libvulkan_lvp.so"])));
+    assert!(found.advice.contains("VIDEO_CARDS"), "{}", found.advice);
+    // With both drivers of AMD's cards, the remedy is not the other driver.
+    let both = idle(&["amdvlk64.so", "libvulkan_radeon.so"]);
+    let found = first(card("0x1002", "0x67df", "amdgpu").found(both));
+    assert!(!found.advice.contains("RADV"), "{}", found.advice);
+}
+
+#[test]
+fn a_module_that_the_firmware_does_not_trust_comes_with_the_key() {
+    let system = System::new();
+    system
+        .card("0000:01:00.0", "0x030000", "0x10de", None)
+        .file("usr/lib64/libnvidia-glcore.so.550.54.14", "")
+        .file("var/lib/dkms/mok.pub", "");
+    let variable = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c";
+    for (value, is_on) in [(1, true), (0, false)] {
+        system.file(variable, "");
+        fs::write(system.0.path().join(variable), [6, 0, 0, 0, value]).expect("a file");
+        let found = first(system.found(report()));
+        let is_named = found
+            .findings
+            .iter()
+            .any(|finding| finding.starts_with("Secure Boot is on"));
+        let has_key = found.advice.contains("mokutil --import /var/lib/dkms/mok.pub");
+        assert_eq!((is_named, has_key), (is_on, is_on), "{}", found.advice);
+    }
+}
+
+#[test]
+fn nvidias_missing_library_comes_from_the_host_of_a_container() {
+    for (file, advice) in [
+        (".dockerenv", "--gpus all"),
+        (".singularity.d/runscript", "apptainer exec --nv"),
+        ("etc/hostname", ""),
+    ] {
+        let system = card("0x10de", "0x2684", "nvidia");
+        system.file(file, "").file("dev/nvidiactl", "");
+        let mut failed = report();
+        failed.dropped.push(Dropped {
+            code: "driver.not-opened".into(),
+            advice: String::new(),
+            ..codes::DRIVER_NONE_HAS_DEVICE.about("/nowhere/libGLX_nvidia.so.0")
+        });
+        let found = system.found(failed).dropped.remove(0);
+        assert!(found.advice.contains(advice), "{}", found.advice);
+        assert_eq!(found.advice.is_empty(), advice.is_empty(), "{}", found.advice);
+    }
+}
+
+/// Returns a report with a driver that was opened and failed.
+fn failed(library: &str, code: &str) -> Report {
+    let mut failed = report();
+    failed.dropped.push(Dropped {
+        code: code.into(),
+        file: Some(library.into()),
+        rank: rank::BROKEN,
+        ..codes::DRIVER_NONE_HAS_DEVICE.about(library)
+    });
+    failed
+}
+
+#[test]
+fn a_driver_without_its_card_is_told_as_that() {
+    let system = card("0x8086", "0x46a6", "i915");
+    let nvidia = || failed("libGLX_nvidia.so.0", "driver.creation-failed");
+    let own = |found: Report| {
+        found
+            .dropped
+            .into_iter()
+            .find(|one| one.code.starts_with("driver."))
+            .expect("a finding")
+    };
+    let found = own(system.found(nvidia()));
+    assert!(found.advice.contains("prime-select on-demand"), "{}", found.advice);
+    assert_eq!(found.rank, rank::BROKEN);
+    // The variable that selects the driver explains more.
+    let mut replaced = nvidia();
+    find_below(&mut replaced, system.0.path(), None, true);
+    assert_eq!(own(replaced).rank, rank::CONSEQUENCE);
+    let found = own(system.found(failed("libvulkan_intel.so", "driver.creation-failed")));
+    assert!(!found.advice.contains("Plug the card in"), "{}", found.advice);
+}
+
+#[test]
+fn nvidias_nodes_are_the_common_one_and_one_of_a_card() {
+    let system = card("0x10de", "0x2684", "nvidia");
+    system.file("dev/nvidiactl", "");
+    let first_of = || first(system.found(failed("libGLX_nvidia.so.0", "driver.no-global-function")));
+    let found = first_of();
+    assert_eq!((found.code.as_str(), found.rank), ("hardware.no-node", rank::HARDWARE));
+    assert!(found.advice.contains("nvidia-modprobe"), "{}", found.advice);
+    system.file("dev/nvidia1", "");
+    let found = system.found(failed("libGLX_nvidia.so.0", "driver.no-global-function"));
+    assert!(found.dropped.iter().all(|one| one.code != "hardware.no-node"));
+}
+
+#[test]
+fn nodes_of_several_groups_come_with_all_groups() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let system = card("0x10de", "0x2684", "nvidia");
+    system
+        .file("dev/nvidiactl", "")
+        .file("etc/group", "video:x:44:bob\nrender:x:105:");
+    let nodes = ["dev/dri/renderD128", "dev/nvidiactl"].map(|node| system.0.path().join(node));
+    for (node, group) in nodes.iter().zip([105, 44]) {
+        std::os::unix::fs::chown(node, None, Some(group)).expect("the superuser may");
+        fs::set_permissions(node, std::os::unix::fs::PermissionsExt::from_mode(0o660)).expect("the superuser may");
+    }
+    let machine = Machine::at(system.0.path());
+    let remedy = |closed: &[PathBuf], user| to_join(&machine, closed, user);
+    let expected = "Add the user to the groups render and video, and log in again: usermod -aG render,video ann";
+    assert_eq!(remedy(&nodes, "ann").as_deref(), Some(expected));
+    assert_eq!(remedy(&nodes, "bob"), None);
+    assert_eq!(remedy(&nodes[..1], "ann"), None);
+}
+
+#[test]
+fn a_library_that_an_update_left_behind_has_no_version_that_counts() {
+    let system = System::new();
+    let folder = "usr/lib/x86_64-linux-gnu";
+    system
+        .file(&format!("{folder}/libnvidia-glcore.so.535.54.03"), "")
+        .file(&format!("{folder}/libnvidia-glcore.so.550.120"), "");
+    let machine = Machine::at(system.0.path());
+    assert_eq!(machine.nvidia_library().as_deref(), Some("535.54.03"));
+    let link = system.0.path().join(folder).join("libGLX_nvidia.so.0");
+    symlink("libGLX_nvidia.so.550.120", link).expect("a link");
+    assert_eq!(machine.nvidia_library().as_deref(), Some("550.120"));
+}
+
+#[test]
+fn a_group_without_a_name_comes_with_the_words_of_the_container() {
+    for (file, group, words) in [
+        (".dockerenv", 992, "docker run --group-add 992"),
+        ("run/.containerenv", 992, "podman run --group-add 992"),
+        ("run/systemd/container", 65534, "gid=105"),
+        ("run/.containerenv", 65534, "keep-groups"),
+    ] {
+        let system = System::new();
+        system.file(file, "").file("etc/group", "video:x:44:\nrender:x:105:");
+        let node = Path::new("/dev/dri/renderD128");
+        let advice = to_open(node, (group, 0o660), &Machine::at(system.0.path()), "ann");
+        assert!(advice.contains(words), "{file}: {advice}");
+    }
+}
+
+#[test]
+fn the_option_that_closes_nvidias_nodes_is_named() {
+    let system = System::new();
+    let node = Path::new("/dev/nvidiactl");
+    let remedy = || to_open(node, (0, 0o600), &Machine::at(system.0.path()), "ann");
+    assert!(remedy().ends_with("chmod 0666 /dev/nvidia*"), "{}", remedy());
+    system.file(
+        "etc/modprobe.d/gpu.conf",
+        "# NVreg\noptions nvidia NVreg_DeviceFileMode=0600",
+    );
+    let expected = "Set NVreg_DeviceFileMode=0666 in /etc/modprobe.d/gpu.conf";
+    assert!(remedy().starts_with(expected), "{}", remedy());
+}
+
+#[test]
+fn a_driver_that_failed_for_its_card_comes_with_the_kernel_driver() {
+    let system = card("0x1002", "0x744c", "amdgpu");
+    for (library, is_meant) in [
+        ("/usr/lib/libvulkan_radeon.so", true),
+        ("/usr/lib/libvulkan_intel.so", false),
+    ] {
+        let mut failed = report();
+        failed.dropped.push(Dropped {
+            code: "device.enumeration-failed".into(),
+            file: Some(library.into()),
+            ..codes::DRIVER_NONE_HAS_DEVICE.about("")
+        });
+        let found = system.found(failed).dropped.remove(0);
+        assert_eq!(
+            found.advice.contains("kernel driver amdgpu"),
+            is_meant,
+            "{}",
+            found.advice
+        );
+    }
+}
