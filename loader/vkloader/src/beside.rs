@@ -4,7 +4,7 @@ use crate::child::{self, Finished};
 use crate::commands::Library;
 use crate::explain::KEPT;
 use crate::probe::Seen;
-use crate::report::{self, Report, WITHOUT_LAYERS};
+use crate::report::{self, ONLY_DRIVERS, Report, WITHOUT_LAYERS};
 use crate::variables::Variables;
 use std::ffi::OsStr;
 use std::io;
@@ -82,8 +82,12 @@ impl<'a> Beside<'a> {
     }
 }
 
-/// Adds a word to the value of a variable that lists disabled layers or drivers.
+/// Adds a word to the value of a variable that lists disabled layers or drivers, or sets the variable that lists the only drivers.
 pub(crate) fn leave_out(command: &mut Command, variable: &str, value: &str) {
+    if variable == ONLY_DRIVERS {
+        command.env(variable, value);
+        return;
+    }
     let own = command.get_envs().find(|(name, _)| *name == OsStr::new(variable));
     let others = match own {
         Some((_, value)) => value.map(|value| value.to_string_lossy().into_owned()),

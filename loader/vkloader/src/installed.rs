@@ -58,7 +58,18 @@ pub(crate) fn owner(path: &str) -> Option<String> {
 
 /// Returns the paths under which a package manager may list a file, without duplicates.
 fn paths_of(path: &str) -> Vec<PathBuf> {
-    let real = fs::canonicalize(path).unwrap_or_else(|_| path.into());
+    // A broken link belongs to a package too, so only its folder is resolved.
+    let of_link = || {
+        Some(
+            fs::canonicalize(Path::new(path).parent()?)
+                .ok()?
+                .join(Path::new(path).file_name()?),
+        )
+    };
+    let real = fs::canonicalize(path)
+        .ok()
+        .or_else(of_link)
+        .unwrap_or_else(|| path.into());
     // On systems with a merged `/usr`, a file has two paths, and dpkg lists only one of them.
     let without_usr = real.strip_prefix("/usr").ok().map(|rest| Path::new("/").join(rest));
     let mut paths = vec![real.clone()];

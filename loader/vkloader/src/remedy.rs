@@ -8,7 +8,7 @@ use crate::explain::{KEPT, of_probe};
 use crate::manifests;
 use crate::other::Other;
 use crate::probe::{self, Seen};
-use crate::report::{self, Dropped, Report, WITHOUT_LAYERS};
+use crate::report::{self, Dropped, ONLY_DRIVERS, Report, WITHOUT_LAYERS};
 use crate::shell;
 use crate::variables::Variables;
 use std::io;
@@ -17,8 +17,6 @@ use std::process::Command;
 
 /// Variable that disables drivers. Loaders before 1.3.234 support neither this variable nor the variable that disables layers.
 const WITHOUT_DRIVERS: &str = "VK_LOADER_DRIVERS_DISABLE";
-/// Variable that replaces the search for drivers in all versions of the loader.
-const ONLY_DRIVERS: &str = "VK_ICD_FILENAMES";
 
 /// Upper bound on the number of drivers and layers that a remedy disables.
 const MOST: usize = 4;
@@ -164,11 +162,7 @@ impl Library {
         command.arg(probe::ARGUMENT).arg(loader);
         own.give_to(&mut command);
         for (name, value) in sets {
-            if name == ONLY_DRIVERS {
-                command.env(name, value);
-            } else {
-                leave_out(&mut command, name, value);
-            }
+            leave_out(&mut command, name, value);
         }
         let finished = child::run(command, self.limit(), KEPT)?;
         let seen = Seen::last(&finished.output);

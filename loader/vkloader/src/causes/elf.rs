@@ -3,6 +3,7 @@
 pub(super) mod damage;
 mod elsewhere;
 mod refused;
+mod symbols;
 
 use super::limits::Limits;
 use super::packages;
@@ -29,6 +30,11 @@ pub(super) struct About<'a> {
     /// File of the program.
     pub(super) program: Option<&'a Path>,
     pub(super) limits: &'a Limits,
+}
+
+/// Returns the file that the dynamic linker finds for a name without `LD_LIBRARY_PATH`.
+pub(super) fn without_variable(name: &str, own: Identity) -> Option<std::path::PathBuf> {
+    closure::usual_of(Path::new(name), own)
 }
 
 /// Adds missing and invalid libraries to the finding about a library that could not be opened.
@@ -58,6 +64,7 @@ pub(super) fn explain(dropped: &mut Dropped, about: &About<'_>) {
     if dropped.code == codes::LOADER_NOT_OPENED.name {
         return loader_not_opened(dropped, &library, own, about);
     }
+    let library = elsewhere::with_words_replaced(&library, about.loader).unwrap_or(library);
     let Some(path) = locate(&library, own) else {
         return absent(dropped, &library, about.manifest, own);
     };
@@ -113,6 +120,11 @@ const NO_LOADER: &str = "exports no vkGetInstanceProcAddr";
 fn loader_not_opened(dropped: &mut Dropped, library: &str, own: Identity, about: &About<'_>) {
     let words = words_of_the_linker(dropped).unwrap_or_default();
     let Some(path) = locate(library, own).or_else(|| refused::named_path(&words)) else {
+        if let Some((link, target)) = elsewhere::dangling(library) {
+            let words = format!("{link} is a link to {target}, which is not there");
+            dropped.findings.insert(0, words);
+            dropped.advice = format!("Reinstall {}.", owned(&link));
+        }
         return;
     };
     if words.contains(NO_LOADER) {
@@ -149,6 +161,13 @@ fn absent(dropped: &mut Dropped, library: &str, manifest: Option<&str>, own: Ide
         return;
     }
     if let Some((finding, advice)) = elsewhere::uncached(library) {
+        dropped.findings.insert(0, finding);
+        dropped.advice = advice;
+        return;
+    }
+    let is_name = !library.contains('/');
+    let path = Path::new(manifest.filter(|_| is_name).unwrap_or_default());
+    if let Some((finding, advice)) = elsewhere::aside(library, path, own).filter(|_| is_name) {
         dropped.findings.insert(0, finding);
         dropped.advice = advice;
         return;
@@ -237,6 +256,12 @@ fn missing(dropped: &mut Dropped, path: &Path, own: Identity) -> bool {
     if !names.is_empty() {
         dropped.advice = packages::install(&names);
     }
+    let aside = names.iter().find_map(|name| elsewhere::aside(name, path, own));
+    let aside = aside.or_else(|| elsewhere::other_version(&names, &dropped.advice));
+    if let Some((finding, advice)) = aside {
+        dropped.findings.push(finding);
+        dropped.advice = advice;
+    }
     if let Some((finding, advice)) = names.iter().find_map(|name| elsewhere::uncached(name)) {
         dropped.findings.insert(0, finding);
         dropped.advice = advice;
@@ -288,6 +313,10 @@ fn too_old(words: &str, own: Identity) -> Option<(String, String)> {
             file_name(library)
         ),
         (None, Some(usual), _) => instead(library, &usual),
+        (None, None, _) if closure::is_of_c_library(Path::new(library)) => format!(
+            "Install a driver that is built for this system, because {by} is for a newer one; or upgrade the whole system. The C library cannot be \
+             updated alone."
+        ),
         (None, None, owner) => {
             format!("{owner} is too old for {by}: update it, or install a driver that is built for this system.")
         }
@@ -314,7 +343,7 @@ fn contains(file: &Path, word: &str) -> bool {
 }
 
 /// Returns the finding and the remedy for a symbol that no library defines. The message is `LIBRARY: undefined symbol: NAME`.
-fn undefined(words: &str, own: Identity, program: Option<&Path>) -> Option<(String, String)> {
+pub(super) fn undefined(words: &str, own: Identity, program: Option<&Path>) -> Option<(String, String)> {
     let (library, symbol) = words.split_once(": undefined symbol: ")?;
     let library = library.rsplit(": ").next()?;
     let symbol = symbol.split([',', ' ']).next()?;
@@ -340,6 +369,17 @@ fn undefined(words: &str, own: Identity, program: Option<&Path>) -> Option<(Stri
             format!(
                 "Take {} out of LD_LIBRARY_PATH: its {} is for another system.",
                 shown(folder),
+                file_name(library)
+            ),
+        ));
+    }
+    if let Some((other, beginning)) = symbols::likely(symbol, Path::new(library), own) {
+        let other = shown(&other);
+        return Some((
+            format!("{library} needs the symbol {symbol}, which {other} of this version does not have"),
+            format!(
+                "Update {} to the version that {} needs: its functions begin with {beginning} too.",
+                owned(&other),
                 file_name(library)
             ),
         ));

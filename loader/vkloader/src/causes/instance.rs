@@ -1,6 +1,6 @@
 //! Finds the reason why a program has no instance, and the layers that are too old for the program.
 
-use super::{display, words};
+use super::{display, elf, words};
 use crate::events::{Event, Record};
 use crate::manifests;
 use crate::names;
@@ -40,6 +40,7 @@ pub(super) fn find(report: &mut Report, records: &[&Record], of_program: bool) {
         }
     }
     if of_program {
+        after_failure(report);
         let place = report
             .dropped
             .iter()
@@ -51,16 +52,40 @@ pub(super) fn find(report: &mut Report, records: &[&Record], of_program: bool) {
         }
         report.dropped.extend(display::missing(report, records));
         report.dropped.extend(failed_call(report));
+        report.dropped.extend(without_link(report));
         report.dropped.extend(display::without_dri3(report, records));
     }
 }
 
+/// Lowers the rank of a crash that followed from a failed call. Many programs end with SIGABRT after a failure, for example through a C++
+/// exception.
+fn after_failure(report: &mut Report) {
+    let is_own = report.crash.as_ref().is_some_and(|crash| crash.is_abort_of_program());
+    let is_failed = report.failed.iter().any(|call| call.library.is_none());
+    let crashed = report
+        .dropped
+        .iter_mut()
+        .find(|one| one.code == codes::PROGRAM_CRASHED.name);
+    if let Some(crashed) = crashed.filter(|_| is_own && is_failed) {
+        crashed.rank = rank::STATUS;
+        crashed
+            .findings
+            .insert(0, "a call of the program had failed before".into());
+    }
+}
+
+/// Texts before and after the name of a device extension that a device lacks.
+const LACKS_EXTENSION: [&str; 2] = [
+    "Device extension ",
+    " not supported by selected physical device or enabled layers",
+];
+
 /// Returns a finding about the failed calls of a program that ended with a failure.
 fn failed_call(report: &Report) -> Option<Dropped> {
-    let has_failed = report
-        .dropped
-        .iter()
-        .any(|dropped| dropped.code == codes::PROGRAM_FAILED.name);
+    let has_failed = report.dropped.iter().any(|dropped| {
+        let is_abort = dropped.code == codes::PROGRAM_CRASHED.name && dropped.rank == rank::STATUS;
+        dropped.code == codes::PROGRAM_FAILED.name || is_abort
+    });
     let own = report.failed.iter().filter(|call| call.library.is_none());
     let mut calls = own.filter(|call| call.name != "vkCreateInstance").peekable();
     let first = calls.peek().filter(|_| has_failed && report.is_usable())?;
@@ -70,6 +95,13 @@ fn failed_call(report: &Report) -> Option<Dropped> {
         .collect();
     let errors = report.errors.iter().map(|error| format!("the log says: {error}"));
     found.findings.extend(errors);
+    let mut errors = report.errors.iter();
+    if let Some(extension) = errors.find_map(|error| between(error, LACKS_EXTENSION[0], LACKS_EXTENSION[1])) {
+        found.reason = format!("The program asked for {extension}, which neither the device nor a layer has.");
+        found.advice = "Update the driver of the device, or choose another device (vkloader devices lists them); if the device is too old for the \
+                        extension, choose other settings in the program."
+            .into();
+    }
     Some(found)
 }
 
@@ -112,6 +144,32 @@ fn refused(report: &Report, records: &[&Record]) -> Option<Dropped> {
         .findings
         .extend(report.errors.iter().map(|error| format!("the log says: {error}")));
     Some(found)
+}
+
+/// Name of the link to the loader that packages for developers contain.
+const LINK: &str = "libvulkan.so";
+/// Upper bound on the size in bytes of a program that is searched for names.
+const LARGEST_PROGRAM: u64 = 64 << 20;
+
+/// Returns a finding for a program that opens [`LINK`], which only `vkloader` provides. Such a program does not contain the name of the library
+/// itself.
+fn without_link(report: &Report) -> Option<Dropped> {
+    let program = Path::new(report.loader.as_ref()?.executable.as_deref()?);
+    let is_small = std::fs::metadata(program).is_ok_and(|status| status.len() <= LARGEST_PROGRAM);
+    let bytes = is_small.then(|| std::fs::read(program).ok()).flatten()?;
+    let has = |name: &str| bytes.windows(name.len()).any(|part| part == name.as_bytes());
+    let own = elf::Identity::of(program)?;
+    let names_link = has(&format!("{LINK}\0")) && !has(&format!("{LINK}.1\0"));
+    let is_beside = program.parent().is_some_and(|folder| folder.join(LINK).exists());
+    (names_link && !is_beside && elf::without_variable(LINK, own).is_none()).then(|| Dropped {
+        reason: format!("The program opens {LINK}, which is missing: only {LINK}.1 is installed."),
+        findings: vec!["vkloader gave the program a library of this name".into()],
+        advice: format!(
+            "Install the package with this link: libvulkan-dev (Debian, Ubuntu), vulkan-loader-devel (Fedora) or vulkan-icd-loader (Arch); or make \
+             the link {LINK} to {LINK}.1 in the folder of that file."
+        ),
+        ..codes::LOADER_NOT_OPENED.about(LINK)
+    })
 }
 
 /// Texts before and after the name of an extension in an error. The first error is about an extension that no driver has, and the second
@@ -201,6 +259,9 @@ fn between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str> {
 /// Text before the API version in the log message about the application.
 const ASKED_VERSION: &str = ", apiVersion: ";
 
+/// Variable that sets the version of Vulkan that Mesa's drivers report.
+const OVERRIDE: &str = "MESA_VK_VERSION_OVERRIDE";
+
 /// Adds the usable devices to `found`, the finding about the program's failure, if the program requested a newer API version than each of
 /// them has.
 fn compare_versions(found: &mut Dropped, report: &Report, records: &[&Record]) {
@@ -227,7 +288,12 @@ fn compare_versions(found: &mut Dropped, report: &Report, records: &[&Record]) {
             )
         })
         .collect();
-    if !findings.is_empty() {
+    if let Some(value) = report.variables.get(OVERRIDE).filter(|_| !findings.is_empty()) {
+        found.advice =
+            format!("Unset {OVERRIDE}, which is {value}: Mesa's drivers report this version in place of their own.");
+        found.variable = Some(OVERRIDE.into());
+        found.findings.extend(findings);
+    } else if !findings.is_empty() {
         found.advice = "The device may be too old for the program: update its driver, or choose another device; otherwise read the output of the \
                         program."
             .into();
@@ -242,10 +308,24 @@ fn minor(version: &str) -> Option<(u32, u32)> {
 }
 
 /// Layers that programs request. Each row has the name of the layer, its package in Debian and Ubuntu, and its package in Fedora and Arch.
-const PACKAGES: [(&str, [&str; 2]); 1] = [(
-    "VK_LAYER_KHRONOS_validation",
-    ["vulkan-validationlayers", "vulkan-validation-layers"],
-)];
+const PACKAGES: [(&str, [&str; 2]); 5] = [
+    (
+        "VK_LAYER_KHRONOS_validation",
+        ["vulkan-validationlayers", "vulkan-validation-layers"],
+    ),
+    ("VK_LAYER_MANGOHUD_overlay", ["mangohud", "mangohud"]),
+    ("VK_LAYER_MANGOHUD_overlay_x86_64", ["mangohud", "mangohud"]),
+    ("VK_LAYER_VKBASALT_post_processing", ["vkbasalt", "vkbasalt"]),
+    ("VK_LAYER_MESA_overlay", ["mesa-vulkan-drivers", "vulkan-mesa-layers"]),
+];
+
+/// Returns the beginning of the remedy for a layer that is not installed: the packages that contain the layer.
+pub(super) fn to_install(layer: &str) -> Option<String> {
+    let (_, [debian, others]) = PACKAGES.iter().find(|(known, _)| *known == layer)?;
+    Some(format!(
+        "Install the layer: {debian} (Debian, Ubuntu) or {others} (Fedora, Arch)"
+    ))
+}
 
 /// Adds to the finding the name of the layer that a program requested, and the reason why the layer is missing.
 fn name_layer(found: &mut Dropped, report: &Report, records: &[&Record]) {
@@ -275,10 +355,8 @@ fn name_layer(found: &mut Dropped, report: &Report, records: &[&Record]) {
         found.advice = format!(
             "{name} no longer exists, and {layer} replaces it: update the program, or start it without the option that asks for the layer."
         );
-    } else if let Some((_, [debian, others])) = PACKAGES.iter().find(|(known, _)| *known == name) {
-        found.advice = format!(
-            "Install the layer: {debian} (Debian, Ubuntu) or {others} (Fedora, Arch); or start the program without the option that asks for it."
-        );
+    } else if let Some(install) = to_install(name) {
+        found.advice = format!("{install}; or start the program without the option that asks for it.");
     }
 }
 

@@ -7,6 +7,7 @@ mod hardware;
 mod instance;
 mod limits;
 mod linker;
+mod loader;
 mod manifest;
 mod mesa;
 mod multiarch;
@@ -15,6 +16,7 @@ mod overriding;
 mod packages;
 mod printed;
 mod spelling;
+mod symbols;
 mod unsearched;
 pub(crate) mod words;
 
@@ -55,6 +57,11 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
             elf::damage::of_crash(dropped, own);
         }
         printed::explain(dropped, own, is_usable);
+        loader::explain(dropped, &records);
+        symbols::explain(dropped, &report.printed, &records, (own, program.map(Path::new)));
+        if dropped.code == "device.enumeration-failed" && dropped.name.is_empty() {
+            dropped.name = dropped.file.clone().unwrap_or_default();
+        }
         companions::explain(dropped, own);
         if let Some(watched) = watched {
             linker::explain(dropped, &watched.linker);
@@ -126,6 +133,7 @@ fn already_used(report: &mut Report) {
 /// Adds the origins of the variables that cause the findings.
 fn origins(report: &mut Report) {
     let mut known: Vec<(String, Vec<String>)> = Vec::new();
+    let is_flatpak = report.surroundings.iter().any(|word| word == "flatpak");
     for dropped in report.dropped.iter_mut().filter(|dropped| dropped.rank < rank::ASIDE) {
         let Some(name) = dropped.variable.clone() else { continue };
         if report.variables.has(&name) {
@@ -137,6 +145,16 @@ fn origins(report: &mut Report) {
                 &format!("remove {name} from the script or command that starts the program"),
             );
             continue;
+        }
+        if is_flatpak {
+            // The shell of a user is outside of the sandbox, so its variables are not those of the program.
+            dropped.advice = dropped.advice.replace(
+                &format!("unset {name}"),
+                &format!(
+                    "flatpak override --user --unset-env={name} {}",
+                    origin::flatpak_application()
+                ),
+            );
         }
         if known.iter().all(|(other, _)| *other != name) {
             known.push((name.clone(), origin::of(&name)));

@@ -7,13 +7,17 @@ use std::path::{Path, PathBuf};
 const MOST: usize = 32;
 
 /// Files that set variables for sessions, relative to the root.
-const FILES: [&str; 6] = [
+const FILES: [&str; 10] = [
     "etc/environment",
     "etc/security/pam_env.conf",
     "etc/profile",
     "etc/bash.bashrc",
     "etc/zsh/zshenv",
     "etc/zsh/zshrc",
+    "etc/zshenv",
+    "etc/csh.cshrc",
+    "etc/fish/config.fish",
+    FLATPAK,
 ];
 /// Folders with files that set variables for sessions, relative to the root.
 const FOLDERS: [&str; 4] = [
@@ -23,7 +27,7 @@ const FOLDERS: [&str; 4] = [
     "etc/systemd/user.conf.d",
 ];
 /// Files that set variables for a user, relative to the home folder.
-const OWN_FILES: [&str; 9] = [
+const OWN_FILES: [&str; 18] = [
     ".pam_environment",
     ".profile",
     ".bash_profile",
@@ -33,9 +37,32 @@ const OWN_FILES: [&str; 9] = [
     ".zprofile",
     ".zshrc",
     ".config/fish/config.fish",
+    ".xprofile",
+    ".xsessionrc",
+    ".xinitrc",
+    ".config/hypr/hyprland.conf",
+    ".config/uwsm/env",
+    ".config/labwc/environment",
+    ".config/nushell/env.nu",
+    ".config/nushell/config.nu",
+    ".tcshrc",
 ];
 /// Folders with files that set variables for a user, relative to the home folder.
-const OWN_FOLDERS: [&str; 2] = [".config/environment.d", ".config/plasma-workspace/env"];
+const OWN_FOLDERS: [&str; 3] = [
+    ".config/environment.d",
+    ".config/plasma-workspace/env",
+    ".config/fish/conf.d",
+];
+
+/// File that describes a sandbox of Flatpak, relative to the root.
+const FLATPAK: &str = ".flatpak-info";
+
+/// Returns the name of the Flatpak application in whose sandbox this process runs.
+pub(super) fn flatpak_application() -> String {
+    let text = fs::read_to_string(Path::new("/").join(FLATPAK)).unwrap_or_default();
+    let name = text.lines().find_map(|line| line.strip_prefix("name="));
+    name.unwrap_or("APPLICATION").into()
+}
 
 /// Returns sentences about the origin of a variable in this process; empty if the origin is unknown.
 pub(super) fn of(name: &str) -> Vec<String> {
@@ -112,8 +139,8 @@ fn sets(line: &str, name: &str) -> bool {
     if line.starts_with('#') {
         return false;
     }
-    let mut words =
-        line.split(|character: char| character.is_whitespace() || matches!(character, '=' | ';' | '"' | '\''));
+    let mut words = line
+        .split(|character: char| character.is_whitespace() || matches!(character, '=' | ';' | ',' | '.' | '"' | '\''));
     let first = line.split_whitespace().next().unwrap_or_default();
     let assigns = line.contains('=') || first == "set" || first == "setenv";
     assigns && words.any(|word| word == name)
@@ -160,6 +187,8 @@ mod tests {
             ("export VK_X=1", true),
             ("VK_X DEFAULT=1", true),
             ("set -gx VK_X 1", true),
+            ("env = VK_X,/a.json", true),
+            ("$env.VK_X = '/a.json'", true),
             ("# VK_X=1", false),
             ("echo VK_X", false),
             ("VK_XY=1", false),

@@ -1,6 +1,6 @@
 //! Describes how a process ended, and the call in which it ended.
 
-use super::culprit::{Switch, driver_switch};
+use super::culprit::{Switch, driver_switch, layer_switch};
 use super::decided::busiest;
 use super::{Dropped, Ended, codes, layers};
 use crate::child::{Ending, Finished};
@@ -109,7 +109,12 @@ fn place(within: Option<&Step>) -> String {
 
 /// Adds a remedy that disables the library in which a program ended.
 pub(crate) fn leave_out(found: &mut Dropped, library: &str, records: &[&Record]) {
-    let switch = driver_switch(library, records).unwrap_or(Switch {
+    let of_layer = || {
+        let (name, switch) = layer_switch(library, records)?;
+        found.findings.push(format!("it is the library of the layer {name}"));
+        Some(switch)
+    };
+    let switch = driver_switch(library, records).or_else(of_layer).unwrap_or(Switch {
         variable: "VK_LOADER_LAYERS_DISABLE".into(),
         value: "~implicit~".into(),
     });

@@ -15,7 +15,7 @@ mod settings;
 mod verdict;
 
 pub(crate) use build::{PRINTED, Received, build};
-pub(crate) use culprit::{Retried, Switch, retried};
+pub(crate) use culprit::{ONLY_DRIVERS, Retried, Switch, retried};
 pub(crate) use decided::busiest;
 #[cfg(test)]
 pub(crate) use devices::of_other;

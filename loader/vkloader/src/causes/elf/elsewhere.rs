@@ -22,18 +22,95 @@ pub(super) fn of_other_c_library(missing: &[&str]) -> Option<&'static str> {
 pub(super) fn unsearched(words: &str, own: Identity) -> Option<(String, String)> {
     let (names, _) = words.split_once(": cannot open shared object file: No such file")?;
     let name = names.rsplit(": ").next().filter(|name| !name.contains('/'))?;
-    let path = locate(name, own)?;
+    in_unsearched(&locate(name, own)?)
+}
+
+/// Returns the finding and the remedy for the file `path`, whose folder the dynamic linker does not search.
+fn in_unsearched(path: &Path) -> Option<(String, String)> {
     let folder = word(&shown(path.parent()?));
+    let finding = format!(
+        "{} exists, but the dynamic linker does not search its folder",
+        shown(path)
+    );
+    if path.starts_with(NIXOS) {
+        return Some((
+            finding,
+            format!("Start the program with the libraries of the system's drivers: LD_LIBRARY_PATH={folder} PROGRAM"),
+        ));
+    }
     Some((
-        format!(
-            "{} exists, but the dynamic linker does not search its folder",
-            shown(&path)
-        ),
+        finding,
         format!(
             "Let the dynamic linker search the folder: echo {folder} >/etc/ld.so.conf.d/vulkan.conf && ldconfig; or for one program: \
              LD_LIBRARY_PATH={folder} PROGRAM"
         ),
     ))
+}
+
+/// Folder of the drivers in NixOS, which has no configuration of the dynamic linker.
+const NIXOS: &str = "/run/opengl-driver";
+/// Folders of software that is not part of the system, each with subfolders that contain libraries.
+const OTHER_FOLDERS: [&str; 2] = ["/opt", "/usr/local"];
+/// Subfolders with libraries.
+const SUBFOLDERS: [&str; 5] = [
+    "lib",
+    "lib64",
+    "lib/x86_64-linux-gnu",
+    "lib/aarch64-linux-gnu",
+    "lib/i386-linux-gnu",
+];
+
+/// Returns the finding and the remedy for a library called `name` that is next to `asking`, or in a folder of software that is not part of
+/// the system. The dynamic linker does not search these folders.
+pub(super) fn aside(name: &str, asking: &Path, own: Identity) -> Option<(String, String)> {
+    let entries = OTHER_FOLDERS
+        .iter()
+        .flat_map(|folder| fs::read_dir(folder).into_iter().flatten().flatten());
+    let mut places: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    places.sort();
+    places.extend(OTHER_FOLDERS.iter().chain([&NIXOS]).map(PathBuf::from));
+    let below = places
+        .iter()
+        .flat_map(|place| SUBFOLDERS.map(|folder| place.join(folder)));
+    let real = fs::canonicalize(asking).unwrap_or_else(|_| asking.into());
+    let mut folders = real.parent().map(Path::to_path_buf).into_iter().chain(below);
+    let path = folders.find_map(|folder| Some(folder.join(name)).filter(|path| Identity::of(path) == Some(own)))?;
+    in_unsearched(&path)
+}
+
+/// Returns the finding and the remedy for a library in `missing` of which the system has another version. `install` is the remedy for a
+/// library that is missing.
+pub(super) fn other_version(missing: &[&str], install: &str) -> Option<(String, String)> {
+    let (name, other) = missing.iter().find_map(|name| Some((*name, version_beside(name)?)))?;
+    let command = if Path::new("/usr/bin/pacman").exists() {
+        ": pacman -Syu"
+    } else {
+        ""
+    };
+    Some((
+        format!("{} is another version of {name}", shown(&other)),
+        format!(
+            "Update all packages together{command}, because the driver and its libraries are from different releases. If that does not help: \
+             {install}"
+        ),
+    ))
+}
+
+/// Returns a library in the usual folders that has the same name as `name` but another version.
+fn version_beside(name: &str) -> Option<PathBuf> {
+    let (stem, _) = name.split_once(".so.")?;
+    let start = format!("{stem}.so.");
+    closure::usual_folders().find_map(|folder| {
+        let entries = fs::read_dir(folder).ok()?.flatten();
+        let mut names: Vec<String> = entries
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .collect();
+        names.sort();
+        let other = names
+            .into_iter()
+            .find(|other| other.starts_with(&start) && other != name)?;
+        Some(Path::new(folder).join(other))
+    })
 }
 
 /// The dynamic linker's configuration: a file that lists the folders for the linker's cache, and a folder with further files that list
@@ -73,7 +150,9 @@ pub(super) fn misspelt(library: &str) -> Option<(&'static str, &'static str)> {
             .iter()
             .any(|name| rest.trim_start_matches('{').starts_with(name))
     };
-    if library.split('/').any(|part| part == "~") {
+    if library.trim() != library {
+        Some(("the path begins or ends with a blank", "Remove the blank"))
+    } else if library.split('/').any(|part| part == "~") {
         Some(("nothing replaces ~ by a home folder here", "Write the whole path"))
     } else if library.contains('\\') {
         Some((
@@ -85,6 +164,31 @@ pub(super) fn misspelt(library: &str) -> Option<(&'static str, &'static str)> {
     } else {
         None
     }
+}
+
+/// Folders that `$LIB` stands for: in Debian and Ubuntu, in Fedora and openSUSE, and in Arch.
+const LIB: [&str; 5] = [
+    "lib/x86_64-linux-gnu",
+    "lib/aarch64-linux-gnu",
+    "lib/i386-linux-gnu",
+    "lib64",
+    "lib",
+];
+
+/// Returns a path with the words that the dynamic linker replaces, `$LIB` and `$ORIGIN`, replaced. `loader` is the library that opens the
+/// path. Returns `None` for a path without such a word, or if no such file exists.
+pub(super) fn with_words_replaced(library: &str, loader: Option<&Path>) -> Option<String> {
+    if !library.contains('$') {
+        return None;
+    }
+    let folder = loader.and_then(Path::parent).map(shown).unwrap_or_default();
+    let replace = |word: &str, text: &str, with: &str| {
+        text.replace(&format!("${{{word}}}"), with)
+            .replace(&format!("${word}"), with)
+    };
+    let library = replace("ORIGIN", library, &folder);
+    let mut paths = LIB.iter().map(|lib| replace("LIB", &library, lib));
+    paths.find(|path| Path::new(path).is_file())
 }
 
 /// Returns a broken link with the name of a library, and the link's target. For a name without a path, searches the default folders.
@@ -147,6 +251,35 @@ mod tests {
         ] {
             assert_eq!(advice(library), None, "{library}");
         }
+    }
+
+    #[test]
+    fn words_of_the_dynamic_linker_in_a_path_are_replaced() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let library = folder.path().join("lib64/libvkltown.so");
+        fs::create_dir(folder.path().join("lib64")).expect("a folder");
+        fs::write(&library, "").expect("a file");
+        let loader = folder.path().join("libvulkan.so.1");
+        let replaced = |text: &str| with_words_replaced(text, Some(&loader));
+        assert_eq!(
+            replaced(&format!("{}/$LIB/libvkltown.so", shown(folder.path()))),
+            Some(shown(&library))
+        );
+        assert_eq!(replaced("${ORIGIN}/${LIB}/libvkltown.so"), Some(shown(&library)));
+        assert_eq!(replaced("$ORIGIN/lib64/libvkltnone.so"), None);
+        assert_eq!(replaced(&shown(&library)), None);
+    }
+
+    #[test]
+    fn other_versions_of_a_library_are_found() {
+        // Systems with musl do not have the library that this test examines.
+        if let Some(path) = version_beside("libc.so.4711") {
+            assert!(shown(&path).contains("/libc.so."), "{}", shown(&path));
+            let (finding, advice) = other_version(&["libx.so.1", "libc.so.4711"], "Install it.").expect("a version");
+            assert!(finding.ends_with("is another version of libc.so.4711"), "{finding}");
+            assert!(advice.ends_with("Install it."), "{advice}");
+        }
+        assert_eq!(version_beside("libvkltnowhere.so.1"), None);
     }
 
     #[test]

@@ -7,8 +7,8 @@
 mod parts;
 mod switch;
 
-pub(crate) use switch::Switch;
-pub(super) use switch::driver_switch;
+pub(crate) use switch::{ONLY_DRIVERS, Switch};
+pub(super) use switch::{driver_switch, layer_switch};
 
 use super::{Dropped, codes, ended};
 use crate::child::{Ending, Finished};
@@ -360,8 +360,37 @@ impl Crashed {
         })
     }
 
-    /// Returns the remedy with a variable that disables the culprit; `None` if there is no variable.
+    /// Returns `true` if the program itself ended the process by SIGABRT, for example through a C++ exception.
+    pub(crate) fn is_abort_of_program(&self) -> bool {
+        self.signal == libc::SIGABRT && self.culprit == Who::Program
+    }
+
+    /// Returns the remedy for a signal with one usual cause.
+    fn advice_for_signal(&self) -> Option<&'static str> {
+        match self.signal {
+            libc::SIGSYS => Some(
+                "A filter for system calls (seccomp) of a sandbox ended the process: let it permit the call, as with docker run --security-opt \
+                 seccomp=unconfined, or SystemCallFilter= of systemd.",
+            ),
+            libc::SIGILL => Some(
+                "The code has an instruction that this processor lacks: install a build for this processor, such as the package of the distribution \
+                 in place of one for x86-64-v3.",
+            ),
+            _ => None,
+        }
+    }
+
+    /// Returns the remedy for the signal, and the variable that disables the culprit; `None` if there is neither.
     fn advice(&self) -> Option<String> {
+        let without = self.without_culprit();
+        match (self.advice_for_signal(), without) {
+            (Some(first), Some(without)) => Some(format!("{first} If that does not help: {without}")),
+            (first, without) => without.or(first.map(String::from)),
+        }
+    }
+
+    /// Returns the remedy with a variable that disables the culprit; `None` if there is no variable.
+    fn without_culprit(&self) -> Option<String> {
         if let Some(library) = &self.preloaded {
             return Some(format!("Take {library} out of LD_PRELOAD, or update it."));
         }

@@ -15,6 +15,9 @@ pub(crate) struct Switch {
     pub(crate) value: String,
 }
 
+/// Variable that replaces the search for drivers in all versions of the loader.
+pub(crate) const ONLY_DRIVERS: &str = "VK_ICD_FILENAMES";
+
 /// Returns the variable that disables a driver, with the file names of the driver's manifests as its value. Returns `None` if no manifest
 /// names the library.
 pub(in crate::report) fn driver_switch(library: &str, records: &[&Record]) -> Option<Switch> {
@@ -27,16 +30,58 @@ pub(in crate::report) fn driver_switch(library: &str, records: &[&Record]) -> Op
         }
         _ => None,
     });
-    let mut files: Vec<&str> = known
-        .chain(read.filter(|path| names_driver(Path::new(path), library)))
-        .map(|path| path.rsplit('/').next().unwrap_or(path))
-        .collect();
+    let (own, others): (Vec<&str>, Vec<&str>) = {
+        let known: Vec<&str> = known.collect();
+        let all = read.chain(known.iter().copied().filter(|path| path.ends_with(".json")));
+        let is_own = |path: &&str| known.contains(path) || names_driver(Path::new(path), library);
+        all.partition(is_own)
+    };
+    let file = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+    let mut files: Vec<String> = own.iter().map(|path| file(path)).collect();
     files.sort_unstable();
     files.dedup();
+    if others.iter().any(|path| files.contains(&file(path))) {
+        // The pattern for file names would also disable another driver.
+        let mut paths: Vec<&str> = Vec::new();
+        for path in others {
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
+        }
+        return Some(Switch {
+            variable: ONLY_DRIVERS.into(),
+            value: paths.join(":"),
+        });
+    }
     (!files.is_empty()).then(|| Switch {
         variable: "VK_LOADER_DRIVERS_DISABLE".into(),
         value: files.join(","),
     })
+}
+
+/// Returns the name of the layer that has a library, and the variable that disables the layer.
+pub(in crate::report) fn layer_switch(library: &str, records: &[&Record]) -> Option<(String, Switch)> {
+    let manifests = records.iter().filter_map(|record| match &record.event {
+        Event::Decision(decision) if decision.subject == "layer" && decision.is_kept() => {
+            Some(Path::new(&decision.path))
+        }
+        _ => None,
+    });
+    let mut layers = manifests.flat_map(layers_of);
+    let (name, _) = layers.find(|(_, named)| is_same_library(named, Path::new(library)))?;
+    let switch = Switch {
+        variable: "VK_LOADER_LAYERS_DISABLE".into(),
+        value: name.clone(),
+    };
+    Some((name, switch))
+}
+
+/// Returns `true` if a manifest's path leads to a library. For a path with a word that the dynamic linker replaces, such as `$LIB`, only the
+/// file names are compared.
+fn is_same_library(named: &Path, library: &Path) -> bool {
+    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.into());
+    let is_name = named.to_string_lossy().contains('$') || named.components().count() == 1;
+    real(named) == real(library) || is_name && named.file_name() == library.file_name()
 }
 
 /// Returns the variable that disables a layer, according to the layer's manifest.
