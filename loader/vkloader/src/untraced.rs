@@ -152,6 +152,12 @@ pub(crate) fn known(command: &[OsString]) -> Option<String> {
     if let Some(why) = privileges(&program) {
         return Some(why);
     }
+    if is_for_windows(&program) {
+        let name = program.display();
+        return Some(format!(
+            "{name} is a program for Windows: vkloader explain -- wine {name}"
+        ));
+    }
     if Identity::of(&program).is_some() && interpreter(&program).is_none() {
         return Some(is_static(&program));
     }
@@ -162,6 +168,13 @@ pub(crate) fn known(command: &[OsString]) -> Option<String> {
         program.display(),
         by.display()
     ))
+}
+
+/// Returns `true` for a program for Windows, which begins with the letters MZ.
+fn is_for_windows(program: &Path) -> bool {
+    let mut beginning = [0; 2];
+    let read = std::fs::File::open(program).and_then(|mut file| std::io::Read::read_exact(&mut file, &mut beginning));
+    read.is_ok() && beginning == *b"MZ"
 }
 
 /// Returns the reason why a program has no trace, if the program's file runs with raised privileges. With raised privileges, the dynamic

@@ -136,6 +136,10 @@ fn the_failed_call_of_a_program_without_windows_is_the_first_cause() {
         "{}",
         explained.findings()
     );
+    let reason = explained.report["dropped"][0]["reason"].to_string();
+    assert!(reason.contains("asked for VK_KHR_nowhere, which neither"), "{reason}");
+    let advice = explained.advice();
+    assert!(advice.starts_with("Update the driver of the device"), "{advice}");
     assert!(!explained.codes().contains(&"display.missing"));
     assert!(
         !explained.report["dropped"].to_string().contains("asks for Vulkan"),
@@ -343,4 +347,72 @@ fn a_remote_desktop_without_dri3_is_named() {
     let explained = of_program(&machine, &program, &["device"]);
     assert_eq!(explained.first(), "display.without-dri3");
     assert!(explained.findings().contains("ssh -X"), "{}", explained.findings());
+}
+
+/// A program opens the loader by the name that only packages for developers have.
+#[test]
+fn a_program_that_opens_the_missing_link_to_the_loader_is_said_as_that() {
+    let mut machine = Machine::new();
+    machine.driver("good", "device one");
+    let found = Command::new("cc")
+        .arg("-print-file-name=libvulkan.so")
+        .output()
+        .expect("a compiler");
+    let link = String::from_utf8_lossy(&found.stdout).trim().to_owned();
+    if link.starts_with('/') {
+        // The sandbox replaces the link by a file that is not a library.
+        let words = [
+            "bwrap",
+            "--bind",
+            "/",
+            "/",
+            "--dev",
+            "/dev",
+            "--ro-bind",
+            "/dev/null",
+            &link,
+        ];
+        if !machine.start_with(words.map(String::from).into()) {
+            return;
+        }
+    }
+    let explained = |name: &str| {
+        let text = format!(
+            "#include <dlfcn.h>\nint main(void) {{ void *l = dlopen(\"{name}\", 2); void *f = l ? dlsym(l, \"vkCreateInstance\") : 0;\n\
+             int info[16] = {{1}}; void *made; return f ? ((int (*)(void *, void *, void **))f)(info, 0, &made) : 1; }}\n"
+        );
+        let program = machine.c_program(&text);
+        let file = library();
+        machine.explain_with(&["--library", file.to_str().expect("plain"), "--", &program])
+    };
+    let found = explained("libvulkan.so");
+    assert_eq!(found.first(), "loader.not-opened", "{:#}", found.report);
+    assert!(
+        found.advice().contains("libvulkan-dev (Debian, Ubuntu)"),
+        "{}",
+        found.advice()
+    );
+    assert!(!explained("libvulkan.so.1").codes().contains(&"loader.not-opened"));
+}
+
+/// Many programs end with SIGABRT after a failure, for example through a C++ exception.
+#[test]
+fn a_failed_call_comes_before_the_abort_that_follows_from_it() {
+    let machine = Machine::new();
+    machine.driver("good", "device one");
+    let first = |extensions: u32| {
+        let text = format!(
+            "#include <dlfcn.h>\n#include <stdlib.h>\n\
+             struct info {{ int type; const void *next; unsigned flags; const void *app; unsigned layers; const void *names; unsigned count; const char **list; }};\n\
+             int main(int n, char **v) {{ void *l = dlopen(v[1], 2); int (*create)(const struct info *, const void *, void **) = dlsym(l, \"vkCreateInstance\");\n\
+             const char *name = \"VK_EXT_nowhere\"; struct info info = {{1, 0, 0, 0, 0, 0, {extensions}, &name}}; void *made; create(&info, 0, &made); abort(); }}\n"
+        );
+        let program = machine.c_program(&text);
+        let file = library();
+        let output = machine.run(&["explain", "--json", "--", &program, file.to_str().expect("plain")]);
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a report");
+        report["dropped"][0]["code"].as_str().expect("a code").to_owned()
+    };
+    assert_eq!(first(1), "instance.extension-missing");
+    assert_eq!(first(0), "program.crashed");
 }

@@ -44,6 +44,10 @@ pub(crate) struct Limits {
     open_files: Option<u64>,
     /// Upper bound to which a process may raise the limit on open files.
     hard_open_files: Option<u64>,
+    /// Size of the stack of the first thread in bytes.
+    stack: Option<u64>,
+    /// Number of processes and threads of the user.
+    processes: Option<u64>,
 }
 
 /// The limits of this process, which a program inherits.
@@ -54,6 +58,8 @@ impl Default for Limits {
             address_space: getrlimit(Resource::As).current,
             open_files: open_files.current,
             hard_open_files: open_files.maximum,
+            stack: getrlimit(Resource::Stack).current,
+            processes: getrlimit(Resource::Nproc).current,
         }
     }
 }
@@ -74,6 +80,8 @@ impl Limits {
             address_space: value("Max address space", 0),
             open_files: value("Max open files", 0),
             hard_open_files: value("Max open files", 1),
+            stack: value("Max stack size", 0),
+            processes: value("Max processes", 0),
         }
     }
 
@@ -136,9 +144,62 @@ fn explain_files(dropped: &mut Dropped, limits: &Limits) {
     }
 }
 
+/// Limit on the stack in bytes below which drivers may crash. The usual limit is 8 MiB.
+const SMALL_STACK: u64 = 1 << 20;
+
+/// Adds a low limit on the stack to the finding about a crash.
+fn explain_stack(dropped: &mut Dropped, limits: &Limits) {
+    let small = limits.stack.filter(|&bytes| bytes < SMALL_STACK);
+    if let Some(bytes) = small.filter(|_| dropped.code == codes::PROGRAM_CRASHED.name) {
+        dropped.findings.insert(
+            0,
+            format!(
+                "the stack of the process is limited to {} KiB (RLIMIT_STACK)",
+                bytes / 1024
+            ),
+        );
+        dropped.advice = format!(
+            "Raise the limit: ulimit -s 8192; in a service of systemd, LimitSTACK=8M. If that does not help: {}",
+            dropped.advice
+        );
+    }
+}
+
+/// Limit on processes and threads below which drivers may fail. Drivers start a thread for each processor.
+const FEW_PROCESSES: u64 = 256;
+
+/// Codes of findings about failures that the limit on threads can cause.
+const MAY_LACK_THREADS: [&str; 7] = [
+    codes::PROGRAM_CRASHED.name,
+    codes::PROGRAM_EXITED.name,
+    codes::HARDWARE_NOT_USED.name,
+    codes::INSTANCE_FAILED.name,
+    codes::DEVICE_NOT_CREATED.name,
+    "device.enumeration-failed",
+    "driver.creation-failed",
+];
+
+/// Adds a low limit on the processes and threads of a user to a finding. The limit does not bind the superuser.
+fn explain_processes(dropped: &mut Dropped, limits: &Limits, is_superuser: bool) {
+    let few = limits.processes.filter(|&most| most < FEW_PROCESSES && !is_superuser);
+    if let Some(most) = few.filter(|_| MAY_LACK_THREADS.contains(&dropped.code.as_str())) {
+        dropped.findings.insert(
+            0,
+            format!("the user may have {most} processes and threads (RLIMIT_NPROC)"),
+        );
+        dropped.advice = format!(
+            "Raise the limit: ulimit -u 4096, or nproc in /etc/security/limits.conf; in a service of systemd, LimitNPROC=infinity. If that does not \
+             help: {}",
+            dropped.advice
+        );
+    }
+}
+
 /// Adds the limits that may have caused the failure to a finding.
 pub(super) fn explain(dropped: &mut Dropped, limits: &Limits) {
     explain_files(dropped, limits);
+    explain_stack(dropped, limits);
+    explain_processes(dropped, limits, rustix::process::geteuid().is_root());
     if !MAY_LACK_MEMORY.contains(&dropped.code.as_str()) {
         return;
     }
@@ -161,6 +222,29 @@ mod tests {
         );
         assert!(limits.of_open_files().0.ends_with("at most 64 (RLIMIT_NOFILE)"));
         assert_eq!(limits.of_address_space(), None);
+    }
+
+    #[test]
+    fn a_low_limit_on_threads_is_told_to_users() {
+        let limits = Limits::parse("Max processes             20                   4096                 processes\n");
+        for (is_superuser, code, is_told) in [
+            (false, codes::PROGRAM_CRASHED, true),
+            (true, codes::PROGRAM_CRASHED, false),
+            (false, codes::SEARCH_REPLACED, false),
+        ] {
+            let mut found = code.about("a driver");
+            explain_processes(&mut found, &limits, is_superuser);
+            let is_first = found
+                .findings
+                .first()
+                .is_some_and(|finding| finding.contains("20 processes and threads"));
+            assert_eq!(
+                (is_first, found.advice.contains("ulimit -u")),
+                (is_told, is_told),
+                "{}",
+                found.code
+            );
+        }
     }
 
     #[test]

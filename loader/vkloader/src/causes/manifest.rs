@@ -13,25 +13,7 @@ use std::path::Path;
 pub(super) fn explain(dropped: &mut Dropped, home: &str) {
     let path = dropped.file.clone().unwrap_or_else(|| dropped.name.clone());
     match dropped.code.as_str() {
-        "file.invalid-json" if is_wide(&path) => {
-            dropped.findings.insert(0, format!("{path} is a text in UTF-16"));
-            dropped.advice = format!(
-                "Save the file as UTF-8: iconv -f UTF-16 -t UTF-8 -o NEW {}",
-                word(&path)
-            );
-        }
-        "file.invalid-json" => {
-            if fs::metadata(&path).is_ok_and(|status| status.len() == 0) {
-                dropped.findings.insert(0, format!("{path} is empty"));
-                let owner = installed::owner(&path).unwrap_or_else(|| "the package that it belongs to".into());
-                dropped.advice =
-                    format!("The file is empty: reinstall {owner}; if this happens again, check the disk.");
-            } else if let Some(error) = syntax_error(&path) {
-                let correct = to_correct(&path, &error);
-                dropped.findings.insert(0, error.to_string());
-                dropped.advice = format!("{correct}, or reinstall the package that it belongs to.");
-            }
-        }
+        "file.invalid-json" => invalid_json(dropped, &path),
         "loader.refuses-manifest" => {
             if let Some((finding, advice)) = oddity(&path) {
                 dropped.findings.insert(0, finding);
@@ -39,6 +21,14 @@ pub(super) fn explain(dropped: &mut Dropped, home: &str) {
                 let rest = rest.map_or(String::new(), |variable| format!(", or: unset {variable}"));
                 dropped.advice = format!("{advice}{rest}");
             }
+        }
+        "file.not-regular" if path.ends_with(".json") && Path::new(&path).is_dir() => {
+            dropped.findings.insert(0, format!("{path} is a folder"));
+            dropped.advice = format!(
+                "Remove the folder and put the JSON file in its place: rmdir {}. Docker makes such a folder for -v FILE:{path} if the host has no \
+                 FILE: name a file that exists there.",
+                word(&path)
+            );
         }
         "file.not-found" => {
             if let Ok(target) = fs::read_link(&path) {
@@ -70,6 +60,32 @@ pub(super) fn explain(dropped: &mut Dropped, home: &str) {
     }
 }
 
+/// Adds the fault of a file that is not valid JSON.
+fn invalid_json(dropped: &mut Dropped, path: &str) {
+    if is_wide(path) {
+        dropped.findings.insert(0, format!("{path} is a text in UTF-16"));
+        dropped.advice = format!("Save the file as UTF-8: iconv -f UTF-16 -t UTF-8 -o NEW {}", word(path));
+    } else if fs::metadata(path).is_ok_and(|status| status.len() == 0) {
+        dropped.findings.insert(0, format!("{path} is empty"));
+        let owner = installed::owner(path).unwrap_or_else(|| "the package that it belongs to".into());
+        dropped.advice = format!("The file is empty: reinstall {owner}; if this happens again, check the disk.");
+    } else if is_zero(path) {
+        let owner = installed::owner(path).unwrap_or_else(|| "the package that it belongs to".into());
+        dropped
+            .findings
+            .insert(0, format!("{path} holds only zero bytes, as after a power failure"));
+        dropped.advice = format!("Reinstall {owner}; if this happens again, check the disk.");
+    } else if let Some(error) = syntax_error(path) {
+        let correct = to_correct(path, &error);
+        dropped.findings.insert(0, error.to_string());
+        dropped.advice = if dropped.subject == "settings file" {
+            format!("{correct}, or delete it: rm {}", word(path))
+        } else {
+            format!("{correct}, or reinstall the package that it belongs to.")
+        };
+    }
+}
+
 /// Changes the finding about a file in a folder that this user may not search, so it is unknown whether the file exists.
 fn in_closed_folder(dropped: &mut Dropped, folder: &Path, home: &str) {
     // Every folder is below the root folder, so a home folder that is the root folder shows nothing about `folder`.
@@ -89,6 +105,12 @@ fn in_closed_folder(dropped: &mut Dropped, folder: &Path, home: &str) {
         // The loader looks for a settings file in each home folder, and most home folders do not contain one.
         dropped.rank = rank::CONSEQUENCE;
     }
+}
+
+/// Returns `true` for a small file that holds only zero bytes.
+fn is_zero(path: &str) -> bool {
+    let is_small = fs::metadata(path).is_ok_and(|status| status.is_file() && status.len() <= LARGEST);
+    is_small && fs::read(path).is_ok_and(|bytes| bytes.iter().all(|byte| *byte == 0))
 }
 
 /// Returns the first syntax error in a file that is not valid JSON.

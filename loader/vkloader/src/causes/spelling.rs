@@ -9,7 +9,7 @@ struct Mistake {
     advice: &'static str,
 }
 
-const MISTAKES: [Mistake; 10] = [
+const MISTAKES: [Mistake; 11] = [
     Mistake {
         is_in: |word| word.contains(['"', '\'']),
         advice: "Write the path without quotes, which count as part of its name",
@@ -21,6 +21,10 @@ const MISTAKES: [Mistake; 10] = [
     Mistake {
         is_in: |word| word.contains('$'),
         advice: "Write the path in full: nothing replaces $ and a name by a value here",
+    },
+    Mistake {
+        is_in: |word| word.contains('*'),
+        advice: "Write each path in full: nothing replaces * by the names of files here",
     },
     Mistake {
         is_in: |word| word.contains('\r'),
@@ -85,6 +89,7 @@ mod tests {
             ("\"/a/x.json\"", Some("quotes")),
             ("/dev:~/x.json", Some("~")),
             ("$HOME/x.json", Some("$")),
+            ("/a/*.json", Some("*")),
             (" /a/x.json", Some("blank")),
             ("/a/x.json,/a/y.json", Some("colon")),
             ("/a/x.json /a/y.json", Some("by a blank")),

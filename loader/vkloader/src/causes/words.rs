@@ -1,13 +1,15 @@
 //! Finds words in variables that match no driver, layer or device. The loader ignores unmatched words without a message.
 
 use super::overriding::REPLACING;
-use super::{multiarch, spelling, unsearched, variables};
+use super::{instance, multiarch, spelling, unsearched, variables};
 use crate::events::{Event, Record};
 use crate::report::{Device, Dropped, Report, Verdict, codes, rank};
 use crate::shell;
 use crate::show;
 use std::io::ErrorKind;
 use std::path::Path;
+
+mod names;
 
 /// Kinds of words in variables.
 #[derive(Clone, Copy, PartialEq)]
@@ -66,6 +68,8 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
     if !report.ignores_settings() {
         found.extend(unmatched_in_file(records));
     }
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    found.extend(names.filter_map(|name| names::misspelt(&name)));
     report.dropped.append(&mut found);
 }
 
@@ -157,7 +161,8 @@ fn unmatched(row: &(&str, &[char], Kind, bool), value: &str, report: &Report, re
                         "Write the whole name of the layer: {name}={}",
                         shell::word(longer)
                     ))
-                }),
+                })
+                .or_else(|| instance::to_install(word).filter(|_| layer_path.is_none())),
             _ => is_part(word, &layers, &drivers, kind).then(|| {
                 format!(
                     "A word without stars must be the whole name: {name}={}",

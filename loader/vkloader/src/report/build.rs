@@ -152,11 +152,31 @@ fn of_devices(report: &Report) -> Vec<Dropped> {
             found.push(Dropped {
                 file: Some(device.driver.clone()).filter(|driver| !driver.is_empty()),
                 findings: vec![format!("vkCreateDevice returned {}", names::result(code))],
+                advice: for_result(code).into(),
                 ..codes::DEVICE_NOT_CREATED.about(&device.name)
             });
         }
     }
     found
+}
+
+/// Returns the remedy for a device that cannot be created.
+fn for_result(code: i32) -> &'static str {
+    const OUT_OF_HOST_MEMORY: i32 = -1;
+    const OUT_OF_DEVICE_MEMORY: i32 = -2;
+    const DEVICE_LOST: i32 = -4;
+    match code {
+        OUT_OF_HOST_MEMORY => "Close programs that use much memory (free -h shows what is left), and try again.",
+        OUT_OF_DEVICE_MEMORY => {
+            "Close programs that use the memory of the card, such as games, browsers and machine learning (nvidia-smi or nvtop lists them), and \
+             try again."
+        }
+        DEVICE_LOST => {
+            "The card no longer responds: look in dmesg for its reset or hang (ring timeout, GPU HANG, Xid), end the programs that use it, and start \
+             the machine again."
+        }
+        _ => codes::DEVICE_NOT_CREATED.remedy,
+    }
 }
 
 /// Beginning of a fact that quotes a line that a driver printed.

@@ -15,6 +15,7 @@ mod layers;
 mod libraries;
 mod manifests;
 mod posted;
+mod releases;
 mod reported;
 mod surroundings;
 mod users;
@@ -136,7 +137,11 @@ fn try_all(rows: &[Row]) {
 }
 
 /// Set-ups that have a separate test: the file, and the name of the test.
-const ELSEWHERE: [(&str, &str); 53] = [
+const ELSEWHERE: [(&str, &str); 54] = [
+    (
+        "failed.rs",
+        "a_program_that_opens_the_missing_link_to_the_loader_is_said_as_that",
+    ),
     ("failed.rs", "a_display_of_another_user_is_not_offered"),
     ("failed.rs", "a_remote_desktop_without_dri3_is_named"),
     ("programs.rs", "the_library_that_a_program_opened_instead_is_named"),
@@ -259,6 +264,7 @@ fn there_are_at_least_sixty_set_ups() {
         layers::ROWS.len(),
         users::ROWS.len(),
         posted::ROWS.len(),
+        releases::ROWS.len(),
         reported::ROWS.len(),
         hardware::COUNT,
     ];
