@@ -1,5 +1,6 @@
 //! A scratch folder with drivers, files and variables, in which child processes run.
 
+#[cfg(target_os = "linux")]
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::env;
