@@ -206,7 +206,8 @@ pub fn look(process: &impl Process, search: &[u8], files: &mut [Checked<'_>]) ->
 /// Checks that all files are still the recorded ones, and that libraries can be loaded from their folders. Opens each folder with libraries
 /// or several files only once, because files of one folder are next to each other in the list.
 fn check_all<P: Process>(process: &P, files: &mut [Checked<'_>]) {
-    let (mut last, mut may_execute): (Option<(&[u8], Place<P::Folder>)>, bool) = (None, true);
+    let mut last: Option<(&[u8], Place<P::Folder>)> = None;
+    let mut may_execute = true;
     let mut rest = files.iter_mut().peekable();
     while let Some(one) = rest.next() {
         let file = one.file;
