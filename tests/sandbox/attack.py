@@ -10,6 +10,8 @@ ATTACKERS is the number of attackers, and DURATION is the time of the attack in 
 import array
 import contextlib
 import ctypes
+import encodings.idna  # noqa: F401 -- Python loads it for an address, and attackers may be unable to read its file
+import functools
 import os
 import random
 import re
@@ -34,6 +36,10 @@ ATTACKING, HONEST = (20_001, 20_002, 20_003, 0), (20_011, 20_012, 20_013)
 KEY = b"0-libsmall.so"
 # Capabilities of root in a container: chown, dac_override, fowner, kill, setgid and setuid.
 OF_CONTAINERS = 1 << 0 | 1 << 1 | 1 << 3 | 1 << 5 | 1 << 6 | 1 << 7
+# Seconds that a loader waits for the connection, which is the shortest of its time limits.
+CONNECT_LIMIT = 1
+# Lower bound on the lists of devices during an attack.
+FEWEST = 20
 # Constants of Linux.
 CLONE_NEWUSER, PR_SET_PDEATHSIG, PR_SET_DUMPABLE, CAPABILITIES_VERSION = 0x1000_0000, 1, 4, 0x2008_0522
 
@@ -48,16 +54,19 @@ LIST = packet(MANIFESTS, b'{"wait_for_idle":true,"bits":64}')
 
 
 @contextlib.contextmanager
-def ending():
-    """Ends this process after the body of the `with` statement. The test's own process removes its files and ends its programs."""
+def ending(*expected):
+    """Ends this process after the body of the `with` statement. The test's own process removes its files and ends its programs. Prints each
+    exception that is not of an `expected` class."""
+    status = 1
     try:
         yield
-    except OSError:
+        status = 0
+    except expected:
         pass
-    except BaseException:
+    except BaseException:  # an error in this file must be visible
         traceback.print_exc()
     finally:
-        os._exit(1)
+        os._exit(status)
 
 
 class Attacker:
@@ -137,7 +146,7 @@ class Attacker:
             if len(self.kept) > 50:
                 self.kept.pop(0)[0].close()
             return
-        with ending():
+        with ending(OSError):
             connection = self.connect()
             lingering = socket.create_connection(self.server.getsockname())
             lingering.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 3600))
@@ -193,9 +202,8 @@ class Attacker:
 
 
 def become(user):
-    """Gives up the rights of this process, which is root, except those of the user. The user 0 keeps the capabilities of containers. The
-    third attacking user becomes root in a user namespace, if the system allows this."""
-    libc = ctypes.CDLL(None, use_errno=True)
+    """Gives up the rights of this process, which is root, except those of the user. The user 0 keeps the capabilities of containers."""
+    libc = ctypes.CDLL(None)
     if user == 0:
         header = struct.pack("Ii", CAPABILITIES_VERSION, 0)
         low = struct.pack("III", OF_CONTAINERS, OF_CONTAINERS, 0)
@@ -206,26 +214,49 @@ def become(user):
     os.setresuid(user, user, user)
     # Without this flag, the process may not write its own files in /proc.
     libc.prctl(PR_SET_DUMPABLE, 1)
-    if user == ATTACKING[2] and libc.unshare(CLONE_NEWUSER) == 0:
-        for name, text in (("setgroups", "deny"), ("uid_map", f"0 {user} 1"), ("gid_map", f"0 {user} 1")):
-            Path(f"/proc/self/{name}").write_text(text)
+
+
+def enter_namespace(user):
+    """Makes this process root in a user namespace. Raises `OSError` if the system does not allow this."""
+    if ctypes.CDLL(None).unshare(CLONE_NEWUSER) != 0:
+        raise PermissionError
+    for name, text in (("setgroups", "deny"), ("uid_map", f"0 {user} 1"), ("gid_map", f"0 {user} 1")):
+        Path(f"/proc/self/{name}").write_text(text)
+
+
+@functools.cache
+def allows_namespaces(user):
+    """Returns `True` if the user may become root in a user namespace. A new process tries it."""
+    process = os.fork()
+    if not process:
+        with ending(OSError):
+            become(user)
+            enter_namespace(user)
+    return os.waitpid(process, 0)[1] == 0
 
 
 def attack(path, number, begun):
-    """Attacks the service in a new process until that process is killed. The number selects the user and the way of the attack. Writes a
-    byte to the descriptor `begun` after the first step. Returns the process ID."""
+    """Attacks the service in a new process until that process is killed. The number selects the user and the way of the attack. The third
+    attacking user is root in a user namespace, if the system allows this. The process writes a byte to the descriptor `begun` before its
+    first step. Returns the process ID."""
+    number, way = divmod(number, len(Attacker.WAYS))
+    user = ATTACKING[(number + way) % len(ATTACKING)]
+    is_in_namespace = user == ATTACKING[2] and allows_namespaces(user)
     process = os.fork()
     if process:
         return process
     with ending():
         os.setsid()
         os.nice(19)
-        number, way = divmod(number, len(Attacker.WAYS))
-        become(ATTACKING[(number + way) % len(ATTACKING)])
+        become(user)
+        if is_in_namespace:
+            enter_namespace(user)
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         attacker = Attacker(path)
+        # The test reads the end of the pipe if an attacker does not start, so no attacker may keep the pipe open.
         os.write(begun, b".")
+        os.close(begun)
         while True:
             with contextlib.suppress(OSError):
                 Attacker.WAYS[way](attacker)
@@ -239,10 +270,9 @@ def attacked(path, count):
     os.close(begun)
     try:
         started = 0
-        while started < count:
-            more = len(os.read(reading, count))
-            expect(more > 0, f"{count - started} attackers did not start")
+        while more := len(os.read(reading, count)):
             started += more
+        expect(started == count, f"{count - started} attackers did not start")
         yield
         # No attacker may have ended early, because of an error in this file.
         ended = [number for number, process in enumerate(processes) if os.waitpid(process, os.WNOHANG)[0]]
@@ -295,18 +325,21 @@ def usage(process):
 
 
 def keep_looking(programs, service, place, seconds):
-    """Lists devices in all programs in turns, and in a new program in each turn. Returns the number of lists, the number of those without
-    the driver, and the longest time for one. A program that a busy machine delays longer than the loader waits must find the driver
-    later."""
+    """Lists devices in all programs in turns, and in a new program in each turn, and makes at least `FEWEST` lists. Returns the number of
+    lists, the number of those without the driver, and the longest time for one. A list may lack the driver only if a busy machine delayed
+    the program as long as the loader waits. The program must then find the driver later."""
     end, looks, missed, slowest = time.monotonic() + seconds, 0, 0, 0.0
-    while time.monotonic() < end:
+    while time.monotonic() < end or looks < FEWEST:
         # A new program requests the library, and a running program only the list.
         with Honest(HONEST[looks % len(HONEST)], place, service.socket) as new:
             for program in (*programs, new):
                 begin = time.monotonic()
                 found = program.look()
-                slowest, looks = max(slowest, time.monotonic() - begin), looks + 1
+                took, looks = time.monotonic() - begin, looks + 1
+                slowest = max(slowest, took)
                 if not same(found, [SECOND]):
+                    log = program.log.read_text()[-2000:]
+                    expect(took >= CONNECT_LIMIT, f"list {looks} has {found} after {took:.2f} s\n{log}")
                     missed += 1
                     program.until([SECOND])
         # Root in a container counts as root, so another user asks for the state.
