@@ -78,10 +78,16 @@ pub(super) fn aside(name: &str, asking: &Path, own: Identity) -> Option<(String,
     in_unsearched(&path)
 }
 
-/// Returns the finding and the remedy for a library in `missing` of which the system has another version. `install` is the remedy for a
-/// library that is missing.
+/// Returns the finding and the remedy for a library in `missing` of which the system has another version, or to which only the link is
+/// missing. `install` is the remedy for a library that is missing.
 pub(super) fn other_version(missing: &[&str], install: &str) -> Option<(String, String)> {
     let (name, other) = missing.iter().find_map(|name| Some((*name, version_beside(name)?)))?;
+    if is_version_of(name, &other) {
+        return Some((
+            format!("the link {name} to {} is missing", shown(&other)),
+            format!("Create the link as the superuser: ldconfig. If that does not help: {install}"),
+        ));
+    }
     let command = if Path::new("/usr/bin/pacman").exists() {
         ": pacman -Syu"
     } else {
@@ -106,11 +112,21 @@ fn version_beside(name: &str) -> Option<PathBuf> {
             .filter_map(|entry| entry.file_name().into_string().ok())
             .collect();
         names.sort();
-        let other = names
-            .into_iter()
-            .find(|other| other.starts_with(&start) && other != name)?;
-        Some(Path::new(folder).join(other))
+        let others: Vec<PathBuf> = names
+            .iter()
+            .filter(|other| other.starts_with(&start) && *other != name)
+            .map(|other| Path::new(folder).join(other))
+            .collect();
+        let same = others.iter().find(|other| is_version_of(name, other));
+        same.or(others.first()).cloned()
     })
+}
+
+/// Returns `true` if `file` has the name of a library with the number of its whole version, such as `libX11.so.6.4.0` for `libX11.so.6`.
+/// Packages install the library under the longer name, and `ldconfig` creates a link with the shorter name.
+fn is_version_of(name: &str, file: &Path) -> bool {
+    let file = file.file_name().and_then(|file| file.to_str()).unwrap_or_default();
+    file.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'))
 }
 
 /// The dynamic linker's configuration: a file that lists the folders for the linker's cache, and a folder with further files that list
@@ -280,6 +296,15 @@ mod tests {
             assert!(advice.ends_with("Install it."), "{advice}");
         }
         assert_eq!(version_beside("libvkltnowhere.so.1"), None);
+    }
+
+    #[test]
+    fn a_library_whose_link_is_missing_is_the_same_version() {
+        let same = |name, file| is_version_of(name, Path::new(file));
+        assert!(same("libX11.so.6", "/lib/libX11.so.6.4.0"));
+        assert!(!same("libX11.so.6", "/lib/libX11.so.60"));
+        assert!(!same("libX11.so.6", "/lib/libX11.so.6"));
+        assert!(!same("libX11.so.6", "/lib/libX11.so.5.4.0"));
     }
 
     #[test]
