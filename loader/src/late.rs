@@ -8,7 +8,7 @@ use crate::table::Slot;
 use discovery::log::Listener;
 use discovery::text::Text;
 
-/// Functions of a driver, and its own instance.
+/// Functions of a driver, and the driver's handle of its own instance.
 pub(crate) type Real<'r> = (&'r DriverTable, InstanceHandle<Driver>);
 
 /// Offset in bytes of the handle in the objects that thunks of physical-device functions accept. The first word of these objects is the

@@ -29,7 +29,7 @@ fn policy() -> Policy {
     policy
 }
 
-/// Returns the dump of the committed inputs.
+/// Returns the dump that `vkgen` makes of the committed registry and policy.
 fn dump() -> Value {
     let (registry, policy) = (registry(), policy());
     let plan = Plan::new(&registry, &policy).unwrap_or_else(|problems| panic!("{problems:#?}"));

@@ -53,7 +53,7 @@ pub(crate) unsafe fn device_table<H: Dispatchable>(handle: H) -> Option<&'static
     (unsafe { (*table).magic } == DEVICE_MAGIC).then(|| unsafe { &*table })
 }
 
-/// Returns the table of the application's instance, and the chain's handle of it.
+/// Returns the table of the application's instance, and the chain's handle of that instance.
 ///
 /// # Safety
 /// A non-null handle points to at least two readable words.

@@ -87,9 +87,11 @@ pub struct Object<'a> {
     pub search: &'a [u8],
     /// `DT_RUNPATH`; empty if the object has none.
     pub own_search: &'a [u8],
-    /// `true` if the object has `DT_AUDIT` or `DT_DEPAUDIT`. In a program, they name libraries that can change each search of the linker.
+    /// `true` if the object has `DT_AUDIT` or `DT_DEPAUDIT`. In a program, these entries name libraries that can change
+    /// each search of the linker.
     pub is_audited: bool,
-    /// Beginning of the object in memory, which shows the file that was loaded. Empty if unknown; the present file then counts.
+    /// Beginning of the object in memory, which shows from which file the object was loaded. Empty if unknown; the object is then assumed
+    /// to come from the file that is now at its path.
     pub head: &'a [u8],
 }
 
@@ -262,8 +264,8 @@ fn hold_against(process: &impl Process, object: &Object<'_>, files: &mut [Checke
     }
 }
 
-/// Returns `true` if a loaded object is the file that is now at the path `path`. If a package replaced the file after the object was loaded,
-/// the linker still uses the object. An object without a build ID is compared by its beginning.
+/// Returns `true` if a loaded object is the file that is now at `path`. If a package replaced the file after the object was loaded, the
+/// linker still uses the object. An object without a build ID is compared by its beginning.
 pub fn is_present(process: &impl Process, object: &Object<'_>, (path, build_id): (&[u8], &[u8])) -> bool {
     if object.head.is_empty() {
         return true;
@@ -410,7 +412,7 @@ fn look_for<P: Process>(process: &P, (path, folder): (&[u8], &P::Folder), files:
     }
 }
 
-/// Returns `true` if the file is a library whose word size differs from this process's.
+/// Returns `true` if the file is a library whose word size differs from the word size of this process.
 fn is_foreign(process: &impl Process, folder: &[u8], name: &[u8]) -> bool {
     let mut foreign = false;
     if let Some(path) = LongPath::of(&[folder, b"/", name]) {
@@ -419,7 +421,7 @@ fn is_foreign(process: &impl Process, folder: &[u8], name: &[u8]) -> bool {
     foreign
 }
 
-/// Returns `true` for the header of an ELF file whose word size differs from this process's.
+/// Returns `true` for the header of an ELF file whose word size differs from the word size of this process.
 fn is_foreign_head(head: &[u8]) -> bool {
     const CLASS: u8 = if cfg!(target_pointer_width = "64") { 2 } else { 1 };
     head.starts_with(b"\x7FELF") && head.get(4).is_some_and(|&class| class != CLASS)

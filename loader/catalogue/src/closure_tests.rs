@@ -28,7 +28,7 @@ pub(crate) struct One {
     search: &'static str,
     /// `true` if folders cannot be listed.
     hides: bool,
-    /// `true` if the process cannot open another file.
+    /// `true` if the process has reached its limit of open files, so no folder can be opened.
     is_full: bool,
     /// Folder from which no library can be loaded.
     refused: &'static str,

@@ -105,7 +105,7 @@ impl<'a, J: Json<'a>> Catalogue<'a, J> {
             .filter_map(Entry::read)
     }
 
-    /// Returns the variables of [`variables`] that were set when the drivers were asked, with their values.
+    /// Returns the variables that affect answers ([`variables`]) and that were set when the drivers were asked, with their values.
     pub fn variables(self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
         let all = self.root.few("variables", MOST_VARIABLES).into_iter().flatten();
         all.filter_map(|one| Some((one.member_text("name")?, one.member_text("value")?)))
@@ -278,7 +278,7 @@ impl Hardware {
         (Self::Pending, "pending"),
     ];
 
-    /// Returns the word for the state in a catalogue.
+    /// Returns the word by which a catalogue names the state.
     pub fn name(self) -> &'static str {
         Self::ALL
             .iter()

@@ -73,7 +73,7 @@ fn a_loaded_library_must_be_the_present_file() {
         ("", &without(1), &without(1), Ok(())),
         ("", &without(1), &without(2), SHADOWED),
         ("", &this, &without(1), SHADOWED),
-        // The beginning is unknown.
+        // The beginning of the loaded object is unknown, so the file on disk is assumed to be the loaded one.
         (&id, &Vec::new(), &that, Ok(())),
     ] {
         assert_eq!(

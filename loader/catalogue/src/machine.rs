@@ -26,7 +26,7 @@ const PCI: &[u8] = b"/sys/bus/pci/devices";
 /// File with the model and the features of the processor, on which the answers of software drivers depend.
 const PROCESSOR: &[u8] = b"/sys/devices/system/cpu/modalias";
 
-/// Number of bytes at the beginning of a short file that are compared.
+/// Upper bound on the number of bytes of a short file that are compared, from the beginning of the file.
 pub const MOST_OF_TEXT: usize = 1024;
 
 /// Returns `true` if the PCI device at the address `place` is suspended. Reading the state does not wake the device.

@@ -1,13 +1,14 @@
 //! Variables that affect the answers of drivers.
 //!
-//! The table `variables.txt` lists the variables that were tested with installed drivers or are documented, and the part of a catalogue
-//! that each one changes. A variable that changes nothing never invalidates a catalogue. A variable outside of the table invalidates a
+//! The table `variables.txt` lists the variables that were tested with installed drivers or are documented, and the answers that each
+//! variable changes. A variable that changes no answer never invalidates a catalogue. A variable outside of the table invalidates a
 //! catalogue if its name begins like those of drivers' variables, because a driver may read it.
 
 use crate::words;
 
-/// Table of the tested variables. A row has the variable's name, the parts of a catalogue that the variable changes, the meaning of an
-/// empty value, and the tested drivers. The program `tests/real/variables` writes the table.
+/// Table of the tested variables. A row has the variable's name, the answers that the variable changes (extensions, version, devices,
+/// outcome), and the meaning of an empty value. The row also has the drivers with which the variable was tested. The program
+/// `tests/real/variables` writes the table.
 const TABLE: &[u8] = include_bytes!("variables.txt");
 
 /// Variables that affect the dynamic linker, followed by beginnings of the names of variables that drivers read. A beginning is in capitals
@@ -18,11 +19,11 @@ const KNOWN: &[u8] = b"\
     GALLIUM_ VN_ TU_ FD_ V3D_ PAN_ PANVK_ PVR_ PCO_ ROGUE_ ASAHI_ AGX_ HK_ NIR_ MDA_ DRI_ DRIRC_ __NV_ __VK_LAYER_NV_ __GL_ \
     NVPRESENT_ DZN_";
 
-/// Variables that change nothing in a catalogue, whatever their value.
+/// Variables that change no answer in a catalogue, whatever their value.
 const HARMLESS: &[u8] = &names::<{ length(Kind::Harmless) }>(Kind::Harmless);
-/// Variables that change nothing in a catalogue if their value is empty.
+/// Variables that change no answer in a catalogue if their value is empty.
 const HARMLESS_EMPTY: &[u8] = &names::<{ length(Kind::HarmlessEmpty) }>(Kind::HarmlessEmpty);
-/// Variables that change a catalogue, and whose names do not begin like a name in [`KNOWN`].
+/// Variables that change answers in a catalogue, and whose names do not begin like a name in [`KNOWN`].
 const OTHERS: &[u8] = &names::<{ length(Kind::Other) }>(Kind::Other);
 
 /// Variables whose effect the trials of `tests/real/variables` could not determine, and whose names do not begin like a name in [`KNOWN`].

@@ -24,7 +24,7 @@ impl List {
             is_complete = library.is_driver();
             drivers += usize::from(is_complete);
         }
-        // Libraries at the end of a list must belong to a driver too.
+        // The libraries that a driver needs come before the driver's library. A list that ends without that library is invalid.
         let is_valid = rest.is_empty() && is_complete;
         is_valid.then_some(Self { text, drivers })
     }
@@ -35,7 +35,7 @@ impl List {
     }
 }
 
-/// The libraries of a list, from one of them to the last.
+/// Iterator over the libraries of a list: the text from the next library to the last.
 #[derive(Clone, Copy, Debug)]
 pub struct Libraries<'a>(&'a [u8]);
 

@@ -43,7 +43,7 @@ static RESTS_UNTIL: AtomicU32 = AtomicU32::new(0);
 /// A driver that the scan uses, and the driver's library.
 pub struct Sent {
     manifest: DriverManifest,
-    /// The name of the library for messages.
+    /// The name by which messages refer to the library.
     name: Text,
     sum: Sum,
     /// The library, if it is already open in this process.
@@ -60,7 +60,7 @@ impl Sent {
         &self.manifest
     }
 
-    /// Returns the name of the library for messages.
+    /// Returns the name by which messages refer to the library.
     pub fn name(&self) -> &Text {
         &self.name
     }

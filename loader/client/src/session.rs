@@ -70,7 +70,8 @@ impl Session {
         }
     }
 
-    /// Asks for a library of the list, and returns its file. The service has no answer if the key now belongs to another library.
+    /// Asks for a library of the list, and returns its file. If the key now belongs to another library, the service answers that it does
+    /// not have the library.
     ///
     /// # Errors
     /// The reason why there is no library.

@@ -46,7 +46,8 @@ impl World {
         Self { scratch, variables }
     }
 
-    /// Writes the text to all three files, and runs the searches that `vkCreateInstance` would run.
+    /// Writes the text to a driver manifest, two layer manifests and the settings file, and runs the searches that `vkCreateInstance` would
+    /// run.
     fn survives(&self, text: &[u8]) {
         let scratch = &self.scratch;
         for place in [

@@ -100,7 +100,7 @@ impl NameIndex {
         if (self.used + 1) * 4 > self.slots.len() * 3 {
             self.resize((self.slots.len() * 2).max(FEWEST))?;
         }
-        // A list with more than `u32::MAX` elements would not fit in memory.
+        // A list with `u32::MAX` or more elements is treated as one that does not fit in memory.
         let number = u32::try_from(number).ok().filter(|&number| number != Slot::EMPTY);
         let number = number.ok_or(OutOfMemory)?;
         self.insert(Slot { hash, number });
@@ -127,7 +127,8 @@ impl NameIndex {
         slots.resize(count, empty);
         let old = core::mem::replace(&mut self.slots, slots);
         self.used = 0;
-        // The objects of one key are in their original order if the slots are read from an empty slot on.
+        // Objects with the same key are in one run of used slots, in their original order. A run may continue at the start of the array, so
+        // the loop begins at an empty slot.
         let begin = old
             .iter()
             .position(|slot| slot.number == Slot::EMPTY)

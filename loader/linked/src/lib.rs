@@ -78,7 +78,7 @@ impl fmt::Display for Identity {
     }
 }
 
-/// Entries of a library about itself and the libraries that it needs.
+/// Entries of a library's dynamic section about the library itself and the libraries that it needs.
 #[derive(Default)]
 pub struct Needs {
     /// Name that the library states for itself (`DT_SONAME`).
@@ -300,7 +300,7 @@ pub fn usual_of(library: &Path, own: Identity) -> Option<PathBuf> {
     is_other(library, &usual).then_some(usual)
 }
 
-/// Returns the file that the dynamic linker would use in place of `library` if `LD_LIBRARY_PATH` lacked the folder of `library`. `asking` is
+/// Returns the file that the dynamic linker would use in place of `library` if `LD_LIBRARY_PATH` lacked the library's folder. `asking` is
 /// the library that needs `library`. Returns `None` if the variable does not name that folder, or if there is no other file.
 pub fn replacement(library: &Path, asking: &Path, own: Identity) -> Option<PathBuf> {
     let (folder, name) = (library.parent()?, library.file_name()?.to_str()?);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// Folders that the linker searches if the file is missing.
+/// Folders that the linker searches if the file that lists its folders is missing.
 const USUAL: &str = "/lib:/usr/local/lib:/usr/lib";
 
 /// Returns the path of the file, which may be missing, and the folders that the linker searches. Returns `None` for another linker. `linker`

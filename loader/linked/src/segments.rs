@@ -53,7 +53,7 @@ impl<'d, H: FileHeader<Endian = Endianness>> Segments<'d, H> {
         all.find_map(|segment| segment.interpreter(self.endian, self.data).ok().flatten())
     }
 
-    /// Returns the entries of the file about itself and the libraries that it needs.
+    /// Returns the entries of the dynamic section about the file itself and the libraries that the file needs.
     pub(crate) fn needs(&self) -> Option<Needs> {
         let (endian, data) = (self.endian, self.data);
         let entries = self

@@ -19,7 +19,7 @@ impl Builder {
         }
     }
 
-    /// Adds the value of a key.
+    /// Adds a row with this key and value.
     pub fn add(&mut self, key: Key, value: Vec<u8>) {
         self.rows.insert(key, value);
     }

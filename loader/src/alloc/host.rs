@@ -49,8 +49,8 @@ impl HostAllocator {
         }
     }
 
-    /// Returns `true` if the application supplied all five functions. For the destruction of objects that the application forgot, drivers
-    /// get only complete callbacks (DRV-188).
+    /// Returns `true` if the application supplied all five functions. For the destruction of objects that the application did not destroy,
+    /// drivers get only complete callbacks (DRV-188).
     pub fn is_complete(callbacks: &VkAllocationCallbacks) -> bool {
         callbacks.pfnAllocation.is_some()
             && callbacks.pfnReallocation.is_some()

@@ -70,7 +70,7 @@ impl OpenDriver {
         self.library.is_some()
     }
 
-    /// Returns the name of the driver for messages.
+    /// Returns the name by which messages refer to the driver.
     pub(crate) fn name(&self) -> RealPath<'_> {
         RealPath(&self.path)
     }
@@ -113,7 +113,7 @@ impl OpenDriver {
                 if version.minor() == 0 {
                     warn("vkEnumerateInstanceVersion returned 1.0, treating as a 1.0 ICD");
                 }
-                // The result includes the patch number (DRV-90).
+                // Only the comparison ignores the patch number; the returned version includes it (DRV-90).
                 if version.minor() != 0 || version.without_patch() >= ONE_ZERO {
                     return version;
                 }

@@ -34,10 +34,10 @@ impl ChainMember {
     }
 }
 
-/// Declares `CHAIN_MEMBERS` from rows of number, words, pointers and name, sorted by number.
+/// Declares `CHAIN_MEMBERS` from rows of structure type, words, pointers and name. The rows are sorted by the number of the type.
 macro_rules! chain_members {
     ($($kind:literal, $words:literal, $pointers:literal, $name:ident;)*) => {
-        /// Sizes of structures, sorted by number.
+        /// Sizes of structures, sorted by the number of the structure type.
         pub static CHAIN_MEMBERS: &[crate::ffi::ChainMember] = &[
             $(crate::ffi::ChainMember { kind: $kind, words: $words, pointers: $pointers }),*
         ];

@@ -29,7 +29,7 @@ type CreateInstance = unsafe extern "system" fn(
 /// Calls `vkCreateInstance` of the topmost layer, or of the terminator, and stores the returned handle.
 ///
 /// # Safety
-/// `create_info` and `callbacks` are the application's; the layers' functions are valid.
+/// `create_info` and `callbacks` come from the application; the layers' functions are valid.
 pub(super) unsafe fn create(
     create_info: &VkInstanceCreateInfo,
     callbacks: *const VkAllocationCallbacks,

@@ -115,7 +115,7 @@ impl InstanceDriver {
         self.path.bytes()
     }
 
-    /// Returns the name of the driver for messages.
+    /// Returns the name by which messages refer to the driver.
     pub(crate) fn name(&self) -> RealPath<'_> {
         RealPath(self.path.bytes())
     }
@@ -212,8 +212,8 @@ impl InstanceDriver {
         }
     }
 
-    /// Closes the library of a retired driver. During the creation of the instance, the library returns to the found driver instead,
-    /// because the terminator may run again. A driver that an earlier run of the terminator created has no library.
+    /// Closes the library of a retired driver. During the creation of the instance, the library returns to the list of found drivers
+    /// instead, because the terminator may run again. A driver that an earlier run of the terminator created has no library.
     pub(crate) fn close(&self) {
         if !self.is_retired() {
             return;

@@ -18,7 +18,7 @@ use discovery::log;
 use os::Raw;
 use os::SetOnce;
 
-/// Extensions that the application enabled, with those that reached the terminator (APP-28).
+/// Extensions that the application enabled, and extensions that reached the terminator because a layer added them (APP-28).
 ///
 /// Readers take no lock, because physical-device queries read the set too (APP-272). The set has two halves, the lower one first, because
 /// not every target has 64-bit atomics. Only the creation of the instance writes to the set, and readers that run at the same time ask for
@@ -78,7 +78,7 @@ pub(super) struct Offer<'a> {
     pub discovered: &'a DiscoveredLayers,
     /// Layers that are active.
     pub activation: &'a Activation,
-    /// Environment, whose variable may let unknown extensions pass.
+    /// Environment, in which `VK_LOADER_DISABLE_INST_EXT_FILTER` may let unknown extensions pass.
     pub environment: &'a Environment<'a>,
 }
 

@@ -190,7 +190,8 @@ pub(crate) unsafe fn enumerate_instance_extension_properties(
     result.unwrap_or(OUT_OF_MEMORY)
 }
 
-/// Returns the extent of the layers for a query of extensions; `name` is the layer of the query, or null.
+/// Returns the layers that the loader must search for to answer a query of extensions: all layers if `name` names a layer, otherwise the
+/// implicit ones.
 ///
 /// # Safety
 /// `name` is null or a string of the caller.

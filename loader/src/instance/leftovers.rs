@@ -1,4 +1,5 @@
-//! The drivers' objects for surfaces, messengers and report callbacks, and the cleanup of objects that the application forgot (DRV-188).
+//! The drivers' objects for surfaces, messengers and report callbacks, and the cleanup of objects that the application did not destroy
+//! (DRV-188).
 
 use super::{Instance, InstanceDriver};
 use crate::alloc::{HostAllocator, HostBox};
@@ -73,8 +74,8 @@ impl InstanceDriver {
         }
     }
 
-    /// Destroys the driver's objects for forgotten surfaces and callbacks, each with the allocation callbacks of its creation. Called
-    /// before the driver's own instance is destroyed.
+    /// Destroys the driver's objects for surfaces and callbacks that the application did not destroy, each with the allocation callbacks of
+    /// its creation. Called before the driver's own instance is destroyed.
     pub(super) fn destroy_leftovers(&self, instance: &Instance) {
         let mut next = 0;
         while let Some((slot, saved)) = instance.surface_at_or_after(next) {
@@ -120,7 +121,7 @@ impl Instance {
         })
     }
 
-    /// Frees the loader's objects for forgotten surfaces and callbacks. Called after all drivers are destroyed.
+    /// Frees the loader's objects for surfaces and callbacks that the application did not destroy. Called after all drivers are destroyed.
     pub(super) fn free_leftovers(&self) {
         while let Some((slot, _)) = self.surface_at_or_after(0) {
             self.free_surface(slot);

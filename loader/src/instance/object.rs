@@ -61,7 +61,7 @@ pub(crate) struct Instance {
     pub settings_log_mask: AtomicU32,
     /// The application's messengers and report callbacks.
     pub messengers: Messengers,
-    /// Slots of surfaces; a driver's handles are at the same index in its own table.
+    /// Slots of surfaces. Each driver has a table of its own, with the driver's handle of a surface at the same index.
     pub surface_slots: Mutex<SlotTable<Surface>>,
     /// Layer names that the application requested (DRV-191).
     pub requested_layers: SetOnce<HostVec<HostText>>,
@@ -76,7 +76,8 @@ pub(crate) struct Instance {
     pub refused_drivers: Mutex<Vec<OpenDriver>>,
     /// Best reason why a driver of the scan is missing, for a later call that finds no device (APP-89a).
     pub(crate) cause: Mutex<Cause>,
-    /// Drivers that the terminator created, in the order in which the loader always iterates over them: reverse scan order (DRV-10).
+    /// Drivers whose instances the terminator created, in the order in which the loader always iterates over them: reverse scan order
+    /// (DRV-10).
     pub drivers: HostList<HostVec<HostBox<InstanceDriver>>>,
     /// Objects for physical devices.
     pub physical_devices: Mutex<PhysicalDevices>,

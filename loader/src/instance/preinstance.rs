@@ -144,8 +144,8 @@ fn skip(layer: &LayerManifest, problem: LayerLibraryProblem, journal: &mut Journ
     });
 }
 
-/// Returns the end of the chain for one of the three global queries: the loader's own answer with the plain Vulkan signature, without any
-/// layer (LAY-240). `None` for every other name.
+/// Returns the end of the chain for one of the three global queries: a function with the Vulkan signature that calls no layer (LAY-240).
+/// Returns `None` for every other name.
 pub(crate) fn terminator_of_global(name: &CStr) -> PFN_vkVoidFunction {
     let function = match name.to_bytes() {
         b"vkEnumerateInstanceVersion" => version as *mut (),

@@ -12,7 +12,7 @@ use discovery::trace;
 use discovery::version::ApiVersion;
 use os::Raw;
 
-/// The readable parts of a `VkInstanceCreateInfo`.
+/// Safe access to the requests in a `VkInstanceCreateInfo`.
 #[derive(Clone, Copy)]
 pub(super) struct Requests<'a> {
     info: &'a VkInstanceCreateInfo,

@@ -9,7 +9,7 @@ use discovery::journal::{Journal, LogBits};
 use discovery::settings::Settings;
 use os::memory::OutOfMemory;
 
-/// The name of the list in the settings file, for messages.
+/// Name by which messages refer to the list in the settings file.
 const IN_FILE: &str = "visible_devices of the settings file";
 
 /// Variables that choose the devices to show, or the first device.
@@ -55,7 +55,7 @@ impl VisibleDevices {
         read(&self.value)
     }
 
-    /// Returns the name of the list, for messages.
+    /// Returns the name by which messages refer to the list.
     pub(crate) fn name(&self) -> &'static str {
         self.variable.map_or(IN_FILE, Variable::name)
     }

@@ -6,7 +6,7 @@ use crate::generated::types::{VkExtensionProperties, VkLayerProperties};
 use crate::library::Library;
 use discovery::activation::EnabledBy;
 
-/// Data about layers that an instance keeps.
+/// Data that an instance keeps about its layers.
 pub(crate) struct InstanceLayers {
     /// Layers of the chain whose libraries loaded, nearest to the application first. Before the libraries close, this list is sorted by
     /// [`ActiveLayer::place`].

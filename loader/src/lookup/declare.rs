@@ -3,7 +3,7 @@
 use super::{DeviceGate, Gate, Level, NO_ANSWER, NO_SLOT, Parameter};
 use discovery::version::ApiVersion;
 
-/// A row as the generator writes it.
+/// Facts about a command, in the form of a row that the generator writes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts {
     /// Level of the object on which the command is dispatched.
@@ -42,7 +42,7 @@ impl Facts {
     }
 }
 
-/// Returns the slot of a row that names one table; [`NO_SLOT`] for a row without a table.
+/// Returns the only slot in `slots`; [`NO_SLOT`] if the row lists no slot in this table.
 pub(crate) const fn slot_or_none(slots: &[usize]) -> u16 {
     match slots {
         [] => NO_SLOT,

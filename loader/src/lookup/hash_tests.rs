@@ -5,7 +5,7 @@ use rust_alloc::collections::BTreeMap;
 use rust_alloc::vec;
 use rust_alloc::vec::Vec;
 
-/// Upper bound on the number of names in one chain.
+/// Upper bound on the number of names in one hash chain.
 const LONGEST_CHAIN: usize = 4;
 
 fn chains() -> BTreeMap<usize, Vec<&'static [u8]>> {

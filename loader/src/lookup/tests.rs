@@ -98,7 +98,7 @@ fn the_rows_of_known_commands_are_those() {
     );
 }
 
-/// GEN-64: the place that ends each chain of places is marked by a length that no name has.
+/// GEN-64: the dummy place at the end of each hash chain has a length that no name has.
 #[test]
 fn gen_64_a_name_as_long_as_the_mark_is_not_found() {
     let mark = hash::SHORTEST + usize::from(u8::MAX);

@@ -81,12 +81,12 @@ impl Messengers {
         Ok(())
     }
 
-    /// Makes the ordinary callbacks receive messages from now on (APP-97).
+    /// Makes the ordinary callbacks receive messages from now on, instead of the callbacks in the create info (APP-97).
     pub(crate) fn suspend_create_time(&self) {
         self.0.lock().creating = false;
     }
 
-    /// Makes the create-time callbacks receive messages again (APP-111).
+    /// Makes the callbacks in the create info receive messages again (APP-111).
     pub(crate) fn resume_create_time(&self) {
         self.0.lock().creating = true;
     }

@@ -73,7 +73,7 @@ impl Registered {
         drop(unsafe { HostBox::from_raw(object.as_ptr(), allocator) });
     }
 
-    /// Returns the allocation callbacks for the destruction of a driver's object that the application forgot (DRV-188).
+    /// Returns the allocation callbacks for the destruction of a driver's object that the application did not destroy (DRV-188).
     pub(crate) fn saved(&self) -> Option<VkAllocationCallbacks> {
         self.saved
     }

@@ -54,7 +54,8 @@ fn keep_first(all: &mut HostVec<Device<'_>>) -> Result<(), VkResult> {
     )?)
 }
 
-/// Asks the drivers adapter by adapter. Devices that translate to Direct3D 12 come after the other devices of the same adapter (DRV-147).
+/// Asks the drivers adapter by adapter. Devices whose driver translates Vulkan to Direct3D 12 come after the other devices of the same
+/// adapter (DRV-147).
 fn add_by_adapter<'a>(
     instance: &Instance,
     drivers: &[&'a InstanceDriver],
@@ -90,7 +91,7 @@ fn add_by_adapter<'a>(
     Ok(())
 }
 
-/// Moves the devices that translate to Direct3D 12, from index `first` on, to the end.
+/// Moves the devices whose driver translates Vulkan to Direct3D 12 to the end. Leaves the devices before index `first` in place.
 fn put_translating_last(instance: &Instance, all: &mut HostVec<Device<'_>>, first: usize) -> Result<(), VkResult> {
     let mut last = HostVec::new(scratch(instance));
     let mut place = first;

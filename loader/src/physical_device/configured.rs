@@ -17,7 +17,7 @@ pub(super) fn configurations(instance: &Instance) -> Option<&[DeviceConfiguratio
     instance.device_configurations()
 }
 
-/// Properties that identify a device in a configuration, and the name of the device for messages.
+/// Properties that identify a device in a configuration, and the name by which messages refer to the device.
 struct Identity {
     name: Text,
     api_version: ApiVersion,

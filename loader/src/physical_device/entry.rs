@@ -99,7 +99,7 @@ unsafe fn unfiltered(instance: &Instance, count: *mut u32, array: *mut PhysicalD
     result
 }
 
-/// Answers with the devices of the whole list that the filters show (DRV-134).
+/// Lists the devices that the filters show, out of all devices that the chain reports (DRV-134).
 ///
 /// # Safety
 /// `count` is writable; `array` is null or has room for `*count` handles.

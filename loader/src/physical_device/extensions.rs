@@ -151,8 +151,8 @@ fn is_listed(list: &[VkExtensionProperties], extension: &VkExtensionProperties) 
     list.iter().any(|known| ffi::is_fixed_text(&known.extensionName, name))
 }
 
-/// Returns the driver's list, followed by the extensions that it lacks. Of several extensions with the same name, the list contains the
-/// first one (APP-131).
+/// Returns the driver's list, followed by those `added` extensions that the list lacks. Of several extensions with the same name, the list
+/// contains the first one (APP-131).
 fn merge<'a>(
     mut list: HostVec<VkExtensionProperties>,
     added: impl Iterator<Item = &'a VkExtensionProperties>,

@@ -67,7 +67,7 @@ pub(super) fn pci_address(
     Ok(Some([info.pciDomain, info.pciBus, info.pciDevice, info.pciFunction]))
 }
 
-/// Returns `true` if a device translates to Direct3D 12, as far as the driver reports it (DRV-147).
+/// Returns `true` if the driver translates the device's Vulkan calls to Direct3D 12, as far as the driver reports this (DRV-147).
 ///
 /// # Errors
 /// Out of host memory.

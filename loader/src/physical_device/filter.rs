@@ -64,7 +64,7 @@ impl IdFilters {
         let mut properties = zeroed!(VkPhysicalDeviceProperties);
         // SAFETY: the function is the chain's, its handle was just reported by the chain, and the structure is writable.
         unsafe { (instance.table().vkGetPhysicalDeviceProperties.get())(device, &mut properties) };
-        // An old driver's terminator may warn about a query for the driver's number, so the number is queried only if needed.
+        // For an old driver, the terminator may warn about a query for the driver's number, so the number is queried only if needed.
         let driver = if self.0[DRIVER].is_empty() {
             None
         } else {

@@ -1,7 +1,7 @@
 //! Physical devices: their objects, and the commands that list them.
 //!
 //! The application calls [`entry`], which calls the layer chain, drops devices that the ID filters hide ([`filter`]), and replaces the
-//! chain's objects by the application's. At the end of the chain, [`terminator`] asks every driver ([`walk`]). If the settings file
+//! chain's objects by the application's objects. At the end of the chain, [`terminator`] asks every driver ([`walk`]). If the settings file
 //! configures devices, the terminator selects these ([`configured`]). Otherwise, the terminator hides devices as the user wishes
 //! ([`wishes`]). The terminator also sorts the devices ([`order`]), unless the system has its own order ([`adapters`]). [`groups`] does the
 //! same for device groups. [`objects`] keeps one object per device as long as the instance lives.

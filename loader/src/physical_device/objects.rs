@@ -6,8 +6,8 @@ use crate::handle::{App, Chain, Driver, PhysicalDeviceHandle};
 use crate::instance::{Instance, InstanceDriver};
 use os::memory::{OutOfMemory, hash_of_address};
 
-/// Objects of an instance for physical devices. The key of an application's object is the chain's handle. The key of a chain's object is
-/// the driver and its handle.
+/// Objects of an instance for physical devices. The key of an application's object is the chain's handle. The key of a chain's object
+/// consists of the driver and the driver's handle.
 ///
 /// An object outlives its device, so a handle that another thread still holds, or that a layer uses as a key, never changes its meaning. A
 /// device that is reported again gets its old object.

@@ -122,7 +122,7 @@ impl Traits {
         self.pci.is_some() && self.pci == other.pci || has_same_numbers && (has_same_uuid || is_same_processor)
     }
 
-    /// Returns a word that chooses the device.
+    /// Returns a word with which a user can choose the device, for messages.
     pub(super) fn word(&self) -> impl Display + '_ {
         Show(|out: &mut Formatter<'_>| match (self.pci, self.uuid) {
             (Some([domain, bus, device, function]), _) => {
@@ -189,7 +189,7 @@ impl Rank {
 pub(super) struct Sorting {
     /// Value of `VK_LOADER_DEVICE_SELECT`.
     value: Option<Vec<u8>>,
-    /// Words for the device that the user selects (DRV-140).
+    /// Words of this value, which select the default device (DRV-140).
     select: DeviceWords,
 }
 
@@ -213,7 +213,7 @@ impl Sorting {
         self.select.asks_for_uuid()
     }
 
-    /// Warns about words that choose nothing.
+    /// Warns about words of `VK_LOADER_DEVICE_SELECT` that are invalid, or too many to be read.
     pub(super) fn warn(&self, journal: &Journal<'_>) {
         for word in self.select.words.iter().filter(|word| word.wanted.is_none()) {
             journal.note(

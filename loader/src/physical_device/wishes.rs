@@ -42,7 +42,8 @@ pub(super) fn shown<'a>(
     Ok(shown)
 }
 
-/// Checks that a device remains. Layers can handle the failure of a machine without a device; some of them do not expect an empty list.
+/// Checks that a device remains. Layers can handle the error that a machine without a device causes, but some of them do not expect an
+/// empty list.
 ///
 /// # Errors
 /// Every device is hidden.
@@ -99,7 +100,7 @@ pub(super) fn judge(
     Ok(true)
 }
 
-/// Returns a copy in the order of [`Device::wish`]. Devices with the same value keep their order.
+/// Returns a copy of `devices` in the order of [`Device::wish`]. Devices with the same value keep their order.
 ///
 /// # Errors
 /// Memory ran out.

@@ -59,8 +59,8 @@ pub(crate) fn fill_own_answers(device: &Device) {
 #[inline(always)]
 pub(crate) unsafe fn get_device_proc_addr(handle: VkDevice, name: *const c_char) -> PFN_vkVoidFunction {
     if name.is_null() {
-        // SAFETY: the caller promises a handle that is NULL or readable. With an empty name, `decide` returns null. Like the calls below,
-        // this call allows the compiler to end the function with a plain jump.
+        // SAFETY: the caller promises a handle that is NULL or readable. With an empty name, `decide` returns null. The
+        // function does not return null itself: like the calls below, this call allows the compiler to end the function with a plain jump.
         return unsafe { decide(handle, c"".into(), None) };
     }
     // SAFETY: the name is not null, so the caller promises that it is terminated.

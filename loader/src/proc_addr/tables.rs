@@ -41,7 +41,8 @@ pub(crate) unsafe fn write_empty_device_table(table: *mut DeviceTable) {
     super::clear_unknown_of_device(table);
 }
 
-/// Points every slot at the loader's own terminator, which works as soon as the drivers' instances exist (LAY-239).
+/// Points every slot at the loader's own terminator, which works as soon as the drivers' instances exist (LAY-239). The slot of a command
+/// without a terminator gets a stub that reports the missing command.
 pub(crate) fn fill_with_terminators(instance: &Instance) {
     let table = instance.table();
     for (index, (slot, row)) in table.entries().iter().zip(InstanceTable::commands()).enumerate() {

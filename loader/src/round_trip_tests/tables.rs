@@ -63,7 +63,7 @@ fn any(mut names: Vec<&str>) -> Value {
     json!({"rule": "extensions", "any": names})
 }
 
-/// Returns the slots of a row; each names the table that has this command at that number.
+/// Returns the slots of a row: for each table with the row's command, the number of the command's slot.
 fn slots(row: &Row) -> Value {
     let is_device = row.level == Level::Device;
     let chain = if is_device {
@@ -118,7 +118,7 @@ pub(super) fn mandatory() -> Vec<&'static str> {
         .collect()
 }
 
-/// Returns the commands that may be missing.
+/// Returns the device commands that do nothing if neither a layer nor the driver implements them.
 pub(super) fn null_tolerant() -> Vec<&'static str> {
     device::NULL_TOLERANT
         .iter()

@@ -118,8 +118,8 @@ macro_rules! block {
 /// - `mode` and `end` are directives before and after each block.
 /// - A device thunk loads the dispatch table from the object's first word, and jumps through a slot of the record that begins with the
 ///   table.
-/// - A physical-device thunk loads the instance's table from the object's first word, replaces the handle by the chain's, and jumps through
-///   a slot of the table.
+/// - A physical-device thunk loads the instance's table from the object's first word, replaces the application's handle by the
+///   chain's handle, and jumps through a slot of the table.
 /// - A physical-device terminator jumps to the driver's function with the driver's handle, or reports the driver and the number of a
 ///   missing function.
 /// - A missing stub reports its number.

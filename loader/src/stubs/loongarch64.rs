@@ -18,7 +18,7 @@ const _: () = assert!(offsets::DEVICE_UNKNOWN + 8 * UNKNOWN_SLOTS <= REACH);
 const _: () = assert!(offsets::DEVICE_ENDS + 8 * DEVICE_ENDS <= REACH);
 const _: () = assert!(offsets::INSTANCE_UNKNOWN + 8 * UNKNOWN_SLOTS <= REACH);
 const _: () = assert!(offsets::DRIVER_UNKNOWN + 8 * UNKNOWN_SLOTS <= REACH);
-// One instruction loads the number of a slot.
+// One instruction loads the number of a slot, so the number must be below 2048.
 const _: () = assert!(DeviceTable::SLOT_COUNT <= 2048 && InstanceTable::SLOT_COUNT <= 2048 && UNKNOWN_SLOTS <= 2048);
 
 stubs! {

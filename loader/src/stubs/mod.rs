@@ -66,13 +66,14 @@ impl Stubs {
     }
 }
 
-/// Returns the application's thunk for the unknown device function `index`: it jumps through that slot of the device's table.
+/// Returns the application's thunk for the unknown device function `index`: it jumps through slot `index` for unknown functions in the
+/// device's table.
 pub(crate) fn device_thunk(index: usize) -> Slot {
     code::device_thunks().and_then(|stubs| stubs.at(index))
 }
 
-/// Returns the application's thunk for the unknown physical-device function `index`: it replaces the handle by the chain's and jumps
-/// through that slot of the instance's table.
+/// Returns the application's thunk for the unknown physical-device function `index`: it replaces the application's handle by the chain's
+/// handle, and jumps through slot `index` of the instance's table.
 pub(crate) fn physical_device_thunk(index: usize) -> Slot {
     code::physical_device_thunks().and_then(|stubs| stubs.at(index))
 }
@@ -86,8 +87,8 @@ pub(crate) fn device_terminator(index: usize) -> Slot {
     code::device_terminators().and_then(|stubs| stubs.at(index))
 }
 
-/// Returns the end of the chain for the unknown physical-device function `index`. This end replaces the handle by the driver's, and jumps
-/// to the driver's function or reports that the driver lacks the function (DRV-220, DRV-221).
+/// Returns the end of the chain for the unknown physical-device function `index`. This end replaces the chain's handle by the driver's
+/// handle, and jumps to the driver's function or reports that the driver lacks the function (DRV-220, DRV-221).
 pub(crate) fn physical_device_terminator(index: usize) -> Slot {
     code::physical_device_terminators().and_then(|stubs| stubs.at(index))
 }

@@ -15,7 +15,7 @@ use core::arch::global_asm;
 mod blocks;
 pub(crate) use blocks::*;
 
-// One instruction loads the number of a slot.
+// One instruction loads the number of a slot, so the number must be below 2048.
 const _: () = assert!(DeviceTable::SLOT_COUNT <= 2048 && InstanceTable::SLOT_COUNT <= 2048 && UNKNOWN_SLOTS <= 2048);
 
 stubs! {

@@ -19,7 +19,7 @@ use os::memory::OutOfMemory;
 use rust_alloc::boxed::Box;
 use rust_alloc::sync::Arc;
 
-/// Facts about drivers before they are opened, as one call uses them.
+/// Facts about drivers before they are opened, for one Vulkan call.
 pub(crate) trait BeforeOpening: Sized {
     /// Reads the variables that matter to the whole process.
     #[inline(always)]

@@ -89,7 +89,7 @@ impl Reserves {
             .try_for_each(|(_, one, _)| known.extensions(*one, &mut add))
     }
 
-    /// Removes the drivers that are in reserve for the reason `reserve`, and passes them to `open`.
+    /// Removes the drivers that are in reserve for this reason, and passes them to `open`.
     ///
     /// # Errors
     /// The error of `open`, or there is not enough memory.

@@ -9,7 +9,7 @@ use discovery::manifest::DriverManifest;
 use discovery::text::Text;
 use rust_alloc::boxed::Box;
 
-/// A replacement that has no facts about drivers and supplies no drivers.
+/// Implementation of the traits for a build without the module: has no facts about drivers and supplies no drivers.
 pub(crate) struct Nothing;
 
 /// Facts about one driver. This build has no facts.
@@ -43,7 +43,7 @@ impl Sent {
         match *self {}
     }
 
-    /// Returns the name of the library for messages.
+    /// Returns the name by which messages refer to the library.
     pub(crate) fn name(&self) -> &Text {
         match *self {}
     }

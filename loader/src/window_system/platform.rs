@@ -36,7 +36,7 @@ pub(crate) trait PlatformInfo: Copy + Into<CreateInfo> {
     /// Returns the chain of the create info.
     fn next(&self) -> *const c_void;
 
-    /// Returns the structure that old drivers read.
+    /// Returns the structure through which drivers below interface 3 read the surface.
     fn part(&self) -> PlatformPart;
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn makes_surfaces(functions: &DriverTable) -> bool {
     functions.vkDestroySurfaceKHR.is_some() || creates_surfaces(functions)
 }
 
-/// Declares everything that follows from the rows of [`each_platform`].
+/// Declares the types and conversions for the platforms in the rows of [`each_platform`].
 macro_rules! platforms {
     ($(
         $body:ident: $command:ident, $info:ident => $part:ident { $($member:ident),* }, $extension:ident,

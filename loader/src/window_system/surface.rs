@@ -101,8 +101,8 @@ impl Surface {
         self.callbacks.as_ref().map_or(core::ptr::null(), core::ptr::from_ref)
     }
 
-    /// Returns the allocation callbacks for the destruction of a surface that the application forgot, if these callbacks are complete
-    /// (DRV-188).
+    /// Returns the allocation callbacks for the destruction of a surface that the application did not destroy, if these callbacks are
+    /// complete (DRV-188).
     pub(crate) fn complete_callbacks(&self) -> Option<VkAllocationCallbacks> {
         self.callbacks.filter(HostAllocator::is_complete)
     }

@@ -40,7 +40,7 @@ pub(crate) unsafe fn surface_for(
     }
     match stored(driver, object) {
         None => Ok(unchanged),
-        // A closed driver stays closed if it has no surfaces of the platform.
+        // A closed driver without the platform's extension cannot create the surface, so it stays closed.
         Some(0) if !driver.enabled.contains(object.platform.extension) => Err(VkResult::VK_ERROR_EXTENSION_NOT_PRESENT),
         Some(0) => {
             // A closed driver is opened under the loader's gate, which comes before the gate of this driver.
@@ -64,8 +64,8 @@ fn stored(driver: &InstanceDriver, surface: &Surface) -> Option<u64> {
 
 /// Asks the driver to create a surface, and stores it.
 ///
-/// The table is not locked meanwhile. The driver may have called back and run this function again, which stored a surface. In that case,
-/// the stored surface is used, and the new one is destroyed.
+/// The table is not locked meanwhile. During the call, the driver may call the loader, and this function may run again and store a surface.
+/// In that case, the stored surface is used, and the new one is destroyed.
 fn make(driver: &InstanceDriver, surface: &Surface) -> Result<SurfaceHandle<Driver>, VkResult> {
     let mut made = SurfaceHandle::NULL;
     // SAFETY: the function belongs to the surface's own platform.

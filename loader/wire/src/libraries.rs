@@ -38,7 +38,7 @@ const HASHES: u64 = 0x6fff_fff6;
 type Class = [u8; 2];
 /// Word size of 64 bits.
 const WIDE: u8 = 2;
-/// The least significant byte comes first.
+/// Byte order in which the least significant byte comes first.
 const LITTLE: u8 = 1;
 /// Word size and byte order of this program.
 const OWN: Class = [

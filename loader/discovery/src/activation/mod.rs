@@ -52,7 +52,7 @@ impl EnabledBy {
 }
 
 impl EnabledBy {
-    /// Returns the word for the reason in the trace.
+    /// Returns the word by which the trace names the reason.
     pub fn word(self) -> &'static str {
         match self {
             Self::Settings => "settings",

@@ -52,7 +52,7 @@ pub struct UuidBeginning {
 /// Words for device types. The trace uses the same words.
 pub const TYPES: [&str; 4] = ["discrete", "integrated", "virtual", "cpu"];
 
-/// A word of the user, and its meaning.
+/// A word with which the user selects devices, and the meaning of the word.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Word {
     /// Text of the word.

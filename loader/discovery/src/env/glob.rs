@@ -8,7 +8,7 @@ use promises::limits::{MAX_PATTERN_BYTES, MAX_PATTERNS};
 use promises::pattern::{Pattern as Kind, is_everything};
 use promises::variable::Separator;
 
-/// Text of an item that matches all names, in messages.
+/// Text by which messages show an item that matches all names.
 const EVERYTHING: &[u8] = b"*";
 /// The word for all implicit layers.
 const IMPLICIT: &[u8] = b"~implicit~";

@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn lay_123_lay_124_disable_enable_allow() {
-        // Columns: the disable filter, the allow filter, `true` for an implicit layer, the expected value of condition D.
+        // Columns: the disable filter, the allow filter, `true` for an implicit layer, the expected result of `disables`.
         let cases = [
             ("", "", true, false),
             ("~all~", "", true, true),

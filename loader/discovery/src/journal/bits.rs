@@ -10,13 +10,13 @@ pub struct LogBits(u32);
 impl LogBits {
     /// The empty set.
     pub const NONE: Self = Self(0);
-    /// Level of a failure.
+    /// Level of messages about a failure.
     pub const ERROR: Self = Self(1);
-    /// Level of a suspicious input, or of an object that was skipped.
+    /// Level of messages about suspicious input, or about an object that was skipped.
     pub const WARN: Self = Self(1 << 1);
-    /// Level of a decision.
+    /// Level of messages that report a decision.
     pub const INFO: Self = Self(1 << 2);
-    /// Level of the details of a decision.
+    /// Level of messages with the details of a decision.
     pub const DEBUG: Self = Self(1 << 3);
     /// Category of messages about performance.
     pub const PERF: Self = Self(1 << 4);

@@ -10,7 +10,7 @@ use crate::text::Text;
 use crate::trace::Record;
 
 impl Subject {
-    /// Returns the word for the kind of object in the trace.
+    /// Returns the word by which the trace names the kind of object.
     fn word(self) -> &'static str {
         match self {
             Self::DriverManifest => "driver-manifest",
@@ -125,7 +125,7 @@ impl Reason {
     }
 }
 
-/// Writes the variable and its pattern that matched.
+/// Writes the variable, and the pattern in it that matched.
 fn matched(variable: Variable, pattern: &Text, record: &mut Record) {
     record.word("variable", variable.name());
     record.text("pattern", pattern);

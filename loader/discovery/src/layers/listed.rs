@@ -114,7 +114,7 @@ pub(super) fn combine(
     layers[at..].rotate_left(behind);
     forced_on.resize(layers.len(), false);
     forced_on[at..].rotate_left(behind);
-    // If the override layer is missing, its components are unknown.
+    // If the list has no override layer, the components that an override layer named have no effect.
     let is_overridden = layers.iter().any(LayerManifest::is_override);
     let mut off = Vec::new();
     for entry in entries.iter().filter(|entry| entry.control == Control::Off) {

@@ -70,11 +70,11 @@ pub(super) fn validate(layers: &mut Vec<LayerManifest>, journal: &mut Journal<'_
 
 /// Lists of the layers that have the same name, in the original order.
 struct ByName {
-    /// Hash index of the last layer with each name. The position of that layer represents the name.
+    /// Hash index of the last layer with each name. The position of that layer is the index of the name in `first`.
     last: NameIndex,
-    /// At the index of the last layer of a name: the first layer with that name that may still be valid.
+    /// For each name, at the position in `last`: the first layer with that name that may still be valid.
     first: Vec<Option<usize>>,
-    /// At the index of a layer: the next layer with the same name.
+    /// For each layer: the next layer with the same name.
     next: Vec<Option<usize>>,
 }
 

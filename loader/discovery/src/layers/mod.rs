@@ -27,7 +27,7 @@ pub use order::UserOrder;
 pub struct LayerScan<'a> {
     /// Folders to search, and filters.
     pub search: &'a Search<'a>,
-    /// Settings that may list layers, which replaces the search.
+    /// Settings. If the settings list layers, the list replaces the search.
     pub settings: Option<&'a Settings>,
     /// The running executable. An override layer may be for this executable only.
     pub executable: &'a Executable,
@@ -119,7 +119,7 @@ pub enum Extent {
 }
 
 impl LayerScan<'_> {
-    /// Finds the layers of an extent. Reports dropped layers to the journal.
+    /// Finds the layers that `extent` includes. Reports dropped layers to the journal.
     pub fn run(&self, extent: Extent, journal: &mut Journal<'_>) -> Result<DiscoveredLayers, OutOfMemory> {
         let filters = LayerFilters::read(self.search.environment());
         filters

@@ -106,7 +106,7 @@ fn selected(instance: Option<&dyn Listener>, bits: LogBits) -> bool {
     })
 }
 
-/// Sink for modules that make decisions only from files and variables.
+/// Sink that passes lines to the log, for modules whose decisions depend only on files and variables.
 #[derive(Clone, Copy)]
 pub struct LogSink<'a>(pub Option<&'a dyn Listener>);
 

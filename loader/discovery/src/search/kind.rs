@@ -63,7 +63,7 @@ impl ManifestKind {
         }
     }
 
-    /// Returns the name of the kind in log lines.
+    /// Returns the name by which log lines refer to this kind.
     pub fn label(self) -> &'static str {
         self.row().label
     }

@@ -1,4 +1,5 @@
-//! Places, in the order in which they are searched (APP-213, DRV-15 to DRV-23, LAY-10 to LAY-16, LAY-60 to LAY-64).
+//! Folders and files in which the loader searches for manifests and settings, in the order of the search (APP-213, DRV-15 to DRV-23, LAY-10
+//! to LAY-16, LAY-60 to LAY-64).
 
 use super::bases::BaseFolders;
 use super::system::{System, ThisSystem};
@@ -89,7 +90,7 @@ impl<'a, S: System> Search<'a, S> {
         self.environment.is_set(Variable::SearchOnlyInBundle)
     }
 
-    /// Adds the places that the variables for a kind name. Returns `true` if these places replace all others.
+    /// Adds the places from the variables for a kind of manifest. Returns `true` if these places replace all others.
     fn add_named(&self, kind: ManifestKind, found: &mut Paths) -> bool {
         let mut list = |variable: Variable| {
             let source = Source::Variable(variable);

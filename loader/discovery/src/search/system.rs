@@ -6,7 +6,7 @@ use os::folders::{self, Folders};
 /// Upper bound on the length of a bundle's path with its terminator, in bytes. A longer path is ignored (LAY-42).
 const MAX_BUNDLE: usize = 1024;
 
-/// A system with its rules for searches.
+/// An operating system, with its rules for searches.
 pub trait System {
     /// Folders of the system.
     const FOLDERS: Folders;

@@ -1,4 +1,4 @@
-//! Tests of places (order, defaults, repeats), and of the files in places.
+//! Tests of the folders that are searched (order, defaults, repeats), and of the files that are found in them.
 
 use super::*;
 use crate::env::{Environment, Fixed};

@@ -30,7 +30,7 @@ impl Settings {
     }
 }
 
-/// Writer of the lines after the first one.
+/// Writer of the lines after the first line, which names the settings file.
 struct Lines<'a>(&'a Journal<'a>);
 
 impl Lines<'_> {

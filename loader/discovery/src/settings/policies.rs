@@ -17,7 +17,7 @@ pub struct DriverPolicies(u8);
 impl DriverPolicies {
     /// Opens software drivers only if no other driver is known to have a device.
     pub const SOFTWARE_LAST: Self = Self(1);
-    /// Does not open a driver while the kernel has suspended all its known devices, if other drivers have devices.
+    /// Does not open a driver while the kernel has suspended all known devices of the driver, if other drivers have devices.
     pub const NO_WAKE: Self = Self(2);
     /// Keeps the libraries of drivers open after the last instance is destroyed.
     pub const KEEP_OPEN: Self = Self(4);

@@ -33,7 +33,7 @@ pub struct Settings {
     pub layer_order: Vec<Text>,
 }
 
-/// Effect of the file on one layer (APP-252).
+/// Effect of the settings file on one layer (APP-252).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
     /// The layer is active if the application, a variable or a manifest enables it.

@@ -94,7 +94,7 @@ fn complain(what: Arguments<'_>) {
     )));
 }
 
-/// Kind of step.
+/// A step that the trace records.
 #[derive(Clone, Copy)]
 pub enum Step<'a> {
     /// A call that the program makes.

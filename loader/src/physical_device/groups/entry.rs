@@ -151,8 +151,8 @@ unsafe fn filtered(
 /// Chain heads (`sType` and `pNext`) of the caller's elements, and all groups that the chain reports.
 type WholeList = (ChainHeads, HostVec<VkPhysicalDeviceGroupProperties<Chain>>);
 
-/// Returns all groups that the chain reports. The chain fills these groups into the caller's elements, as far as the caller supplied
-/// elements.
+/// Returns all groups that the chain reports. The chain fills elements with the `sType` and `pNext` of the caller's elements, as far
+/// as the caller supplied elements.
 ///
 /// # Errors
 /// The error code that the chain returned, out of host memory, or there is no group.

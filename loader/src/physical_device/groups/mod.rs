@@ -39,7 +39,7 @@ fn members<L: DeviceLevel>(properties: &VkPhysicalDeviceGroupProperties<L>) -> &
     &properties.physicalDevices[..member_count(properties)]
 }
 
-/// Removes the devices from a group that `is_kept` rejects. Returns `true` if a device was removed.
+/// Removes from a group the devices that `is_kept` rejects. Returns `true` if a device was removed.
 fn keep_members<L: DeviceLevel>(
     properties: &mut VkPhysicalDeviceGroupProperties<L>,
     is_kept: impl Fn(PhysicalDeviceHandle<L>) -> bool,

@@ -35,8 +35,8 @@ impl DeviceTraits {
     }
 }
 
-/// Sorts groups in place, if this instance sorts devices. All members are among `devices`, whose first elements may be in the order of
-/// their adapters.
+/// Sorts groups in place, if this instance sorts devices. All members of the groups are among `devices`. On a system that sorts by
+/// adapters, the first `by_adapter` elements of `devices` are in the order of their adapters.
 ///
 /// # Errors
 /// Out of host memory.

@@ -139,7 +139,7 @@ pub(crate) unsafe fn get_physical_device_format_properties2(
 }
 
 /// Implements `vkGetPhysicalDeviceImageFormatProperties2` at the end of the chain. The older command cannot answer queries with a chain, so
-/// their format is reported as unsupported.
+/// the format in such a query is reported as unsupported.
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.

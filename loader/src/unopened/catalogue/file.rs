@@ -131,7 +131,7 @@ impl Loaded {
     }
 
     /// Returns the results of examining the files that drivers depend on. Computes the results again after the process has loaded a
-    /// library, or has changed a current folder on which the results depend.
+    /// library, or has changed its current folder if the results depend on that folder.
     #[cold]
     #[inline(never)]
     pub(super) fn looked(&self) -> Option<Arc<Looked>> {

@@ -48,7 +48,7 @@ pub(crate) struct Known {
     number: u16,
 }
 
-/// The catalogue, as one call uses it.
+/// View of the catalogue for one Vulkan call.
 pub(crate) struct KnownDrivers {
     loaded: OnceCell<Arc<Loaded>>,
     /// The user's own catalogue, if the system has no catalogue, or if no entry of the system's catalogue applies.
@@ -401,7 +401,7 @@ fn contradict(
     if loaded.is_doubted(known.number) || !entry.is_some_and(differs) {
         return;
     }
-    // If every driver is opened anyway, every difference is reported.
+    // With `VK_LOADER_CATALOGUE=verify`, every driver is opened anyway. The entry then stays in use, so that every difference is reported.
     if !loaded.verifies {
         loaded.doubt(known.number);
     }

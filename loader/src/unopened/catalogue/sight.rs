@@ -78,8 +78,8 @@ fn listed_variables() -> Option<Vec<u8>> {
     is_whole.then_some(text)
 }
 
-/// Returns the values of the named variables in a list of terminated texts, and `true` if the list contains only variables. If a name is
-/// repeated, this function uses the last value, like the dynamic linker.
+/// Returns the values of the named variables in a list of terminated texts, and `true` if every text has the form of a variable
+/// (`NAME=value`). If a name is repeated, this function uses the last value, like the dynamic linker.
 fn values<'v, const COUNT: usize>(mut variables: &'v [u8], names: [&str; COUNT]) -> ([Option<&'v [u8]>; COUNT], bool) {
     let (mut values, mut is_whole) = ([None; COUNT], true);
     while !variables.is_empty() {
@@ -94,8 +94,9 @@ fn values<'v, const COUNT: usize>(mut variables: &'v [u8], names: [&str; COUNT])
     (values, is_whole)
 }
 
-/// Returns the folders of the first and of the present `LD_LIBRARY_PATH`; `None` if memory runs out. Both values are necessary, because a
-/// program may have overwritten its first variables with its title.
+/// Returns the folders of two values of `LD_LIBRARY_PATH`: of `first`, with which the program started, and of the present value. Returns
+/// `None` if memory runs out. Both values are necessary, because a program may have overwritten the memory of its first variables with its
+/// title.
 fn searched(first: &[u8]) -> Option<Vec<u8>> {
     let present = os::environment::plain_value(c"LD_LIBRARY_PATH").unwrap_or_default();
     let present: &[u8] = if *present == *first { b"" } else { &present };

@@ -15,7 +15,7 @@ pub(super) fn hides(words: &DeviceWords, entry: Entry<'_, Seen<'_>>) -> bool {
 /// it in the same way as the library.
 fn may_be(device: Device<'_>, entry: Entry<'_, Seen<'_>>, wanted: &Wanted) -> bool {
     match wanted {
-        // Mesa may read another vendor from its configuration files for some programs.
+        // The vendor is not compared, because Mesa may read another vendor from its configuration files for some programs.
         Wanted::Numbers(_, number) => device.device.is_none_or(|known| known == u64::from(*number)),
         Wanted::Pci(place) => device.pci.and_then(pci_address) == Some(*place),
         Wanted::Uuid(beginning) => device.uuid.and_then(uuid).is_none_or(|known| beginning.begins(&known)),
@@ -24,7 +24,8 @@ fn may_be(device: Device<'_>, entry: Entry<'_, Seen<'_>>, wanted: &Wanted) -> bo
             let name = lower_case(file_name(path));
             part.is_empty() || name.windows(part.len()).any(|found| found == part)
         }),
-        // Mesa may read another name from its configuration files, which may have a section for each program.
+        // The name is not compared, because Mesa may read another name from its configuration files, which may have a section for each
+        // program.
         Wanted::Name(_) => true,
     }
 }

@@ -190,7 +190,7 @@ pub(super) fn groups(opened: &Opened) -> Result<HostVec<VkPhysicalDeviceGroupPro
     unsafe { asking.ask(HostAllocator::system(), call) }
 }
 
-/// Returns `true` if the driver lists the recorded device extensions, or if there is no memory for its list.
+/// Returns `true` if the driver lists the recorded device extensions, or if there is no memory for the driver's list.
 pub(super) fn lists(opened: &Opened, device: PhysicalDeviceHandle<Driver>, value: &[u8]) -> bool {
     let all: HostVec<_> = match driver_interface::device_extensions(&opened.table, device, HostAllocator::system()) {
         Ok(all) => all,

@@ -42,7 +42,7 @@ pub(super) fn is_device(device: &Device, opened: &Opened, handle: PhysicalDevice
     for (at, word) in found.iter().enumerate() {
         for (byte, now) in word.to_ne_bytes().into_iter().enumerate() {
             let at = at * 8 + byte;
-            // Bytes outside of `NUMBERS` need not match.
+            // Only the bytes in `NUMBERS` identify the device; the others need not match.
             is_one &= !NUMBERS.contains(&at) || known.get(at) == Some(&now);
         }
     }
@@ -99,7 +99,7 @@ fn families_agree(record: Record<'_>, (key, opened): (Key, &Opened), handle: Phy
     !is_first || ask::families(&opened.table, handle) == Some(record.families(key.device))
 }
 
-/// Returns `true` if the driver lists the recorded groups in the same order, or if there is no memory for its list.
+/// Returns `true` if the driver lists the recorded groups in the same order, or if there is no memory for the driver's list.
 fn groups_agree(sleeper: &Sleeper, opened: &Opened, record: Record<'_>) -> bool {
     let groups = match ask::groups(opened) {
         Ok(groups) => groups,

@@ -138,7 +138,7 @@ impl Device {
         self.real.store(real.raw(), Ordering::Release);
     }
 
-    /// Returns the record while it has the answers about this device: until the driver is open, and afterwards if the driver lacks the
+    /// Returns the record as long as the record answers for this device: until the driver is open, and afterwards if the driver lacks the
     /// device.
     fn record(&self) -> Option<Record<'static>> {
         let sleeper = self.sleeper();
@@ -185,7 +185,8 @@ impl Sleeper {
     }
 
     /// Marks a row of the record as used for an answer to the application. All accesses of these marks and of the driver's instance have
-    /// one total order: a thread either finds the driver open afterwards, or its mark is compared.
+    /// one total order (`SeqCst`). Therefore, a thread that marks a row either finds the driver open afterwards, or the row is compared
+    /// with the driver's answer.
     fn note(&self, row: usize) {
         if let Some(word) = self.answered.get(row / 32) {
             word.fetch_or(1 << (row % 32), Ordering::SeqCst);

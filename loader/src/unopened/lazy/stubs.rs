@@ -114,7 +114,7 @@ macro_rules! pass_on {
 
 pub(super) use pass_on;
 
-/// Physical-device functions of a driver that the registry does not know.
+/// Physical-device functions that the registry does not know, from one driver.
 pub(super) struct Unknown {
     names: HostVec<HostText>,
     allocator: HostAllocator,
@@ -157,8 +157,8 @@ impl Unknown {
 // `THUNK_HANDLE`.
 const _: () = assert!(offset_of!(Device, table) == 0 && offset_of!(Device, real) == THUNK_HANDLE);
 
-/// Returns the first word of a device: the address of a table from which thunks load functions. Only the slots for unknown functions of
-/// this table exist.
+/// Returns the first word of a device: the address of a table from which thunks load functions. The address is that of an instance
+/// table of which only the slots for unknown functions exist.
 pub(super) fn table(unknown: &Mutex<Unknown>, is_lost: bool) -> *mut c_void {
     let unknown = unknown.lock();
     let functions = if is_lost { &unknown.lost } else { &unknown.found };

@@ -36,8 +36,8 @@ fn drv_283_commands_of_a_driver_that_cannot_be_opened_fail() {
     end(made);
 }
 
-/// Commands that write nothing for the program, and commands that only return a value, which is zero for a lost device. Three of the
-/// commands write structures whose layout the loader does not know.
+/// Commands that write nothing for the program, and commands that only return a value, which is zero for a lost device. In addition,
+/// three commands that write structures whose layout the loader does not know.
 const WITHOUT_ANSWER: [&str; 18] = [
     "vkDebugReportMessageEXT",
     "vkDestroyDebugReportCallbackEXT",
@@ -59,7 +59,7 @@ const WITHOUT_ANSWER: [&str; 18] = [
     "vkDestroyInstance",
 ];
 
-/// Calls the command in a slot, whose other arguments are zero.
+/// Calls the command in a slot with the stand-in for the instance or a device. All other arguments are zero.
 fn call(made: &Sleeper, slot: usize, row: &Row) -> usize {
     type Nine = unsafe extern "system" fn(*mut c_void, usize, usize, usize, usize, usize, usize, usize, usize) -> usize;
     let owner = match row.level {

@@ -62,7 +62,7 @@ pub(super) fn sort(
     sort_declared(list, chain, purpose, journal)
 }
 
-/// Sorts the layers like [`sort`], for a list with declarations.
+/// Sorts the layers for [`sort`], if there are declarations about their order.
 #[cold]
 #[inline(never)]
 fn sort_declared(

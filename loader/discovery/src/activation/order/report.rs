@@ -20,7 +20,7 @@ const WARN: LogBits = LogBits::WARN.with(LogBits::LAYER);
 const MOST_DESCRIBED: usize = 16;
 
 impl By<'_> {
-    /// Returns the word for the author in the trace.
+    /// Returns the word by which the trace names the author of a declaration.
     fn word(self) -> &'static str {
         match self {
             Self::Application => "application",
@@ -111,7 +111,8 @@ pub(super) fn contradictions(
     if !journal.wants(WARN) {
         return Ok(());
     }
-    // A user who declares the position of a layer need not change the lists too, so ignored lists are not reported.
+    // The order of a list, such as `VK_INSTANCE_LAYERS`, is a weak declaration. A user who declares the position of a layer need not change
+    // the lists too, so ignored lists are not reported.
     let is_told = |edge: &&Edge| !matches!(declarations.all[edge.by].by, By::List(_));
     let told = || declarations.ignored.iter().filter(is_told);
     for edge in told().take(MOST_DESCRIBED) {

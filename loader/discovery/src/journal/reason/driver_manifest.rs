@@ -37,7 +37,8 @@ pub enum DriverManifestReason {
     },
     /// `VK_LOADER_DRIVERS_SELECT` is set and does not match the manifest.
     NotSelected,
-    /// The search has found the same file under another path before. For a published driver, an installed driver has the same library.
+    /// The search has found the same file under another path before. For a driver that a service published, this reason means
+    /// that an installed driver has the same library.
     SameFile {
         /// The path of the manifest that was kept.
         kept: Text,

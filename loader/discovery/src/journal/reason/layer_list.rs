@@ -67,7 +67,7 @@ pub enum LayerListReason {
     NotListedInSettings,
     /// The settings file lists this layer's name and library twice.
     ListedTwice,
-    /// The settings file lists a layer with the name of this layer, which the search found.
+    /// The search found this layer, but the settings file lists a layer with the same name.
     ListedInSettings,
 }
 

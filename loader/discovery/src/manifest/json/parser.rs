@@ -262,7 +262,8 @@ impl<'de> Visitor<'de> for Builder<'_> {
     }
 
     fn visit_f64<E: Error>(mut self, value: f64) -> Result<(), E> {
-        // The normalising step limits exponents, and no file that the loader knows has an exponent.
+        // The normalising step limits exponents, so a number that may have an exponent is accepted only in a normalised text. No known
+        // manifest or settings file has an exponent.
         self.only_normalized()?;
         self.add_number(value)
     }

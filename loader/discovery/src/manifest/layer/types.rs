@@ -41,7 +41,7 @@ pub struct LayerManifest {
     pub pre_instance_functions: PreInstanceFunctions,
     /// The changes by the override layer in addition to its components; empty for all other layers.
     pub overrides: OverrideFields,
-    /// Position of the layer in a chain, relative to other layers.
+    /// Declarations about the position of the layer in a chain, relative to other layers.
     pub order: ManifestOrder,
 }
 
@@ -184,9 +184,9 @@ pub struct OverrideFields {
 /// kind of layers.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ManifestOrder {
-    /// Texts for the layers that must be below this layer, nearer to the driver.
+    /// Texts for the layers that this layer must be above. They are nearer to the driver.
     pub above: Vec<Text>,
-    /// Texts for the layers that must be above this layer, nearer to the application.
+    /// Texts for the layers that this layer must be below. They are nearer to the application.
     pub below: Vec<Text>,
 }
 
