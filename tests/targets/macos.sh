@@ -50,8 +50,8 @@ exports:
     symbols: [ $(awk -v library="$1" '$1 == library { printf "%s\047%s\047", sep, $2; sep = ", " }' tests/targets/macos.txt) ]
 ..."
 }
-# build TRIPLE FOLDER: builds the library for TRIPLE, and copies it to FOLDER. The compiler uses a program for stripping files that Debian's
-# Rust does not contain. The script therefore provides LLVM's program under the same name.
+# build TRIPLE FOLDER: builds the library for TRIPLE, and copies it to FOLDER. To strip files, the compiler calls rust-objcopy, which
+# Debian's Rust lacks. The script therefore provides LLVM's program under this name.
 build() {
     mkdir -p "$TARGET/macos/bin"
     ln -sf "$LLVM/llvm-objcopy" "$TARGET/macos/bin/rust-objcopy"

@@ -112,7 +112,7 @@ static void changing_adapters(void) {
         is(layers(), "", "LAY-49 adapters that a failed question left");
 }
 
-/* Tests values of the kernel that grow between two queries. */
+/* Tests the registry value of an adapter, which the kernel returns, if the value grows between two queries. */
 static void growing_values(void) {
     fresh();
     with_kernel = 1;

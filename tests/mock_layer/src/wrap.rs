@@ -38,7 +38,7 @@ pub(crate) fn wrapper(layer: &Layer, inner: usize, key: usize) -> usize {
     wrapper_with(layer, inner, key, key)
 }
 
-/// Returns the wrapper of an instance or device. The wrapper has no dispatch word yet.
+/// Returns the wrapper of an instance or device. The wrapper's own dispatch word is zero until the loader's callback writes it.
 ///
 /// # Safety
 /// `inner` is a valid instance or device.

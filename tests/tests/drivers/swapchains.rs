@@ -100,7 +100,7 @@ fn drv_183_the_trampoline_works_too() {
     });
 }
 
-/// DRV-183, APP-50: creating a swapchain without the enabled extension aborts the process.
+/// DRV-183, APP-50: creating a swapchain on a device that did not enable VK_KHR_swapchain aborts the process.
 #[test]
 fn drv_183_a_swapchain_without_the_extension_aborts() {
     case(|scene| {

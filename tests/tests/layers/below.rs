@@ -268,8 +268,8 @@ fn lay_240_the_end_of_the_chain_never_calls_back_into_it() {
     });
 }
 
-/// LAY-232: all layers share one structure of the loader. Each layer can read and write this structure after the next function has
-/// returned.
+/// LAY-232: in a creation call, all layers receive the same link structure in the create info. Each layer can still read and write it after
+/// the next layer's function has returned.
 #[test]
 fn lay_232_nodes_and_links_live_until_the_outermost_call_returns() {
     case(|scene| {

@@ -171,7 +171,8 @@ fn bi_41_a_filter_of_a_megabyte_is_survived() {
     });
 }
 
-/// APP-221: a message names the variable whose patterns are ignored. The special words of the disable filter are not patterns.
+/// APP-221: if a filter variable has more than sixteen patterns, a warning names the variable. Special words of the disable filter, such as
+/// `~implicit~`, do not count.
 #[test]
 fn app_221_patterns_beyond_the_sixteenth_are_told() {
     case(|scene| {

@@ -21,7 +21,7 @@ fn configuration(device: u8, driver: u8) -> String {
     )
 }
 
-/// APP-121: a layer receives the devices in the file's order, and the application receives the list that the layer returns.
+/// APP-121: a layer receives the devices in the order of the settings file, and the application receives the list that the layer returns.
 #[test]
 fn app_121_devices_are_chosen_below_the_layers() {
     case(|scene| {
@@ -194,8 +194,8 @@ fn app_251_the_first_place_for_other_layers_counts() {
     });
 }
 
-/// APP-68: a layer that is off has no extensions, and the query succeeds. The query for a layer that the file lists but that does not exist
-/// fails.
+/// APP-68: a layer that is off has no extensions, and the query succeeds. The query for a layer fails if the settings file lists the layer
+/// but its manifest is missing.
 #[test]
 fn app_068_a_layer_that_is_off_has_no_extensions() {
     case(|scene| {
@@ -222,7 +222,7 @@ fn app_068_a_layer_that_is_off_has_no_extensions() {
     });
 }
 
-/// LAY-130, LAY-152: an override layer that the file disables remains in the list, but enables no layer.
+/// LAY-130, LAY-152: an override layer that the settings file disables remains in the list, but enables no layer.
 #[test]
 fn lay_152_an_override_layer_that_is_off_turns_nothing_on() {
     case(|scene| {

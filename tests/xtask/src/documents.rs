@@ -84,7 +84,7 @@ fn made(tree: &Tree) -> Result<Made, Errors> {
 /// Returns a line for each wrong statement in the documents, and for each text to rewrite. The statements are commands, numbers of tests,
 /// links, and claims about all code.
 fn said(tree: &Tree, paths: &[String]) -> Result<Errors, String> {
-    // The reference quotes messages and names of the registry, but contains no commands.
+    // The reference quotes messages and names of the registry, but contains no shell commands.
     let texts = paths.iter().filter(|path| !path.starts_with(reference::FOLDER));
     let texts: Result<Vec<_>, String> = texts
         .map(|path| Ok((path.clone(), tree.read(path)?.to_string())))
@@ -111,7 +111,8 @@ fn made_document(tree: &Tree, path: &str, entries: &[reference::Entry], wrong: &
         Ok(with_header) => text = with_header,
         Err(error) => wrong.push(error),
     }
-    // The pages of the reference contain the name of the page in each link, because their numbers refer to each other.
+    // Pages of the reference define the numbers themselves, and their links to other numbers name the page, so they need no list of link
+    // targets.
     if !path.starts_with(reference::FOLDER) {
         let (with_places, bad) = reference::with_places(path, &text, entries);
         text = with_places;
