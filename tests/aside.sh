@@ -55,8 +55,8 @@ as_system() {
     cp "$(realpath "$1")" "$HERE/system/$FOLDER/libvulkan.so.$2"
     ln -s "libvulkan.so.$2" "$HERE/system/$FOLDER/libvulkan.so.1"
 }
-# Removes the folder from the library path in the driver's manifest, and adds a file that is not a library to the tree under the driver's
-# name.
+# Removes the folder from the library path in the driver's manifest. Puts a file with the name of the driver's library, which is not a
+# library, into TREE.
 hide_driver() {
     local manifest
     manifest=$(compgen -G "$HERE/system/usr/share/vulkan/icd.d/lvp_icd*.json")

@@ -66,7 +66,8 @@ used() {
         --ro-bind "$PROGRAMS/gpu" /program --tmpfs /opt --ro-bind "$(realpath "$LIBRARY")" /opt/libvulkan.so.1 \
         --setenv LD_LIBRARY_PATH /opt --setenv VK_LOADER_DEBUG error,warn --setenv LD_DEBUG files /program >"$HERE/output" 2>&1
 }
-# pair DRIVER SANDBOX: runs the program in a sandbox of SANDBOX with the driver of DRIVER from the daemon, and checks the result.
+# pair DRIVER SANDBOX: runs the program in a sandbox of the system SANDBOX, and checks the result. The daemon provides the driver of the
+# system DRIVER.
 pair() {
     local driver=$1 sandbox=$2 status=0 own
     used "$sandbox" || status=$?

@@ -93,7 +93,7 @@ class Found:
     calls: dict = field(default_factory=dict)
     # Milliseconds of the first extension query in the scene with many manifests, by column.
     many: dict = field(default_factory=lambda: defaultdict(list))
-    # System calls of the first extension query without a catalogue, by the way to have none.
+    # System calls of the first extension query without a catalogue, by the reason why it uses none (see `without_catalogue`).
     bare: dict = field(default_factory=dict)
     # Reasons why entries of the catalogue are not used on this machine.
     doubts: list = field(default_factory=list)

@@ -1,4 +1,5 @@
-//! Reads the scenes from `catalogue.txt`. The file contains parts of worlds and programs, and lists that combine these parts.
+//! Reads the scenes from `catalogue.txt`. The file contains worlds (files and variables), programs (steps), and lists that combine worlds
+//! with programs into scenes.
 
 use std::collections::BTreeMap;
 

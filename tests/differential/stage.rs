@@ -1,4 +1,4 @@
-//! Creates the files and environment of a scene from the lines of its worlds.
+//! Creates the files and environment of a scene. The scene's worlds in `catalogue.txt` describe both.
 
 use std::fs;
 use std::path::Path;

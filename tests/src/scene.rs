@@ -264,7 +264,7 @@ impl Scene {
             .device_with(&device, |device| device.extension("VK_KHR_swapchain"))
     }
 
-    /// Returns the manifest of a driver.
+    /// Returns the path of a driver's manifest.
     pub fn manifest(&self, driver: &str) -> PathBuf {
         let folder = self
             .drivers
@@ -274,7 +274,7 @@ impl Scene {
         self.path(&format!("{folder}/{driver}.json"))
     }
 
-    /// Returns the library of a driver.
+    /// Returns the path of a driver's library.
     pub fn library(&self, driver: &str) -> PathBuf {
         self.path(&format!("libraries/libmock_{driver}.so"))
     }

@@ -164,7 +164,7 @@ multiarch() {
     [ "$(inside ldconfig -p | grep -c 'libvulkan.so.1 ')" = 2 ]
     cc -m32 -o "$COPY/root/i386/version" tests/system/version.c -ldl
     say "figure for 32 bits: $(inside /root/i386/version)"
-    # dpkg upgrades both packages together, but refuses to upgrade only one of them.
+    # dpkg refuses to upgrade only the 64-bit package, because the packages of both architectures must have the same version.
     not inside sh -c 'dpkg -i /root/next/*.deb'
     inside sh -c 'dpkg --purge --force-remove-protected libvulkan1-rs:i386 libc6:i386 libgcc-s1:i386 gcc-12-base:i386'
     inside sh -c 'dpkg -i /root/ours/libvulkan1-rs_*.deb'

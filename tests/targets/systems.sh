@@ -6,8 +6,9 @@
 # provides.
 . "$(dirname "$0")/../../make/common.sh"
 
-# Each row contains the target, the features of the package `vulkan-loader`, and the exports. The exports are a list in generated/exports/.
-# Otherwise, they are the functions that linux.txt and macos.txt have in common, and the functions that the row names.
+# Each row contains the target, the features of the package `vulkan-loader`, and the exports. A name that ends in .txt is a list in
+# generated/exports/. In other rows, the library exports the functions that linux.txt and macos.txt have in common, and the functions that
+# the row names.
 SYSTEMS="
 aarch64-apple-darwin      -               macos.txt
 x86_64-apple-darwin       -               macos.txt

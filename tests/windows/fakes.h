@@ -149,10 +149,10 @@ static LONG WINAPI query_adapter(struct query *query) {
 static LONG WINAPI close_adapter(const UINT *handle) { return (void)handle, kernel.closed++, 0; }
 
 static const wchar_t *package;
-/* The simulated error of the packages. There can be no package although the loader passes a buffer, or the query for
- * the names or the folder fails. GONE means that the package disappears between the two queries for the names. LONG_NAMES
- * and LONG_PATH give the names and the path of the folder more than 65,536 UTF-16 units. SEVERAL means two packages, and
- * the second package has no folder. */
+/* The simulated error of the queries for packages. With NO_PACKAGE, the query returns no package although the loader passes a buffer.
+ * With NO_NAMES or NO_PATH, the query for the names or the folder fails. GONE means that the package disappears between the two queries
+ * for the names. LONG_NAMES and LONG_PATH give the names and the path of the folder more than 65,536 UTF-16 units. SEVERAL means two
+ * packages, and the second package has no folder. */
 static enum { NOTHING_WRONG, NO_PACKAGE, NO_NAMES, NO_PATH, GONE, LONG_NAMES, LONG_PATH, SEVERAL } package_fails;
 static LONG WINAPI packages(const wchar_t *family, UINT32 *count, wchar_t **names, UINT32 *length, wchar_t *buffer) {
     const wchar_t name[] = L"Microsoft.D3DMappingLayers_1_x64__8wekyb3d8bbwe";

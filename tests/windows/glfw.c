@@ -1,6 +1,6 @@
-/* Opens a window with the published library of GLFW for Windows. GLFW opens vulkan-1.dll, names the extensions for
- * windows, and creates the surface. The program prints a line `device` for each device, and fails if no device can
- * present images in the window. */
+/* Opens a window with the published library of GLFW for Windows. GLFW opens vulkan-1.dll, returns the instance
+ * extensions that a window needs, and creates the surface. The program prints a line `device` for each device, and
+ * fails if no device can present images in the window. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <windows.h>

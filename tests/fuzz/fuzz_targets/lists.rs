@@ -85,7 +85,7 @@ fn check_kind(kind: ManifestKind, environment: &Environment<'_>, with_variables:
         let inside = distinct.iter().any(|place| file.path.starts_with(place));
         assert!(named || inside, "what is found lies in a place");
     }
-    // The log must list the path of every place.
+    // The log must list the path of every folder or file of the search.
     let told = lines.take();
     for place in places.iter() {
         let line = [b"      ", place.path].concat();

@@ -41,7 +41,8 @@ static FILES: LazyLock<(Files, Reader)> = LazyLock::new(|| {
     (files, reader)
 });
 
-/// Checks that a published manifest has a key with the name of its instance, and is otherwise unchanged.
+/// Checks the manifest under which the service publishes a driver: its key begins with the number of the service's instance, and its text
+/// is a valid manifest.
 fn check_manifest(text: &[u8]) {
     let Ok(manifest) = twice(|| Manifest::read(text, "m.json")) else {
         return;

@@ -185,7 +185,7 @@ pub(crate) fn properties_of(device: &Device) -> vk::PhysicalDeviceProperties {
     properties
 }
 
-/// Returns the features of every device. One feature is set, so that a test can recognize the driver's answer.
+/// Returns the features of a device. One feature is always set, so that a test can recognize the driver's answer.
 pub(crate) fn features_of(device: &Device) -> vk::PhysicalDeviceFeatures {
     vk::PhysicalDeviceFeatures {
         robust_buffer_access: vk::TRUE,

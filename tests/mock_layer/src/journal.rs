@@ -6,7 +6,7 @@
 use std::fs::OpenOptions;
 use std::io::Write;
 
-/// Appends `NAME EVENT` to the journal at `path`. If the file cannot be written, prints this on standard error, because a test would
+/// Appends `NAME EVENT` to the journal at `path`. If the file cannot be written, prints a message on standard error, because a test would
 /// otherwise only see an empty file.
 pub(crate) fn append(path: &str, name: &str, event: &str) {
     let line = format!("{name} {event}\n");

@@ -22,7 +22,7 @@ const SECURITY_MANDATORY_HIGH_RID: u32 = 0x3000;
 /// Variable that is set in children that must be elevated.
 pub(crate) const ELEVATED: &str = "LOADER_TESTS_ELEVATED";
 
-/// Replaces the system's function in the imports of the library at this address.
+/// Replaces `GetTokenInformation` and `GetProcAddress` in the imports of the library at this address.
 pub(crate) fn answer(library: usize) {
     replace(library, c"GetTokenInformation", tell as *const () as usize);
     replace(
@@ -72,7 +72,8 @@ fn import(library: usize, name: &CStr) -> Option<*mut usize> {
     unsafe {
         let word = |offset: usize| with_exposed_provenance_mut::<u32>(library + offset).read_unaligned() as usize;
         let header = word(0x3c);
-        // The directories come after a header whose length depends on the size of addresses. The second directory describes the imports.
+        // The data directories come after a header whose length depends on the size of addresses. The second data directory describes the
+        // imports.
         let mut table = word(header + 24 + if cfg!(target_pointer_width = "64") { 112 } else { 96 } + 8);
         while word(table + 12) != 0 {
             let (names, addresses) = (word(table), word(table + 16));

@@ -58,7 +58,7 @@ impl<'i> DeviceSpec<'i> {
         self
     }
 
-    /// Sets the allocation callbacks, which also destroy the device.
+    /// Sets the allocation callbacks for the creation and the destruction of the device.
     pub fn allocator(mut self, allocator: &'i Allocator) -> Self {
         self.allocator = allocator.callbacks();
         self

@@ -125,7 +125,7 @@ impl Vk {
 
     /// Reports a value to the test process, which reads it with [`Outcome::said`](crate::Outcome::said).
     pub fn say(&self, key: &str, value: impl Display) {
-        // The test runner can have written a line without a line break.
+        // Begins with a line break, because the test runner may have written a line without one.
         println!("\nsay {key}={value}");
     }
 

@@ -89,7 +89,7 @@ impl<'a> InstanceSpec<'a> {
         self
     }
 
-    /// Sets the allocation callbacks, which also destroy the instance.
+    /// Sets the allocation callbacks for the creation and the destruction of the instance.
     pub fn allocator(mut self, allocator: &'a Allocator) -> Self {
         self.allocator = allocator.callbacks();
         self

@@ -10,7 +10,7 @@ use syn::{Item, ItemMod, ItemUse, UseTree, Visibility};
 pub struct Import {
     /// Name of the imported item in this module, or `*` if the module imports everything.
     pub name: String,
-    /// Path in the source.
+    /// Path of the imported item, as the `use` item writes it.
     pub target: Vec<String>,
     /// `true` if other modules can import the item from this module.
     pub passed_on: bool,
@@ -166,7 +166,7 @@ impl<'ast> Visit<'ast> for Scope {
         self.imports.extend(leaves(&item.tree, passed_on));
     }
 
-    /// Skips modules without a separate file. Their names are not visible in the file's module.
+    /// Skips inline modules, because their imports are not visible in the module of the file.
     fn visit_item_mod(&mut self, _: &'ast ItemMod) {}
 }
 

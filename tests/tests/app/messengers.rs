@@ -253,7 +253,7 @@ fn app_170_messengers_use_the_allocator_of_the_call() {
     });
 }
 
-/// APP-170: a messenger can be created without callbacks and destroyed with callbacks, or the reverse.
+/// APP-170: a messenger can be created without allocation callbacks and destroyed with them, or the reverse.
 #[test]
 fn app_170_messengers_remember_who_made_them() {
     case(|scene| {

@@ -206,7 +206,7 @@ fn app_246_application_keys() {
     });
 }
 
-/// APP-246: a single object is used only if its keys match.
+/// APP-246: a single settings object is used only if its `app_keys` match the program.
 #[test]
 fn app_246_application_keys_of_a_single_object() {
     case(|scene| {

@@ -108,9 +108,8 @@ fn drv_110_the_extension_for_sorting_is_added() {
     });
 }
 
-/// DRV-110: the loader treats a driver as a driver of version 1.0 because of the version in its manifest, and not because of the version
-/// that the
-/// driver reports.
+/// DRV-110: the version in a driver's manifest, and not the version that the driver reports, makes the loader treat the driver as a driver
+/// of version 1.0.
 #[test]
 fn drv_110_the_manifest_says_which_driver_is_old() {
     const EXTENSION: &str = "VK_KHR_get_physical_device_properties2";

@@ -292,7 +292,7 @@ fn drv_283_each_allocation_of_a_late_opening_refused() {
 }
 
 /// DRV-283, DRV-4: if memory runs out during the opening of the driver for a query without a result, the query gives the recorded answer.
-/// It leaves the rest of the chain unchanged. The next query opens the driver.
+/// The query leaves the rest of the chain unchanged. The next query opens the driver.
 #[test]
 fn drv_283_recorded_answers_need_no_memory() {
     case(|scene| {

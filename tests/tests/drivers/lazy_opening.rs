@@ -301,8 +301,8 @@ fn drv_285_a_driver_with_other_groups_than_its_record() {
     });
 }
 
-/// DRV-280, DRV-286: a variable of drivers that the program sets later does not matter to an instance that exists. The next instance opens
-/// the driver at once.
+/// DRV-280, DRV-286: if the program sets a variable that drivers read, existing instances keep the recorded answers. The next instance
+/// opens the driver at once.
 #[test]
 fn drv_286_a_variable_that_is_set_between_two_instances() {
     case(|scene| {

@@ -256,7 +256,7 @@ fn lsv_42_threads_while_the_service_dies() {
                 }
                 for _ in 0..20 {
                     let server = Server::honest(&socket(vk), &packages);
-                    // The server ends soon after it served a thread.
+                    // Ends the server soon after a thread has received a driver from it.
                     let before = made.load(Ordering::SeqCst);
                     eventually("a driver comes from the service", || {
                         made.load(Ordering::SeqCst) > before

@@ -159,7 +159,8 @@ fn drv_139_numbers_and_a_stable_rest() {
     });
 }
 
-/// DRV-139: devices of several drivers are sorted together. Equal devices have the unsorted order.
+/// DRV-139: devices of several drivers are sorted together. Devices that compare as equal remain in the order that they have without
+/// sorting.
 #[test]
 fn drv_139_several_drivers() {
     case(|scene| {

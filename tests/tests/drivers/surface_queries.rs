@@ -15,7 +15,7 @@ pub(crate) const WSI: [&str; 4] = [
     WINDOW_SURFACE,
 ];
 
-/// The four older queries reach the driver with its own surface.
+/// Four queries with a surface parameter reach the driver with its own surface.
 #[test]
 fn drv_181_the_queries_unwrap() {
     case(|scene| {
@@ -57,7 +57,7 @@ fn drv_181_the_queries_unwrap() {
     });
 }
 
-/// The newer queries reach drivers that have them.
+/// The queries of VK_KHR_get_surface_capabilities2 reach the driver with its own surface, and do not change the caller's structure.
 #[test]
 fn drv_181_the_extensible_queries_unwrap() {
     case(|scene| {

@@ -8,7 +8,7 @@ use loader_tests::{Scene, call, case};
 
 use crate::surfaces::WSI;
 
-/// Data of a registry value that the loader uses.
+/// Data of a registry value that enables its manifest: four zero bytes.
 const ZERO: [u8; 4] = [0; 4];
 
 /// Returns a path with backslashes instead of slashes.

@@ -155,7 +155,7 @@ fn lay_11_without_home_the_rows_that_need_it_vanish() {
     });
 }
 
-/// LAY-14: the loader skips empty elements of a list, and uses relative elements.
+/// LAY-14: in a list of folders, the loader skips empty elements, and uses relative paths.
 #[test]
 fn lay_14_empty_segments_are_skipped_and_relative_ones_are_used() {
     case(|scene| {

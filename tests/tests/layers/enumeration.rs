@@ -261,7 +261,7 @@ fn lay_324_a_layer_answers_for_its_own_name() {
     });
 }
 
-/// LAY-324, APP-132: for other layers, the loader's terminator answers from the manifest.
+/// LAY-324, APP-132: if no layer answers the query for a layer's device extensions, the loader's terminator answers from the manifest.
 #[test]
 fn lay_324_the_terminator_answers_from_the_manifest_of_any_layer() {
     case(|scene| {

@@ -299,7 +299,7 @@ fn lay_130_the_enable_filter_takes_the_place_of_the_enable_variable() {
     });
 }
 
-/// LAY-142, LAY-143, LAY-127: the loader warns about layers that variables add after the search for drivers. It warns once for the list of
+/// LAY-142, LAY-143, LAY-127: after the search for drivers, instance creation warns about layers that variables add: once for the list of
 /// extensions and once for the chain. A call that fails earlier logs only the first warning, or none.
 #[test]
 fn lay_142_what_variables_add_is_told_for_the_extensions_and_for_the_chain() {

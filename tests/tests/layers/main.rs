@@ -1,6 +1,6 @@
 //! Tests of the loader with layers: discovery, manifests, activation, meta-layers, negotiation, chains, unknown commands, and enumeration.
 //!
-//! The name of a case begins with the number of the requirement that it shows: `lay_` for the rules, and `bi_` for the bad inputs of the
+//! The name of a case begins with the number of the requirement that it checks: `lay_` for the rules, and `bi_` for the bad inputs of the
 //! layer reference. The doc comment names the other requirements.
 
 mod activation;

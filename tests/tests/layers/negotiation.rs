@@ -340,7 +340,7 @@ fn lay_213_renamed_look_ups_are_used_without_negotiation() {
     });
 }
 
-/// LAY-103: names of look-ups in the manifest are ignored if the library has a negotiation function.
+/// LAY-103: if the library has a negotiation function, the manifest's names for the look-up functions are ignored.
 #[test]
 fn lay_103_renamed_look_ups_are_ignored_beside_a_negotiation() {
     case(|scene| {

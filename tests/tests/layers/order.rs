@@ -231,7 +231,7 @@ fn lay_336_words_without_effect_are_reported() {
     });
 }
 
-/// LAY-337: the trace names the declaration of each move.
+/// LAY-337: if a declaration moves a layer, the trace contains both layers, and the manifest with the declaration.
 #[test]
 fn lay_337_moves_are_in_the_trace() {
     case(|scene| {

@@ -122,7 +122,7 @@ fn lay_179_an_override_layer_that_is_off_turns_nothing_on() {
     });
 }
 
-/// LAY-172: override layers whose keys name only other programs have no effect.
+/// LAY-172: override layers whose `app_keys` name only other programs have no effect.
 #[test]
 fn lay_172_override_layers_of_other_programs_do_nothing() {
     case(|scene| {

@@ -112,7 +112,7 @@ fn lay_286_a_layer_may_make_a_device_twice() {
     });
 }
 
-/// APP-96: if every attempt of a driver fails, the layer receives an error, and the next call works.
+/// APP-96: if the driver fails in both attempts of a layer, the application receives an error, and its next creation works.
 #[test]
 fn app_096_a_layer_that_tries_in_vain_gets_the_error_twice() {
     case(|scene| {

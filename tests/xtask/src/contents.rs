@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// Packages that are installed on systems. Programs of users contain the crates of these packages.
+/// Packages whose programs and libraries are installed on systems. These files contain the crates on which the packages depend.
 const SHIPPED: [&str; 3] = ["vulkan-loader", "vkloader", "vk-loader-service"];
 /// Copyright line of the Vulkan registry's XML file.
 const REGISTRY: &str = "Copyright 2015-2026 The Khronos Group Inc.";

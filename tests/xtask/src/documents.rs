@@ -111,8 +111,7 @@ fn made_document(tree: &Tree, path: &str, entries: &[reference::Entry], wrong: &
         Ok(with_header) => text = with_header,
         Err(error) => wrong.push(error),
     }
-    // Pages of the reference define the numbers themselves, and their links to other numbers name the page, so they need no list of link
-    // targets.
+    // Pages of the reference need no list of link targets, because each link in them contains its target.
     if !path.starts_with(reference::FOLDER) {
         let (with_places, bad) = reference::with_places(path, &text, entries);
         text = with_places;

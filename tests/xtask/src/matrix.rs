@@ -1,4 +1,4 @@
-//! Lists the promises of the library in rows, with the tests that show each promise.
+//! Lists the promises of the library in rows, with the tests that check each promise.
 //!
 //! The rows come from their definitions: the exported symbols, the table of variables, the members that the JSON parsers read, the
 //! interface versions, and the requirement numbers of `docs/reference/`. A test belongs to a row if the test, or a function that it calls
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 use syn::visit::{self, Visit};
 use syn::{Expr, ExprCall, ExprLit, ExprMethodCall, Item, Lit};
 
-/// Maximum number of tests that a row names. The row names first the tests that show the fewest other rows.
+/// Maximum number of tests that a row names. The row names first the tests that belong to the fewest other rows.
 const NAMED: usize = 3;
 
 const HEAD: &str = "\
@@ -65,7 +65,7 @@ struct Row {
     mentions: Vec<Mention>,
     /// Indices of the row's tests.
     cases: Vec<usize>,
-    /// Reason why no test shows the row.
+    /// Reason why no test checks the row.
     reason: Option<String>,
 }
 

@@ -240,8 +240,8 @@ pub fn bracketed(text: &str) -> String {
     out + &text[rest..]
 }
 
-/// Returns the text of a document, with link targets at its end for the numbers that it cites. The list contains an error for each citation
-/// without a link.
+/// Returns the text of a document, with link targets at its end for the numbers that it cites. Also returns an error for each citation that
+/// is not a link.
 pub fn with_places(path: &str, text: &str, entries: &[Entry]) -> (String, Vec<String>) {
     let mut text = match text.split_once(&format!("\n{BEGIN}\n")) {
         Some((before, rest)) => before.to_owned() + rest.split_once(&format!("{END}\n")).map_or("", |(_, after)| after),

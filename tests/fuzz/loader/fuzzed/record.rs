@@ -107,7 +107,7 @@ struct Asked<'s> {
 macro_rules! ask {
     ($asked:expr, $name:ident($($argument:expr),*)) => {{
         let function = $asked.table.$name.expect("a function");
-        // SAFETY: the handle belongs to the stand-in, and all other parameters are valid.
+        // SAFETY: the handle is a device of the stand-in (`Stand`) for the closed driver, and all other parameters are valid.
         unsafe { function($($argument),*) }
     }};
 }
