@@ -97,7 +97,7 @@ newer() {
     says "Stepping aside for /$FOLDER/libvulkan.so.1, which is not older"
     says "1 of 1 devices worked"
 }
-# ours SYSTEM: tests the root SYSTEM with a library of this project that was built without the passing of calls.
+# ours SYSTEM: tests the root SYSTEM with a library of this project that was built without the feature that passes calls on.
 ours() {
     system "$1" as_system "$HERE/plain/libvulkan.so.1" "$VERSION"
     started "$TREE"

@@ -272,7 +272,7 @@ class Machine:
             libraries["built without"] = plain
         found = self.environment(OURS)
         if found:
-            # The system's catalogue exists, so no process on this machine finds no catalogue.
+            # The system's catalogue exists, so every process on this machine finds a catalogue.
             libraries.pop("no catalogue")
         return {
             way: self.counted(library, QUERY, OFF if way == "switched off" else {}) for way, library in libraries.items()

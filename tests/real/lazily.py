@@ -12,7 +12,7 @@ from layers import ADDRESS, LAYERS, variables_of
 
 # Pattern of lines of vulkaninfo with values that a driver measures.
 MEASURED = re.compile(r"^\s*(budget|usage)\s*=.*$", re.MULTILINE)
-# Pattern of frames per second and process IDs in the output of layers.
+# Pattern of frame rates and frame times in the output of layers.
 COUNTED = re.compile(r"\b\d+(\.\d+)? ?(fps|FPS|ms)\b")
 
 _made = {}

@@ -330,7 +330,7 @@ def keep_looking(programs, service, place, seconds):
     the program as long as the loader waits. The program must then find the driver later."""
     end, looks, missed, slowest = time.monotonic() + seconds, 0, 0, 0.0
     while time.monotonic() < end or looks < FEWEST:
-        # A new program requests the library, and a running program only the list.
+        # A new program requests the driver's library from the service, and a running program requests only the list of drivers.
         with Honest(HONEST[looks % len(HONEST)], place, service.socket) as new:
             for program in (*programs, new):
                 begin = time.monotonic()
@@ -356,7 +356,7 @@ def rests(service):
         time.sleep(1)
         used = usage(service.process)[0] - before
         text = run([setting("VKL_VKLOADER"), "service", "--socket", service.socket, "--json"], HANG)
-        # The command `vkloader service` is a client itself.
+        # The command `vkloader service` is a client itself, so it counts one client.
         if used < 0.2 and re.search(r'"clients":\s*1\b', text):
             return
         expect(time.monotonic() < deadline, f"{used:.2f} s of processor time in a second\n{text[-2000:]}")

@@ -142,7 +142,7 @@ refused() {
     consistent
     shows "libvulkan.so.$VERSION"
 }
-# Tests that the package of another processor differs only in the library and its folder.
+# Tests a package for 32-bit x86, which differs from the package for x86-64 only in its architecture, the library and the library's folder.
 multiarch() {
     local package
     compgen -G "$COPY/root/debian/libc6_*_i386.deb"

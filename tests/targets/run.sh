@@ -182,7 +182,7 @@ usual() {
     check "the library of a bundle steps aside for it" steps_aside
 }
 
-# Prints the cost of single calls on the target.
+# Counts the instructions of single calls on the target.
 costs() {
     # shellcheck disable=SC2086 -- $RUNNER contains a command and its arguments
     env XDG_DATA_HOME="$HERE/data" XDG_DATA_DIRS="$HERE/none" XDG_CONFIG_DIRS="$HERE/none" \

@@ -27,7 +27,7 @@ THREADS=$(($(nproc) + 1))
 # modules about code that is the same on all systems, such as the code that reads JSON. The programs of the quick run are compiled from
 # tests/windows/*.rs, which list these modules again.
 QUICK="windows:: discovery:: manifest:: opening:: elevated:: paths:: surfaces:: surface_queries:: negotiation:: unknown_device:: library::"
-# A chosen case of another module needs the programs with all modules.
+# If CASE is in a module outside the quick run, the script builds the programs with all modules.
 [ "$MODE" != quick ] || [ -z "${CASE:-}" ] || [[ " $QUICK " = *" ${CASE%%::*}:: "* ]] || SUITES=(drivers layers app)
 # Modules of the group `app` for 32 bits. The list does not contain modules that need adapters, because Wine lists adapters only with
 # OpenGL. The list also does not contain modules that call functions of the mocks without arguments. On x86, a function removes its

@@ -4,7 +4,7 @@
 #include "driver.h"
 #include "scene.h"
 
-/* End of the names of known vendors' manifests. */
+/* End of the names of known vendors' manifests, which contains the word size. */
 #ifdef _WIN64
 #define BITS L"64"
 #else

@@ -68,7 +68,7 @@ llama() {
 }
 
 mkdir -p "$HERE" && cp "$WINDOWS/vulkan-1.dll" "$HERE"
-# Prints the cost of single calls.
+# Builds and runs instructions.c, which counts the instructions of single calls.
 instructions() {
     x86_64-w64-mingw32-dlltool --input-def generated/exports/windows.def --output-lib "$HERE/liball.a" &&
         compile -Werror -I"$HERE/include" tests/windows/instructions.c -o "$HERE/instructions.exe" -L"$HERE" -lall && run instructions.exe

@@ -5,7 +5,7 @@ use crate::system::memory;
 /// Two pages that can be read and written.
 pub struct Pages(*mut u8);
 
-/// Size in bytes of each of the two parts that tests call pages. A part is one page of the system or several.
+/// Size in bytes of a page. The tests need a system whose own pages are not larger.
 const PAGE: usize = 4096;
 
 impl Pages {
@@ -20,7 +20,7 @@ impl Pages {
         self.0
     }
 
-    /// Returns the size of a part of the memory in bytes.
+    /// Returns the size of a page in bytes.
     pub fn size(&self) -> usize {
         PAGE
     }

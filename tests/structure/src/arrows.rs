@@ -51,7 +51,7 @@ pub fn arrows(modules: &[Module], node: &dyn Fn(&[String]) -> Option<String>) ->
     arrows
 }
 
-/// Reads the uses in one module.
+/// Finds the items of other modules that one module uses.
 struct Reader<'a> {
     scopes: &'a Scopes,
     module: &'a [String],
@@ -72,8 +72,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Adds the target of a path. `parsed` is `false` for a path in the tokens of a macro. An unknown name at the root is then ignored,
-    /// because it may be something other than a path.
+    /// Adds the target of a path. `parsed` is `false` for a path in the tokens of a macro. An unknown name at the root of the crate is then
+    /// ignored, because it may be something other than a path.
     fn take(&mut self, path: &[String], parsed: bool) {
         let homes = self.scopes.resolve(self.module, path);
         if homes.is_empty() {

@@ -90,7 +90,7 @@ fn app_231_each_word_selects_its_lines() {
     });
 }
 
-/// APP-230, APP-283: the word `driver`, its older spellings, prefixes, and lists select the correct lines.
+/// APP-230, APP-283: in `VK_LOADER_DEBUG`, the word `driver`, its older spellings, prefixes, and lists select the correct lines.
 #[test]
 fn app_230_words_prefixes_and_lists() {
     case(|scene| {

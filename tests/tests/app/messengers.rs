@@ -66,7 +66,7 @@ fn app_191_each_driver_has_its_own_object() {
     });
 }
 
-/// APP-190: a driver's failure is returned, and the objects of the other drivers are destroyed.
+/// APP-190: if a driver fails to create a messenger, the call returns the driver's error and destroys the objects in the other drivers.
 #[test]
 fn app_190_a_failing_driver_undoes_the_creation() {
     case(|scene| {
@@ -103,7 +103,7 @@ fn app_190_a_failing_driver_undoes_the_creation() {
     });
 }
 
-/// APP-190: report callbacks follow the same rule as messengers.
+/// APP-190: if a driver fails to create a report callback, the call returns the driver's error and leaves no object.
 #[test]
 fn app_190_a_failing_driver_undoes_a_report_callback() {
     case(|scene| {

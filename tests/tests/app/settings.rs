@@ -267,7 +267,7 @@ fn app_262_the_settings_are_logged() {
     });
 }
 
-/// APP-243: each call reads the settings file again. After the removal of the file, its settings have no effect.
+/// APP-243: each instance creation reads the settings file again. After the removal of the file, its settings have no effect.
 #[test]
 fn app_243_the_file_is_read_anew() {
     case(|scene| {

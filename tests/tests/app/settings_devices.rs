@@ -44,7 +44,8 @@ fn configure(scene: &Scene, list: &[String]) {
     );
 }
 
-/// DRV-123, APP-258, APP-259: exactly the matching devices are listed, in the file's order, for every version of the application.
+/// DRV-123, APP-258, APP-259: exactly the devices that match the settings file are listed, in the file's order, for every API version of
+/// the application.
 #[test]
 fn app_259_the_devices_of_the_list_in_its_order() {
     case(|scene| {

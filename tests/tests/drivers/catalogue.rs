@@ -310,7 +310,7 @@ fn the_variable_says_how_it_is_used() {
     });
 }
 
-/// A wrong entry affects only one start. After the driver was opened, its answer replaces the entry.
+/// A wrong catalogue entry affects only one start of a program. After the driver was opened, its answer replaces the entry.
 #[test]
 fn a_lie_is_believed_until_the_driver_speaks() {
     case(|scene| {

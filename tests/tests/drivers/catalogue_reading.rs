@@ -25,7 +25,7 @@ const LISTS: [[&str; 2]; 3] = [
 ];
 
 /// Runs ten programs at a time, while `replace` installs the two catalogues alternately. Each program must see one of the first `allowed`
-/// lists.
+/// lists of [`LISTS`].
 fn read_while(scene: &mut Scene, allowed: usize, replace: impl Fn(&Path, &[u8]) + Sync) -> Outcome {
     scene.driver("one").extensions(&LISTS[2]);
     file::prepare(scene);

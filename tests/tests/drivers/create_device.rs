@@ -268,7 +268,7 @@ fn app_156_get_device_queue_2() {
     });
 }
 
-/// APP-157: a failed call does not write the handle.
+/// APP-157: if vkAllocateCommandBuffers fails, the loader does not write to the objects to which the handles point.
 #[test]
 fn app_157_failed_command_buffers_are_left_alone() {
     case(|scene| {

@@ -276,7 +276,7 @@ fn drv_112_required_functions() {
     });
 }
 
-/// DRV-112: the loader also omits a driver without vkDestroyInstance. No function can destroy the driver's instance.
+/// DRV-112: the loader also omits a driver without vkDestroyInstance, because no function could destroy the driver's instance.
 #[test]
 fn drv_112_a_driver_without_a_destroy_function_is_dropped() {
     case(|scene| {

@@ -103,8 +103,8 @@ fn app_144_a_device_group_in_memory_that_cannot_be_written_to() {
     });
 }
 
-/// APP-144, APP-270: several threads create devices from the same chain at the same time, and each thread has different handles in the
-/// chain.
+/// APP-144, APP-270: several threads create devices from one shared chain at the same time. The driver receives its own handles in each
+/// call.
 #[test]
 fn app_144_threads_share_a_chain_with_a_device_group() {
     case(|scene| {

@@ -158,7 +158,7 @@ fn drv_122_a_short_array() {
     });
 }
 
-/// DRV-125, APP-118: the object to which a handle points has the expected content.
+/// DRV-125, APP-118: the object to which a device's handle points contains the instance, the magic number, and the handle for terminators.
 #[test]
 fn drv_125_the_handles_object() {
     case(|scene| {

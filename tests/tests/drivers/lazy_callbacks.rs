@@ -64,7 +64,8 @@ fn drv_283_callbacks_wait_for_the_driver() {
     });
 }
 
-/// DRV-283, DRV-188: the loader destroys forgotten callbacks also in a driver that was opened late, and in no closed driver.
+/// DRV-283, DRV-188: the loader destroys forgotten messengers and report callbacks in a driver that was opened late, and makes no such call
+/// for a closed driver.
 #[test]
 fn drv_188_forgotten_callbacks_of_a_late_driver() {
     case(|scene| {

@@ -100,7 +100,7 @@ fn drv_283_each_instance_opens_the_driver_for_itself() {
     });
 }
 
-/// DRV-283, DRV-4: the library can be unloaded while a driver is closed, and leaves no memory.
+/// DRV-283, DRV-4: the library can be unloaded while a driver is closed, and leaves no memory allocated.
 #[test]
 fn drv_283_the_library_is_unloaded_with_a_closed_driver() {
     case(|scene| {

@@ -33,8 +33,8 @@ fn block(vk: &Vk) -> [std::path::PathBuf; 2] {
     files
 }
 
-/// DRV-283: while a thread opens the driver, recorded answers need not wait for it. Other threads that need the driver wait for the same
-/// opening.
+/// DRV-283: while a thread opens the driver, queries with recorded answers do not wait for this thread. Other threads that need the driver
+/// wait for the same opening.
 #[test]
 fn drv_283_a_driver_that_blocks_while_it_is_opened() {
     case(|scene| {
@@ -399,7 +399,7 @@ fn drv_283_another_current_folder_when_the_driver_is_opened() {
     });
 }
 
-/// DRV-282: a structure of a chain without a type has no recorded answer, and is not written.
+/// DRV-282: a chained structure whose `sType` is zero has no recorded answer, and the loader does not write to it.
 #[test]
 fn drv_282_a_structure_without_a_type_is_not_written() {
     case(|scene| {

@@ -93,7 +93,7 @@ fn drv_051_invalid_json() {
     });
 }
 
-/// DRV-251: the loader refuses a manifest that is much too large.
+/// DRV-251: the loader refuses a manifest of 40 MiB.
 #[test]
 fn drv_251_a_very_large_manifest_is_refused() {
     case(|scene| {

@@ -108,7 +108,7 @@ fn drv_060_a_library_loaded_under_another_name_is_noted() {
     });
 }
 
-/// DRV-60: a symbolic link has the same canonical path, so there is no message.
+/// DRV-60: a symbolic link has the same canonical path as its target, so the log has no message about a different path.
 #[test]
 fn drv_060_a_symbolic_link_is_not_noted() {
     case(|scene| {

@@ -1,5 +1,5 @@
-//! Tests of faulty and hostile services, and of processes that trust fewer services (LSV-42 to LSV-48). A faulty service causes only the
-//! loss of its own drivers.
+//! Tests of faulty and hostile services, and of processes that trust fewer services (LSV-42 to LSV-48). A faulty service can prevent only
+//! the use of its own drivers.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -45,7 +45,7 @@ pub(crate) fn of(text: &str) -> String {
     format!("The driver service {text}. Going on without service:0-libmock_bad.so")
 }
 
-/// LSV-47: the loader does not open a file that the service or other processes could change, and loses only that driver.
+/// LSV-47: the loader does not open a file that the service or other processes could change, and skips only that driver.
 #[test]
 fn lsv_47_files_that_others_can_change_are_refused() {
     case(|scene| {
@@ -112,7 +112,7 @@ fn lsv_47_a_file_of_the_superuser_is_trusted() {
     });
 }
 
-/// LSV-62: if a file is not a library, the loader loses only that driver.
+/// LSV-62: if a file is not a library, the loader skips only that driver.
 #[test]
 fn lsv_62_a_file_that_is_not_a_library_is_refused() {
     case(|scene| {
@@ -125,7 +125,7 @@ fn lsv_62_a_file_that_is_not_a_library_is_refused() {
     });
 }
 
-/// LSV-47: the service sends exactly one descriptor with a library. With any other number of descriptors, the loader loses one driver, and
+/// LSV-47: the service sends exactly one descriptor with a library. With any other number of descriptors, the loader skips the driver, and
 /// no descriptor remains open.
 #[test]
 fn lsv_47_one_descriptor_and_no_other_number() {
@@ -158,8 +158,8 @@ fn lsv_47_one_descriptor_and_no_other_number() {
     });
 }
 
-/// LSV-63, LSV-34, LSV-35: malformed answers cause only the loss of the drivers that they describe. If the list is malformed, the scan has
-/// no drivers of the service, and the next scan connects again.
+/// LSV-63, LSV-34, LSV-35: after a malformed answer, the loader skips only the driver that the answer describes. If the list is malformed,
+/// the scan finds no drivers of the service, and the next scan connects again.
 #[test]
 fn lsv_63_malformed_answers() {
     case(|scene| {

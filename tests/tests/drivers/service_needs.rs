@@ -155,7 +155,7 @@ fn lsv_67_a_newer_c_library_is_named() {
     });
 }
 
-/// LSV-67: a program with another C library uses only drivers without a version of the C library.
+/// LSV-67: a program with a C library other than glibc uses only drivers that state no version of glibc.
 #[cfg(target_env = "musl")]
 #[test]
 fn lsv_67_a_driver_for_the_gnu_c_library_is_skipped() {

@@ -331,7 +331,7 @@ fn drv_162_surface_maintenance_is_left_to_drivers_that_have_it() {
 }
 
 /// DRV-162: the loader ignores the result of the driver's query. The loader does not change an array without space, or the answer to a
-/// query without a mode.
+/// query that names no present mode.
 #[test]
 fn drv_162_surface_maintenance_at_its_edges() {
     case(|scene| {

@@ -142,7 +142,8 @@ fn drv_217_the_first_use_is_logged() {
     });
 }
 
-/// DRV-70: the loader passes its own valid instance to the driver. The mock driver ends the process if it receives another instance.
+/// DRV-70: the loader calls the driver's look-up function with the driver's own valid instance. The mock driver ends the process if it
+/// receives another instance.
 #[test]
 fn drv_070_the_driver_is_asked_with_its_own_instance() {
     case(|scene| {

@@ -61,7 +61,7 @@ fn drv_090_an_old_driver_gets_a_copy_with_its_own_version() {
     });
 }
 
-/// DRV-90: the copy contains the other members of the application's structure.
+/// DRV-90: the copy of the application info that a driver of 1.0 receives contains the application's other members.
 #[test]
 fn drv_090_the_copy_keeps_the_other_members() {
     case(|scene| {

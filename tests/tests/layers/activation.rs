@@ -101,7 +101,7 @@ fn with_names(vk: &loader_tests::Vk, count: u32, names: *const *const c_char) ->
     call!(vk, PFN_vkCreateInstance(&info, std::ptr::null(), &mut instance))
 }
 
-/// LAY-144, BI-43: the call fails if the array of layers or a name is NULL.
+/// LAY-144, BI-43: instance creation fails if the array of layers or a name is NULL.
 #[test]
 fn bi_43_a_null_array_or_name_of_layers_is_refused() {
     case(|scene| {
@@ -118,7 +118,7 @@ fn bi_43_a_null_array_or_name_of_layers_is_refused() {
     });
 }
 
-/// LAY-144, BI-44: the call fails if a layer name has no terminator.
+/// LAY-144, BI-44: instance creation fails if a layer name has no terminator.
 #[test]
 fn bi_44_a_layer_name_without_an_end_is_refused() {
     case(|scene| {
@@ -324,7 +324,7 @@ fn lay_147_the_instance_s_own_layers_are_not_warned_of() {
     });
 }
 
-/// LAY-142: an unknown name in `VK_INSTANCE_LAYERS` causes an error line, and the call succeeds.
+/// LAY-142: an unknown name in `VK_INSTANCE_LAYERS` causes an error line, and instance creation succeeds.
 #[test]
 fn lay_142_an_unknown_name_in_instance_layers_is_an_error_in_the_log_only() {
     case(|scene| {

@@ -236,7 +236,7 @@ fn lay_263_the_call_stack_of_a_device_is_told() {
     });
 }
 
-/// LAY-263: the first and last lines also have the category of drivers, but the lines of layers do not.
+/// LAY-263: in the call stack of a device, the first and last lines also have the category of drivers, but the lines of layers do not.
 #[test]
 fn lay_263_layer_lines_of_a_device_s_call_stack_are_of_layers_alone() {
     case(|scene| {

@@ -11,7 +11,7 @@ fn is_open(vk: &Vk) -> bool {
 }
 
 /// DRV-283, LAY-252: a layer that wraps physical devices keeps its own map from wrappers to handles. These handles remain valid when the
-/// driver is opened, because stand-ins never change.
+/// driver is opened, because the loader's stand-ins for devices of a closed driver never change.
 #[test]
 fn lay_252_a_layer_may_wrap_devices_of_a_closed_driver() {
     case(|scene| {

@@ -277,7 +277,7 @@ fn drv_168_surfaces_are_made_one_thread_at_a_time() {
     });
 }
 
-/// APP-270: all other commands return while another thread owns the gate.
+/// APP-270: commands that do not use the gate return while another thread owns the gate.
 #[test]
 fn app_270_other_commands_pass_while_a_thread_is_within() {
     case(|scene| {

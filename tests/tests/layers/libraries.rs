@@ -120,7 +120,7 @@ fn lay_85_a_renamed_negotiation_of_an_older_version_is_not_read() {
     });
 }
 
-/// LAY-103: the log mentions renamed look-up functions without a renamed negotiation function.
+/// LAY-103: if a manifest renames a look-up function but not the negotiation function, the log reports this.
 #[test]
 fn lay_103_renamed_look_ups_without_a_renamed_negotiation_are_told() {
     case(|scene| {

@@ -335,7 +335,7 @@ fn lay_167_an_implicit_component_obeys_its_variables() {
     });
 }
 
-/// LAY-205: if a component cannot be loaded, the call still succeeds.
+/// LAY-205: if a component of a meta-layer cannot be loaded, instance creation still succeeds without it.
 #[test]
 fn lay_205_a_component_that_fails_to_load_does_not_fail_the_call() {
     case(|scene| {

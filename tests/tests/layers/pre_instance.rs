@@ -219,7 +219,7 @@ fn bi_51_a_missing_symbol_is_warned_of_and_passed_over() {
     });
 }
 
-/// LAY-275, BI-51: for each query, the message has the category LAYER and the level WARNING.
+/// LAY-275, BI-51: for each query, the message about a missing symbol has the category LAYER and the level WARNING.
 #[test]
 fn bi_51_a_missing_symbol_of_any_query_is_a_warning_about_a_layer() {
     case(|scene| {

@@ -6,7 +6,7 @@ use loader_tests::{Outcome, Scene, case};
 use crate::kit::{Layer, chain, list, place, put_text};
 use crate::meta::active;
 
-/// Entry that marks the place of all layers that the normal search finds.
+/// Entry of the settings file that marks the place of all layers that the normal search finds.
 pub(crate) const MARKER: &str = r#"{"control": "unordered_layer_location"}"#;
 
 /// Returns the settings-file entry for the layer that [`listed`] returns for the same name.
@@ -300,7 +300,7 @@ macro_rules! controls {
 }
 
 controls! {
-    /// LAY-154, APP-254: an `auto` entry that the file marks as implicit is active.
+    /// LAY-154, APP-254: an `auto` entry that the settings file marks as implicit is active.
     lay_154_an_implicit_entry_works_by_itself: => ["implicit", "on"];
     /// LAY-154, APP-254: the disable variable of an `auto` implicit entry has an effect.
     lay_154_its_disable_variable_counts: DISABLE_implicit = "1" => ["on"];
@@ -364,7 +364,7 @@ fn lay_154_the_filters_are_told() {
     });
 }
 
-/// LAY-155: the call fails if the application names a layer that is `off`.
+/// LAY-155: instance creation fails if the application names a layer that is `off`.
 #[test]
 fn lay_155_an_application_that_names_a_layer_that_is_off_fails() {
     case(|scene| {

@@ -4,7 +4,7 @@ use loader_tests::{Scene, built, case};
 
 use crate::kit::{Layer, chain, place};
 
-/// Data of a registry value that the loader uses.
+/// Data of a registry value that enables its manifest: four zero bytes.
 const ZERO: [u8; 4] = [0; 4];
 
 /// Puts a layer into a folder that no search visits. Returns the path of the layer's manifest, with backslashes.

@@ -57,7 +57,7 @@ struct Structure {
     alignment: Option<u64>,
     /// Number of the platform in the driver interface, for structures of surfaces.
     platform: Option<u64>,
-    /// Names in Rust, and offsets.
+    /// Name in Rust and offset of each member.
     members: Vec<(String, u64)>,
 }
 

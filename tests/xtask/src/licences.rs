@@ -17,7 +17,7 @@ const COMMON: [(&str, &str); 2] = [("Apache-2.0", "Apache-2.0"), ("MIT", "Expat"
 /// crates of `Cargo.lock`.
 const ARCHIVED: &str = "MIT-0";
 
-/// Prints the paragraphs.
+/// Prints the paragraphs of `debian/copyright`.
 ///
 /// # Errors
 /// Returns a message if a licence is not allowed, cargo fails, or a file cannot be read.

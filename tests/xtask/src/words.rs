@@ -34,7 +34,7 @@ pub fn version(text: &str) -> Option<(&str, &str)> {
     Some(text.split_at(text.len() - rest.len()))
 }
 
-/// Returns the text with spaces instead of code, in blocks and within lines. All places remain the same.
+/// Returns the text with spaces instead of code, in blocks and within lines. All positions in the text remain the same.
 pub fn without_code(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut fenced = false;

@@ -18,8 +18,8 @@ const FAMILIES: u32 = 3;
 
 /// Fills the structure `outer` and the structures in its chain, except for `sType` and `pNext`.
 ///
-/// # Safety `outer` points to a writable structure of type `T`. Each structure in its chain is writable and has the type that its `sType`
-/// names.
+/// # Safety
+/// `outer` points to a writable structure of type `T`. Each structure in its chain is writable and has the type that its `sType` names.
 unsafe fn fill<T>(query: Query, outer: *mut T) {
     let head = size_of::<VkBaseOutStructure>();
     // SAFETY: the caller promises that `outer` is a writable `T`, and that each structure in its chain has the type of its `sType`.
