@@ -143,7 +143,7 @@ static DWORD ended(const wchar_t *ending) {
     return status;
 }
 static HANDLE log_file;
-/* Returns the messages since the last call. */
+/* Returns the text in the log file, and empties the file. */
 static const char *logged(void) {
     static char text[1 << 18];
     DWORD length = 0;

@@ -21,7 +21,7 @@ pub fn check_json(text: &[u8]) {
     }
 }
 
-/// Returns `true` if two values are equal down to a level.
+/// Returns `true` if two values and their descendants down to `levels` levels are equal.
 fn same(one: Value<'_>, other: Value<'_>, levels: usize) -> bool {
     let scalar = |value: Value<'_>| {
         let number = value.as_number().map(f64::to_bits);

@@ -106,7 +106,8 @@ fn app_174_malformed_manifests_and_short_memory() {
     });
 }
 
-/// APP-174, APP-175: if any allocation of enumeration is refused, the call fails, and handles from earlier calls remain valid.
+/// APP-174, APP-175: if any allocation of device enumeration is refused, the enumeration fails, and handles from earlier calls remain
+/// valid.
 #[test]
 fn app_174_every_allocation_of_enumeration() {
     case(|scene| {

@@ -63,7 +63,7 @@ fn app_259_the_devices_of_the_list_in_its_order() {
     });
 }
 
-/// APP-259: all three values must match. A device of version 1.0 never matches.
+/// APP-259: all three values of a device's configuration must match. A device of version 1.0 never matches.
 #[test]
 fn app_259_what_does_not_match() {
     case(|scene| {

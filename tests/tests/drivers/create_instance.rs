@@ -196,7 +196,8 @@ fn drv_113_without_a_working_driver_the_code_is_always_the_same() {
     });
 }
 
-/// DRV-4, DRV-111, DRV-114: if a driver returns out of host memory, the whole call fails, and all instances are destroyed.
+/// DRV-4, DRV-111, DRV-114: if a driver returns VK_ERROR_OUT_OF_HOST_MEMORY, instance creation fails, and the instances of all drivers are
+/// destroyed.
 #[test]
 fn drv_114_out_of_memory_undoes_everything() {
     case(|scene| {

@@ -48,7 +48,7 @@ fn first_generation(instance: &Instance<'_>, device: vk::PhysicalDevice) -> [(&'
     ]
 }
 
-/// Calls the newer queries.
+/// Calls the newer display queries for the number of elements.
 fn second_generation(instance: &Instance<'_>, device: vk::PhysicalDevice) -> [(vk::Result, u32); 3] {
     let vk = instance.vk;
     let displays = count_from(9, |count| {

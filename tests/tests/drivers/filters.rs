@@ -120,7 +120,7 @@ fn drv_025_at_most_sixteen_globs_count() {
     });
 }
 
-/// APP-221, DRV-25: a message names the variable whose patterns are ignored.
+/// APP-221, DRV-25: if a filter variable has more than 16 patterns, a message names the variable.
 #[test]
 fn app_221_globs_beyond_the_sixteenth_are_told() {
     case(|scene| {

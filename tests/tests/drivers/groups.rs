@@ -190,7 +190,7 @@ fn app_125_a_null_count_is_an_error() {
     });
 }
 
-/// Makes the driver's fill call return `code`. The application must receive `expected`.
+/// Makes the driver return `code` from the call that fills the array of groups. The application must receive `expected`.
 fn failing_fill_call(scene: &mut Scene, code: i32, expected: vk::Result) {
     scene.driver("a").device("one");
     let outcome = scene.run(|vk| {
@@ -214,14 +214,14 @@ fn failing_fill_call(scene: &mut Scene, code: i32, expected: vk::Result) {
     outcome.ok().logged_with("ERROR", "libmock_a.so");
 }
 
-/// DRV-151: the loader returns a failure of the fill call.
+/// DRV-151: if the driver's call that fills the array of groups fails, the loader returns the error.
 #[test]
 fn drv_151_a_failing_fill_call_is_returned() {
     case(|scene| failing_fill_call(scene, -4, vk::Result::ERROR_DEVICE_LOST));
 }
 
-/// DRV-151: if the fill call returns a positive code, the loader returns an error, so that the application does not
-/// read unwritten groups.
+/// DRV-151: if the driver's call that fills the array of groups returns a positive code, the loader returns an error. The application
+/// therefore does not read unwritten groups.
 #[test]
 fn drv_151_a_fill_call_that_is_not_done_is_a_failure() {
     case(|scene| failing_fill_call(scene, 1, vk::Result::ERROR_UNKNOWN));

@@ -273,8 +273,8 @@ fn lsv_42_threads_while_the_service_dies() {
     });
 }
 
-/// LSV-42, DRV-4, APP-174: if there is not enough memory, the call fails or works without the service, and the same calls succeed
-/// afterwards.
+/// LSV-42, DRV-4, APP-174: if an allocation fails, the queries and the creation of an instance return their usual answers or out of memory.
+/// The same calls succeed afterwards.
 #[test]
 fn lsv_42_memory_that_runs_out() {
     case(|scene| {
@@ -317,7 +317,8 @@ fn lsv_42_memory_that_runs_out() {
     });
 }
 
-/// LSV-42, APP-174: if a list of manifests is too large for the library's emergency pool, the call fails with out of memory.
+/// LSV-42, APP-174: if the service's list of manifests is too large for the library's emergency pool, a query for extensions fails with out
+/// of memory.
 #[test]
 fn lsv_42_no_memory_for_a_large_list() {
     case(|scene| {

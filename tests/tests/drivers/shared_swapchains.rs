@@ -80,7 +80,7 @@ fn drv_184_no_shared_swapchain_at_all() {
 }
 
 /// DRV-177, DRV-184: `vkCreateSharedSwapchainsKHR` returns the driver's error if the driver creates no surface or no swapchain. If the
-/// driver lacks the command, the call succeeds with an error line, and writes no swapchain.
+/// driver lacks the command, the loader returns VK_SUCCESS, logs an error line, and writes no swapchain.
 #[test]
 fn drv_184_shared_swapchains_on_wrong_drivers() {
     case(|scene| {

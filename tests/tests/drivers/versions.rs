@@ -217,7 +217,7 @@ fn drv_093_a_variant_is_a_warning() {
     });
 }
 
-/// DRV-92, DRV-111: a driver that rejects the version is skipped.
+/// DRV-92, DRV-111: a driver that rejects the application's API version is skipped.
 #[test]
 fn drv_111_a_driver_that_rejects_the_version_is_skipped() {
     case(|scene| {

@@ -63,7 +63,7 @@ const AT_THE_DOOR: [Wrong; 17] = [
 ];
 
 /// Faults of an instance: in creation, enumeration, or groups. The list has no group of unknown devices, because such a group makes the
-/// whole call fail (DRV-154).
+/// query for groups fail for all drivers (DRV-154).
 const AS_INSTANCE: [Wrong; 13] = [
     ("an extension name without an end", |driver| {
         driver.extension(&"n".repeat(256))

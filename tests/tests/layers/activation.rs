@@ -58,7 +58,7 @@ fn lay_145_the_application_enables_an_implicit_layer_that_is_off() {
     });
 }
 
-/// LAY-144: for an unknown layer, the call fails before the search for drivers.
+/// LAY-144: for an unknown layer, instance creation fails before the search for drivers.
 #[test]
 fn lay_144_an_unknown_layer_fails_the_call_before_drivers_are_looked_for() {
     case(|scene| {
@@ -135,7 +135,7 @@ fn bi_44_a_layer_name_without_an_end_is_refused() {
     });
 }
 
-/// LAY-144: the call fails if a layer name is not UTF-8.
+/// LAY-144: instance creation fails if a layer name is not UTF-8.
 #[test]
 fn lay_144_a_layer_name_that_is_no_utf_8_is_refused() {
     case(|scene| {
@@ -149,7 +149,7 @@ fn lay_144_a_layer_name_that_is_no_utf_8_is_refused() {
     });
 }
 
-/// BI-45: the call fails if the array of extensions is NULL.
+/// BI-45: instance creation fails if the array of extensions is NULL.
 #[test]
 fn bi_45_a_null_array_of_extensions_is_refused() {
     case(|scene| {

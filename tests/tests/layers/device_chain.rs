@@ -91,7 +91,7 @@ fn lay_284_the_loader_s_nodes_come_in_front_of_the_application_s() {
     });
 }
 
-/// LAY-285: the call fails if the first layer does not return `vkCreateDevice`.
+/// LAY-285: device creation fails if the first layer does not return `vkCreateDevice`.
 #[test]
 fn lay_285_a_layer_without_create_device_fails_the_call() {
     case(|scene| {

@@ -359,7 +359,7 @@ fn lay_22_implicit_layers_come_before_explicit_ones() {
     });
 }
 
-/// LAY-24: each call finds the manifests that exist at the time of the call.
+/// LAY-24: each layer query and each instance creation finds the manifests that exist at the time of the call.
 #[test]
 fn lay_24_each_call_reads_the_folders_anew() {
     case(|scene| {
@@ -472,7 +472,7 @@ fn bi_8_folders_and_pipes_named_like_manifests_do_not_block() {
     });
 }
 
-/// LAY-75, BI-9: a manifest that cannot be opened causes an error line, and the call succeeds.
+/// LAY-75, BI-9: a manifest that cannot be opened causes an error line, and the layer query succeeds.
 #[test]
 fn bi_9_a_manifest_that_cannot_be_opened_is_an_error_in_the_log_only() {
     case(|scene| {

@@ -128,7 +128,7 @@ fn lay_321_an_unknown_layer_is_not_present() {
     });
 }
 
-/// LAY-321: the query with a malformed name returns VK_ERROR_EXTENSION_NOT_PRESENT.
+/// LAY-321: a query for extensions with a malformed layer name returns VK_ERROR_EXTENSION_NOT_PRESENT.
 #[test]
 fn lay_321_a_malformed_name_is_an_extension_error() {
     case(|scene| {
@@ -143,7 +143,7 @@ fn lay_321_a_malformed_name_is_an_extension_error() {
     });
 }
 
-/// LAY-321: the query treats an empty name as NULL.
+/// LAY-321: a query for extensions treats an empty layer name as NULL.
 #[test]
 fn lay_321_an_empty_name_is_the_same_as_none() {
     case(|scene| {

@@ -179,7 +179,7 @@ fn lay_234_the_first_look_up_passes_the_loader_s_instance() {
     });
 }
 
-/// LAY-234, BI-48: the call fails if the first layer does not return `vkCreateInstance`.
+/// LAY-234, BI-48: instance creation fails if the first layer does not return `vkCreateInstance`.
 #[test]
 fn bi_48_a_layer_without_create_instance_fails_the_call() {
     case(|scene| {

@@ -49,7 +49,7 @@ fn unusable(scene: &mut Scene, layer: Layer, level: &str, text: &str) {
     assert_eq!(chain(outcome.ok()), ["VK_LAYER_good"]);
 }
 
-/// LAY-204, APP-92: if the application names a layer whose library is missing, the call fails.
+/// LAY-204, APP-92: if the application names a layer whose library is missing, instance creation fails.
 #[test]
 fn lay_204_a_missing_library_fails_the_call_of_an_application_that_names_it() {
     case(|scene| {

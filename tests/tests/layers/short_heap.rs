@@ -208,7 +208,7 @@ fn manifest(scene: &Scene, number: usize) {
     }
 }
 
-/// Builds a scene with `drivers` drivers, two layers that are used, and `manifests` additional manifests.
+/// Builds a scene with `drivers` drivers, two layers that are used, and `manifests` additional layer manifests.
 fn build(scene: &mut Scene, manifests: usize, drivers: usize) {
     scene.unset("VK_LOADER_DEBUG").limit(1800);
     // A child has only the variables of its scene.
@@ -230,7 +230,8 @@ fn build(scene: &mut Scene, manifests: usize, drivers: usize) {
     scene.env("VK_LOADER_DEVICE_SELECT", "1:2");
 }
 
-/// LAY-75, DRV-4, APP-179a: if the system has no memory to open a file or folder, the call fails, and does not skip that file or folder.
+/// LAY-75, DRV-4, APP-179a: if the system has no memory to open a file or folder, the query or creation fails, and does not skip that file
+/// or folder.
 #[test]
 fn lay_75_each_opening_refused_for_lack_of_memory() {
     case(|scene| {
@@ -387,33 +388,39 @@ macro_rules! sweeps {
 }
 
 sweeps! {
-    /// APP-174, APP-179a, LAY-75: whichever single allocation fails, the call reports out of memory, with one driver.
+    /// APP-174, APP-179a, LAY-75: whichever single allocation fails, each call returns its usual answer or out of memory, with one driver.
     app_174_heap_without_further_manifests: 0, 1;
-    /// APP-174, APP-179a, LAY-75: whichever single allocation fails, the call reports out of memory, with four drivers.
+    /// APP-174, APP-179a, LAY-75: whichever single allocation fails, each call returns its usual answer or out of memory, with four
+    /// drivers.
     app_174_heap_with_four_drivers: 0, 4;
-    /// APP-174, APP-179a, LAY-75: whichever single allocation fails, the call reports out of memory, with two further manifests.
+    /// APP-174, APP-179a, LAY-75: whichever single allocation fails, each call returns its usual answer or out of memory, with two
+    /// additional layer manifests.
     app_174_heap_with_two_manifests: 2, 1;
-    /// APP-174, APP-179a, LAY-75: whichever single allocation fails, the call reports out of memory, with two further manifests and four
-    /// drivers.
+    /// APP-174, APP-179a, LAY-75: whichever single allocation fails, each call returns its usual answer or out of memory, with two
+    /// additional layer manifests and four drivers.
     app_174_heap_with_two_manifests_and_four_drivers: 2, 4;
-    /// APP-174, APP-179a, LAY-75: whichever single allocation fails, the call reports out of memory, with twenty further manifests.
+    /// APP-174, APP-179a, LAY-75: whichever single allocation fails, each call returns its usual answer or out of memory, with twenty
+    /// additional layer manifests.
     app_174_heap_with_twenty_manifests: 20, 1;
-    /// APP-174, APP-179a, LAY-75: whichever single allocation fails, the call reports out of memory, with twenty further manifests and four
-    /// drivers.
+    /// APP-174, APP-179a, LAY-75: whichever single allocation fails, each call returns its usual answer or out of memory, with twenty
+    /// additional layer manifests and four drivers.
     app_174_heap_with_twenty_manifests_and_four_drivers: 20, 4;
-    /// APP-174, APP-179a, LAY-75: whichever single allocation fails, the call reports out of memory, with eighty further manifests.
+    /// APP-174, APP-179a, LAY-75: whichever single allocation fails, each call returns its usual answer or out of memory, with eighty
+    /// additional layer manifests.
     app_174_heap_with_eighty_manifests: 80, 1;
-    /// APP-174, APP-179a, LAY-75: whichever single allocation fails, the call reports out of memory, with eighty further manifests and four
-    /// drivers.
+    /// APP-174, APP-179a, LAY-75: whichever single allocation fails, each call returns its usual answer or out of memory, with eighty
+    /// additional layer manifests and four drivers.
     app_174_heap_with_eighty_manifests_and_four_drivers: 80, 4;
-    /// APP-174, APP-179a, APP-248: whichever single allocation fails, the call reports out of memory, with a settings file.
+    /// APP-174, APP-179a, APP-248: whichever single allocation fails, each call returns its usual answer or out of memory, with a settings
+    /// file.
     app_174_heap_with_a_settings_file: 20, 4, |scene| with_settings(scene);
-    /// APP-174, APP-179a, LAY-330: whichever single allocation fails, the call reports out of memory, with a declared order of layers.
+    /// APP-174, APP-179a, LAY-330: whichever single allocation fails, each call returns its usual answer or out of memory, with a declared
+    /// order of layers.
     app_174_heap_with_an_order_of_layers: 20, 1, |scene| {
         scene.env("VK_LOADER_LAYERS_ORDER", "explicit>VK_LAYER_n*>implicit,*>VK_LAYER_wanted");
     };
-    /// APP-174, APP-179a: whichever single allocation fails, the call reports out of memory, with a settings file and all levels of the
-    /// log.
+    /// APP-174, APP-179a: whichever single allocation fails, each call returns its usual answer or out of memory, with a settings file and
+    /// all levels of the log.
     app_174_heap_with_a_log: 20, 4, |scene| {
         with_settings(scene);
         scene.env("VK_LOADER_DEBUG", "all");

@@ -51,7 +51,8 @@ fn quiet(layer: Layer) -> Layer {
     layer.without_journal()
 }
 
-/// APP-174, APP-179a: whichever single allocation fails, the call reports out of memory, with one layer, implicit or explicit.
+/// APP-174, APP-179a: whichever single allocation fails, creating an instance and a device fails with out of memory, with one layer,
+/// implicit or explicit.
 #[test]
 fn app_174_every_allocation_with_one_layer() {
     case(|scene| {
@@ -63,8 +64,8 @@ fn app_174_every_allocation_with_one_layer() {
     });
 }
 
-/// APP-174, APP-179a: whichever single allocation fails, the call reports out of memory, with several layers. The application and a
-/// variable request the layers, and one layer is a meta-layer.
+/// APP-174, APP-179a: whichever single allocation fails, creating an instance and a device fails with out of memory, with several layers.
+/// The application and a variable request the layers, and one layer is a meta-layer.
 #[test]
 fn app_174_every_allocation_with_several_layers() {
     case(|scene| {
@@ -84,7 +85,8 @@ fn app_174_every_allocation_with_several_layers() {
     });
 }
 
-/// APP-174: whichever single allocation fails, the call reports out of memory, with layers that a settings file enables.
+/// APP-174: whichever single allocation fails, creating an instance and a device fails with out of memory, with layers that a settings file
+/// enables.
 #[test]
 fn app_174_every_allocation_with_layers_of_a_settings_file() {
     case(|scene| {

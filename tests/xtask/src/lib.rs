@@ -8,7 +8,8 @@
 //! - [`links`], [`commands`], [`counts`] and [`claims`] check links, commands, counts, and claims about all code.
 //! - [`prose`] checks the English of pages and of [`comments`].
 //!
-//! [`interface`], [`contents`] and [`licences`] examine built and packed files. [`abi`] prints facts that C headers have too.
+//! [`interface`], [`contents`] and [`licences`] examine built and packed files. [`abi`] prints layouts, values and signatures, which stage
+//! `abi` compares with the C headers.
 #![forbid(unsafe_code)]
 
 pub mod abi;
