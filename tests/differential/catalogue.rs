@@ -17,12 +17,12 @@ pub(crate) struct Play {
     pub(crate) steps: Vec<String>,
 }
 
-/// All scenes of the file.
+/// All scenes of `catalogue.txt`.
 pub(crate) struct Catalogue {
     pub(crate) plays: Vec<Play>,
 }
 
-/// Definitions of the file, by name.
+/// Definitions of `catalogue.txt`, by name.
 #[derive(Default)]
 struct Parts {
     worlds: BTreeMap<String, Vec<Item>>,
@@ -30,7 +30,7 @@ struct Parts {
 }
 
 impl Catalogue {
-    /// Reads the committed file.
+    /// Reads `catalogue.txt`.
     pub(crate) fn read() -> Self {
         Self::parse(include_str!("catalogue.txt")).unwrap_or_else(|error| panic!("catalogue.txt: {error}"))
     }

@@ -19,7 +19,7 @@ struct Messenger {
 
 static MESSENGERS: Mutex<Vec<Messenger>> = Mutex::new(Vec::new());
 
-/// Drops all messengers when the library is unloaded.
+/// Drops all messengers. The mock driver calls this function when its library is unloaded.
 pub(crate) fn end() {
     drop(std::mem::take(
         &mut *MESSENGERS.lock().unwrap_or_else(PoisonError::into_inner),

@@ -38,7 +38,7 @@ const OTHERS: [&str; 15] = [
     "VK_NV_external_memory_capabilities",
 ];
 
-/// Returns the names of all commands.
+/// Returns the names of all instance extensions whose commands the tests look up.
 fn every() -> Vec<&'static str> {
     [&OTHERS[..], WINDOWS].concat()
 }
@@ -76,7 +76,8 @@ fn check(vk: &Vk, minor: u32, enabled: &[&str]) {
     assert!(wrong.is_empty(), "on a 1.{minor} instance with {enabled:?}: {wrong:?}");
 }
 
-/// APP-22, APP-25, APP-29: an instance without extensions has the expected commands, for every version.
+/// APP-22, APP-25, APP-29: for an instance of each version without extensions, the look-up finds exactly the commands for which [`found`]
+/// returns `true`.
 #[test]
 fn app_025_every_name_without_extensions() {
     case(|scene| {
@@ -86,7 +87,7 @@ fn app_025_every_name_without_extensions() {
     });
 }
 
-/// APP-27: an instance with all extensions has the expected commands.
+/// APP-27: for an instance with all extensions, the look-up finds exactly the commands for which [`found`] returns `true`.
 #[test]
 fn app_027_every_name_with_all_extensions() {
     case(|scene| {
@@ -110,7 +111,7 @@ fn app_027_every_name_with_each_extension() {
     });
 }
 
-/// APP-21, APP-23, DRV-213: only the expected commands are found without an instance.
+/// APP-21, APP-23, DRV-213: without an instance, the look-up finds only vkGetInstanceProcAddr and the global commands.
 #[test]
 fn app_021_every_name_without_an_instance() {
     case(|scene| {

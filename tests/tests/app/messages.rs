@@ -267,7 +267,7 @@ fn app_197_create_time_messengers() {
     });
 }
 
-/// APP-82: if a creation fails, both kinds of callbacks in the create info receive a message.
+/// APP-82: if instance creation fails, both kinds of callbacks in the create info receive a message.
 #[test]
 fn app_082_a_failing_creation_is_reported() {
     case(|scene| {

@@ -127,7 +127,7 @@ fn app_247_a_file_without_effect() {
     });
 }
 
-/// APP-248, APP-249: malformed files never fail a call.
+/// APP-248, APP-249: malformed settings files make no call fail.
 #[test]
 fn app_248_malformed_files() {
     case(|scene| {

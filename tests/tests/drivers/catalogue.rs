@@ -230,7 +230,8 @@ fn a_library_that_changed_is_opened() {
     });
 }
 
-/// The loader reads each manifest at each call. If the manifest names another library, the entry has no effect any more.
+/// The loader reads each driver manifest in each query. If the manifest names another library, the catalogue's entry has no effect any
+/// more.
 #[test]
 fn a_manifest_that_changed_is_followed() {
     case(|scene| {

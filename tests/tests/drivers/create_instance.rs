@@ -173,7 +173,7 @@ fn drv_111_a_driver_that_fails_is_skipped() {
     });
 }
 
-/// APP-96: if the last driver fails, the call does not return the error of this driver.
+/// APP-96: if the last driver fails and another driver works, instance creation succeeds.
 #[test]
 fn app_096_the_last_drivers_failure_does_not_fail_the_call() {
     case(|scene| {

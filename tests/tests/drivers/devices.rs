@@ -138,7 +138,7 @@ fn drv_121_no_device_at_all_is_an_error() {
     });
 }
 
-/// DRV-122: a short array is filled, and the call returns VK_INCOMPLETE.
+/// DRV-122: vkEnumeratePhysicalDevices fills a short array, and returns VK_INCOMPLETE.
 #[test]
 fn drv_122_a_short_array() {
     case(|scene| {
@@ -408,7 +408,7 @@ fn drv_131_a_driver_that_once_had_a_device_stays() {
     });
 }
 
-/// DRV-120: if a device appears between the count call and the fill call of a driver, the loader repeats the query.
+/// DRV-120: if a driver returns VK_INCOMPLETE, because a device appeared after the query for the count, the loader repeats the query.
 #[test]
 fn drv_120_an_incomplete_list_is_asked_for_anew() {
     case(|scene| {

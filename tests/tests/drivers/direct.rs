@@ -256,7 +256,7 @@ fn drv_083_an_entry_of_an_older_interface() {
     });
 }
 
-/// DRV-83, APP-104: a rejected negotiation causes the message about the interface version.
+/// DRV-83, APP-104: a failed negotiation with a direct driver causes the message about an incompatible interface version.
 #[test]
 fn drv_083_an_entry_that_rejects_the_loader() {
     case(|scene| {
@@ -272,7 +272,7 @@ fn drv_083_an_entry_that_rejects_the_loader() {
     });
 }
 
-/// DRV-84: the loader queries the version of an entry, and skips the entry if the query fails.
+/// DRV-84: the loader queries the version of each direct driver, and skips the driver if the query fails.
 #[test]
 fn drv_084_a_failing_version_query_skips_the_entry() {
     case(|scene| {

@@ -244,7 +244,7 @@ fn drv_018_an_empty_value_still_replaces() {
     });
 }
 
-/// DRV-19: the log has an error line for a listed file that does not exist.
+/// DRV-19: the log has an error line for a file in `VK_DRIVER_FILES` that does not exist.
 #[test]
 fn drv_019_a_listed_file_that_is_not_there_is_an_error_line() {
     case(|scene| {
@@ -261,7 +261,7 @@ fn drv_019_a_listed_file_that_is_not_there_is_an_error_line() {
     });
 }
 
-/// DRV-19: a listed folder that does not exist is skipped without a message.
+/// DRV-19: a folder in `VK_DRIVER_FILES` that does not exist is skipped without a message.
 #[test]
 fn drv_019_a_listed_folder_that_is_not_there_is_skipped_silently() {
     case(|scene| {

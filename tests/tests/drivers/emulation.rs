@@ -44,7 +44,7 @@ pub(crate) fn stranger() -> vk::BaseOutStructure<'static> {
 
 const IGNORED: &str = "Emulation found unrecognized structure type in";
 
-/// DRV-159: the query for features is emulated.
+/// DRV-159: the loader emulates vkGetPhysicalDeviceFeatures2.
 #[test]
 fn drv_159_features() {
     case(|scene| {
@@ -86,7 +86,8 @@ fn drv_159_features() {
     });
 }
 
-/// DRV-159: the query for properties is emulated, with device and driver UUIDs if `VK_KHR_external_memory_capabilities` is enabled.
+/// DRV-159: the loader emulates vkGetPhysicalDeviceProperties2, with device and driver UUIDs if `VK_KHR_external_memory_capabilities` is
+/// enabled.
 #[test]
 fn drv_159_properties() {
     case(|scene| {
@@ -172,7 +173,7 @@ fn drv_159_memory_and_formats() {
     });
 }
 
-/// DRV-159: the query for image formats is emulated. A chain in the input or the output makes the format unsupported.
+/// DRV-159: the loader emulates vkGetPhysicalDeviceImageFormatProperties2. A chain in the input or the output makes the format unsupported.
 #[test]
 fn drv_159_image_formats() {
     case(|scene| {
@@ -229,7 +230,7 @@ fn drv_159_image_formats() {
     });
 }
 
-/// DRV-159: the query for queue families is emulated, and never writes after the end of the array.
+/// DRV-159: the loader emulates vkGetPhysicalDeviceQueueFamilyProperties2, and never writes after the end of the array.
 #[test]
 fn drv_159_queue_families() {
     case(|scene| {
@@ -277,7 +278,7 @@ fn drv_159_queue_families() {
     });
 }
 
-/// DRV-161: if memory for the emulation runs out, the answer has no queue family.
+/// DRV-161: if memory for the emulation of vkGetPhysicalDeviceQueueFamilyProperties2 runs out, the query returns no queue family.
 #[test]
 fn drv_161_queue_families_without_memory() {
     case(|scene| {
@@ -305,7 +306,7 @@ fn drv_161_queue_families_without_memory() {
     });
 }
 
-/// DRV-159: the query for sparse image formats is emulated, with the arguments from the info structure.
+/// DRV-159: the loader emulates vkGetPhysicalDeviceSparseImageFormatProperties2, with the arguments from the info structure.
 #[test]
 fn drv_159_sparse_image_formats() {
     case(|scene| {

@@ -113,7 +113,8 @@ const CHOICES: [(&[&str], &str, bool, &str); 16] = [
     (&[CORE, KHR], "1.1", true, OLD),
 ];
 
-/// DRV-159: for every combination of driver functions, requested version and extension, the loader calls the expected function.
+/// DRV-159: for every combination of driver functions, requested version and extension, the loader calls the function that [`CHOICES`]
+/// names.
 #[test]
 fn drv_159_every_combination() {
     case(|scene| {

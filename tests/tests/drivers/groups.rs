@@ -114,7 +114,7 @@ fn drv_149_groups_of_one_are_made_up() {
     });
 }
 
-/// DRV-150: the query for groups works as the first call, and updates the device list.
+/// DRV-150: the query for groups needs no earlier enumeration of devices, and updates the device list.
 #[test]
 fn drv_150_groups_need_no_earlier_enumeration() {
     case(|scene| {
@@ -129,7 +129,8 @@ fn drv_150_groups_need_no_earlier_enumeration() {
     });
 }
 
-/// DRV-150, APP-127: the loader skips a driver whose count query fails, and the call does not hang.
+/// DRV-150, APP-127: the loader skips a driver whose query for the number of groups fails, and vkEnumeratePhysicalDeviceGroups does not
+/// hang.
 #[test]
 fn drv_150_a_driver_that_fails_the_count_is_skipped() {
     case(|scene| {
@@ -364,7 +365,7 @@ fn drv_155_the_chosen_device_in_groups() {
     });
 }
 
-/// DRV-157: a short array of groups is filled, and the call returns VK_INCOMPLETE.
+/// DRV-157: vkEnumeratePhysicalDeviceGroups fills a short array, and returns VK_INCOMPLETE.
 #[test]
 fn drv_157_a_short_array() {
     case(|scene| {

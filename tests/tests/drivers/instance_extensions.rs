@@ -74,7 +74,7 @@ fn drv_103_unknown_extensions_are_hidden_unless_the_filter_is_off() {
     });
 }
 
-/// DRV-104: the list has the extensions that the loader knows.
+/// DRV-104: the list of instance extensions has the drivers' extensions that the loader knows.
 #[test]
 fn drv_104_the_known_extensions_pass() {
     case(|scene| {
@@ -123,7 +123,7 @@ fn drv_104_the_known_extensions_pass() {
     });
 }
 
-/// DRV-104: the list has recent extensions too, if the loader knows them and a driver has them.
+/// DRV-104: the list of instance extensions has recent extensions too, if the loader knows them and a driver has them.
 #[test]
 fn drv_104_the_newer_known_extensions_pass() {
     case(|scene| {

@@ -132,7 +132,8 @@ fn drv_283_other_callbacks_open_the_driver() {
     });
 }
 
-/// DRV-283: if the record does not promise messengers, the loader opens the driver immediately, and the call returns the driver's result.
+/// DRV-283: if the driver's record does not promise messengers, the loader opens the driver immediately, and messenger creation returns the
+/// driver's result.
 #[test]
 fn drv_283_a_driver_that_refuses_messengers_is_asked() {
     case(|scene| {

@@ -259,7 +259,7 @@ fn app_187_an_abort_inside_a_callback_does_not_hang() {
     });
 }
 
-/// DRV-120, DRV-262: if the fill call of a driver reports that its device list has grown, the loader repeats the query.
+/// DRV-120, DRV-262: if a driver's call that fills the array reports that the device list has grown, the loader repeats the query.
 #[test]
 fn drv_120_an_incomplete_fill_call() {
     case(|scene| {

@@ -42,7 +42,7 @@ fn drv_011_a_file_of_a_listed_folder_is_one_driver() {
     });
 }
 
-/// DRV-11, DRV-16: the loader reads a file once if the file is added and also found in a folder.
+/// DRV-11, DRV-16: the loader reads a file once if `VK_ADD_DRIVER_FILES` names the file and the search also finds the file.
 #[test]
 fn drv_011_an_added_file_that_is_found_anyway_is_one_driver() {
     case(|scene| {

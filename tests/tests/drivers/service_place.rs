@@ -62,7 +62,7 @@ fn lsv_48_an_elevated_program_asks_only_at_the_usual_place() {
         scene_with(scene, &["a"]);
         scene.elevated();
         let named = |vk: &Vk| {
-            // The list also contains the drivers of this machine.
+            // The list also contains the devices of the drivers that are installed on this machine.
             let names = vk.spec().create().map(|instance| instance.device_names());
             names.is_ok_and(|names| names.contains(&"a".into()))
         };

@@ -110,7 +110,7 @@ fn drv_184_shared_swapchains_on_wrong_drivers() {
     });
 }
 
-/// DRV-179, APP-50, LAY-290: a NULL surface in the list, or a call without the extension, never reaches the driver.
+/// DRV-179, APP-50, LAY-290: vkCreateSharedSwapchainsKHR with a NULL surface, or without its extension, never reaches the driver.
 #[test]
 fn drv_179_shared_swapchains_that_end_the_process() {
     case(|scene| {

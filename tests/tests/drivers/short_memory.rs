@@ -52,8 +52,8 @@ fn program(vk: &Vk, allocator: &Allocator) -> Result<(), vk::Result> {
     Ok(())
 }
 
-/// DRV-4, DRV-114, APP-174: if any allocation is refused, the call returns an error, and no object or memory of the instance and the
-/// drivers remains.
+/// DRV-4, DRV-114, APP-174: if any allocation is refused, the Vulkan command returns an error, and no object or memory of the instance and
+/// the drivers remains.
 #[test]
 fn drv_004_each_allocation_of_a_program_refused_once() {
     case(|scene| {

@@ -190,7 +190,7 @@ fn drv_161_capabilities2_ext_is_emulated() {
     });
 }
 
-/// DRV-161 table: presentation support is unavailable if the driver lacks the query.
+/// DRV-161 table: the loader reports no presentation support if the driver lacks the query for the support.
 #[test]
 fn drv_161_presentation_support() {
     case(|scene| {

@@ -72,7 +72,7 @@ fn drv_174_the_allocator_of_the_creation_is_kept() {
     });
 }
 
-/// DRV-174: the loader copies the create info, so the application can free it after the call.
+/// DRV-174: the loader copies the create info of a surface, so the application can free the structure after the creation.
 #[test]
 fn drv_174_the_create_info_is_copied() {
     case(|scene| {

@@ -234,7 +234,7 @@ fn with_null(instance: &Instance<'_>, command: &str) -> vk::Result {
     }
 }
 
-/// DRV-165, APP-159a: NULL outputs end the process with a message.
+/// DRV-165, APP-159a: a NULL output pointer in a surface query ends the process with a message.
 #[test]
 fn drv_165_null_outputs_abort() {
     case(|scene| {

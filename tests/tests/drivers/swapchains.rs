@@ -121,7 +121,7 @@ fn drv_183_a_swapchain_without_the_extension_aborts() {
     });
 }
 
-/// DRV-183: if a driver lists the extension but lacks the function, swapchain creation succeeds with a message.
+/// DRV-183: if a driver lists VK_KHR_swapchain but lacks vkCreateSwapchainKHR, swapchain creation succeeds with a message.
 #[test]
 fn drv_183_a_driver_without_the_function() {
     case(|scene| {

@@ -242,7 +242,7 @@ fn made(instance: &Instance<'_>, info: &vk::Win32SurfaceCreateInfoKHR<'_>) -> (v
     (result, surface)
 }
 
-/// DRV-174: the loader copies the create info, so the application can free it after the call.
+/// DRV-174: the loader copies the create info of a surface, so the application can free the structure after the creation.
 #[test]
 fn drv_174_the_create_info_of_a_window_is_copied() {
     case(|scene| {

@@ -32,7 +32,7 @@ fn instance(vk: &Vk, then: impl FnOnce(&Instance<'_>)) {
     then(&spec.create().expect("vkCreateInstance"));
 }
 
-/// Prepares an elevated scene with a direct driver.
+/// Adds a direct driver, and makes the children run with elevated privileges.
 fn elevated(scene: &mut Scene) {
     scene.driver("direct").unlisted().device("gpu");
     scene.elevated();

@@ -32,7 +32,7 @@ pub(crate) fn of_device(instance: &Instance<'_>, layer: Option<&CStr>) -> Result
     Ok(list.iter().map(|one| text(&one.extension_name)).collect())
 }
 
-/// LAY-320: the list contains every layer, active or not.
+/// LAY-320: the list of layers contains every layer, active or not.
 #[test]
 fn lay_320_every_layer_is_listed_active_or_not() {
     case(|scene| {
@@ -61,7 +61,7 @@ fn lay_320_every_layer_is_listed_active_or_not() {
     });
 }
 
-/// LAY-320: a short array is filled, and the call returns VK_INCOMPLETE.
+/// LAY-320: vkEnumerateInstanceLayerProperties fills a short array, and returns VK_INCOMPLETE.
 #[test]
 fn lay_320_a_short_array_is_filled_and_incomplete() {
     case(|scene| {
@@ -114,7 +114,7 @@ fn lay_321_any_layer_s_extensions_can_be_asked_for() {
     });
 }
 
-/// LAY-321: the query for an unknown layer returns VK_ERROR_LAYER_NOT_PRESENT.
+/// LAY-321: a query for the extensions of an unknown layer returns VK_ERROR_LAYER_NOT_PRESENT.
 #[test]
 fn lay_321_an_unknown_layer_is_not_present() {
     case(|scene| {
@@ -153,7 +153,7 @@ fn lay_321_an_empty_name_is_the_same_as_none() {
     });
 }
 
-/// LAY-322: the list contains the extensions of active implicit layers.
+/// LAY-322: the list of instance extensions contains the extensions of active implicit layers.
 #[test]
 fn lay_322_active_implicit_layers_add_their_extensions() {
     case(|scene| {
@@ -182,7 +182,7 @@ fn lay_322_active_implicit_layers_add_their_extensions() {
     });
 }
 
-/// LAY-322: the list contains the extensions of the components of an active implicit meta-layer.
+/// LAY-322: the list of instance extensions contains the extensions of the components of an active implicit meta-layer.
 #[test]
 fn lay_322_components_of_an_active_implicit_meta_layer_add_theirs() {
     case(|scene| {
@@ -291,7 +291,7 @@ fn lay_324_the_terminator_answers_from_the_manifest_of_any_layer() {
     });
 }
 
-/// LAY-324: the query with a NULL count returns VK_INCOMPLETE.
+/// LAY-324: a query for a layer's device extensions returns VK_INCOMPLETE if the pointer to the count is NULL.
 #[test]
 fn lay_324_a_null_count_is_incomplete() {
     case(|scene| {
@@ -369,7 +369,7 @@ fn lay_326_debug_marker_commands_are_the_loader_s_when_a_layer_has_the_extension
     });
 }
 
-/// LAY-320, LAY-82: the list contains the layers of a manifest in the order of the manifest.
+/// LAY-320, LAY-82: the list of layers contains the layers of a manifest in the order of the manifest.
 #[test]
 fn lay_320_layers_of_one_manifest_keep_their_order() {
     case(|scene| {

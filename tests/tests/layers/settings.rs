@@ -24,7 +24,7 @@ pub(crate) fn listed(short: &str) -> Layer {
     Layer::explicit(short).folder("listed")
 }
 
-/// Returns a listed layer with a disable variable.
+/// Returns an implicit layer whose manifest only the settings file names.
 pub(crate) fn listed_implicit(short: &str) -> Layer {
     Layer::implicit(short).folder("listed")
 }
@@ -129,7 +129,7 @@ fn lay_150_the_manifest_of_a_layer_that_is_off_is_not_opened() {
     });
 }
 
-/// LAY-151: an entry without a name invalidates the list.
+/// LAY-151: the loader ignores the settings file's list of layers if an entry has no name.
 #[test]
 fn lay_151_an_entry_without_a_name_voids_the_list() {
     case(|scene| {
@@ -142,7 +142,7 @@ fn lay_151_an_entry_without_a_name_voids_the_list() {
     });
 }
 
-/// LAY-151: an entry that is not an object invalidates the list.
+/// LAY-151: the loader ignores the settings file's list of layers if an entry is not an object.
 #[test]
 fn lay_151_an_entry_that_is_no_object_voids_the_list() {
     case(|scene| {
@@ -152,7 +152,7 @@ fn lay_151_an_entry_that_is_no_object_voids_the_list() {
     });
 }
 
-/// LAY-151: an entry without one of the required members invalidates the list.
+/// LAY-151: the loader ignores the settings file's list of layers if an entry lacks one of the required members.
 #[test]
 fn lay_151_each_part_of_an_entry_is_needed() {
     case(|scene| {

@@ -258,7 +258,7 @@ fn lay_75_each_opening_refused_for_lack_of_memory() {
     });
 }
 
-/// APP-174: the call reports a lack of memory if the heap refuses large requests, which the emergency pool cannot serve.
+/// APP-174: the loader reports a lack of memory if the heap refuses large requests, which the library's emergency pool cannot serve.
 #[test]
 fn app_174_large_requests_refused() {
     case(|scene| {
@@ -293,7 +293,8 @@ fn large_files(scene: &Scene) {
     settings(scene, &[MARKER.into()].into_iter().chain(off).collect::<Vec<String>>());
 }
 
-/// APP-174: if the heap refuses a request that is too large for the emergency pool, the call reports a lack of memory.
+/// APP-174: if the heap refuses a request that is too large for the library's emergency pool, the query or instance creation reports a lack
+/// of memory.
 #[test]
 fn app_174_each_large_request_refused_once() {
     case(|scene| {

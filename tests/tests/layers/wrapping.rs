@@ -267,7 +267,7 @@ fn drv_134_a_layer_that_counts_too_many_devices() {
             // SAFETY: the call only reduces a limit of this process.
             unsafe {
                 assert_eq!(libc::getrlimit(libc::RLIMIT_AS, &mut room), 0);
-                // The address space of a 32-bit process is even smaller.
+                // The address space of a 32-bit process is smaller than this limit.
                 room.rlim_cur = room
                     .rlim_cur
                     .min(libc::rlim_t::try_from(1_u64 << 33).unwrap_or(libc::rlim_t::MAX));

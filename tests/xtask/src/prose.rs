@@ -324,7 +324,7 @@ fn subject(text: &str) -> &str {
     rest
 }
 
-/// Returns `true` for a label before a comment.
+/// Returns `true` if a text is a label: `SAFETY`, requirement numbers, or a shell function with its parameters.
 fn is_label(text: &str) -> bool {
     let words = text.split([' ', ',']).filter(|word| !word.is_empty());
     let is_number = |word: &str| {
