@@ -442,7 +442,7 @@ fn app_111_the_destruction_has_its_own_callbacks() {
     });
 }
 
-/// APP-99: after a failure, the same process can create instances.
+/// APP-99: after a failed instance creation, the same process can create instances.
 #[test]
 fn app_099_the_process_can_try_again() {
     case(|scene| {

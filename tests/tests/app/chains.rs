@@ -7,8 +7,8 @@ use loader_tests::ash::vk;
 use loader_tests::case;
 use loader_tests::vk::Commands;
 
-/// APP-144, APP-270: during a call, the loader changes `pNext` of the structure that precedes the group structure in the chain. If threads
-/// share a chain, one thread waits for the other. Afterwards, the structure is unchanged.
+/// APP-144, APP-270: during `vkCreateDevice`, the loader changes `pNext` of the structure that precedes the group structure in the chain.
+/// If threads share a chain, one thread waits for the other. Afterwards, the structure is unchanged.
 #[test]
 fn app_144_threads_may_share_a_chain_with_a_device_group() {
     case(|scene| {

@@ -166,8 +166,8 @@ fn app_211_every_variable_counts_without_privileges() {
     });
 }
 
-/// APP-211, APP-285, APP-230: a set-user-ID process ignores the variables of the table's secure class, and logs none of their values. The
-/// other variables have their effects.
+/// APP-211, APP-285, APP-230: a set-user-ID process ignores the variables whose trust class in the loader's table is `Secure`, and logs
+/// none of their values. The other variables have their effects.
 #[test]
 fn app_211_only_plain_variables_count_in_an_elevated_process() {
     case(|scene| {

@@ -190,7 +190,8 @@ fn app_182_every_device_of_several_is_valid() {
     });
 }
 
-/// APP-180, APP-233: the exported functions check handles too, and always print the message.
+/// APP-180, APP-233: the exported functions check handles too, and print the message about an invalid handle even without
+/// `VK_LOADER_DEBUG`.
 #[test]
 fn app_180_exported_functions_check_too() {
     case(|scene| {

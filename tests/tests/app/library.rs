@@ -130,7 +130,7 @@ fn app_009_the_library_can_be_unloaded() {
     });
 }
 
-/// APP-230a: each load reads the environment again.
+/// APP-230a: each load of the library reads the environment again.
 #[test]
 fn app_230a_each_load_reads_the_environment() {
     case(|scene| {

@@ -60,7 +60,7 @@ fn app_230_nothing_is_printed_unasked() {
     });
 }
 
-/// APP-230, APP-231: each word selects its bit. A line is printed if any of its bits is selected.
+/// APP-230, APP-231: each word of `VK_LOADER_DEBUG` selects its bit. A line is printed if any of its bits is selected.
 #[test]
 fn app_231_each_word_selects_its_lines() {
     case(|scene| {
@@ -205,7 +205,7 @@ fn app_216_the_variable_is_read_at_load() {
     });
 }
 
-/// APP-231, APP-232: each part of a header is a known level or category.
+/// APP-231, APP-232: each part of a log line's header is a known level or category.
 #[test]
 fn app_232_headers_are_of_the_known_kinds() {
     case(|scene| {

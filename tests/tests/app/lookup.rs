@@ -104,8 +104,8 @@ fn app_072_no_layers_at_all() {
     });
 }
 
-/// APP-68, APP-70: the query with a layer's name lists the extensions of that layer, or reports that the layer or name
-/// is invalid.
+/// APP-68, APP-70: a query for extensions with a layer's name lists the extensions of that layer, or reports that the layer or name is
+/// invalid.
 #[test]
 fn app_068_extensions_of_a_layer() {
     case(|scene| {

@@ -282,7 +282,7 @@ fn app_170_messengers_remember_who_made_them() {
     });
 }
 
-/// APP-193: a count of zero means no object, and the loader ignores the pointer beside the count.
+/// APP-193: a message with an object count of zero has no object, and the loader ignores the pointer beside the count.
 #[test]
 fn app_193_objects_beyond_a_count_of_zero_are_not_read() {
     case(|scene| {

@@ -23,7 +23,7 @@ fn app_243_no_file_is_noted() {
     });
 }
 
-/// APP-240, APP-262: the loader searches each folder, and uses the first file.
+/// APP-240, APP-262: the loader searches each folder, and uses the first settings file.
 #[test]
 fn app_240_the_first_file_wins() {
     case(|scene| {

@@ -72,7 +72,7 @@ fn drv_028_settings_drivers_are_filtered() {
     });
 }
 
-/// APP-261: if an element of the list is not a driver, the loader ignores the whole list.
+/// APP-261: if an element of `additional_drivers` is not a driver, the loader ignores the whole list.
 #[test]
 fn app_261_a_bad_element_voids_the_list() {
     case(|scene| {

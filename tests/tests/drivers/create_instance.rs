@@ -317,7 +317,7 @@ fn drv_112_every_known_function_is_asked_for() {
     });
 }
 
-/// APP-100: the handle has the magic word that some applications read.
+/// APP-100: the object of an instance has the magic word that some applications read.
 #[test]
 fn app_100_the_instance_carries_its_mark() {
     case(|scene| {

@@ -7,7 +7,7 @@ use std::ptr;
 
 const FAILED: vk::Result = vk::Result::ERROR_INITIALIZATION_FAILED;
 
-/// DRV-118, APP-116: every call asks every driver again.
+/// DRV-118, APP-116: every enumeration of devices asks every driver again.
 #[test]
 fn drv_118_every_call_asks_the_drivers() {
     case(|scene| {

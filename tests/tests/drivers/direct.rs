@@ -122,7 +122,8 @@ fn drv_080_the_extension_without_the_structure_is_a_warning() {
     });
 }
 
-/// DRV-80, APP-103: the structure can be anywhere in the chain, and only the first structure has an effect.
+/// DRV-80, APP-103: the structure with the list of direct drivers can be anywhere in the chain, and only the first such structure has an
+/// effect.
 #[test]
 fn drv_080_the_first_structure_of_the_chain_counts() {
     case(|scene| {
@@ -198,7 +199,7 @@ fn one_bad_entry(scene: &mut Scene, message: &str) -> Outcome {
     outcome
 }
 
-/// DRV-83, APP-104: an entry without a look-up function is skipped.
+/// DRV-83, APP-104: a direct driver without a look-up function is skipped.
 #[test]
 fn drv_083_an_entry_without_a_function() {
     case(|scene| {
@@ -216,7 +217,7 @@ fn drv_083_an_entry_without_a_function() {
     });
 }
 
-/// DRV-83, APP-104: the loader skips an entry if its look-up function lacks a required function.
+/// DRV-83, APP-104: the loader skips a direct driver if its look-up function lacks a required function.
 #[test]
 fn drv_083_an_entry_without_required_functions() {
     case(|scene| {
@@ -244,7 +245,7 @@ fn drv_083_an_entry_without_required_functions() {
     });
 }
 
-/// DRV-83, APP-104: an entry that negotiates an interface version below 7 is skipped.
+/// DRV-83, APP-104: a direct driver that negotiates an interface version below 7 is skipped.
 #[test]
 fn drv_083_an_entry_of_an_older_interface() {
     case(|scene| {
@@ -294,7 +295,7 @@ fn drv_084_a_failing_version_query_skips_the_entry() {
     });
 }
 
-/// DRV-85: the log contains the address of the look-up function of each used entry.
+/// DRV-85: the log contains the address of the look-up function of each used direct driver.
 #[test]
 fn drv_085_a_used_entry_is_logged_with_its_function() {
     case(|scene| {

@@ -136,7 +136,7 @@ fn drv_023_all_four_variables_are_lists() {
     });
 }
 
-/// DRV-23, APP-214: an element that ends in `.json` names one file.
+/// DRV-23, APP-214: an element of `XDG_DATA_DIRS` that ends in `.json` names one file.
 #[test]
 fn drv_023_an_element_may_be_a_manifest() {
     case(|scene| {

@@ -172,7 +172,7 @@ fn drv_015_the_older_variable_is_ignored_beside_the_newer() {
     });
 }
 
-/// DRV-16: added drivers come before the drivers of the folders.
+/// DRV-16: the drivers of `VK_ADD_DRIVER_FILES` come before the drivers of the folders.
 #[test]
 fn drv_016_added_drivers_come_first_in_the_scan() {
     case(|scene| {
@@ -198,7 +198,7 @@ fn drv_016_added_drivers_are_ignored_when_the_search_is_replaced() {
     });
 }
 
-/// DRV-17: a list can contain both files and folders, and the loader skips empty elements.
+/// DRV-17: `VK_DRIVER_FILES` and `VK_ADD_DRIVER_FILES` can contain both files and folders, and the loader skips empty elements.
 #[test]
 fn drv_017_an_element_is_a_file_or_a_folder() {
     case(|scene| {
@@ -216,7 +216,7 @@ fn drv_017_an_element_is_a_file_or_a_folder() {
     });
 }
 
-/// DRV-17: a bare name is relative to the current directory.
+/// DRV-17: a bare name in `VK_DRIVER_FILES` is relative to the current directory.
 #[test]
 fn drv_017_relative_elements_start_at_the_current_directory() {
     case(|scene| {
@@ -228,7 +228,7 @@ fn drv_017_relative_elements_start_at_the_current_directory() {
     });
 }
 
-/// DRV-18, APP-214a: an empty variable replaces the search too, so the loader finds no driver.
+/// DRV-18, APP-214a: an empty `VK_DRIVER_FILES` replaces the search too, so the loader finds no driver.
 #[test]
 fn drv_018_an_empty_value_still_replaces() {
     case(|scene| {
@@ -280,7 +280,7 @@ fn drv_019_a_listed_folder_that_is_not_there_is_skipped_silently() {
     });
 }
 
-/// DRV-20: a very long element of a list has no effect on the other elements.
+/// DRV-20: a very long element of `VK_DRIVER_FILES` has no effect on the other elements.
 #[test]
 fn drv_020_a_very_long_element_harms_nothing() {
     case(|scene| {

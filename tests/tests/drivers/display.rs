@@ -169,7 +169,7 @@ fn app_061_an_array_without_room_is_incomplete() {
     });
 }
 
-/// DRV-161 table: negative results are returned, and nothing is written.
+/// DRV-161 table: if a driver's display query fails, the loader returns the error, and writes nothing.
 #[test]
 fn drv_161_failing_display_queries_are_returned() {
     const OLDER: [&str; 4] = [

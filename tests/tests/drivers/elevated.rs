@@ -33,7 +33,7 @@ fn with_direct(scene: &mut Scene) {
     scene.elevated().env("NODEVICE_SELECT", "1");
 }
 
-/// DRV-29, DRV-5: a variable that could name a driver has no effect, and is not in the log.
+/// DRV-29, DRV-5: in an elevated process, a variable that could name a driver has no effect, and is not in the log.
 #[test]
 fn drv_029_variables_that_name_drivers_are_ignored() {
     case(|scene| {
@@ -55,7 +55,7 @@ fn drv_029_variables_that_name_drivers_are_ignored() {
     });
 }
 
-/// DRV-29: only the build-time and fallback directories are searched, for drivers, layers and settings.
+/// DRV-29: an elevated process searches only the build-time and fallback directories, for drivers, layers and settings.
 #[test]
 fn drv_029_home_and_the_xdg_variables_are_ignored() {
     case(|scene| {
@@ -84,7 +84,7 @@ fn drv_029_home_and_the_xdg_variables_are_ignored() {
     });
 }
 
-/// DRV-24, DRV-29: the driver filters are ignored.
+/// DRV-24, DRV-29: an elevated process ignores the driver filters.
 #[test]
 fn drv_024_the_driver_filters_are_ignored() {
     case(|scene| {
@@ -97,7 +97,8 @@ fn drv_024_the_driver_filters_are_ignored() {
     });
 }
 
-/// DRV-31, DRV-30: direct drivers work, and variables that only order devices have an effect. DRV-132: the ID filters have no effect.
+/// DRV-31, DRV-30: in an elevated process, direct drivers work, and variables that only order devices have an effect. DRV-132: the ID
+/// filters have no effect.
 #[test]
 fn drv_031_direct_drivers_and_the_order_of_devices() {
     case(|scene| {

@@ -201,7 +201,7 @@ fn drv_106_a_malformed_name_is_an_error() {
     });
 }
 
-/// APP-90: a count without an array is an error, and the application can repeat a name.
+/// APP-90: a number of extensions without an array is an error, and the application can repeat the name of an extension.
 #[test]
 fn app_090_a_missing_array_and_a_repeated_name() {
     case(|scene| {
@@ -239,7 +239,7 @@ fn drv_107_a_driver_whose_query_fails_is_left_out() {
     });
 }
 
-/// DRV-107: the loader also omits the extensions of a driver that fails in the fill call.
+/// DRV-107: the loader also omits the extensions of a driver that fails in the call that fills the array.
 #[test]
 fn drv_107_a_driver_whose_second_query_fails_is_left_out() {
     case(|scene| {

@@ -183,7 +183,7 @@ fn drv_049_a_variant_is_skipped() {
     });
 }
 
-/// DRV-48: every version string is accepted.
+/// DRV-48: a manifest's API version can be any string.
 #[test]
 fn drv_048_version_strings_are_never_malformed() {
     case(|scene| {

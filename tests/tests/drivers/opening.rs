@@ -32,7 +32,7 @@ fn drv_059_a_missing_library_is_named() {
     });
 }
 
-/// DRV-59: the log line contains the resolved path of the library.
+/// DRV-59: the log line about a missing library contains the resolved path of the library.
 #[test]
 fn drv_059_the_resolved_path_is_logged() {
     case(|scene| {

@@ -11,7 +11,8 @@ use loader_tests::{call, case};
 
 use crate::surfaces::{WSI, two_drivers};
 
-/// DRV-182, DRV-263, APP-162: destroying NULL does nothing. The loader does not call the destroy function of a driver that lacks it.
+/// DRV-182, DRV-263, APP-162: destroying a NULL surface does nothing. The loader does not call the destroy function of a driver that lacks
+/// it.
 #[test]
 fn drv_182_destruction() {
     case(|scene| {

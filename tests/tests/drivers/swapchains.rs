@@ -76,7 +76,7 @@ fn drv_183_a_swapchain_on_each_driver() {
     });
 }
 
-/// DRV-183: the trampoline has the same effect as the pointer from vkGetDeviceProcAddr.
+/// DRV-183: the exported vkCreateSwapchainKHR has the same effect as the pointer from vkGetDeviceProcAddr.
 #[test]
 fn drv_183_the_trampoline_works_too() {
     case(|scene| {
@@ -176,7 +176,7 @@ fn app_050_a_swapchain_without_a_create_info_aborts() {
     });
 }
 
-/// DRV-183, DRV-268: the application receives the driver's error.
+/// DRV-183, DRV-268: if a driver fails to create a swapchain or its surface, the application receives the driver's error.
 #[test]
 fn drv_183_a_failing_creation_is_returned() {
     case(|scene| {

@@ -22,7 +22,8 @@ fn get(vk: &Vk, instance: vk::Instance, name: &str) -> usize {
     vk.get(instance, name)
 }
 
-/// DRV-216, DRV-219, DRV-220, DRV-228, APP-31, APP-32: the driver receives its own handle, and all other arguments unchanged.
+/// DRV-216, DRV-219, DRV-220, DRV-228, APP-31, APP-32: an unknown function of a driver receives the driver's own handle, and all other
+/// arguments unchanged.
 #[test]
 fn drv_220_arguments_and_result_pass_unchanged() {
     case(|scene| {
@@ -132,7 +133,7 @@ fn drv_217_two_hundred_and_fifty_names_fit() {
     });
 }
 
-/// DRV-217: the log notes the first use of a name.
+/// DRV-217: the log contains the first use of an unknown name.
 #[test]
 fn drv_217_the_first_use_is_logged() {
     case(|scene| {

@@ -372,7 +372,7 @@ fn drv_161_presentation_support_for_windows() {
     });
 }
 
-/// DRV-105, APP-66: window systems of other systems are unknown on Windows.
+/// DRV-105, APP-66: on Windows, the loader hides the extensions for the window systems of other systems.
 #[test]
 fn drv_105_extensions_of_other_window_systems_are_hidden() {
     case(|scene| {

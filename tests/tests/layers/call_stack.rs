@@ -105,7 +105,7 @@ fn lay_260_the_call_stack_of_an_instance_is_told() {
     });
 }
 
-/// LAY-260: the trace lists the same layers, each with the reason why it is active.
+/// LAY-260: the trace lists the layers of the call stack, each with the reason why it is active.
 #[test]
 fn lay_260_the_chain_is_in_the_trace() {
     case(|scene| {

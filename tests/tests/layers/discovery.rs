@@ -170,7 +170,7 @@ fn lay_14_empty_segments_are_skipped_and_relative_ones_are_used() {
     });
 }
 
-/// LAY-15, LAY-63: an element that ends in `.json` names one manifest.
+/// LAY-15, LAY-63: an element of `VK_LAYER_PATH` that ends in `.json` names one manifest.
 #[test]
 fn lay_15_a_segment_that_ends_in_json_is_one_manifest() {
     case(|scene| {

@@ -144,7 +144,7 @@ filters! {
     /// LAY-141: `VK_INSTANCE_LAYERS` activates an implicit layer, also if the variables of the layer disable it.
     lay_141_instance_layers_enable_an_implicit_layer_whatever_its_variables_say:
         VK_INSTANCE_LAYERS = "VK_LAYER_one_implicit", DISABLE_one_implicit = "1" => ["two_implicit", "one_implicit"];
-    /// LAY-141, APP-228: a variable does not list a layer whose name is only a part of a listed name.
+    /// LAY-141, APP-228: a layer whose name is only a part of a name in `VK_INSTANCE_LAYERS` is not activated.
     lay_141_a_part_of_a_listed_name_is_not_listed: VK_INSTANCE_LAYERS = "VK_LAYER_one_implicit_and_more"
         => ["one_implicit", "two_implicit"];
     /// LAY-142, BI-42: repeated and empty names in `VK_INSTANCE_LAYERS` are ignored.

@@ -212,7 +212,7 @@ fn bi_44_a_layer_name_without_an_end_is_read_no_further_than_256_bytes() {
     });
 }
 
-/// BI-53: if a driver reports more extensions in the fill call than the array has space for, the merged list does not exceed the array.
+/// BI-53: if a driver reports more device extensions than its array has space for, the merged list does not exceed the application's array.
 #[test]
 fn bi_53_a_list_that_grows_while_layers_are_merged_stays_in_its_bounds() {
     case(|scene| {

@@ -288,7 +288,8 @@ fn lay_338_functions_before_instances_are_called_in_the_same_order() {
     });
 }
 
-/// LAY-338: declarations order the components, and the place of a meta-layer in the list does not change.
+/// LAY-338: declared orders apply to the components of a meta-layer. The place of the meta-layer in the list of active layers does not
+/// change.
 #[test]
 fn lay_338_components_follow_and_meta_layers_keep_their_places_in_the_list() {
     case(|scene| {

@@ -32,7 +32,7 @@ fn lay_046_layers_of_the_machine_come_before_those_of_the_user() {
     });
 }
 
-/// LAY-48: a value with any data except four zero bytes is disabled.
+/// LAY-48: a registry value with any data except four zero bytes disables its manifest.
 #[test]
 fn lay_048_only_values_of_zero_count() {
     case(|scene| {
