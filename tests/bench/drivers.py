@@ -31,7 +31,7 @@ MESA = ("libvulkan_lvp", "libvulkan_radeon", "libvulkan_intel.", "libvulkan_inte
 NVIDIA = "libGLX_nvidia"
 # Search path of a launcher: folders without a library of a driver. The preloaded library belongs to the C library, and no driver needs it.
 LAUNCHER_FOLDERS, LAUNCHER_FILES, PRELOADED = 3, 500, "libBrokenLocale.so.1"
-# Number of drivers of the scene with many manifests, and the number of processes on each side.
+# Number of drivers of the scene with many manifests, and the number of processes for each column of the table.
 MANY, MANY_PROCESSES = Scene(drivers=1000), 7
 OFF = {"VK_LOADER_CATALOGUE": "off"}
 ARCHITECTURE = {"i686": "x86", "armv7l": "arm", "ppc64le": "powerpc64le"}

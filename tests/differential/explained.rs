@@ -18,8 +18,7 @@ pub(crate) struct Explained {
 }
 
 impl Explained {
-    /// Reads the committed file. Each reason is a line without indentation, and its rows are the indented lines below
-    /// it.
+    /// Reads `differential.txt`. Each reason is a line without indentation, and its rows are the indented lines below it.
     pub(crate) fn read() -> Self {
         let mut reason = "";
         let mut rows = Vec::new();

@@ -342,7 +342,7 @@ def keep_looking(programs, service, place, seconds):
                     expect(took >= CONNECT_LIMIT, f"list {looks} has {found} after {took:.2f} s\n{log}")
                     missed += 1
                     program.until([SECOND])
-        # Root in a container counts as root, so another user asks for the state.
+        # Attackers that are root in a container may use up the limits of root, so another user asks for the state.
         output = run([*as_user(HONEST[0]), place / "vkloader", "service", "--socket", service.socket], HANG)
         expect("libsmall.so" in output, output)
     return looks, missed, slowest

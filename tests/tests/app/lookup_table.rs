@@ -327,7 +327,7 @@ fn app_046_core_version_suppression() {
                 for name in ["vkCmdPipelineBarrier2", "vkGetBufferDeviceAddress"] {
                     assert_eq!(device.address(name) == 0, suppressed, "{name}, {extension}");
                 }
-                // The look-up never suppresses names of the instance's version or names of extensions.
+                // The look-up never suppresses commands of the instance's version or commands of extensions.
                 for name in [
                     "vkTrimCommandPool",
                     "vkCmdPipelineBarrier2KHR",

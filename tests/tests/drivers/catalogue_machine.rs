@@ -40,7 +40,7 @@ fn the_catalogue_of_the_system_is_read() {
         fails(scene, &|| chown(&system, Some(65534), None).expect("the superuser may"));
         scene.on_disk(|| file::write_at(scene, &system, &both(), |_| ()));
         assert_eq!(opened(scene.run(query).ok()), [""; 0]);
-        // The loader reads the user's file first, and ignores the file if it is not valid.
+        // With the value `on`, the loader reads the user's file first, and ignores the file if it is not valid.
         scene.env("VK_LOADER_CATALOGUE", "on");
         file::write(scene, &both()[1..]);
         assert_eq!(opened(scene.run(query).ok()), ["none"]);
@@ -83,7 +83,7 @@ fn the_users_own_catalogue_is_read_where_the_system_has_none() {
         assert_eq!(opened(&outcome), [""; 0]);
         let outcome = scene.run(|vk| drop(vk.instance()));
         assert_eq!(opened(outcome.ok()), ["one"], "an instance finds it too");
-        // The loader does not read the user's catalogue if the system has a catalogue.
+        // Without the variable, the loader does not read the user's catalogue if the system has a catalogue.
         scene.on_disk(|| file::write_at(scene, &system, &both()[1..], |_| ()));
         file::write_with(scene, &both(), |known| known["schema"] = 1.into());
         let outcome = scene.run(query);

@@ -228,7 +228,7 @@ fn drv_017_relative_elements_start_at_the_current_directory() {
     });
 }
 
-/// DRV-18, APP-214a: an empty `VK_DRIVER_FILES` replaces the search too, so the loader finds no driver.
+/// DRV-18, APP-214a: an empty `VK_DRIVER_FILES` or `VK_ICD_FILENAMES` replaces the search too, so the loader finds no driver.
 #[test]
 fn drv_018_an_empty_value_still_replaces() {
     case(|scene| {

@@ -196,8 +196,8 @@ fn failing_fill_call(scene: &mut Scene, code: i32, expected: vk::Result) {
     scene.driver("a").device("one");
     let outcome = scene.run(|vk| {
         let instance = vk.instance_with("1.1", &[]);
-        // Call 1 is the application's count query. In the fill query, the loader counts again with call 2, and fills
-        // with call 3.
+        // Call 1 answers the application's query for the count. In the next query, the loader queries the count again with call 2, and
+        // fills the array with call 3.
         assert_eq!(count(&instance).0, vk::Result::SUCCESS);
         let seen = vk
             .journal()

@@ -84,7 +84,7 @@ const AS_INSTANCE: [Wrong; 13] = [
         driver.fail("vkEnumeratePhysicalDevices", -4)
     }),
     ("a failing list of devices", |driver| {
-        // Every second call fills the list. All fill calls fail, because the devices would otherwise appear and disappear.
+        // Every second call fills the list. All of these calls fail, because the devices would otherwise appear and disappear.
         for call in (2..40).step_by(2) {
             driver.fail_calls("vkEnumeratePhysicalDevices", -4, call, call);
         }
