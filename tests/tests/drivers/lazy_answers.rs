@@ -216,19 +216,21 @@ fn asked_at_once(scene: &mut Scene, cause: &str) {
     assert_eq!((is_closed("a"), is_closed("b")), (true, false), "{}", outcome.all());
 }
 
-/// DRV-281: when the loader opens a driver, it finds the recorded devices although their properties depend on the instance's version.
+/// DRV-281: the loader finds the recorded devices of a driver that it opens late, although their properties depend on the instance's
+/// version.
 #[test]
 fn drv_281_devices_are_found_again_if_properties_depend_on_the_version() {
     case(|scene| asked_at_once(scene, "version"));
 }
 
-/// DRV-281: when the loader opens a driver, it finds the recorded devices although their properties depend on the instance's extensions.
+/// DRV-281: the loader finds the recorded devices of a driver that it opens late, although their properties depend on the instance's
+/// extensions.
 #[test]
 fn drv_281_devices_are_found_again_if_properties_depend_on_extensions() {
     case(|scene| asked_at_once(scene, "extensions"));
 }
 
-/// DRV-281: when the loader opens a driver, it finds the recorded devices although their properties change in each call.
+/// DRV-281: the loader finds the recorded devices of a driver that it opens late, although their properties change in each call.
 #[test]
 fn drv_281_devices_are_found_again_if_properties_change() {
     case(|scene| asked_at_once(scene, "calls"));

@@ -27,7 +27,7 @@ fn use_device(instance: &Instance<'_>) -> Result<(), vk::Result> {
     instance.device_spec(instance.first()).create().map(drop)
 }
 
-/// DRV-283: when the loader opens the driver late, it passes the messengers and report callbacks that still exist to the driver.
+/// DRV-283: the loader passes the messengers and report callbacks that still exist to a driver that it opens late.
 #[test]
 fn drv_283_callbacks_wait_for_the_driver() {
     case(|scene| {
