@@ -86,7 +86,7 @@ fn lay_240_the_global_queries_at_the_end_of_the_chain_are_the_loader_s() {
     });
 }
 
-/// LAY-240, LAY-241, DRV-214: layers cannot look up commands that are not global without an instance.
+/// LAY-240, LAY-241, DRV-214: without an instance, layers can look up only global commands.
 #[test]
 fn lay_241_everything_else_needs_the_instance() {
     case(|scene| {
