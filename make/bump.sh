@@ -23,7 +23,7 @@ NEW=$*
 # separate ref.
 PENDING=refs/worktree/bump
 
-# Prints the newest header that the registry's package contains.
+# Prints the newest header version for which pip lists a package of the registry.
 latest() {
     local found
     if ! found=$(timeout 120 python3 -m pip --disable-pip-version-check --no-input index versions "$(pin package)" 2>&1); then
@@ -114,7 +114,7 @@ ours() {
     *) cmp --quiet --bytes="$(stat -c %s "$1")" <(git cat-file blob "$PENDING:$1" 2>/dev/null) "$1" ;;
     esac
 }
-# delivered PATH: succeeds if the file contains the text from after the bump.
+# delivered PATH: succeeds if the file is as the bump leaves it: it has the new text, or the bump has removed it.
 delivered() {
     case ${will[$1]} in
     *[!0]*) [ "${has[$1]:-}" = "${will[$1]}" ] ;;

@@ -146,8 +146,8 @@ counted() {
         /^test result: / && suite { printf "%s%s: %d passed, %d failed", sep, suite, $4, $6; sep = "; "; suite = "" }' "$1"
 }
 
-# check WHAT COMMAND...: runs the command as a test of GROUP, and prints a line with the result. Also prints figures, and the lines of the
-# output that begin with one of the words in SHOWN. The whole output goes to a file in the folder HERE. A failure sets `failed`.
+# check WHAT COMMAND...: runs the command as a test of GROUP, and prints a line with the result. Also prints the lines of the output
+# that begin with `figure` or with one of the words in SHOWN. The whole output goes to a file in the folder HERE. A failure sets `failed`.
 failed=0
 SHOWN="ok|device|sum"
 check() {

@@ -65,9 +65,9 @@ clients() {
     use_peer
     export VKL_PEER_LIBRARY=$PEER_LIBRARY VKL_LIBRARY=$LIBRARY VKL_PROGRAMS=$PROGRAMS VKL_CLIENTS=$TARGET/clients
     if [ ${#PEER_RUN[@]} -gt 0 ]; then
-        # A root has no compiler, so this system builds the programs that run in the root.
+        # The root of Debian has no compiler, so this system builds the programs that run in the root.
         python3 tests/clients prepare "$@"
-        # A root of Debian trusts only the certificates of its own packages.
+        # The root of Debian trusts only the certificates of its own packages.
         trusted=${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}
         if [ -f "$trusted" ]; then
             cp "$trusted" "$VKL_CLIENTS/certificates.pem"

@@ -8,7 +8,8 @@ use quote::quote;
 pub(super) fn file(plan: &Plan<'_>) -> File {
     let reports = plan.registry.enums.get("VkDebugReportObjectTypeEXT");
     let rows = plan.registry.handles.values().map(|handle| {
-        // The counterpart has the same name with another prefix. The two enumerations have different numbers.
+        // The counterpart in `VkDebugReportObjectTypeEXT` has the same name with another prefix and the suffix `_EXT`. The numbers of the
+        // two enumerants differ.
         let rest = handle.object_type.strip_prefix("VK_").unwrap_or(&handle.object_type);
         let counterpart = format!("VK_DEBUG_REPORT_{rest}_EXT");
         let known = reports.is_some_and(|reports| reports.enumerants.iter().any(|found| found.name == counterpart));

@@ -129,7 +129,7 @@ fn handwritten(command: &CommandPlan<'_>) -> TokenStream {
     quote!(unsafe { crate::entry::#body(#(#arguments),*) })
 }
 
-/// Returns the loader's macro that expands to a body, or `None` for a hand-written body.
+/// Returns the loader's macro that expands to the body of a trampoline, or `None` if the body is hand-written.
 fn body_macro(command: &CommandPlan<'_>) -> Option<Ident> {
     let name = match (command.entry, command.command.level) {
         (Entry::Handwritten, _) => return None,

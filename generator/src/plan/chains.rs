@@ -17,8 +17,9 @@ pub struct ChainMember<'a> {
 }
 
 impl Plan<'_> {
-    /// Returns the structures of all chains that the policy lists, sorted by their `sType`. The list has only structures of 32-bit words
-    /// with pointers after them. The runtime treats other structures like those that the registry does not know.
+    /// Returns the structures of all chains that the policy lists, sorted by their `sType`. Includes only structures whose
+    /// members after `sType` and `pNext` are 32-bit words, followed by pointers. The runtime treats all other structures like structures
+    /// that the registry does not know.
     pub fn chain_members(&self) -> Vec<ChainMember<'_>> {
         let copied = &self.policy.types.copied_chains;
         let extends = |structure: &&Struct| structure.extends.iter().any(|base| copied.contains(base));

@@ -148,7 +148,7 @@ impl<'a> Context<'a> {
 
     /// Returns the platform that a command belongs to.
     fn platform(&self, command: &Command) -> Option<&'a PlatformPolicy> {
-        // `provisional` is a degree of maturity, and not an operating system (GEN-54).
+        // The registry lists `provisional` as a platform, but the word is a degree of maturity, and not an operating system (GEN-54).
         let platform = command.platform.as_ref().filter(|word| *word != "provisional")?;
         Some(self.policy.platforms.get(platform).unwrap_or(&UNLISTED))
     }

@@ -8,7 +8,8 @@ use crate::policy::Policy;
 use std::collections::{BTreeMap, BTreeSet};
 use vk_registry::model::{Level, Registry};
 
-/// Returns the words that the treatment of a command must list, each with its reason. A word is the name of a reason, or a step.
+/// Returns the entries that `reviewed` must have for a command, each with its reason. An entry is the name of a reason, or a step that
+/// belongs to a reason.
 fn words(plan: &CommandPlan<'_>) -> BTreeMap<String, Reason> {
     let mut words = BTreeMap::new();
     for (reason, steps) in plan.facts.iter().filter(|(reason, _)| reason.is_fact()) {

@@ -150,7 +150,7 @@ impl<'a> Predicates<'a> {
 
     fn outputs_dispatchable(&self, command: &'a Command) -> BTreeSet<Step<'a>> {
         let by_itself = |step: &Step<'a>| is_dispatchable(self.registry, step);
-        // For a wrapped handle in a structure, the reason is `WrappedHandle`.
+        // Excludes wrapped handles in structures, because the reason for these handles is `WrappedHandle`.
         let in_structure = |step: &Step<'a>| by_itself(step) && !is_wrapped(self.policy, step);
         let steps = || self.steps(command, &command.params).into_iter();
         let mut found: BTreeSet<Step<'a>> = steps().filter(|step| by_itself(step) && step.is_output()).collect();

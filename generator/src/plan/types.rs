@@ -9,7 +9,7 @@ use quote::quote;
 use std::collections::BTreeSet;
 use vk_registry::model::{CType, Command, Registry};
 
-/// Level of handles at which a type is printed.
+/// Level of the handles in a printed type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// Any level, as the type parameter `L`.

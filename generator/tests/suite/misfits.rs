@@ -44,7 +44,7 @@ fn gen_70_a_special_command_without_a_row_is_refused() {
         text.contains("error[unclassified-command]: vkCreateSampler") && text.contains("raw_handle"),
         "{text}"
     );
-    // The message has the sentence of `explain`, the recipe, the file, and a row to paste.
+    // The message has the sentence that `explain` prints, a link to the recipe, the name of the policy file, and a row to paste.
     for part in [
         "S5: a raw 64-bit value may be a handle",
         "docs/recipes.md#a-special-command",

@@ -20,7 +20,7 @@ const DESCRIPTIONS: [&str; 2] = ["metadata/metadata.json", "meta/metadata/metada
 pub enum MakeError {
     /// A file or folder cannot be read or written.
     Io(PathBuf, io::Error),
-    /// The library or manifest is not a driver.
+    /// The driver's library or manifest has this fault.
     Fault(Fault),
     /// No folder contains a library with this name.
     NotFound(String),

@@ -117,7 +117,7 @@ pub(crate) struct Library {
     /// The time limit of a process in seconds. The default is 30; your own program has none.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=86_400))]
     timeout: Option<u32>,
-    /// `true` if this program chose the library, because programs use another loader.
+    /// `true` if this program selected the library that came with it, because programs use another loader.
     #[arg(skip)]
     pub(crate) is_carried: bool,
 }

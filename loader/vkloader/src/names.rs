@@ -67,7 +67,7 @@ pub(crate) fn signal(number: i32) -> String {
     }
 }
 
-/// Exit status that a shell adds to the number of the signal that ended a command.
+/// Number that a shell adds to the number of a signal, to get the exit status of a command that the signal ended.
 pub(crate) const OF_SHELL: i32 = 128;
 
 /// Returns an exit status together with its usual meaning.

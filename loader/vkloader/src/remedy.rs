@@ -57,7 +57,7 @@ fn value_in(advice: &str, variable: &str) -> Option<(String, String)> {
     Some((written.into(), value))
 }
 
-/// Removes the command that sets a variable from a remedy.
+/// Removes from a remedy the command that sets a variable.
 fn without_command(dropped: &mut Dropped, set: &str) {
     match dropped.advice.find(&format!("; {}{set}", report::UNTIL_THEN)) {
         Some(at) => dropped.advice.truncate(at),

@@ -116,7 +116,7 @@ impl Files {
     /// Returns the system's error.
     pub(crate) fn share(&self, file: &File) -> io::Result<()> {
         if let Some(folder) = &self.folder {
-            // Other users cannot list the folder, and cannot guess its name.
+            // Other users can then open the file for writing, but they cannot read the file or list the folder.
             std::fs::set_permissions(folder.path(), Permissions::from_mode(0o711))?;
             file.set_permissions(Permissions::from_mode(0o622))?;
         }

@@ -171,7 +171,8 @@ mod tests {
             // Another C library is installed in addition to the system's own.
             (&[gnu, musl], Some(gnu), Some(0)),
             (&[gnu, musl], Some(musl), Some(1)),
-            // The shell is static, or its dynamic linker does not belong to any of the sets.
+            // The shell is static, or no set is for the shell's dynamic linker. The first set whose linker is installed is chosen, if there
+            // is one.
             (&[musl], None, Some(1)),
             (&[gnu, musl], Some("/nix/ld.so"), Some(0)),
             (&[], Some(gnu), None),

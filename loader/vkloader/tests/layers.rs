@@ -104,8 +104,8 @@ fn without_an_instance_there_is_no_chain() {
     assert!(text.contains("no instance could be created"), "{text}");
 }
 
-/// One value prevents all warnings, including warnings about the positions of layers that the value moves, and keeps the order that the
-/// user declared.
+/// One value of `VK_LOADER_LAYERS_ORDER` prevents all warnings, including warnings about the positions of layers that the value moves, and
+/// keeps the order that the user declared.
 #[test]
 fn several_warnings_have_one_remedy() {
     let names = [

@@ -1,5 +1,5 @@
-//! Tests that `vkloader explain` reports the correct reason: for failed calls, ended programs, lines that drivers print, and unmatched
-//! words.
+//! Tests that `vkloader explain` reports the correct reason: for failed calls, ended programs, lines that drivers print, and words in
+//! variables that match no driver, layer or device.
 
 mod machine;
 

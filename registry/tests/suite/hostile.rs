@@ -91,7 +91,7 @@ fn gen_85_what_is_cut_off_is_refused_where_it_ends() {
     let found = load_text(VULKAN.split_once("<enum value=\"0\"").expect("the fixture").0);
     let text = found.expect_err("a text without end")[0].to_string();
     assert!(text.contains("inside `enums`, which starts in line 8"), "{text}");
-    // The diagnostic for a wrong end tag names the place of this tag, also if the file is truncated later.
+    // The diagnostic for a wrong end tag does not claim that the file was truncated.
     let found = load_text(&edited("</platforms>", "</platform>"));
     let text = found.expect_err("a wrong end")[0].to_string();
     assert!(!text.contains("cut off"), "{text}");

@@ -60,14 +60,14 @@ impl Scope {
         let name = node.attribute("name").unwrap_or_default();
         let defined = |node: Node<'_, '_>| definition(node).is_none_or(|name| self.known.contains(name));
         match path.rsplit('/').next() {
-            // If several blocks require a name, the removal of one reference has no effect.
+            // If several `<require>` elements list a name, the removal of one reference has no effect.
             Some("enum" | "command") if path.contains("/require/") => {
                 self.required_once.contains(name) && self.known.contains(name)
             }
             // Removing the reference has no effect: a type, for example a plain C type, remains in the model even if no provider requires
             // it. The type disappears only if another API requires it.
             Some("type") if path.contains("/require/") => false,
-            // A block without a command does not affect entry points. Neither does the condition of a block without a command.
+            // A `<require>` without a command does not affect entry points, and its condition has no effect either.
             Some("require") => node.children().any(|it| it.has_tag_name("command")),
             _ => node.ancestors().filter(Node::is_element).all(defined),
         }

@@ -12,7 +12,7 @@ pub(super) const LONGEST_NAME: usize = 64;
 pub(super) const LONGEST: usize = HEADER + 16 + LONGEST_NAME;
 
 const HEADER: usize = 16;
-/// Number of the second version of the format.
+/// Flag of messages in the second version of the format.
 const FORMAT: u8 = 2;
 const MAGIC: u8 = 1;
 const PRESENT: u32 = u32::MAX;

@@ -6,7 +6,7 @@ use core::fmt;
 /// A key of a registry or a value of a device, as messages show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key<'a> {
-    /// Container of the key: a root of the registry, or a device.
+    /// Name of the registry root that contains the key, or of the device that has the value.
     pub root: &'a [u8],
     /// The path of a key below the root, or the name of a value of the device.
     pub name: &'a str,

@@ -21,7 +21,7 @@ impl List {
         }
     }
 
-    /// Returns the name of the value in which a display adapter stores the same list (DRV-37, LAY-49). 32-bit processes on a 64-bit system
+    /// Returns the name of the value in which a display adapter stores this list (DRV-37, LAY-49). 32-bit processes on a 64-bit system
     /// read a value of their own.
     pub fn value(self, is_wow64: bool) -> &'static str {
         match (self, is_wow64) {

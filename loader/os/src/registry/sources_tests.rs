@@ -81,7 +81,7 @@ impl System for Fake {
     }
 }
 
-/// Returns the events of a list as texts of a word or two.
+/// Returns the events of a list as short texts.
 fn told(list: List, system: &Fake) -> Vec<String> {
     let mut told = Vec::new();
     each(list, system, &mut |event| {

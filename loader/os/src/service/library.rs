@@ -21,7 +21,7 @@ pub struct SharedLibrary(Arc<Opened>);
 /// An open library.
 struct Opened {
     library: Library,
-    /// A library that this library needs, and that was opened earlier. This library is closed first.
+    /// A library that `library` needs, and that was opened earlier. It is the later field, so `library` is closed first.
     _earlier: Option<SharedLibrary>,
     mark: Mark,
 }
@@ -84,9 +84,10 @@ pub fn is_open(name: &[u8]) -> bool {
     Library::open_with(name, libc::RTLD_LAZY | libc::RTLD_NOLOAD).is_ok()
 }
 
-/// Returns the canonical path of the file that the dynamic linker finds for a library name without the linker's cache, and the open file.
+/// Returns the canonical path of the file that the dynamic linker would find for a library name if it had no cache, and the open file.
 /// The linker skips files that the process may not read.
-// Inlined into its caller, the list of folders would make the frame large, and each access to a variable in the frame long.
+// If the function were inlined, the list of folders would enlarge the caller's stack frame, and accesses to the frame would need longer
+// instructions.
 #[cfg(target_env = "gnu")]
 #[inline(never)]
 pub fn find_library(name: &[u8]) -> Option<(Vec<u8>, File)> {
@@ -135,7 +136,7 @@ mod folders {
         if !is_known || unsafe { (*list).size } > size_of::<Folders>() {
             return None;
         }
-        // SAFETY: the linker writes as many bytes as the member `size` says, which are not more than those of `room`.
+        // SAFETY: the linker writes as many bytes as the member `size` says, and `room` has at least this size.
         if unsafe { libc::dlinfo(program, libc::RTLD_DI_SERINFO, list.cast()) } != 0 {
             return None;
         }

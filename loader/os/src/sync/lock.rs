@@ -1,7 +1,8 @@
 //! Locks, and waiting for changes under a lock.
 //!
 //! A lock is one word; locking and unlocking need no call while no thread waits. All threads that wait, for a lock or for a change of a
-//! locked value, wait in one place of the process, [`Waiting`]. That place has a lock and a condition of the system, which never move.
+//! locked value, wait in one place of the process, [`Waiting`]. That place has a lock and a condition variable of the system, which never
+//! move.
 
 use crate::system::Waiting;
 use core::cell::UnsafeCell;
@@ -275,7 +276,7 @@ mod tests {
             let mutex = Mutex::new(0_u32);
             let held = mutex.lock();
             let mut thread = 0;
-            // SAFETY: the call writes the thread only to `thread`, and the argument outlives the thread, which is joined below.
+            // SAFETY: the call writes the thread's ID only to `thread`, and the argument outlives the thread, which is joined below.
             let failed = unsafe { libc::pthread_create(&mut thread, null(), take, from_ref(&mutex).cast_mut().cast()) };
             assert_eq!(failed, 0);
             while mutex.state.load(Ordering::Relaxed) != AWAITED {

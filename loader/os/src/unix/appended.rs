@@ -277,12 +277,13 @@ mod tests {
         assert_eq!(ended, 0);
     }
 
-    /// Runs `does` in a forked copy of this process, which may change its own limits and signals. Returns the exit status of the copy.
+    /// Runs `does` in a forked child process, which may change its own limits and signals. Returns the child's exit status, or the negative
+    /// number of the signal that ended the child.
     fn in_a_copy(does: impl FnOnce() -> c_int) -> c_int {
-        // SAFETY: the copy has only this thread; it calls the system, allocates nothing, and ends without cleanup.
+        // SAFETY: the child has only this thread; it calls the system, allocates nothing, and ends without cleanup.
         let child = unsafe { libc::fork() };
         if child == 0 {
-            // SAFETY: `_exit` takes a number and ends the copy without cleanup.
+            // SAFETY: `_exit` takes a number and ends the child without cleanup.
             unsafe { libc::_exit(does()) };
         }
         let mut status = 0;
@@ -307,7 +308,7 @@ mod tests {
         let scratch = Scratch::create();
         let appended = Appended::at(&scratch.path("limited")).unwrap();
         let ended = in_a_copy(|| {
-            // SAFETY: the limit is valid and applies only to this copy.
+            // SAFETY: the limit is valid and applies only to this child process.
             unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit(4)) };
             let first = appended.append(b"12345678");
             c_int::from(first != Err(Errno(libc::EFBIG)) || waiting() != [false; 2])
@@ -322,7 +323,7 @@ mod tests {
         let path = scratch.path("few");
         let file = std::fs::File::create(path_of(&path)).unwrap();
         let ended = in_a_copy(|| {
-            // SAFETY: the limit and the descriptors belong to this copy of the process; the file gets a number below the limit.
+            // SAFETY: the limit and the descriptors belong to this child process; the file gets a number below the limit.
             let low = unsafe {
                 libc::dup2(file.as_raw_fd(), 10);
                 libc::setrlimit(libc::RLIMIT_NOFILE, &limit(40));

@@ -7,7 +7,7 @@
 #[macro_export]
 macro_rules! at_load_and_unload {
     ($load:path, $unload:path) => {
-        /// Does nothing, because the system has already called `$load`. Every command that a program may call first calls this function.
+        /// Does nothing, because the system has already called `$load`. Callers are all commands with which a program may begin.
         #[inline(always)]
         pub(crate) fn ensure_loaded() {}
 
@@ -28,7 +28,7 @@ macro_rules! at_load_and_unload {
 #[macro_export]
 macro_rules! at_load_and_unload {
     ($load:path, $unload:path) => {
-        /// Does nothing, because the system has already called `$load`. Every command that a program may call first calls this function.
+        /// Does nothing, because the system has already called `$load`. Callers are all commands with which a program may begin.
         #[inline(always)]
         pub(crate) fn ensure_loaded() {}
 

@@ -94,7 +94,7 @@ mod by_number {
     /// of `room`. Returns `None` if the path cannot be read.
     pub fn running_executable(room: &mut [u8]) -> Option<&[u8]> {
         let mut length = room.len();
-        // SAFETY: the number has four parts, and the memory is writable and has this length. A null new value sets nothing.
+        // SAFETY: `PATH` has this number of elements, and the memory is writable and has this length. A null new value sets nothing.
         let failed = unsafe {
             libc::sysctl(
                 PATH.as_ptr(),

@@ -17,7 +17,7 @@ const MACHINE: usize = 18;
 const OWN_CLASS: u8 = if cfg!(target_pointer_width = "64") { 2 } else { 1 };
 /// Byte order of this process.
 const OWN_ORDER: u8 = if cfg!(target_endian = "little") { 1 } else { 2 };
-/// Processor of this process; zero if it is not listed here, in which case word size and byte order decide.
+/// Processor of this process; zero if the processor is not listed here. Files are then compared only by word size and byte order.
 const OWN_MACHINE: u16 = if cfg!(target_arch = "x86") {
     3
 } else if cfg!(target_arch = "arm") {

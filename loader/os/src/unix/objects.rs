@@ -35,7 +35,8 @@ pub struct Object<'a> {
     pub search: &'a [u8],
     /// `DT_RUNPATH` of the object; empty if it is missing.
     pub own_search: &'a [u8],
-    /// `true` if the object has `DT_AUDIT` or `DT_DEPAUDIT`. In a program, they name libraries that can change each search of the linker.
+    /// `true` if the object has `DT_AUDIT` or `DT_DEPAUDIT`. In a program, these entries name audit libraries,
+    /// which can change each search of the linker.
     pub is_audited: bool,
     /// First segment in memory, which begins with the header of the object's file; empty if the process may not read it.
     pub head: &'a [u8],

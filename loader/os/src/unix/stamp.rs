@@ -88,7 +88,7 @@ impl Stamp {
 
 /// Returns `true` if the open file is on a file system with reliable times.
 pub(super) fn is_local(descriptor: c_int) -> bool {
-    // The type of the field differs between architectures; the numbers have 32 bits.
+    // The type of the field differs between architectures, but the numbers of file-system types always have 32 bits.
     file_system(descriptor).is_some_and(|found| LOCAL.contains(&(found.f_type as u32)))
 }
 

@@ -1,4 +1,4 @@
-//! The lock and condition of the C library with which threads wait.
+//! The lock and condition variable of the C library with which threads wait.
 
 use super::CancellationOff;
 use core::cell::UnsafeCell;
@@ -10,7 +10,7 @@ pub(crate) struct Waiting {
     change: UnsafeCell<libc::pthread_cond_t>,
 }
 
-// SAFETY: the lock and the condition of the C library are made for use by many threads.
+// SAFETY: the lock and the condition variable of the C library are made for use by many threads.
 unsafe impl Sync for Waiting {}
 
 impl Waiting {
@@ -38,12 +38,12 @@ impl Waiter {
     pub(crate) fn wait(&mut self) {
         // A thread that is cancelled while it waits would keep the gate.
         let _uncancelled = CancellationOff::begin();
-        // SAFETY: lock and condition are initialised and never move; this thread holds the gate, and holds it again afterwards.
+        // SAFETY: lock and condition variable are initialised and never move; this thread holds the gate, and holds it again afterwards.
         unsafe { libc::pthread_cond_wait(self.0.change.get(), self.0.gate.get()) };
     }
 
     pub(crate) fn wake_all(&self) {
-        // SAFETY: the condition is part of a static variable, so it is initialised and never moves.
+        // SAFETY: the condition variable is part of a static variable, so it is initialised and never moves.
         unsafe { libc::pthread_cond_broadcast(self.0.change.get()) };
     }
 }

@@ -15,7 +15,7 @@ const FACTORY_1: GUID = GUID::from_u128(0x770a_ae78_f26f_4dba_a829_253c83d1b387)
 const FACTORY_6: GUID = GUID::from_u128(0xc1b6_694f_ff09_44a9_b03c_77900a0a1d17);
 const ADAPTER_1: GUID = GUID::from_u128(0x2903_8f61_3839_4626_91fd_086879011a05);
 
-/// Indices in the tables of functions.
+/// Indices of methods in the function tables of COM objects. Each table begins with the methods of the base interfaces.
 const RELEASE: usize = 2;
 const ENUM_ADAPTERS_1: usize = 12;
 const ENUM_ADAPTER_BY_GPU_PREFERENCE: usize = 29;

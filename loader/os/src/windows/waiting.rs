@@ -1,4 +1,4 @@
-//! The lock and condition with which threads wait.
+//! The lock and condition variable with which threads wait.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 

@@ -326,8 +326,8 @@ fn answer(finished: &Finished, took: Duration, (depth, search): (Depth, &[String
             _ => None,
         })
         .collect();
-    // The loader opens the driver for the query and again for the instance. Between these two, the loader opens the library by its path, so
-    // that the library stays open. The search therefore starts at the last event.
+    // The loader opens the driver for the query and again for the instance, so a kind of event can occur twice, and the last event counts.
+    // Between the two, the loader opens the library by its path, to keep the library open, so `named` can also contain this path.
     let offers = events().rev().find_map(|event| match event {
         Event::Offers(offers) => Some(offers),
         _ => None,

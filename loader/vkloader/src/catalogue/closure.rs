@@ -58,8 +58,8 @@ pub(super) fn of(
     all.push(path.into());
     let known: BTreeMap<&str, LibraryNames> = all.iter().map(|path| (path.as_str(), LibraryNames::of(path))).collect();
     let belongs = belonging(&known, &before);
-    // The library in the manifest may only need another library, which contains the driver's functions. Therefore, this code compares each
-    // file with the library in the manifest.
+    // The library in the manifest may contain no functions of its own, and only need another library that contains the driver's functions.
+    // Therefore, this code compares each file with the library in the manifest.
     let own = identify::state(Path::new(named)).filter(|_| named.contains('/'));
     let is_own = |path: &str| own.is_some() && identify::state(Path::new(path)) == own;
     let mut files = Vec::new();
@@ -226,7 +226,8 @@ fn unused<'a>(
         .collect()
 }
 
-/// Returns a folder and its subfolders for kinds of processors. The dynamic linker searches these subfolders before the folder.
+/// Returns a folder and its subfolders for certain processors, such as those in `glibc-hwcaps`. The dynamic linker searches these
+/// subfolders before the folder.
 fn with_kinds(folder: &str) -> Vec<String> {
     let mut all = with_hardware(folder);
     add_old(folder, &mut all);
@@ -307,7 +308,8 @@ impl SharedFile {
         }
     }
 
-    /// Returns `true` if the file may have changed at `time` or later without a change of its identity.
+    /// Returns `true` if the file may have changed at `time` or later and still have its identity. Two changes in quick succession can set
+    /// the same change time, which is a part of the identity.
     pub(super) fn has_changed_since(&self, time: SystemTime) -> bool {
         let now = identify::state(Path::new(&self.path));
         now.is_some_and(|now| settled(now.changed) >= time.duration_since(UNIX_EPOCH).unwrap_or_default())

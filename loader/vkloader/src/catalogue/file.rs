@@ -93,7 +93,8 @@ impl Catalogue {
         places.iter().map(|&place| self.files.get(place).cloned()).collect()
     }
 
-    /// Returns `true` if the machine's devices did not change while the drivers were asked.
+    /// Returns `true` if the machine's devices did not change while the drivers were asked. Otherwise,
+    /// [`forget_machine`](Self::forget_machine) has cleared the checksum.
     pub(super) fn is_of_one_machine(&self) -> bool {
         !self.machine.fingerprint.is_empty()
     }

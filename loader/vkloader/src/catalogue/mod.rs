@@ -36,8 +36,8 @@ const GOOD: u8 = 0;
 /// Exit status if there is no catalogue, or if the drivers' answers differ from the catalogue.
 const NOT_GOOD: u8 = 1;
 
-/// Upper bound on the repetitions of an update during which devices appear or disappear. The update itself must repeat, because the system
-/// service that starts updates starts no second update while one is running.
+/// Upper bound on the repetitions of an update during which devices appear or disappear. The update must repeat itself, because the
+/// system service that starts updates does not start a second update while one is running.
 const REPEATS: usize = 3;
 
 /// Commands for the driver catalogue.

@@ -235,7 +235,7 @@ fn ask(
     Err(io::Error::other("its files change while it is asked"))
 }
 
-/// Returns the library that a manifest names by a path. The loader may open another file. In that case, the driver is asked once more.
+/// Returns the library that a manifest names by a path. If the loader opens another file, [`ask`] asks the driver once more.
 fn library_of(manifest: &str) -> Option<PathBuf> {
     let known: serde_json::Value = serde_json::from_slice(&std::fs::read(manifest).ok()?).ok()?;
     let named = known["ICD"]["library_path"]

@@ -109,7 +109,8 @@ impl Set {
         if is_there { Some(beside) } else { locate(name, own) }
     }
 
-    /// Returns the missing and broken libraries. Libraries that Vulkan needs come first. `findings` may have lines that the driver printed.
+    /// Returns the missing and broken libraries. Libraries that Vulkan needs come first. A library that a line in
+    /// `findings` names counts as needed.
     fn faults(&self, own: Identity, findings: &[String]) -> Vec<Broken> {
         let ending = format!(".so.{}", self.version);
         let driver = self

@@ -37,7 +37,8 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
     {
         let nothing = nothing_installed(records, report);
         if nothing.names_file {
-            // The remedy for a manifest that exists also applies to the driver of the card.
+            // The finding names an existing manifest, whose remedy also helps the driver of the card. A finding about a card without a
+            // manifest is then only a consequence.
             let without_manifest = |one: &&mut Dropped| one.code == codes::HARDWARE_NO_MANIFEST.name;
             for one in report.dropped.iter_mut().filter(without_manifest) {
                 one.rank = rank::CONSEQUENCE;

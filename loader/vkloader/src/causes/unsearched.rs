@@ -137,8 +137,8 @@ pub(super) fn like(missing: &Path) -> Option<String> {
     })
 }
 
-/// Returns a file below `root` that would be a manifest for a library under another name or in another folder. `library` is the library's
-/// name up to `.so`.
+/// Returns a finding about a file below `root` that names a library, but is not read as a manifest because of its own name or folder.
+/// `library` is the library's name up to `.so`.
 pub(super) fn leading_to(root: &Path, library: &str) -> Option<Unsearched> {
     let library = format!("{library}.so");
     FOLDERS.iter().find_map(|folder| {

@@ -102,7 +102,7 @@ const CALLS: &[Call] = &[
     },
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
     below(libc::SYS_newfstatat, Opens::Never),
-    // Only older processors have system calls without an argument for the folder.
+    // Only older architectures have system calls without an argument for the folder.
     #[cfg(any(target_arch = "x86_64", target_arch = "x86", target_arch = "arm"))]
     plain(libc::SYS_open, Opens::ByFlags(1)),
     #[cfg(any(target_arch = "x86_64", target_arch = "x86", target_arch = "arm"))]

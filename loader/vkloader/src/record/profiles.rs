@@ -34,8 +34,8 @@ pub(super) struct Profiles {
     pub(super) files: Vec<Vec<u8>>,
 }
 
-/// Reads the profiles of the driver that has a function at the address `function`. Returns `None` if a profile selects programs that cannot
-/// be identified by a part of their name.
+/// Reads the profiles of the driver that has a function at the address `function`. Returns `None` if a file cannot be read, or if a
+/// profile selects programs in a way that parts of program names cannot express.
 pub(super) fn read(function: usize) -> Option<Profiles> {
     let mut files: BTreeSet<PathBuf> = USUAL.into_iter().map(PathBuf::from).collect();
     let driver = library_at(function).and_then(|path| fs::read(path).ok());
@@ -149,7 +149,7 @@ fn without_cases(pattern: &str) -> String {
             plain.push(letter);
             rest = after;
         } else {
-            // Copies an escape sequence, or the bracket of a set of different letters, together with the next character.
+            // Copies two characters: an escape sequence, or the bracket at the beginning of any other set and the character after it.
             let length = rest.chars().take(2).map(char::len_utf8).sum();
             plain.push_str(&rest[..length]);
             rest = &rest[length..];

@@ -296,7 +296,8 @@ fn catalogue(records: &[&Record]) -> Vec<Catalogued> {
     for record in records {
         let Event::Catalogue(one) = &record.event else { continue };
         if let Some(opened) = opened_at_once(one) {
-            // The driver may have been listed from its record before the loader knew the instance's create info.
+            // Removes an earlier sentence that the driver is only listed from its record. The loader may have listed the driver in this way
+            // before it knew the instance's create info.
             found.retain(|known: &Catalogued| known.library != opened.library || known.what != LISTED);
             found.push(opened);
             continue;

@@ -52,7 +52,7 @@ pub(crate) fn has_chain(records: &[Record]) -> bool {
     records.iter().any(is_chain)
 }
 
-/// Returns a sentence with the layer below which a declaration moved the layer called `name`, and with the origin of the declaration.
+/// Returns a text that names the layer below which a declaration moved the layer called `name`, and the origin of the declaration.
 /// Returns an empty text if no declaration moved the layer.
 fn order(records: &[&Record], name: &str) -> String {
     let is_chain = |record: &&Record| is_chain(record);

@@ -7,7 +7,7 @@ use crate::other::Other;
 /// Name of the settings file.
 const FILE: &str = "vk_loader_settings.json";
 
-/// Kind of the difference in reports.
+/// Word for settings files: subject and source in a trace, and kind of the difference between two loaders in a report.
 const WHAT: &str = "settings";
 
 /// Removes findings about a settings file that the programs' loader does not read. Returns the difference.

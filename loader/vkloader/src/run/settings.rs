@@ -102,7 +102,7 @@ fn ask_to_end(child: &Child) {
     }
 }
 
-/// Returns the content of the file.
+/// Returns the content of a settings file that shows only the devices in `words` to the programs `executables`.
 fn text(words: &OsStr, executables: &[PathBuf]) -> io::Result<String> {
     let words = words
         .to_str()

@@ -215,7 +215,8 @@ fn what_another_file_is_put_in_front_of_does_not_count() {
     each_way(&case);
 }
 
-/// DRV-271: an auditing library that the program names can lead the linker to another file, like one of `LD_AUDIT`.
+/// DRV-271: an auditing library that the program names can lead the linker to another file, as a library in `LD_AUDIT`
+/// can.
 #[test]
 fn a_program_that_is_linked_with_an_auditing_library_uses_no_entry() {
     let Some(case) = Case::new() else { return };
@@ -284,8 +285,8 @@ fn a_variable_counts_as_the_linker_read_it() {
     case.counts(&[search, ("LATER", "/nowhere".into())]);
 }
 
-/// A game launcher preloads an overlay for each word size, and puts the folders of its runtime first. An entry is used only if the runtime
-/// does not contain the driver's files.
+/// A game launcher preloads an overlay for each word size, and puts the folders of its runtime at the beginning of `LD_LIBRARY_PATH`. An
+/// entry is used only if the runtime does not contain other files with the names of the driver's files.
 #[test]
 fn a_launcher_matters_where_its_runtime_has_another_file_of_the_driver() {
     let Some(case) = Case::new() else { return };

@@ -59,7 +59,7 @@ fn devices(machine: &Machine) -> Vec<String> {
     names
 }
 
-/// If an entry has a wrong list of devices, programs use it until the next update.
+/// If the list of devices in an entry has become wrong, programs use the list until the next update without `--changed`.
 #[test]
 fn a_driver_of_the_table_without_a_device_is_not_opened() {
     let mut machine = machine();

@@ -215,7 +215,8 @@ fn install(machine: &Machine, library: Driver) {
     }
 }
 
-/// Returns `true` if a library is installed on the system that runs the test. The test hides the library's manifest.
+/// Returns `true` if a library is installed on the system that runs the test. Set-ups without the
+/// library are then skipped, because the tests do not hide installed libraries.
 fn is_on_this_system(library: &str) -> bool {
     let folders = [
         "/usr/lib/x86_64-linux-gnu",

@@ -1,4 +1,4 @@
-//! Set-ups in which files of different releases meet: missing symbols, and other versions of a library. Also has set-ups with files in the
+//! Set-ups that mix files of different releases: missing symbols, and other versions of a library. Also has set-ups with files in the
 //! wrong place, limits, and results of drivers.
 
 use super::{Machine, Row, good, try_all};
@@ -266,7 +266,7 @@ fn folder(machine: &Machine) -> PathBuf {
     machine.path("data/vulkan/icd.d")
 }
 
-/// Installs a working driver whose manifest has another path in the folder of manifests.
+/// Installs a working driver, and moves its manifest to the path `to` below the folder of manifests.
 fn rename(machine: &mut Machine, to: &str) {
     good(machine);
     fs::rename(folder(machine).join("good.json"), folder(machine).join(to)).expect("renamed");

@@ -1,4 +1,4 @@
-//! Set-ups with variables that remove drivers, devices or layers, and with unmatched words in variables.
+//! Set-ups with variables that remove drivers, devices or layers, and with words that match none of them.
 
 use super::{Machine, Row, good, try_all};
 use std::fs;

@@ -157,7 +157,8 @@ fn configured(texts: &[String], name: &str) -> Option<PathBuf> {
     (!name.contains('/')).then_some(path)
 }
 
-/// Returns the finding and the beginning of the remedy for a path with signs that have a meaning only in a shell or in Windows.
+/// Returns the finding and the beginning of the remedy for a path with a blank at one end, or with characters that have a special meaning
+/// only in a shell or in Windows.
 pub(super) fn misspelt(library: &str) -> Option<(&'static str, &'static str)> {
     // The dynamic linker replaces only these variables in a path.
     const REPLACED: [&str; 3] = ["ORIGIN", "LIB", "PLATFORM"];

@@ -78,7 +78,8 @@ fn rejected(words: &str) -> Option<(&str, Why)> {
     })
 }
 
-/// Returns the file that the dynamic linker found for `name`: a path, or the name of a library that `library` needs.
+/// Returns the file that the dynamic linker found for `name`, which is a path, the name of `library`, or the name of a library that
+/// `library` needs.
 fn find(name: &str, library: &Path, own: Identity) -> Option<PathBuf> {
     if name.contains('/') {
         return Some(name.into());

@@ -6,7 +6,7 @@ use super::machine::Machine;
 use super::{NVIDIA, is_absent, is_nvidia};
 use crate::report::{Card, Dropped, PRINTED, Report, codes, rank};
 
-/// End of the names of variables with which Mesa's drivers accept cards for which they are not complete.
+/// End of the assignments to variables with which Mesa's drivers accept cards that the drivers do not fully support.
 const EXPERIMENTAL: &str = "_I_WANT_A_BROKEN_VULKAN_DRIVER=1";
 
 /// Codes of findings about drivers that were opened and failed.

@@ -168,7 +168,7 @@ impl Machine {
         folders.iter().find_map(|folder| {
             let names = self.names(folder);
             let version = |name: &String| name.strip_prefix("libnvidia-glcore.so.").map(String::from);
-            // An update may leave libraries of another version, and the link leads to those that count.
+            // An update may leave libraries of another version, so the link determines which libraries are used.
             let link = fs::read_link(self.path(folder).join("libGLX_nvidia.so.0")).ok();
             let linked = link.and_then(|file| {
                 Some(
