@@ -26,7 +26,7 @@ if [ -n "${CARGO_BUILD_TARGET:-}" ]; then
 fi
 RELEASE=$BUILT/release
 
-# File name of the built library. VKL_LIBRARY may name any other libvulkan.so.1 to test.
+# Path of the built library. VKL_LIBRARY may name any other libvulkan.so.1 to test.
 case ${CARGO_BUILD_TARGET:-$(uname -s)} in
 Darwin | *-apple-*) LIBRARY=$RELEASE/libvulkan.dylib ;;
 *) LIBRARY=$RELEASE/libvulkan.so ;;

@@ -267,7 +267,7 @@ framework() {
         ln -sfn Versions/Current/vulkan "$root/vulkan"
         ln -sfn Versions/Current/Resources "$root/Resources"
     fi
-    # Programs find the library by the name in it.
+    # Programs that are linked against the library search for the install name that the library contains.
     local name=@rpath/vulkan.framework/$inside/vulkan
     name=${name/.\//}
     if command -v install_name_tool >/dev/null; then

@@ -21,7 +21,7 @@ driver_installed() {
 install_needed() {
     local sets=run
     driver_installed || sets=run+driver
-    # The software driver is optional, because the mock driver can do its work. The other packages are necessary.
+    # The software driver is optional, because the mock driver can replace it. The other packages are necessary.
     make/setup.sh $sets || { [ $sets != run ] && make/setup.sh run; }
 }
 

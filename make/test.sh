@@ -28,7 +28,7 @@ formatted() {
 }
 lint() {
     $CARGO clippy --locked --workspace --all-targets -- -D warnings
-    # Checks only the shipped code. This code does not use the standard library, also not through features that other crates enable.
+    # Checks only the shipped code. This code does not use the standard library, not even through features that other crates enable.
     $CARGO clippy --locked --release -p vulkan-loader -- -D warnings
     # Checks the licences and origins of crates, and checks that the lock files contain no banned crate.
     make/crates.sh

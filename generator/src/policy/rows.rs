@@ -86,7 +86,7 @@ pub struct TypePolicy {
     /// Enumerants of `VkStructureType` that no emitted structure has as its `sType`.
     #[serde(default)]
     pub structure_types: Vec<String>,
-    /// Structures whose `pNext` chain the runtime copies completely, with members that the registry does not know.
+    /// Structures whose `pNext` chain the runtime copies completely, including structures that the registry does not define.
     #[serde(default)]
     pub copied_chains: Vec<String>,
     /// Rust types of platform types that occur by value (GEN-43).

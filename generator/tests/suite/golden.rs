@@ -1,8 +1,8 @@
 //! Tests of the output for a reduced registry, file by file, and of the changes by each kind of addition.
 //!
 //! A folder of `golden/kinds` has three parts: records that are added to the reduced registry, rows that are added to its policy, and the
-//! changed
-//! lines of every emitted file. After an intended change, run the tests with `VKGEN_REFRESH=1` and review the differences of `golden/`.
+//! changed lines of every emitted file. After an intended change, run the tests with `VKGEN_REFRESH=1` and review the differences of
+//! `golden/`.
 
 use crate::common::{crate_root, generate, policy, reduced, registry};
 use std::collections::{BTreeMap, BTreeSet};

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// Default path of the configuration file.
 pub const FILE: &str = "/etc/vulkan-loader/service.json";
-/// User ID that the daemon gives itself by default when root starts it. Systems do not assign this ID to people or services.
+/// User ID that the service takes by default when root starts it. Systems do not assign this ID to people or services.
 pub const USER: u32 = 65530;
 /// Upper bound on the bytes of the file.
 const MOST: u64 = 1 << 20;

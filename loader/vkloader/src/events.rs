@@ -198,7 +198,7 @@ pub(crate) struct InactiveLayer {
 pub(crate) struct Moved {
     pub(crate) layer: String,
     pub(crate) below: String,
-    /// Author of the declaration.
+    /// Origin of the declaration: a kind such as `settings` or `manifest`, or the name of a variable.
     pub(crate) by: String,
     /// Path of the file that contains the declaration.
     pub(crate) path: Option<String>,

@@ -6,7 +6,7 @@ use machine::{Machine, library, skip};
 use std::process::{Command, Output};
 
 /// Starts `vkloader` in the same way as the static program: in a folder whose name contains the process ID. `shell` contains the words that
-/// start a script, and `run` ends the script.
+/// start a script, and `run` is the end of the script's text.
 fn unpacked(machine: &Machine, shell: &[&str], run: &str) -> Output {
     let place = machine.path("unpacked");
     std::fs::create_dir_all(&place).expect("a folder");

@@ -79,7 +79,8 @@ impl Connection {
     ///
     /// # Errors
     /// The error of the system. If the time limit passed, `is_lack_of_time` returns `true` for the error.
-    // Inlined into its caller, the address would make the frame large, and each access to a variable in the frame long.
+    // If the function were inlined, the address would enlarge the caller's stack frame, and accesses to the frame would need longer
+    // instructions.
     #[inline(never)]
     pub fn to(path: &[u8], deadline: Deadline) -> Result<Self, Errno> {
         const FOLDERS: usize = offset_of!(libc::sockaddr_un, sun_path);

@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn lsv_47_the_superuser_is_known_by_files_of_the_system() {
-        // A test process runs in a namespace with all users.
+        // A test process runs in a user namespace that contains all users.
         assert!(is_superuser(0) && !is_superuser(65534) && !is_superuser(1000));
         assert!(!is_socket(b"/") && !is_socket(b"/nowhere") && !is_socket(b"\0"));
     }

@@ -119,11 +119,12 @@ mod tests {
                 let shared = unsafe { &*shared.cast::<Shared>() };
                 let passage = shared.gate.enter();
                 shared.within.store(1, Ordering::SeqCst);
-                // This call is a cancellation point, which a driver's code also has. SAFETY: the function only takes a number.
+                // This call is a cancellation point, as a driver's code may contain. SAFETY: the function only takes a number.
                 unsafe { libc::usleep(50_000) };
                 shared.within.store(2, Ordering::SeqCst);
                 drop(passage);
-                // A forced unwinding must not pass this frame, so cancellation is off from here on; the previous state is the result.
+                // A forced unwinding must not pass this frame, so cancellation is off from here on. The test checks the previous
+                // state.
                 let mut before = -1;
                 // SAFETY: the call changes only this thread, and writes the old state only to `before`.
                 unsafe { pthread_setcancelstate(1, &mut before) };
@@ -135,7 +136,7 @@ mod tests {
                 within: AtomicU32::new(0),
             };
             let mut thread = 0;
-            // SAFETY: the call writes the thread only to `thread`, and the argument outlives the thread, which is joined below.
+            // SAFETY: the call writes the thread's ID only to `thread`, and the argument outlives the thread, which is joined below.
             let failed =
                 unsafe { libc::pthread_create(&mut thread, null(), stay, from_ref(&shared).cast_mut().cast()) };
             assert_eq!(failed, 0);

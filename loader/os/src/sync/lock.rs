@@ -137,7 +137,7 @@ impl<T> Drop for Guard<'_, T> {
 pub struct Condvar(());
 
 impl Condvar {
-    /// Returns a condition for which no thread waits.
+    /// Returns a condition variable for which no thread waits.
     pub const fn new() -> Self {
         Self(())
     }

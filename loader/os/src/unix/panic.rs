@@ -85,7 +85,7 @@ macro_rules! panics_end_the_process {
     };
 }
 
-/// Defines further names of a function; `$hidden` keeps them inside the library.
+/// Defines further names of a function. `$hidden` is the assembler directive that keeps these names inside the library.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! stand_in {

@@ -21,8 +21,7 @@ pub fn now() -> (i64, i64) {
     (i64::from(found.tv_sec), i64::from(found.tv_nsec))
 }
 
-/// Returns the nanoseconds since some moment before this process started, from a clock that nobody sets; zero if the system has no such
-/// clock.
+/// Returns the nanoseconds since some moment before this process started, from the monotonic clock; zero if the system has no such clock.
 #[allow(
     clippy::useless_conversion,
     reason = "the types of the fields differ between systems"

@@ -1,6 +1,7 @@
 //! Display adapters and their order, from the system's graphics infrastructure, DXGI (DRV-40, DRV-144, DRV-148).
 //!
-//! Objects of DXGI are tables of functions. Only the used indices have names here.
+//! Objects of DXGI are COM objects, which begin with a pointer to a table of functions. Only the used indices of the tables have names
+//! here.
 
 use super::run_time::Module;
 use crate::devices::AdapterId;

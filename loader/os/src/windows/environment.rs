@@ -64,9 +64,9 @@ fn integrity_level() -> Option<u32> {
     if told == 0 {
         return None;
     }
-    // SAFETY: the system has written a label into `room`, followed by its identifier.
+    // SAFETY: the system has written a label into `room`, followed by its SID.
     let label = unsafe { &*room.as_ptr().cast::<TOKEN_MANDATORY_LABEL>() };
-    // SAFETY: the identifier is valid; its last part is the level.
+    // SAFETY: the SID is valid; its last subauthority is the integrity level.
     unsafe {
         let parts = *GetSidSubAuthorityCount(label.Label.Sid);
         let last = u32::from(parts).checked_sub(1)?;

@@ -61,7 +61,7 @@ pub fn now() -> (i64, i64) {
     })
 }
 
-/// Returns nanoseconds since the first call, from a clock that nobody sets.
+/// Returns nanoseconds since the first call, from the monotonic clock.
 pub fn since_start() -> u64 {
     static START: OnceLock<Instant> = OnceLock::new();
     let passed = START.get_or_init(Instant::now).elapsed();

@@ -1,9 +1,9 @@
-//! Numbers of the current thread and of the process.
+//! IDs of the current thread and of the process.
 
 use core::marker::PhantomData;
 use windows_sys::Win32::System::Threading::GetCurrentThreadId;
 
-/// Returns a number that no other running thread has; never zero.
+/// Returns an ID that no other running thread has; never zero.
 pub fn current_thread() -> usize {
     // SAFETY: `GetCurrentThreadId` takes nothing and never fails.
     unsafe { GetCurrentThreadId() as usize }

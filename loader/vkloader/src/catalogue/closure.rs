@@ -15,8 +15,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// Upper bound on the delay between the real time and the time that the kernel sets for files.
 const TICK: Duration = Duration::from_millis(20);
 
-/// Upper bound on the delay on file systems that store whole seconds, or multiples of two seconds. Two writes during that time can leave the
-/// same identity.
+/// Upper bound on the delay on file systems that store whole seconds, or multiples of two seconds. Two writes during that time can leave
+/// the same identity.
 const COARSE_TICK: Duration = Duration::from_millis(2020);
 
 /// Upper bound on the time to wait until a file is old enough. Only a file whose time is in the future would need a longer wait.
@@ -38,8 +38,8 @@ impl LibraryNames {
 }
 
 /// Returns the files that the dynamic linker maps for a driver, the folders in which it searches for them, and the files that the driver is
-/// known to read. Includes the names of libraries that the linker did not find. Excludes the driver's own library if the manifest names that
-/// library by a path. Returns `None` if one of the names cannot be written to a catalogue.
+/// known to read. Includes the names of libraries that the linker did not find. Excludes the driver's own library if the manifest names
+/// that library by a path. Returns `None` if one of the names cannot be written to a catalogue.
 pub(super) fn of(
     seen: Option<&Seen>,
     (named, path): (&str, &str),

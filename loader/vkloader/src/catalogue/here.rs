@@ -115,7 +115,7 @@ impl Process for Here {
                 search: b"",
                 own_search: b"",
                 is_audited: false,
-                // A program that starts now loads the present files.
+                // Means that the file at `path` is the loaded one, because a program that starts now loads the present files.
                 head: b"",
             });
         }

@@ -151,8 +151,8 @@ const LINK: &str = "libvulkan.so";
 /// Upper bound on the size in bytes of a program that is searched for names.
 const LARGEST_PROGRAM: u64 = 64 << 20;
 
-/// Returns a finding for a program that opens [`LINK`], which only `vkloader` provides. Such a program does not contain the name of the library
-/// itself.
+/// Returns a finding for a program that opens [`LINK`], which only `vkloader` provides. Such a program does not contain the name of the
+/// library itself.
 fn without_link(report: &Report) -> Option<Dropped> {
     let program = Path::new(report.loader.as_ref()?.executable.as_deref()?);
     let is_small = std::fs::metadata(program).is_ok_and(|status| status.len() <= LARGEST_PROGRAM);
@@ -220,9 +220,9 @@ fn name_extension(found: &mut Dropped, report: &Report) {
     }
 }
 
-/// Returns the findings about layers that have an instance extension and about drivers that may have it, each with the phrase that says so.
-/// None of these layers and drivers is in use. The finding with the smallest rank comes first. `is_known` is `true` if the loader knows the
-/// extension, so that it would show the extension of a driver.
+/// Returns the findings about layers that have an instance extension and about drivers that may have it, each with the phrase for this in
+/// the report. None of these layers and drivers is in use. The finding with the smallest rank comes first. `is_known` is `true` if the
+/// loader knows the extension, so that it would show the extension of a driver.
 fn left_out_with<'a>(extension: &str, is_known: bool, report: &'a Report) -> Vec<(&'a Dropped, &'static str)> {
     let is_broken = |one: &Dropped| (rank::BROKEN..OTHER).contains(&one.rank);
     let is_driver =

@@ -1,4 +1,5 @@
-//! Finds the symbol without which the dynamic linker ended the program. The linker searches for most functions only when a library calls them.
+//! Finds the missing symbol because of which the dynamic linker ended the program. The linker searches for most functions only when a
+//! library calls them.
 
 use super::elf::{self, Identity};
 use crate::events::Record;

@@ -80,7 +80,8 @@ impl Environment {
         known.iter().any(|(name, _)| name == TRACE).then_some(known)
     }
 
-    /// Returns `true` if the process was started without the variable that turns on the trace. Returns `false` if the variables are unknown.
+    /// Returns `true` if the process was started without the variable that turns on the trace. Returns `false` if the variables are
+    /// unknown.
     pub(crate) fn lacks_trace(&self) -> bool {
         self.variables.is_some() && self.of_traced().is_none()
     }

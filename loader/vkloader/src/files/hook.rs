@@ -28,7 +28,8 @@ struct Root {
     version: String,
 }
 
-/// Adds libraries to the container that `state` describes. Each library has the path that the container needs.
+/// Adds libraries to the container that `state` describes. Each path in `libraries` is also the path that the library needs
+/// in the container.
 ///
 /// # Errors
 ///

@@ -39,8 +39,8 @@ type Create = unsafe extern "system" fn(Handle, *const c_void, *const c_void, *m
 /// Type of a command that destroys an object for callbacks.
 type Destroy = unsafe extern "system" fn(Handle, u64, *const c_void);
 
-/// Records the kinds of callback objects that every instance can create that has the create command of the kind. If a program creates an
-/// object of another kind, the library opens the driver, which then reports the error.
+/// Records each kind of callback object that all instances with the kind's create command can create. If a program creates an object of
+/// another kind, the library opens the driver, which then reports the error.
 pub(super) fn add(ways: &[Way], made: &mut Builder) {
     let messenger = MessengerInfo {
         head: vulkan::Head::of(1_000_128_004),

@@ -131,8 +131,8 @@ fn narrow(rows: &[Vec<Box>]) -> Vec<Placed<'_>> {
     placed
 }
 
-/// Places the boxes of a row that are connected to the box with index `above` in the previous row. Places the boxes that are connected to a
-/// box directly after that box.
+/// Places the boxes of a row that are connected to the box with index `above` in the previous row. The boxes that are connected to a placed
+/// box follow directly after it.
 fn below<'a>(
     rows: &'a [Vec<Box>],
     level: usize,

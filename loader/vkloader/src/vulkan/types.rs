@@ -126,7 +126,7 @@ pub(crate) struct PhysicalDeviceProperties {
 }
 
 impl Default for PhysicalDeviceProperties {
-    /// Returns a structure of zeros, all of which the command overwrites.
+    /// Returns a structure of zeros; the command overwrites all members.
     fn default() -> Self {
         Self {
             api_version: 0,
@@ -311,7 +311,7 @@ mod tests {
     }
 
     /// Compares the sizes and offsets with those that the C compiler reported for 64-bit targets. Other structures are not compared,
-    /// because drivers would fail if their layout were wrong.
+    /// because a wrong layout of such a structure would make drivers fail.
     #[test]
     #[cfg(target_pointer_width = "64")]
     fn layouts_are_those_of_the_library() {

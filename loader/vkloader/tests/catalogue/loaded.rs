@@ -40,8 +40,8 @@ fn waiting(machine: &Machine) -> PathBuf {
     program
 }
 
-/// Runs `change` while the program has a library open. Returns the reason why the program then does not use the driver's entry; empty if the
-/// program uses the entry.
+/// Runs `change` while the program has a library open. Returns the reason why the program then does not use the driver's entry; empty if
+/// the program uses the entry.
 fn used_after(machine: &Machine, opened: &Path, change: impl FnOnce()) -> String {
     let (program, trace) = (waiting(machine), machine.path("trace"));
     let _ = fs::remove_file(&trace);

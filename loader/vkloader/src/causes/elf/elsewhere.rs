@@ -192,8 +192,8 @@ const LIB: [&str; 5] = [
     "lib",
 ];
 
-/// Returns a path with the words that the dynamic linker replaces, `$LIB` and `$ORIGIN`, replaced. `loader` is the library that opens the
-/// path. Returns `None` for a path without such a word, or if no such file exists.
+/// Replaces `$LIB` and `$ORIGIN` in a path, as the dynamic linker does. `loader` is the library that opens the path. Returns `None` for a
+/// path without `$`, or if no such file exists.
 pub(super) fn with_words_replaced(library: &str, loader: Option<&Path>) -> Option<String> {
     if !library.contains('$') {
         return None;

@@ -1,5 +1,5 @@
-//! Completes findings about drivers that failed with facts about the hardware: the host of a container, the kernel driver of the card, and cards
-//! that the system does not list.
+//! Completes findings about drivers that failed with facts about the hardware: the host of a container, the kernel driver of the card, and
+//! cards that the system does not list.
 
 use super::drivers::{is_meant_for, known, row_of, to_install};
 use super::machine::Machine;
@@ -99,8 +99,8 @@ fn vendor(library: &str) -> Option<u32> {
     }
 }
 
-/// Explains a driver that failed on a system that lists no card of the driver's vendor. If a variable selects the driver, the variable explains
-/// more.
+/// Explains a driver that failed on a system that lists no card of the driver's vendor. If a variable selects the driver, the variable
+/// explains more.
 fn without_card(report: &mut Report, is_replaced: bool) {
     let Report { hardware, dropped, .. } = report;
     let has_card = |vendor: u32| hardware.iter().any(|card| card.vendor == vendor || card.vendor == 0);

@@ -140,7 +140,8 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Droppe
     found
 }
 
-/// Adds the setting of the system that keeps the kernel from loading one of the modules in `wanted`: a file that forbids it, or Secure Boot.
+/// Adds the setting of the system that keeps the kernel from loading one of the modules in `wanted`: a file that forbids it, or Secure
+/// Boot.
 fn of_system(found: &mut Dropped, card: &Card, machine: &Machine, wanted: &[&str]) {
     let is_of_nvidia = card.vendor == super::NVIDIA;
     let is_nvidias = wanted == ["nvidia"];

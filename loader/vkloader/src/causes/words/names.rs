@@ -6,8 +6,8 @@ use promises::variable::TABLE;
 /// Upper bound on the letters by which a misspelt name differs from the right name.
 const MOST_LETTERS: usize = 2;
 
-/// Returns a finding about a variable that the loader does not read, if its name differs by a few letters from the name of a variable that the
-/// loader reads.
+/// Returns a finding about a variable that the loader does not read, if its name differs by a few letters from the name of a variable that
+/// the loader reads.
 pub(super) fn misspelt(name: &str) -> Option<Dropped> {
     let is_unknown = name.starts_with("VK_") && TABLE.iter().all(|row| row.name != name);
     let mut near = TABLE

@@ -389,7 +389,8 @@ impl Crashed {
         }
     }
 
-    /// Returns the remedy with a variable that disables the culprit; `None` if there is no variable.
+    /// Returns the remedy that removes a library from `LD_PRELOAD`, or that disables the culprit with a variable; `None` if there is
+    /// neither.
     fn without_culprit(&self) -> Option<String> {
         if let Some(library) = &self.preloaded {
             return Some(format!("Take {library} out of LD_PRELOAD, or update it."));

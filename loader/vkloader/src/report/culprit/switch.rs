@@ -76,8 +76,8 @@ pub(in crate::report) fn layer_switch(library: &str, records: &[&Record]) -> Opt
     Some((name, switch))
 }
 
-/// Returns `true` if a manifest's path leads to a library. For a path with a word that the dynamic linker replaces, such as `$LIB`, only the
-/// file names are compared.
+/// Returns `true` if a manifest's path leads to a library. For a path with a word that the dynamic linker replaces, such as `$LIB`, only
+/// the file names are compared.
 fn is_same_library(named: &Path, library: &Path) -> bool {
     let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.into());
     let is_name = named.to_string_lossy().contains('$') || named.components().count() == 1;
