@@ -152,7 +152,7 @@ fn changes(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) 
     text
 }
 
-/// Returns the lines that two texts do not share, in order, each after its sign.
+/// Returns the lines that two texts do not share, in order. Lines of `old` begin with `-`, and lines of `new` begin with `+`.
 fn differences(old: &str, new: &str) -> Vec<String> {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     // Length of the longest common list of lines of the remaining texts, for each pair of start lines.

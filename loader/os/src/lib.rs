@@ -28,7 +28,7 @@
 )]
 
 extern crate alloc;
-// On Windows, every program already has the C runtime, so this library need not be small.
+// The standard library is used on Windows only. Its size matters less there, because every program already has the C runtime.
 #[cfg(windows)]
 extern crate std;
 

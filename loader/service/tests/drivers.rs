@@ -165,7 +165,7 @@ fn lsv_28_a_package_may_be_its_own_contents() {
     });
 }
 
-/// LSV-28: the service searches the root folders in their order, and uses the first package of a name.
+/// LSV-28: the service searches the folders of packages in their order, and uses the first package of a name.
 #[test]
 fn lsv_28_the_first_root_that_has_a_package_counts() {
     case(|mut machine| {
@@ -173,7 +173,7 @@ fn lsv_28_the_first_root_that_has_a_package_counts() {
         machine.options = vec!["--root".into(), second.to_str().unwrap().into()];
         machine.start();
         machine.expect(&[]);
-        // The service notices a root folder that appears later.
+        // The service notices a folder of packages that appears later.
         machine.package_with("x", &manifest("second.so"), &library(64, 100));
         fs::create_dir_all(&second).unwrap();
         fs::rename(machine.path("icd/x"), second.join("soft")).unwrap();

@@ -126,7 +126,7 @@ fn lsv_46_a_slow_reader_is_closed_and_others_are_served() {
                 }
             }
             let asked = Instant::now();
-            // The client sends fewer requests than the limit.
+            // The client `other` sends requests only in every fifth millisecond, so that it does not exceed the limit on requests.
             if asked.duration_since(begin).as_millis().is_multiple_of(5) {
                 assert!(other.is_alive());
                 slowest = slowest.max(asked.elapsed());

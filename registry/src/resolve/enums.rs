@@ -38,7 +38,7 @@ pub(super) fn build(
         let item = Enum {
             name: ty.name.to_owned(),
             bits: block.map_or(32, |block| block.bits),
-            // An enumeration without a block has flag bits if a flags type refers to it.
+            // An enumeration without an `<enums>` block has flag bits if a flags type refers to it.
             bitmask: block.map_or(flag_bits.contains(ty.name), |block| block.kind == EnumsKind::Bits),
             enumerants: enumerants(&entries, report),
         };

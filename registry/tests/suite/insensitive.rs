@@ -88,7 +88,7 @@ const HARMLESS: &[&str] = &[
     "registry/tags/tag@author",
     "registry/tags/tag@contact",
     "registry/types@comment",
-    // `requires` names the header of a type. The reader uses it only for platform types.
+    // The removal of `requires` changes only platform types and flags types. It has no effect on other types, such as `void`.
     "registry/types/type@requires",
     "registry/types/type/member@optional",
     "registry/enums/enum@deprecated",

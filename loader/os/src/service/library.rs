@@ -109,7 +109,7 @@ mod folders {
     /// Size in bytes of the buffer for the folders and their names. The folders of the system need about 300 bytes.
     const ROOM: usize = 8192;
 
-    /// The list of folders in the form that the dynamic linker writes. The names follow the folders.
+    /// The list of folders in the form that the dynamic linker writes. The texts of the folders' names come after the last entry.
     #[repr(C)]
     struct Folders {
         size: usize,

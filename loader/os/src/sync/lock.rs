@@ -232,7 +232,7 @@ mod tests {
         });
     }
 
-    /// All threads wait on one condition, so each wake-up must reach all of them.
+    /// All values of [`Condvar`] share one condition variable of the system, so each wake-up must reach all threads.
     #[test]
     fn threads_with_different_locks_and_changes_all_come_through() {
         ends_in_time(|| {

@@ -130,7 +130,7 @@ fn load_bare(name: &str) -> Result<windows::Library, Errno> {
     let of_path = variable.split(|&byte| byte == LIST_SEPARATOR);
     let mut path = Vec::new();
     for (folder, below) in of_windows.into_iter().chain(of_path.map(|folder| (folder, &br"\"[..]))) {
-        // A folder that is not absolute would lead to the current folder again, even if it begins with a drive.
+        // Skips folders that are not absolute, even if they begin with a drive, because they would be relative to the current folder.
         if !to_system(folder).is_ok_and(Path::is_absolute) {
             continue;
         }

@@ -168,7 +168,8 @@ fn searched_for(path: &str, names: &[&str]) -> Vec<String> {
     folder.into_iter().chain(usual.map(String::from)).collect()
 }
 
-/// Returns the folders of `LD_LIBRARY_PATH`. Returns `None` if a folder depends on the process, or is not valid text.
+/// Returns the folders of `LD_LIBRARY_PATH`. Returns `None` if the value is not valid UTF-8. Also returns `None` if a folder depends on the
+/// process: a relative path, or a path with a variable such as `$ORIGIN`.
 pub(super) fn in_variable() -> Option<Vec<String>> {
     let value = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     if value.is_empty() {

@@ -21,7 +21,7 @@ pub(super) fn is_here() -> bool {
     VARIABLES.into_iter().any(is_set)
 }
 
-/// The sockets of a display. A thread accepts clients until the value is dropped.
+/// The sockets of a display. A thread accepts and closes connections until the value is dropped.
 pub(super) struct Display {
     folder: PathBuf,
     is_asked: Arc<AtomicBool>,

@@ -197,8 +197,8 @@ fn unmatched(row: &(&str, &[char], Kind, bool), value: &str, report: &Report, re
         .collect()
 }
 
-/// Returns `true` if a missing manifest in `value` follows from other findings. `leads` is `true` if a word of the value leads to a
-/// manifest.
+/// Returns `true` if other findings explain more than the missing manifest `missing` in `value`. `leads` is `true` if a word of the value
+/// leads to a manifest.
 fn is_explained(missing: &str, value: &str, leads: bool, verdict: Verdict) -> bool {
     let is_twin = |word: &str| {
         word != missing && multiarch::stem(word) == multiarch::stem(missing) && has_manifest(Path::new(word))

@@ -173,7 +173,7 @@ fn number(process: u32) -> io::Result<Pid> {
     number.ok_or_else(|| io::Error::other("not a process"))
 }
 
-/// Supervises a process, which stops itself at its start, until it ends.
+/// Supervises a process until its end. The process stops itself at its start.
 fn supervise(process: Pid, failure: &Path, shared: &Arc<Shared>) -> io::Result<Outcome> {
     let mut watch = Watch {
         process,

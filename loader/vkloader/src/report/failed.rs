@@ -17,7 +17,7 @@ pub(super) fn add(report: &mut Report, own: &Seen, other: &Other, described: &Ot
             .extend(other.refused.iter().map(|one| refused(one, path)));
         return;
     }
-    // If the process ends with both loaders, the cause is the same. The report names the cause only once.
+    // If the process also fails with the examined library, the cause is the same. The report names the cause only once.
     if report.ended.is_some() {
         return;
     }

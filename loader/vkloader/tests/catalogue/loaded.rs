@@ -96,7 +96,7 @@ fn a_library_that_was_replaced_after_a_program_loaded_it_does_not_count() {
         assert_eq!(with(&own), "shadowed", "{words}");
         assert_eq!(with(&own), "", "{words}: the same content");
         assert_eq!(used_after(&machine, &needed, || ()), "", "{words}: no change");
-        // The driver's own library is compared too.
+        // The same applies to the driver's own library.
         let newer = machine.path("newer.so");
         let folder = format!("-L{}", machine.path("libraries").display());
         let linked = [

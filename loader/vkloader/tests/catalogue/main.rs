@@ -286,7 +286,7 @@ fn no_card_is_woken() {
     // While the card is suspended, an update keeps the recorded devices.
     good(&machine, &["update"]);
     assert_eq!(driver(&written(&machine), "radeon")["devices"][0]["name"], "one");
-    // If the card is active, the update asks for devices without an option.
+    // If the card is active, the update asks the driver for devices even without the option `--wake`.
     good(&machine, &["clear"]);
     card(&machine, "amdgpu", false);
     good(&machine, &["update"]);

@@ -88,7 +88,8 @@ fn specifications_for_containers_are_as_the_format_says() {
     );
     let specification = files(&machine, &["--format", "cdi", "--driver", "good"]).json();
     assert_eq!(specification["devices"][0]["name"], "all");
-    // The manifest is mounted in a searched folder, because the image of the container may already have set the variable.
+    // The manifest is mounted in a searched folder, because the image of the container may already set
+    // `VK_ADD_DRIVER_FILES`.
     let edits = &specification["devices"][0]["containerEdits"];
     assert_eq!(edits["env"], Value::Null);
     let manifest = fs::canonicalize(manifest).expect("it is there");

@@ -46,7 +46,7 @@ fn from_host(report: &mut Report, machine: &Machine) {
     }
 }
 
-/// Returns the library of a driver, from a finding that has it as its name or its file.
+/// Returns the known driver library that the name or the file of a finding denotes.
 fn library(one: &Dropped) -> Option<&'static str> {
     known(&one.name).or_else(|| known(one.file.as_deref()?))
 }

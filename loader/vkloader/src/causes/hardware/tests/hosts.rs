@@ -77,7 +77,7 @@ fn the_generation_of_a_card_decides_about_its_driver() {
     system.file("etc/os-release", "NAME=Gentoo\nID=gentoo");
     let found = first(system.found(idle(&["libvulkan_lvp.so"])));
     assert!(found.advice.contains("VIDEO_CARDS"), "{}", found.advice);
-    // With both drivers of AMD's cards, the remedy is not the other driver.
+    // If both drivers for AMD's cards are installed, the remedy does not recommend Mesa's driver.
     let both = idle(&["amdvlk64.so", "libvulkan_radeon.so"]);
     let found = first(card("0x1002", "0x67df", "amdgpu").found(both));
     assert!(!found.advice.contains("RADV"), "{}", found.advice);
