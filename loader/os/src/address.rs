@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// A non-null address, printed like `%p` of the system's C library, because tools compare whole messages.
+/// A non-null address, printed like `%p` of the system's C library, because tools compare whole messages (APP-232a).
 pub struct Address<T>(pub *const T);
 
 /// `true` if the C library prints all digits, in upper case and without a prefix.

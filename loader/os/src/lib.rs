@@ -1,9 +1,10 @@
 //! All requests of the loader to the operating system: files and folders, libraries, the environment and privileges, locks and waiting,
 //! memory, time, and standard error.
 //!
-//! There is one folder per operating system. `unix` uses functions of the C library that every Unix has, and names the systems that have
-//! other functions; `windows` is for Windows. No other part of the loader mentions the C library or a system. All files, folders and
-//! libraries are accessed through `unix` or `windows`, so a program that redirects the C library's functions sees each access (APP-217).
+//! There is one folder per operating system. `unix` uses functions of the C library that every Unix has, and has separate code for
+//! systems with other functions; `windows` is for Windows. No other part of the loader mentions the C library or a system. All files,
+//! folders and libraries are accessed through `unix` or `windows`, so a program that redirects the C library's functions sees each access
+//! (APP-217).
 //!
 //! The standard library is used on Windows only. Elsewhere, a program that loads this library does not need the standard library's panics,
 //! threads or buffers.

@@ -61,7 +61,7 @@ pub(super) trait Kernel {
     fn initialize(&self, driver: Opened) -> Option<i32>;
     /// Adds a folder to the namespace.
     fn bind(&self, path: &CStr, folder: Handle) -> Result<(), Status>;
-    /// Opens an entry on a channel: an entry below `folder`, which stays open, or without a folder an entry of the namespace.
+    /// Opens an entry on a channel: the entry at `path` below `folder`, or in the namespace if `folder` is `None`. The folder stays open.
     fn open(&self, folder: Option<Handle>, path: &CStr, channel: Handle) -> Result<(), Status>;
 }
 

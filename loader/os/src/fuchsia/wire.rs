@@ -33,9 +33,9 @@ pub(super) enum Method {
     GetSupportedFeatures = 0x381A_BFCE_1728_92BD,
 }
 
-/// Bit of [`features`] for a folder of devices (LSV-2). All other bits are ignored.
+/// Bit of [`features`] that the service sets if it can supply a folder of devices (LSV-2).
 pub(super) const CAN_CONNECT_TO_DEVICES: u64 = 2;
-/// Bit of [`features`] for a folder of manifests.
+/// Bit of [`features`] that the service sets if it can supply a folder of manifests. The client ignores bits other than these two.
 pub(super) const CAN_CONNECT_TO_MANIFESTS: u64 = 4;
 
 /// Flag with which the service provides the folder of manifests only after all drivers are available.

@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// Number of calls that the record has room for.
 const PLACES: usize = 64;
-/// Number of places in the record that one thread tries.
+/// Number of places in the record that one thread may use.
 const TRIED: usize = 8;
 
 /// A call of the loader that is in progress.
@@ -44,7 +44,7 @@ impl Calls {
         )
     }
 
-    /// Returns the places in the record that a thread tries.
+    /// Returns the places in the record that a thread may use. A hash of the thread's number selects these places.
     fn places(&self, thread: usize) -> &[Call] {
         let first = super::hash_of_address(thread) % (PLACES - TRIED + 1);
         self.0.get(first..first + TRIED).unwrap_or_default()

@@ -38,7 +38,7 @@ pub(crate) unsafe fn move_block(heap: &impl GlobalAlloc, block: *mut u8, layout:
     moved
 }
 
-/// Spreads the bits of an address, whose lowest few are zero, over a whole word.
+/// Returns a 32-bit hash of an address. Alignment makes the lowest bits of most addresses zero, so these bits alone would be a bad hash.
 pub fn hash_of_address(address: usize) -> usize {
     let product = (address as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (product >> 32) as usize

@@ -16,10 +16,10 @@ use core::alloc::{GlobalAlloc, Layout};
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// Memory for the end of a call that ran out of memory.
+/// Memory that lets a call run to its end after the process ran out of memory.
 static EMERGENCY_POOL: EmergencyPool = EmergencyPool::new();
 
-/// Calls that report a failed allocation.
+/// Calls in progress that can report a failed allocation.
 static CALLS: Calls = Calls::new();
 
 /// Size of one unit in bytes, and alignment of every block.
@@ -27,7 +27,8 @@ const UNIT: usize = 16;
 /// Number of units in the emergency pool. A process that has memory never touches the units, so they only cost address space.
 const UNITS: usize = 16 * 1024;
 
-/// A static block that is handed out from front to back; it starts again from the front after all blocks have come back.
+/// Static memory from which blocks are handed out from front to back. After all blocks have come back, the next block is again at the
+/// front.
 #[repr(C, align(16))]
 struct EmergencyPool {
     block: UnsafeCell<[u8; UNITS * UNIT]>,

@@ -23,9 +23,9 @@ impl fmt::Display for Key<'_> {
 pub enum Event<'a> {
     /// The root folder of an installed package, to be searched (DRV-36).
     Package(&'a [u8]),
-    /// A file or folder that is listed.
+    /// A file or folder that the key or value lists.
     Listed(&'a [u8], Key<'a>),
-    /// A manifest of a vendor none of whose adapters is in this machine (DRV-40).
+    /// A manifest of a vendor that has no adapter in this machine (DRV-40).
     Unserved(&'a [u8], Key<'a>),
     /// The adapters cannot be determined, so the key's entries are ignored (DRV-40).
     NoAdapters(Key<'a>),

@@ -17,7 +17,7 @@ pub use list::List;
 /// `true` if this system lists manifests and settings in a registry. Folders are then searched only if a variable names them.
 pub const EXISTS: bool = cfg!(windows);
 
-/// Passes the entries of a list to `take`, in order of precedence, and the other events of the query.
+/// Passes all events of a query to `take`. Events with entries of the list come in order of precedence.
 #[cfg(windows)]
 pub fn each_registered(list: List, mut take: impl FnMut(Event<'_>)) {
     sources::each(list, &crate::system::ThisSystem, &mut take);

@@ -60,7 +60,7 @@ pub(crate) trait System {
     fn vendors(&self) -> Option<Vec<u32>>;
 }
 
-/// Packages that contain drivers and implicit layers (DRV-36, LAY-45).
+/// Family of the packages that contain drivers and implicit layers (DRV-36, LAY-45).
 const PACKAGES: &str = "Microsoft.D3DMappingLayers_8wekyb3d8bbwe";
 /// Key whose values have the paths of settings files as names (APP-242).
 const SETTINGS_KEY: &str = r"SOFTWARE\Khronos\Vulkan\LoaderSettings";
@@ -108,7 +108,7 @@ fn hives(list: List) -> &'static [Hive] {
     }
 }
 
-/// Passes the entries that devices list in a value to `take`. Returns `true` if there are any entries.
+/// Passes to `take` each entry that a device lists in the value called `value`. Returns `true` if there are any entries.
 fn each_answer(value: &str, take: &mut dyn FnMut(Event<'_>), ask: impl FnOnce(&mut TakeAnswer<'_>)) -> bool {
     let mut any = false;
     ask(&mut |device, answer| {

@@ -1,4 +1,4 @@
-//! Properties of a file from a server that show how far the file can be trusted (LSV-47).
+//! Reads files that came from a server, and checks whether these files can be trusted (LSV-47).
 
 use crate::system::Status;
 use crate::{Errno, File, with_terminated};

@@ -32,14 +32,14 @@ pub struct SentFile {
     pub name: Vec<u8>,
     /// The file.
     pub file: File,
-    /// The file of the next library.
+    /// The next file in the list, in which each library comes after the libraries that it needs.
     pub next: Option<Box<SentFile>>,
 }
 
 impl SharedLibrary {
     /// Opens the library in the last file, which runs the initialisers of the library. The other files are libraries that it needs. Each
-    /// library comes after the libraries that it needs itself, and is not opened if a library of its name is open. If one of them does not
-    /// open, opening the last library also fails, and the system reports the reason. The files may be closed afterwards.
+    /// library comes after the libraries that it needs itself, and is not opened if a library of its name is open. If an earlier library
+    /// does not open, opening the last library also fails, and the system reports the reason. The files may be closed afterwards.
     ///
     /// # Errors
     /// The system's error text.
@@ -159,7 +159,8 @@ pub fn find_library(_: &[u8]) -> Option<(Vec<u8>, File)> {
 /// A path through which the system finds a descriptor.
 ///
 /// The system identifies an open library by the text of its path, even after another file has got the number of the descriptor. Therefore
-/// no path may ever repeat in a process. The redundant parts between the folder and the number encode the time, one bit each.
+/// no path may ever repeat in a process. Between the folder and the number, redundant parts (`/` or `/.`)
+/// encode the time, one bit each.
 struct Path {
     bytes: [u8; LONGEST],
     /// Number of unused bytes before the path.
@@ -198,7 +199,7 @@ impl Path {
     }
 
     /// Adds a byte at the beginning. The buffer is large enough for each number and time.
-    // Inlined into its callers, this would be in the library several times.
+    // Without this attribute, each caller would contain a copy of the function.
     #[inline(never)]
     fn prepend(&mut self, byte: u8) {
         self.unused = self.unused.saturating_sub(1);

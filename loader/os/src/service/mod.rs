@@ -1,5 +1,5 @@
 //! System calls for a client of a driver service on Linux (LSV-39 to LSV-42, LSV-47). The calls make connections with time limits, receive
-//! files and find their kinds, and open libraries from files without a path.
+//! files and check whether the files can be trusted, and open libraries from files without a path.
 
 mod connection;
 mod file;
@@ -24,8 +24,8 @@ pub fn own_user() -> u32 {
     unsafe { libc::geteuid() }
 }
 
-/// Returns `true` if the machine's superuser has this number here. Most sandboxes run in a user namespace without the superuser, and such a
-/// namespace shows one number for all users that it does not contain.
+/// Returns `true` if `user` is the ID of the machine's superuser in this process's user namespace. Most sandboxes run in a user namespace
+/// without the superuser, and such a namespace shows one ID for all users that it does not contain.
 pub fn is_superuser(user: u32) -> bool {
     owner_of_folder(b"/proc/sys") == Some(user)
 }

@@ -1,4 +1,4 @@
-//! Locks, and conditions for which threads wait.
+//! Locks, condition variables, values that are set once, and counts of uses.
 //!
 //! Only a [`ReentrantGate`] is held across a call out of the loader. In a forked process, a lock that another thread held stays taken; code
 //! that must work in a forked process uses [`Mutex::try_lock`].

@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(mode & 0o777, 0o600);
     }
 
-    /// After the file is closed, a concurrent test may get the same descriptor number for another file, so this test compares files.
+    /// Compares files and not descriptor numbers, because a concurrent test may get the number of the closed file.
     #[test]
     fn a_file_is_closed_when_it_is_dropped_and_when_another_program_starts() {
         let scratch = Scratch::create();

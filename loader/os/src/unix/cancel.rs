@@ -56,7 +56,7 @@ mod imp {
     }
 }
 
-/// Replacement on other systems, where the functions do nothing.
+/// Replacement for other systems and other C libraries: these functions do nothing.
 #[cfg(not(all(target_os = "linux", any(target_env = "gnu", target_env = "musl"))))]
 mod imp {
     pub(super) type State = ();

@@ -138,7 +138,7 @@ unsafe fn object(info: &libc::dl_phdr_info) -> Object<'_> {
     object
 }
 
-/// Returns the segment with the beginning of an object's file; empty if that segment can be written to or not be read.
+/// Returns the segment with the beginning of an object's file; empty if that segment is writable or not readable.
 ///
 /// # Safety
 /// `headers` are those of an object that was loaded at `base`, and that stays loaded while the result is used.

@@ -42,8 +42,8 @@ fn terminated_copy(path: &[u8]) -> Result<Vec<u8>, OutOfMemory> {
     Ok(copy)
 }
 
-/// Returns the error of a system call for which there was no memory. The Vulkan call also ends as out of memory, even if its steps ignore
-/// this error.
+/// Returns the error of a system call for which there was no memory. The Vulkan call also reports that memory ran out, even if the
+/// caller of this function ignores the error.
 fn shortage(OutOfMemory: OutOfMemory) -> Errno {
     memory::shortage::note();
     Errno(libc::ENOMEM)

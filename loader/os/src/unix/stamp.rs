@@ -14,10 +14,10 @@ use libc::{fstatfs as fstatfs64, statfs as statfs64};
 #[cfg(target_env = "gnu")]
 use libc::{fstatfs64, statfs64};
 
-/// Time in seconds during which a file must not have changed before it was read. The coarsest clock in use has steps of two seconds.
+/// Number of seconds for which a file must be unchanged before its stamp is reliable. The coarsest clock in use has steps of two seconds.
 const SETTLED_SECONDS: i64 = 2;
 
-/// Local file systems, whose times come from this machine's clock and change with every change.
+/// Local file systems, on which the times of a file come from this machine's clock and are updated when the file changes.
 const LOCAL: &[u32] = &[
     0x0000_EF53, // ext2, ext3, ext4
     0x5846_5342, // xfs

@@ -27,7 +27,7 @@ const UNSPECIFIED: i32 = 0;
 /// Upper bound on the adapter count; larger values are treated as invalid.
 const MOST_ADAPTERS: u32 = 1024;
 
-/// The system's library of adapters, after its first use. The library stays open, because opening it takes longer than a query, and each
+/// The open library `dxgi.dll`, after its first use. The library stays open, because opening it takes longer than a query, and each
 /// instance makes several queries.
 static LIBRARY: OnceLock<Option<Module>> = OnceLock::new();
 

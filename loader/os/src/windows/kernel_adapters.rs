@@ -24,7 +24,7 @@ const MOST_ADAPTERS: u32 = 1024;
 const ATTEMPTS: u32 = 4;
 /// Upper bound on the size of a value in bytes.
 const MOST_BYTES: usize = 1 << 20;
-/// Offset of a value's data in the answer, and the number of bytes that the answer's type has for data.
+/// Offset of a value's data in the answer, and the number of data bytes that fit into the answer's type itself.
 const DATA: usize = core::mem::offset_of!(D3DDDI_QUERYREGISTRY_INFO, Anonymous);
 const OWN_BYTES: usize = size_of::<D3DDDI_QUERYREGISTRY_INFO>() - DATA;
 /// Flag that makes paths below the folder of a driver's package absolute.
