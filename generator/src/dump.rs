@@ -43,7 +43,7 @@ struct Command<'a> {
     slots: BTreeMap<&'static str, usize>,
 }
 
-/// Rule of a look-up.
+/// Condition under which a look-up returns a function.
 #[derive(Serialize)]
 #[serde(tag = "rule", rename_all = "snake_case")]
 enum Lookup<'a> {

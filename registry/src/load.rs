@@ -19,7 +19,8 @@ pub fn load(vk: Source<'_>, video: Source<'_>) -> Result<Registry, Vec<Diagnosti
 
 /// Reads a registry like [`load`], but returns unknown constructs together with the model, for reports that must work on any registry.
 ///
-/// Each kind of construct is returned once, at its first place. Old headers can lack a video registry. The function then does not check it.
+/// Each kind of construct is returned once, at its first place. Some old headers have no video registry, so
+/// `video` may be `None`.
 pub fn load_tolerant<'a>(
     vk: Source<'_>,
     video: impl Into<Option<Source<'a>>>,

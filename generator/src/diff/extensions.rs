@@ -38,8 +38,7 @@ pub(super) fn sections(old: &View<'_>, new: &View<'_>) -> Vec<Section> {
     sections
 }
 
-/// Splits extensions into two lists: extensions whose names are in `reserved`, the reserved names of the other registry, and all other
-/// extensions.
+/// Splits extensions into two lists: the extensions whose names the other registry reserves (`reserved`), and all others.
 fn split(extensions: &[(&str, &Extension)], reserved: &BTreeSet<String>) -> (Vec<Entry>, Vec<Entry>) {
     let entry =
         |&(name, extension): &(&str, &Extension)| Entry::noted(name, Severity::Concerns, "about", summary(extension));

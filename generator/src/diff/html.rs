@@ -102,7 +102,7 @@ fn counts(report: &Report) -> String {
     report.counts.iter().map(row).collect()
 }
 
-/// Choices of the filter, in the order of the sections.
+/// Returns the choices of the filter as HTML, in the order of the sections.
 fn groups(report: &Report) -> String {
     let mut groups: Vec<&str> = Vec::new();
     for section in report.full() {

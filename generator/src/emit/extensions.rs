@@ -1,4 +1,4 @@
-//! `extensions.rs`: all extensions, and sets of the extensions that the runtime names.
+//! `extensions.rs`: rows for the enumerations and sets of extensions, and a row for each extension of the registry.
 
 use super::file::File;
 use crate::names::ident;

@@ -19,7 +19,7 @@ pub struct Input {
     pub text: String,
 }
 
-/// Returns the manifest of sorted files, which is the only file that names the header version.
+/// Returns the manifest: the header version, and a line for each input and each file, in the given order.
 pub fn manifest(header: HeaderVersion, inputs: &[Input], files: &[File]) -> File {
     let mut text = format!("{HEADING}\nheader {header}\n");
     for input in inputs {

@@ -1,4 +1,4 @@
-//! `queries.rs`: the structures whose content can be recorded, and the names of all commands (GEN-61).
+//! `queries.rs`: the structures of query answers that can be recorded for other processes, and the names of all commands (GEN-61).
 
 use super::file::File;
 use crate::names::ident;

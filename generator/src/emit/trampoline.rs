@@ -108,8 +108,8 @@ fn function(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
     }
 }
 
-/// Returns the attribute that exports a function under its own name. In a library that passes its calls to the system's library, the jumps
-/// in `exports/aside.rs` have these names on Linux.
+/// Returns the attribute that exports a function under its own name. A library that passes its calls to the
+/// system's library exports the jumps in `exports/aside.rs` under these names instead, on Linux.
 fn export(command: &CommandPlan<'_>) -> TokenStream {
     let cfg: Option<TokenStream> = match &command.export {
         Export::No => return TokenStream::new(),

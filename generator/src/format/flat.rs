@@ -54,7 +54,7 @@ fn spaced(before_left: Option<&Token>, left: &Token, right: &Token) -> bool {
         (_, Token::Punct(text)) if matches!(text.as_str(), "," | ";" | ":" | "." | "::" | ">" | "?") => false,
         (Token::Punct(text), _) if matches!(text.as_str(), "," | ";" | ":") => true,
         (Token::Punct(text), Token::Group('[', _)) if text == "#" => false,
-        // Prefix operators, paths and opened generics have no space after them.
+        // Prefix operators, separators of paths, and the `<` of generics have no space after them.
         (Token::Punct(text), _) if matches!(text.as_str(), "." | "::" | "<" | "&" | "*" | "-" | "#") => false,
         (Token::Punct(text), Token::Group(open, _)) if text == "!" => {
             *open == '{' && matches!(before_left, Some(Token::Word(_)))

@@ -1,4 +1,4 @@
-//! Extensions that the runtime knows by a constant.
+//! Selects the extensions for which enumerations and sets are emitted.
 
 use super::problem::{Code, Problem, Problems};
 use crate::policy::Policy;

@@ -41,7 +41,7 @@ pub struct Plan<'a> {
     pub types: TypePlan<'a>,
     /// Plans of all commands, sorted by name.
     pub commands: Vec<CommandPlan<'a>>,
-    /// Extensions that the runtime knows by a constant.
+    /// Extensions for which enumerations and sets are emitted.
     pub extensions: ExtensionPlan<'a>,
     /// Enumerants that are emitted even if the policy does not list their enumeration.
     named_enumerants: BTreeSet<&'a str>,

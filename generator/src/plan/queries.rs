@@ -1,4 +1,4 @@
-//! Structures that programs chain to a query of a physical device, and whose whole content can be recorded.
+//! Structures that receive the answers to queries of a physical device, and whose whole content can be recorded for other processes.
 
 use super::Plan;
 use super::reach::resolve;

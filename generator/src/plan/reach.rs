@@ -8,7 +8,7 @@ use vk_registry::model::{CType, Member, Registry, Struct};
 const TYPEDEF_LIMIT: usize = 16;
 /// Name of the member that points to the next structure of a chain.
 const CHAIN: &str = "pNext";
-/// Name of a function's return value in a step.
+/// Member name of a [`Step`] that leads from a function to the type of its return value.
 const RETURNED: &str = "return";
 /// Enumerations that state the object type of a raw handle beside them.
 const OBJECT_KINDS: [&str; 2] = ["VkObjectType", "VkDebugReportObjectTypeEXT"];
@@ -200,7 +200,7 @@ impl RawHandles {
     }
 }
 
-/// Types from which an end, for example a wrapped handle, can be reached.
+/// Types from which the end of a search can be reached, for example a wrapped handle.
 pub(super) struct Reach<'a> {
     leading: BTreeSet<&'a str>,
 }

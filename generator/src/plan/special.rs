@@ -26,7 +26,7 @@ pub enum Reason {
     Emulated,
     /// GEN-71i: the command concerns the lifetime of objects, or the look-up of functions.
     Lifecycle,
-    /// GEN-51: an instance extension adds the command, and the command acts on an object of one driver, which may lack it.
+    /// GEN-51: an instance extension adds the command, and the command acts on an object of one driver. That driver may lack the command.
     InstanceExtension,
     /// GEN-71j: the command is another name of a command whose treatment is not the default.
     OtherName,

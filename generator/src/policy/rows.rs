@@ -38,7 +38,7 @@ pub struct Policy {
     /// Function types that no XML element mentions (GEN-63).
     #[serde(default, rename = "extra")]
     pub extras: Vec<Extra>,
-    /// Device extensions that the runtime asks about by name.
+    /// Device extensions that get a constant and a bit in the set of device extensions.
     #[serde(default)]
     pub device_extensions: Vec<String>,
 }
@@ -51,7 +51,7 @@ pub struct Exports {
     pub extensions: Vec<String>,
 }
 
-/// Targets on which a platform's commands are exported and its extensions known.
+/// Targets on which a platform's commands are exported and the loader knows the platform's extensions.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PlatformPolicy {
@@ -100,7 +100,7 @@ pub struct TypePolicy {
 pub struct ByValue {
     /// Rust type of the same size.
     pub rust: String,
-    /// Size and alignment in bytes on a 64-bit target.
+    /// Size in bytes on a 64-bit target, which is also the alignment.
     pub size: u32,
 }
 
@@ -137,7 +137,7 @@ pub enum End {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Absent {
-    /// Instance extension without which the driver is not called (DRV-164).
+    /// Instance extension that must be enabled; otherwise, the terminator does not call the driver (DRV-164).
     #[serde(default)]
     pub requires: Option<String>,
     /// Returned value, as the name of a constant.
@@ -213,7 +213,7 @@ pub enum Table {
     Device,
     /// Functions of one driver for instances and physical devices.
     Driver,
-    /// Functions of one driver for the terminators of a device.
+    /// Functions of one driver that the terminators of device commands call.
     DeviceTerminator,
 }
 
@@ -226,7 +226,7 @@ pub struct SlotException {
     /// Further tables that have a slot for the command.
     #[serde(default, rename = "in")]
     pub also_in: Vec<Table>,
-    /// Tables of its level that have no slot for the command.
+    /// Tables of the command's level that have no slot for the command.
     #[serde(default)]
     pub not_in: Vec<Table>,
     /// Reason for the row.

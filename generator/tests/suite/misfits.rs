@@ -333,7 +333,7 @@ fn gen_74_what_was_reviewed_and_is_gone_is_stale() {
         text.contains("error[stale-policy]: ") && text.contains("has `pSwords -> VkSword`; remove it"),
         "{text}"
     );
-    // A renamed structure is still reviewed under its old name.
+    // After the registry renames a structure, lines in `reviewed` may still contain the old name, which is now an alias.
     let mut registry = committed_registry();
     add_structure(&mut registry, "VkSamplerCreateInfo", "VkSwordCreateInfo");
     registry.structs.remove("VkSamplerCreateInfo");

@@ -49,8 +49,8 @@ pub struct Command {
     pub providers: Vec<Provider>,
     /// Command whose prototype this command shares, with chains of aliases resolved.
     pub alias: Option<String>,
-    /// Platform word of the XML, or `None` if a provider needs no platform (GEN-54). The word `provisional` is a degree of maturity, and
-    /// not an operating system.
+    /// Platform word of the XML, or `None` if a provider needs no platform (GEN-54). May be `provisional`, which is a degree of
+    /// maturity and not an operating system.
     pub platform: Option<String>,
     /// Parameters in order, after the API filter.
     pub params: Vec<Param>,

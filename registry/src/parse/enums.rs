@@ -40,8 +40,8 @@ pub(crate) enum RawValue<'a> {
     Reference,
     Literal(&'a str),
     BitPosition(u32),
-    /// The element has a number in the range of an extension. The extension contains the element, or has the number
-    /// `number` (GEN-69).
+    /// The value is an offset in the range of the extension with the number `number`, or of the extension that contains the element if
+    /// `number` is `None` (GEN-69).
     Offset {
         offset: u32,
         number: Option<u32>,

@@ -61,7 +61,7 @@ pub(super) fn read<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> Option<R
         let apis = apis(node, "api", None, report);
         (apis, version(node, "number", report).map(ProviderKind::Feature))
     } else {
-        // A missing list means all APIs in other elements, but is a mistake in an extension (GEN-20).
+        // An extension must have this list. In other elements, a missing list means all APIs (GEN-20).
         required(node, "supported", report);
         (
             apis(node, "supported", Some(DISABLED), report),

@@ -121,7 +121,7 @@ const EXTENSION_IRRELEVANT: Names = &["author", "contact", "comment", "nofeature
 const SUPERSEDED: Names = &["name", "supersededby"];
 const MEMBER_REFERENCE: Names = &["name", "struct"];
 
-/// Returns the attributes of the used group with the paths of their elements, for tests that remove attributes.
+/// Returns the attributes that the rules list as used, with the paths of their elements, for tests that remove attributes.
 pub(crate) fn used() -> impl Iterator<Item = (&'static str, &'static str)> {
     VULKAN
         .iter()

@@ -3,7 +3,7 @@
 use super::element::{Element, chapter, named};
 use crate::diagnostic::{Code, Reporter};
 
-/// Reports commands and handles in the places where a registry has them.
+/// Reports commands and handles in the video registry, in the places where `vk.xml` has them.
 pub(super) fn check(root: Element<'_>, report: &mut Reporter<'_>) {
     let commands = chapter(root, "commands", "command");
     let handles = chapter(root, "types", "type").filter(|node| node.attribute("category") == Some("handle"));

@@ -48,7 +48,7 @@ impl<'a> Wanted<'a> {
         self.here.contains(name) || !self.elsewhere.contains_key(name)
     }
 
-    /// Returns the provider that requires a name that is not available.
+    /// Returns the recorded provider of a name that is not available.
     pub(super) fn elsewhere(&self, name: &str) -> Option<&'a str> {
         self.elsewhere.get(name).copied()
     }

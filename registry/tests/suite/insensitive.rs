@@ -5,7 +5,7 @@ use crate::common::{VULKAN, codes, good, load_text};
 use roxmltree::{Document, Node};
 use std::collections::BTreeSet;
 
-/// Writes an element as text, with the changes of `change` to the order of attributes and to children.
+/// Writes an element as text. `reverse` reverses the order of attributes and of independent children, and `indent` replaces blank text.
 fn rewrite(node: Node<'_, '_>, change: &Change, out: &mut String) {
     if node.is_text() {
         let text = node.text().unwrap_or_default();

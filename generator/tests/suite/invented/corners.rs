@@ -10,7 +10,7 @@ use vkgen::plan::Plan;
 enum Fate {
     /// `import` refuses the case with the code of a diagnostic.
     Refused(&'static str),
-    /// The generator stops, and reports exactly the listed commands. Each message contains the text.
+    /// The generator stops, and reports exactly the commands in the first field. Each message contains the text in the second field.
     Stops(&'static [&'static str], &'static str),
     /// The case is accepted.
     Taken,

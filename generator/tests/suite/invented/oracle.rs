@@ -3,7 +3,7 @@
 //! The oracle shares no code with the crates under test: it reads elements by name, and collects the types that each command can reach. Its
 //! inputs are the text of the registry with and without the inventions, the handles that the loader wraps, and the first parameters that
 //! are checked. The oracle has its own copy of these rules: GEN-50 (levels), GEN-52 and GEN-53 (look-up, exports), GEN-54 (platforms) and
-//! GEN-71 (special commands). The oracle also knows the commands whose policy row has more than a review.
+//! GEN-71 (special commands). The oracle also knows the commands whose policy row decides more than `reviewed` and `reason`.
 
 use roxmltree::{Document, Node};
 use std::collections::{BTreeMap, BTreeSet};
@@ -344,7 +344,8 @@ impl Facts {
         }
     }
 
-    /// Returns `true` if the XML makes a command special. `treated` lists the commands whose policy row has more than a review.
+    /// Returns `true` if the XML makes a command special. `treated` lists the commands whose policy row decides more than
+    /// `reviewed` and `reason`.
     fn is_special(&self, name: &str, treated: &BTreeSet<String>) -> bool {
         let (own, entry) = (&self.commands[name], self.prototype(name));
         let level = self.level(entry);
