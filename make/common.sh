@@ -19,7 +19,7 @@ pin() {
 # An interrupted bump may have left the tree without registry/pin.toml.
 VERSION=$(pin header) || VERSION=
 
-# Folder of cargo's output. If CARGO_BUILD_TARGET is set, even to this machine's own target, the folder is below the name of the target.
+# Folder of cargo's output. If CARGO_BUILD_TARGET is set, even to this machine's own target, cargo uses a subfolder with its name.
 BUILT=$TARGET
 if [ -n "${CARGO_BUILD_TARGET:-}" ]; then
     BUILT=$TARGET/$(basename "$CARGO_BUILD_TARGET" .json)

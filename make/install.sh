@@ -225,8 +225,8 @@ uninstall_all() {
     say "Removed $to/$FILE"
 }
 
-# is_of_system: succeeds if root installs into folders of the running system, which programs search for libraries and systemd searches for
-# units.
+# is_of_system: succeeds if root installs the programs, with a catalogue, on the running system. The prefix must be one below which programs
+# search for libraries, and systemd for units.
 is_of_system() {
     [ -z "${DESTDIR:-}" ] && [ "$(id -u)" = 0 ] && [ "$has_programs" = yes ] && [ "${CATALOGUE:-yes}" = yes ] || return 1
     case $PREFIX in /usr | /usr/local) ;; *) return 1 ;; esac

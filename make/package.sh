@@ -158,7 +158,7 @@ rpm() {
     spec=${spec//@DATE@/"$(LC_ALL=C date --utc --date="@$SOURCE_DATE_EPOCH" '+%a %b %d %Y')"}
     printf '%s\n' "$spec" >"$here/SPECS/$NAME.spec"
 
-    # rpmbuild creates its folder in HOME.
+    # rpmbuild creates its folder in HOME, so HOME must name an existing folder.
     [ -d "${HOME:-}" ] || export HOME=$here
     alone=()
     ! unshare --net true 2>/dev/null || alone=(unshare --net)

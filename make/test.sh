@@ -11,8 +11,8 @@
 HANG=3600
 BUDGET=0
 [ "${CI:-}" != true ] || BUDGET=4800
-# A build takes a third less time without incremental compilation, and without line numbers for backtraces. If the folder contains
-# incremental state of an earlier `quick`, the build is incremental too, because cargo would otherwise compile everything again.
+# A build takes a third less time without incremental compilation, and without line numbers for backtraces. If the target folder
+# contains incremental state of an earlier `quick`, the build is incremental too, because cargo would otherwise compile everything again.
 if [ "${CI:-}" = true ] || { [ "${1:-}" != quick ] && [ ! -d "$TARGET/debug/incremental" ]; }; then
     export CARGO_INCREMENTAL=${CARGO_INCREMENTAL:-0} CARGO_PROFILE_DEV_DEBUG=${CARGO_PROFILE_DEV_DEBUG:-0}
 fi
@@ -67,7 +67,8 @@ documentation() {
     linter=$(rustc --print sysroot)/bin/clippy-driver
     # With clippy's compiler, cargo reuses the metadata of crates that the stage `lint` has written.
     [ ! -x "$linter" ] || local -x RUSTC_WORKSPACE_WRAPPER=$linter CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
-    # rustdoc checks the comments without writing pages. Every version has the option for this, but the option is unstable.
+    # rustdoc checks the comments without writing pages. The option `--check` is unstable, so the call sets
+    # RUSTC_BOOTSTRAP.
     printf '#!/bin/sh\nRUSTC_BOOTSTRAP=1 exec rustdoc -Zunstable-options --check "$@"\n' >"$LOGS/rustdoc"
     chmod +x "$LOGS/rustdoc"
     RUSTDOC=$LOGS/rustdoc RUSTDOCFLAGS="-D warnings -A rustdoc::private-intra-doc-links" \
@@ -172,7 +173,7 @@ sandbox      20  scripted sandbox
 
 # Stages that can run in parallel with all other stages on machines with several cores, because they share no build folder with other
 # stages, or build nothing. Each row begins with a stage that installs packages or builds programs for the other stages in the row.
-# Afterwards, the other stages run one after another.
+# After that stage, the other stages of its row run one after another.
 BESIDE='
 fixtures fuzz windows
 compile bump
