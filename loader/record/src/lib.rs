@@ -76,7 +76,7 @@ pub enum Query {
     /// The interface version and the instance version, as numbers of four bytes.
     Versions = 10,
     /// Texts that a driver's profiles look for in program names, one in each line. A program whose name contains one of the texts is not
-    /// served from the record.
+    /// served from the record. A line that begins with [`WHOLE_NAME`] is compared with the whole name.
     Names = 11,
     /// A file that the driver's answers depend on: its path, a NUL, and the file's identity as text, which is empty for a missing file.
     File = 12,
@@ -285,13 +285,20 @@ pub fn checksum(bytes: &[u8]) -> u64 {
     sum
 }
 
-/// Returns `true` if a driver's profiles mention a program of this name: a line of `lines` occurs in the name, ignoring case.
+/// Beginning of a line of [`Query::Names`] that is a whole name. No part of a pattern contains this character.
+pub const WHOLE_NAME: u8 = b'=';
+
+/// Returns `true` if a driver's profiles mention a program of this name: a line of `lines` occurs in the name, or is the whole name after
+/// [`WHOLE_NAME`]. Ignores case.
 pub fn mentions(lines: &[u8], name: &[u8]) -> bool {
     let same = |one: &[u8], other: &[u8]| one.eq_ignore_ascii_case(other);
     lines
         .split(|&byte| byte == b'\n')
         .filter(|line| !line.is_empty())
-        .any(|line| name.windows(line.len()).any(|part| same(part, line)))
+        .any(|line| match line.split_first() {
+            Some((&WHOLE_NAME, whole)) => same(whole, name),
+            _ => name.windows(line.len()).any(|part| same(part, line)),
+        })
 }
 
 #[cfg(test)]

@@ -161,13 +161,17 @@ fn drv_280_structures_of_the_registry_are_plain_and_small() {
 
 #[test]
 fn drv_284_names_of_profiles_are_found_within_names() {
-    let lines = b"DOOM\nvkd3d\n\nRage2.exe";
+    let lines = b"DOOM\nvkd3d\n\nRage2.exe\n=X";
     for (name, is_one) in [
         ("vkd3d", true),
         ("my doom 3", true),
         ("editor", false),
         ("", false),
         ("VKD3", false),
+        ("X", true),
+        ("x", true),
+        ("xeyes", false),
+        ("=X", false),
     ] {
         assert_eq!(mentions(lines, name.as_bytes()), is_one, "{name}");
     }

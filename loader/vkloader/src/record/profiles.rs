@@ -1,6 +1,7 @@
 //! The profiles of Mesa's drivers: files that change a driver's answers for programs with certain names.
 
 use crate::catalogue::{self, identity_of};
+use record::WHOLE_NAME;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,9 +13,12 @@ const USUAL: [&str; 2] = ["/usr/share/drirc.d", "/etc/drirc"];
 /// are recorded anyway.
 const BUFFERS: &str = "/dev/udmabuf";
 
+/// Attribute of a profile that selects a program by the whole name of its executable.
+const EXECUTABLE: &str = "executable=";
+
 /// Attributes of a profile that select programs.
 const ATTRIBUTES: [&str; 4] = [
-    "executable=",
+    EXECUTABLE,
     "executable_regexp=",
     "application_name_match=",
     "engine_name_match=",
@@ -47,8 +51,8 @@ pub(super) fn read(function: usize) -> Option<Profiles> {
         if needs_content(&text) {
             return None;
         }
-        for pattern in patterns(&text) {
-            names.extend(parts(pattern)?);
+        for (attribute, pattern) in patterns(&text) {
+            names.extend(parts(pattern).or_else(|| whole(attribute, pattern))?);
         }
     }
     names.sort();
@@ -84,12 +88,19 @@ fn needs_content(text: &str) -> bool {
     elements.any(|element| element.contains("sha1=") && !ATTRIBUTES.iter().any(|known| element.contains(known)))
 }
 
-/// Returns the values of the attributes that select programs.
-fn patterns(text: &str) -> impl Iterator<Item = &str> {
+/// Returns the line for a whole name, such as `X`, of which no part can be told from parts of other names. Returns `None` if the attribute
+/// has a pattern in place of a name.
+fn whole(attribute: &str, name: &str) -> Option<Vec<String>> {
+    let is_name = attribute == EXECUTABLE && !name.is_empty() && !name.contains(['\n', '&']);
+    is_name.then(|| vec![format!("{}{name}", char::from(WHOLE_NAME))])
+}
+
+/// Returns the attributes that select programs, each with its value.
+fn patterns(text: &str) -> impl Iterator<Item = (&'static str, &str)> {
     ATTRIBUTES.into_iter().flat_map(move |attribute| {
-        text.split(attribute).skip(1).filter_map(|rest| {
+        text.split(attribute).skip(1).filter_map(move |rest| {
             let quote = rest.chars().next().filter(|first| "\"'".contains(*first))?;
-            rest[1..].split(quote).next()
+            Some((attribute, rest[1..].split(quote).next()?))
         })
     })
 }
@@ -185,10 +196,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn drv_284_a_short_name_of_an_executable_is_compared_as_a_whole() {
+        let text = r#"<application name="Xorg" executable="X"><application name="b" engine_name_match="X"/>"#;
+        let lines: Vec<_> = patterns(text).map(|(attribute, name)| whole(attribute, name)).collect();
+        assert_eq!(lines, [Some(vec!["=X".into()]), None]);
+        // An entity such as `&amp;` stands for another character.
+        for name in ["", "&amp;", "X\nY"] {
+            assert_eq!(whole(EXECUTABLE, name), None, "{name}");
+        }
+    }
+
+    #[test]
     fn drv_284_programs_are_recognised_by_parts_of_patterns() {
         let text =
             r#"<application name="A" executable="a game.exe"/><engine engine_name_match='UnrealEngine4.*|Unity' />"#;
-        let found: Vec<_> = patterns(text).collect();
+        let found: Vec<_> = patterns(text).map(|(_, pattern)| pattern).collect();
         assert_eq!(found, ["a game.exe", "UnrealEngine4.*|Unity"]);
         assert_eq!(parts(found[0]), Some(vec!["a game".into(), "exe".into()]));
         assert_eq!(parts(found[1]), Some(vec!["UnrealEngine4".into(), "Unity".into()]));
