@@ -40,8 +40,9 @@ drivers | quick | profile) ;;
 esac
 case ${1:-} in
 "" | drivers)
+    # An older vkloader may write catalogues that the library ignores.
+    [ -n "${VKL_VKLOADER:-}" ] || build_tools vkloader
     export VKL_VKLOADER=${VKL_VKLOADER:-$RELEASE/vkloader}
-    [ -x "$VKL_VKLOADER" ] || build_tools vkloader
     ;;
 esac
 
