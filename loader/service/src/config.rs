@@ -169,7 +169,7 @@ mod places {
     }
 }
 
-/// Reads a user ID. The largest number does not stand for a user, so it is an error.
+/// Reads a user ID. The largest number is an error, because it does not stand for a user.
 fn user<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     let user = u32::deserialize(deserializer)?;
     Some(user)

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::io;
 
-/// Number of bytes that one call reads.
+/// Number of bytes of a library that one read call requests.
 const PORTION: usize = 1 << 20;
 
 /// Method by which the service sends libraries to clients.

@@ -50,7 +50,7 @@ impl From<Fault> for MakeError {
     }
 }
 
-/// Returns a function that converts an error of the system, and adds this path to it.
+/// Returns a function that converts an error of the system to a [`MakeError`] with the path `path`.
 pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> MakeError + '_ {
     move |error| MakeError::Io(path.to_owned(), error)
 }

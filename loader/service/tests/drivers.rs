@@ -49,7 +49,8 @@ fn lsv_25_a_new_node_settles() {
             reply.payload.to_string().contains("renderD128")
         };
         eventually("the device is used", || devices(&mut client));
-        // The system's file times may be a few milliseconds late.
+        // The service computes the age of a node from its file time. The file time may be a few milliseconds earlier than the real time, so
+        // the service may use the node slightly before 200 ms are over.
         assert!(begin.elapsed().as_millis() >= 180, "{:?}", begin.elapsed());
     });
 }
@@ -307,10 +308,10 @@ fn lsv_30_without_executable_memory_files() {
         }
         machine.wrap = words.map(str::to_owned).to_vec();
         machine.wrap.push(format!(r#"{forbid}; exec "$0" "$@""#));
-        // The service must stay root here: a process that leaves root does not end with its parent.
+        // The service must stay root here, because `--kill-child` does not end a process that has left root.
         machine.config(r#"{"fallback":"soft","user":0}"#);
         machine.package("soft");
-        // Every user may replace folders here, so the service must not hand out the file itself.
+        // With these permissions, every user may replace folders above the package, so the service must not hand out the original library.
         machine.set_mode("", 0o777);
         machine.start();
         machine.expect(&[]);

@@ -189,7 +189,7 @@ fn a_driver_becomes_a_package() {
     });
 }
 
-/// Repeats the previous test with the software driver that is installed on this system.
+/// Repeats the test `a_driver_becomes_a_package` with the software driver that is installed on this system.
 #[test]
 fn an_installed_driver_becomes_a_package() {
     case(|mut machine| {

@@ -53,7 +53,8 @@ fn lsv_34_each_operation_has_its_answer() {
         assert!(seals.contains(SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL));
         assert_eq!(reply.attached(), library(64, 100_000));
         assert_eq!(text(&client.get("1-liba.so")), r#"{"status":"not_found"}"#);
-        // A client can send the checksum from its list with the key. The client then never receives a different library under the same key.
+        // Together with the key, a client can send the checksum from its list. The client then never receives a different library under the
+        // same key.
         let sum = reply.payload.get("sha256").and_then(Value::as_str).unwrap();
         for (sum, status) in [(sum, "ok"), (&*"0".repeat(64), "not_found")] {
             let payload = format!(r#"{{"name":"0-liba.so","sha256":"{sum}"}}"#);
@@ -213,7 +214,7 @@ fn lsv_35_an_answer_is_held_back_until_all_is_read() {
             client.send(Operation::Get, r#"{"name":"7-liba.so"}"#);
             let mut other = machine.client();
             let known = other.is_alive().then(|| other.manifests(false).len());
-            // On a busy machine, the service may already have read the library.
+            // On a busy machine, the service may already have read the library. The attempt is then repeated.
             client.waits() && known == Some(0)
         });
         let client = client.expect("there was an attempt");
@@ -279,7 +280,8 @@ fn lsv_46_too_many_outstanding_requests_are_refused() {
                 .flat_map(|client| (0..each).map(|_| client.receive().unwrap()));
             let busy = replies.filter(|reply| reply.status() == "busy").count();
             assert!(busy <= 6, "{busy}");
-            // On a busy machine, the service may read the library and answer some requests before the last request arrives.
+            // On a busy machine, the service may read the library and answer some requests before the last request arrives. The attempt is
+            // then repeated.
             busy == 6
         });
     });

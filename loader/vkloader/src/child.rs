@@ -77,8 +77,8 @@ impl Finished {
     }
 }
 
-/// Returns the environment of the process with the ID `process`. Processes of two PID namespaces may have the same ID. Then returns the
-/// environment of the process that had the loader open, or `None` if such environments differ.
+/// Returns the environment of the process with the ID `process`. Processes of two PID namespaces may have this same ID. In that case,
+/// prefers processes that had a loader open, and returns `None` if their environments differ.
 fn of_process(environments: &[Environment], process: u32) -> Option<&Environment> {
     let of_number = || environments.iter().rev().filter(|one| one.process == process);
     let first = of_number().find(|one| one.has_loader).or(of_number().next())?;

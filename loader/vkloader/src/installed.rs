@@ -124,7 +124,7 @@ impl Manager {
         })
     }
 
-    /// Returns the package that an answer names.
+    /// Returns the package that an answer of the package manager names.
     fn package(&self, answer: &str) -> Option<String> {
         let line = answer.lines().next()?.trim();
         let at = line.find(self.before)?;

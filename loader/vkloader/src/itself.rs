@@ -1,4 +1,4 @@
-//! Finds the file of this program. The program starts the same file as the child processes that examine drivers.
+//! Finds the file of this program. The child processes that examine drivers run the same file.
 
 use std::env;
 use std::ffi::OsStr;
@@ -28,7 +28,7 @@ fn started() -> Option<PathBuf> {
     path.is_file().then(|| path.to_path_buf())
 }
 
-/// Returns `None`, because kernels other than Linux do not pass the path.
+/// Returns `None`, because kernels other than Linux do not pass the path of the program to the process.
 #[cfg(not(target_os = "linux"))]
 fn started() -> Option<PathBuf> {
     None

@@ -8,7 +8,7 @@ pub(crate) fn read(path: &Path) -> Option<Value> {
     serde_json::from_slice(&std::fs::read(path).ok()?).ok()
 }
 
-/// Returns the driver's library in the form that the manifest has.
+/// Returns the value of `library_path` in a driver's manifest, without changes.
 pub(crate) fn named(path: &Path) -> Option<String> {
     let content = read(path)?;
     content.get("ICD")?.get("library_path")?.as_str().map(String::from)

@@ -349,7 +349,7 @@ fn a_remote_desktop_without_dri3_is_named() {
     assert!(explained.findings().contains("ssh -X"), "{}", explained.findings());
 }
 
-/// A program opens the loader by the name that only packages for developers have.
+/// A program opens the loader by the name `libvulkan.so`. Only packages for developers contain a file of this name.
 #[test]
 fn a_program_that_opens_the_missing_link_to_the_loader_is_said_as_that() {
     let mut machine = Machine::new();

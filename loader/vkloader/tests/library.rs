@@ -199,8 +199,8 @@ fn a_program_with_folders_of_its_own_first() {
         "{said}"
     );
     bench.is_clean();
-    // The linker searches the folders of `DT_RUNPATH` after the folders of `LD_LIBRARY_PATH`, so it does not use a library in the folders
-    // of `DT_RUNPATH`.
+    // The linker searches the folders of `LD_LIBRARY_PATH`, which `explain` sets, before the folders of `DT_RUNPATH`. Therefore, the linker
+    // does not use the library in the folder of `DT_RUNPATH`.
     let words = ["-ldl", "-Wl,--enable-new-dtags,-rpath,$ORIGIN/own"];
     compile(&[&bench.machine.path("program.c")], &bench.program, &words);
     bench.gets(&tested(), &["libvulkan.so.1"]);

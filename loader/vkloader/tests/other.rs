@@ -395,7 +395,7 @@ fn a_remedy_does_not_name_a_variable_that_the_loader_of_programs_lacks() {
         machine.path("data/vulkan/icd.d/card.json").display()
     );
     assert!(explained.advice().contains(&wanted), "{}", explained.advice());
-    // The examined library supports the variable that is usually recommended.
+    // The examined library supports `VK_LOADER_DRIVERS_DISABLE`, so a report that is only about this library recommends that variable.
     assert!(
         machine
             .explain()

@@ -1,4 +1,5 @@
-//! `vkloader explain` on machines whose loader fails because of a manifest, or fails like the examined library.
+//! `vkloader explain` on machines where programs use another loader than the examined library. This loader fails because of a manifest, or
+//! fails in the same way as the examined library.
 
 mod machine;
 
@@ -76,7 +77,8 @@ fn a_manifest_that_crashes_the_loader_of_programs_is_named() {
     // `explain` names the loader that programs use, although that loader crashed.
     let text = String::from_utf8_lossy(&machine.run(&["explain"]).stdout).into_owned();
     assert!(text.contains("Programs on this machine get another loader"), "{text}");
-    // With the variable `VK_DRIVER_FILES`, programs use only the named manifest. The last remedy sets the variable.
+    // With the variable `VK_DRIVER_FILES`, programs use only the named manifest, so the remedy ends with a command that unsets this
+    // variable.
     machine.variable("VK_DRIVER_FILES", manifest);
     let explained = machine.explain_with(&[]);
     assert!(

@@ -83,7 +83,7 @@ fn a_program_that_goes_on_in_the_background_is_awaited() {
 fn a_program_that_leaves_a_daemon_ends_when_it_ends() {
     let machine = working();
     let file = machine.path("daemon");
-    // The process without Vulkan ends when `file` exists, or when the test removes the folder.
+    // The background process, which does not use Vulkan, ends when `file` exists, or when the test removes the folder of the machine.
     let script = format!(
         "{}; (while [ -d {} ] && [ ! -e {} ]; do sleep 0.1; done) >/dev/null 2>&1 & exit 0",
         probe(),

@@ -6,7 +6,8 @@ mod machine;
 use machine::{Explained, Machine, in_environment_of, library};
 use std::process::Command;
 
-/// Runs `vkloader explain` for a program that a shell starts. `$P` in the line is replaced by the probe with the library.
+/// Runs `vkloader explain` for a program that a shell starts. In the text `line`, `$P` is replaced by a command that runs `vkloader probe`
+/// with the tested library.
 fn of_shell(machine: &Machine, line: &str) -> Explained {
     let (own, file) = (env!("CARGO_BIN_EXE_vkloader"), library());
     let file = file.to_str().expect("plain");
@@ -341,7 +342,7 @@ fn a_library_that_is_cut_and_one_for_another_processor() {
     std::fs::write(&library, "").expect("it can be written");
     assert!(machine.explain().findings().contains("is not a library: 0 bytes"));
     let mut other = bytes.clone();
-    // Changes the processor to one on which no test runs.
+    // Changes the processor in the ELF header to one on which no test runs.
     other[18] = 0xF7;
     std::fs::write(&library, other).expect("it can be written");
     let explained = machine.explain();

@@ -302,7 +302,8 @@ fn mesas_layer_undoes_what_the_loader_chose() {
         "{:#}",
         explained.report
     );
-    // The layer prints a list and ends the process. The printed list must not be treated as a list of devices.
+    // Mesa's layer prints a list of devices and ends the process. The report must not treat the printed list as the devices that the
+    // program received.
     machine.variable("MESA_VK_DEVICE_SELECT", "list");
     let explained = machine.explain();
     assert_eq!((explained.code, explained.first()), (1, "program.exited"));

@@ -166,7 +166,7 @@ fn a_settings_file_of_the_user_is_left_alone() {
         complaint(&output)
     );
     assert_eq!(fs::read_to_string(&path).expect("the file"), own);
-    // The file of a run that was killed. The kernel never assigns this process ID.
+    // Creates the settings file of a run that was killed. The kernel never assigns the process ID in this file.
     machine.file(FILE, r#"{"vkloader-run": 4294967295}"#);
     let output = shell(&machine, &words, &format!("cat '{}'", path.display()));
     assert!(said(&output).contains("visible_devices"), "{}", complaint(&output));

@@ -35,7 +35,7 @@ fn reply(header: Header, payload: &str) -> Sent {
 fn with_file(header: Header, payload: &str, content: &str) -> Sent {
     let file = memfd_create("content", MemfdFlags::CLOEXEC).expect("a memory file");
     let mut file = std::fs::File::from(file);
-    // The file offset is at the end, and the service does not reset it.
+    // Writing moves the file offset to the end. A service may leave the offset there, so `vkloader` must reset it.
     file.write_all(content.as_bytes()).expect("it takes bytes");
     Sent {
         files: vec![file.into()],

@@ -38,7 +38,8 @@ fn the_folder_is_removed_at_the_end() {
     }
 }
 
-/// The signal arrives before the program can remove its folder. The static program blocks the signal until the folder can be removed.
+/// The signal arrives before `vkloader` can remove its folder. In the one-file form, a static program therefore starts `vkloader` with the
+/// signal blocked.
 #[test]
 fn a_signal_before_the_program_starts_leaves_nothing() {
     let machine = Machine::new();

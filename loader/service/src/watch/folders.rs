@@ -43,8 +43,8 @@ impl FolderWatch {
                 place
             };
             match inotify::add_watch(&self.inotify, place, flags) {
-                // The folder may have appeared before the watch of its parent began. The new watch reports no event for that, so this call
-                // watches the folder itself.
+                // The folder may have appeared before the watch of its parent began. The new watch reports no event for a folder that
+                // already exists, so this call watches the folder itself.
                 Ok(_) if place != folder && folder.is_dir() => return self.add(folder),
                 Ok(_) => return,
                 Err(Errno::NOENT | Errno::NOTDIR) => {}

@@ -13,7 +13,7 @@ const STEP: Duration = Duration::from_millis(2);
 
 /// Makes this process the parent of all descendants whose parents end.
 pub(super) fn begin() {
-    // On old kernels without this request, orphans become children of process 1 and continue to run.
+    // On kernels that do not support `PR_SET_CHILD_SUBREAPER`, orphans become children of process 1 and continue to run.
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 

@@ -60,7 +60,7 @@ pub(super) struct Answer {
     pub(super) files: Option<Vec<SharedFile>>,
 }
 
-/// Runs the processes that ask drivers.
+/// Runs the processes that query drivers for the facts in a catalogue.
 pub(super) struct Asker<'a> {
     asking: &'a Asking,
     user: bool,
@@ -68,7 +68,7 @@ pub(super) struct Asker<'a> {
     library: PathBuf,
     /// Folders of `LD_LIBRARY_PATH` in the processes that ask drivers.
     search: Vec<String>,
-    /// Home folder of the processes that ask for the system's catalogue.
+    /// Home folder of the processes that query drivers for the system's catalogue.
     home: tempfile::TempDir,
 }
 
@@ -327,7 +327,8 @@ fn answer(finished: &Finished, took: Duration, (depth, search): (Depth, &[String
         })
         .collect();
     // The loader opens the driver for the query and again for the instance, so a kind of event can occur twice, and the last event counts.
-    // Between the two, the loader opens the library by its path, to keep the library open, so `named` can also contain this path.
+    // Between these two times, the loader opens the library by its path, to keep the library open. Therefore, `named` can also contain this
+    // path.
     let offers = events().rev().find_map(|event| match event {
         Event::Offers(offers) => Some(offers),
         _ => None,
@@ -382,7 +383,7 @@ fn answer(finished: &Finished, took: Duration, (depth, search): (Depth, &[String
             },
         },
     };
-    // A settings file may hide devices from this process but show them to other programs.
+    // A settings file may hide devices from this process but show them to other programs. The list of devices is then not recorded.
     let hides = decisions(&finished.records).any(|decision| decision.subject == "device" && !decision.is_kept());
     let has_devices = depth == Depth::Devices && outcome == Outcome::Answered && !hides;
     let library = path.as_deref().unwrap_or(first);

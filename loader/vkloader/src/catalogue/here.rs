@@ -115,7 +115,8 @@ impl Process for Here {
                 search: b"",
                 own_search: b"",
                 is_audited: false,
-                // Means that the file at `path` is the loaded one, because a program that starts now loads the present files.
+                // An empty `head` means that the file at `path` is the loaded one, because a program that starts now loads the present
+                // files.
                 head: b"",
             });
         }

@@ -186,8 +186,8 @@ pub(super) fn library_file<'a>(named: &'a str, opened: &'a str) -> &'a str {
 }
 
 /// Asks a driver. Repeats the query if files of the driver changed in the meantime, because during an installation either the old or the
-/// new driver may have answered. Also repeats the query if files changed just before it, because a further change could leave the same file
-/// time.
+/// new driver may have answered. Also repeats the query if files changed just before the query, because a further change could leave the
+/// same file time.
 fn ask(
     asker: &Asker<'_>,
     machine: &Machine,
@@ -311,8 +311,8 @@ fn not_found(named: &str, search: Vec<String>) -> io::Error {
     ))
 }
 
-/// Returns `true` if the list is complete and programs accept the list. A replacement character in a name means that the name was not valid
-/// UTF-8.
+/// Returns `true` if the list of extensions is complete and programs accept the list. A replacement character in a name means that the name
+/// was not valid UTF-8.
 fn is_readable(extensions: &[Extension]) -> bool {
     let is_name = |name: &str| {
         (1..=catalogue::LONGEST_NAME).contains(&name.len()) && !name.contains([char::REPLACEMENT_CHARACTER, ' '])

@@ -79,7 +79,7 @@ struct Broken {
     is_needed: bool,
 }
 
-/// The libraries of one version of the driver.
+/// The libraries that belong to one version of NVIDIA's driver.
 struct Set {
     /// Path of the driver, without symbolic links.
     driver: PathBuf,

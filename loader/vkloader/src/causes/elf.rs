@@ -480,7 +480,7 @@ mod tests {
                 .iter()
                 .all(|finding| !finding.contains("is for"))
         );
-        // Changes the processor to one on which no test runs.
+        // Changes the processor in the ELF header to one on which no test runs.
         header[18] = 0xF7;
         assert_eq!(findings(&header, None).len(), 1);
     }

@@ -146,7 +146,7 @@ fn refused(report: &Report, records: &[&Record]) -> Option<Dropped> {
     Some(found)
 }
 
-/// Name of the link to the loader that packages for developers contain.
+/// Name of a link to the loader. Only packages for developers contain this link.
 const LINK: &str = "libvulkan.so";
 /// Upper bound on the size in bytes of a program that is searched for names.
 const LARGEST_PROGRAM: u64 = 64 << 20;
@@ -220,9 +220,9 @@ fn name_extension(found: &mut Dropped, report: &Report) {
     }
 }
 
-/// Returns the findings about layers that have an instance extension and about drivers that may have it, each with the phrase for this in
-/// the report. None of these layers and drivers is in use. The finding with the smallest rank comes first. `is_known` is `true` if the
-/// loader knows the extension, so that it would show the extension of a driver.
+/// Returns findings, each with the phrase that the report uses. The findings are about layers that have an instance extension, and about
+/// drivers that may have this extension. None of these layers and drivers is in use. The finding with the smallest rank comes first.
+/// `is_known` is `true` if the loader knows the extension, so that it would show the extension of a driver.
 fn left_out_with<'a>(extension: &str, is_known: bool, report: &'a Report) -> Vec<(&'a Dropped, &'static str)> {
     let is_broken = |one: &Dropped| (rank::BROKEN..OTHER).contains(&one.rank);
     let is_driver =

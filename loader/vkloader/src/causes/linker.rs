@@ -15,7 +15,7 @@ const CODES: [&str; 6] = [
     "driver.no-entry-point",
 ];
 
-/// Returns `true` if a second run can show more: no device is usable, and a driver failed.
+/// Returns `true` if a second run with the dynamic linker's log can show more: no device is usable, and a driver failed.
 pub(crate) fn worth_watching(report: &Report) -> bool {
     report
         .dropped
@@ -56,7 +56,8 @@ fn not_found<'a>(output: &'a str, library: &str) -> Vec<&'a str> {
     let own = file_name(library);
     // The finding may name the target of the link that was requested, so this closure also compares the files.
     let is_own = |by: &str| file_name(by) == own || same_file(by, library);
-    // The lines after a request are about the search for the library. A line with the address of a link map reports success.
+    // In the log, a line that begins with `file=` names the library that a file requests. The line `find library=` reports the search for
+    // that library, and a line about a link map reports that the library was found.
     let mut asked: Vec<&str> = Vec::new();
     let mut mapped: BTreeSet<&str> = BTreeSet::new();
     let mut unasked = None;

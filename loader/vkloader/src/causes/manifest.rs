@@ -86,7 +86,7 @@ fn invalid_json(dropped: &mut Dropped, path: &str) {
     }
 }
 
-/// Changes the finding about a file in a folder that this user may not search, so it is unknown whether the file exists.
+/// Changes the finding about a file in a folder that this user may not search. The changed finding says that the file may exist.
 fn in_closed_folder(dropped: &mut Dropped, folder: &Path, home: &str) {
     // Every folder is below the root folder, so a home folder that is the root folder shows nothing about `folder`.
     let has_home = !home.trim_end_matches('/').is_empty();

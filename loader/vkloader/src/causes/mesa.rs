@@ -40,7 +40,7 @@ fn unread() -> Dropped {
 /// Returns a finding if the value of a variable selects no device.
 fn unmatched(name: &str, value: &str, report: &Report) -> Option<Dropped> {
     let word = value.strip_suffix('!').unwrap_or(value);
-    // The word `list` makes the layer print the devices, and the word `0` selects the default device.
+    // The word `list` makes Mesa's layer print the devices, and the word `0` selects the default device.
     if report.devices.is_empty() && report.hidden.is_empty() || word == "list" || word == "0" {
         return None;
     }
@@ -113,7 +113,7 @@ fn tagged(place: &str) -> String {
     place.replace([':', '.'], "_")
 }
 
-/// Returns `true` if a text has the form of Mesa's PCI addresses.
+/// Returns `true` if a text is a PCI address in Mesa's form, for example `0000_03_00_0`.
 fn is_tag(text: &str) -> bool {
     let parts: Vec<&str> = text.split('_').collect();
     parts.len() == 4 && parts.iter().all(|part| u32::from_str_radix(part, 16).is_ok())

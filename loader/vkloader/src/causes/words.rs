@@ -52,7 +52,7 @@ const MOST_WORDS: usize = 16;
 /// Words that match many layers.
 const WIDE: [&str; 6] = ["~all~", "~implicit~", "~explicit~", "implicit", "explicit", "*"];
 
-/// Adds findings about unmatched words.
+/// Adds findings about words in variables and settings files that match no driver, layer or device.
 pub(super) fn find(report: &mut Report, records: &[&Record]) {
     let mut found = Vec::new();
     for (name, value) in variables(records) {
@@ -228,7 +228,7 @@ fn of_path(variable: &str, path: &str, value: &str) -> Option<String> {
     spelling::of_word(path).map(String::from).or_else(other)
 }
 
-/// Returns `true` if a word is only a part of a name, so that it would match with stars around it.
+/// Returns `true` if a word is only a part of a name. With a star at both ends, the word would match this name.
 fn is_part(word: &str, layers: &[String], drivers: &[String], kind: Kind) -> bool {
     let names = match kind {
         Kind::DriverPattern => drivers,

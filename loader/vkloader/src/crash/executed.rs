@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn programs_that_call_ptrace_are_known_by_their_symbols() {
         let own = std::env::current_exe().expect("a test has a file");
-        // This test calls `ptrace` by the number of its system call, so it does not import the function.
+        // This test calls `ptrace` by the number of its system call, so the file of the test does not import the function.
         assert_eq!(calls_ptrace(&own), Some(false));
         let strace = Path::new("/usr/bin/strace");
         if strace.exists() {

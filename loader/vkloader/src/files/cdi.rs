@@ -188,7 +188,7 @@ fn named(files: &Files, kinds: &[Kind]) -> io::Result<BTreeMap<PathBuf, PathBuf>
         let Ok(real) = fs::canonicalize(&placed.path) else {
             continue;
         };
-        // The path in the container has no linked folder, because the container may not contain the links of this machine.
+        // Symbolic links in the folder of the path are resolved, because the container may not contain the links of this machine.
         if !real.is_file() || is_of_c_library(&placed.path) || is_of_c_library(&real) {
             continue;
         }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// Kind of an entry.
+/// Kind of an entry in the list of files that a sandbox must contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Kind {
@@ -37,7 +37,7 @@ pub(super) enum Because {
     Known,
 }
 
-/// An entry of the list. The path is the one that programs use to open the file or folder.
+/// An entry in the list of files that a sandbox must contain. Its path is the one that programs use to open the file or folder.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) path: PathBuf,

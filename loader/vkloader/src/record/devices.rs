@@ -114,8 +114,8 @@ impl Question {
         inner.map_or(&[], |inner| inner.gaps)
     }
 
-    /// Asks for the base structure. `call` calls the command with the memory. Returns `None` if the base structure in the outer structure
-    /// differs.
+    /// Asks for the base structure. `call` calls the command with the memory. Returns `None` if the driver fills the base structure
+    /// differently when the base structure is a part of the outer structure.
     fn plain(&self, ways: &[Way], call: impl Fn(&Way, Unknown, *mut u8)) -> Option<Vec<u8>> {
         let inner = in_all_ways(ways, self.gaps(), |way, pattern| {
             let mut room = StructureMemory::filled(self.size, pattern);
@@ -222,8 +222,8 @@ fn families(ways: &[Way], device: u16) -> Option<u32> {
         .iter()
         .map(|way| {
             let mut count = 0;
-            // SAFETY: the command in `FAMILIES` has the type `FillAll`, and the device belongs to the instance. With a null pointer, the
-            // command only writes the number.
+            // SAFETY: the command in `FAMILIES` has the type `FillAll`, and the device belongs to the instance. With a null pointer for the
+            // array, the command only writes the number of queue families.
             unsafe {
                 typed::<FillAll>(way.find(FAMILIES.plain)?)(
                     way.devices[usize::from(device)],
@@ -290,7 +290,7 @@ fn add_families(ways: &[Way], device: u16, made: &mut Builder) {
         let outer = in_all_ways(ways, FAMILIES.gaps(), |way, pattern| {
             of_family(way, device, (total, family), None, pattern)
         });
-        // If one family were missing, the list would look shorter, so the whole list is dropped.
+        // If one queue family cannot be recorded, no family is recorded, because a shorter list would look complete.
         match value.filter(|value| outer.as_ref().is_none_or(|outer| outer == value)) {
             Some(value) => all.push(value),
             None => return,
@@ -347,8 +347,8 @@ fn add_tools(ways: &[Way], device: u16, made: &mut Builder) {
             continue;
         };
         let mut count = 0;
-        // SAFETY: the commands that list tools have the type `List`, and the device belongs to the instance. With a null pointer, the
-        // command only writes the number.
+        // SAFETY: the commands that list tools have the type `List`, and the device belongs to the instance. With a null pointer for the
+        // list, the command only writes the number of tools.
         let code = unsafe { typed::<List>(found)(way.devices[usize::from(device)], &mut count, ptr::null_mut()) };
         if (code, count) != (vulkan::SUCCESS, 0) {
             return;
@@ -376,7 +376,7 @@ fn groups(way: &Way) -> Option<Vec<Vec<u8>>> {
     // SAFETY: the type is that of the command in the registry.
     let list = unsafe { typed::<List>(found) };
     let mut count = 0;
-    // SAFETY: the instance is live. With a null pointer, the command only writes the number.
+    // SAFETY: the instance is live. With a null pointer for the array, the command only writes the number of device groups.
     vulkan::succeeded(unsafe { list(way.instance(), &mut count, ptr::null_mut()) }).ok()?;
     let total = count.min(64) as usize;
     let mut room = StructureMemory::filled(GROUP * total, 0);

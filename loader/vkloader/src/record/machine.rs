@@ -1,11 +1,11 @@
-//! Reads the state of the machine that affects a driver's answers.
+//! Reads the parts of the machine's state that affect a driver's answers.
 
 use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{BufRead, BufReader};
 
-/// Returns the name of a variable that is set and may change the answers, although no catalogue records it.
+/// Returns the name of a variable that is set and may change a driver's answers, although catalogues do not record this variable.
 pub(super) fn variable() -> Option<String> {
     let changes = |(name, value): &(OsString, OsString)| {
         catalogue::variables::may_change_records(name.as_encoded_bytes(), value.as_encoded_bytes())

@@ -88,8 +88,8 @@ fn needs_content(text: &str) -> bool {
     elements.any(|element| element.contains("sha1=") && !ATTRIBUTES.iter().any(|known| element.contains(known)))
 }
 
-/// Returns the line for a whole name, such as `X`, of which no part can be told from parts of other names. Returns `None` if the attribute
-/// has a pattern in place of a name.
+/// Returns the line that stores the whole name of an executable. Used for short names such as `X`, of which [`parts`] finds no part that is
+/// long enough. Returns `None` if the attribute selects programs by a pattern instead of a name.
 fn whole(attribute: &str, name: &str) -> Option<Vec<String>> {
     let is_name = attribute == EXECUTABLE && !name.is_empty() && !name.contains(['\n', '&']);
     is_name.then(|| vec![format!("{}{name}", char::from(WHOLE_NAME))])

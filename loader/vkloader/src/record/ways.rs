@@ -1,4 +1,4 @@
-//! Creates the instances that are used to ask a driver.
+//! Creates the instances through which the recording process queries a driver, one for each version of Vulkan and set of extensions.
 
 use super::LookUp;
 use crate::vulkan::{self, Code, ExtensionProperties, Handle, Unknown, commands, listed};

@@ -296,8 +296,8 @@ fn catalogue(records: &[&Record]) -> Vec<Catalogued> {
     for record in records {
         let Event::Catalogue(one) = &record.event else { continue };
         if let Some(opened) = opened_at_once(one) {
-            // Removes an earlier sentence that the driver is only listed from its record. The loader may have listed the driver in this way
-            // before it knew the instance's create info.
+            // Removes the earlier sentence `LISTED` about this driver. The loader may have listed the driver from its record before the
+            // loader knew the instance's create info.
             found.retain(|known: &Catalogued| known.library != opened.library || known.what != LISTED);
             found.push(opened);
             continue;
@@ -373,7 +373,8 @@ fn explained(decision: &TracedDecision) -> Dropped {
             (meaning.into(), format!("If this is unintended: unset {variable}"))
         }
         (Some(code), _) => (code.row().meaning.into(), code.row().remedy.into()),
-        // This program does not know the reason, so the library is newer than this program.
+        // The library is newer than this program, and uses a code that this program does not know. The report then contains only the
+        // library's own message.
         (None, _) => (said.clone().unwrap_or_default(), String::new()),
     };
     let mut findings = Vec::new();

@@ -162,7 +162,7 @@ pub(crate) struct OtherWordSize {
     pub(crate) first_cause: Option<FirstCause>,
 }
 
-/// The first finding with a remedy about programs whose word size differs from the examined program's.
+/// The first finding that has a remedy, in the report for programs whose word size differs from the examined program's.
 #[derive(Debug, Serialize)]
 pub(crate) struct FirstCause {
     pub(crate) code: String,

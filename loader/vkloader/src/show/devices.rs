@@ -47,7 +47,7 @@ fn uuid_word(own: &str, all: &[probe::Device]) -> Option<String> {
 /// Returns the words that select a device; the shortest word comes first.
 fn words(device: &probe::Device, driver: &str, all: &[probe::Device]) -> Vec<String> {
     let mut words = vec![format!("{:#x}:{:#x}", device.vendor, device.device)];
-    // Variables have no word for the device type `other`.
+    // The variables that select devices have no word for the device type `other`.
     words.extend((device.kind != "other").then(|| format!("type:{}", device.kind)));
     words.extend(device.pci.as_ref().map(|pci| format!("pci:{pci}")));
     // A driver without UUIDs reports zeros for both UUIDs.

@@ -34,7 +34,8 @@ struct Box {
     above: usize,
 }
 
-/// A box with the position of its upper left corner, and the point at the lower edge of the box above where the arrow to this box starts.
+/// A box with the position of its upper left corner, and the start of the arrow that leads to the box. The arrow starts at the lower edge
+/// of another box, which is above this one.
 struct Placed<'a> {
     one: &'a Box,
     x: usize,

@@ -83,7 +83,8 @@ fn a_driver_is_asked_without_layers_of_a_settings_file() {
     assert_eq!(known(&machine, "a")["outcome"], "answered", "{text}");
 }
 
-/// If opening a driver without a path in its manifest crashes the process, only the dynamic linker's log contains the driver's file.
+/// A manifest names a driver's library without a path, and opening the library crashes the process. Only the dynamic linker's log then
+/// contains the path of the library.
 #[test]
 fn a_driver_of_a_bare_name_that_crashes_is_known_by_its_file() {
     let mut machine = machine();

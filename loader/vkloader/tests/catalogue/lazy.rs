@@ -168,7 +168,7 @@ fn opened_for(machine: &Machine) -> Option<String> {
     found
 }
 
-/// Returns the reason in the log of a program with a variable.
+/// Runs a program with a variable. Returns the reason in its log why the driver was opened at once; `None` if the driver stayed closed.
 fn opened_with(machine: &mut Machine, variable: &str, value: &str) -> Option<String> {
     machine.variable(variable, value);
     let reason = opened_for(machine);
@@ -305,7 +305,7 @@ fn drv_284_a_program_in_a_profile_of_the_driver_opens_it() {
         Some("a profile of the driver may mention the program: vkloader")
     );
     machine.file("own/drirc.d/10.conf", profile("another"));
-    // The files of profiles are part of the catalogue's entry too.
+    // The catalogue's entry also depends on the files with the driver's profiles, so a change of such a file makes the entry invalid.
     let reason = opened_for(&machine);
     assert_eq!(
         reason.as_deref(),

@@ -165,7 +165,7 @@ impl Case {
     }
 }
 
-/// Tests each way to make the linker load another file, as root and as an ordinary user.
+/// Tests each way to make the linker load a file that the catalogue entry does not list, as root and as an ordinary user.
 fn each_way(case: &Case) {
     case.counts(&[]);
     // `LD_LIBRARY_PATH` names the folder of the other library.

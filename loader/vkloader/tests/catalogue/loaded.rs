@@ -68,7 +68,7 @@ fn used_after(machine: &Machine, opened: &Path, change: impl FnOnce()) -> String
     about.expect("a record")["doubt"].as_str().unwrap_or_default().into()
 }
 
-/// Replaces a file as packages do.
+/// Replaces a file in the same way as package managers: writes a new file, and renames it to the path of the old one.
 fn replace(path: &Path, by: &Path) {
     let copy = path.with_extension("new");
     fs::copy(by, &copy).expect("a copy");
@@ -96,7 +96,7 @@ fn a_library_that_was_replaced_after_a_program_loaded_it_does_not_count() {
         assert_eq!(with(&own), "shadowed", "{words}");
         assert_eq!(with(&own), "", "{words}: the same content");
         assert_eq!(used_after(&machine, &needed, || ()), "", "{words}: no change");
-        // The same applies to the driver's own library.
+        // The entry is also not used after a package replaced the driver's own library.
         let newer = machine.path("newer.so");
         let folder = format!("-L{}", machine.path("libraries").display());
         let linked = [

@@ -22,7 +22,7 @@ use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-/// A JSON value of `serde_json`, for the trait of `loader/catalogue`.
+/// A JSON value of `serde_json`, for the trait through which `loader/catalogue` reads values.
 #[derive(Clone, Copy)]
 struct Seen<'a>(&'a Value);
 

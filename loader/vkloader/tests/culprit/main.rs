@@ -324,7 +324,7 @@ fn the_switch_that_takes_the_culprit_out_is_told_and_tried() {
             assert!(explained.findings().contains("it lives"), "{}", explained.findings());
         }
     }
-    // Both the driver and the layer fail. If one of them is disabled, the other still causes a crash.
+    // Installs a second driver that fails in the same way. If one of the two drivers is disabled, the other still crashes the program.
     let machine = wrong.machine("driver call write", "");
     machine.manifest("also", &machine.path("libraries/libalso.so"), "");
     fs::copy(

@@ -184,7 +184,7 @@ fn a_process_that_cannot_be_watched_tells_what_it_holds() {
 fn a_link_that_a_manifest_names_is_kept() {
     let mut machine = Machine::new();
     machine.driver("good", "device one");
-    // The loader reports the target of the link.
+    // Installs a driver whose library is a symbolic link. The loader reports the target of this link.
     let link = machine.path("libraries/libmock_link.so");
     symlink("libmock_good.so", &link).expect("a link");
     machine.file("libraries/libmock_link.conf", "device one\n");
@@ -321,7 +321,7 @@ fn a_file_that_this_user_may_not_read() {
 fn the_dynamic_linker_has_the_last_word_on_which_file_it_takes() {
     let machine = Machine::new();
     let plain = compile(&machine, "vkltneeded", "int needed;", &[]);
-    // The linker searches this folder for newer processors before the folder that the library names.
+    // This folder is for libraries that need newer processors. The linker searches it before the folder in the search path of the library.
     let folder = machine.path("libraries/glibc-hwcaps/x86-64-v2");
     fs::create_dir_all(&folder).expect("folders");
     let newer = folder.join("libvkltneeded.so");
@@ -391,7 +391,7 @@ fn the_work_is_valid_and_a_shader_is_compiled() {
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(said.contains(r#""driver":"llvmpipe","failed":null"#), "{said}");
     assert!(!said.contains("VUID") && !said.contains("Validation"), "{said}");
-    // The layer stores the hash of each valid shader, after a header of 24 bytes, in one file for each user.
+    // The validation layer stores the hash of each valid shader, after a header of 24 bytes, in one file for each user.
     let name = format!("shader_validation_cache-{}.bin", rustix::process::geteuid().as_raw());
     let kept = fs::metadata(cache.join(name)).map_or(0, |file| file.len());
     assert!(kept > 24, "no shader was compiled: {said}");

@@ -38,7 +38,7 @@ impl Explained {
         self.report["dropped"][0]["code"].as_str().unwrap_or("nothing")
     }
 
-    /// Returns the remedy of the first finding that has one.
+    /// Returns the remedy of the first finding; empty if this finding has no remedy.
     pub(crate) fn advice(&self) -> &str {
         self.report["dropped"][0]["advice"].as_str().unwrap_or_default()
     }
@@ -271,7 +271,7 @@ impl Machine {
             .env("XDG_CONFIG_DIRS", &none)
             .env("XDG_DATA_DIRS", &none)
             .env("XDG_DATA_HOME", self.path("data"))
-            // Disables a driver service on the real machine, which would provide further drivers.
+            // Disables the use of a driver service on the real machine. Such a service would provide further drivers.
             .env("VK_LOADER_SERVICE_SOCKET", "")
             .envs(self.variables.iter().map(|(name, value)| (name, value)));
         self.as_user(&mut command);

@@ -9,7 +9,7 @@ fn with_layer(machine: &mut Machine, lines: &str) {
     machine.working_layer("implicit", "odd", lines, "");
 }
 
-/// Follows the remedy that disables the layer.
+/// Follows the remedy that disables the layer `VK_LAYER_odd`.
 fn leave_out(machine: &mut Machine) {
     machine.variable("VK_LOADER_LAYERS_DISABLE", "VK_LAYER_odd");
 }

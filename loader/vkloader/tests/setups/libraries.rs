@@ -171,7 +171,7 @@ pub(super) const ROWS: &[Row] = &[
                 .status();
             assert!(made.expect("a compiler").success());
             compile(machine, "vkltuser", "int nothing_more;\n", &["X11-xcb"]);
-            // The real library may be installed on this system, so the test replaces the library's name by a name that no system has.
+            // The library `libX11-xcb.so.1` may be installed on this system, so the test replaces its name by a name that no system has.
             let user = folder.join("libvkltuser.so");
             let bytes = fs::read(&user).expect("just made");
             let text = String::from_utf8_lossy(&bytes).into_owned();

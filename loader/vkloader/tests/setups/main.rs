@@ -47,7 +47,7 @@ struct Row {
     about: &'static str,
     /// Text that the remedy must contain.
     remedy: &'static str,
-    /// The change that follows the remedy.
+    /// The change by which a user carries out the remedy.
     follow: Step,
     after: After,
 }
@@ -70,7 +70,7 @@ impl Row {
         self
     }
 
-    /// Sets the text that the remedy must contain, and the change that follows the remedy.
+    /// Sets the text that the remedy must contain, and the change by which a user carries out the remedy.
     const fn remedy(mut self, remedy: &'static str, follow: Step) -> Self {
         self.remedy = remedy;
         self.follow = follow;
@@ -251,7 +251,7 @@ const ELSEWHERE: [(&str, &str); 54] = [
     ("other.rs", "every_difference_is_named_with_its_reason"),
 ];
 
-/// The tables and the list have at least sixty set-ups together, and each listed test exists.
+/// The tables of set-ups have at least sixty rows together, and each test in the list `ELSEWHERE` exists.
 #[test]
 fn there_are_at_least_sixty_set_ups() {
     let tables = [

@@ -1,4 +1,5 @@
-//! Set-ups that users report: Mesa's words that select no card, remaining files after a removal, and variables for the other word size.
+//! Set-ups that users report: values of Mesa's variables that select no card, files that remain after a removal, and variables for the
+//! other word size.
 
 use super::{Machine, Row, good, try_all};
 use crate::machine::library;
@@ -310,11 +311,11 @@ fn a_variable_that_leaves_only_software_on_a_system_with_a_card_is_the_cause() {
         "{}",
         explained.advice()
     );
-    // A manifest that the variable names twice is not broken.
+    // A manifest that `VK_ICD_FILENAMES` names twice is not broken, so the finding about this variable comes first.
     machine.unset("VK_ICD_FILENAMES");
     machine.variable("VK_ICD_FILENAMES", format!("{soft}:{soft}"));
     assert_eq!(machine.explain().first(), "search.replaced");
-    // The variable explains more than a missing manifest for another word size.
+    // The finding about the variable comes before the finding about a missing manifest for another word size.
     let twin = path(&machine, "data/vulkan/icd.d/soft.i686.json");
     machine.unset("VK_ICD_FILENAMES");
     machine.variable("VK_ICD_FILENAMES", format!("{twin}:{soft}"));

@@ -78,8 +78,8 @@ pub(super) fn aside(name: &str, asking: &Path, own: Identity) -> Option<(String,
     in_unsearched(&path)
 }
 
-/// Returns the finding and the remedy for a library in `missing` of which the system has another version, or to which only the link is
-/// missing. `install` is the remedy for a library that is missing.
+/// Returns the finding and the remedy for a library in `missing` of which the system has another version. The system may also have the
+/// right version, and lack only the link with this name. `install` is the remedy for a library that is missing.
 pub(super) fn other_version(missing: &[&str], install: &str) -> Option<(String, String)> {
     let (name, other) = missing.iter().find_map(|name| Some((*name, version_beside(name)?)))?;
     if is_version_of(name, &other) {
@@ -232,7 +232,7 @@ mod tests {
         let own = Identity::of_this_process();
         let words = |name: &str| format!("{name}: cannot open shared object file: No such file or directory");
         let found = unsearched(&words("/lib/libdriver.so: libc.so.6"), own);
-        // Systems with musl do not have the library that this test examines.
+        // Systems with musl do not have the library `libc.so.6`, which this test looks for.
         if let Some((finding, advice)) = found {
             assert!(finding.contains("libc.so.6 exists"), "{finding}");
             assert!(advice.contains("ldconfig"), "{advice}");
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn other_versions_of_a_library_are_found() {
-        // Systems with musl do not have the library that this test examines.
+        // Systems with musl do not have the library `libc.so.6`, which this test looks for.
         if let Some(path) = version_beside("libc.so.4711") {
             assert!(shown(&path).contains("/libc.so."), "{}", shown(&path));
             let (finding, advice) = other_version(&["libx.so.1", "libc.so.4711"], "Install it.").expect("a version");

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 /// Upper bound on the size in bytes of a library that is searched for names.
 const LARGEST: u64 = 8 << 20;
-/// Number of names with the same beginning that a library must have.
+/// Lower bound on the number of names in a library that begin like the missing symbol.
 const FEWEST: usize = 3;
-/// Length of the shortest beginning of names that is compared.
+/// Lower bound on the length of the beginning, without the underscore at its end.
 const SHORTEST: usize = 3;
 
 /// Returns the library that `library` needs and whose symbols begin like `symbol`, with that beginning. The beginning of `amdgpu_va_alloc`

@@ -120,7 +120,8 @@ const INSTALL_HASVK: &str = "Install Mesa's driver for Intel's cards of 2012 to 
 const ON_GENTOO: &str = "Build the driver: emerge media-libs/mesa with USE=vulkan and the card in VIDEO_CARDS (radeonsi for AMD, intel for Intel, nouveau); \
     for NVIDIA's own driver: emerge x11-drivers/nvidia-drivers";
 
-/// Beginning of the remedy for a card of AMD that only AMD's own driver could use, which is no longer developed and leaves out older cards.
+/// Beginning of the remedy for a card of AMD if only AMD's own driver, AMDVLK, is installed. AMDVLK is no longer developed, and does not
+/// support older cards.
 const INSTEAD_OF_AMDVLK: &str = "Install Mesa's driver RADV, which also serves cards that AMDVLK leaves out.";
 
 /// Upper bound on the size of a manifest in bytes.
@@ -316,7 +317,7 @@ fn in_container(report: &Report) -> bool {
     words.any(|word| super::CONTAINERS.contains(&word.as_str()))
 }
 
-/// Returns `true` if the program runs in a container that gets NVIDIA's libraries from its host.
+/// Returns `true` if the program runs in a container. A container gets NVIDIA's libraries from its host.
 fn gets_libraries(report: &Report) -> bool {
     in_container(report) || report.surroundings.iter().any(|word| word == "apptainer")
 }
@@ -388,7 +389,7 @@ fn is_driver(dropped: &Dropped) -> bool {
     dropped.subject.starts_with("driver") && !multiarch::CODES.contains(&dropped.code.as_str())
 }
 
-/// Returns `true` for a broken driver or manifest whose library is not a known one, so that it may belong to the card.
+/// Returns `true` for a broken driver or manifest whose library this program does not know. Such a driver may be for any card.
 fn is_unknown_and_broken(dropped: &Dropped) -> bool {
     let names = [Some(dropped.name.as_str()), dropped.file.as_deref()];
     let is_broken = dropped.rank >= rank::BROKEN && dropped.rank < rank::CONSEQUENCE;

@@ -19,7 +19,7 @@ const FAILED: [&str; 3] = [
 /// Remedy for NVIDIA's driver on a system without a card of NVIDIA.
 const NO_NVIDIA: &str = "Plug the card in, or switch it on: laptops switch it off by prime-select on-demand (Ubuntu), envycontrol -s hybrid, or supergfxctl \
     -m Hybrid.";
-/// Remedy for another driver on a system without its card.
+/// Remedy for a driver of any other vendor on a system without that vendor's cards.
 const NO_CARD: &str = "Plug the card in, or switch it on in the firmware (BIOS).";
 
 /// Completes the findings about drivers. `is_replaced` is `true` if a variable replaces the search for drivers.
@@ -100,7 +100,7 @@ fn vendor(library: &str) -> Option<u32> {
 }
 
 /// Explains a driver that failed on a system that lists no card of the driver's vendor. If a variable selects the driver, the variable
-/// explains more.
+/// explains more than the missing card.
 fn without_card(report: &mut Report, is_replaced: bool) {
     let Report { hardware, dropped, .. } = report;
     let has_card = |vendor: u32| hardware.iter().any(|card| card.vendor == vendor || card.vendor == 0);
@@ -118,7 +118,7 @@ fn without_card(report: &mut Report, is_replaced: bool) {
             one.rank = rank::CONSEQUENCE;
         }
     }
-    // The finding that no card is listed repeats the finding about the driver.
+    // Copies the advice of the driver's finding to the finding that the system lists no card, because both findings have one cause.
     if let Some(first) = dropped
         .iter()
         .find(|one| one.advice == NO_NVIDIA || one.advice == NO_CARD)

@@ -3,7 +3,7 @@
 use crate::report::{Card, Dropped, codes};
 use std::ops::RangeInclusive;
 
-/// Vulkan drivers of a generation.
+/// Vulkan drivers for a generation of cards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Support {
     /// No Vulkan driver exists.

@@ -25,7 +25,7 @@ const MOST_FRAMES: usize = 32;
 /// Upper bound on the number of functions of a stack in text.
 const MOST_TOLD: usize = 12;
 
-/// Kind of the culprit.
+/// Kind of the culprit, which is the part of a process that caused a crash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Who {
@@ -380,7 +380,7 @@ impl Crashed {
         }
     }
 
-    /// Returns the remedy for the signal, and the variable that disables the culprit; `None` if there is neither.
+    /// Returns the remedy for the signal, followed by the remedy without the culprit; `None` if neither remedy exists.
     fn advice(&self) -> Option<String> {
         let without = self.without_culprit();
         match (self.advice_for_signal(), without) {
@@ -389,8 +389,8 @@ impl Crashed {
         }
     }
 
-    /// Returns the remedy that removes a library from `LD_PRELOAD`, or that disables the culprit with a variable; `None` if there is
-    /// neither.
+    /// Returns the remedy that removes a library from `LD_PRELOAD`, or that disables the culprit with a variable; `None` if neither is
+    /// possible.
     fn without_culprit(&self) -> Option<String> {
         if let Some(library) = &self.preloaded {
             return Some(format!("Take {library} out of LD_PRELOAD, or update it."));

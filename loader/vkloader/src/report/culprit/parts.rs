@@ -45,7 +45,7 @@ pub(super) struct Part {
     needs: OnceCell<HashSet<PathBuf>>,
 }
 
-/// Owner of the code in a file.
+/// Part of a process to which the code in a file belongs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
     /// A driver or layer, by its index in [`Parts::parts`].
@@ -149,7 +149,7 @@ impl Parts {
         }
     }
 
-    /// Returns the owner of a file.
+    /// Returns the part of the process to which a file belongs.
     pub(super) fn owner(&self, file: Option<&str>) -> Owner {
         let Some(file) = file.map(real) else {
             return Owner::Common;

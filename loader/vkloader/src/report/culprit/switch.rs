@@ -41,7 +41,8 @@ pub(in crate::report) fn driver_switch(library: &str, records: &[&Record]) -> Op
     files.sort_unstable();
     files.dedup();
     if others.iter().any(|path| files.contains(&file(path))) {
-        // The pattern for file names would also disable another driver.
+        // A list of disabled file names would also disable a driver whose manifest has the same name, so the value lists the other drivers'
+        // manifests.
         let mut paths: Vec<&str> = Vec::new();
         for path in others {
             if !paths.contains(&path) {

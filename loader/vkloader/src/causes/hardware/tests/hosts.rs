@@ -151,7 +151,7 @@ fn a_driver_without_its_card_is_told_as_that() {
     let found = own(system.found(nvidia()));
     assert!(found.advice.contains("prime-select on-demand"), "{}", found.advice);
     assert_eq!(found.rank, rank::BROKEN);
-    // The variable that selects the driver explains more.
+    // If a variable replaces the search for drivers, the variable explains more than the missing card.
     let mut replaced = nvidia();
     find_below(&mut replaced, system.0.path(), None, true);
     assert_eq!(own(replaced).rank, rank::CONSEQUENCE);

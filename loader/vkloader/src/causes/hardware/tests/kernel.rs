@@ -102,7 +102,7 @@ fn a_kernel_whose_modules_an_update_removed_is_named() {
     // The name `nvidia-wmi-ec-backlight` starts with `nvidia`, but the module is part of the kernel, not of NVIDIA's driver.
     let (finding, _) = first(&of_kernel("6.1.0-18-amd64", "kernel/x/nvidia-wmi-ec-backlight.ko:"));
     assert_eq!(finding, "the running kernel 6.1.0-18-amd64 has no module nvidia");
-    // In a container, the folder does not have the modules of the running kernel.
+    // In a container, the folder `lib/modules` does not have the modules of the running kernel.
     let system = of_kernel("6.1.0-21-amd64", "x");
     system.file(".dockerenv", "");
     assert!(first(&system).0.is_empty());
