@@ -98,7 +98,7 @@ extern "C" fn on_unload() {
     trace::end();
 }
 
-/// Writes the library, the process and the relevant variables to the trace. Elevated processes write no trace.
+/// Writes to the trace: the library, the process, and the variables of [`TABLE`] that are set. Elevated processes write no trace.
 fn describe(environment: &Environment<'_>) {
     let version = ApiVersion(VK_HEADER_VERSION_COMPLETE);
     trace::write("loaded", |record| {

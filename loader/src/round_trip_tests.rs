@@ -67,7 +67,7 @@ fn commands_are_those_of_the_dump() {
     assert_same(&tables::commands(), &expected);
 }
 
-/// GEN-72: names share a trampoline or a terminator exactly where the dump says so.
+/// GEN-72: names share a trampoline or a terminator exactly where the generator's dump says so.
 #[test]
 fn names_share_a_function_where_the_dump_says_so_and_nowhere_else() {
     let dump = dump();

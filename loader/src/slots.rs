@@ -52,8 +52,8 @@ fn lengthen<S, E: Copy>(
             core::mem::swap(shared, &mut block);
             return grown;
         }
-        // Another thread has extended the copy meanwhile, so the block must grow further. If the block cannot grow, the copy stays in use
-        // as the array.
+        // Another thread has extended the shared array meanwhile, so the block must grow further. If the block cannot grow, the array stays
+        // in the memory of the system allocator.
         grown?;
     }
 }

@@ -447,7 +447,7 @@ fn names_need_the_same_linker_cache() {
     assert_eq!(One::then().check(&written), doubt);
 }
 
-/// The dynamic linker replaces `$ORIGIN` only before a slash or at the end.
+/// The dynamic linker does not replace `$ORIGIN` at the beginning of a longer word, for example in `$ORIGINAL`.
 #[test]
 fn a_longer_word_than_origin_is_not_replaced() {
     let other = One::then().with("/game/bin/lib/libdrm.so.2", inode(30));
@@ -468,8 +468,8 @@ fn a_process_without_a_free_descriptor_opens_the_driver_if_a_folder_is_searched(
     assert_eq!(full("/other").check(&known()), SHADOWED);
 }
 
-/// If the linker found the file through `LD_LIBRARY_PATH` when the driver was asked, it does not find the file in a process without the
-/// variable.
+/// If the linker found a file of the driver through `LD_LIBRARY_PATH` when the driver was asked, the linker does not find that file in a
+/// process without the variable.
 #[test]
 fn a_file_that_the_variable_led_to_must_be_found_in_the_process() {
     let mut searched = known();

@@ -219,7 +219,7 @@ impl<'a, J: Json<'a>> Catalogue<'a, J> {
 pub struct LinkerCacheSum(u64);
 
 impl LinkerCacheSum {
-    /// Reads the cache and computes the checksum.
+    /// Reads the dynamic linker's cache, and computes the checksum of its content.
     pub fn of(process: &impl Process) -> Self {
         let mut hash = Hash::new();
         process.read(LINKER_CACHE, MOST_LINKER_CACHE, &mut |piece| hash.take(piece));
@@ -231,7 +231,7 @@ impl LinkerCacheSum {
     }
 }
 
-/// Writes sixteen hexadecimal digits.
+/// Writes the checksum as sixteen hexadecimal digits.
 impl fmt::Display for LinkerCacheSum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}", self.0)
@@ -245,11 +245,11 @@ pub enum Outcome {
     Answered,
     /// `vkCreateInstance` failed with this `VkResult`; 0 if the library did not open.
     Failed(i32),
-    /// A signal ended the process. The field is the number of the signal.
+    /// A signal ended the process that asked the driver. The field is the number of the signal.
     Crashed(u32),
-    /// The driver ended the process with this exit status.
+    /// The driver ended the process that asked it, with this exit status.
     Ended(u32),
-    /// The process did not end within this many seconds.
+    /// The process that asked the driver did not end within this many seconds.
     Hung(u32),
 }
 

@@ -106,7 +106,7 @@ impl Fingerprint {
     }
 }
 
-/// Writes sixteen hexadecimal digits.
+/// Writes the fingerprint as sixteen hexadecimal digits.
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}", self.0)

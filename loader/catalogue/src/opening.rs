@@ -120,7 +120,7 @@ impl Opening {
         found.map_or(("", ""), |(_, word, words)| (word, words))
     }
 
-    /// Returns the words of a message for a word in a trace.
+    /// Returns the words of a message for the word that stands for a reason in a trace.
     pub fn of_word(word: &str) -> Option<&'static str> {
         let found = Self::ALL.iter().find(|(_, known, _)| *known == word);
         found.map(|(.., words)| *words)

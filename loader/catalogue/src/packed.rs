@@ -114,7 +114,7 @@ impl<'a> Packed<'a> {
         (self.word >> 32) as usize
     }
 
-    /// Returns the index of the first node after this value. The result is larger than the index of this value, and at most the limit.
+    /// Returns the index of the first node after this value. The result is larger than the index of this value, and at most `limit`.
     #[inline]
     fn end(self) -> usize {
         let next = self.place + 1;

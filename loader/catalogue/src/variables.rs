@@ -32,9 +32,9 @@ const UNPROVEN: &[u8] = &names::<{ length(Kind::Unproven) }>(Kind::Unproven);
 /// Number of bits in [`BEGINNINGS`].
 const BITS: usize = 512;
 
-/// Bit table of the first three letters of all relevant names. The table rules out most variables without a search.
+/// Bit table of the first three letters of all names in [`KNOWN`] and [`OTHERS`]. The table rules out most variables without a search.
 const BEGINNINGS: [u64; BITS / 64] = beginnings(&[KNOWN, OTHERS]);
-/// Bit table of the first three letters of all names that are relevant for records.
+/// Bit table of the first three letters of all names in [`KNOWN`] and [`UNPROVEN`].
 const OF_RECORDS: [u64; BITS / 64] = beginnings(&[KNOWN, UNPROVEN]);
 
 /// Lists that are computed from the table.
@@ -52,8 +52,8 @@ fn has(list: &'static [u8], name: &[u8]) -> bool {
 }
 
 /// Returns `true` if a variable that is irrelevant for a catalogue ([`matters`]) may change the record of a driver's devices. The trials
-/// for the table compared catalogues, which contain less than records. Only variables for shader caches, and documented variables, are
-/// assumed to change no record.
+/// that produced `variables.txt` compared catalogues, which contain fewer answers than records. Only variables for shader caches, and
+/// documented variables, are assumed to change no record.
 pub fn may_change_records(name: &[u8], value: &[u8]) -> bool {
     let Some(letters) = name.first_chunk() else {
         return false;
@@ -182,7 +182,7 @@ const fn is_known(begin: usize, end: usize) -> bool {
     false
 }
 
-/// Returns the length of the names of a kind, separated by blanks.
+/// Returns the length of the text that [`names`] returns for a kind.
 const fn length(kind: Kind) -> usize {
     let (mut at, mut bytes) = (0, 0);
     while at < TABLE.len() {
@@ -196,7 +196,7 @@ const fn length(kind: Kind) -> usize {
     bytes
 }
 
-/// Returns the names of a kind as one text, separated by blanks.
+/// Returns the names of all variables of a kind as one text, separated by blanks.
 const fn names<const BYTES: usize>(kind: Kind) -> [u8; BYTES] {
     let (mut at, mut names, mut bytes) = (0, [b' '; BYTES], 0);
     while at < TABLE.len() {

@@ -7,7 +7,7 @@ use wire::{DIGITS, Listed};
 /// the bytes.
 pub(crate) type Sum = [u8; DIGITS];
 
-/// A list that has been checked.
+/// A list of drivers from the service that has been checked.
 #[derive(Debug)]
 pub struct List {
     text: Vec<u8>,

@@ -51,7 +51,7 @@ impl Session {
         }
     }
 
-    /// Asks for the list, which the service sends when it has found all its drivers.
+    /// Asks for the list of drivers, which the service sends when it has found all its drivers.
     ///
     /// # Errors
     /// The reason why there is no list.

@@ -19,7 +19,7 @@ use os::memory::{Grow, OutOfMemory, shortage};
 pub struct DriverScan<'a> {
     /// Folders to search, and filters.
     pub search: &'a Search<'a>,
-    /// Settings that add drivers or replace all others.
+    /// Settings that add drivers, or replace all other drivers.
     pub settings: Option<&'a Settings>,
     /// `true` to include portability drivers. Calls other than `vkCreateInstance` always include portability drivers (DRV-98).
     pub with_portability: bool,

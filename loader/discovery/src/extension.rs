@@ -59,8 +59,9 @@ pub fn lacks_window_system(extension: InstanceExtension) -> bool {
     NEVER_WITHOUT_PLATFORM.contains(&extension) && !extension.platform_built_in()
 }
 
-/// Declares an enumeration of extensions and its set. The first row has the names of the enumeration and the set, and the integer type of
-/// the set. Each other row has the name, the revision, and a flag that is `true` if the target has the platform.
+/// Declares an enumeration of extensions, and a type for sets of these extensions. The first row has the names of both types, and the
+/// integer type of the set. Each other row has an extension's name and revision, and a flag that is `true` if the target has the
+/// extension's platform.
 macro_rules! extension_kind {
     ($kind:ident, $set:ident, $bits:ty; $($name:ident, $version:literal, $built_in:expr;)*) => {
         /// Extensions of this kind that the loader knows.

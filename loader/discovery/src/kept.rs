@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 use os::memory::{Grow, OutOfMemory};
 use os::{Status, with_terminated};
 
-/// The manifests that were kept. Stores nothing in scans in which two manifests cannot belong to one driver, so a scan usually allocates no
-/// memory.
+/// The driver manifests that a scan has kept so far. Stores nothing in scans in which two manifests cannot belong to one driver, so a scan
+/// usually allocates no memory.
 #[derive(Debug)]
 pub struct Kept<'l> {
     earlier: Vec<Earlier<'l>>,
@@ -31,8 +31,8 @@ impl<'l> Kept<'l> {
         }
     }
 
-    /// Returns an empty list for manifests that an earlier scan has read. The list compares manifests only if two of them are the same
-    /// file.
+    /// Returns an empty list for a scan that uses `manifests`, which an earlier scan has read. [`Self::add`] compares manifests only if two
+    /// of `manifests` are the same file.
     pub fn among_known<'m>(manifests: impl Iterator<Item = &'m DriverManifest> + Clone) -> Self {
         let mut rest = manifests;
         let mut is_needed = false;

@@ -47,7 +47,7 @@ impl Identity {
         (self.is_64, self.machine) == (false, elf::EM_386)
     }
 
-    /// Returns the identity of a file; `None` if the file is not a library.
+    /// Returns the identity of the code in a file; `None` if the file is not an ELF file.
     pub fn of(path: &Path) -> Option<Self> {
         let mut header = [0; 20];
         let mut file = open(path)?;
@@ -254,8 +254,8 @@ pub fn is_in_variable(folder: &Path) -> bool {
     folders_in_variable().iter().any(|one| Path::new(one) == folder)
 }
 
-/// Returns the first needed library that `LD_PRELOAD` or `LD_LIBRARY_PATH` replaces by another file. Returns the path of that file, and the
-/// remedy.
+/// Returns the first needed library that `LD_PRELOAD` or `LD_LIBRARY_PATH` replaces by another file. Returns the path of the other file,
+/// and a text that advises the user how to avoid the replacement.
 pub fn replaced_by_variable(library: &Path, own: Identity) -> Option<(PathBuf, String)> {
     let needs = read(library)?;
     let preloaded = preloaded();
@@ -429,7 +429,7 @@ fn bytes_of(path: &Path) -> Option<Vec<u8>> {
     Some(data)
 }
 
-/// Reads the entries of a library; `None` for a file that is not a library.
+/// Reads the [`Needs`] of a library; `None` for a file that is not a library.
 pub fn read(path: &Path) -> Option<Needs> {
     in_segments!(&bytes_of(path)?, needs)
 }

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-/// Folders that the linker searches if the file that lists its folders is missing.
+/// Folders that the dynamic linker of musl searches if the file that lists the linker's folders is missing.
 const USUAL: &str = "/lib:/usr/local/lib:/usr/lib";
 
-/// Returns the path of the file, which may be missing, and the folders that the linker searches. Returns `None` for another linker. `linker`
-/// is the dynamic linker that a program requests.
+/// Returns the path of the file that lists the folders of musl's dynamic linker, and the folders that this linker searches. The file may be
+/// missing. Returns `None` for another linker. `linker` is the dynamic linker that a program requests.
 pub fn list_of(linker: &Path) -> Option<(PathBuf, Vec<String>)> {
     let name = linker.file_name()?.to_str()?;
     let (architecture, _) = name.strip_prefix("ld-musl-")?.split_once(".so")?;
@@ -15,7 +15,7 @@ pub fn list_of(linker: &Path) -> Option<(PathBuf, Vec<String>)> {
     Some((path, folders))
 }
 
-/// Returns the folders in the content of the file, or the usual folders if there is no content.
+/// Returns the folders in the content of the file that lists folders, or the folders in [`USUAL`] if the file is missing.
 fn folders_in(content: Option<&str>) -> Vec<String> {
     let folders = content.unwrap_or(USUAL).split([':', '\n']);
     folders

@@ -71,7 +71,8 @@ pub enum Query {
     NoTools = 7,
     /// `VkPhysicalDeviceGroupProperties` of the group with the row's index: numbers of devices, and whether a subset may allocate.
     Group = 8,
-    /// A bit for each command, for Vulkan 1.`index / 2`; odd indices are for an instance with all extensions.
+    /// A bit for each command, which is set if an instance of Vulkan 1.`index / 2` found the command; odd indices are for an instance with
+    /// all extensions.
     Commands = 9,
     /// The interface version and the instance version, as numbers of four bytes.
     Versions = 10,

@@ -174,7 +174,7 @@ impl core::fmt::Display for Refusal {
     }
 }
 
-/// Returns the version that a library reports; `None` for a library of Vulkan 1.0, which lacks the function.
+/// Returns the version that a library reports; `None` for a library of Vulkan 1.0, which lacks `vkEnumerateInstanceVersion`.
 fn reported(library: &Library) -> Option<ApiVersion> {
     type EnumerateInstanceVersion = unsafe extern "system" fn(*mut u32) -> i32;
     let function = library.symbol(c"vkEnumerateInstanceVersion");

@@ -71,8 +71,8 @@ pub(crate) unsafe fn create_debug_report_callback_ext(
     }
 }
 
-/// Creates the loader's object, reserves its slot, and creates an object in every driver with the function. The callback gets messages only
-/// after all of these steps (APP-178, APP-190). If a step fails, the earlier steps are undone (APP-179).
+/// Creates the loader's object, reserves its slot, and creates an object in every driver that has the function for such objects. The
+/// callback gets messages only after all of these steps (APP-178, APP-190). If a step fails, the earlier steps are undone (APP-179).
 ///
 /// # Safety
 /// `callbacks` is NULL or valid.
@@ -102,7 +102,7 @@ unsafe fn create(
     Ok(object.as_ptr() as usize as u64)
 }
 
-/// Creates an object in every driver with the function, and stores its handle in the slot.
+/// Creates an object in every driver that has the function, and stores the object's handle in the driver's table at the index `slot`.
 ///
 /// # Safety
 /// `callbacks` is NULL or valid.

@@ -28,7 +28,7 @@ use os::memory::OutOfMemory;
 /// A request for a device, at the level of the entity that receives it first.
 struct Request<'a> {
     instance: &'static Instance,
-    /// The instance handle at the level of the first entity.
+    /// The instance handle at the level of the entity that receives the request first.
     caller: InstanceHandle<Chain>,
     physical_device: PhysicalDeviceHandle<Chain>,
     info: &'a VkDeviceCreateInfo,
@@ -173,7 +173,7 @@ impl Request<'_> {
     /// Creates the device.
     ///
     /// # Safety
-    /// The create info and the handles are valid at the level of the first entity.
+    /// The create info and the handles are valid at the level of the entity that receives the request first.
     unsafe fn run(&self) -> Result<(VkDevice, GetDeviceProcAddr), VkResult> {
         // SAFETY: the caller of `run` promises callbacks that are NULL or valid.
         let allocator = unsafe {
@@ -190,7 +190,8 @@ impl Request<'_> {
         let (raw, allocator) = device.into_raw();
         // SAFETY: the record was just created, and only `destroy::forget` frees it, after which nothing refers to it.
         let device: &'static Device = unsafe { &*raw };
-        // SAFETY: the caller promises that the create info and the handles are valid at the level of the first entity.
+        // SAFETY: the caller promises that the create info and the handles are valid at the level of the entity that receives the request
+        // first.
         let made = unsafe { chain.create(device, self.caller, self.physical_device, self.info, self.callbacks) };
         match made {
             Ok(handle) => Ok((handle, chain.top())),

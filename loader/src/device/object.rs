@@ -44,7 +44,7 @@ struct Record {
     handle: AtomicPtr<c_void>,
     /// The topmost entity's lookup function; valid once `handle` is not null.
     lookup: SetOnce<GetDeviceProcAddr>,
-    /// Relevant extensions that the application enabled.
+    /// Extensions that the application enabled, among those that the loader knows.
     requested: DeviceExtensionSet,
     /// Devices that the driver created; a layer may call the terminator more than once.
     driver_device: HostList<DriverDevice>,
@@ -62,7 +62,7 @@ pub(super) struct DriverDevice {
     pub handle: VkDevice,
     /// The driver's lookup of device commands.
     pub get_device_proc_addr: GetDeviceProcAddr,
-    /// Relevant extensions enabled on the driver (DRV-197).
+    /// Extensions enabled on the driver's device, among those that the loader knows (DRV-197).
     pub enabled: DeviceExtensionSet,
     /// The driver's functions that the loader's device terminators call; absent where the extension is not enabled.
     pub terminators: DeviceTerminatorTable,
@@ -164,7 +164,7 @@ impl Device {
             .map(|driver_device| &driver_device.terminators)
     }
 
-    /// Returns the relevant extensions that are enabled on the driver's device.
+    /// Returns the extensions that are enabled on the driver's device, among those that the loader knows.
     pub(crate) fn enabled(&self) -> DeviceExtensionSet {
         self.record
             .driver_device

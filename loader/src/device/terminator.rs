@@ -169,7 +169,7 @@ impl Creation<'_> {
         log::emit(Some(self.device.instance()), bits, text);
     }
 
-    /// Returns the requested extensions that the driver lists, and the relevant ones among them (DRV-192, DRV-197).
+    /// Returns the requested extensions that the driver lists, and those among them that the loader knows (DRV-192, DRV-197).
     fn extensions(&self, info: &VkDeviceCreateInfo) -> Result<(HostVec<*const c_char>, DeviceExtensionSet), VkResult> {
         let scratch = self
             .device
@@ -286,7 +286,8 @@ impl Creation<'_> {
             .scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND);
         // SAFETY: the caller promises a valid chain; the head is the caller's local copy, which outlives the value.
         let regrouped = unsafe { Regrouped::put(&mut info.pNext, group, handles, allocator) }?;
-        // A driver need not expect a null handle in place of a device that it lost.
+        // `own` is an error if a driver could not be opened, or lacks a device of the group. The copy then has a null handle in place of
+        // the device. Drivers need not accept null handles, so the call fails.
         own.map(|()| Some(regrouped))
     }
 

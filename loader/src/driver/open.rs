@@ -51,7 +51,7 @@ impl OpenDriver {
         })
     }
 
-    /// Returns the value for a driver that is not open yet. The driver's stand-in opens the driver when a program needs it.
+    /// Returns a value of this type for a driver that is not open yet. The driver's stand-in opens the driver when a program needs it.
     pub(crate) fn of_closed(known: Known, closed: Arc<dyn StandIn>) -> Self {
         let manifest = closed.manifest();
         Self {

@@ -73,14 +73,14 @@ impl PreloadedDrivers {
         }
     }
 
-    /// Closes all libraries, unless they are kept permanently.
+    /// Closes all libraries in [`PRELOADED`], unless they are kept permanently.
     pub(crate) fn release_unless_kept() {
         if !KEPT.load(Ordering::Relaxed) {
             Self::release();
         }
     }
 
-    /// Closes all libraries.
+    /// Closes all libraries in [`PRELOADED`].
     pub(crate) fn release() {
         let released = PRELOADED.lock().take();
         drop(released);

@@ -179,7 +179,7 @@ impl Interface {
         })
     }
 
-    /// Returns the functions of a driver of interface 0, which exports the plain names (DRV-67).
+    /// Returns the functions of a driver of interface version 0, which exports the plain names (DRV-67).
     ///
     /// # Safety
     /// `export` returns addresses of functions with the C signature that belongs to the name.

@@ -99,7 +99,7 @@ impl DriverLibrary {
             Ok(interface) => interface,
             Err(error) => {
                 give_up(refusal(error, &library).into(), path, journal);
-                // Tools recognise the refusal by this second message.
+                // Tools recognise by this second message that the driver was refused.
                 journal.note(
                     LogBits::ERROR | LogBits::DRIVER,
                     format_args!(

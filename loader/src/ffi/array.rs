@@ -63,7 +63,7 @@ fn saturating(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// Answers with the elements of a slice, like [`TwoCall::answer`], for parameters that are not wrapped.
+/// Answers with the elements of a slice, like [`TwoCall::answer`], if the caller has `count` and `array` but no [`TwoCall`].
 ///
 /// # Safety
 /// `count` points to a writable number; `array` is null or has room for `*count` elements.

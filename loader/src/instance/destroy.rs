@@ -77,7 +77,7 @@ pub(super) unsafe fn release_drivers(instance: &Instance, callbacks: *const VkAl
     drop(refused);
 }
 
-/// Frees the loader's own object with all its members, and closes the layers.
+/// Frees the loader's own object with all its members, and closes the libraries of the layers.
 ///
 /// # Safety
 /// `raw` came from [`HostBox::into_raw`] with `allocator`; nothing refers to the object any more.

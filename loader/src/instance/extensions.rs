@@ -72,7 +72,7 @@ pub(super) fn known<'a>(names: impl Iterator<Item = &'a [u8]>) -> InstanceExtens
 pub(super) struct Offer<'a> {
     /// Open drivers that the scan found.
     pub drivers: &'a [OpenDriver],
-    /// Drivers that are not open because they are not needed.
+    /// Known facts about drivers, and the drivers that are not open because they are not needed.
     pub known: (&'a KnownDrivers, &'a Reserves),
     /// All layers that were found.
     pub discovered: &'a DiscoveredLayers,

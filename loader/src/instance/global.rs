@@ -31,7 +31,7 @@ use rust_alloc::vec::Vec;
 
 const OUT_OF_MEMORY: VkResult = VkResult::VK_ERROR_OUT_OF_HOST_MEMORY;
 
-/// Common state of the queries.
+/// Common state of the global queries.
 struct Prepared {
     found: Arc<Cached<Configuration>>,
     interceptors: Interceptors,

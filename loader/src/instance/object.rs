@@ -27,7 +27,7 @@ use rust_alloc::vec::Vec;
 /// Number of bytes at the start of the object that a faulty layer may overwrite (DRV-115). These bytes contain only the dispatch pointer,
 /// the magic word, the topmost layer's handle, and unused bytes.
 const EXPOSED: usize = 128;
-/// Number of unused bytes among the exposed ones.
+/// Number of unused bytes among the first [`EXPOSED`] bytes of an instance.
 const UNUSED: usize = EXPOSED - size_of::<u64>() - 2 * size_of::<usize>();
 
 #[repr(C)]

@@ -61,7 +61,7 @@ pub(crate) unsafe fn create_instance_terminator(
         requests,
         callbacks,
     };
-    // The list is not locked while drivers run. The list is put back afterwards, because a layer may call the terminator again.
+    // `found_drivers` is not locked while drivers run. The list is put back afterwards, because a layer may call the terminator again.
     let mut found = core::mem::take(&mut *instance.found_drivers.lock());
     // SAFETY: the create info came from the lowest layer, which passes valid structures.
     let made = unsafe { creation.run(&mut found, &mut journal) };
@@ -467,7 +467,7 @@ fn drop_driver<T>(driver: &OpenDriver, reason: DriverLibraryReason, journal: &mu
     None
 }
 
-/// Warns if a driver below interface 3 makes its own surfaces, which only later interfaces allow (DRV-73).
+/// Warns if a driver below interface version 3 makes its own surfaces, which only later versions allow (DRV-73).
 fn warn_about_surfaces(driver: &OpenDriver, functions: &DriverTable, journal: &Journal<'_>) {
     if driver.interface.version < 3 && crate::window_system::makes_surfaces(functions) {
         journal.note(

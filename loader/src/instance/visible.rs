@@ -46,7 +46,7 @@ pub(crate) struct VisibleDevices {
 }
 
 impl VisibleDevices {
-    /// Returns the words of the list.
+    /// Returns the words of the list, each of which selects devices.
     pub(crate) fn words(&self) -> DeviceWords {
         let read = match self.variable {
             Some(_) => DeviceWords::visible,
@@ -60,7 +60,7 @@ impl VisibleDevices {
         self.variable.map_or(IN_FILE, Variable::name)
     }
 
-    /// Returns `true` to the first caller, which then reports words without a match.
+    /// Returns `true` to the first caller, which then reports words that match no device.
     pub(crate) fn is_to_report(&self) -> bool {
         !self.is_reported.swap(true, Ordering::Relaxed)
     }

@@ -23,7 +23,7 @@ pub(crate) struct InstanceLayers {
 pub(crate) struct LayerDeviceExtension {
     /// Name and version of the extension.
     pub properties: VkExtensionProperties,
-    /// Commands of the extension that the registry may not know (LAY-105).
+    /// Names of the extension's commands. The registry may not know these commands (LAY-105).
     pub entry_points: HostVec<HostText>,
 }
 

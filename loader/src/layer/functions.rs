@@ -15,7 +15,7 @@ pub(crate) struct LayerFunctions {
     pub get_instance_proc_addr: GetInstanceProcAddr,
     /// Device-level lookup; a layer without one is not in device chains (LAY-281).
     pub get_device_proc_addr: Option<GetDeviceProcAddr>,
-    /// Lookup of physical-device functions, since interface 2 (LAY-214).
+    /// Lookup of physical-device functions, since interface version 2 (LAY-214).
     pub get_physical_device_proc_addr: Option<GetInstanceProcAddr>,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Renames<'a> {
 pub(crate) struct MissingSymbol(pub Text);
 
 impl LayerFunctions {
-    /// Negotiates with an open library.
+    /// Negotiates with the open library of a layer.
     ///
     /// # Errors
     /// The library offers no usable `vkGetInstanceProcAddr`.

@@ -107,7 +107,7 @@ pub(crate) fn open_library(path: &[u8], journal: &Journal<'_>) -> Result<Library
 }
 
 fn open(manifest: &LayerManifest, journal: &Journal<'_>) -> Result<Opened, LayerLibraryProblem> {
-    // A missing or empty path is not passed to the system (LAY-100).
+    // A missing path is treated like an empty one, which `open_layer` rejects without passing it to the system (LAY-100).
     let path = manifest.library_path().cloned().unwrap_or_default();
     let library = open_library(&path, journal)?;
     journal.note(

@@ -160,7 +160,7 @@ impl Row {
         GATES[usize::from(self.gates)].0
     }
 
-    /// Returns the condition under which a device's lookup returns the terminator.
+    /// Returns the condition under which a device's lookup returns the command's terminator.
     pub(crate) fn device_gate(&self) -> DeviceGate {
         GATES[usize::from(self.gates)].1
     }

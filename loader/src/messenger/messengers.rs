@@ -25,7 +25,8 @@ pub(crate) struct Messengers(Mutex<State>);
 struct State {
     /// The callbacks of `VkInstanceCreateInfo::pNext`, in chain order (APP-82).
     create_time: HostVec<Callback>,
-    /// `true` while the create-time callbacks receive messages instead of the ordinary ones (APP-195, APP-197).
+    /// `true` while the callbacks in `create_time` receive messages, and the objects in `messengers` and `reports` receive none (APP-195,
+    /// APP-197).
     creating: bool,
     last_serial: u64,
     messengers: SlotTable<Registered>,
@@ -81,7 +82,8 @@ impl Messengers {
         Ok(())
     }
 
-    /// Makes the ordinary callbacks receive messages from now on, instead of the callbacks in the create info (APP-97).
+    /// Makes the application's messengers and report callbacks receive messages from now on, instead of the callbacks in the instance's
+    /// create info (APP-97).
     pub(crate) fn suspend_create_time(&self) {
         self.0.lock().creating = false;
     }
@@ -91,7 +93,7 @@ impl Messengers {
         self.0.lock().creating = true;
     }
 
-    /// Stops messages to the ordinary callbacks; their objects stay until they are destroyed (APP-111).
+    /// Stops messages to the application's messengers and report callbacks; their objects stay until they are destroyed (APP-111).
     pub(crate) fn forget_ordinary(&self) {
         let state = self.0.lock();
         for kind in Kind::ALL {

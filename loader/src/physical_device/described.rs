@@ -19,7 +19,7 @@ pub(super) fn type_word(kind: VkPhysicalDeviceType) -> &'static str {
     }
 }
 
-/// Writes the devices in order, each with the rule that positioned it.
+/// Writes the devices to the trace in their order, each with the rule that positioned the device.
 pub(super) fn describe<'a>(devices: impl Iterator<Item = &'a Device<'a>>, rule: impl Fn(usize) -> &'static str) {
     if !trace::is_on() {
         return;

@@ -37,7 +37,7 @@ macro_rules! zeroed {
 }
 pub(super) use zeroed;
 
-/// Returns the properties that every driver supports.
+/// Returns the `VkPhysicalDeviceProperties` of a device.
 pub(super) fn properties(device: &Device<'_>) -> VkPhysicalDeviceProperties {
     device.driver.properties_of(device.handle)
 }
@@ -125,8 +125,8 @@ pub(super) fn uuids(device: &Device<'_>) -> Uuids {
     uuids_by(device.driver.table.vkGetPhysicalDeviceProperties2, device)
 }
 
-/// Returns the UUIDs of device and driver for the trace, if necessary through the function of the extension. `None` if the driver does not
-/// report them.
+/// Returns the UUIDs of device and driver. Calls `vkGetPhysicalDeviceProperties2KHR` if the driver lacks `vkGetPhysicalDeviceProperties2`.
+/// Returns `None` if the driver does not report the UUIDs.
 pub(super) fn uuids_by_any(device: &Device<'_>) -> Option<Uuids> {
     let table = &device.driver.table;
     let get = table

@@ -1,6 +1,6 @@
-//! Filters that hide devices by their device, vendor or driver number (DRV-132 to DRV-134, APP-120).
+//! Filters that hide devices by their device ID, vendor ID or driver ID (DRV-132 to DRV-134, APP-120).
 //!
-//! The filters work above the layers: they compare the numbers that the chain reports for its own devices.
+//! The filters work above the layers: they compare the IDs that the chain reports for its own devices.
 
 use super::facts::{self, zeroed};
 use crate::generated::types::{VkPhysicalDeviceDriverProperties, VkPhysicalDeviceProperties};
@@ -13,13 +13,13 @@ use discovery::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Ve
 use discovery::text::Text;
 use promises::limits::MAX_ID_ITEMS;
 
-/// Variables of the filters, in the order in which [`IdFilters::rejecting`] receives the numbers of a device.
+/// Variables of the filters, in the order in which [`IdFilters::rejecting`] receives the IDs of a device.
 const VARIABLES: [Variable; 3] = [
     Variable::DeviceIdFilter,
     Variable::VendorIdFilter,
     Variable::DriverIdFilter,
 ];
-/// Index of the driver's number in [`VARIABLES`].
+/// Index of the filter for driver IDs (`VkDriverId`) in [`VARIABLES`].
 const DRIVER: usize = 2;
 
 /// The filters, in the order of [`VARIABLES`]. At least one of the filters is set.
@@ -44,7 +44,7 @@ impl IdFilters {
         filters.iter().any(|ranges| !ranges.is_empty()).then_some(Self(filters))
     }
 
-    /// Returns the first filter that hides a device with the numbers `ids`. An unknown number passes no filter.
+    /// Returns the first filter that hides a device with the IDs `ids`. An ID that is `None` does not pass a filter that is set.
     fn rejecting(&self, ids: [Option<u32>; 3]) -> Option<Variable> {
         self.0
             .iter()
@@ -64,7 +64,8 @@ impl IdFilters {
         let mut properties = zeroed!(VkPhysicalDeviceProperties);
         // SAFETY: the function is the chain's, its handle was just reported by the chain, and the structure is writable.
         unsafe { (instance.table().vkGetPhysicalDeviceProperties.get())(device, &mut properties) };
-        // For an old driver, the terminator may warn about a query for the driver's number, so the number is queried only if needed.
+        // The query for the driver ID may log a warning if the driver is old. The loader therefore sends the query only if a filter needs
+        // the driver ID.
         let driver = if self.0[DRIVER].is_empty() {
             None
         } else {
@@ -98,7 +99,7 @@ fn driver_id(instance: &Instance, device: PhysicalDeviceHandle<Chain>) -> Option
     // SAFETY: the version or the enabled extension makes the chain's function available; the chain has just reported the handle, and both
     // structures are writable.
     unsafe { get(device, &mut asked) };
-    // No driver has the number 0, so 0 means that the driver did not fill the structure.
+    // No driver has the driver ID 0, so 0 means that the driver did not fill the structure.
     u32::try_from(info.driverID.0).ok().filter(|&id| id != 0)
 }
 

@@ -40,7 +40,7 @@ pub(super) struct Traits {
 /// Sort criteria, most important first (DRV-139). The derived comparison makes the ranks a total order (DRV-142).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
-    /// Index of the selection that chose this device as the default; the maximum for all other devices.
+    /// Index of the word of `VK_LOADER_DEVICE_SELECT` that chose this device as the default; the maximum for all other devices.
     preference: usize,
     wish: usize,
     kind: usize,
@@ -71,7 +71,7 @@ const KINDS: [VkPhysicalDeviceType; 5] = [
 ];
 
 impl Traits {
-    /// Reads the properties from the driver.
+    /// Reads the traits of a device from the device's driver.
     ///
     /// # Errors
     /// Out of host memory.

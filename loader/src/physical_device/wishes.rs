@@ -16,10 +16,11 @@ use os::memory::OutOfMemory;
 use os::{Raw, Show};
 use promises::limits::MAX_VISIBLE_WORDS;
 
-/// Value of [`Device::wish`] for a hidden device. For any other device, the value is the position of the word that names the device.
+/// Value of [`Device::wish`] for a hidden device. For any other device, the value is the position of the word that selects the device in
+/// the user's list of devices.
 pub(super) const HIDDEN: usize = usize::MAX;
 
-/// Upper bound on the number of words without a device that are reported one by one.
+/// Upper bound on the number of words that select no device and are reported one by one.
 const MOST_REPORTED: usize = 16;
 
 const WARN: LogBits = LogBits::WARN.with(LogBits::DRIVER);
@@ -57,8 +58,8 @@ pub(super) fn check_any(instance: &Instance, any: bool) -> Result<(), VkResult> 
     Err(VkResult::VK_ERROR_INITIALIZATION_FAILED)
 }
 
-/// Returns the answer for the application if every device is hidden, which is not a failure for the application. Returns `None` if the
-/// chain's answer remains.
+/// Returns the answer for the application if every device is hidden: an empty list with success, although the chain reports a failure in
+/// this case. Returns `None` if the chain's answer remains.
 pub(super) fn empty_answer(instance: &Instance, result: VkResult) -> Option<(u32, VkResult)> {
     let is_empty = instance.visible()?.takes_all_hidden() && result == VkResult::VK_ERROR_INITIALIZATION_FAILED;
     is_empty.then_some((0, VkResult::VK_SUCCESS))
@@ -202,8 +203,8 @@ fn report_rest(visible: &VisibleDevices, words: &DeviceWords, unmatched: usize, 
     }
 }
 
-/// Returns `true` if `DRI_PRIME` may choose: no variable of the loader chooses a device, and Mesa's layer, which reads `DRI_PRIME` too, is
-/// not active.
+/// Returns `true` if `DRI_PRIME` may choose a device: no variable of the loader chooses a device, and Mesa's layer, which reads `DRI_PRIME`
+/// too, is not active.
 pub(super) fn is_left_to_mesa(instance: &Instance, environment: &Environment<'_>) -> bool {
     let has_layer = instance.layers().is_some_and(|layers| {
         let mut chain = layers.chain.iter();

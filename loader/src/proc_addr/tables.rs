@@ -81,8 +81,8 @@ fn closed_gate(instance: &Instance, row: &Row) -> PFN_vkVoidFunction {
     }
 }
 
-/// Lets a command and its KHR alias that share a trampoline enter the chain at the KHR entry if that extension is enabled, otherwise at the
-/// core entry (DRV-159).
+/// Sets the function that a trampoline with two names calls ([`SharedEntry`](crate::dispatch_table::SharedEntry)): the alias's function if
+/// the alias's extension is enabled, otherwise the function of the core name (DRV-159).
 fn share_entries(instance: &Instance) {
     let entries = instance.table().entries();
     for shared in generated_instance::SHARED_ENTRIES {

@@ -119,7 +119,7 @@ impl Names {
     }
 }
 
-/// Logs that a name got a slot.
+/// Logs that the name of an unknown function got a slot.
 fn note_slot(instance: &Instance, kind: Kind, name: &CStr, index: usize) {
     let name = Raw(name.to_bytes());
     match kind {
@@ -302,7 +302,8 @@ fn device_slot(instance: &Instance, name: Uncounted<'_>) -> PFN_vkVoidFunction {
     stubs::device_thunk(index)
 }
 
-/// Returns the slot of a physical-device function that a driver or a layer supports, and fills it with every driver's function.
+/// Returns the index of the slots for a physical-device function that a driver or a layer supports. Stores each driver's function in the
+/// driver's slot.
 #[cold]
 #[inline(never)]
 fn physical_device_slot(instance: &Instance, name: Uncounted<'_>, drivers_support: bool) -> Option<usize> {
@@ -368,7 +369,7 @@ pub(crate) fn fill_device(device: &Device, gdpa: GetDeviceProcAddr, handle: VkDe
     }
 }
 
-/// Returns a copy of a name, so that no lock is held while a layer is asked for the function.
+/// Returns a copy of the name of the unknown device function `index`, so that no lock is held while a layer is asked for the function.
 pub(super) fn device_function_name(instance: &Instance, index: usize) -> Option<HostText> {
     let mut unknown = instance.unknown.lock();
     let name = unknown.names(Kind::Device).get(index)?;

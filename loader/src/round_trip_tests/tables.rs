@@ -11,7 +11,7 @@ use core::ffi::CStr;
 use discovery::extension::{self, ExtensionKind, ExtensionRow, InstanceExtensionSet};
 use serde_json::{Map, Value, json};
 
-/// Keys of a command in the dump for which the loader has data.
+/// Keys of a command in the generator's dump, as far as the loader's tables have the values.
 pub(super) const COMMAND_KEYS: [&str; 6] = ["name", "level", "core", "lookup", "device_lookup", "slots"];
 
 fn text(name: &CStr) -> &str {

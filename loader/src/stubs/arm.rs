@@ -20,7 +20,7 @@ const _: () = assert!(offsets::DEVICE_UNKNOWN + 4 * UNKNOWN_SLOTS <= 0x10_0000);
 const _: () = assert!(offsets::DEVICE_ENDS + 4 * DEVICE_ENDS <= 0x10_0000);
 const _: () = assert!(offsets::INSTANCE_UNKNOWN + 4 * UNKNOWN_SLOTS <= 0x10_0000);
 const _: () = assert!(offsets::DRIVER_UNKNOWN + 4 * UNKNOWN_SLOTS <= 0x10_0000);
-// The number of a slot in the terminators is one byte.
+// A terminator loads the number of its slot with one instruction, so the number must be below 256.
 const _: () = assert!(UNKNOWN_SLOTS <= 256);
 
 stubs! {

@@ -12,7 +12,7 @@ use core::arch::global_asm;
 mod blocks;
 pub(crate) use blocks::*;
 
-// Range of the load with the longest reach, whose offsets are multiples of four.
+// Range of `ldptr.d`, the load instruction with the longest reach. The offsets in this instruction are multiples of four.
 const REACH: usize = 0x8000;
 const _: () = assert!(offsets::DEVICE_UNKNOWN + 8 * UNKNOWN_SLOTS <= REACH);
 const _: () = assert!(offsets::DEVICE_ENDS + 8 * DEVICE_ENDS <= REACH);

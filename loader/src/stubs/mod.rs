@@ -105,8 +105,8 @@ pub(crate) fn missing_instance(index: usize) -> Slot {
     code::missing_instance(index)
 }
 
-/// Returns a function that does nothing and returns zero, for commands that tolerate a missing implementation (GEN-51). `index` is their
-/// slot in a device table.
+/// Returns a function that does nothing and returns zero, for commands that tolerate a missing implementation (GEN-51). `index` is the
+/// command's slot in a device table.
 pub(crate) fn return_zero(index: usize) -> Slot {
     // On 32-bit Windows the callee removes its arguments from the stack, so this function must have as many arguments as the command.
     if cfg!(all(windows, target_arch = "x86")) && OF_ONE_ARGUMENT.contains(&index) {
@@ -116,15 +116,15 @@ pub(crate) fn return_zero(index: usize) -> Slot {
         return unsafe { core::mem::transmute::<unsafe extern "system" fn(usize) -> usize, Slot>(function) };
     }
     let function: unsafe extern "system" fn(usize, usize) -> usize = zero_of_two;
-    // SAFETY: both types are function pointers. The function ignores its arguments, and has as many as the command on the system where the
-    // number matters. Callers of a command without a result ignore the returned register.
+    // SAFETY: both types are function pointers. The function ignores its arguments. On 32-bit Windows, the function has as many arguments
+    // as the command; elsewhere, the number does not matter. Callers of a command without a result ignore the returned register.
     unsafe { core::mem::transmute::<unsafe extern "system" fn(usize, usize) -> usize, Slot>(function) }
 }
 
-/// Slots of tolerant commands whose only argument is the object. All other tolerant commands also take a pointer.
+/// Slots of the commands in `NULL_TOLERANT` whose only argument is the object. All other commands in that list also take a pointer.
 const OF_ONE_ARGUMENT: [usize; 2] = [slot::vkCmdEndDebugUtilsLabelEXT, slot::vkQueueEndDebugUtilsLabelEXT];
 
-// If this number changes, check the number of arguments of the new command.
+// If the number of commands in `NULL_TOLERANT` changes, check the number of arguments of the new command.
 #[cfg(all(windows, target_arch = "x86"))]
 const _: () = assert!(crate::generated::dispatch::device::NULL_TOLERANT.len() == 8);
 

@@ -28,7 +28,7 @@ stubs! {
         "mov [esp + 4], eax",
         jump!("ecx + {unknown} + vkl_offset"),
     ];
-    // The report never returns; it gets the stack alignment that a C call requires.
+    // The call at label 3 reports the missing function and never returns. The stack there has the alignment that a C call requires.
     physical_device_terminator: 64, [
         "mov eax, [esp + 4]",
         "mov ecx, [eax + {driver}]",

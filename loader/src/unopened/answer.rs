@@ -14,7 +14,7 @@ pub(crate) enum Purpose {
     Creation,
 }
 
-/// Further choices about the drivers to open.
+/// Choices of the user that decide which drivers are opened: policies, and the devices to show.
 #[derive(Default)]
 #[cfg_attr(
     not(all(feature = "catalogue", target_os = "linux")),

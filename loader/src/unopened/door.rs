@@ -46,8 +46,8 @@ pub(crate) trait BeforeOpening: Sized {
         Ok(Answer::Open(None))
     }
 
-    /// Returns the answer about a driver that is to be opened. The driver stays closed if a policy and its record allow that. A reason
-    /// against that is logged.
+    /// Returns the answer about a driver that is to be opened. The driver stays closed if a policy and the driver's record allow that. The
+    /// reason is logged if the driver must be opened although a policy keeps drivers closed.
     ///
     /// # Errors
     /// There is not enough memory.
@@ -80,18 +80,18 @@ pub(crate) trait BeforeOpening: Sized {
         Ok(())
     }
 
-    /// Compares the instance extensions of an opened driver with the facts. If they differ, the driver's list is used, and the facts are
-    /// not used again in this process.
+    /// Compares the instance extensions of an opened driver with the known facts about the driver. If the extensions differ, the driver's
+    /// list is used, and the facts are not used again in this process.
     #[inline(always)]
     fn compare_extensions(_: Option<Known>, _driver: &[u8], _offered: &[VkExtensionProperties], _: &Journal<'_>) {}
 
-    /// Compares the interface version, the Vulkan version and the result of creating an instance with the facts, like
+    /// Compares the interface version, the Vulkan version and the result of creating the driver's instance with the known facts, like
     /// [`Self::compare_extensions`].
     #[inline(always)]
     fn compare_instance(_: Option<Known>, _driver: &[u8], _: (u32, ApiVersion, VkResult), _: &Journal<'_>) {}
 
-    /// Compares the number of devices that a driver reports with the number in its facts. `_describe` returns the properties of each
-    /// device.
+    /// Compares the number of devices that a driver reports with the number in the known facts about the driver. `_describe` returns the
+    /// properties of each device.
     #[inline(always)]
     fn compare_devices(
         _: Option<Known>,

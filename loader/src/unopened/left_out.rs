@@ -13,7 +13,7 @@ use rust_alloc::vec::Vec;
 pub(crate) struct Answered {
     /// The drivers in scan order, each with the number of open drivers before it.
     list: Vec<(usize, Known)>,
-    /// Number of drivers whose extensions were passed on.
+    /// Number of drivers at the beginning of `list` whose extensions were already passed to a caller.
     passed: usize,
 }
 
@@ -65,7 +65,7 @@ impl Reserves {
         self.0.is_empty()
     }
 
-    /// Returns the paths of the libraries.
+    /// Returns the paths of the libraries of all drivers in reserve.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &Text> {
         self.0.iter().map(|(manifest, ..)| &manifest.library_path)
     }
@@ -75,7 +75,7 @@ impl Reserves {
         self.0.iter().any(|(.., reserve)| *reserve != Reserve::NoDevice)
     }
 
-    /// Passes the extensions of all drivers to `add`.
+    /// Passes the extensions of all drivers in reserve to `add`.
     ///
     /// # Errors
     /// The error of `add`.
@@ -111,7 +111,7 @@ impl Reserves {
         Ok(())
     }
 
-    /// Removes all drivers, and passes them to `open`.
+    /// Removes all drivers in reserve, and passes them to `open`.
     ///
     /// # Errors
     /// The error of `open`.

@@ -1,4 +1,4 @@
-//! The implementation of the traits in `door` for builds that lack a module.
+//! The implementation of the traits in `door` for builds without the catalogue, the records of devices, or the driver service.
 
 use super::door::{BeforeOpening, Elsewhere, StandIns};
 use super::{Purpose, Wishes};
@@ -9,7 +9,7 @@ use discovery::manifest::DriverManifest;
 use discovery::text::Text;
 use rust_alloc::boxed::Box;
 
-/// Implementation of the traits for a build without the module: has no facts about drivers and supplies no drivers.
+/// Replacement for a module of [`super`] that the build lacks: has no facts about drivers and supplies no drivers.
 pub(crate) struct Nothing;
 
 /// Facts about one driver. This build has no facts.

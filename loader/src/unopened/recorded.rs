@@ -51,7 +51,8 @@ impl Closed {
             (Ok(bytes), Some(known)) => Self::of_bytes(manifest, (known, bytes), drivers, journal).map(Some),
             (Ok(_), None) => Ok(None),
             (Err(needed), _) => {
-                // If memory runs out during the reading of the file, the call fails, and the driver is not opened instead.
+                // If memory ran out while the record was read, the Vulkan call fails. In this case, the record is not replaced by opening
+                // the driver.
                 shortage::check()?;
                 needed.tell(manifest, journal);
                 Ok(None)

@@ -1,8 +1,8 @@
-//! Structures through which drivers below interface 3 read a surface (DRV-170 to DRV-172).
+//! Structures through which drivers below interface version 3 read a surface (DRV-170 to DRV-172).
 //!
 //! For these drivers, `VkSurfaceKHR` is the address of one of these structures. Each structure starts with the enumerant of its platform.
-//! Platforms newer than interface 3 also have a structure, which no driver needs: since that interface, drivers create surfaces of their
-//! own.
+//! Platforms newer than interface version 3 also have a structure, which no driver needs: since that version, drivers create surfaces of
+//! their own.
 
 use crate::generated::types::*;
 use core::ffi::c_void;

@@ -20,7 +20,7 @@ pub(crate) struct Platform {
     pub part_size: u32,
     /// `true` if drivers may create surfaces of their own for the platform (DRV-180).
     pub per_driver: bool,
-    /// `true` if the stereo structure may extend the create info (DRV-175).
+    /// `true` if `VkDisplaySurfaceStereoCreateInfoNV` may extend the create info (DRV-175).
     pub stereo: bool,
     /// Asks a driver to create its own surface; returns `None` if the driver lacks the command.
     ///
@@ -36,7 +36,7 @@ pub(crate) trait PlatformInfo: Copy + Into<CreateInfo> {
     /// Returns the chain of the create info.
     fn next(&self) -> *const c_void;
 
-    /// Returns the structure through which drivers below interface 3 read the surface.
+    /// Returns the structure through which drivers below interface version 3 read the surface.
     fn part(&self) -> PlatformPart;
 }
 
@@ -108,8 +108,8 @@ macro_rules! platforms {
 
 /// Passes a row for each platform to `$declare`.
 ///
-/// A row has: body of the terminator, command, create info, part with its members, extension. Two flags follow: drivers may create surfaces
-/// of their own, and the stereo structure is known.
+/// A row has: the terminator's function, the command, the create info, the variant of [`PlatformPart`] with its members, and the extension.
+/// Two flags follow: `per_driver` and `stereo` of [`Platform`].
 macro_rules! each_platform {
     ($declare:ident) => {
         $declare! {

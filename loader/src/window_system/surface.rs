@@ -14,7 +14,7 @@ use core::ptr::NonNull;
 /// The platform's part must stay first, and the numbers after it must keep their order (DRV-171).
 #[repr(C)]
 pub(crate) struct Surface {
-    /// Structure that drivers below interface 3 read.
+    /// Structure that drivers below interface version 3 read.
     pub part: PlatformPart,
     base_size: u32,
     platform_size: u32,

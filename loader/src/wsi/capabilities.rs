@@ -51,14 +51,15 @@ pub(crate) unsafe fn get_physical_device_surface_capabilities2_khr(
     result
 }
 
-/// Returns `true` if the loader answers for surface maintenance. This extension is an instance extension, so applications use it with every
-/// driver, including drivers that lack it (DRV-162).
+/// Returns `true` if the loader fills the structures of `VK_KHR_surface_maintenance1` in place of the driver. This extension is an instance
+/// extension, so applications use it with every driver, including drivers that lack it (DRV-162).
 fn emulates_maintenance(enabled_on_driver: InstanceExtensionSet) -> bool {
     !enabled_on_driver.contains(InstanceExtension::VK_KHR_surface_maintenance1)
         && !enabled_on_driver.contains(InstanceExtension::VK_EXT_surface_maintenance1)
 }
 
-/// Sets "not protected", for drivers that do not know the structure (DRV-163).
+/// Sets `supportsProtected` to `VK_FALSE` in each `VkSurfaceProtectedCapabilitiesKHR` of a chain, for drivers that do not know this
+/// structure (DRV-163).
 ///
 /// # Safety
 /// `chain` is the chain of a valid structure.
@@ -158,7 +159,7 @@ unsafe fn only_itself(compatible: &mut VkSurfacePresentModeCompatibilityKHR, mod
     }
 }
 
-/// Reports neither scaling nor gravity; the only extents are those of images.
+/// Reports neither scaling nor gravity. The bounds of scaled image extents are those of the surface's image extents.
 fn unscaled(scaling: &mut VkSurfacePresentScalingCapabilitiesKHR, capabilities: &VkSurfaceCapabilitiesKHR) {
     scaling.supportedPresentScaling = VkPresentScalingFlagsKHR::default();
     scaling.supportedPresentGravityX = VkPresentGravityFlagsKHR::default();
@@ -220,7 +221,7 @@ unsafe fn without_counters(
     Ok(result)
 }
 
-/// Copies the members that both structures have; no counter is supported.
+/// Copies the members that both structures have, and reports that no surface counter is supported.
 fn copy_without_counters(to: &mut VkSurfaceCapabilities2EXT, from: &VkSurfaceCapabilitiesKHR) {
     *to = VkSurfaceCapabilities2EXT {
         sType: to.sType,

@@ -82,7 +82,7 @@ fn is_enabled(instance: &Instance, platform: &Platform) -> bool {
     enabled
 }
 
-/// Returns the stereo structure in a create info's chain, for platforms that know it (DRV-175).
+/// Returns the `VkDisplaySurfaceStereoCreateInfoNV` in a create info's chain, for platforms whose surfaces may have it (DRV-175).
 ///
 /// # Errors
 /// The chain contains another structure.
@@ -236,7 +236,7 @@ mod tests {
         let platform = const { &<VkXcbSurfaceCreateInfoKHR as PlatformInfo>::PLATFORM };
         let surface = Surface::new(platform, info.part(), info.into(), None, None);
         let words = core::ptr::from_ref(&surface).cast::<u32>();
-        // SAFETY: the words are inside the object and initialised.
+        // SAFETY: all offsets below are inside the surface object, whose bytes there are initialised.
         let word = |byte: usize| unsafe { *words.add(byte / 4) };
         assert_eq!(word(0), 3);
         assert_eq!(word(16), 77);

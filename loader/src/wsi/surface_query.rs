@@ -70,7 +70,7 @@ pub(crate) unsafe fn get_physical_device_surface_capabilities_khr(
     }
 }
 
-/// Returns the capabilities for a driver that lacks the command.
+/// Returns zeroed surface capabilities, for a driver that lacks `vkGetPhysicalDeviceSurfaceCapabilitiesKHR`.
 pub(super) fn no_capabilities() -> VkSurfaceCapabilitiesKHR {
     // SAFETY: the structure consists of numbers, for which zero is valid.
     unsafe { core::mem::zeroed() }

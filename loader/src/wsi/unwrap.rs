@@ -62,10 +62,10 @@ fn stored(driver: &InstanceDriver, surface: &Surface) -> Option<u64> {
     table.has(surface.slot()).then(|| table.get(surface.slot()))
 }
 
-/// Asks the driver to create a surface, and stores it.
+/// Asks the driver to create a surface, and stores the surface in the driver's table of surfaces.
 ///
-/// The table is not locked meanwhile. During the call, the driver may call the loader, and this function may run again and store a surface.
-/// In that case, the stored surface is used, and the new one is destroyed.
+/// The table is not locked while the driver creates the surface. During this time, the driver may call the loader, and this function may
+/// run again and store a surface. In that case, the stored surface is used, and the new one is destroyed.
 fn make(driver: &InstanceDriver, surface: &Surface) -> Result<SurfaceHandle<Driver>, VkResult> {
     let mut made = SurfaceHandle::NULL;
     // SAFETY: the function belongs to the surface's own platform.

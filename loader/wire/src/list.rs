@@ -7,14 +7,14 @@ use crate::libraries::take_number;
 
 /// Number of the hexadecimal digits of a checksum.
 pub const DIGITS: usize = 64;
-/// Number of the texts of a library.
+/// Number of texts by which a list describes each library.
 const TEXTS: usize = 6;
 
 /// A library in the list. The libraries that a driver needs come before the driver's library, each after those that it needs itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Listed<'a> {
-    /// The key by which clients request the library: a number that the service chose, a hyphen, and the name by which other libraries need
-    /// the library.
+    /// The key by which clients request the library: a number that the service chose, a hyphen, and the name under which other libraries
+    /// list the library as needed (`DT_NEEDED`).
     pub key: &'a [u8],
     /// Name of the library's file, which contains the version.
     pub file: &'a [u8],
@@ -68,7 +68,7 @@ impl<'a> Listed<'a> {
         !self.manifest.is_empty()
     }
 
-    /// Returns the name by which other libraries need this one.
+    /// Returns the name under which other libraries list this library as needed (`DT_NEEDED`).
     pub fn name(&self) -> &'a [u8] {
         let number = self.key.iter().position(|&byte| byte == b'-');
         &self.key[number.map_or(0, |place| place + 1)..]

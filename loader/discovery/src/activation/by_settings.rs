@@ -35,7 +35,8 @@ pub(super) fn activate(request: &Request<'_>, journal: &Journal<'_>) -> Result<A
     Ok(expansion.finish())
 }
 
-/// Runs the tests (2) to (7) of LAY-154 for a layer. Layers that are switched off are not in the list.
+/// Runs the tests (2) to (7) of LAY-154 for a layer. Test (1) is not needed, because the list of discovered layers does not contain layers
+/// that the settings file switches off.
 fn reason(
     manifest: &LayerManifest,
     forced_on: bool,

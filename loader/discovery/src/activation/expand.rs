@@ -79,7 +79,7 @@ impl<'a> Expansion<'a> {
         })
     }
 
-    /// Returns the lists.
+    /// Returns the lists of active layers.
     pub(super) fn finish(self) -> Activation {
         self.activation
     }

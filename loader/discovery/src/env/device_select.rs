@@ -61,7 +61,7 @@ pub struct Word {
     pub wanted: Option<Wanted>,
 }
 
-/// A list of words, in order of preference.
+/// A list of words that select devices, in order of preference.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct DeviceWords {
     /// The words, in order of preference.

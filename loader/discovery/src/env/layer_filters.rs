@@ -13,7 +13,7 @@ pub struct LayerFilters {
 }
 
 impl LayerFilters {
-    /// Reads the three variables.
+    /// Reads the three variables that filter layers by name.
     pub fn read(environment: &Environment<'_>) -> Self {
         let value = |variable| environment.get(variable).unwrap_or_default();
         Self {

@@ -1,4 +1,4 @@
-//! Tests of exact texts and severities, and of the limit on the decisions that a journal remembers.
+//! Tests of the exact texts and severities of messages, and of the limit on the decisions that a journal remembers.
 
 use super::reason::{
     DriverLibraryReason, DriverManifestReason, FileReason, LayerLibraryProblem, LayerLibraryReason, LayerListReason,

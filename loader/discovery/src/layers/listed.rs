@@ -105,7 +105,7 @@ pub(super) fn combine(
         unordered_at,
         known: _,
     } = listed;
-    // Without a marker, the settings file adds no unlisted layers.
+    // Without a marker for unlisted layers, the regular scan did not run, so `unlisted` is empty.
     let at = unordered_at.unwrap_or(layers.len());
     let behind = layers.len() - at;
     layers.try_room(unlisted.len())?;

@@ -15,7 +15,7 @@ use core::mem::take;
 use os::memory::{Grow, OutOfMemory};
 use promises::limits::MAX_TAKEN_OVER;
 
-/// State of a layer in the search.
+/// State of a layer in the search for meta-layers that can be built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Unseen,
@@ -159,7 +159,7 @@ impl Validation<'_> {
     fn present(names: &mut ByName, states: &[State], layers: &[LayerManifest], name: &Text) -> Option<usize> {
         let last = names.last.find(Key::of(&[name]), |known| layers[known].name == *name)?;
         let mut first = names.first[last];
-        // An invalid layer stays invalid, so the search drops it from the list of its name.
+        // An invalid layer stays invalid, so this function removes the layer from the list of layers with this name.
         while let Some(place) = first.filter(|&place| states[place] == State::Invalid) {
             first = names.next[place];
         }

@@ -14,7 +14,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// Returns a copy of a list.
+    /// Returns a copy of a list of names.
     ///
     /// # Errors
     /// Memory ran out.

@@ -10,7 +10,7 @@ use core::ffi::CStr;
 use os::environment::{has_plain_value, has_secure_value};
 use os::memory::{Grow, OutOfMemory, copy_terminated, shortage};
 
-/// A variable that was read.
+/// An environment variable that a scan has read, with the value at that time.
 #[derive(Debug, PartialEq, Eq)]
 struct Value {
     name: CString,
@@ -170,8 +170,8 @@ mod tests {
             recorder.note(&name, Trust::Plain, None);
         }
         assert_eq!(recorder.into_values().read.len(), COUNT);
-        // The limit allows a linear algorithm, which takes less than a second. Comparing each name with all earlier ones would take many
-        // minutes.
+        // The time limit of this test allows a linear algorithm, which takes less than a second. Comparing each name with all earlier ones
+        // would take many minutes.
         assert!(begin.elapsed() < steady::HANG, "{:?}", begin.elapsed());
     }
 }

@@ -17,16 +17,16 @@ impl Executable {
         Self::default()
     }
 
-    /// If the path of the executable was compared, notes that the scan depends on it. The path cannot be compared later, so the result is
-    /// not kept.
+    /// If the path of the executable was compared, notes in `journal` that the scan depends on this path. The scan cache cannot compare
+    /// this path later, so the result of the scan is not kept.
     pub fn note(&self, journal: &Journal<'_>) {
         if let (Some(_), Some(paths)) = (self.0.get(), journal.paths()) {
             paths.mark_uncacheable();
         }
     }
 
-    /// Returns the absolute path of the executable, with symbolic links resolved. Returns `None` if the path is unreadable or too long; no
-    /// key matches then.
+    /// Returns the absolute path of the executable, with symbolic links resolved. Returns `None` if the path is unreadable or too long. In
+    /// this case, no path in a settings file or override layer matches the executable.
     pub fn path(&self) -> Option<&Text> {
         self.0.get_or_init(executable_path).as_ref()
     }

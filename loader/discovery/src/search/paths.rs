@@ -16,7 +16,7 @@ pub struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Returns `true` if the place is a file.
+    /// Returns `true` if the path has the name of a JSON file, so that the loader treats the place as a file.
     pub fn is_file(&self) -> bool {
         has_json_name(self.path)
     }
@@ -31,7 +31,7 @@ pub struct Paths {
     pub replace: bool,
 }
 
-/// Position of a path in the text, and origin of the path.
+/// Position of a path in `Paths::text`, and origin of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Item {
     start: usize,

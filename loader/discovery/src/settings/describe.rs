@@ -8,7 +8,7 @@ use crate::journal::bits::NAMES;
 use crate::journal::{Journal, LogBits};
 use os::Show;
 
-/// The severities and categories that the line about standard error can list.
+/// The severities and categories that the log line "Loader Settings Filters for Logging to Standard Error" can list.
 const SHOWN: LogBits = LogBits::ERROR
     .with(LogBits::WARN)
     .with(LogBits::INFO)

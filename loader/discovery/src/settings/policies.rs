@@ -58,7 +58,7 @@ impl DriverPolicies {
         Self(self.0 | known.map_or(0, |(policy, _)| policy.0))
     }
 
-    /// Returns the set without the policies that exclude drivers.
+    /// Returns the set without the policies that leave drivers out or closed. Only [`Self::KEEP_OPEN`] can remain.
     pub fn without_choices(self) -> Self {
         Self(self.0 & Self::KEEP_OPEN.0)
     }

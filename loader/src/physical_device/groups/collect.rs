@@ -1,4 +1,4 @@
-//! Groups of all drivers, at the end of the chain (DRV-149 to DRV-157).
+//! Device groups of all drivers, at the end of the chain (DRV-149 to DRV-157).
 
 use super::super::adapters::{self, Devices};
 use super::super::configured;

@@ -29,7 +29,7 @@ const USUAL: u32 = 0;
 const OFF: u32 = 1;
 /// Reads the user's own catalogue or, if there is none, the system's catalogue.
 const ON: u32 = 2;
-/// Reads the same file as [`ON`], but opens every driver and compares its answers with the entry.
+/// Reads the same file as [`ON`], but opens every driver and compares the driver's answers with the driver's entry.
 const VERIFY: u32 = 3;
 
 /// Stores the mode that `VK_LOADER_CATALOGUE` selects. Ignores unknown values.
@@ -62,11 +62,11 @@ enum Slot {
     Here(Arc<Loaded>),
 }
 
-/// A valid catalogue, whose entries are checked one by one.
+/// A catalogue whose outermost members are valid. Each entry is checked when it is used.
 pub(super) struct Loaded {
     /// Path of the file.
     pub(super) path: Text,
-    /// `true` if every driver is opened and its answers are compared with its entry.
+    /// `true` if every driver is opened and the driver's answers are compared with the driver's entry.
     pub(super) verifies: bool,
     bytes: Vec<u8>,
     /// Hash of the path of each manifest, with which entries are found quickly.
@@ -93,8 +93,8 @@ pub(super) struct Looked {
 }
 
 impl Looked {
-    /// Returns `true` if the process has loaded as many libraries as when the files were examined, and has the same current folder if that
-    /// matters.
+    /// Returns `true` if the process has loaded as many libraries as when the files were examined, and has the same current folder if the
+    /// results depend on the current folder.
     fn is_current(&self, loads: u64) -> bool {
         self.loads == loads && (!self.is_relative || self.folder.is_some() && self.folder == sight::current_folder())
     }
@@ -190,7 +190,7 @@ pub(crate) struct Content {
     pub left_out: usize,
 }
 
-/// Examines the whole text if the text is a valid catalogue, and returns its sizes.
+/// Reads all entries of the catalogue in `text`, and returns the catalogue's sizes. Returns `None` if `text` is not a valid catalogue.
 #[cfg(fuzzing)]
 pub(crate) fn parse(text: Vec<u8>) -> Option<Content> {
     let catalogue = Catalogue::read(Packed::read(&text).ok()?, READER).ok()?;
@@ -310,7 +310,7 @@ pub(super) fn loaded() -> Option<Arc<Loaded>> {
     }
 }
 
-/// Returns `true` if every driver is opened and its answers are compared with its entry.
+/// Returns `true` if every driver is opened and the driver's answers are compared with the driver's entry.
 pub(super) fn verifies() -> bool {
     MODE.load(Ordering::Relaxed) == VERIFY
 }
@@ -340,7 +340,7 @@ fn load(path: &CStr, of_user: bool, verifies: bool, journal: &mut Journal<'_>) -
     }
 }
 
-/// Reads the file if it is valid as a whole. Also returns the hashes of the paths of its manifests.
+/// Reads a catalogue if the whole file is valid. Also returns the hashes of the paths of the manifests in the catalogue.
 ///
 /// # Errors
 /// The reason why the file is not valid; `None` if there is no file, or if memory ran out.

@@ -314,7 +314,7 @@ fn properties(extension: &Extension<'_>) -> VkExtensionProperties {
     properties
 }
 
-/// Compares the extensions of an opened driver with its entry.
+/// Compares the extensions of an opened driver with the extensions in the driver's entry.
 #[cold]
 #[inline(never)]
 fn compare_known(known: Known, driver: &[u8], offered: &[VkExtensionProperties], journal: &Journal<'_>) {
@@ -330,7 +330,7 @@ fn compare_known(known: Known, driver: &[u8], offered: &[VkExtensionProperties],
     contradict(known, driver, "other instance extensions", &differs, journal);
 }
 
-/// Compares the result of creating an instance with the entry.
+/// Compares the result of creating a driver's instance with the driver's entry.
 #[cold]
 #[inline(never)]
 fn compare_known_instance(
@@ -355,8 +355,8 @@ fn compare_known_instance(
     });
 }
 
-/// Compares the number of reported devices with the entry. If `VK_LOADER_CATALOGUE` requests comparisons, `describe` supplies the
-/// properties of each device.
+/// Compares the number of devices that a driver reports with the number in the driver's entry. If `VK_LOADER_CATALOGUE` requests
+/// comparisons, `describe` supplies the properties of each device.
 #[cold]
 #[inline(never)]
 fn compare_known_devices(

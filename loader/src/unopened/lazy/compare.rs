@@ -119,7 +119,7 @@ fn groups_agree(sleeper: &Sleeper, opened: &Opened, record: Record<'_>) -> bool 
     groups.len() == record.each(first).count() && groups.iter().zip(record.each(first)).all(is_same)
 }
 
-/// Returns a description of a row that the driver does not confirm; `None` if the driver confirms the row.
+/// Returns a description of a row of the record if the opened driver answers differently; `None` if the driver confirms the row.
 fn difference(
     sleeper: &Sleeper,
     (opened, record): (&Opened, Record<'_>),

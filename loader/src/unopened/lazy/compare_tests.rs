@@ -49,7 +49,7 @@ unsafe fn fill_chain<T>(query: Query, outer: *mut T) {
     }
 }
 
-/// Defines functions of the driver that fill one structure.
+/// Defines functions of the imitated driver that fill one structure.
 macro_rules! functions {
     ($($plain:ident, $chained:ident: $query:ident $(, $format:ty)?;)*) => {$(
         unsafe extern "system" fn $plain<T>(_: Device, $(_: $format,)? out: *mut T) {
@@ -106,7 +106,7 @@ unsafe extern "system" fn none(_: InstanceHandle<Driver>, _: *const c_char) -> P
     None
 }
 
-/// Returns the functions of the driver.
+/// Returns the functions of the imitated driver.
 fn driver() -> DriverTable {
     DriverTable {
         vkGetPhysicalDeviceProperties: Some(properties),

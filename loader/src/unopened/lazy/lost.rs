@@ -34,7 +34,7 @@ impl Device {
             return false;
         }
         if !fill(Rest::Unchanged) {
-            // After a lack of memory, another thread may have opened the driver meanwhile.
+            // If the first attempt to open the driver failed because memory ran out, another thread may have opened the driver meanwhile.
             if !self.is_lost(command) {
                 return false;
             }
@@ -92,7 +92,7 @@ structures! {
 /// Defines commands that write a number, some of them also an array with that number of elements.
 macro_rules! numbers {
     ($($name:ident($($parameter:ident: $type:ty),*) -> count $(, $array:ty)?;)*) => {$(
-        /// Passes the call on. The number of a lost device is zero.
+        /// Passes the call on. Writes zero to `*count` for a lost device.
         ///
         /// # Safety
         /// The parameters are as the specification of the command demands.

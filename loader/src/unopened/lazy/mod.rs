@@ -131,7 +131,7 @@ impl Device {
         unsafe { &*self.sleeper }
     }
 
-    /// Sets the driver's handle.
+    /// Sets the driver's handle of this device.
     fn found(&self, real: PhysicalDeviceHandle<Driver>) {
         let table = stubs::table(&self.sleeper().unknown, false);
         self.table.store(table, Ordering::Relaxed);

@@ -61,15 +61,15 @@ impl Stand {
         &TABLE
     }
 
-    /// Looks up a command.
+    /// Looks up a command through the stand-in. `number` may exceed the number of commands.
     pub(crate) fn look_up(&self, number: usize) {
         let row = &ROWS[number % ROWS.len()];
         // SAFETY: the handle is live, and the name is terminated.
         unsafe { find::look_up(self.0, row.name().as_ptr()) };
     }
 
-    /// Replaces the driver, even a driver that could not be opened, and compares the driver's answers with the answers that the record
-    /// gave.
+    /// Makes the stand-in use an imitated driver with the functions that `look_up` returns, even after a failed attempt to open the driver.
+    /// Compares the imitated driver's answers with the answers that the record gave.
     pub(crate) fn open(&self, look_up: GetProcAddr) {
         let sleeper = self.sleeper();
         // SAFETY: the slots of a `DriverTable` may be null, so a missing function is allowed.

@@ -80,7 +80,7 @@ pub(super) fn sleeper_of(rows: &[(Key, Vec<u8>)]) -> HostBox<Sleeper> {
     made.unwrap_or_else(|error| panic!("{error:?}"))
 }
 
-/// Destroys the instance.
+/// Destroys an instance that [`sleeper_of`] returned.
 #[cfg(test)]
 pub(super) fn end(made: HostBox<Sleeper>) {
     let (made, _) = made.into_raw();

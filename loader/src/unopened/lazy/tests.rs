@@ -234,7 +234,7 @@ fn drv_283_two_threads_get_one_stand_in_for_a_new_device() {
     let made = sleeper();
     let real = PhysicalDeviceHandle::from_raw(REAL as *mut _);
     let first = made.stand_in(real).expect("memory");
-    // The other thread has not seen the new object, and adds its own.
+    // Imitates another thread that has not seen the first stand-in, and therefore adds a second stand-in for the same device.
     let device = Device::new(&*made, record::DRIVER, null_mut());
     device.found(real);
     made.others

@@ -26,7 +26,7 @@ pub(super) struct Declarations<'a> {
     pub(super) graph: Graph,
     /// All declarations. An edge refers to its declaration by the index in this list.
     pub(super) all: Vec<Declaration<'a>>,
-    /// The first edge of each declaration that contradicts stronger or earlier declarations.
+    /// For each declaration that contradicts stronger or earlier declarations, the first edge that caused a contradiction.
     pub(super) ignored: Vec<Edge>,
 }
 

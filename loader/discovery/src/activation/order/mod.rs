@@ -18,7 +18,7 @@ use declare::Declarations;
 use os::memory::{Grow, OutOfMemory};
 use promises::limits::MAX_ORDERED_LAYERS;
 
-/// Author of a declaration, the strongest first.
+/// Author of a declaration about the order of layers. The author whose declarations take precedence comes first.
 #[derive(Clone, Copy, Debug)]
 enum By<'a> {
     /// The order of equal names: if a settings file lists a name twice, the loader first tries the library of the layer that is nearest to
@@ -45,7 +45,8 @@ pub(super) enum Purpose {
     PreInstance,
 }
 
-/// Sorts layers by the declarations. `chain` lists the layers from the application to the driver. Returns `true` if a layer moved.
+/// Sorts layers by the declarations of users and manifests. `chain` lists the layers from the application to the driver. Returns `true` if
+/// a layer moved.
 ///
 /// # Errors
 /// Memory ran out.

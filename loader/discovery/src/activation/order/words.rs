@@ -52,7 +52,7 @@ pub(super) fn chains(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     chains.filter(|chain| !chain.is_empty())
 }
 
-/// Returns the words of a chain.
+/// Returns the words of one of the [`chains`] in a text.
 pub(super) fn words(chain: &[u8]) -> impl Iterator<Item = &[u8]> {
     let words = chain.split(|&byte| byte == b'>').map(<[u8]>::trim_ascii);
     words.filter(|word| !word.is_empty())

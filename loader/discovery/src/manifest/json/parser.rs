@@ -158,7 +158,7 @@ enum Form {
     Normalized,
 }
 
-/// Adds the nodes of one value. `left` is the number of levels that may still be kept.
+/// Adds the nodes of one value. `left` is the number of levels of nesting that the builder may still add.
 struct Builder<'a> {
     form: Form,
     /// Address of the text in memory, which converts addresses of strings to offsets.
@@ -206,7 +206,8 @@ impl Builder<'_> {
         self.add(Kind::Number, start, end).map(drop)
     }
 
-    /// Returns an error for a plain text, because the value is only valid in a normalised text.
+    /// Returns an error for a text that was not normalised. Only normalisation checks the values for which this function is called: too
+    /// deeply nested values, and numbers that may have an exponent.
     fn only_normalized<E: Error>(&self) -> Result<(), E> {
         match self.form {
             Form::Plain => Err(E::custom("")),

@@ -11,7 +11,7 @@ fn parse(text: &[u8]) -> Result<Value<'static>, JsonError> {
     Ok(document.root())
 }
 
-/// Writes a value as strict JSON, with escapes for bytes of strings that are not ASCII.
+/// Writes a value like JSON, for comparison with an expected text. Bytes of strings that are not ASCII are written as `\xNN`.
 fn written(value: Value<'_>) -> String {
     let list = |items: Vec<String>| items.join(",");
     let text = |bytes: &[u8]| format!("\"{}\"", bytes.escape_ascii());

@@ -35,7 +35,8 @@ pub struct LayerManifest {
     pub device_extensions: Vec<DeviceExtension>,
     /// The variable whose presence switches the layer off. Every implicit layer has a variable; an explicit layer has none.
     pub disable_environment: Option<EnvironmentPair>,
-    /// The variable and the value that switch an implicit layer on. Without them, the layer is off. `None` for explicit layers.
+    /// The variable and the value that switch an implicit layer on. If the variable does not have this value, the layer is off unless a
+    /// filter or the override layer switches the layer on. `None` for explicit layers.
     pub enable_environment: Option<EnvironmentPair>,
     /// Functions of an implicit layer for commands that need no instance.
     pub pre_instance_functions: PreInstanceFunctions,
@@ -184,9 +185,9 @@ pub struct OverrideFields {
 /// kind of layers.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ManifestOrder {
-    /// Texts for the layers that this layer must be above. They are nearer to the driver.
+    /// Texts for the layers that this layer must be above. These other layers are nearer to the driver.
     pub above: Vec<Text>,
-    /// Texts for the layers that this layer must be below. They are nearer to the application.
+    /// Texts for the layers that this layer must be below. These other layers are nearer to the application.
     pub below: Vec<Text>,
 }
 
