@@ -55,7 +55,7 @@ as_system() {
     cp "$(realpath "$1")" "$HERE/system/$FOLDER/libvulkan.so.$2"
     ln -s "libvulkan.so.$2" "$HERE/system/$FOLDER/libvulkan.so.1"
 }
-# Removes the folder from the library path in the driver's manifest. Puts a file with the name of the driver's library, which is not a
+# Removes the folder from the library path in the driver's manifest. Puts a file that has the name of the driver's library, but is not a
 # library, into TREE.
 hide_driver() {
     local manifest

@@ -175,8 +175,8 @@ holds "the documents are up to date" [ $status = 0 ]
 
 # -- An interrupted delivery --
 
-# Makes a small tree before and after a bump, which is still to be delivered. In the bump, files change, appear and disappear, also files
-# that git ignores.
+# Makes a small tree in its state before a bump, and in its state after the bump, which bump.sh must still deliver. In the bump, files
+# change, appear and disappear, also files that git ignores.
 tree=$scratch/tree old=$scratch/old new=$scratch/new
 mkdir -p "$old/make" "$old/registry/input" "$old/registry/snapshot" "$old/generated/gone"
 cp make/common.sh make/bump.sh "$old/make/"

@@ -10,7 +10,7 @@
 . "$(dirname "$0")/../../make/common.sh"
 
 if [ "${1:-}" = figures ]; then
-    # Builds the library alone, because it shares no crate with programs that use the standard library.
+    # Builds the library in a separate command, so that it shares no crate with programs that use the standard library.
     $CARGO build --locked --quiet --release -p vulkan-loader
     $CARGO build --locked --quiet --release -p vkgen -p mock-driver
     make/programs.sh

@@ -12,7 +12,7 @@ from pathlib import Path
 LIMIT = 300
 LIBC = re.compile(r"/libc(\.so|-)[^/]*$")
 # Pattern of libc's functions that call the dynamic linker. The cost of the loader excludes calls of these functions, because the dynamic
-# linker runs the code that it loads.
+# linker also runs code of the libraries that it loads.
 LINKER = re.compile(r"^_*dl")
 
 

@@ -29,7 +29,7 @@ class Client:
     # Packages that the client needs. The first package is the client itself.
     needs: list
     command: list
-    # Text for the table about the work of the client.
+    # Description of the client's work, for the table of clients.
     does: str
     # Text that the output must contain with both loaders. The text shows that the client worked and used lavapipe.
     proof: str = ""

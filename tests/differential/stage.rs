@@ -1,4 +1,4 @@
-//! Creates the files and environment of a scene. The scene's worlds in `catalogue.txt` describe both.
+//! Creates the files and environment of a scene, which the scene's `world` items in `catalogue.txt` describe.
 
 use std::fs;
 use std::path::Path;

@@ -3,8 +3,8 @@
 # targets. With 0 seconds, the script only builds.
 #
 # FUZZ_PROFILE names a profile of tests/fuzz/Cargo.toml. The default is `release`. With FUZZ_LINT=1, clippy builds the targets, and its
-# warnings are errors, because a separate run of clippy would read all crates again. This script replaces cargo-fuzz, which needs a nightly
-# toolchain and must be built first. It passes the same options to the compiler as cargo-fuzz. Inputs that fail are in
+# warnings are errors. A separate run of clippy would read all crates again. This script replaces cargo-fuzz, which needs a nightly
+# toolchain and must be built first. The script passes the same options to the compiler as cargo-fuzz. Inputs that fail are in
 # target/fuzz/finds/TARGET, and inputs that reached new code are in target/fuzz/corpus/TARGET.
 . "$(dirname "$0")/../../make/common.sh"
 

@@ -1,4 +1,4 @@
-/* The work that hello.c and dlopen.c share. Both programs list layers and drivers, and then do the work on every
+/* Code that hello.c and dlopen.c share. Both programs list layers and drivers, and then do the work of work.h on every
  * device. */
 #ifndef TOUR_H
 #define TOUR_H
@@ -12,8 +12,8 @@ struct loading {
     bool mock;              /* `true` if the devices execute nothing, so the program cannot read results back */
 };
 
-/* Prints the loader, its layers, drivers and devices, and does the work on each device. Returns 0 if there is a device
- * and the work succeeds on all devices, and 1 otherwise. */
+/* Prints the loader, its layers, drivers and devices, and does the work of work.h on each device. Returns 0 if there is a
+ * device and the work succeeds on all devices, and 1 otherwise. */
 int tour(struct api *api, const struct loading *loading);
 
 #endif

@@ -92,7 +92,7 @@ def target():
     where = {"DESTDIR": scratch("destination"), "VKL_LIBRARY": "", "CARGO_TARGET_DIR": folder / "target", "CARGO_BUILD_TARGET": host}
     installed.make("install", **where)
     expect((where["DESTDIR"] / "usr/local/bin/vkloader").is_file(), "vkloader is not installed")
-    # build.sh cannot find the output for a target that is set only in cargo's configuration. It must fail with a message that names
+    # build.sh cannot find the output for a target that is set only in cargo's configuration. The script must fail with a message that names
     # CARGO_BUILD_TARGET.
     (folder / ".cargo").mkdir()
     (folder / ".cargo/config.toml").write_text(f'[build]\ntarget = "{host}"\n')

@@ -283,7 +283,7 @@ def signs():
     prefix = scratch("signs") / "R&D | it's (new)"
     make("install", PREFIX=prefix)
     pkg_config(prefix)
-    # The prefix has fewer special characters, because the makefiles of CMake support fewer special characters.
+    # This prefix has fewer special characters than the prefixes above, because CMake's makefiles do not support all of those characters.
     prefix = scratch("signs") / "R&D it's new"
     make("install", PREFIX=prefix)
     build, _ = configure(prefix, "VulkanLoader CONFIG", "Vulkan::Loader")

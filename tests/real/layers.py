@@ -126,7 +126,8 @@ def on_vulkaninfo(layers):
     ours, theirs = vulkaninfo.outputs(**variables_of(layers))
     expect("llvmpipe" in ours and len(ours.splitlines()) > 1000, ours[-2000:])
     vulkaninfo.compare(ours, theirs)
-    # vulkaninfo requests the newest version, so the loader warns that each of these layers is older.
+    # vulkaninfo requests the newest version, so the loader warns that each of these layers is older. The warning shows that a layer was
+    # active.
     silent = [layer.name for layer in layers if f"Layer {layer.name} uses API version" not in ours]
     expect(not silent, f"nothing shows that {silent} worked")
 
@@ -156,5 +157,5 @@ def stacked(check):
 PROGRAMS = {"vkcube": on_vkcube, "vulkaninfo": on_vulkaninfo}
 CASES = [(f"{layer.name} on {name}", alone(check, layer)) for layer in LAYERS for name, check in PROGRAMS.items()]
 CASES += [(f"all layers stacked on {name}", stacked(check)) for name, check in PROGRAMS.items()]
-# This test comes last, because the tests above use rows of the list.
+# This test comes last, because it checks that the tests above used every row of the list.
 CASES += [("every listed difference of vulkaninfo occurs", vulkaninfo.list_is_alive)]

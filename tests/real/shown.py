@@ -9,7 +9,7 @@ import installed
 import loader
 from cases import HANG, ROOT, Skip, expect, run, scratch, setting, tool
 
-# Characters that a shell, make and a list of flags each interpret differently.
+# Folder name with a quote and blanks, which a shell, make and a list of flags each interpret differently.
 NAME = "it's a tree"
 
 

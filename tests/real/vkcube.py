@@ -15,7 +15,7 @@ from display import Compositor, Display
 FRAMES = 100
 # Distance of vkcube's window from the corner of the display, and width and height of the window, in pixels.
 EDGE, SIDE = 100, 500
-# Beginning of vkcube's line about the chosen driver. Every other line of vkcube is a message.
+# Beginning of vkcube's line about the chosen driver. In a run without errors, vkcube prints no other line.
 EXPECTED = ("Selected GPU ",)
 
 

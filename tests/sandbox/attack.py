@@ -38,7 +38,7 @@ KEY = b"0-libsmall.so"
 OF_CONTAINERS = 1 << 0 | 1 << 1 | 1 << 3 | 1 << 5 | 1 << 6 | 1 << 7
 # Seconds that a loader waits for the connection, which is the shortest of its time limits.
 CONNECT_LIMIT = 1
-# Lower bound on the lists of devices during an attack.
+# Minimum number of device lists that the honest programs make during an attack.
 FEWEST = 20
 # Constants of Linux.
 CLONE_NEWUSER, PR_SET_PDEATHSIG, PR_SET_DUMPABLE, CAPABILITIES_VERSION = 0x1000_0000, 1, 4, 0x2008_0522
@@ -254,7 +254,7 @@ def attack(path, number, begun):
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         attacker = Attacker(path)
-        # The test reads the end of the pipe if an attacker does not start, so no attacker may keep the pipe open.
+        # If an attacker does not start, the test must reach the end of the pipe, so no other attacker may keep the pipe open.
         os.write(begun, b".")
         os.close(begun)
         while True:

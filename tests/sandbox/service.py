@@ -28,7 +28,7 @@ FIRST, SECOND = "llvmpipe", "for any target"
 DIFFERS = re.compile(r"^VK_LAYER_|^Instance Layers: count = |^'DISPLAY'|^-+$|^$")
 # ID of a user without privileges.
 USER = 1000
-# ID of a user other than root, who runs a service.
+# ID of the user, other than root, under whom a test runs a service.
 OTHER = 20_005
 # Part of the message about a service of a user whom the program does not trust.
 UNTRUSTED = "who is not trusted"
@@ -250,7 +250,7 @@ def for_a_user():
             for brought in (service.brought(), folder):
                 output = run([*begin, *beneath(), *own, *brought, "--", PROGRAM], HANG)
                 expect(FIRST in output and WORKS in output, output)
-            # The sandbox shows one number for root and for all other users. If nothing shows that the service is root's, or if others can
+            # The sandbox shows one user ID for root and for all other users. If nothing shows that the service is root's, or if others can
             # write to the folder, the program does not use the service.
             own += ["--setenv", "VK_LOADER_DEBUG", "error,warn"]
             output = run([*begin, *beneath(), *own, *folder, "--tmpfs", "/proc/sys", "--", PROGRAM], HANG, status=None)

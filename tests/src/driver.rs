@@ -165,7 +165,7 @@ impl Driver {
         self
     }
 
-    /// Leaves the manifest out of `VK_DRIVER_FILES`.
+    /// Leaves the driver's manifest out of `VK_DRIVER_FILES`.
     pub fn unlisted(&mut self) -> &mut Self {
         self.listed = false;
         self

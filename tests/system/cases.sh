@@ -2,7 +2,7 @@
 
 CATALOGUE=var/cache/vulkan-loader/catalogue-x86_64.bin
 
-# Lists all files in the root, except for the data of other packages.
+# Lists all files in the root $COPY, except for the data of other packages.
 files() {
     (cd "$COPY" && find etc usr var lib* bin sbin opt srv -xdev \( -path var/lib/dpkg -o -path var/lib/apt -o -path var/log -o -path 'var/cache/*/*' -o \
         -path var/tmp -o -path 'var/lib/systemd/catalog*' -o -path var/lib/systemd/linger -o -path var/lib/systemd/timers -o -path 'var/lib/dbus/*' -o \
@@ -113,7 +113,7 @@ boots() {
         root=$1
         mount --bind "$root" "$root"
         mount -t proc proc "$root/proc"
-        # Mounts the devices of this machine read-only.
+        # Mounts sysfs, which contains the devices of this machine, read-only.
         mount -t sysfs -o ro sysfs "$root/sys"
         mount -t tmpfs tmpfs "$root/dev"
         for name in null zero full random urandom tty; do

@@ -178,7 +178,7 @@ back() {
     inside dpkg --purge libvulkan1-rs
     [ -z "$(compgen -G "$COPY/usr/lib/*/libvulkan.so.1.4.*")" ]
     [ -d "$COPY/etc/vulkan/icd.d" ]
-    # Files that an administrator put into the folders must remain.
+    # Files that an administrator put into the folders for manifests must remain.
     echo '{}' >"$COPY/etc/vulkan/icd.d/own.json"
     inside sh -c 'dpkg --purge vkloader vk-loader-service'
     rm "$COPY/etc/vulkan/icd.d/own.json"

@@ -29,7 +29,8 @@ SYMBOLS, LOAD, OWN_NAME, SIGNATURE, VERSION_OLD, BUILD = 0x2, 0xC, 0xD, 0x1D, 0x
 MACOS = 1
 # Bits of symbols: the kind, the mark of external symbols, the kind of undefined symbols, and the mark of private symbols.
 KIND, EXTERNAL, UNDEFINED, PRIVATE = 0x0E, 0x01, 0x0, 0x10
-# Parts of signatures: the whole signature, and the part about the code. Then a flag of signatures without an identity, and a kind of hash.
+# Magic numbers of the whole signature and of its part about the code. AD_HOC is the flag of a signature without an identity, and SHA256 is
+# the number of this type of hash.
 WHOLE, CODE, AD_HOC, SHA256 = 0xFADE_0CC0, 0xFADE_0C02, 0x2, 2
 
 

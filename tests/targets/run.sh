@@ -152,7 +152,7 @@ cases() {
     done >"$HERE/dead"
     [ ! -s "$HERE/dead" ] || { say "  FAIL  $GROUP: tests/targets.txt has rows without a case:"; cat "$HERE/dead"; failed=1; }
 }
-# Prints the names in the rows of tests/targets.txt for the group.
+# Prints the names in the rows of tests/targets.txt for the group $GROUP.
 rows() {
     awk -v group="$GROUP" '/^\[/ { gsub(/[][,]/, " "); here = index(" " $0 " ", " " group " ") > 0; next }
         here && /^[^#]/ { sub(/: .*/, ""); print }' tests/targets.txt

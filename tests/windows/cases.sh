@@ -94,7 +94,7 @@ export WINEPREFIX=$OUT/prefix WINEDEBUG=-all WINEDLLOVERRIDES="winedbg.exe=d;msc
 # Number of rounds of the case in reentry.rs with two threads. The number is small, because system calls take ten times as long under Wine.
 export LAYER_ROUNDS=${LAYER_ROUNDS:-10}
 # On two processors, all processes of the quick run use one of them. Each request to Wine's server wakes two processes one after the other,
-# which takes longer between processors. The other processor is then free for the check.
+# which takes longer between processors. The other processor is then free for the check of the MSVC targets.
 PINNED=()
 [ "$MODE" != quick ] || [ "$(nproc)" -ne 2 ] || PINNED=(taskset --cpu-list "$(taskset --cpu-list --pid $$ | sed 's/.*: //; s/[-,].*//')")
 # where PROGRAM ARGUMENT...: runs a program under Wine. Programs of 32 bits run in the root, which contains the project, its output and the
@@ -185,8 +185,8 @@ quick) triples=(i686-pc-windows-msvc) ;;
 i686) root32 ;;
 esac
 trap end_of_wine EXIT
-# Starts a server that continues to run, because otherwise each program starts a new server. If a server already runs, this call fails. If
-# the server's folder is missing, no server runs.
+# Starts a Wine server that continues to run, because otherwise each program starts a new server. The server needs the folder $WINEPREFIX.
+# If a server already runs, this call fails.
 mkdir -p "$WINEPREFIX"
 where wineserver --persistent || true
 where wineboot --init >"$OUT/wine.log" 2>&1 &

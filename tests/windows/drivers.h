@@ -187,7 +187,7 @@ static void in_windows(void) {
         CreateDirectoryW(system, NULL);
         swprintf(at, 2 * MAX_PATH, L"%ls\\in-windows.dll", system);
         copy(own, at);
-        /* The loader must not find the files in `later`, because it searches the folders of these files later. */
+        /* The loader must find the valid driver, because it searches the folder of the invalid file later. */
         file(later[folder], "not a library");
         library("in-windows.dll", "0 1 2 ", folder ? "DRV-57 a bare name in the folder of 16-bit Windows" : "DRV-57 a bare name in the folder of Windows");
         library("in-windows", "0 1 2 ", "DRV-57 and without its ending");

@@ -5,7 +5,7 @@
 #include "drivers.h"
 
 /* Tests that the loader reads values whose names have up to 2,047 UTF-16 units (LAY-48), and that a longer name ends the
- * list. Wine sorts values by name. */
+ * list. Wine sorts values by name, so the root's path determines if the first layer precedes the longer name. */
 static void long_names(void) {
     static wchar_t name[2100];
     const wchar_t *last = layer(L"z\\last.json", "last");

@@ -71,8 +71,8 @@ static HMODULE WINAPI load_system(const char *name, HANDLE file, DWORD flags) {
     if (strlen(system_libraries.names) < 900 && !strstr(system_libraries.names, name))
         strcat(strcat(system_libraries.names, name), " ");
     HMODULE opened = LoadLibraryExA(name, file, flags);
-    /* dxgi.dll of Wine does not load without OpenGL. This file answers every look-up in the library, so every other
-     * library can replace dxgi.dll. */
+    /* dxgi.dll of Wine does not load without OpenGL. This file answers every look-up in dxgi.dll, so any other library
+     * can replace dxgi.dll. */
     opened = opened || strcmp(name, "dxgi.dll") ? opened : LoadLibraryExA("kernel32.dll", file, flags);
     system_libraries.opened += opened != NULL;
     return opened;

@@ -27,7 +27,7 @@ run() {
 gpu() {
     make --silent -C tests/clients/windows OUT="$HERE" PROGRAMS="$PWD/tests/programs" && run gpu.exe
 }
-# fetched FILE COMMAND...: runs COMMAND, which downloads FILE, unless FILE exists. Fails if the checksum of FILE is not the expected one.
+# fetched FILE COMMAND...: if FILE does not exist, runs COMMAND, which must download FILE. Fails if FILE lacks its checksum in FILES.
 fetched() {
     local file=$1 sum
     sum=$(awk -v file="$file" '$1 == file { print $2 }' <<<"$FILES")

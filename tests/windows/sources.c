@@ -278,8 +278,8 @@ static void leaving(void) {
     says("Vulkan Loader Version", "APP-9 as new");
 }
 
-/* Runs a second process of this program: opens a driver with a query, and ends the process. If `ending` is `unload`,
- * unloads the loader before, which must then close the driver's library. */
+/* Work of a second process of this program: opens a driver with a query, and ends the process. If `ending` is `unload`,
+ * first unloads the loader, and the loader must then close the driver's library. */
 static void child(const wchar_t *ending) {
     uint32_t none = 0;
     files_are_links = !wcscmp(ending, L"link");

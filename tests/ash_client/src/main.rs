@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Does the work on every device. Returns `true` if there is a device and the work succeeds on all devices.
+/// Does the work of [`work::work_on`] on every device. Returns `true` if there is a device and the work succeeds on all devices.
 fn tour() -> Result<bool, Box<dyn Error>> {
     // SAFETY: `Entry::load` opens `libvulkan.so.1`, which is a Vulkan loader. The initialisation of a loader has no preconditions.
     let entry = unsafe { Entry::load() }?;

@@ -19,7 +19,7 @@ pub(crate) fn call_loader(config: &Config, name: &str) {
     journal::line(config, &format!("back {name} here={} there={}", good[0], good[1]));
 }
 
-/// The version and the number of extensions, if the commands succeed.
+/// Instance version and number of instance extensions, if the commands succeed.
 type Answer = Option<[u32; 2]>;
 
 fn ask() -> Answer {

@@ -55,7 +55,7 @@ pub(crate) struct Variation {
     /// `VkPhysicalDeviceDriverProperties`.
     pub(crate) query: String,
     pub(crate) cause: String,
-    /// Number in the answer, which each call sets before it uses the device.
+    /// Number in the answer. Each call sets this number before it uses the device.
     pub(crate) number: u32,
 }
 

@@ -227,7 +227,7 @@ pub(crate) unsafe extern "system" fn queue_submit2(
     .result()
 }
 
-/// Implements `vkCmdDraw`, and records its arguments, which shows that a trampoline passed them on.
+/// Implements `vkCmdDraw`. The recorded arguments show that a trampoline passed the arguments on.
 pub(crate) unsafe extern "system" fn draw(buffer: vk::CommandBuffer, a: u32, b: u32, c: u32, d: u32) {
     object::expect("vkCmdDraw", &["command_buffer"], buffer.as_raw());
     Call::enter(

@@ -67,7 +67,7 @@ pub(crate) unsafe extern "system" fn instance(handle: vk::Instance, name: *const
     }
 }
 
-/// Look-up function for physical-device commands (DRV-70). It aborts the process if the handle is unknown.
+/// Look-up function for physical-device commands (DRV-70). The function ends the process if the handle is unknown.
 pub(crate) unsafe extern "system" fn physical(handle: vk::Instance, name: *const c_char) -> Function {
     // SAFETY: all callers of this look-up pass a terminated name.
     let name = unsafe { text(name) };

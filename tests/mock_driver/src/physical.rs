@@ -61,7 +61,7 @@ fn gone(name: &str) -> Device {
     }
 }
 
-/// Begins a query of a physical device. Its journal line names the device.
+/// Begins a query of a physical device. The query's journal line names the device.
 pub(crate) fn enter(name: &'static str, physical: vk::PhysicalDevice) -> (Call, Device) {
     let device = device(name, physical);
     (Call::enter(name, &device.name), device)
@@ -242,7 +242,7 @@ pub(crate) fn image_format_of() -> vk::ImageFormatProperties {
     }
 }
 
-/// Returns the answer for every sparse image format. The answer has two elements, so that tests see copies of single elements.
+/// Returns the answer for every sparse image format. The answer has two elements, so that tests notice if only one element is copied.
 pub(crate) fn sparse_formats() -> [vk::SparseImageFormatProperties; 2] {
     let aspect = |aspect_mask| vk::SparseImageFormatProperties {
         aspect_mask,

@@ -132,8 +132,8 @@ unsafe extern "system" fn vk_icdGetInstanceProcAddr(
         .or_else(|| device_entry(name))
 }
 
-/// Returns the function of a command whose first parameter is a physical device. The loader calls this function for commands that it does
-/// not know.
+/// Returns the function of a command whose first parameter is a physical device. The loader calls this look-up function for commands that
+/// the loader does not know.
 ///
 /// # Safety
 /// `name` is a C string.

@@ -1,4 +1,4 @@
-//! Counts the draws, instances and vertices of each command buffer. This is the purpose of the layer.
+//! Counts the draws, instances and vertices of each command buffer. These counts are the purpose of the layer.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};

@@ -1,7 +1,8 @@
 //! Hides the display adapters from the library under test (DRV-40, DRV-144).
 //!
 //! Wine knows adapters only if it has a display, and a machine's own adapters would change the order of a scene's devices. When the library
-//! looks up the function that creates a factory, this module therefore returns a replacement. The library's own code handles the result.
+//! looks up the function that creates a DXGI factory, this module therefore returns a replacement. The library's own code handles the
+//! result.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::null_mut;
@@ -12,7 +13,7 @@ use windows_sys::core::{GUID, HRESULT};
 
 /// Value of `DXGI_ERROR_NOT_FOUND`.
 const NOT_FOUND: HRESULT = 0x887a_0002_u32.cast_signed();
-/// Interface ID of the factory that lists adapters. A factory that can order adapters has a different ID.
+/// Interface ID of the DXGI factory that lists adapters. A factory that can order adapters has a different ID.
 const FACTORY_1: GUID = GUID::from_u128(0x770a_ae78_f26f_4dba_a829_253c83d1b387);
 
 /// Number of functions of a factory with the interface `FACTORY_1`.

@@ -29,8 +29,8 @@ const VULKAN: &str = r"SOFTWARE\Khronos\Vulkan";
 /// (APP-242).
 const SETTINGS: (&str, &str) = ("vulkan//loader_settings.d/vk_loader_settings.json", "LoaderSettings");
 
-/// Writes the registry values for a child. `variable` returns the values of the child's environment variables. Registry values that the
-/// test wrote itself are not replaced.
+/// Writes the registry values that name the folders of manifests and the settings file, for a child. `variable` returns the values of the
+/// child's environment variables. Registry values that the test wrote itself are not replaced.
 pub(crate) fn register(root: &Path, variable: &dyn Fn(&str) -> Option<OsString>) {
     let machine = create(HKEY_CURRENT_USER, &format!("{}\\machine", scratch(root)));
     create(HKEY_CURRENT_USER, &format!("{}\\user", scratch(root)));

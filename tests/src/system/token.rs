@@ -82,7 +82,7 @@ fn import(library: usize, name: &CStr) -> Option<*mut usize> {
                 if entry == 0 {
                     break;
                 }
-                // If the highest bit is set, the import is identified by a number. Otherwise, its name follows two bytes.
+                // If the highest bit is set, a number identifies the import. Otherwise, the import's name comes after two other bytes.
                 let is_named = entry.cast_signed() > 0;
                 if is_named && CStr::from_ptr(with_exposed_provenance_mut::<c_char>(library + entry + 2)) == name {
                     return Some(with_exposed_provenance_mut(

@@ -53,7 +53,7 @@ pub(crate) fn is_crash(ending: &str) -> bool {
 /// Returns the system's error.
 pub(crate) fn wait(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
     let limit = u32::try_from(limit.as_millis()).unwrap_or(INFINITE);
-    // One long wait replaces a loop of short waits. A short wait needs six requests to Wine's server, which serves all processes alone.
+    // One long wait replaces a loop of short waits. A short wait needs six requests to Wine's server, and one server serves all processes.
     // SAFETY: `child` owns the handle, so the handle is open during the call.
     unsafe { WaitForSingleObject(child.as_raw_handle(), limit) };
     child.try_wait()

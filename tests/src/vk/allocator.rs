@@ -211,7 +211,7 @@ unsafe extern "system" fn internal_allocation(
     std::process::abort();
 }
 
-/// Aborts, because no driver can have freed internal memory.
+/// Aborts, because neither the loader nor a mock driver can have freed executable memory.
 unsafe extern "system" fn internal_free(
     _user: *mut c_void,
     size: usize,

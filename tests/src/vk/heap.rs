@@ -253,11 +253,11 @@ const REL: usize = 2;
 const RELA: usize = 3;
 /// Bit position of the symbol's index in a relocation.
 const SYMBOL_SHIFT: u32 = if cfg!(target_pointer_width = "64") { 32 } else { 8 };
-/// Size in bytes of a symbol, which begins with its name.
+/// Size in bytes of an entry in the symbol table. The entry begins with the offset of the symbol's name.
 const SYMBOL: usize = if cfg!(target_pointer_width = "64") { 24 } else { 16 };
 
 impl Object {
-    /// Finds the object that contains an address.
+    /// Finds the loaded object that contains an address.
     fn around(address: usize) -> Self {
         unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
             // SAFETY: the C library passes its description of an object, and the pair that `dl_iterate_phdr` received.

@@ -39,7 +39,7 @@ impl<'v> Instance<'v> {
         two_call(|count, out| call!(self, PFN_vkEnumeratePhysicalDevices(self.raw, count, out)))
     }
 
-    /// Returns the physical devices that are written to an array of this size, and the result.
+    /// Returns the physical devices that a query writes to an array of `room` elements, and the result of the query.
     pub fn some_devices(&self, room: u32) -> (vk::Result, Vec<vk::PhysicalDevice>) {
         fill_some(room, |count, out| {
             call!(self, PFN_vkEnumeratePhysicalDevices(self.raw, count, out))

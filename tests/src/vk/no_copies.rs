@@ -10,7 +10,7 @@ pub struct Ending {
 }
 
 impl Ending {
-    /// Returns `true` if the copy called `abort` deliberately.
+    /// Returns `true` if the copy of the process called `abort`, and not because of a panic.
     pub fn aborted(&self) -> bool {
         self.signal != 0 && !self.stderr.contains("panicked at")
     }

@@ -12,7 +12,7 @@ pub const WINDOW_SURFACE: &str = if cfg!(windows) {
     "VK_KHR_xcb_surface"
 };
 
-/// Command of the extension that creates a surface.
+/// Command that creates a surface, in the extension [`WINDOW_SURFACE`].
 pub const CREATE_WINDOW_SURFACE: &str = if cfg!(windows) {
     "vkCreateWin32SurfaceKHR"
 } else {

@@ -17,7 +17,8 @@ const DESTRUCTIONS: [&str; 3] = [
     "vkDestroyDebugReportCallbackEXT",
 ];
 
-/// Returns callbacks without the function at the index `place` of the structure. An index after the last function removes no function.
+/// Returns allocation callbacks without the function with the index `place` among the functions of `VkAllocationCallbacks`. An index after
+/// the last function removes no function.
 fn without(place: usize) -> Allocator {
     Allocator::with(|callbacks| match place {
         0 => callbacks.pfn_allocation = None,
@@ -58,7 +59,8 @@ fn make(instance: &Instance<'_>, allocator: &Allocator, messages: &Messages, rep
     }
 }
 
-/// Runs a program that destroys an instance but not its objects. The callbacks of these objects lack the function in `place`.
+/// Runs a program that destroys an instance but not its objects. The allocation callbacks of these objects lack the function that
+/// [`without`] removes.
 fn forgetting(scene: &mut Scene, place: usize) -> Outcome {
     let outcome = scene.run(|vk| {
         let (of_instance, own) = (Allocator::default(), without(place));

@@ -15,7 +15,7 @@ fn get(instance: &Instance<'_>, device: u64, name: Option<&CStr>) -> usize {
 }
 
 /// APP-40, APP-41: for an invalid name or device, the look-up returns NULL. For an invalid device, the look-up still returns the loader's
-/// functions of four names.
+/// functions for four names.
 #[test]
 fn app_040_bad_names_and_bad_devices() {
     case(|scene| {

@@ -90,7 +90,7 @@ fn table() -> Vec<(&'static str, bool)> {
     TABLE.iter().map(row).collect()
 }
 
-/// Calls all queries of an application that provides a driver.
+/// Calls all queries of an application that passes a direct driver.
 fn look(vk: &Vk) {
     let infos = [vk::DirectDriverLoadingInfoLUNARG {
         pfn_get_instance_proc_addr: vk.direct_driver("direct"),

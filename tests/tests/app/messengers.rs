@@ -217,7 +217,7 @@ fn drv_188_forgotten_messengers_are_destroyed() {
     });
 }
 
-/// APP-170: the loader passes the allocator of the call to the drivers, and uses it for the memory of its own object.
+/// APP-170: the loader passes the allocator of the call to the drivers, and uses this allocator for the memory of the loader's own object.
 #[test]
 fn app_170_messengers_use_the_allocator_of_the_call() {
     case(|scene| {

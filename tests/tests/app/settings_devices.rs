@@ -63,7 +63,8 @@ fn app_259_the_devices_of_the_list_in_its_order() {
     });
 }
 
-/// APP-259: all three values of a device's configuration must match. A device of version 1.0 never matches.
+/// APP-259: the device UUID, the driver UUID and the driver version of a configuration must all match. A device of version 1.0 never
+/// matches.
 #[test]
 fn app_259_what_does_not_match() {
     case(|scene| {

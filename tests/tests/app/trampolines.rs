@@ -18,7 +18,7 @@ extern "C" fn fault(_: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     unsafe { libc::_exit(0) }
 }
 
-/// Calls the function with this handle and zeros, and returns the address of its jump. No code is mapped at this address.
+/// Calls `function` with `handle` and zeros, and returns the address to which the function jumps. No code is mapped at this address.
 fn where_it_leads(function: usize, handle: u64) -> usize {
     let ending = isolated(|| {
         // SAFETY: a zeroed structure is a valid action, whose handler has the signature that the flag promises.

@@ -144,7 +144,7 @@ fn other_drivers_and_other_machines_are_not_believed_to_have_no_device() {
     });
 }
 
-/// A driver that crashed or hung during the update is not opened. The message names a remedy.
+/// A driver that crashed or hung during the catalogue's update is not opened. The message about the driver names a remedy.
 #[test]
 fn drivers_that_crashed_or_hung_are_left_out() {
     case(|scene| {

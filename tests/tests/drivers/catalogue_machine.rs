@@ -270,7 +270,7 @@ impl Devices {
     }
 }
 
-/// Adds the card to the machine of a catalogue.
+/// Adds the card at the address `CARD` to a catalogue's description of the machine.
 fn with_card(known: &mut Value) {
     known["machine"]["cards"] = json!([{"address": CARD}]);
 }
@@ -397,7 +397,8 @@ fn what_sleeps_is_woken_where_nothing_else_has_a_device() {
     });
 }
 
-/// If a manifest names a library without a folder, the loader uses the entry while the dynamic linker's cache does not change.
+/// If a manifest names a library without a folder, the loader uses the driver's catalogue entry while the dynamic linker's cache does not
+/// change.
 #[test]
 fn libraries_without_a_folder_need_the_same_linker_cache() {
     case(|scene| {

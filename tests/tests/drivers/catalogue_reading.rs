@@ -24,8 +24,8 @@ const LISTS: [[&str; 2]; 3] = [
     ["VK_KHR_surface", "VK_EXT_swapchain_colorspace"],
 ];
 
-/// Runs ten programs at a time, while `replace` installs the two catalogues alternately. Each program must see one of the first `allowed`
-/// lists of [`LISTS`].
+/// Runs ten programs at a time, while `replace` installs two catalogues alternately. The catalogues contain the first two lists of
+/// [`LISTS`]. Each program must see one of the first `allowed` lists.
 fn read_while(scene: &mut Scene, allowed: usize, replace: impl Fn(&Path, &[u8]) + Sync) -> Outcome {
     scene.driver("one").extensions(&LISTS[2]);
     file::prepare(scene);

@@ -78,7 +78,7 @@ fn app_043_device_pointers_are_the_drivers_own() {
     });
 }
 
-/// Names and tags an object, through the device's pointer and through the trampoline.
+/// Names an object through the function from `vkGetDeviceProcAddr`, and tags the object through the loader's trampoline.
 fn name_and_tag(device: &Device<'_>, object_type: vk::ObjectType, object_handle: u64) {
     let p_object_name = c"named".as_ptr();
     let info = vk::DebugUtilsObjectNameInfoEXT {

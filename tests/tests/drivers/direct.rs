@@ -109,7 +109,7 @@ fn drv_080_the_structure_without_the_extension_is_ignored() {
     });
 }
 
-/// DRV-80, APP-103: the extension without a list of drivers causes a warning.
+/// DRV-80, APP-103: enabling `VK_LUNARG_direct_driver_loading` without a list of drivers causes a warning.
 #[test]
 fn drv_080_the_extension_without_the_structure_is_a_warning() {
     case(|scene| {

@@ -9,7 +9,7 @@ use loader_tests::{call, case};
 pub(crate) const DISPLAY: [&str; 3] = ["VK_KHR_surface", "VK_KHR_display", "VK_KHR_get_display_properties2"];
 pub(crate) const NONE: vk::DisplayKHR = vk::DisplayKHR::null();
 
-/// If a driver has both versions of the display queries, the loader returns the driver's answers.
+/// If a driver has the older and the newer display queries, the loader returns the driver's answers.
 #[test]
 fn drv_161_display_queries_pass_through() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Tests of display queries with a driver without displays, or an instance without the extension (DRV-159 to DRV-167).
+//! Tests of display queries with a driver without displays, or an instance without the extensions for displays (DRV-159 to DRV-167).
 
 use std::ptr::{null, null_mut};
 
@@ -154,7 +154,7 @@ fn drv_164_displays_without_the_extension() {
     });
 }
 
-/// Acquires a display with each of the four commands, and returns the results.
+/// Calls the four commands that find or acquire a display of an X server or DRM device, and returns the results.
 fn acquire(instance: &Instance<'_>, device: vk::PhysicalDevice) -> [(vk::Result, u64); 4] {
     let mut found = [vk::DisplayKHR::from_raw(9); 2];
     let server = 0x51 as *mut vk::Display;

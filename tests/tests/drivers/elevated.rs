@@ -116,7 +116,7 @@ fn drv_031_direct_drivers_and_the_order_of_devices() {
     });
 }
 
-/// DRV-30: a variable can enable the log of an elevated process.
+/// DRV-30: `VK_LOADER_DEBUG` enables the log of an elevated process.
 #[test]
 fn drv_030_logging_can_be_asked_for() {
     case(|scene| {

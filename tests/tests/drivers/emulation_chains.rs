@@ -129,7 +129,7 @@ fn others(instance: &Instance<'_>, device: vk::PhysicalDevice, next: *mut c_void
     );
 }
 
-/// DRV-159, APP-136: every member of external properties is empty.
+/// DRV-159, APP-136: in the loader's own answer, every member of external properties is empty.
 #[test]
 fn drv_159_all_members_of_external_properties_are_empty() {
     case(|scene| {

@@ -61,7 +61,7 @@ fn drv_159_which_function_is_called() {
     });
 }
 
-/// DRV-159: if a new driver lacks the core function, the loader uses the KHR function if its extension is enabled.
+/// DRV-159: if a driver lacks the core function, the loader uses the KHR function, provided that the extension of this function is enabled.
 #[test]
 fn drv_159_a_missing_core_function_falls_back() {
     case(|scene| {

@@ -2,8 +2,8 @@
 
 use loader_tests::case;
 
-/// DRV-134: with filters, the loader fetches the whole list of groups after a count. One fetch is enough if the list
-/// does not grow.
+/// DRV-134: with filters, the loader queries the number of groups, and then the whole list of groups. One query for the list
+/// is enough if the list does not grow.
 #[test]
 fn drv_134_filtered_groups_are_not_fetched_again_and_again() {
     case(|scene| {

@@ -228,7 +228,7 @@ fn drv_151_a_fill_call_that_is_not_done_is_a_failure() {
     case(|scene| failing_fill_call(scene, 1, vk::Result::ERROR_UNKNOWN));
 }
 
-/// DRV-151, APP-126: the loader reduces the device count of a group to the maximum.
+/// DRV-151, APP-126: the loader reduces the device count of a group to `VK_MAX_DEVICE_GROUP_SIZE`.
 #[test]
 fn drv_151_huge_counts_are_cut() {
     case(|scene| {

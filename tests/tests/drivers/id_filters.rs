@@ -110,7 +110,7 @@ fn drv_133_driver_numbers() {
     });
 }
 
-/// DRV-133: with the KHR extension enabled, an instance of 1.0 queries the driver information too.
+/// DRV-133: if `VK_KHR_get_physical_device_properties2` is enabled, the loader queries the driver ID also for an instance of 1.0.
 #[test]
 fn drv_133_driver_numbers_through_the_extension() {
     case(|scene| {

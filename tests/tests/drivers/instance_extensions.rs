@@ -143,7 +143,8 @@ fn drv_104_the_newer_known_extensions_pass() {
     });
 }
 
-/// DRV-105, DRV-187: extensions of window systems that are not built in are hidden even without the filter.
+/// DRV-105, DRV-187: extensions of window systems that are not built in are hidden, even if `VK_LOADER_DISABLE_INST_EXT_FILTER` disables
+/// the filter of extensions.
 #[test]
 fn drv_105_window_systems_that_are_not_built_in_are_hidden() {
     case(|scene| {

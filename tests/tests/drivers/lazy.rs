@@ -153,7 +153,7 @@ fn drv_286_direct_drivers_are_always_open() {
                 .drivers(&infos);
             let spec = vk.spec().api("1.1").extensions(&["VK_LUNARG_direct_driver_loading"]);
             let (list, mut names) = match spec.create() {
-                // The extension alone, without a list of drivers, has no effect.
+                // The extension alone, without a list of drivers in the chain, adds no driver.
                 Ok(instance) => (list, instance.device_names()),
                 Err(error) => panic!("{error}"),
             };
@@ -291,8 +291,8 @@ fn drv_283_each_allocation_of_a_late_opening_refused() {
     });
 }
 
-/// DRV-283, DRV-4: if memory runs out during the opening of the driver for a query without a result, the query gives the recorded answer.
-/// The query leaves the rest of the chain unchanged. The next query opens the driver.
+/// DRV-283, DRV-4: if memory runs out during the opening of the driver for a query that returns no `VkResult`, the query gives the recorded
+/// answer. The query leaves chained structures without a recorded answer unchanged. The next query opens the driver.
 #[test]
 fn drv_283_recorded_answers_need_no_memory() {
     case(|scene| {

@@ -21,7 +21,7 @@ pub(super) struct Whole {
 }
 
 impl Whole {
-    /// Reads the record, and stores a copy of the catalogue.
+    /// Copies the files of the record and of the catalogue, and reads the copy of the record.
     fn of(scene: &Scene) -> Self {
         let (bytes, known) = (scene.path("record"), scene.path("known"));
         let folder = scene.path("catalogue/cache/vulkan-loader");
@@ -208,7 +208,7 @@ fn queried(scene: &mut Scene, query: &str) -> Outcome {
     })
 }
 
-/// DRV-285: the number of queue families, an empty list of tools, and the commands of an instance are compared too.
+/// DRV-285: a late opening also compares the number of queue families, an empty list of tools, and the commands of an instance.
 #[test]
 fn drv_285_altered_numbers_and_commands_are_found() {
     case(|scene| {

@@ -35,7 +35,7 @@ fn drv_283_a_driver_that_refuses_its_late_instance() {
     });
 }
 
-/// DRV-283: the driver may have lost all of its devices since the update. The recorded answers remain.
+/// DRV-283: the driver may have lost all of its devices since the catalogue was updated. The recorded answers remain.
 #[test]
 fn drv_283_a_driver_without_devices_when_it_is_opened() {
     case(|scene| {
@@ -261,8 +261,8 @@ fn drv_283_different_first_commands_get_one_opening() {
     });
 }
 
-/// DRV-280: the library reads the files of the catalogue and of the records, and maps none of them. Another process may therefore truncate or
-/// replace them at any time: an instance keeps its answers, and a new instance opens the driver.
+/// DRV-280: the library reads the files of the catalogue and of the records, and maps none of them. Another process may therefore truncate
+/// or replace the files at any time: an instance keeps its answers, and a new instance opens the driver.
 #[test]
 fn drv_280_files_that_are_truncated_while_the_program_runs() {
     case(|scene| {

@@ -1,5 +1,5 @@
-//! Tests of threads, layers and drivers that call the loader during the late opening of a driver, and of lists that differ afterwards
-//! (DRV-283, DRV-285).
+//! Tests of threads, layers and drivers that call the loader during the late opening of a driver (DRV-283). Also tests lists of devices and
+//! groups that differ from the record (DRV-285).
 
 use super::lazy::{FAILED, Question, WRONG, calls, two_devices};
 use loader_tests::ash::vk;
@@ -102,7 +102,8 @@ impl Support {
         }
     }
 
-    /// Returns `true` if the driver supports its surface. Without a driver's surface, the query succeeds and returns `false`.
+    /// Returns `true` if the driver's own surface is supported. If the driver has created no surface, the query succeeds and returns
+    /// `false`.
     fn ask(&self) -> bool {
         let mut supported = 77;
         // SAFETY: device and surface belong to an existing instance, and the number is writable.
@@ -112,8 +113,8 @@ impl Support {
     }
 }
 
-/// DRV-283, DRV-177: a query that creates the driver's surface opens the driver before it takes the lock for this surface. With the lock,
-/// the query could wait for an opening on another thread, which waits for the lock.
+/// DRV-283, DRV-177: a query that creates the driver's surface opens the driver before the query takes the lock for this surface.
+/// Otherwise, the query could hold the lock and wait for the opening on another thread, while that thread waits for the lock.
 #[test]
 fn drv_283_two_threads_open_the_driver_for_a_surface() {
     case(|scene| {
@@ -150,7 +151,7 @@ fn drv_283_two_threads_open_the_driver_for_a_surface() {
     });
 }
 
-/// DRV-283: if a query for a surface finds the driver lost, the surface is not supported.
+/// DRV-283: if the library of a closed driver has disappeared before a query for surface support, the surface is not supported.
 #[test]
 fn drv_283_surfaces_of_a_driver_that_vanished() {
     case(|scene| {
@@ -292,7 +293,7 @@ fn drv_285_a_driver_with_another_order_of_devices() {
     });
 }
 
-/// DRV-285: the log reports a difference if the driver's groups differ from the recorded groups, and the program has queried the groups.
+/// DRV-285: if the program has queried the groups, and the driver's groups differ from the recorded groups, the log reports a difference.
 #[test]
 fn drv_285_a_driver_with_other_groups_than_its_record() {
     case(|scene| {

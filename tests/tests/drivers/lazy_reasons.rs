@@ -122,7 +122,7 @@ fn drv_286_files_nodes_and_memory_of_a_record() {
 }
 
 /// DRV-283, DRV-286: structures for layers, such as `VkValidationFeaturesEXT`, do not reach a driver that is opened late. A driver with the
-/// structure's extension may read the structure, so it is opened at once.
+/// structure's extension may read the structure, so the loader opens this driver at once.
 #[test]
 fn drv_286_structures_for_layers_open_only_drivers_that_know_them() {
     case(|scene| {

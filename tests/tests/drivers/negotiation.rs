@@ -107,7 +107,7 @@ fn drv_064_only_incompatible_driver_rejects() {
     });
 }
 
-/// DRV-59, DRV-61: after the reason, the log contains the line by which tools recognize a rejected driver.
+/// DRV-59, DRV-61: after the reason for a rejection, the log contains the line by which tools recognize the rejected driver.
 #[test]
 fn drv_059_a_refused_driver_has_a_second_line() {
     case(|scene| {
@@ -233,7 +233,7 @@ fn drv_067_interface_zero_needs_its_three_exports() {
     });
 }
 
-/// DRV-66: a driver with interface version 7 must export the look-up function too.
+/// DRV-66: a driver with interface version 7 must export `vk_icdGetInstanceProcAddr` too.
 #[test]
 fn drv_066_a_version_above_zero_needs_the_lookup_export() {
     case(|scene| {
@@ -308,7 +308,7 @@ fn drv_069_the_physical_device_lookup_may_be_missing() {
     });
 }
 
-/// DRV-72: a driver with an old interface and a new API version causes a warning.
+/// DRV-72: a driver with interface version 4 and API version 1.1 causes a warning.
 #[test]
 fn drv_072_an_old_interface_with_a_new_api_is_warned_about() {
     case(|scene| {
@@ -352,8 +352,8 @@ fn drv_073_own_surfaces_before_interface_three_are_warned_about() {
     });
 }
 
-/// DRV-73: functions that create surfaces are enough for the warning, and functions that destroy surfaces are enough too. A driver without
-/// these functions causes no warning.
+/// DRV-73: if the interface version is below 3, functions that create surfaces, or functions that destroy surfaces, are enough for the
+/// warning. A driver without these functions causes no warning.
 #[test]
 fn drv_073_either_kind_of_surface_command_is_warned_about() {
     case(|scene| {

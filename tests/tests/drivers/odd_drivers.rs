@@ -87,8 +87,8 @@ fn drv_077_the_loaders_own_functions_are_refused() {
     });
 }
 
-/// DRV-77, DRV-260: a device does not use the loader's own function if its driver returns it, because this function would call itself
-/// without end.
+/// DRV-77, DRV-260: if a driver returns the loader's own function for a device command, the device does not use this function, because the
+/// function would call itself without end.
 #[test]
 fn drv_077_the_loaders_own_device_functions_are_refused() {
     case(|scene| {
@@ -211,7 +211,7 @@ fn app_093_the_loaders_links_in_the_chains() {
     });
 }
 
-/// DRV-116, DRV-176: the loader calls a driver's functions of an extension only if it enabled the extension in this driver.
+/// DRV-116, DRV-176: the loader calls a driver's functions of an extension only if the loader enabled the extension in this driver.
 #[test]
 fn drv_116_extensions_count_per_driver() {
     case(|scene| {

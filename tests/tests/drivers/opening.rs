@@ -126,7 +126,7 @@ fn drv_060_a_symbolic_link_is_not_noted() {
     });
 }
 
-/// DRV-232: libraries are unloaded with the instance.
+/// DRV-232: the libraries of drivers are unloaded when the instance is destroyed.
 #[test]
 fn drv_232_the_instance_closes_its_drivers() {
     case(|scene| {

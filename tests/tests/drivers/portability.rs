@@ -47,8 +47,8 @@ fn drv_097_flag_and_extension_together_enable_it() {
     });
 }
 
-/// DRV-97, DRV-98: if the application does not request portability drivers, the library is not opened. If another driver is usable, no
-/// message mentions the portability driver.
+/// DRV-97, DRV-98: if the application does not request portability drivers, the library of a portability driver is not opened. If another
+/// driver is usable, no message mentions the portability driver.
 #[test]
 fn drv_098_portability_drivers_are_otherwise_skipped_unopened() {
     case(|scene| {

@@ -1,4 +1,5 @@
-//! Tests of libraries that remain open after the extension query (DRV-233), and of drivers that are released before the instance.
+//! Tests of libraries that remain open after the extension query (DRV-233), and of drivers that are released before the
+//! instance is destroyed.
 
 use loader_tests::case;
 

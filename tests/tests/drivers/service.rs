@@ -93,7 +93,8 @@ fn lsv_38_drivers_of_the_service_follow_those_of_folders() {
     });
 }
 
-/// LSV-38: filters match the published name. The rules for portability drivers and architectures apply too.
+/// LSV-38: driver filters match the name under which the service publishes a driver. The rules for portability drivers and architectures
+/// apply too.
 #[test]
 fn lsv_38_filters_see_the_published_name() {
     case(|scene| {
@@ -139,7 +140,7 @@ fn lsv_38_an_installed_driver_takes_precedence() {
     });
 }
 
-/// LSV-38: a variable that replaces the folders also replaces the service.
+/// LSV-38: if a variable replaces the search for drivers in folders, the loader also asks no service.
 #[test]
 fn lsv_38_replaced_searches_ask_no_service() {
     case(|scene| {
@@ -392,7 +393,7 @@ fn lsv_42_no_descriptor_stays_between_calls() {
     });
 }
 
-/// LSV-42: a copy of the process makes a separate connection, and uses the libraries that are already loaded.
+/// LSV-42: a forked copy of the process makes its own connection to the service, and uses the libraries that are already loaded.
 #[test]
 fn lsv_42_a_copy_of_the_process_connects_itself() {
     case(|scene| {
@@ -449,7 +450,7 @@ fn lsv_34_odd_keys_are_asked_for_as_they_are() {
     });
 }
 
-/// LSV-39: the loader asks for the key in the list, and never opens a path in the manifest.
+/// LSV-39: the loader requests a library by the library's key in the service's list, and never opens a path in the manifest.
 #[test]
 fn lsv_39_a_path_in_a_published_manifest_is_never_opened() {
     case(|scene| {

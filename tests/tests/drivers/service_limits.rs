@@ -36,7 +36,7 @@ fn lsv_42_a_silent_service_has_a_limit() {
         outcome
             .ok()
             .logged_with("WARNING | DRIVER", "The driver service gave no answer in time");
-        // Several threads wait at the same time, and not sequentially.
+        // Several threads wait for the service at the same time, and not one after the other.
         let outcome = scene.run(|vk| {
             let server = Server::changed(&socket(vk), &[package(vk, 0, "a")], |_, _| Then::Keep);
             thread::scope(|scope| {

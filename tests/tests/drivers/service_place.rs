@@ -77,8 +77,8 @@ fn lsv_48_an_elevated_program_asks_only_at_the_usual_place() {
             assert!(named(vk));
         });
         outcome.ok();
-        // A service of a user who is neither the superuser nor the user of the build is not trusted, even if the folder belongs to the same
-        // user.
+        // A service is not trusted if its user is neither the superuser nor the user in `VKL_SERVICE_USER` at build time, even if the
+        // folder belongs to the same user.
         let outcome = scene.run(|vk| {
             let _server = at_the_usual_place(vk, Some(1000));
             chown("/run/vulkan-loader", Some(1000), None).expect("the superuser may");

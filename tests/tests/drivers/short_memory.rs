@@ -15,7 +15,7 @@ const EXTENSIONS: [&str; 5] = [
     "VK_KHR_get_surface_capabilities2",
 ];
 
-/// Creates a surface, queries it on every device, which makes each driver create its own surface, and destroys it.
+/// Creates a surface, queries the surface on every device, and destroys the surface. The queries make each driver create its own surface.
 fn present(instance: &Instance<'_>, devices: &[vk::PhysicalDevice]) -> Result<(), vk::Result> {
     let mut surface = vk::SurfaceKHR::null();
     let info = vk::HeadlessSurfaceCreateInfoEXT::default();

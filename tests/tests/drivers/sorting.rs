@@ -176,7 +176,7 @@ fn drv_139_several_drivers() {
     });
 }
 
-/// DRV-140, DRV-139 (criterion 1), APP-119: the chosen device comes first.
+/// DRV-140, DRV-139 (criterion 1), APP-119: the device that `VK_LOADER_DEVICE_SELECT` chooses comes first.
 #[test]
 fn drv_140_a_device_may_be_chosen() {
     case(|scene| {

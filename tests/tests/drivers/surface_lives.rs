@@ -273,7 +273,7 @@ fn drv_188_forgotten_surfaces_go_before_messengers() {
     });
 }
 
-/// APP-170, APP-171: the memory of the loader's object comes from the instance's callbacks.
+/// APP-170, APP-171: the memory of the loader's surface object comes from the instance's allocation callbacks.
 #[test]
 fn app_170_surface_objects_use_the_instances_callbacks() {
     case(|scene| {

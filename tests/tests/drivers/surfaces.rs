@@ -222,7 +222,7 @@ fn drv_177_a_driver_without_the_extension_does_not_support_it() {
             let surface = instance.headless_surface();
             let (a, b) = (instance.named("gpu-a"), instance.named("gpu-b"));
             assert_eq!(instance.surface_support(a, surface), Ok(true));
-            // DRV-178: for the query for support, any failure of the driver means that the device does not support the surface.
+            // DRV-178: in the query for surface support, any failure of the driver means that the device does not support the surface.
             assert_eq!(instance.surface_support(b, surface), Ok(false));
             let mut capabilities = vk::SurfaceCapabilitiesKHR::default();
             let result = call!(

@@ -59,7 +59,7 @@ fn drv_168_many_threads_on_many_drivers() {
             .unknown_physical("vkOddB")
             .unknown_device("vkOddC")
             .unknown_device("vkOddD");
-        // One driver has no devices, and another driver fails sometimes.
+        // The driver `empty` has no devices, and some of its enumerations fail. The driver `refusing` creates no instance.
         scene
             .driver("empty")
             .fail_calls("vkEnumeratePhysicalDevices", -3, 40, 60);

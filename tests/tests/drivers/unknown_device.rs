@@ -41,7 +41,7 @@ fn drv_224_devices_made_before_and_after_the_query() {
     });
 }
 
-/// DRV-224, APP-33: calling an unknown function on a device that lacks it returns an error.
+/// DRV-224, APP-33: calling an unknown function on a device returns an error if the device's driver lacks the function.
 #[test]
 fn drv_224_a_device_without_the_function() {
     case(|scene| {

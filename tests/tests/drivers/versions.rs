@@ -132,7 +132,7 @@ fn drv_088_an_answer_of_1_0_is_warned_about() {
     });
 }
 
-/// DRV-90: the driver receives the patch number of its own version 1.0.
+/// DRV-90: if a driver reports a version 1.0 with a patch number, the driver receives this version as the application's version.
 #[test]
 fn drv_090_the_patch_of_an_answer_of_1_0_is_passed_on() {
     case(|scene| {

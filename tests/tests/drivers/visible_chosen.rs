@@ -222,7 +222,7 @@ fn drv_143a_drivers_without_a_visible_device_are_not_opened() {
             ("1:2", "one", "card"),
             ("pci:65:0.0", "one", "card"),
             ("driver:MOCK_two", "two", "cpu"),
-            // The catalogue lacks the UUID and the whole name of the second device, so the loader opens its driver.
+            // The catalogue lacks the UUID and the whole name of the second device, so the loader opens the driver of this device.
             ("GPU-ab", "one,two", "card"),
             ("GPU-ac,type:discrete", "one,two", "card"),
             // A driver's configuration may rename devices, so the loader opens each driver to compare names.

@@ -92,7 +92,7 @@ fn drv_035_variables_and_the_registry() {
             names.sort_unstable();
             assert_eq!(names, ["a", "b"]);
         });
-        // The loader first opens the driver of the manifest that the variable adds.
+        // The loader first opens the driver of the manifest in `VK_ADD_DRIVER_FILES`.
         let loads: Vec<&str> = both
             .ok()
             .journal()
@@ -211,7 +211,7 @@ fn drv_024_an_elevated_process_ignores_filters() {
     });
 }
 
-/// DRV-172, DRV-173, DRV-177: at the first use, the create info reaches a driver that creates surfaces itself.
+/// DRV-172, DRV-173, DRV-177: at the surface's first use, the create info reaches a driver that creates surfaces itself.
 #[test]
 fn drv_173_the_create_info_of_a_window() {
     case(|scene| {
@@ -287,7 +287,8 @@ fn drv_175_unknown_structures_for_a_window_are_refused() {
     });
 }
 
-/// DRV-170, DRV-171, DRV-172, DRV-177: a driver of interface version 2 receives the loader's own surface, and reads its members.
+/// DRV-170, DRV-171, DRV-172, DRV-177: a driver of interface version 2 receives the loader's own surface, and reads the
+/// surface's members.
 #[test]
 fn drv_171_old_drivers_read_the_layout_of_a_window() {
     case(|scene| {
@@ -349,7 +350,7 @@ fn drv_164_windows_without_the_extension() {
     });
 }
 
-/// DRV-161: the loader asks the driver if it can present. A driver without the command cannot present.
+/// DRV-161: the loader queries the driver for presentation support. If a driver lacks the query, the loader reports no support.
 #[test]
 fn drv_161_presentation_support_for_windows() {
     case(|scene| {

@@ -104,7 +104,7 @@ const AS_INSTANCE: [Wrong; 13] = [
     }),
 ];
 
-/// Faults that appear later: in surfaces, devices, or queues.
+/// Faults that appear only when the driver is used: in surfaces, devices, or queues.
 const IN_USE: [Wrong; 12] = [
     ("no queries of surfaces", |driver| {
         for query in ["Support", "Capabilities", "Formats", "PresentModes"] {
@@ -273,7 +273,7 @@ fn drv_243_a_wrong_instance_among_four() {
     });
 }
 
-/// DRV-243: three drivers work beside each driver with faults in surfaces, devices or queues.
+/// DRV-243: three valid drivers work beside each driver with faults in surfaces, devices or queues.
 #[test]
 fn drv_243_a_wrong_device_among_four() {
     case(|scene| {
@@ -282,7 +282,7 @@ fn drv_243_a_wrong_device_among_four() {
     });
 }
 
-/// Tests with a real driver among the four drivers. Runs without real drivers exclude the modules named `real`.
+/// Tests with lavapipe among the valid drivers. Runs without real drivers exclude the modules named `real`.
 pub(crate) mod real {
     use super::*;
 

@@ -105,7 +105,7 @@ fn lay_285_a_layer_without_create_device_fails_the_call() {
     });
 }
 
-/// LAY-286, BI-47: a layer that overwrites the device before it calls the next function aborts the process.
+/// LAY-286, BI-47: a layer that overwrites the device handle before it calls the next function aborts the process.
 #[test]
 fn bi_47_a_device_overwritten_on_the_way_down_ends_the_process() {
     case(|scene| {
@@ -324,7 +324,7 @@ fn lay_292_a_layer_makes_a_device_while_its_instance_is_made() {
     });
 }
 
-/// LAY-292: devices of a layer work among layers that wrap handles.
+/// LAY-292: devices that a layer creates for itself work among layers that wrap handles.
 #[test]
 fn lay_292_extra_devices_work_between_wrapping_layers() {
     case(|scene| {

@@ -255,7 +255,7 @@ fn lay_126_a_disabled_layer_of_instance_layers_is_reported_missing() {
     });
 }
 
-/// LAY-130, LAY-108, APP-224: an enable variable has an effect only with exactly the text of the manifest.
+/// LAY-130, LAY-108, APP-224: an enable variable has an effect only if the variable's value is exactly the text in the manifest.
 #[test]
 fn lay_130_the_enable_variable_must_have_exactly_the_manifest_s_text() {
     case(|scene| {

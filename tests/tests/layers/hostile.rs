@@ -30,8 +30,8 @@ fn bi_10_the_size_that_the_system_tells_is_not_believed() {
     });
 }
 
-/// BI-26, LAY-215: the loader refuses a layer without a look-up function, even if its library is linked with the loader, which exports a
-/// function of that name.
+/// BI-26, LAY-215: the loader refuses a layer without a look-up function, even if the layer's library is linked with the loader. The
+/// loader exports a function with the same name.
 #[test]
 fn bi_26_a_layer_that_is_linked_with_the_loader_does_not_lend_its_symbols() {
     /// Name of a library that the mock layer needs, and the name of a link to the loader that replaces it. The test overwrites the name in

@@ -287,7 +287,7 @@ fn lay_237_the_application_gets_the_loader_s_instance_and_layers_get_their_own()
     });
 }
 
-/// LAY-239, LAY-250: layers can call terminators during the creation of the instance.
+/// LAY-239, LAY-250: layers can call the loader's terminators during the creation of the instance.
 #[test]
 fn lay_239_terminators_work_while_the_instance_is_made() {
     case(|scene| {
@@ -309,7 +309,7 @@ fn lay_239_terminators_work_while_the_instance_is_made() {
     });
 }
 
-/// LAY-238, DRV-215: layers can look up terminators after the creation too.
+/// LAY-238, DRV-215: layers can look up the loader's terminators after the creation of the instance too.
 #[test]
 fn lay_238_layers_may_ask_for_terminators_later() {
     case(|scene| {

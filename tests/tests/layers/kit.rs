@@ -142,7 +142,7 @@ impl Layer {
         self
     }
 
-    /// Adds lines for the layer with the number `identity`, which is in the same library.
+    /// Adds configuration lines for the layer with the number `identity` in this layer's library.
     pub(crate) fn section(mut self, identity: usize, lines: &str) -> Self {
         write!(self.lines, "[{identity}]\njournal @ROOT@/journal\n{lines}\n")
             .expect("writing to a string does not fail");

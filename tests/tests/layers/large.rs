@@ -10,7 +10,8 @@ use crate::kit::{EXPLICIT, IMPLICIT, Layer, place, put_manifest, scan_once};
 /// Maximum number of bytes of memory that the loader uses for each byte of a file.
 const TIMES: u64 = 20;
 
-/// Limits the run time of children to this number of seconds. A Khronos loader needs minutes, so it fails early.
+/// Limits the run time of children to this number of seconds. A Khronos loader would need minutes, so its limit is 30 seconds, and the test
+/// fails early.
 fn limit(scene: &mut Scene, seconds: u64) -> &mut Scene {
     scene.limit(if is_peer() { 30 } else { seconds })
 }
@@ -87,7 +88,7 @@ fn lay_072_many_layers_take_at_most_twenty_times_the_size_of_their_file() {
     });
 }
 
-/// Checks that eight times as many layers cost at most 24 times as much time in one call.
+/// Checks that one call with eight times `FEW` layers takes at most 24 times as long as with `FEW` layers.
 #[track_caller]
 fn in_proportion(scene: &mut Scene, put: impl Fn(&Scene, usize), call: impl Fn(&Vk) + Copy) {
     const FEW: usize = 2_000;

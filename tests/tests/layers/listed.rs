@@ -136,7 +136,8 @@ fn app_255_a_listed_meta_layer_brings_its_components() {
     });
 }
 
-/// APP-256: an implicit entry adds its extensions to the global list only if the entry is not off and its own variables do not disable it.
+/// APP-256: an implicit entry that is `off` adds no extensions to the list of instance extensions. An entry also adds no extensions if the
+/// layer's own variables disable the layer.
 #[test]
 fn app_256_extensions_of_listed_layers_follow_their_own_rules() {
     case(|scene| {

@@ -249,7 +249,7 @@ fn lay_97_a_path_with_a_separator_is_relative_to_the_manifest() {
     });
 }
 
-/// LAY-97: the system searches for a library path without a separator.
+/// LAY-97: if a library path has no separator, the system searches for the library.
 #[test]
 fn lay_97_a_bare_name_goes_to_the_library_search() {
     case(|scene| {

@@ -5,8 +5,8 @@ use loader_tests::case;
 use crate::enumeration::{extensions, of_device};
 use crate::kit::{Layer, place};
 
-/// LAY-161, LAY-162: if a meta-layer fails because of a nested meta-layer, the loader reports it as removed. No message reports a missing
-/// component.
+/// LAY-161, LAY-162: if a nested meta-layer is invalid, the loader reports each meta-layer around it as removed. No message reports the
+/// nested meta-layer as a missing component.
 #[test]
 fn lay_162_a_failing_nested_meta_layer_is_no_missing_one() {
     case(|scene| {

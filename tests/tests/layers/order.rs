@@ -209,7 +209,7 @@ fn lay_335_a_cycle_is_reported_and_the_last_declaration_ignored() {
     });
 }
 
-/// LAY-336: the log reports declarations without effect.
+/// LAY-336: the log reports declarations of order that have no effect.
 #[test]
 fn lay_336_words_without_effect_are_reported() {
     case(|scene| {

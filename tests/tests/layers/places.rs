@@ -41,7 +41,7 @@ fn lay_11_the_folders_of_an_empty_environment() {
     });
 }
 
-/// LAY-11: the loader treats an empty variable as unset, also if it is a list.
+/// LAY-11: the loader treats an empty variable as unset, also a variable that contains a list of folders.
 #[test]
 fn lay_11_empty_lists_fall_back() {
     case(|scene| {

@@ -153,7 +153,7 @@ fn lay_270_components_of_an_override_layer_never_qualify() {
     });
 }
 
-/// LAY-274: each global query opens the libraries and closes them again.
+/// LAY-274: each global query opens the libraries of the layers with pre-instance functions, and closes them again.
 #[test]
 fn lay_274_libraries_are_opened_for_each_call_and_closed_after_it() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Tests of layers that call the loader during the loader's calls, on one thread and on several threads. `tests/README.md` describes the
+//! Tests of layers that call the loader while the loader calls them, on one thread and on several threads. `tests/README.md` describes the
 //! long runs.
 
 use std::thread;
@@ -36,7 +36,7 @@ fn lay_245_two_threads_create_and_destroy_instances_and_devices_with_four_layers
         scene
             .env("VK_LOADER_DEBUG", "none")
             .env("LAYER_ROUNDS", rounds.to_string());
-        // A run under ThreadSanitizer needs its options and its symbolizer.
+        // A run under ThreadSanitizer needs the sanitizer's options, and finds the sanitizer's symbolizer through PATH.
         for name in ["TSAN_OPTIONS", "PATH"] {
             if let Some(value) = std::env::var_os(name) {
                 scene.env(name, value);

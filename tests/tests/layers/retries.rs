@@ -1,4 +1,4 @@
-//! Tests of layers that call the next layer twice during a creation.
+//! Tests of layers that call the next layer twice during the creation of an instance or device.
 
 use loader_tests::ash::vk;
 use loader_tests::vk::Commands;
@@ -67,7 +67,8 @@ fn lay_239_a_layer_may_destroy_what_came_up_and_try_again() {
     });
 }
 
-/// DRV-114, DRV-235, LAY-239: a driver remains loaded while a layer repeats the creation many times, after failures and after successes.
+/// DRV-114, DRV-235, LAY-239: a driver remains loaded while a layer repeats the creation of an instance many times, after failures and
+/// after successes.
 #[test]
 fn drv_114_a_layer_may_try_many_times() {
     for failures in [0, 4] {

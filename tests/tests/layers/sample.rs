@@ -178,7 +178,7 @@ impl Display {
             .stderr(Stdio::null())
             .spawn()
             .expect("Xvfb can be started");
-        // From now on, dropping this value ends the process, also after a later failure.
+        // From now on, dropping this value ends Xvfb, also after a later failure.
         let mut display = Self {
             process,
             name: String::new(),

@@ -77,7 +77,7 @@ fn lay_24_what_is_unchanged_is_not_read_again() {
             assert_eq!(reads_of(|| assert_eq!(layers(vk), ["VK_LAYER_a"])), 0);
             let listed = || vk.extensions().expect("extensions").contains(&"VK_KHR_surface".into());
             assert!(reads_of(|| assert!(listed())) > 0);
-            // Subtracts the files that the mock driver reads.
+            // Counts the reads of the mock driver, because the loader itself does not read the unchanged files again.
             let own = reads_of(|| assert!(listed()));
             fs::write(vk.path("xdg/data-home/vulkan/icd.d/e.json"), "{}").expect("files can be written");
             assert!(reads_of(|| assert!(listed())) > own);
@@ -98,7 +98,7 @@ fn drv_7_large_lists_of_driver_manifests_are_read_again() {
             let query = || drop(vk.extensions().expect("extensions"));
             settle();
             query();
-            // Subtracts the files that the mock driver reads.
+            // Counts the reads of the mock driver, because the loader itself does not read the unchanged files again.
             let own = reads_of(query);
             for (bytes, remembered) in [(100_000, true), (400_000, true), (600_000, false)] {
                 let text = format!("{{}}{}", " ".repeat(bytes));

@@ -208,7 +208,7 @@ fn lay_152_without_the_marker_only_listed_layers_exist() {
     });
 }
 
-/// LAY-152, LAY-154: the marker is the place of the found layers in the list.
+/// LAY-152, LAY-154: the marker for unlisted layers determines the place of these layers in the list.
 #[test]
 fn lay_152_the_marker_is_the_place_of_the_layers_found() {
     case(|scene| {
@@ -272,8 +272,8 @@ fn lay_157_the_one_nearest_the_driver_of_two_equal_names_is_used() {
         settings(scene, &[named("one"), named("two")]);
         let outcome = plain(scene);
         assert_eq!(outcome.said("layer"), ["VK_LAYER_same", "VK_LAYER_same"]);
-        // The journal contains the names from the mock layers' configurations, which are different, although both manifests have the name
-        // `VK_LAYER_same`.
+        // The journal contains the names from the mock layers' configurations. These names are different, although both manifests have the
+        // name `VK_LAYER_same`.
         assert_eq!(chain(&outcome), ["VK_LAYER_two"]);
     });
 }
@@ -427,7 +427,8 @@ fn lay_166_a_component_hit_by_the_filter_leaves_its_meta_layer_in() {
     });
 }
 
-/// LAY-276, APP-256: the settings file does not activate pre-instance functions. The layer's variables and the filters decide.
+/// LAY-276, APP-256: the settings file does not activate a layer's pre-instance functions. The layer's variables and the filters determine
+/// if these functions are active.
 #[test]
 fn lay_276_pre_instance_functions_of_listed_layers_follow_their_own_rules() {
     case(|scene| {

@@ -16,9 +16,9 @@ use loader_tests::settle;
 
 const OOM: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
 
-/// Highest request number that every run tries.
+/// First request number after the numbers that every run refuses one by one.
 const FIRST: usize = 16;
-/// Number of additional request numbers that every run tries, at equal distances.
+/// Approximate number of later requests that every run refuses, at equal distances.
 const SAMPLE: usize = 24;
 
 /// Maximum number of files and folders that a call opens before it checks again for a lack of memory. A search for manifests can open this

@@ -63,7 +63,7 @@ fn lay_140_explicit_manifests_are_read_where_something_may_ask() {
     });
 }
 
-/// LAY-140 to LAY-143: each way to request an explicit layer has its effect.
+/// LAY-140 to LAY-143: each way to request an explicit layer activates the layer.
 #[test]
 fn lay_140_everything_that_asks_gets_an_explicit_layer() {
     case(|scene| {
@@ -98,7 +98,8 @@ fn lay_140_everything_that_asks_gets_an_explicit_layer() {
     });
 }
 
-/// LAY-161, LAY-168, LAY-175, LAY-177: meta-layers and the override layer find their explicit components.
+/// LAY-161, LAY-168, LAY-175, LAY-177: meta-layers and the override layer find their explicit components, although the application requests
+/// no layer.
 #[test]
 fn lay_168_components_of_implicit_meta_layers_are_looked_for() {
     case(|scene| {
@@ -191,7 +192,7 @@ fn lay_324_layers_that_were_not_asked_for_are_known_by_name() {
                 of(&instance, c"VK_LAYER_i").is_empty(),
                 "the explicit one is a duplicate"
             );
-            // The answers remain the same until the instance is destroyed.
+            // The instance's answers remain the same until the instance is destroyed, although the search path changes.
             vk.set_env("VK_LAYER_PATH", vk.path("later").to_str());
             assert_eq!(of(&instance, c"VK_LAYER_a"), ["VK_EXT_a"]);
             assert!(of(&instance, c"VK_LAYER_late").is_empty());

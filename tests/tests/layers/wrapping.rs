@@ -231,8 +231,8 @@ fn lay_253_a_layer_may_drop_physical_devices() {
     });
 }
 
-/// LAY-253, DRV-134: with filters, the loader queries the whole list again if the list grew after the query for the number of items. An
-/// empty list can grow too.
+/// LAY-253, DRV-134: with filters, the loader queries the whole list of devices again if the list grew after the query for the number of
+/// devices. An empty list can grow too.
 #[test]
 fn drv_134_a_layer_that_counts_before_there_are_devices() {
     case(|scene| {

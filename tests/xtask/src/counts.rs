@@ -8,7 +8,7 @@ use crate::words::{is_word, line, without_tables};
 const NOUNS: [&str; 5] = ["cases", "tests", "statements", "scenes", "mutants"];
 const GROUPS: [&str; 6] = ["applications", "drivers", "layers", "`app`", "`drivers`", "`layers`"];
 
-/// Returns a line for each number of tests in a document without the commit of the run.
+/// Returns a line for each number of tests in a document, unless the paragraph with the number names the commit of the run.
 pub fn problems(path: &str, text: &str) -> Vec<String> {
     let plain = without_tables(text);
     let mut wrong = Vec::new();

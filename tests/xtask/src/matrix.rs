@@ -215,8 +215,8 @@ fn variables() -> Vec<Row> {
         .collect()
 }
 
-/// Returns the row for a member of a JSON file. A test mentions the member by its name in quotes, or by the method of the test's builders
-/// that writes the member.
+/// Returns the row for a member of a JSON file. A test mentions the member by its name in quotes, or by the name of a builder's method
+/// for this member.
 fn member(name: &str) -> Row {
     let mut mentions = vec![Mention::Quoted(name.to_owned())];
     mentions.extend(match name {
@@ -395,7 +395,7 @@ fn numbers(tree: &Tree, found: &mut Vec<Case>, entries: &[Entry], shown: &Shown)
     Ok(sections.into_iter().map(|(_, section)| section).collect())
 }
 
-/// Returns the text, and the rows without tests.
+/// Returns the text of the matrix, and a message for each row that needs a test and has none.
 fn written(sections: &[Section], found: &[Case]) -> (String, Vec<String>) {
     let mut counts = vec![0_usize; found.len()];
     for index in sections

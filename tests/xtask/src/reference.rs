@@ -8,7 +8,7 @@ use crate::tree::Tree;
 use crate::words::{digits, is_word, line, links, without_code};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Folder of the pages.
+/// Folder of the pages of the reference.
 pub const FOLDER: &str = "docs/reference";
 /// Comment that marks the start of the link targets in a document.
 const BEGIN: &str = "<!-- written by make documents: numbers -->";

@@ -130,7 +130,7 @@ fn bench(tree: &Tree) -> Result<Vec<String>, String> {
         .files("tests/bench-runs")
         .into_iter()
         .filter(|path| path.ends_with("/summary.md"));
-    // The names of the folders are dates.
+    // The folders of the runs are named by date, so the greatest path belongs to the newest run.
     let newest = pages.max().ok_or("no run of make bench was kept")?;
     let text = tree.read(&newest)?;
     let about = text
@@ -164,7 +164,7 @@ fn closed(tree: &Tree) -> Result<Vec<String>, String> {
             None => "opens",
         }
     };
-    // The type of a long name is on the next line.
+    // In this table, the type of a function with a long name is on the next line.
     let names = all.lines().filter_map(|line| line.trim().split_once(':'));
     let names = names.map(|(name, _)| name);
     let names: Vec<&str> = names.filter(|name| name.starts_with("vk")).collect();

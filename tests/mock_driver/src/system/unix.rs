@@ -60,7 +60,8 @@ fn behind(descriptor: &Path) -> PathBuf {
     name.map(PathBuf::from).unwrap_or(link)
 }
 
-/// Returns the ID of this thread. The standard library's function would create a thread-local value whose destructor is in this library.
+/// Returns the ID of this thread. The standard library's function would create a thread-local value whose destructor is in this library,
+/// and the loader can unload this library before the thread ends.
 pub(crate) fn current_thread() -> usize {
     // SAFETY: `pthread_self` has no parameters, and never fails.
     unsafe { libc::pthread_self() as usize }

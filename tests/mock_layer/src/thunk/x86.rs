@@ -16,7 +16,7 @@ macro_rules! begin {
     };
 }
 
-/// Assembly text after the thunks, which selects the previous section again.
+/// Assembly text that follows the thunks and selects the previous section again.
 #[cfg(windows)]
 macro_rules! end {
     () => {

@@ -67,7 +67,8 @@ fn trace_that_cannot_be_written_is_one_line() {
     });
 }
 
-/// A full disk, or a pipe without a reader, causes one line and no signal, and the program continues.
+/// If the trace goes to a full disk, or to a pipe without a reader, the loader prints one line and causes no signal, and the program
+/// continues.
 #[test]
 fn trace_that_fails_ends_without_harm() {
     case(|scene| {
