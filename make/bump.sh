@@ -23,7 +23,7 @@ NEW=$*
 # separate ref.
 PENDING=refs/worktree/bump
 
-# Prints the newest header version for which pip lists a package of the registry.
+# Prints the newest header version for which pip lists the Python package that contains the XML.
 latest() {
     local found
     if ! found=$(timeout 120 python3 -m pip --disable-pip-version-check --no-input index versions "$(pin package)" 2>&1); then
@@ -134,7 +134,7 @@ deliver() {
 or drop the bump with git update-ref -d $PENDING and git checkout"
     done
     printf '%s\0' "${!was[@]}" >"$list"
-    # The command uses a separate index, because an interruption may leave a lock of the index.
+    # The two git commands use an index of their own, because a git command that was interrupted may have left a lock on the usual index.
     rm -f "$WORK/index" "$WORK/index.lock"
     GIT_INDEX_FILE=$WORK/index git read-tree "$PENDING^"
     GIT_INDEX_FILE=$WORK/index git --literal-pathspecs restore --source="$PENDING" --worktree --pathspec-from-file="$list" --pathspec-file-nul
@@ -207,7 +207,7 @@ write_pin() {
     cp "$WORK/pin.toml" registry/pin.toml
 }
 
-# Writes the header as the version of the crates, because the loader reports the header from which it was generated.
+# Makes the header version the version of the crates, because the loader reports the header version from which it was generated.
 write_version() {
     sed -i "/^\[workspace.package\]/,/^\[/s/^version = .*/version = \"$NEW\"/" Cargo.toml
     $CARGO update --quiet --offline --workspace
@@ -215,7 +215,7 @@ write_version() {
     sed -i "s/^version = \"$OLD\"\$/version = \"$NEW\"/" tests/fuzz/Cargo.lock
 }
 
-# Prints the message if the bump ends early.
+# Prints a message if the bump ends early.
 stopped() {
     if is_pending; then
         say "The bump was interrupted while its files were brought into the tree: make bump finishes it"

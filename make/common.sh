@@ -117,7 +117,8 @@ build_tools() {
     $CARGO "${CARGO_OPTIONS[@]}" build --locked --profile tools "${packages[@]}"
     mkdir -p "$RELEASE"
     for name; do
-        # The script does not replace a file with the same contents, because another process can be running the file.
+        # A program in RELEASE that is already a link to the built program stays. Any other file is removed first and not overwritten,
+        # because another process can be running the file.
         [ ! "$RELEASE/$name" -ef "$BUILT/tools/$name" ] || continue
         rm -f "$RELEASE/$name"
         ln "$BUILT/tools/$name" "$RELEASE/$name" 2>/dev/null || cp -p "$BUILT/tools/$name" "$RELEASE/$name"

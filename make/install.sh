@@ -61,7 +61,7 @@ rules=${DESTDIR:-}$(below_prefix "${RULESDIR:-lib/udev/rules.d}")
 # Folder for the library of vkloader. vkloader uses this library on systems whose programs use another loader, or have no loader.
 CARRIED=libexec/vulkan-loader-rs
 carried=${DESTDIR:-}$PREFIX/$CARRIED
-# The number 70 in the name orders the file after systemd's rules, which name devices.
+# The number 70 in the name makes udev read this file of rules after systemd's rules, which name devices.
 RULES=70-vulkan-loader-catalogue.rules
 UNIT_FILES=(vulkan-loader-service.{service,socket} vulkan-loader-catalogue.{service,path})
 package=$to/cmake/VulkanLoader
@@ -82,7 +82,8 @@ pointer_size() {
     esac
 }
 
-# fill TEMPLATE FILE: replaces the words between @ signs. Replaces folders last, because their names may contain anything.
+# fill TEMPLATE FILE: writes FILE from packaging/TEMPLATE.in, and replaces the words between @ signs. Replaces the words for folders last,
+# because the name of a folder may contain anything, even @ signs.
 fill() {
     local text
     text=$(<"packaging/$1.in")

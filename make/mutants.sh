@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # mutants.sh N SEED FIRST JOBS [WORD...]: changes one line of the loader at a time, N times. Checks for each change that a test fails. SEED
-# determines the list of changes, and FIRST is the index of the first change to try, from 1. The code is in tests/mutants. It uses copies of
-# the tree below target/mutants, and tests JOBS changes at a time.
+# determines the list of changes, and FIRST is the index of the first change to try, from 1. The code in tests/mutants uses copies of the
+# tree below target/mutants, and tests JOBS changes at a time.
 . "$(dirname "$0")/common.sh"
 
 [[ ${1:-} =~ ^[1-9][0-9]{0,4}$ ]] || die 3 "how many mutants: make mutants N=100"

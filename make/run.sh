@@ -25,7 +25,7 @@ install_needed() {
     make/setup.sh $sets || { [ $sets != run ] && make/setup.sh run; }
 }
 
-# Rust links with the C compiler. If it is missing, the packages must be installed before the build.
+# Rust links with the C compiler. If the C compiler is missing, the missing packages must be installed before the build.
 if command -v cc >/dev/null; then
     mkdir -p "$TARGET"
     install_needed >"$TARGET/setup.log" 2>&1 &

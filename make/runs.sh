@@ -23,7 +23,7 @@ differential() {
     VKL_LIBRARY=$(realpath "$LIBRARY") VKL_PEER_LIBRARY=$PEER_LIBRARY cargo_beside_peer test --locked --quiet -p loader-tests --test differential -- "$@"
 }
 
-# Modules that take long with a catalogue, and modules about catalogues.
+# Test modules that take long with a catalogue, and test modules about catalogues.
 SLOW="catalogue catalogue_file catalogue_image catalogue_machine catalogue_reading catalogue_verified many_devices real service service_hostile service_limits service_needs service_place service_server short_memory wrong_drivers"
 # Runs the behaviour tests with a driver catalogue, which `vkloader` makes for each test. Each test runs with a correct catalogue, and with
 # a catalogue that has only wrong entries. Each test also runs with recorded drivers, which remain closed. tests/catalogue.txt lists the

@@ -5,7 +5,7 @@
 
 set -- "${1:-}"
 
-# Each row contains a needed program, or a file if the name contains a slash, the Debian package that contains it, and its users.
+# Each row contains a needed program, or a file if the name contains a slash, the Debian package that contains it, and its purpose.
 FOR_RUN='
 cc                              gcc                      a C compiler, also the linker of Rust
 /usr/include/stdio.h            libc6-dev                C headers

@@ -32,7 +32,7 @@ make_root() {
     make/setup.sh sid >"$log" 2>&1 || die 2 "cannot make a root of Debian sid: mmdebstrap is missing (see $log)"
     say "Making a root of Debian sid in $SID" >&2
     rm -rf "$made" "$SID"
-    # A mirror of the archive can have an expired index, and its packages are still usable. shellcheck disable=SC2086 -- $PACKAGES contains
+    # A mirror of Debian can have an expired index, although its packages are still usable. shellcheck disable=SC2086 -- $PACKAGES contains
     # several names
     if ! mmdebstrap --variant=apt --aptopt='Acquire::Check-Valid-Until "false"' \
         --include="$(echo $PACKAGES | tr ' ' ,)" sid "$made" >"$log" 2>&1; then

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Writes vkloader as one file that runs with the C libraries of Debian 11 or newer, and of systems with musl. The file is a static program
-# that contains a vkloader and a library for each of these C libraries. The program starts the vkloader for the C library of the system.
+# Writes vkloader as one file that runs on systems with musl, and on systems with glibc if they are as new as Debian 11. The file is a
+# static program that contains a vkloader and a Vulkan library for each of these two C libraries. The program starts the vkloader for the
+# C library of the system.
 #
 # The files for glibc are linked with the glibc of Debian 11. For musl, the script builds Rust's standard library from its source, which
 # Debian ships with rustc-web.

@@ -1,7 +1,7 @@
 //! Measures the time and memory of the subcommands on the complete registry (GEN-97).
 //!
-//! `cargo bench -p vkgen --bench speed` runs the release build of the program with the arguments that a maintainer uses. It prints
-//! a line for each subcommand, and fails if a limit is exceeded. The XML must have been fetched.
+//! `cargo bench -p vkgen --bench speed` runs the release build of the program with the arguments that a maintainer uses. The benchmark
+//! prints a line for each subcommand, and fails if a limit is exceeded. The XML must have been fetched.
 #![forbid(unsafe_code)]
 
 use std::path::{Path, PathBuf};

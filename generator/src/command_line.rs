@@ -15,7 +15,7 @@ pub enum Verb {
     Emit,
     /// Compares the output with the files on disk.
     Check,
-    /// Prints the parsed metadata as JSON.
+    /// Prints the facts of the registry and the decisions of the plan as JSON.
     Dump,
     /// Prints the differences between two registries.
     Diff {

@@ -1,4 +1,4 @@
-//! Prints the parsed metadata as JSON (GEN-60).
+//! Prints the facts of the registry and the decisions of the plan as JSON (GEN-60).
 
 use crate::plan::{CommandPlan, DeviceGate, Gate, Plan};
 use serde::Serialize;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Error that ends a run.
+/// Error that ends a run of `vkgen`.
 #[derive(Debug)]
 pub enum Error {
     /// The command line is invalid.

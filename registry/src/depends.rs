@@ -43,7 +43,7 @@ pub enum DependsError {
     ExpectedName(usize),
     /// A parenthesis has no counterpart, or text comes after the end of the condition.
     Unbalanced(usize),
-    /// The condition is longer or deeper than the limit.
+    /// The condition has more operators and opening parentheses than `MAX_TERMS`.
     TooComplex,
 }
 
@@ -59,7 +59,7 @@ impl fmt::Display for DependsError {
 
 impl std::error::Error for DependsError {}
 
-/// Upper bound on depth and length, because recursive functions walk and drop the tree.
+/// Upper bound on the number of operators and opening parentheses in a condition, because recursive functions walk and drop its tree.
 const MAX_TERMS: usize = 256;
 
 impl Depends {

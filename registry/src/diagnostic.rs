@@ -196,7 +196,7 @@ pub(crate) struct Reporter<'a> {
     document: &'a Document<'a>,
     origins: Origins<'a>,
     found: Vec<Diagnostic>,
-    /// `true` if the parser reported a mistake. `found` may not contain the mistake, because its length is limited.
+    /// `true` if the parser reported a mistake. `found` may not contain the mistake, because the length of `found` is limited.
     is_broken: bool,
     /// Unknown constructs so far, by path and text, or `None` if the reporter reports each construct.
     kinds: Option<HashSet<String>>,

@@ -71,7 +71,8 @@ fn read_vulkan(text: &str, name: &str, origins: Origins<'_>, unknown: Unknown) -
         report = report.once_a_kind();
     }
     let raw = parse::vulkan(&document, &mut report);
-    // The model lacks records with mistakes. Messages about unresolved names would therefore be misleading.
+    // The parser leaves out each record that has a mistake. References to such a record would be reported as unknown names, which would be
+    // misleading.
     let registry = if report.is_broken() {
         None
     } else {

@@ -21,7 +21,7 @@ pub fn html(report: &Report) -> String {
     ];
     let mut page = String::with_capacity(PAGE.len() * 2);
     let mut rest = PAGE;
-    // Continues after each inserted text, so a mark inside this text is not replaced.
+    // The search for marks continues after each inserted text, so `{{...}}` inside an inserted text is not treated as a mark.
     while let Some(start) = rest.find("{{") {
         page.push_str(&rest[..start]);
         rest = &rest[start..];

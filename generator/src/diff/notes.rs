@@ -21,8 +21,8 @@ pub(super) fn deprecations(before: &Command, after: &Command) -> Vec<Change> {
     found
 }
 
-/// Lists changes to the registry's notes about parameters, beyond their types. The generator uses only the length of returned dispatchable
-/// handles (GEN-48), so these changes do not affect the command.
+/// Lists changes to the attributes `len` and `optional` of parameters. The generator never uses `optional`, and uses `len` only
+/// for returned dispatchable handles (GEN-48). The changes are informational, because the report also lists each emitted file that differs.
 pub(super) fn annotations(old: &Command, new: &Command) -> Vec<Change> {
     let mut found = Vec::new();
     for (number, (before, after)) in old.params.iter().zip(&new.params).enumerate() {

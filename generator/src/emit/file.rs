@@ -3,7 +3,7 @@
 use crate::format;
 use proc_macro2::TokenStream;
 
-/// File of the output.
+/// File that the generator writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
     /// Path below `generated/`, with slashes.

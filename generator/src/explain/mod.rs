@@ -52,7 +52,7 @@ pub fn explain(options: &Options, plan: &Plan<'_>, policy: &[PolicyFile], name: 
     Ok(facts.finish())
 }
 
-/// Upper bound on the number of suggestions.
+/// Upper bound on the number of similar names that the error for an unknown name suggests.
 const SUGGESTIONS: usize = 8;
 
 fn unknown(plan: &Plan<'_>, name: &str) -> Error {

@@ -81,7 +81,7 @@ fn fits(tokens: &[Token], column: usize, suffix: &str) -> bool {
     narrow(tokens) && column + flat::print(tokens).len() + suffix.len() <= MAX_WIDTH
 }
 
-/// Returns `true` if every call, literal and block inside fits on its line.
+/// Returns `true` if every call, literal and block in `tokens` fits on its line.
 fn narrow(tokens: &[Token]) -> bool {
     tokens.iter().enumerate().all(|(index, token)| {
         let before = index.checked_sub(1).map(|at| &tokens[at]);

@@ -45,7 +45,7 @@ const KEYWORDS: [&str; 10] = [
 /// Punctuation with a space on both sides.
 const INFIX: [&str; 11] = ["->", "=>", "=", "==", "!=", "&&", "||", "|", "+", "/", ">="];
 
-/// Returns `true` if there is a space between two neighbouring tokens.
+/// Returns `true` if there is a space between the neighbouring tokens `left` and `right`. `before_left` is the token before `left`.
 fn spaced(before_left: Option<&Token>, left: &Token, right: &Token) -> bool {
     match (left, right) {
         (_, Token::Punct(text)) if INFIX.contains(&text.as_str()) => true,

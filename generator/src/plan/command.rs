@@ -70,7 +70,7 @@ pub struct CommandPlan<'a> {
     pub platform: Option<&'a str>,
     /// Return type of the command.
     pub returned: CType,
-    /// `true` if the type of the command's function pointer has a level parameter.
+    /// `true` if the Rust type of the command's function pointer has the type parameter `L`, the level of handles.
     pub generic: bool,
 }
 

@@ -37,7 +37,7 @@ pub struct Plan<'a> {
     pub registry: &'a Registry,
     /// Exceptions of the policy.
     pub policy: &'a Policy,
-    /// Emitted types, with the form of each type.
+    /// Emitted types, with the form in which each type is emitted.
     pub types: TypePlan<'a>,
     /// Plans of all commands, sorted by name.
     pub commands: Vec<CommandPlan<'a>>,

@@ -106,8 +106,8 @@ impl Problem {
         }
     }
 
-    /// Returns the message in the style of a compiler. The message contains the first place of the name in a policy file. If no policy file
-    /// contains the name, `registry` finds the place in the registry.
+    /// Returns the message in the style of a compiler. The message contains the place of the problem's name in the first policy file that
+    /// contains the name. If no policy file contains the name, `registry` finds the place in the registry.
     pub fn located(&self, files: &[PolicyFile], registry: impl Fn(&str) -> Option<String>) -> String {
         let holder = files.iter().find_map(|file| Some((file, self.find(&file.text)?)));
         let in_policy = holder.map(|(file, at)| {
@@ -128,7 +128,7 @@ impl Problem {
         message
     }
 
-    /// Returns the place of the name in a policy's text, as a value or as a key.
+    /// Returns the place of the problem's name in the text of a policy file, as a value or as a key.
     fn find(&self, policy: &str) -> Option<usize> {
         let (quoted, key) = (format!("\"{}\"", self.name), format!("\n{} = ", self.name));
         policy.find(&quoted).or_else(|| policy.find(&key).map(|at| at + 1))

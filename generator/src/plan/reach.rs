@@ -10,7 +10,7 @@ const TYPEDEF_LIMIT: usize = 16;
 const CHAIN: &str = "pNext";
 /// Member name of a [`Step`] that leads from a function to the type of its return value.
 const RETURNED: &str = "return";
-/// Enumerations that state the object type of a raw handle beside them.
+/// Enumerations whose values state the object type of a raw handle in a sibling parameter or member.
 const OBJECT_KINDS: [&str; 2] = ["VkObjectType", "VkDebugReportObjectTypeEXT"];
 
 /// Step from a command or type to a type that it contains, points to, or may have in its chain.
@@ -225,7 +225,7 @@ impl<'a> Reach<'a> {
         Self { leading }
     }
 
-    /// Returns the steps of all paths from the `first` steps to an end.
+    /// Returns the steps of all paths from the steps in `first` to a step that `is_end` accepts.
     pub(super) fn ways(
         &self,
         graph: &Graph<'a>,
@@ -243,7 +243,7 @@ impl<'a> Reach<'a> {
         found
     }
 
-    /// Returns `true` if the callee may write a handle, because the handle is in writable memory of the caller.
+    /// Returns `true` if the callee may write a handle: a step that `is_end` accepts leads to memory of the caller that is writable.
     pub(super) fn is_written(
         &self,
         graph: &Graph<'a>,

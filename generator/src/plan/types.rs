@@ -33,7 +33,7 @@ impl Place {
     }
 }
 
-/// Emitted types, with the form of each.
+/// Emitted types, with the form in which each type is emitted.
 pub struct TypePlan<'a> {
     registry: &'a Registry,
     policy: &'a Policy,
@@ -53,7 +53,7 @@ pub struct TypePlan<'a> {
     pub function_pointers: BTreeSet<&'a str>,
     /// Platform types that occur by value.
     pub by_value: BTreeSet<&'a str>,
-    /// Structures and function-pointer types with a level parameter.
+    /// Structures and function-pointer types whose Rust types have the type parameter `L`, the level of handles.
     generic: BTreeSet<&'a str>,
 }
 
@@ -252,7 +252,7 @@ impl<'a> TypePlan<'a> {
         members.filter_map(|member| member.values.as_deref()).collect()
     }
 
-    /// Returns `true` if a type has a level parameter.
+    /// Returns `true` if the Rust type for the C type `name` has the type parameter `L`, the level of handles.
     pub fn is_generic(&self, name: &str) -> bool {
         let target = resolve(self.registry, name);
         self.is_wrapped(target) || self.generic.contains(target)
@@ -263,7 +263,7 @@ impl<'a> TypePlan<'a> {
         self.policy.wrapped_handles.iter().any(|wrapped| wrapped == name)
     }
 
-    /// Returns `true` if the type of a command's function pointer has a level parameter.
+    /// Returns `true` if the Rust type of a command's function pointer has the type parameter `L`, the level of handles.
     pub fn is_generic_command(&self, command: &Command) -> bool {
         command.params.iter().any(|param| self.is_generic(&param.ty.base)) || self.is_generic(&command.return_type)
     }

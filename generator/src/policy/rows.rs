@@ -29,7 +29,7 @@ pub struct Policy {
     /// Treatment of special commands.
     #[serde(default, rename = "treatment")]
     pub treatments: Vec<Treatment>,
-    /// Commands whose look-up condition differs from the registry's (GEN-52).
+    /// Commands whose look-up condition differs from the condition that follows from the registry (GEN-52).
     #[serde(default, rename = "gate")]
     pub gates: Vec<GateException>,
     /// Commands whose slots are different from the usual slots of their level (GEN-62).
@@ -83,7 +83,7 @@ pub struct TypePolicy {
     pub structs: Vec<String>,
     /// Enumerations whose enumerants are emitted.
     pub enumerants: Vec<String>,
-    /// Enumerants of `VkStructureType` that no emitted structure has as its `sType`.
+    /// Enumerants of `VkStructureType` that are emitted although no emitted structure has them as its `sType`.
     #[serde(default)]
     pub structure_types: Vec<String>,
     /// Structures whose `pNext` chain the runtime copies completely, including structures that the registry does not define.
@@ -142,7 +142,7 @@ pub struct Absent {
     pub requires: Option<String>,
     /// Returned value, as the name of a constant.
     pub value: String,
-    /// Severity of the message.
+    /// Severity of the message about the missing driver function.
     pub severity: Severity,
 }
 
@@ -233,7 +233,7 @@ pub struct SlotException {
     pub reason: String,
 }
 
-/// Commands whose look-up condition differs from the registry's.
+/// Commands whose look-up condition differs from the condition that follows from the registry.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct GateException {

@@ -124,9 +124,10 @@ fn gen_50_tables_have_a_slot_for_each_command_of_their_levels() {
     };
     assert_eq!(slots("dispatch/device.rs"), pinned("level.device"));
     let chain = pinned("level.instance") + pinned("level.physical-device");
-    // The table has all commands of the instance and physical-device levels, except `vkCreateDevice`.
+    // The instance table has all commands of the instance and physical-device levels, except `vkCreateDevice`.
     assert_eq!(slots("dispatch/instance.rs"), chain - 1);
-    // The table also has the function that looks up device functions. It lacks two commands that the loader does not request from a driver.
+    // The driver table also has the function that looks up device functions. The table lacks two commands that the loader does not request
+    // from a driver.
     assert_eq!(slots("dispatch/driver.rs"), chain + 1 - 2);
     let policy = policy(&committed_policy());
     let with_driver_function = policy.treatments.iter().filter(|row| !row.needs.is_empty());

@@ -87,7 +87,8 @@ fn emitted(snapshot: &Snapshot, rows: &Table) -> BTreeMap<String, String> {
     files.into_iter().map(|file| (file.path, file.text)).collect()
 }
 
-/// Adds records to the files of their kinds. If a record exists already, adds its new facts to it.
+/// Adds each record in the text `records` to the snapshot file for records of that kind. If the snapshot already has the record, adds the
+/// new facts to the existing record.
 fn add_records(snapshot: &mut Snapshot, records: &str) {
     let (mut file, mut end) = ("", 0);
     for line in records.lines().filter(|line| !line.starts_with('#')) {
@@ -117,7 +118,7 @@ fn add_records(snapshot: &mut Snapshot, records: &str) {
     }
 }
 
-/// Adds rows: elements to lists, and keys to tables.
+/// Adds policy rows to a policy: appends elements to lists, and adds keys to tables.
 fn add_rows(base: &mut Table, rows: Table) {
     for (key, added) in rows {
         match (base.get_mut(&key), added) {
@@ -155,7 +156,7 @@ fn changes(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) 
 /// Returns the lines that two texts do not share, in order. Lines of `old` begin with `-`, and lines of `new` begin with `+`.
 fn differences(old: &str, new: &str) -> Vec<String> {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-    // Length of the longest common list of lines of the remaining texts, for each pair of start lines.
+    // Length of the longest common subsequence of lines from line `row` of `old` and line `column` of `new` on.
     let mut common = vec![vec![0_u32; new.len() + 1]; old.len() + 1];
     for (row, one) in old.iter().enumerate().rev() {
         for (column, other) in new.iter().enumerate().rev() {

@@ -37,7 +37,7 @@ fn gen_70_a_special_command_without_a_row_is_refused() {
         &committed_registry(),
         &edited(&committed_policy(), "    \"vkCreateSampler\",\n", ""),
     );
-    // The first problem is the stale step, which no longer belongs to a command of the row.
+    // The first problem is a step in the row's `reviewed` that no remaining command of the row has.
     assert_eq!(found.len(), 2, "{found:#?}");
     let text = &found[1];
     assert!(

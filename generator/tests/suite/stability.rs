@@ -27,7 +27,8 @@ fn gen_94_a_new_command_adds_lines_and_renumbers_nothing() {
     assert!(old.keys().eq(new.keys()));
     for (path, old) in &old {
         let gone: Vec<&&str> = old.difference(&new[path]).collect();
-        // `lookup.rs` also contains the displacements of a hash function, which may change. A reviewer does not read these numbers.
+        // `lookup.rs` also contains the displacements of a hash function, which may change, so a few lines may differ. A reviewer does not
+        // read these numbers.
         let limit = if *path == "lookup.rs" { 16 } else { 0 };
         assert!(gone.len() <= limit, "{path}: {gone:?}");
     }

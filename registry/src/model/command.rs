@@ -67,7 +67,7 @@ pub struct Command {
 pub struct Deprecation {
     /// Core version or extension that deprecates the command.
     pub by: String,
-    /// Command to use instead.
+    /// Command to use instead of the deprecated command; `None` if the XML names none.
     pub superseded_by: Option<String>,
 }
 

@@ -14,7 +14,7 @@ pub struct CType {
     pub array: Vec<String>,
     /// Bit-field width of a member, such as 24 in `uint32_t mask:24`.
     pub bits: Option<u32>,
-    /// `true` if the declaration has the word `struct` before the name.
+    /// `true` if the declaration has the word `struct` before the name of the type.
     pub is_struct_tag: bool,
     /// `true` if a plain value or an array element is const, for example in `const float[4]`.
     pub is_const: bool,

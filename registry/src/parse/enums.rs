@@ -13,7 +13,7 @@ pub(crate) struct RawEnums<'a> {
     pub(crate) entries: Vec<RawEnumerant<'a>>,
 }
 
-/// Kind of the entries of a block.
+/// Kind of the entries of an `<enums>` block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EnumsKind {
     Constants,
@@ -21,7 +21,7 @@ pub(crate) enum EnumsKind {
     Bits,
 }
 
-/// Element `<enum>`, in a block or in a `<require>`.
+/// Element `<enum>`, in an `<enums>` block or in a `<require>`.
 pub(crate) struct RawEnumerant<'a> {
     pub(crate) at: usize,
     pub(crate) name: &'a str,
@@ -33,7 +33,7 @@ pub(crate) struct RawEnumerant<'a> {
     pub(crate) value: RawValue<'a>,
 }
 
-/// Form of the value.
+/// Value of an `<enum>` element, in one of several forms.
 #[derive(Clone, Copy)]
 pub(crate) enum RawValue<'a> {
     /// The element has no value. It requires a constant that another element defines.
@@ -81,7 +81,7 @@ pub(super) fn read<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> Option<R
     })
 }
 
-/// Reads an `<enum>`, which may be in a block or in a `<require>`.
+/// Reads an `<enum>`, which may be in an `<enums>` block or in a `<require>`.
 pub(super) fn enumerant<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> Option<RawEnumerant<'a>> {
     let apis = apis(node, "api", None, report);
     let name = required_name(node, "name", report)?;

@@ -11,7 +11,7 @@ const MAX_DEPTH: usize = 64;
 /// Maximum number of attributes of an element. The registry has at most fourteen.
 const MAX_ATTRIBUTES: usize = 64;
 
-/// Rejects hostile text, and text in another encoding. Returns the elements that are still open at the end.
+/// Rejects hostile text, and text that declares an encoding other than UTF-8. Returns the elements that are still open at the end.
 pub(super) fn check(source: Source<'_>) -> Result<End<'_>, Diagnostic> {
     scan(source.body()).map_err(|(at, code, text)| {
         let (line, column) = LineTable::new(source.body()).place(source.body(), at);

@@ -4,7 +4,7 @@
 //! *Informational* attributes describe entry points for readers of a difference, and have no other effect. *Irrelevant* attributes concern
 //! documentation, validation or headers. A construct that is not in these lists is an error.
 
-/// Rule for the elements with one path.
+/// Rule for all elements with the path `path`.
 pub(super) struct Rule {
     pub(super) path: &'static str,
     pub(super) content: Content,

@@ -9,7 +9,7 @@ pub(super) enum Dead<'a> {
     Missing(&'a str),
 }
 
-/// Target of a name.
+/// Meaning of a name: an alias of another name, or the end of a chain of aliases.
 pub(super) enum Step<'a> {
     Alias(&'a str),
     End,

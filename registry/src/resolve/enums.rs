@@ -111,7 +111,8 @@ fn collect<'a>(
     found
 }
 
-/// Reports enumerants that a block declares twice. Outside of blocks, several providers may declare the same enumerant in the same way.
+/// Reports enumerants that an `<enums>` block declares twice. Outside of such blocks, several providers may declare the same enumerant in
+/// the same way.
 fn once_each<'r, 'a: 'r>(entries: impl Iterator<Item = &'r RawEnumerant<'a>>, report: &mut Reporter<'_>) {
     let declared = entries.filter(|entry| entry.apis.admits_loader());
     super::scope::unique(declared.map(|entry| (entry.name, entry.at, ())), report);

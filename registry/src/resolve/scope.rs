@@ -31,8 +31,8 @@ impl<'a> Wanted<'a> {
         self.here.remove(name)
     }
 
-    /// Records the provider of a name that is not available. If there are several providers, the function stores the provider with the
-    /// smallest name, so the order in the file does not matter.
+    /// Records the provider of a name that is not available. If there are several providers, the function stores the provider whose
+    /// name comes first in alphabetical order, so the order in the file does not matter.
     fn not_here(&mut self, name: &'a str, provider: &'a str) {
         let first = self.elsewhere.entry(name).or_insert(provider);
         *first = (*first).min(provider);

@@ -6,7 +6,7 @@ use std::fmt;
 /// First line of every file of a snapshot.
 pub const HEADING: &str = "# Facts of the Vulkan registry. Written by `vkgen import`; edit nothing here.\n";
 
-/// Place in a snapshot that cannot be read, and the reason.
+/// Reason why a snapshot cannot be read, with the line that has the fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SnapshotError {
     /// File name within the snapshot.
@@ -232,13 +232,13 @@ impl<'t> Entries<'t> {
 }
 
 impl Entry<'_> {
-    /// Returns the value. Lines below this line are an error.
+    /// Returns the value. Lines that are indented below this line are an error.
     pub(super) fn text(self) -> Result<String, SnapshotError> {
         self.below.finish()?;
         Ok(self.value.to_owned())
     }
 
-    /// Returns the value that `parse` reads from the line. Lines below this line are an error.
+    /// Returns the value that `parse` reads from the line. Lines that are indented below this line are an error.
     pub(super) fn value_by<T>(self, parse: impl Fn(&str) -> Option<T>) -> Result<T, SnapshotError> {
         let (value, _) = self.with_details(parse, |_| Ok(()))?;
         Ok(value)

@@ -63,7 +63,7 @@ fn counts(registry: &Registry) -> BTreeMap<String, usize> {
         ),
         ("exported-definitions", commands(&|it| it.export)),
         ("unlisted-commands", registry.unlisted_commands.len()),
-        // GEN-30: counts the commands of two extensions, and the commands whose providers all have conditions.
+        // GEN-30: counts the commands that two extensions provide, and the commands whose providers all have conditions.
         ("two-providers", commands(&|it| it.providers.len() == 2)),
         (
             "most-providers",

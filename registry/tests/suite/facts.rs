@@ -314,7 +314,7 @@ fn gen_69_values_are_literal_counted_or_those_of_the_target() {
     for (enumeration, name, expected) in [
         ("VkResult", "VK_ERROR_OUT", -1),
         ("VkResult", "VK_ERROR_THING_KHR", -1_000_001_003),
-        // A feature declares this enumerant with `extnumber`, and the extension declares it too.
+        // A feature declares this enumerant with `extnumber`, and the extension with that number declares the enumerant too.
         ("VkStructureType", "VK_STRUCTURE_TYPE_THING_EXTRA", 1_000_001_000),
         ("VkThingFlagBits", "VK_THING_ALL", 0x7fff_ffff),
         ("VkThingFlagBits", "VK_THING_B_BIT_KHR", 16),

@@ -1,4 +1,4 @@
-//! Tests of the search for the places of a name. Explanations print these places.
+//! Tests of the search for the places of a name. `vkgen explain` prints these places.
 
 use crate::common::VULKAN;
 use vk_registry::{Source, mentions};

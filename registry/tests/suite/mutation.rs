@@ -11,16 +11,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use vk_registry::model::Registry;
 use vk_registry::{Source, load, used_attributes};
 
-/// Number of places of each kind that an ordinary run tries.
+/// Number of changes of each kind that a run tries if `VK_MUTATIONS` is not set.
 const PLACES: usize = 2;
 
-/// Change of the text.
+/// Change of the XML text.
 struct Mutation {
     range: Range<usize>,
     with: String,
 }
 
-/// Parts of the file that affect the model.
+/// Parts of the XML file that affect the model.
 struct Scope {
     /// Names in the model. Other names belong to other APIs or to disabled extensions.
     known: BTreeSet<String>,
@@ -135,7 +135,7 @@ fn mutations(document: &Document<'_>, scope: &Scope) -> BTreeMap<String, Vec<Mut
 fn is_default(node: Node<'_, '_>, attribute: &str) -> bool {
     let extension = || node.ancestors().find(|it| it.has_tag_name("extension"));
     match attribute {
-        // The fixture has no list without `vulkan`, and a list with `vulkan` has the same meaning as a missing list.
+        // Each API list in the fixture contains `vulkan`, and such a list has the same meaning as a missing list.
         "api" => true,
         "extnumber" => extension().is_some_and(|it| it.attribute("number") == node.attribute("extnumber")),
         _ => false,

@@ -5,8 +5,9 @@ use crate::common::{read, registry_folder};
 use roxmltree::{Document, Node};
 use vk_registry::{Source, load, snapshot};
 
-/// Elements whose children are independent of each other. The order of members, parameters and values must not change, because the order
-/// determines the layout of a structure, the arguments of a call, or the order for readers.
+/// Elements whose children are independent of each other. The order of members, parameters and values must not change. The order of members
+/// determines the layout of a structure, and the order of parameters determines the arguments of a call. The order of values has a meaning
+/// for readers.
 const UNORDERED: [&str; 6] = ["registry", "platforms", "types", "commands", "extensions", "require"];
 
 /// Small linear congruential generator, so that a seed always results in the same file.

@@ -1,4 +1,4 @@
-//! Returns the common start of all files of types.
+//! The imports with which every file of types starts.
 
 use crate::emit::file::File;
 use quote::quote;

@@ -16,7 +16,7 @@ pub(crate) struct Invention {
     requires: String,
     /// Attributes of the extension, in addition to name, number and API.
     attributes: String,
-    /// Condition of the block that requires all elements.
+    /// Condition of the `<require>` block that lists all elements of the invention.
     depends: String,
     /// Number of enumerant offsets in use.
     offsets: usize,

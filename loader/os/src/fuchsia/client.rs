@@ -214,7 +214,8 @@ impl<K: Kernel> Client<K> {
         self.once(&self.service, || self.kernel.connect())
     }
 
-    /// Returns the result of the first call of `make`. If two threads try at once, the handle of the later one is closed.
+    /// Returns the result of the first call of `make`. If two threads call `make` at once, the handle of the later thread
+    /// is closed.
     fn once(
         &self,
         place: &SetOnce<Result<Handle, Status>>,

@@ -35,7 +35,8 @@ pub(super) enum Method {
 
 /// Bit of [`features`] that the service sets if it can supply a folder of devices (LSV-2).
 pub(super) const CAN_CONNECT_TO_DEVICES: u64 = 2;
-/// Bit of [`features`] that the service sets if it can supply a folder of manifests. The client ignores bits other than these two.
+/// Bit of [`features`] that the service sets if it can supply a folder of manifests. The client ignores all
+/// bits except this one and [`CAN_CONNECT_TO_DEVICES`].
 pub(super) const CAN_CONNECT_TO_MANIFESTS: u64 = 4;
 
 /// Flag with which the service provides the folder of manifests only after all drivers are available.

@@ -1,38 +1,38 @@
-//! Records the current calls that report a shortage of memory, each with the number of shortages before the call.
+//! Table of the Vulkan calls in progress that can report a shortage of memory, each with the number of shortages before the call.
 //!
-//! A call is identified by its thread, in a few words of static memory. The record uses no thread-local keys: the system has only a few,
+//! A call is identified by its thread, in a few words of static memory. The table uses no thread-local keys: the system has only a few,
 //! and a program may have used all of them.
 
 use crate::system::current_thread;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// Number of calls that the record has room for.
+/// Number of entries in the table [`Calls`], each for the calls of one thread.
 const PLACES: usize = 64;
-/// Number of places in the record that one thread may use.
+/// Number of entries in the table that one thread may use.
 const TRIED: usize = 8;
 
-/// A call of the loader that is in progress.
+/// Entry of the table, for the innermost Vulkan call in progress of one thread.
 struct Call {
-    /// Number of the call's thread; zero if the place is free.
+    /// ID of the call's thread; zero if the entry is free.
     thread: AtomicUsize,
     /// Number of shortages before the call began. Only the call's thread reads this number.
     began: AtomicUsize,
 }
 
-/// The calls of all threads.
+/// Table of the calls in progress, of all threads.
 pub(super) struct Calls([Call; PLACES]);
 
-/// Record of a call in progress; dropping the value ends the record. If a layer calls back, the call may be inside another call of its
-/// thread.
+/// Use of a table entry by a call in progress; dropping this value ends the use. If a layer calls the loader, the call may be inside
+/// another call of the same thread.
 pub(super) struct Noted<'a> {
-    /// Place of the call in the record; `None` if no place was free.
+    /// Entry of the call in the table; `None` if no entry was free.
     call: Option<&'a Call>,
     /// Number of shortages before the enclosing call; `None` if no call encloses this one.
     outer: Option<usize>,
 }
 
 impl Calls {
-    /// Returns an empty record.
+    /// Returns a table without calls.
     pub(super) const fn new() -> Self {
         Self(
             [const {
@@ -44,7 +44,7 @@ impl Calls {
         )
     }
 
-    /// Returns the places in the record that a thread may use. A hash of the thread's number selects these places.
+    /// Returns the table entries that a thread may use. A hash of the thread's ID selects these entries.
     fn places(&self, thread: usize) -> &[Call] {
         let first = super::hash_of_address(thread) % (PLACES - TRIED + 1);
         self.0.get(first..first + TRIED).unwrap_or_default()
@@ -56,7 +56,7 @@ impl Calls {
             .find(|call| call.thread.load(Ordering::Relaxed) == thread)
     }
 
-    /// Records that a call of this thread begins. `shortages` is the present number of shortages.
+    /// Records that a call of this thread begins. `shortages` is the number of shortages of memory up to now.
     pub(super) fn begin(&self, shortages: usize) -> Noted<'_> {
         let thread = current_thread();
         if let Some(call) = self.of(thread) {
@@ -78,7 +78,7 @@ impl Calls {
         Noted { call, outer: None }
     }
 
-    /// Returns the number of shortages before the innermost call of this thread. Returns zero if the record had no free place for the call;
+    /// Returns the number of shortages before the innermost call of this thread. Returns zero if the table had no free entry for the call;
     /// every earlier shortage is then attributed to the call.
     pub(super) fn began(&self) -> usize {
         let call = self.of(current_thread());

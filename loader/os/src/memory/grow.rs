@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use core::alloc::{GlobalAlloc, Layout};
 use core::mem::{ManuallyDrop, take};
 
-/// Number of elements in the smallest block, if the number of elements is unknown.
+/// Smallest capacity to which [`Grow::try_room`] enlarges an array.
 const FEWEST: usize = 4;
 
 /// Growth that reports a failed allocation.

@@ -1,6 +1,6 @@
 //! Memory of the process.
 //!
-//! Memory that a call needs for itself comes from the C library's heap. [`Grow`] requests it for arrays that grow, and [`shortage`] keeps a
+//! Working memory of a Vulkan call comes from the C library's heap. [`Grow`] requests it for arrays that grow, and [`shortage`] keeps a
 //! failed allocation from ending the process.
 
 mod calls;
@@ -13,7 +13,7 @@ pub use shortage::ProcessHeap;
 
 use core::alloc::{GlobalAlloc, Layout};
 
-/// Error of a failed allocation. The caller always gets `VK_ERROR_OUT_OF_HOST_MEMORY` (DRV-4).
+/// Error of a failed allocation. The application's Vulkan call then always returns `VK_ERROR_OUT_OF_HOST_MEMORY` (DRV-4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfMemory;
 

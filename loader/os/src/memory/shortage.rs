@@ -32,9 +32,9 @@ const UNITS: usize = 16 * 1024;
 #[repr(C, align(16))]
 struct EmergencyPool {
     block: UnsafeCell<[u8; UNITS * UNIT]>,
-    /// Number of units handed out since the pool was last unused; the upper half of the word counts the live blocks.
+    /// Number of units handed out since the pool was last unused; the upper half of the value counts the live blocks.
     state: AtomicUsize,
-    /// Total number of blocks handed out, plus the number of failures noted.
+    /// Total number of blocks handed out, plus the number of failures that [`note`] has recorded.
     taken: AtomicUsize,
 }
 
@@ -90,12 +90,13 @@ impl EmergencyPool {
     }
 }
 
-/// Marks the time of one call that can report a failed allocation. The call may run inside another call, if a layer calls back.
+/// Marks the duration of one Vulkan call that can report a failed allocation. The call may run inside another Vulkan call, if a layer calls
+/// the loader.
 #[must_use]
 pub struct Watch(#[allow(dead_code, reason = "the call ends with it")] Noted<'static>);
 
 /// Starts a call: from here on, [`check`] reports whether the process ran out of memory. A failed allocation of another thread counts too,
-/// because chance decides which of two allocations is the last to succeed.
+/// because all threads share the memory, and timing alone decides which thread's allocation fails.
 pub fn watch() -> Watch {
     Watch(CALLS.begin(EMERGENCY_POOL.taken.load(Ordering::Relaxed)))
 }

@@ -1,4 +1,4 @@
-//! Events that occur while the sources of a list are queried.
+//! Events that occur while the loader reads a list of drivers or layers from its sources: registry keys, devices and packages.
 
 use crate::Raw;
 use core::fmt;
@@ -18,7 +18,7 @@ impl fmt::Display for Key<'_> {
     }
 }
 
-/// An event during the query of a source.
+/// An event while a source of a list is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event<'a> {
     /// The root folder of an installed package, to be searched (DRV-36).

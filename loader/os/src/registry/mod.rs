@@ -1,8 +1,7 @@
 //! Manifests and settings that a system lists outside folders.
 //!
 //! [`list`] has the keys and values that contain the lists, `sources` queries all sources of a system in order of precedence, and `values`
-//! reads the values of a registry. A trait abstracts the system, so that tests on a simulated system
-//! check the same order.
+//! reads the values of a registry. `sources` accesses the system through a trait, so that tests can check the order on a simulated system.
 
 mod event;
 mod list;

@@ -81,7 +81,7 @@ const VENDOR_ENDING: &str = if cfg!(target_pointer_width = "64") {
     "32.json"
 };
 
-/// Passes all entries to `take`: packages, then devices, then the software keys.
+/// Passes the entries of `list` from all sources to `take`: from packages, then devices, then the software keys.
 pub(crate) fn each(list: List, system: &impl System, take: &mut dyn FnMut(Event<'_>)) {
     if list != List::ExplicitLayers {
         system.package(PACKAGES, &mut |folder| take(Event::Package(folder)));

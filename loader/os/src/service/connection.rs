@@ -22,7 +22,7 @@ impl Deadline {
     }
 
     /// Returns the milliseconds until the deadline. Rounds up, so that a short wait does not become zero.
-    // Inlined into its callers, this would be in the library several times.
+    // If this function were inlined, the library would contain its code once per caller.
     #[inline(never)]
     fn left(self) -> u64 {
         self.0.saturating_sub(since_start()).div_ceil(MILLISECOND)
@@ -32,7 +32,7 @@ impl Deadline {
     pub fn pause(self, milliseconds: u32) -> bool {
         let end = Self::after(Duration::from_millis(milliseconds.into()));
         let end = Self(end.0.min(self.0));
-        // The system ignores a negative descriptor. A signal ends a call, but not the pause.
+        // The system ignores a negative descriptor, so the call only waits. A signal ends one call, and the loop then calls again.
         while end.wait_for(-1, milliseconds) {}
         self.left() > 0
     }
@@ -171,7 +171,7 @@ impl Connection {
             match received {
                 Err(error) if error.is_lack_of_time() && deadline.wait_for(self.0.0, u32::MAX) => {}
                 Err(error) => return Err(error),
-                // No packet has more bytes than the buffer.
+                // The length is not negative after a success, and `recvmsg` never returns more than the size of the buffer.
                 Ok(length) => break length as usize,
             }
         };

@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ffi::CStr;
 
-/// Length in bytes of the longest path of a descriptor.
+/// Length in bytes of the longest [`Path`]: the folder, at most two bytes for each bit of the time, and the largest descriptor number.
 const LONGEST: usize = FOLDER.len() + 2 * u64::BITS as usize + "/2147483647".len();
 /// Folder in which the system lists the descriptors of a process.
 const FOLDER: &[u8] = b"/proc/self/fd";
@@ -21,7 +21,7 @@ pub struct SharedLibrary(Arc<Opened>);
 /// An open library.
 struct Opened {
     library: Library,
-    /// A library that `library` needs, and that was opened earlier. It is the later field, so `library` is closed first.
+    /// A library that `library` needs, and that was opened earlier. Rust drops the fields in order, so `library` is closed first.
     _earlier: Option<SharedLibrary>,
     mark: Mark,
 }
@@ -80,7 +80,7 @@ impl SharedLibrary {
 
 /// Returns `true` if a library called `name` is open. The system then uses that library for every library that needs the name.
 pub fn is_open(name: &[u8]) -> bool {
-    // With this flag, the system loads nothing. The new handle is closed at once.
+    // With `RTLD_NOLOAD`, the system opens only a library that is already loaded. The new handle is closed at once.
     Library::open_with(name, libc::RTLD_LAZY | libc::RTLD_NOLOAD).is_ok()
 }
 
@@ -130,9 +130,9 @@ mod folders {
         let program = unsafe { libc::dlopen(null(), libc::RTLD_LAZY) };
         let mut room = MaybeUninit::<Folders>::uninit();
         let list = room.as_mut_ptr();
-        // SAFETY: the request writes the two members before the folders, which `room` contains.
+        // SAFETY: `RTLD_DI_SERINFOSIZE` writes only the members `size` and `count`, and `room` contains both.
         let is_known = unsafe { libc::dlinfo(program, libc::RTLD_DI_SERINFOSIZE, list.cast()) } == 0;
-        // SAFETY: the request wrote the size if it succeeded.
+        // SAFETY: `dlinfo` succeeded, so it has written `size`.
         if !is_known || unsafe { (*list).size } > size_of::<Folders>() {
             return None;
         }
@@ -168,8 +168,8 @@ struct Path {
 }
 
 impl Path {
-    /// Returns the path of a file for a time in nanoseconds. Opening a library takes longer than a nanosecond, so the next library whose
-    /// descriptor has the same number gets another path.
+    /// Returns a path of `file` that encodes the time `moment`, in nanoseconds. Opening a library takes longer than a nanosecond, so the
+    /// next library whose descriptor has the same number gets another path.
     fn of(file: &File, mut moment: u64) -> Self {
         let mut path = Self {
             bytes: [0; LONGEST],
@@ -198,7 +198,7 @@ impl Path {
         path
     }
 
-    /// Adds a byte at the beginning. The buffer is large enough for each number and time.
+    /// Adds a byte at the beginning of the path. The buffer is large enough for every descriptor number and time.
     // Without this attribute, each caller would contain a copy of the function.
     #[inline(never)]
     fn prepend(&mut self, byte: u8) {

@@ -26,7 +26,8 @@ impl ReentrantGate {
         }
     }
 
-    /// Waits until no other thread is inside. The thread is inside until the passage is dropped, and may enter again meanwhile.
+    /// Waits until no other thread is inside the gate. This thread is then inside until the returned passage is dropped, and may enter the
+    /// gate again meanwhile.
     pub fn enter(&self) -> Passage<'_> {
         let thread = current_thread();
         // Only this thread writes its own number here, so the result cannot change meanwhile.
@@ -53,7 +54,7 @@ pub struct Passage<'a> {
     _outermost: Option<Outermost<'a>>,
 }
 
-/// State that a thread restores when it leaves: the lock, and then cancellation.
+/// State that a thread restores when it leaves the gate: the lock, and then cancellation.
 struct Outermost<'a> {
     gate: &'a ReentrantGate,
     _locked: Guard<'a, ()>,
@@ -123,8 +124,8 @@ mod tests {
                 unsafe { libc::usleep(50_000) };
                 shared.within.store(2, Ordering::SeqCst);
                 drop(passage);
-                // A forced unwinding must not pass this frame, so cancellation is off from here on. The test checks the previous
-                // state.
+                // The unwinding of a cancelled thread must not pass this frame, so cancellation is off from here on. The test checks
+                // whether cancellation was on before.
                 let mut before = -1;
                 // SAFETY: the call changes only this thread, and writes the old state only to `before`.
                 unsafe { pthread_setcancelstate(1, &mut before) };

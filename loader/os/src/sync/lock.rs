@@ -19,7 +19,7 @@ const TAKEN: u32 = 1;
 /// State of a lock that is taken and for which some thread may wait.
 const AWAITED: u32 = 2;
 
-/// A value that one thread uses at a time. Locking it twice on one thread never returns.
+/// A value that one thread uses at a time. If a thread that holds the lock locks the value again, the call never returns.
 pub struct Mutex<T> {
     state: AtomicU32,
     value: UnsafeCell<T>,
@@ -79,7 +79,7 @@ fn wait_for(state: &AtomicU32) {
     }
 }
 
-/// Wakes the threads that wait for a lock after it was released.
+/// Wakes all threads that wait, after a lock was released or a locked value was changed.
 #[cold]
 #[inline(never)]
 fn announce() {

@@ -44,7 +44,7 @@ impl<T> SetOnce<T> {
 
     /// Returns the value; sets it to `value` if it is not set.
     pub fn get_or_set(&self, value: T) -> &T {
-        // A value that is not needed is dropped after the lock is released.
+        // If a value is already set, `set` returns `value`, which is dropped here, after the lock was released.
         drop(self.set(value));
         // SAFETY: the value was written under the lock that this thread has just taken.
         unsafe { (*self.value.get()).assume_init_ref() }

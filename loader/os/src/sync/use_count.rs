@@ -27,7 +27,7 @@ impl UseEnds {
     #[cold]
     #[inline(never)]
     fn announce(&self) {
-        // A thread that found the object in use under the lock waits by now, so the notification reaches that thread.
+        // A thread that held `gate` and found the object in use waits by now, so the notification reaches that thread.
         drop(self.gate.lock());
         self.ended.notify_all();
     }

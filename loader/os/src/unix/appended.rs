@@ -29,7 +29,7 @@ impl Appended {
     /// # Errors
     /// The error of the system; `EINVAL` if the file is not a regular one.
     pub fn at(path: &[u8]) -> Result<Self, Errno> {
-        // Opening a pipe that no process reads would block.
+        // Without `O_NONBLOCK`, opening a pipe that no process reads would block.
         let flags = libc::O_WRONLY
             | libc::O_APPEND
             | libc::O_CREAT
@@ -92,7 +92,7 @@ impl Appended {
             .ok_or(Errno(libc::EBADF))
     }
 
-    /// Closes the file. Later records are dropped.
+    /// Closes the file. Later calls of [`append`](Self::append) fail.
     pub fn close(&self) {
         if let Ok(descriptor) = self.descriptor()
             && self.descriptor.swap(-1, Ordering::Relaxed) == descriptor
@@ -132,7 +132,8 @@ impl Drop for Appended {
 /// Signals that a write can raise and that end a program: for a pipe without a reader, and for a file of the largest allowed size.
 const RAISED: [c_int; 2] = [libc::SIGPIPE, libc::SIGXFSZ];
 
-/// Blocks the signals of a write for this thread. Dropping the value removes the signals that the write raised, and restores the mask.
+/// Blocks the signals in [`RAISED`] for this thread, around a write. Dropping the value removes the signals that the write raised, and
+/// restores the mask.
 struct HeldBack {
     /// Signals that the thread blocked before; `None` if the mask could not be changed.
     before: Option<libc::sigset_t>,
@@ -167,7 +168,7 @@ fn set_of(signals: &[c_int]) -> libc::sigset_t {
     }
 }
 
-/// Returns which of the signals are pending for this thread or the process.
+/// Returns, for each signal in [`RAISED`], `true` if the signal is pending for this thread or the process.
 fn waiting() -> [bool; RAISED.len()] {
     let mut set = MaybeUninit::uninit();
     // SAFETY: the first call writes the set, which is read only after success.
@@ -323,7 +324,7 @@ mod tests {
         let path = scratch.path("few");
         let file = std::fs::File::create(path_of(&path)).unwrap();
         let ended = in_a_copy(|| {
-            // SAFETY: the limit and the descriptors belong to this child process; the file gets a number below the limit.
+            // SAFETY: the limit and the descriptors belong to this child process; the file's new descriptor 10 is below the limit.
             let low = unsafe {
                 libc::dup2(file.as_raw_fd(), 10);
                 libc::setrlimit(libc::RLIMIT_NOFILE, &limit(40));

@@ -7,7 +7,8 @@
 #[macro_export]
 macro_rules! at_load_and_unload {
     ($load:path, $unload:path) => {
-        /// Does nothing, because the system has already called `$load`. Callers are all commands with which a program may begin.
+        /// Does nothing, because the system has already called `$load`. Called by every Vulkan command that a program can
+        /// call first.
         #[inline(always)]
         pub(crate) fn ensure_loaded() {}
 
@@ -28,7 +29,8 @@ macro_rules! at_load_and_unload {
 #[macro_export]
 macro_rules! at_load_and_unload {
     ($load:path, $unload:path) => {
-        /// Does nothing, because the system has already called `$load`. Callers are all commands with which a program may begin.
+        /// Does nothing, because the system has already called `$load`. Called by every Vulkan command that a program can
+        /// call first.
         #[inline(always)]
         pub(crate) fn ensure_loaded() {}
 
@@ -60,7 +62,7 @@ macro_rules! at_unload {
     }};
 }
 
-/// Makes `function` run when the library to which `library` belongs is unloaded.
+/// Makes `function` run when the library whose `__dso_handle` is at the address `library` is unloaded.
 #[cfg(target_vendor = "apple")]
 #[doc(hidden)]
 pub fn register_for_unload(function: extern "C" fn(*mut core::ffi::c_void), library: *mut core::ffi::c_void) {

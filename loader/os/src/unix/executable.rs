@@ -84,7 +84,7 @@ mod by_number {
     use core::ffi::c_int;
     use core::ptr::null_mut;
 
-    /// Name of the executable's path in `sysctl`, which is a list of numbers; -1 stands for this process.
+    /// Name of the `sysctl` value that contains the executable's path. The name is a list of numbers; -1 stands for this process.
     #[cfg(not(target_os = "netbsd"))]
     const PATH: [c_int; 4] = [libc::CTL_KERN, libc::KERN_PROC, libc::KERN_PROC_PATHNAME, -1];
     #[cfg(target_os = "netbsd")]
@@ -145,7 +145,7 @@ mod by_question {
 /// Implementation for systems that do not report the path (LAY-55), or not reliably.
 #[cfg(any(target_os = "openbsd", target_os = "fuchsia", target_os = "nto", target_os = "haiku"))]
 mod unknown {
-    /// Returns `None`: no key of the settings matches an unknown path.
+    /// Returns `None`: the path is unknown, so it matches no executable that a settings file names.
     pub fn running_executable(_: &mut [u8]) -> Option<&[u8]> {
         None
     }

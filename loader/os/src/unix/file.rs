@@ -17,8 +17,8 @@ use libc::open64;
 pub struct File(pub(crate) c_int);
 
 impl File {
-    /// Opens the file at `path` for reading, without ever waiting for a writer. A terminal does not become the controlling terminal of the
-    /// process.
+    /// Opens the file at `path` for reading, without ever waiting for a writer. If the file is a terminal, it does not become the
+    /// controlling terminal of the process.
     ///
     /// # Errors
     /// The error of the system.
@@ -64,7 +64,7 @@ impl File {
         retried(|| unsafe { open64(path.as_ptr(), flags) }).map(Self)
     }
 
-    /// Returns `true` if the file is on a file system with reliable times.
+    /// Returns `true` if the file is on a local file system, which sets the times of files from this machine's clock.
     pub fn is_local(&self) -> bool {
         is_local(self.0)
     }

@@ -43,7 +43,7 @@ impl Folder {
         Stamp::of(&Status::of(self.descriptor()).ok()?)
     }
 
-    /// Returns `true` if the folder is on a file system with reliable times.
+    /// Returns `true` if the folder is on a local file system, which sets the times of folders from this machine's clock.
     pub fn is_local(&self) -> bool {
         is_local(self.descriptor())
     }

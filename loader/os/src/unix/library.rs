@@ -21,8 +21,8 @@ unsafe impl Send for Library {}
 unsafe impl Sync for Library {}
 
 impl Library {
-    /// Opens a library with lazy binding and local scope (DRV-56). The system gets `path` unchanged, so it searches for a bare name.
-    /// Loading a driver or layer runs its initialisers.
+    /// Opens a library with lazy binding and local scope (DRV-56). The system gets `path` unchanged, so the
+    /// system searches its folders for a bare name. Loading a driver or layer runs its initialisers.
     ///
     /// # Errors
     /// The error text of the system.
@@ -38,7 +38,7 @@ impl Library {
         let opened = with_terminated(path, |path| {
             // SAFETY: the user or the system installed the manifest that names this file, so the file is trusted to the same degree.
             let open = || NonNull::new(unsafe { libc::dlopen(path.as_ptr(), flags) });
-            // The function of the crate `libloading` that opens a library only accepts UTF-8 paths.
+            // Calls `dlopen` itself, because the function of the crate `libloading` that opens a library only accepts UTF-8 paths.
             let opened = unix::with_dlerror(open, |words| copy_or_note(words.to_bytes()));
             Ok(opened.map_err(|words| failure(path, words)))
         });
@@ -82,8 +82,8 @@ fn is_wrong_class(_: &CStr, words: &[u8]) -> bool {
     tells_wrong_class(words)
 }
 
-/// Returns `true` if the system's error text or the file says that the library is for another machine (DRV-58). If the path is a bare name,
-/// no folder is searched for the file.
+/// Returns `true` if the system's error text or the header of the file at `path` says that the library is for another machine (DRV-58). If
+/// `path` is a bare name, this function does not search folders for the file.
 #[cfg(not(target_env = "gnu"))]
 fn is_wrong_class(path: &CStr, words: &[u8]) -> bool {
     tells_wrong_class(words) || is_foreign(path)

@@ -74,7 +74,7 @@ macro_rules! panics_end_the_process {
         );
         #[cfg(not(target_vendor = "apple"))]
         $crate::stand_in!(no_unwinding, ".hidden ", "rust_eh_personality", "_Unwind_Resume");
-        // On 32-bit Arm, the entries of the unwind tables refer to these names.
+        // On 32-bit Arm, the entries of the unwind tables refer to the two names in this call.
         #[cfg(target_arch = "arm")]
         $crate::stand_in!(
             no_unwinding,

@@ -86,7 +86,7 @@ impl Stamp {
     }
 }
 
-/// Returns `true` if the open file is on a file system with reliable times.
+/// Returns `true` if the open file is on one of the local file systems in [`LOCAL`].
 pub(super) fn is_local(descriptor: c_int) -> bool {
     // The type of the field differs between architectures, but the numbers of file-system types always have 32 bits.
     file_system(descriptor).is_some_and(|found| LOCAL.contains(&(found.f_type as u32)))

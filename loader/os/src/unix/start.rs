@@ -11,7 +11,8 @@ use core::ops::Range;
 const AT_BASE: c_ulong = 7;
 const AT_EXECFN: c_ulong = 31;
 
-/// Upper bound on the distance in bytes between the number of arguments and the path of the program. Linux allows six megabytes of texts.
+/// Upper bound on the distance in bytes between the number of arguments and the path of the program. Linux allows six megabytes
+/// of arguments and variables.
 const MOST_BYTES: usize = 8 << 20;
 
 /// Returns an entry of the auxiliary vector; `None` if the C library lacks the function `getauxval`.
@@ -50,7 +51,7 @@ pub fn first_variables() -> Option<&'static [u8]> {
     let arguments = unsafe { core::slice::from_raw_parts(begin.add(1).cast::<*const c_char>(), count) };
     let first = end_of(arguments, begin.addr()..end)?;
     let pointer = begin.with_addr(first).cast::<u8>();
-    // SAFETY: the range is part of the same memory, which stays mapped, because the stack of the first thread does not shrink.
+    // SAFETY: the range from `first` to `end` is part of the first thread's stack, which stays mapped, because this stack never shrinks.
     let variables = unsafe { core::slice::from_raw_parts(pointer, end - first) };
     variables.last().is_none_or(|&last| last == 0).then_some(variables)
 }

@@ -3,8 +3,8 @@
 use super::CancellationOff;
 use core::cell::UnsafeCell;
 
-/// Place where all threads of the process wait. Each change wakes all threads, and each thread checks again. Few threads ever wait, because
-/// locks are only held during a look-up.
+/// Place where all threads of the process wait. Each change wakes all these threads, and each thread checks again whether it must wait.
+/// Few threads ever wait, because locks are only held during a look-up.
 pub(crate) struct Waiting {
     gate: UnsafeCell<libc::pthread_mutex_t>,
     change: UnsafeCell<libc::pthread_cond_t>,

@@ -40,7 +40,7 @@ impl Appended {
         Ok(file.as_ref().ok_or(Errno::INVALID)?.write_all(record)?)
     }
 
-    /// Closes the file. Later records are dropped.
+    /// Closes the file. Later calls of [`append`](Self::append) fail.
     pub fn close(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
     }

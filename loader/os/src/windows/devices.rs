@@ -29,8 +29,8 @@ const DISPLAY: &str = "{4d36e968-e325-11ce-bfc1-08002be10318}";
 const SOFTWARE_COMPONENT: &str = "{5c4c3332-344d-483c-8739-259e934c9cc8}";
 const PRESENT_DISPLAYS: u32 = CM_GETIDLIST_FILTER_CLASS | CM_GETIDLIST_FILTER_PRESENT;
 
-/// Upper bounds on the number of UTF-16 units in all names, and on the number of children of a device. Larger counts are treated as
-/// invalid.
+/// Upper bounds on the number of UTF-16 units in the names of all devices, and on the number of children of a device. A longer list of
+/// names is treated as invalid, and further children are ignored.
 const MOST_UNITS: u32 = 1 << 20;
 const MOST_CHILDREN: usize = 1024;
 
@@ -54,11 +54,11 @@ struct Manager {
     sibling: Next,
     name: Name,
     property: Property,
-    /// The library that contains the functions.
+    /// Library that contains the functions in the other fields, which may be called while the library is open.
     _module: Module,
 }
 
-/// Queries a value of the present display devices and their software components.
+/// Queries a value of the present display devices and their software components, and passes the answers to `take`.
 pub(super) fn each(value: &str, take: &mut TakeAnswer<'_>) {
     if let Some(manager) = Manager::open() {
         manager.each(value, take);
@@ -109,7 +109,7 @@ impl Manager {
     /// Returns the names of the present display devices, each with its terminator.
     fn displays(&self) -> Option<Vec<u16>> {
         let class = wide(DISPLAY).ok()?;
-        // A device may be added between the two calls.
+        // A device may be added between the call that returns the length of the names and the call that returns the names.
         for _ in 0..4 {
             let mut length = 0;
             // SAFETY: the call writes only to `length`, and the name is terminated.

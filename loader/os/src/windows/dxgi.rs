@@ -24,7 +24,7 @@ const GET_DESC_1: usize = 10;
 
 /// `DXGI_GPU_PREFERENCE_UNSPECIFIED`: no preference for a kind of adapter.
 const UNSPECIFIED: i32 = 0;
-/// Upper bound on the adapter count; larger values are treated as invalid.
+/// Upper bound on the number of adapters; further adapters are ignored.
 const MOST_ADAPTERS: u32 = 1024;
 
 /// The open library `dxgi.dll`, after its first use. The library stays open, because opening it takes longer than a query, and each

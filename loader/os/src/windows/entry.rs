@@ -19,13 +19,13 @@ impl FirstCall {
     }
 }
 
-/// Makes two functions of type `extern "C" fn()` run. The first function runs at the first call of `ensure_loaded`, which the macro
-/// defines, because almost nothing is allowed while the system's loader holds its lock. The second function runs when the library is
-/// unloaded.
+/// Makes two functions of type `extern "C" fn()` run. The macro defines `ensure_loaded`, whose first call runs the first function. The
+/// first function does not run when the system loads the library, because almost nothing is allowed while the system's loader holds its
+/// lock. The second function runs when the library is unloaded.
 #[macro_export]
 macro_rules! at_load_and_unload {
     ($load:path, $unload:path) => {
-        /// Runs the first function, once. Every function with which a program may begin calls this function.
+        /// Runs `$load`, once. Called by every Vulkan command that a program can call first.
         pub(crate) fn ensure_loaded() {
             static FIRST_CALL: $crate::FirstCall = $crate::FirstCall::new();
             FIRST_CALL.ensure($load);

@@ -54,7 +54,7 @@ fn integrity_level() -> Option<u32> {
     if unsafe { OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &mut token) } == 0 {
         return None;
     }
-    // This buffer is large enough for any label, and aligned for it.
+    // This buffer is large enough for the integrity label of any token (`TOKEN_MANDATORY_LABEL` and its SID), and aligned for it.
     let mut room = [0_u64; 16];
     let (size, mut length) = (size_of_val(&room) as u32, 0);
     // SAFETY: the token is open, and `room` has `size` bytes.
@@ -64,7 +64,7 @@ fn integrity_level() -> Option<u32> {
     if told == 0 {
         return None;
     }
-    // SAFETY: the system has written a label into `room`, followed by its SID.
+    // SAFETY: the system has written the integrity label into `room`, followed by the SID of the label.
     let label = unsafe { &*room.as_ptr().cast::<TOKEN_MANDATORY_LABEL>() };
     // SAFETY: the SID is valid; its last subauthority is the integrity level.
     unsafe {

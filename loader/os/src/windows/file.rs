@@ -29,7 +29,7 @@ impl File {
         Err(Errno::INVALID)
     }
 
-    /// Returns `false`: no file system is known to have reliable times.
+    /// Returns `false`: on Windows, the loader does not detect changes by the times of files.
     pub fn is_local(&self) -> bool {
         false
     }

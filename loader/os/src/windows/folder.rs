@@ -31,7 +31,7 @@ impl Folder {
         None
     }
 
-    /// Returns `false`: no file system is known to have reliable times.
+    /// Returns `false`: on Windows, the loader does not detect changes by the times of folders.
     pub fn is_local(&self) -> bool {
         false
     }

@@ -30,7 +30,7 @@ const OWN_BYTES: usize = size_of::<D3DDDI_QUERYREGISTRY_INFO>() - DATA;
 /// Flag that makes paths below the folder of a driver's package absolute.
 const TRANSLATE_PATH: u32 = 1;
 
-/// Queries a value of all adapters. Does nothing if the kernel lacks the functions for such a query.
+/// Queries a value of all adapters, and passes the answers to `take`. Does nothing if the kernel lacks the functions for such a query.
 pub(super) fn each(value: &str, take: &mut TakeAnswer<'_>) {
     let Some(module) = Module::of_system(c"gdi32.dll") else {
         return;

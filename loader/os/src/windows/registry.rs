@@ -59,7 +59,8 @@ impl Key {
             let mut name = [0_u16; LONGEST_NAME];
             let mut told = self.nth(index, &mut name, data.as_deref_mut());
             if told == Err(ERROR_MORE_DATA) && data.is_some() {
-                // The system also returns this error for data of more than four bytes, and then does not return the length of the name.
+                // The system returns `ERROR_MORE_DATA` also for data of more than four bytes, and then does not return the length of the
+                // name. The second call therefore requests only the name.
                 told = self.nth(index, &mut name, None).map(|(name, _)| (name, 0));
             }
             let Ok((length, size)) = told else {

@@ -2,8 +2,8 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Place where all threads of the process wait. Each change wakes all threads, and each thread checks again. Few threads ever wait, because
-/// locks are only held during a look-up.
+/// Place where all threads of the process wait. Each change wakes all these threads, and each thread checks again whether it must wait.
+/// Few threads ever wait, because locks are only held during a look-up.
 pub(crate) struct Waiting {
     gate: Mutex<()>,
     change: Condvar,
