@@ -77,7 +77,7 @@ pair() {
         grep --quiet --fixed-strings "$WORKS" "$HERE/output"
         say "figure works with C library $own; $(grep -c 'file=/proc/self/fd.*generating link map' "$HERE/output") libraries came from the service"
     else
-        # A newer C library must be the reason.
+        # The log must say that the driver needs a newer C library than the program has.
         grep --quiet "The driver service has a driver for version 2\.[0-9.]* of the C library, and this program has $own\." "$HERE/output"
         say "figure $(grep --only-matching 'has a driver for version .*' "$HERE/output" | head -n 1)"
     fi

@@ -29,12 +29,13 @@ KHRONOS, OURS, KNOWN, KEPT, LAZY, ALONE = COLUMNS = ("Khronos", "ours", "with a 
 FOLDERS = ("/etc/vulkan/icd.d", "/usr/local/share/vulkan/icd.d", "/usr/share/vulkan/icd.d")
 MESA = ("libvulkan_lvp", "libvulkan_radeon", "libvulkan_intel.", "libvulkan_intel_hasvk")
 NVIDIA = "libGLX_nvidia"
-# Search path of a launcher: folders without a library of a driver. The preloaded library belongs to the C library, and no driver needs it.
+# Imitation of a launcher of games: the number of folders in its library search path, the number of files in each folder, and its
+# preloaded library. The folders contain no library of a driver. The preloaded library belongs to the C library, and no driver needs it.
 LAUNCHER_FOLDERS, LAUNCHER_FILES, PRELOADED = 3, 500, "libBrokenLocale.so.1"
 # Number of drivers of the scene with many manifests, and the number of processes for each column of the table.
 MANY, MANY_PROCESSES = Scene(drivers=1000), 7
 OFF = {"VK_LOADER_CATALOGUE": "off"}
-# Number of processes whose system calls are counted on each way to have no catalogue.
+# Number of processes in which system calls are counted, for each way to run a program without a catalogue.
 COUNTS = 7
 ARCHITECTURE = {"i686": "x86", "armv7l": "arm", "ppc64le": "powerpc64le"}
 
@@ -276,7 +277,7 @@ class Machine:
         if found:
             # The system's catalogue exists, so every process on this machine finds a catalogue.
             libraries.pop("no catalogue")
-        # Random addresses change how many calls give memory back, so the smallest of several numbers is compared.
+        # The number of system calls that return memory depends on random addresses, so the smallest of several counts is used.
         return {
             way: min(self.counted(library, QUERY, OFF if way == "switched off" else {}) for _ in range(COUNTS))
             for way, library in libraries.items()

@@ -11,7 +11,7 @@ use loader_tests::{Vk, call};
 use crate::queries;
 use crate::stage::commands;
 
-/// Calls a command if the instance has it. Otherwise writes a note, and returns `None`.
+/// Calls a command if the instance has it. Otherwise writes this fact into the journal, and returns `None`.
 macro_rules! attempt {
     ($player:expr, $pfn:ident($($argument:expr),* $(,)?)) => {{
         let name = stringify!($pfn).trim_start_matches("PFN_");

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import cases
 
-# Maximum address space of a test. The limit ends a mutant that allocates without end. Sanitizers and lavapipe need less than 16 GiB.
+# Maximum address space of a test in bytes. The limit ends a mutant that allocates without end. Tests with lavapipe need less than 16 GiB.
 SPACE = 16 << 30
 RESULT = re.compile(r"^test (\S+).* \.\.\. (ok|FAILED|ignored)")
 # Shortest time limit for one test, in seconds. The script stops a test that runs longer.

@@ -178,7 +178,7 @@ static bool read_back(struct job *job) {
     return true;
 }
 
-/* Destroys the objects of the work in reverse order. */
+/* Destroys the objects of a job in the reverse order of their creation. */
 static void clean_up(const struct job *job) {
     const struct api *api = job->api;
     if (!job->device)

@@ -5,7 +5,7 @@
 #include "api.h"
 #include <stdbool.h>
 
-/* The result of the work on a device. */
+/* The result of filling a buffer on a device and reading the buffer back. */
 struct work {
     VkResult result;     /* VK_SUCCESS, or the result of the step below */
     const char *step;    /* the last command that was called */
@@ -18,8 +18,8 @@ struct work {
  * NULL. A pointer of this type can be NULL. */
 typedef const char *(*load_device)(struct api *api, VkDevice device);
 
-/* Creates a device, works on it, and destroys it with all its objects. With a mock driver, `read_back` must be `false`,
- * because a mock driver executes nothing. */
+/* Creates a device, fills a buffer on it, and destroys the device with all its objects. With a mock driver, `read_back`
+ * must be `false`, because a mock driver executes nothing. */
 struct work work_on(const struct api *api, VkPhysicalDevice physical, load_device load, bool read_back);
 
 #endif

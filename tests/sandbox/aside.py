@@ -5,7 +5,7 @@ import shutil
 from bubble import PROGRAM, sandboxed
 from cases import HANG, expect, run, scratch, setting
 
-# Folder of the system, whose contents every test chooses, and folder of the bundle.
+# Library folder of the sandbox's system, in which each test places files, and the folder of the bundle.
 SYSTEM, BUNDLE = "/usr/local/lib", "/opt/bundle"
 # Output of the program if its device worked.
 WORKED = "1 of 1 devices worked"

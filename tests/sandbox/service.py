@@ -18,7 +18,7 @@ from bubble import ALONE, LIBRARIES, PROGRAM, bubblewrap, flat, grouped, inside,
 from cases import HANG, ROOT, Failure, Skip, end, expect, run, scratch, setting, start, tool
 from files import DRIVERS, WORKS, c_library, listed, of_lavapipe
 
-# Path at which programs in a sandbox search for the service.
+# Path of the socket at which programs in a sandbox search for the driver service.
 SOCKET = "/run/vulkan-loader/service.sock"
 # Folder in a sandbox for the libraries that a program of this machine needs.
 NEEDED = "/opt/needed"
@@ -268,7 +268,7 @@ def whose_it_is():
     with tempfile.TemporaryDirectory(prefix="service-") as name:
         place = Path(name)
         place.chmod(0o755)
-        # The user needs access to the program and the package.
+        # The user without privileges needs access to the copies of the program and the service's folder.
         shutil.copytree(service.folder, place / "service", symlinks=True)
         (place / "service").chmod(0o755)
         shutil.copyfile(service.program, place / "program")

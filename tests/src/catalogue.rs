@@ -197,7 +197,7 @@ fn update(world: &World<'_>, views: &[(PathBuf, PathBuf)], mode: Mode) -> Comman
     command
 }
 
-/// Changes the hardware of an entry to the processor, because the loader always opens drivers of unknown hardware.
+/// Sets the hardware of an entry to `software`, because the loader always opens drivers of unknown hardware.
 fn know(entry: &mut Value) {
     if entry["outcome"] == "answered" {
         entry["hardware"] = json!("software");

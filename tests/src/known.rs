@@ -28,7 +28,7 @@ pub(crate) struct List<'t, H> {
 }
 
 impl<'t, H: Clone + PartialEq> List<'t, H> {
-    /// Parses the rows. `head` parses one condition of a heading.
+    /// Parses the rows of the list file `file`. `head` parses one condition of a heading.
     pub(crate) fn parse(file: &str, text: &'t str, head: impl Fn(&'t str) -> Option<H>) -> Self {
         let (mut heads, mut rows) = (Vec::new(), Vec::new());
         for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {

@@ -42,7 +42,7 @@ fn reason_in<'t>(list: &'t str, path: &str) -> Option<&'t str> {
         .map(|(_, reason)| reason)
 }
 
-/// Iterates over names and reasons. Skips empty lines, and lines that begin with `#`.
+/// Iterates over the excluded tests and modules of the list, each with the reason. Skips empty lines, and lines that begin with `#`.
 fn rows(list: &str) -> impl Iterator<Item = (&str, &str)> {
     let lines = list.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines.map(|line| {

@@ -322,7 +322,7 @@ impl Scene {
             Vk::note(&self.root, "end");
             std::process::exit(0);
         }
-        // This process does not run the closure of this call, so the next closure is never called.
+        // This process is not the child of this run, so `run` never calls the closure.
         self.run(|_| unreachable!("the run with this number has a closure of its own"))
     }
 

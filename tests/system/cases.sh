@@ -70,7 +70,7 @@ bad_drivers_come_and_go() {
 bare() {
     around 'mount -t tmpfs tmpfs "$root/dev"' sh -c 'dpkg -i /root/ours/*.deb'
     consistent
-    # A process reads its own path from /proc. Without /proc, the program asks no driver, and nothing fails.
+    # A process reads its own path from /proc. Without /proc, `vkloader` asks no driver, and the command succeeds.
     inside vkloader catalogue update
 }
 read_only() {

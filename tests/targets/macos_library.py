@@ -49,7 +49,7 @@ class Image:
         self.commands, place = [], 32
         for _ in range(count):
             kind, size = struct.unpack_from("<2I", data, place)
-            # Removes the highest bit, which only states that the system must know the command.
+            # Removes the highest bit, which only states that the system must know the load command.
             self.commands.append((kind & 0x7FFF_FFFF, place))
             place += size
 

@@ -156,7 +156,7 @@ cases() {
     fi
 }
 # compiles TRIPLE...: checks that the loader compiles for each TRIPLE. The build folder is the same as for the cases, because both builds
-# run the same programs while they compile. Cargo always compiles the standard library completely, but a check needs no machine code.
+# compile and run the same build scripts. Cargo always compiles the standard library completely, but a check needs no machine code.
 compiles() {
     CARGO_ENCODED_RUSTFLAGS=-Zno-codegen of_debian cases check -Zbuild-std=core,alloc,std,panic_abort "${@/#/--target=}" -p vulkan-loader >"$WINDOWS/checks.log" 2>&1
 }

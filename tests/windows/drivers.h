@@ -66,7 +66,7 @@ static void vendors(void) {
     says("so nothing from registry", "DRV-40 and why is told");
 }
 
-/* Tests names that are similar to the names of known vendors, and names in capitals. */
+/* Tests manifests whose names are similar to the names of known vendors' manifests, and names in capitals. */
 static void vendor_names(void) {
     static const struct { const wchar_t *name; const char *found, *what; } rows[] = {
         {L"igvk" BITS L".json", "create -9", "DRV-40 a known vendor without an adapter"},

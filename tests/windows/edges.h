@@ -338,8 +338,8 @@ static void missing_libraries(void) {
     check(!system_libraries.unopened, "LAY-49 is not closed");
 }
 
-/* Tests that each word size has a separate view of the keys and separate values of adapters. On a system of 64 bits,
- * the keys of 32-bit programs are below WOW6432Node. */
+/* Tests that each word size has a separate view of the registry keys, and separate registry values of adapters. On a
+ * system of 64 bits, the keys of 32-bit programs are below WOW6432Node. */
 static void views(void) {
     const REGSAM own_view = sizeof(void *) == 8 ? KEY_WOW64_64KEY : KEY_WOW64_32KEY;
     const REGSAM other_view = own_view == KEY_WOW64_64KEY ? KEY_WOW64_32KEY : KEY_WOW64_64KEY;

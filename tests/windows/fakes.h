@@ -91,11 +91,12 @@ static BOOL WINAPI close_library(HMODULE library) {
     return FreeLibrary(library);
 }
 
-/* The kernel's adapters and their value, with its type and size. `first` is the type of value in the loader's first
- * query. `form` selects the kernel's answer. BY_ROOM returns the data if there is enough space. BY_SIZE returns the
- * data only if a second call has the size of the data. BY_SIZE_QUIETLY is like BY_SIZE, but the first call succeeds.
- * `failing` is 1 if the query for the number of adapters fails, and 2 if the query for the adapters fails. `growing`
- * is the number of queries after which the value grows, and `asked` is the number of all queries for the value. */
+/* Adapters that the simulated kernel lists, and the registry value that it returns for them, with its type and size.
+ * `first` is the type of value in the loader's first query. `form` selects the kernel's answer. BY_ROOM returns the
+ * data if there is enough space. BY_SIZE returns the data only if a second call has the size of the data.
+ * BY_SIZE_QUIETLY is like BY_SIZE, but the first call succeeds. `failing` is 1 if the query for the number of adapters
+ * fails, and 2 if the query for the adapters fails. The value grows after each of the next `growing` queries. `asked`
+ * is the number of all queries for the value. */
 enum { BY_ROOM, BY_SIZE, BY_SIZE_QUIETLY };
 static struct {
     int adapters; DWORD type, first; const void *data; DWORD size; char name[64]; int closed, translated, coming, form;

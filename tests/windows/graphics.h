@@ -6,10 +6,10 @@
 #include <dxgi1_6.h>
 
 #define MOST_ADAPTERS 4
-/* `count` is the number of adapters, or -1 for the real adapters. `vendors` and `luids` contain the vendors and numbers
- * of the adapters. `held` is the number of objects that the loader must still release. If nonzero, `undescribed` makes
- * the description of an adapter fail, `endless` makes the list endless, and `failing` makes the creation of a factory
- * fail. `listed` is the number of queries for an adapter. */
+/* `count` is the number of adapters, or -1 for the real adapters. `vendors` and `luids` contain the vendor IDs and the
+ * LUIDs of the adapters. `held` is the number of objects that the loader must still release. If nonzero, `undescribed`
+ * makes the description of an adapter fail, `endless` makes the list endless, and `failing` makes the creation of a
+ * factory fail. `listed` is the number of queries for an adapter. */
 static struct { int count; UINT vendors[MOST_ADAPTERS]; LUID luids[MOST_ADAPTERS]; int held, undescribed, endless, listed, failing; } graphics = {.count = -1};
 
 struct adapter_object { const IDXGIAdapter1Vtbl *functions; int number; };
@@ -53,7 +53,7 @@ static HRESULT WINAPI create_factory(REFIID kind, void **out) {
     return graphics.failing ? E_FAIL : (graphics.held++, S_OK);
 }
 
-/* Uses the adapters of the system. If Wine cannot list adapters, uses one adapter of this file. */
+/* Uses the adapters of the system. If Wine cannot list adapters, uses one simulated adapter. */
 static void usual_adapters(void) {
     static int are_listed = -1;
     if (are_listed < 0) {

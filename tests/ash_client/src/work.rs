@@ -6,16 +6,16 @@ use std::fmt;
 /// Number of 32-bit words in the buffer, and the value that fills each word.
 const WORDS: usize = 1 << 18;
 const PATTERN: u32 = 0x5eed_1234;
-/// Time limit for the work, in nanoseconds: ten seconds.
+/// Time limit for filling the buffer, in nanoseconds: ten seconds.
 const PATIENCE: u64 = 10_000_000_000;
 
-/// Reason why the work failed.
+/// Reason why a device failed to fill its buffer.
 pub(crate) enum Failure {
     /// A command failed.
     Vulkan(vk::Result),
     /// Number of words that did not have the pattern.
     Wrong(usize),
-    /// The device has no queue family or memory type for the work.
+    /// The device has no queue family or memory type that can be used for the buffer.
     Lacking(&'static str),
 }
 

@@ -119,7 +119,7 @@ fn check_numbers(value: &[u8], name: &[u8]) {
             decimal(value),
         )
     });
-    // The stored list has a limited length, and contains each of the first items.
+    // The list that the loader stores has a word for each of the first `MOST` items of the value.
     let select = DeviceWords::select(value);
     let items = value
         .split(|&byte| byte == b',')

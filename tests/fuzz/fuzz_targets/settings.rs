@@ -55,7 +55,8 @@ fn read(environment: &Environment<'_>) -> (Option<Settings>, Vec<(LogBits, Vec<u
     (settings, lines.take())
 }
 
-/// Checks the resulting layers: their order must be the file's order, and layers that are `off` must be missing.
+/// Checks the layers that result from the settings. If the settings list layers, the list decides the order, and only layers that are `on`
+/// are forced on.
 fn check_layers(environment: &Environment<'_>, settings: Option<&Settings>) {
     let lines = Lines::default();
     let scan = LayerScan {
@@ -90,7 +91,8 @@ fn check_layers(environment: &Environment<'_>, settings: Option<&Settings>) {
     }
 }
 
-/// Checks the resulting drivers. The valid driver must be among them, unless the file has exclusive drivers.
+/// Checks the drivers that result from the settings. The valid driver must be among them, unless the settings have exclusive drivers or
+/// configured devices.
 fn check_drivers(environment: &Environment<'_>, settings: Option<&Settings>) {
     let lines = Lines::default();
     let scan = DriverScan {

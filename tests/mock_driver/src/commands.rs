@@ -281,7 +281,7 @@ pub(crate) fn find_for_device(config: &Config, name: &str, enabled: &[String]) -
         Need::Device(extension) => enabled.iter().any(|have| have == extension),
         need => available(config, need),
     };
-    // A driver's own look-up returns instance-level commands too, so a loader must not pass the results of this look-up
-    // on.
+    // A driver's own `vkGetDeviceProcAddr` can return instance-level commands, so this look-up returns them too. A loader must not pass
+    // these results on to the application.
     if there { command.3 } else { std::ptr::null() }
 }

@@ -1,5 +1,5 @@
-//! Commands for object names, tags and labels. The journal contains the received handles, so that a test can check the loader's
-//! translation.
+//! Commands for object names, tags and labels. The journal contains the received handles, so that a test can check how the
+//! loader translates handles.
 
 use std::ffi::CStr;
 

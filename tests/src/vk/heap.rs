@@ -39,7 +39,7 @@ pub enum Refusal {
     Above(usize),
     /// The request with this number, among those that the library's emergency pool cannot serve.
     Large(usize),
-    /// The opening of a file or folder with this number, as if the system had no memory.
+    /// The attempt with this number to open a file or folder, as if the system had no memory.
     Opening(usize),
 }
 

@@ -53,7 +53,7 @@ impl Messages {
         }))
     }
 
-    /// Returns a create info for a messenger of every severity and type that records here. The recorder must outlive the messenger.
+    /// Returns a create info for a messenger that records all messages here, of every severity and type. The recorder must outlive it.
     pub fn create_info(&self) -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
         vk::DebugUtilsMessengerCreateInfoEXT {
             message_severity: vk::DebugUtilsMessageSeverityFlagsEXT::from_raw(0x1111),
@@ -146,7 +146,7 @@ pub struct Report {
 pub struct Reports(Box<Mutex<Vec<Report>>>);
 
 impl Reports {
-    /// Returns a create info for a callback of every flag that records here. The recorder must outlive the callback.
+    /// Returns a create info for a report callback that records messages with every flag here. The recorder must outlive the callback.
     pub fn create_info(&self) -> vk::DebugReportCallbackCreateInfoEXT<'static> {
         vk::DebugReportCallbackCreateInfoEXT {
             flags: vk::DebugReportFlagsEXT::from_raw(0x1f),

@@ -72,7 +72,8 @@ pub fn ending(child: &mut Child) -> ExitStatus {
 
 /// Repeats a step that can fail on a busy machine, until one attempt shows the expected fact.
 ///
-/// Use this only for facts that are impossible without the feature, because repeated attempts hide other failures that are rare.
+/// Use this function only for facts that are impossible without the tested feature, because repeated attempts hide other failures that are
+/// rare.
 ///
 /// # Panics
 /// Panics if 20 attempts do not show the fact.

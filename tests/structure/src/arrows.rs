@@ -132,8 +132,8 @@ impl Reader<'_> {
         self.take_words(&mut words);
     }
 
-    /// Adds the target of an import, or `*` for a glob import. An import of a module adds nothing, because the reader adds the module's
-    /// items where the code uses them.
+    /// Adds the target of an import, or `*` for a glob import. An import of a module adds nothing, because `take` adds the module's items
+    /// where the code uses them.
     fn take_import(&mut self, name: &str, target: &[String]) {
         match self.scopes.module(self.module, target) {
             Some(module) if name == "*" => {

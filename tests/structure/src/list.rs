@@ -42,7 +42,7 @@ enum Modules {
     Top,
 }
 
-/// An allowed cycle.
+/// An allowed cycle of imports.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Cycle {

@@ -31,7 +31,7 @@ pub struct Scopes {
 /// Target of a path: the module that declares the item, and the item's name in that module.
 pub type Home = (Vec<String>, String);
 
-/// Result of a search along a path.
+/// State of a search for the items to which a path leads.
 #[derive(Default)]
 struct Search {
     seen: BTreeSet<(Vec<String>, Vec<String>)>,

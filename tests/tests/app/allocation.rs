@@ -326,7 +326,7 @@ fn app_179_every_allocation_of_surfaces() {
     });
 }
 
-/// APP-172, APP-81: calls without an instance never use callbacks. APP-171: each allocation has the correct scope.
+/// APP-172, APP-81: global queries never use the allocation callbacks of an instance. APP-171: each allocation has the correct scope.
 #[test]
 fn app_171_scopes() {
     case(|scene| {
@@ -355,7 +355,7 @@ fn app_171_scopes() {
     });
 }
 
-/// APP-173: the loader works with callbacks that lack the reallocation function.
+/// APP-173: the loader works with allocation callbacks that lack the reallocation function.
 #[test]
 fn app_173_no_reallocation_callback() {
     case(|scene| {
@@ -424,7 +424,7 @@ fn app_178_tables_grow_at_thirty_three() {
     });
 }
 
-/// APP-111: the callbacks of vkDestroyInstance reach the drivers.
+/// APP-111: the allocation callbacks that vkDestroyInstance receives reach the drivers.
 #[test]
 fn app_111_the_destruction_has_its_own_callbacks() {
     case(|scene| {

@@ -188,7 +188,7 @@ fn app_173_callbacks_that_cannot_free_are_only_passed_on() {
     });
 }
 
-/// APP-170: if an object's own callbacks cannot be used, its memory comes from the callbacks of the instance.
+/// APP-170: if the loader cannot use an object's own allocation callbacks, the object's memory comes from the callbacks of the instance.
 #[test]
 fn app_170_the_instances_callbacks_stand_in_for_callbacks_that_cannot_free() {
     case(|scene| {

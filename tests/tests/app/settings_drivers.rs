@@ -54,7 +54,7 @@ fn drv_044_exclusive_drivers_discard_the_others() {
     });
 }
 
-/// DRV-28, APP-261: the filters apply to drivers of the settings file.
+/// DRV-28, APP-261: the driver filters apply to drivers of the settings file too.
 #[test]
 fn drv_028_settings_drivers_are_filtered() {
     case(|scene| {

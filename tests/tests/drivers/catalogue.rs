@@ -60,7 +60,7 @@ fn extensions_of_known_drivers_are_listed_without_them() {
             "INFO | DRIVER",
             "libmock_one.so: its extensions are in the driver catalogue, of 2026-11-22",
         );
-        // The loader opens a driver without an entry, at the driver's place in the order.
+        // The loader opens a driver without a catalogue entry, at the driver's place in the order.
         file::write(scene, &both()[1..]);
         let outcome = scene.run(query);
         assert_eq!(outcome.ok().said("extensions"), [LISTED]);
@@ -287,7 +287,8 @@ fn variables_of_drivers_switch_it_off() {
     });
 }
 
-/// Without `VK_LOADER_CATALOGUE`, the loader does not search for the user's own catalogue.
+/// With `VK_LOADER_CATALOGUE=on`, the loader answers a query from the user's own catalogue. With `off` or `verify`, or without the
+/// variable, it opens the drivers.
 #[test]
 fn the_variable_says_how_it_is_used() {
     case(|scene| {

@@ -129,7 +129,7 @@ pub(crate) fn path(scene: &Scene) -> PathBuf {
     in_folder(&scene.path("cache/vulkan-loader"))
 }
 
-/// Returns the path of the catalogue in `folder`, which is a folder for catalogues.
+/// Returns the path of the catalogue file in `folder`, a folder that contains catalogues.
 pub(crate) fn in_folder(folder: &Path) -> PathBuf {
     folder.join(format!("catalogue-{ARCHITECTURE}.bin"))
 }
@@ -318,7 +318,7 @@ fn files_of_others_are_ignored_with_a_reason() {
     });
 }
 
-/// Invalid entries are ignored.
+/// The loader ignores invalid entries of a catalogue.
 #[test]
 fn odd_entries_do_not_count() {
     case(|scene| {

@@ -37,8 +37,8 @@ impl Drop for Mounted {
     }
 }
 
-/// Returns `true` if the loader uses an entry with this build ID for a driver in the image. The entry differs from the driver's answers.
-/// Also checks that the log contains `words`.
+/// Returns `true` if the loader uses a catalogue entry with this build ID for a driver in the image. The entry lists another extension than
+/// the driver, so a query shows whether the loader uses the entry. Also checks that the log contains `words`.
 fn counts(scene: &mut Scene, build_id: Option<&str>, words: &str) -> bool {
     file::write_with(
         scene,
@@ -70,7 +70,7 @@ fn build_id(library: &Path) -> String {
     id.expect("the linker of the tests writes one").into()
 }
 
-/// If the entry and the library have a build ID, only the build ID decides whether the loader uses the entry.
+/// If the catalogue entry and the driver's library have a build ID, only the build ID decides whether the loader uses the entry.
 #[test]
 fn a_driver_without_times_counts_by_its_build_id() {
     case(|scene| {

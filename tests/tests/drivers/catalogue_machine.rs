@@ -18,7 +18,7 @@ fn system_file(scene: &Scene, apart: &Apart) -> PathBuf {
     file::in_folder(&caches.join("vulkan-loader"))
 }
 
-/// The loader reads the system's catalogue without any variable if the user has no valid catalogue. The superuser must own the file.
+/// The loader reads the system's catalogue without any variable if the user has no valid catalogue. The superuser must own this catalogue.
 #[test]
 fn the_catalogue_of_the_system_is_read() {
     case(|scene| {
@@ -83,7 +83,7 @@ fn the_users_own_catalogue_is_read_where_the_system_has_none() {
         assert_eq!(opened(&outcome), [""; 0]);
         let outcome = scene.run(|vk| drop(vk.instance()));
         assert_eq!(opened(outcome.ok()), ["one"], "an instance finds it too");
-        // Without the variable, the loader does not read the user's catalogue if the system has a catalogue.
+        // Without `VK_LOADER_CATALOGUE`, the loader does not read the user's catalogue if the system has a catalogue.
         scene.on_disk(|| file::write_at(scene, &system, &both()[1..], |_| ()));
         file::write_with(scene, &both(), |known| known["schema"] = 1.into());
         let outcome = scene.run(query);
@@ -146,7 +146,7 @@ fn share_catalogue(scene: &Scene, system: &Path) {
     });
 }
 
-/// DRV-286: elevated processes open the driver, although the system's catalogue has a record of the driver and the policy is set.
+/// DRV-286: elevated processes open the driver, although the system's catalogue has a record of the driver and the policy is `lazy`.
 #[test]
 fn drv_286_elevated_processes_open_the_driver() {
     case(|scene| {

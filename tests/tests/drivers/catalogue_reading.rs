@@ -97,7 +97,7 @@ fn a_file_that_is_replaced_while_it_is_read_is_seen_whole_or_not_at_all() {
     });
 }
 
-/// The time of a query has an upper limit, even with a hostile file.
+/// The time of a query has an upper limit, even with a hostile catalogue file.
 #[test]
 fn hostile_files_cost_bounded_time() {
     case(|scene| {
@@ -139,8 +139,8 @@ fn hostile_files_cost_bounded_time() {
     });
 }
 
-/// A program lists outdated extensions at most once. When the process creates an instance, it learns the present state from the driver. The
-/// next program starts with the same catalogue, until an update asks the drivers again.
+/// A program lists outdated extensions at most once. At an instance creation, the loader reads the present extensions from the driver. The
+/// next program starts with the same catalogue, until an update of the catalogue queries the drivers again.
 #[test]
 fn what_held_when_drivers_were_asked_is_listed_once() {
     case(|scene| {
@@ -171,7 +171,7 @@ fn what_held_when_drivers_were_asked_is_listed_once() {
 }
 
 /// If the catalogue wrongly lists a driver as a driver without a device, the loader does not open this driver while another driver works.
-/// The loader opens it again only after another update, or after a change of the machine's devices or of the driver's file.
+/// The loader opens it again only after another catalogue update, or after a change of the machine's devices or of the driver's file.
 #[test]
 fn a_driver_that_is_left_out_is_not_asked() {
     case(|scene| {

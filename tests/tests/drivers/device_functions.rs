@@ -8,7 +8,7 @@ use loader_tests::{call, case};
 
 const UTILS: &str = "VK_EXT_debug_utils";
 
-/// Work reaches the driver through trampolines and through direct pointers.
+/// Recorded commands and submissions reach the driver through exported functions and through the results of `vkGetDeviceProcAddr`.
 #[test]
 fn drv_201_recording_and_submission() {
     case(|scene| {

@@ -324,7 +324,7 @@ fn drv_131_a_driver_without_devices_is_released() {
     });
 }
 
-/// DRV-131: a new instance loads the driver again.
+/// DRV-131: a new instance loads a driver that the loader released for an earlier instance.
 #[test]
 fn drv_131_a_new_instance_loads_a_released_driver_again() {
     case(|scene| {
@@ -339,7 +339,7 @@ fn drv_131_a_new_instance_loads_a_released_driver_again() {
     });
 }
 
-/// DRV-131: the loader also releases a driver whose enumeration failed, even after an incomplete call.
+/// DRV-131: the loader also releases a driver whose enumeration failed, even if the application's array is too short for all devices.
 #[test]
 fn drv_131_a_driver_that_failed_is_released() {
     case(|scene| {
@@ -424,7 +424,7 @@ fn drv_120_an_incomplete_list_is_asked_for_anew() {
     });
 }
 
-/// APP-122: objects that were created in a released driver are destroyed first, and all other objects remain.
+/// APP-122: before the loader releases a driver, it destroys the objects that were created in this driver. Objects in other drivers remain.
 #[test]
 fn app_122_objects_in_a_released_driver_are_destroyed_first() {
     case(|scene| {

@@ -15,7 +15,7 @@ fn info(vk: &Vk, driver: &str) -> Info {
     }
 }
 
-/// Creates an instance with a list of drivers and the extension. Returns the device names.
+/// Creates an instance with a list of direct drivers and the extension for direct drivers. Returns the device names.
 fn names(vk: &Vk, mode: vk::DirectDriverLoadingModeLUNARG, infos: &[Info]) -> Result<Vec<String>, vk::Result> {
     let list = vk::DirectDriverLoadingListLUNARG::default().mode(mode).drivers(infos);
     Ok(vk.spec().extensions(&[EXTENSION]).next(&list).create()?.device_names())

@@ -69,8 +69,8 @@ fn second_generation(instance: &Instance<'_>, device: vk::PhysicalDevice) -> [(v
     [displays, planes, modes]
 }
 
-/// Queries the capabilities of a display plane with the older and the newer command. Returns the results, and `true` if the answers were
-/// written.
+/// Queries the capabilities of a display plane with the older and the newer command. Returns each result, and the value of
+/// `supportedAlpha`, which remains 9 if the command writes no answer.
 fn plane_capabilities(instance: &Instance<'_>, device: vk::PhysicalDevice) -> [(vk::Result, u32); 2] {
     let vk = instance.vk;
     let mut first = vk::DisplayPlaneCapabilitiesKHR {

@@ -181,7 +181,7 @@ fn app_227_filtering_everything_leaves_no_driver() {
     });
 }
 
-/// DRV-28: the filters do not apply to drivers that are passed directly.
+/// DRV-28: the driver filters do not apply to drivers that the application passes directly.
 #[test]
 fn drv_028_direct_drivers_are_not_filtered() {
     case(|scene| {

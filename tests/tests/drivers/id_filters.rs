@@ -85,7 +85,7 @@ fn drv_133_vendor_numbers() {
     });
 }
 
-/// DRV-133: a device without driver information does not pass the driver filter.
+/// DRV-133: a device without driver information does not pass a driver ID filter.
 #[test]
 fn drv_133_driver_numbers() {
     case(|scene| {
@@ -160,7 +160,7 @@ fn drv_133_filters_add_up() {
     });
 }
 
-/// DRV-132: a filter uses at most 16 values.
+/// DRV-132: an ID filter uses at most 16 values.
 #[test]
 fn drv_132_at_most_sixteen_values_count() {
     case(|scene| {

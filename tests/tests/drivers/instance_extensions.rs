@@ -37,7 +37,7 @@ fn drv_102_the_union_in_its_order() {
     });
 }
 
-/// DRV-103, DRV-104, APP-66, APP-67: unknown extensions are hidden unless the filter is off.
+/// DRV-103, DRV-104, APP-66, APP-67: unknown instance extensions are hidden unless the extension filter is disabled.
 #[test]
 fn drv_103_unknown_extensions_are_hidden_unless_the_filter_is_off() {
     case(|scene| {

@@ -32,7 +32,7 @@ pub(crate) fn calls(vk: &Vk, call: &str) -> usize {
     vk.journal().iter().filter(is_call).count()
 }
 
-/// A query about the first device of an instance, which opens the driver. Every thread can call this query.
+/// A query that makes the loader open the driver. The query is about the first device of an instance, and every thread can call it.
 pub(crate) struct Question {
     ask: vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties,
     device: vk::PhysicalDevice,
@@ -92,7 +92,7 @@ fn drv_283_threads_that_are_first_get_one_opening() {
     });
 }
 
-/// DRV-282: groups come from the record, in the driver's order.
+/// DRV-282: the device groups of a closed driver come from its record, in the driver's order.
 #[test]
 fn drv_282_groups_are_listed_without_the_driver() {
     case(|scene| {
@@ -321,7 +321,7 @@ fn drv_283_recorded_answers_need_no_memory() {
     });
 }
 
-/// Returns the name of a device. The query has a structure without a recorded answer.
+/// Queries the name of a device, with a chained structure for which the driver's record has no answer.
 fn name_with_chain(instance: &Instance<'_>, device: vk::PhysicalDevice) -> String {
     let mut extra = vk::BaseOutStructure {
         s_type: vk::StructureType::from_raw(777_000),

@@ -178,10 +178,10 @@ pub(super) fn recorded(scene: &mut Scene) -> Whole {
     Whole::of(scene)
 }
 
-/// Query of a program, the expected difference, and a change of the record.
+/// Query that a program makes, the difference that the log must report, and a change of the driver's record.
 type Case<'c> = (&'c str, &'c str, &'c dyn Fn(&mut Rows));
 
-/// Runs a program that makes a query, and then opens the driver.
+/// Runs a program that makes a query, and then makes the loader open the driver.
 fn queried(scene: &mut Scene, query: &str) -> Outcome {
     scene.run(|vk| {
         let instance = vk.instance_with("1.3", &[]);

@@ -128,7 +128,7 @@ fn ask_last(vk: &Vk, (version, extensions): (&str, &[&str]), query: &str) -> [u3
     [found, ask(&instance, device, query)]
 }
 
-/// Checks that answers that vary come from the driver, and that all other answers come from the record.
+/// Checks that varying answers come from the driver, and that all other answers come from the driver's record.
 fn varies_with(scene: &mut Scene, cause: &str) {
     varying(scene, cause);
     let outcome = scene.run(|vk| {
@@ -236,8 +236,8 @@ fn drv_281_devices_are_found_again_if_properties_change() {
     case(|scene| asked_at_once(scene, "calls"));
 }
 
-/// DRV-283: if the driver cannot list its devices when it is opened, its instance is destroyed. After a lack of memory, the next call tries
-/// again.
+/// DRV-283: if a driver that is opened late cannot list its devices, the loader destroys the driver's instance. After a lack of memory, the
+/// next call opens the driver again.
 #[test]
 fn drv_283_devices_that_are_refused_late() {
     case(|scene| {

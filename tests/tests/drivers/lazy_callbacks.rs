@@ -159,8 +159,8 @@ fn drv_283_a_driver_that_refuses_messengers_is_asked() {
     });
 }
 
-/// DRV-283: if the driver refuses a callback when it is opened, its instance is destroyed. After a lack of memory, the next call tries
-/// again.
+/// DRV-283: if a driver that is opened late fails to create a messenger, the loader destroys the driver's instance. After a lack of memory,
+/// the next call opens the driver again.
 #[test]
 fn drv_283_a_callback_that_is_refused_late() {
     case(|scene| {

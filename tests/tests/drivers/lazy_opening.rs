@@ -83,7 +83,7 @@ fn drv_283_a_driver_that_calls_the_loader_while_it_is_opened() {
     });
 }
 
-/// The query `vkGetPhysicalDeviceSurfaceSupportKHR` about a device and a surface, which creates the driver's surface.
+/// The query `vkGetPhysicalDeviceSurfaceSupportKHR` about a device and a surface. This query makes the driver create its own surface.
 #[derive(Clone, Copy)]
 struct Support {
     ask: vk::PFN_vkGetPhysicalDeviceSurfaceSupportKHR,
@@ -176,7 +176,8 @@ fn lose_two(vk: &Vk) {
     });
 }
 
-/// DRV-283, DRV-193: a group with a device that the driver no longer has fails, and the driver gets no null handle.
+/// DRV-283, DRV-193: creating a device for a group fails if the driver no longer has a device of the group. The call does not reach the
+/// driver.
 #[test]
 fn drv_283_a_group_with_a_lost_device_is_refused() {
     case(|scene| {
@@ -219,8 +220,8 @@ fn drv_283_a_lost_device_can_be_named() {
     });
 }
 
-/// Lists devices and groups, and opens the driver after `change`. Returns the names in the lists of the opened driver. Handles of recorded
-/// devices do not change.
+/// Lists devices and groups, changes the driver's configuration with `change`, and makes the loader open the driver. Returns the names of
+/// devices and groups that the loader then lists. Checks that the handles of recorded devices remain the same.
 fn listed_after(vk: &Vk, change: impl FnOnce(String) -> String) -> (Vec<String>, Vec<Vec<String>>) {
     let instance = vk.instance_with("1.1", &[]);
     let before = ["one", "two"].map(|name| instance.named(name));
@@ -239,7 +240,7 @@ fn listed_after(vk: &Vk, change: impl FnOnce(String) -> String) -> (Vec<String>,
     (names, instance.group_names())
 }
 
-/// Runs [`listed_after`], and checks the lists and the difference in the log.
+/// Runs [`listed_after`], and checks the lists and the difference that the log reports.
 fn changed(scene: &mut Scene, change: fn(String) -> String, names: &[&str], groups: &[&[&str]], difference: &str) {
     two_devices(scene);
     let outcome = scene.run(|vk| {

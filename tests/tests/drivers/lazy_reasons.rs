@@ -36,7 +36,8 @@ fn with_application_chain(vk: &Vk) -> Result<(), vk::Result> {
     Ok(())
 }
 
-/// DRV-286: if the create info of an instance cannot be used later, the driver is opened at once, and the log says why.
+/// DRV-286: if the loader cannot copy the create info of an instance, or the instance has allocation callbacks, the driver is opened at
+/// once. The log says why.
 #[test]
 fn drv_286_create_infos_that_open_the_driver() {
     case(|scene| {
@@ -74,14 +75,14 @@ fn drv_286_create_infos_that_open_the_driver() {
     });
 }
 
-/// Lists the devices, and returns the reasons in the log.
+/// Lists the devices, and returns the reasons in the log why the driver was opened at once.
 fn listed(scene: &mut Scene) -> Vec<String> {
     let outcome = scene.run(|vk| assert_eq!(vk.instance_with("1.3", &[]).device_names(), ["one"]));
     reasons(&outcome)
 }
 
 /// DRV-286: a record counts only for a process that may use the device nodes. The driver's files and the amount of memory must be the same
-/// as during the update. The log names the file or the node.
+/// as during the update that made the record. The log names a changed file, or a node that the process may not use.
 #[test]
 fn drv_286_files_nodes_and_memory_of_a_record() {
     case(|scene| {

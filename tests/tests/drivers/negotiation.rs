@@ -333,7 +333,7 @@ fn drv_072_no_warning_without_a_reason() {
     });
 }
 
-/// DRV-73: a driver that creates its own surfaces with an interface below 3 causes a warning.
+/// DRV-73: a driver that creates its own surfaces with an interface version below 3 causes a warning.
 #[test]
 fn drv_073_own_surfaces_before_interface_three_are_warned_about() {
     case(|scene| {

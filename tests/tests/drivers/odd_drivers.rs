@@ -235,7 +235,7 @@ fn drv_116_extensions_count_per_driver() {
     });
 }
 
-/// APP-187: an abort during a callback does not hang, even if the loader owns its lock.
+/// APP-187: an abort during a callback does not hang, even if the calling thread holds the loader's lock for creation calls.
 #[test]
 fn app_187_an_abort_inside_a_callback_does_not_hang() {
     case(|scene| {

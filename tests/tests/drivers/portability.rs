@@ -25,7 +25,7 @@ fn drv_096_the_extension_is_always_there() {
     });
 }
 
-/// DRV-97, APP-86: portability drivers are used only with both the flag and the extension.
+/// DRV-97, APP-86: portability drivers are used only with both the create flag and the extension for portability enumeration.
 #[test]
 fn drv_097_flag_and_extension_together_enable_it() {
     case(|scene| {

@@ -32,7 +32,7 @@ fn mixed(scene: &mut Scene) {
 }
 
 /// DRV-143, DRV-127: all devices are listed, and each driver receives its own handles. A mock driver ends the process if it receives
-/// another handle.
+/// a handle of another driver.
 #[test]
 fn drv_127_mock_drivers_beside_lavapipe() {
     case(|scene| {

@@ -86,7 +86,7 @@ fn drv_011_the_trace_tells_a_repeated_manifest() {
     });
 }
 
-/// DRV-11: the loader reports a missing file once.
+/// DRV-11: the loader reports a missing manifest once, even if `VK_DRIVER_FILES` names it twice.
 #[test]
 fn drv_011_a_missing_file_is_told_once() {
     case(|scene| {

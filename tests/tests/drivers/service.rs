@@ -118,7 +118,8 @@ fn lsv_38_filters_see_the_published_name() {
     });
 }
 
-/// LSV-38: a driver that is installed and opens is not listed again. A driver that is installed and does not open comes from the service.
+/// LSV-38: if the loader can open an installed driver, it does not use the service's copy of the driver. If it cannot, it uses the
+/// service's copy.
 #[test]
 fn lsv_38_an_installed_driver_takes_precedence() {
     case(|scene| {
@@ -257,7 +258,7 @@ fn lsv_42_a_driver_that_is_added_is_seen_at_the_next_scan() {
     });
 }
 
-/// LSV-42, LSV-40: the library connects to a restarted service. Old keys are invalid, and loaded libraries remain loaded.
+/// LSV-42, LSV-40: the loader connects to a restarted service. Keys of the earlier service are invalid, and loaded libraries stay loaded.
 #[test]
 fn lsv_42_a_service_that_is_restarted_is_connected_to_anew() {
     case(|scene| {
@@ -342,7 +343,7 @@ fn lsv_40_a_library_that_was_replaced_is_closed() {
     });
 }
 
-/// LSV-40: the library closes the libraries of the service when it is unloaded, and leaves no descriptor.
+/// LSV-40: the unloading of the loader closes the drivers' libraries that the service sent, and leaves no descriptor open.
 #[test]
 fn lsv_40_unloading_the_loader_leaves_nothing() {
     let descriptors = || fs::read_dir("/proc/self/fd").expect("it is there").count();
@@ -414,7 +415,8 @@ fn lsv_42_a_copy_of_the_process_connects_itself() {
     });
 }
 
-/// LSV-41, LSV-39, DRV-58: if the system refuses a library, only that driver is missing, and the message contains the system's error text.
+/// LSV-41, LSV-39, DRV-58: if the system cannot open a library that the service sent, only its driver is missing. The log contains the
+/// system's error text.
 #[test]
 fn lsv_41_what_the_system_does_not_take_costs_one_driver() {
     case(|scene| {

@@ -11,8 +11,8 @@ use wire::Operation;
 use crate::service::{names, package, scene_with, socket};
 use crate::service_server::{Reply, Request, SEALS, Server, Then, copy_with, memory, sealed};
 
-/// Runs a program whose service changes its answers. The driver in a folder is always listed. `good` is listed too if the change affects
-/// only the other driver.
+/// Runs a program whose service offers the drivers `bad` and `good`, and changes its answers with `change`. Checks that the program lists
+/// the devices `expected`, and that it never loads `bad`.
 pub(crate) fn changed(
     scene: &mut Scene,
     change: impl Fn(&Request, &mut Reply) -> Then + Send + Sync + 'static,

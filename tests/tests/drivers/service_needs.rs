@@ -91,7 +91,7 @@ fn lsv_66_the_newer_library_is_used() {
             ("libneeded.so.1.5", "libneeded.so.1.5", 0, 2),
             (NEEDED, NEEDED, 1_000_000, 3),
             (NEEDED, NEEDED, 0, 2),
-            // The C library is too old for the newer library.
+            // The newer library needs version 2.999 of the C library, so the loader uses the older library.
             ("libneeded.so.1.5", "libneeded.so.1.999", 0, 2),
         ] {
             with_folder(scene, own);

@@ -45,7 +45,7 @@ fn drv_137_when_devices_are_sorted() {
     case(|scene| {
         types(scene);
         order(scene, "1.0", &[PROPERTIES2], SORTED);
-        // The extension that the loader adds for an application of 1.0 is enough for sorting.
+        // For an application of 1.0, the loader enables `PROPERTIES2` in the drivers, which is enough for sorting.
         order(scene, "1.0", &[], SORTED);
         for (value, sorted) in [("1", false), ("7", false), ("0", true), ("", true), ("no", true)] {
             scene.env("VK_LOADER_DISABLE_SELECT", value);

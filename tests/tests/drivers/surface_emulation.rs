@@ -295,7 +295,7 @@ fn drv_162_surface_maintenance_is_emulated() {
     });
 }
 
-/// DRV-162: the loader does not emulate a query that the driver has, in the KHR or the EXT version of the extension.
+/// DRV-162: the loader does not emulate surface maintenance for a driver that has the KHR or the EXT version of the extension.
 #[test]
 fn drv_162_surface_maintenance_is_left_to_drivers_that_have_it() {
     const FORMS: [&str; 2] = ["VK_EXT_surface_maintenance1", "VK_KHR_surface_maintenance1"];
@@ -330,8 +330,8 @@ fn drv_162_surface_maintenance_is_left_to_drivers_that_have_it() {
     });
 }
 
-/// DRV-162: the loader ignores the result of the driver's query. The loader does not change an array without space, or the answer to a
-/// query that names no present mode.
+/// DRV-162: the loader emulates surface maintenance even if the driver's query fails. The loader does not change an array of length zero,
+/// or the answer to a query that names no present mode.
 #[test]
 fn drv_162_surface_maintenance_at_its_edges() {
     case(|scene| {

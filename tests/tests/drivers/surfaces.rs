@@ -236,7 +236,7 @@ fn drv_177_a_driver_without_the_extension_does_not_support_it() {
     });
 }
 
-/// DRV-178: if a driver fails to create its surface, the next use tries again.
+/// DRV-178: if a driver fails to create its own surface, the next command that uses the loader's surface tries again.
 #[test]
 fn drv_178_a_failing_creation() {
     case(|scene| {
@@ -260,8 +260,8 @@ fn drv_178_a_failing_creation() {
     });
 }
 
-/// DRV-177: if a driver succeeds without writing a surface, its queries receive NULL, and the next use asks the driver again. The loader
-/// destroys no surface in this driver.
+/// DRV-177: if a driver's surface creation succeeds without writing a handle, the driver's queries receive NULL. Each query makes the
+/// driver create its surface again. The loader destroys no surface in this driver.
 #[test]
 fn drv_177_a_driver_that_writes_no_handle() {
     case(|scene| {

@@ -110,8 +110,8 @@ fn drv_143a_a_word_without_a_device_is_a_warning() {
     });
 }
 
-/// The variable's list may have ten thousand words. After warnings about single words, one warning counts the other words that choose no
-/// device. Words after the first 16,384 are ignored.
+/// The list in `VK_LOADER_VISIBLE_DEVICES` may have ten thousand words. After warnings about single words, one warning counts the other
+/// words that choose no device. Words after the first 16,384 are ignored.
 #[test]
 fn drv_143a_ten_thousand_words() {
     case(|scene| {

@@ -125,7 +125,8 @@ fn drv_143a_the_selected_device_is_the_first_of_the_visible_ones() {
     });
 }
 
-/// `DRI_PRIME` chooses the first device, or with `!` the only device, unless another setting chooses.
+/// `DRI_PRIME` chooses the first device of the list, or with `!` the only device. It has no effect if another variable chooses devices, or
+/// disables sorting.
 #[test]
 fn drv_143b_dri_prime() {
     case(|scene| {

@@ -9,8 +9,8 @@ use loader_tests::{Outcome, Scene, call, case};
 use crate::kit::{EXPLICIT, Layer, place};
 use crate::unknown::device_number;
 
-/// Returns the answers of the next layer's two look-up functions for `names`. Layer `a` asks. Each answer has a word for each look-up
-/// function, without and with the instance: `null` and `own` for `vkGetInstanceProcAddr`, `physical-null` and `physical` for the
+/// Makes layer `a` call the next layer's two look-up functions for `names`, and returns the answers. Each answer has a word for each
+/// look-up function, without and with the instance: `null` and `own` for `vkGetInstanceProcAddr`, `physical-null` and `physical` for the
 /// physical-device look-up.
 fn answers(scene: &mut Scene, api: &'static str, extensions: &'static [&'static str], names: &[&str]) -> Outcome {
     let layer = names
@@ -56,7 +56,7 @@ fn lay_240_global_commands_are_answered_without_an_instance() {
     });
 }
 
-/// LAY-240: the loader itself answers the global queries at the end of the chain, without the layer's pre-instance functions.
+/// LAY-240: at the end of the chain, the loader itself answers global queries, and does not call pre-instance functions of layers.
 #[test]
 fn lay_240_the_global_queries_at_the_end_of_the_chain_are_the_loader_s() {
     case(|scene| {
@@ -247,7 +247,7 @@ fn lay_240_a_device_that_lacks_a_command_from_the_instance_s_end_says_so() {
     });
 }
 
-/// LAY-240, LAY-314: a look-up of a layer at the end of the chain does not enter the chain again.
+/// LAY-240, LAY-314: the look-up functions at the end of the chain do not call the look-up functions of layers.
 #[test]
 fn lay_240_the_end_of_the_chain_never_calls_back_into_it() {
     case(|scene| {

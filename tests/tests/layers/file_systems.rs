@@ -9,11 +9,11 @@ use crate::kit::{EXPLICIT, Layer, place};
 use crate::scan_cache::reads_of;
 use loader_tests::settle;
 
-/// Folder of the kernel's own file system, which exists on every Linux system. The times of this file system do not show changes.
+/// Folder of the kernel's own file system, which exists on every Linux system. The modification times on it do not show changes.
 const ELSEWHERE: &str = "/sys/kernel";
 
-/// LAY-24: if the times of a folder's file system do not show changes, the loader stores no results. A folder on a local file system that
-/// comes earlier in the list does not change this.
+/// LAY-24: if the modification times on a folder's file system do not show changes, the loader stores no search results. An earlier folder
+/// in the list, on a local file system, makes no difference.
 #[test]
 fn lay_24_a_folder_of_another_file_system_is_read_each_time() {
     case(|scene| {

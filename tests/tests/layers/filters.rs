@@ -55,7 +55,7 @@ filters! {
     /// LAY-120, APP-226: commas separate the items, and empty items are skipped.
     lay_120_items_are_separated_by_commas: VK_LOADER_LAYERS_ENABLE = ",VK_LAYER_two_explicit,,VK_LAYER_one_explicit,"
         => ["one_implicit", "two_implicit", "one_explicit", "two_explicit"];
-    /// LAY-120: blanks belong to the pattern.
+    /// LAY-120: blanks in a filter belong to its patterns.
     lay_120_blanks_are_not_trimmed: VK_LOADER_LAYERS_DISABLE = " VK_LAYER_one_implicit,VK_LAYER_two_implicit "
         => ["one_implicit", "two_implicit"];
     /// LAY-120, BI-41: the loader uses at most 16 patterns.
@@ -172,7 +172,7 @@ fn bi_41_a_filter_of_a_megabyte_is_survived() {
 }
 
 /// APP-221: if a filter variable has more than sixteen patterns, a warning names the variable. Special words of the disable filter, such as
-/// `~implicit~`, do not count.
+/// `~implicit~`, do not count as patterns.
 #[test]
 fn app_221_patterns_beyond_the_sixteenth_are_told() {
     case(|scene| {

@@ -109,8 +109,8 @@ fn drv_168_drivers_are_called_one_thread_at_a_time() {
     });
 }
 
-/// LAY-245, DRV-168: during a call that the gate protects, a layer can call the loader again, through exported functions and through the
-/// functions of the next layer.
+/// LAY-245, DRV-168: during a call that holds the gate, the loader's lock for creation, destruction and enumeration, a layer can call the
+/// loader again. The layer can use exported functions and the functions of the next layer.
 #[test]
 fn lay_245_a_layer_comes_back_into_what_runs_one_thread_at_a_time() {
     case(|scene| {
@@ -277,7 +277,8 @@ fn drv_168_surfaces_are_made_one_thread_at_a_time() {
     });
 }
 
-/// APP-270: commands that do not use the gate return while another thread owns the gate.
+/// APP-270: while a thread holds the gate, the loader's lock for creation, destruction and enumeration, commands that do not need this lock
+/// still return.
 #[test]
 fn app_270_other_commands_pass_while_a_thread_is_within() {
     case(|scene| {
@@ -328,7 +329,7 @@ fn wait_for(counter: &AtomicU32, value: u32) {
     }
 }
 
-/// DRV-168: if a thread is cancelled inside a driver, the thread finishes its call and releases the gate.
+/// DRV-168: if a thread is cancelled inside a driver, the thread finishes its call and releases the gate, the loader's lock.
 #[cfg(unix)]
 #[test]
 fn drv_168_a_thread_that_is_cancelled_in_a_driver_leaves_the_gate() {

@@ -34,8 +34,8 @@ fn bi_10_the_size_that_the_system_tells_is_not_believed() {
 /// loader exports a function with the same name.
 #[test]
 fn bi_26_a_layer_that_is_linked_with_the_loader_does_not_lend_its_symbols() {
-    /// Name of a library that the mock layer needs, and the name of a link to the loader that replaces it. The test overwrites the name in
-    /// the layer's file, so both names have the same length. This process has loaded the first library already.
+    /// Name of a library that the mock layer needs, and the name of a link to the loader. In the layer's file, the test replaces the first
+    /// name by the second, so both names have the same length. This process has already loaded the library with the first name.
     const NEEDED: (&[u8], &[u8]) = (b"\0libgcc_s.so.1\0", b"\0libvklnk.so.1\0");
     case(|scene| {
         let bare = Layer::explicit("a")
@@ -199,7 +199,7 @@ fn bi_44_a_layer_name_without_an_end_is_read_no_further_than_256_bytes() {
             };
             let result = call!(vk, PFN_vkCreateInstance(&info, ptr::null(), &mut instance));
             assert_eq!(result, vk::Result::ERROR_EXTENSION_NOT_PRESENT);
-            // The query reads one byte more of a name than the creation does, so this name is one byte longer.
+            // The extension query reads one byte more of a layer's name than instance creation does, so this name is one byte longer.
             let mut count = 0;
             let name = edge.letters(257);
             let result = call!(

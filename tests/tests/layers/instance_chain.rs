@@ -193,7 +193,7 @@ fn bi_48_a_layer_without_create_instance_fails_the_call() {
     });
 }
 
-/// LAY-235: the result pointer refers to the loader's instance when the loader calls the first layer.
+/// LAY-235: `*pInstance` is the loader's instance when the loader calls `vkCreateInstance` of the first layer.
 #[test]
 fn lay_235_layers_get_the_loader_s_instance_in_the_place_of_the_result() {
     case(|scene| {

@@ -179,14 +179,14 @@ impl Layer {
         format!("layers/{}", self.short)
     }
 
-    /// Writes library, configuration and manifest. The file name of the manifest is the short name and `.json`.
+    /// Writes the layer's library, configuration and manifest. The file name of the manifest is the layer's short name and `.json`.
     pub(crate) fn put(&self, scene: &Scene) {
         let own = || format!("{}/vulkan/{}_layer.d", self.base(), self.kind);
         let folder = self.folder.clone().unwrap_or_else(own);
         self.put_as(scene, &format!("{folder}/{}.json", self.short));
     }
 
-    /// Writes library, configuration and manifest. `file` is the path of the manifest.
+    /// Writes the layer's library, configuration and manifest. `file` is the path of the manifest.
     pub(crate) fn put_as(&self, scene: &Scene, file: &str) {
         self.put_library(scene);
         put_manifest(scene, file, &self.version, &[&self.object()]);

@@ -15,7 +15,7 @@ fn followed_by(text: &str) -> String {
     format!("{},{text}}}", whole.strip_suffix('}').unwrap_or(&whole))
 }
 
-/// Returns a layer object with additional JSON text inside.
+/// Returns the text of a manifest whose layer object has the JSON text as the value of an additional member.
 fn with(text: &str) -> String {
     Layer::explicit("m").member("extra", text).text()
 }

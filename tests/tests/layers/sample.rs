@@ -21,7 +21,7 @@ const FRAMES: &str = "20";
 /// Time limit for vkcube and for the display server.
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// Copies library and manifest into a folder of the scene, in the same way as a user.
+/// Copies the library of the sample layer and the manifest text into a folder of the scene, as a user installs a layer.
 fn install(scene: &Scene, folder: &str, manifest: &str) -> PathBuf {
     scene.file(
         &format!("{folder}/libsample_layer.so"),

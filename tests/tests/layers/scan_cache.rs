@@ -354,7 +354,7 @@ fn app_216_variables_of_places_that_change_are_seen() {
     });
 }
 
-/// APP-243: the loader notices changes if the settings file appears, changes or disappears.
+/// APP-243: the loader notices when the settings file appears, changes or disappears.
 #[test]
 fn app_243_settings_that_change_are_seen() {
     case(|scene| {

@@ -186,7 +186,7 @@ fn lay_152_meta_layers_that_are_found_see_no_listed_components() {
     });
 }
 
-/// LAY-152: without the marker, only the listed layers exist.
+/// LAY-152: if the settings file lacks the entry `MARKER`, only the layers that the file lists exist.
 #[test]
 fn lay_152_without_the_marker_only_listed_layers_exist() {
     case(|scene| {
@@ -250,7 +250,7 @@ fn lay_152_the_marker_is_the_place_of_the_layers_found() {
     });
 }
 
-/// LAY-153, APP-253: an entry is skipped if its manifest has no layer of that name.
+/// LAY-153, APP-253: an entry of the settings file is skipped if its manifest has no layer with the entry's name.
 #[test]
 fn lay_153_a_manifest_of_another_name_is_dropped() {
     case(|scene| {

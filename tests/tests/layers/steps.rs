@@ -114,7 +114,7 @@ fn lay_294_an_error_after_the_driver_s_device_was_made_comes_up() {
     });
 }
 
-/// LAY-254: the application receives an error during the allocation of command buffers.
+/// LAY-254: the application receives a layer's error during the allocation of command buffers.
 #[test]
 fn lay_254_an_error_while_command_buffers_are_allocated_comes_up() {
     case(|scene| {

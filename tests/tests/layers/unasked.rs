@@ -143,7 +143,7 @@ fn lay_177_a_blacklist_works_by_itself() {
     });
 }
 
-/// LAY-152, LAY-322: a listed meta-layer works with a component that the marker adds.
+/// LAY-152, LAY-322: if the settings file has the entry `MARKER`, a meta-layer of the file can use a component that the search finds.
 #[test]
 fn lay_152_components_of_listed_meta_layers_are_looked_for() {
     case(|scene| {
@@ -167,7 +167,8 @@ fn of(instance: &Instance<'_>, name: &CStr) -> Vec<String> {
     of_device(instance, Some(name)).expect("extensions")
 }
 
-/// LAY-324, APP-132: the loader still finds layers by name that it did not search before.
+/// LAY-324, APP-132: the query for a layer's device extensions finds the layer by its name, even if the instance creation did not search
+/// for explicit layers.
 #[test]
 fn lay_324_layers_that_were_not_asked_for_are_known_by_name() {
     case(|scene| {

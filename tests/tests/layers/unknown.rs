@@ -131,7 +131,7 @@ fn lay_300_what_no_layer_and_no_driver_implements_is_null() {
     });
 }
 
-/// LAY-310, LAY-312, LAY-313: the look-up finds a device command that a layer's instance look-up returns.
+/// LAY-310, LAY-312, LAY-313: `vkGetInstanceProcAddr` finds a device command that a layer's instance look-up returns.
 #[test]
 fn lay_310_a_layer_s_device_command_is_found_through_its_instance_look_up() {
     case(|scene| {
@@ -175,7 +175,7 @@ fn lay_310_a_layer_s_device_command_is_found_through_its_instance_look_up() {
     });
 }
 
-/// LAY-310, LAY-105: the look-up finds a device command that a layer's manifest lists.
+/// LAY-310, LAY-105: `vkGetInstanceProcAddr` finds a device command that a layer's manifest lists.
 #[test]
 fn lay_310_an_entry_point_of_a_manifest_makes_a_device_command_known() {
     case(|scene| {

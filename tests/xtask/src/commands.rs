@@ -9,7 +9,7 @@ use crate::words::line;
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
-/// Path of the file with the rows.
+/// Path of the file with a row for each command in the documents.
 const FILE: &str = "tests/xtask/commands.toml";
 /// Words after the fence of a code block that contains shell commands.
 const SHELLS: [&str; 4] = ["", "sh", "bash", "console"];
@@ -44,7 +44,7 @@ struct NotRun {
 }
 
 impl Rows {
-    /// Reads the rows of the project.
+    /// Reads `tests/xtask/commands.toml`. Each row is about a command in the documents, and names a test that runs it, or gives a reason.
     ///
     /// # Errors
     /// Returns a message if the file cannot be read, or if a reason is empty.

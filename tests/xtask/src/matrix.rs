@@ -149,7 +149,7 @@ fn sections(tree: &Tree) -> Result<Vec<Section>, String> {
         by_table: title == "Exported symbols",
     };
     let layer = ["file", "one", "functions", "extensions"].map(|name| format!("manifest/layer/{name}.rs"));
-    // The loader never requests this member, because it accepts and ignores the member (APP-245).
+    // The loader accepts and ignores the member `log_locations` (APP-245), so the sources contain no request for this member.
     let settings = [
         members(
             tree,

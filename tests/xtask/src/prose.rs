@@ -27,11 +27,11 @@ struct Rules {
     words: Vec<Word>,
     #[serde(default, rename = "exception")]
     exceptions: Vec<Exception>,
-    /// Limits by folder. The limit for a file comes from the longest folder that contains it.
+    /// Maximum numbers of findings by folder. A file belongs to the longest of these paths with which its own path begins.
     limits: BTreeMap<String, Counts>,
 }
 
-/// Rules for the reasons of unsafe blocks.
+/// Rules for the reasons in the SAFETY comments of unsafe blocks.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Safety {

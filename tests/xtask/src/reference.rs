@@ -358,7 +358,7 @@ pub fn problems(tree: &Tree, cases: &[(String, String)]) -> Result<(Shown, Vec<S
     Ok((shown, wrong))
 }
 
-/// Returns a line for each link between pages of the reference whose number has no definition.
+/// Returns a line for each link in the reference to a requirement number that has no definition.
 fn bad_links(tree: &Tree, entries: &[Entry]) -> Result<Vec<String>, String> {
     let mut wrong = Vec::new();
     for path in pages(tree) {

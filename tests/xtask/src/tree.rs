@@ -10,7 +10,7 @@ use std::rc::Rc;
 /// Folders that contain no files of the project, in addition to folders that git ignores.
 const BESIDE: [&str; 3] = ["vendor", ".git", "__pycache__"];
 
-/// A checkout or an unpacked archive.
+/// The files of the project, in a checkout or in an unpacked source archive.
 pub struct Tree {
     root: PathBuf,
     /// Folders with built or downloaded files.

@@ -273,7 +273,8 @@ fn numbers(of_type: VkStructureType, size: usize, input: &mut Input<'_>) -> Memb
     Member { words, written: true }
 }
 
-/// Creates a structure that the loader does not know, of the smallest possible size.
+/// Creates a structure whose type comes from the input. A structure with a type of `NUMBERS` is complete. Other structures have the
+/// smallest possible size, and therefore never a type of `POINTERS`.
 fn unknown(input: &mut Input<'_>) -> Member {
     let of_type = VkStructureType(input.word() as i32);
     if let Some(&(of_type, size)) = NUMBERS.iter().find(|(known, _)| *known == of_type) {

@@ -99,7 +99,7 @@ impl Drop for Block {
 struct Asked<'s> {
     table: &'static DriverTable,
     record: Record<'s>,
-    /// `true` as long as the record has all answers.
+    /// `true` until the driver is opened. Until then, all answers come from the record.
     is_closed: bool,
 }
 
