@@ -160,7 +160,7 @@ fn absent(dropped: &mut Dropped, library: &str, manifest: Option<&str>, own: Ide
         dropped.advice = format!("Let this user search the folder: chmod o+x {}", shell::word(&folder));
         return;
     }
-    if let Some((finding, advice)) = elsewhere::uncached(library) {
+    if let Some((finding, advice)) = elsewhere::uncached(library, own) {
         dropped.findings.insert(0, finding);
         dropped.advice = advice;
         return;
@@ -257,12 +257,12 @@ fn missing(dropped: &mut Dropped, path: &Path, own: Identity) -> bool {
         dropped.advice = packages::install(&names);
     }
     let aside = names.iter().find_map(|name| elsewhere::aside(name, path, own));
-    let aside = aside.or_else(|| elsewhere::other_version(&names, &dropped.advice));
+    let aside = aside.or_else(|| elsewhere::other_version(&names, &dropped.advice, own));
     if let Some((finding, advice)) = aside {
         dropped.findings.push(finding);
         dropped.advice = advice;
     }
-    if let Some((finding, advice)) = names.iter().find_map(|name| elsewhere::uncached(name)) {
+    if let Some((finding, advice)) = names.iter().find_map(|name| elsewhere::uncached(name, own)) {
         dropped.findings.insert(0, finding);
         dropped.advice = advice;
     }

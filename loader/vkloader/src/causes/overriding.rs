@@ -35,16 +35,7 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
         && searched(records).next().is_some()
         && !has_manifests(records)
     {
-        let nothing = nothing_installed(records, report);
-        if nothing.names_file {
-            // The finding names an existing manifest, whose remedy also helps the driver of the card. A finding about a card without a
-            // manifest is then only a consequence.
-            let without_manifest = |one: &&mut Dropped| one.code == codes::HARDWARE_NO_MANIFEST.name;
-            for one in report.dropped.iter_mut().filter(without_manifest) {
-                one.rank = rank::CONSEQUENCE;
-            }
-        }
-        found.push(nothing);
+        found.push(without_manifests(report, records));
     }
     for decision in kept(records, "settings").filter(|_| !report.ignores_settings()) {
         found.push(Dropped {
@@ -77,6 +68,20 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
         is_new
     });
     report.dropped.append(&mut found);
+}
+
+/// Returns the finding that the search found no manifest.
+fn without_manifests(report: &mut Report, records: &[&Record]) -> Dropped {
+    let nothing = nothing_installed(records, report);
+    if nothing.names_file {
+        // The finding names an existing manifest, whose remedy also helps the driver of the card. A finding about a card without a
+        // manifest is then only a consequence.
+        let without_manifest = |one: &&mut Dropped| one.code == codes::HARDWARE_NO_MANIFEST.name;
+        for one in report.dropped.iter_mut().filter(without_manifest) {
+            one.rank = rank::CONSEQUENCE;
+        }
+    }
+    nothing
 }
 
 /// Returns the finding about a variable that replaces the search for drivers.

@@ -80,8 +80,10 @@ pub(super) fn aside(name: &str, asking: &Path, own: Identity) -> Option<(String,
 
 /// Returns the finding and the remedy for a library in `missing` of which the system has another version. The system may also have the
 /// right version, and lack only the link with this name. `install` is the remedy for a library that is missing.
-pub(super) fn other_version(missing: &[&str], install: &str) -> Option<(String, String)> {
-    let (name, other) = missing.iter().find_map(|name| Some((*name, version_beside(name)?)))?;
+pub(super) fn other_version(missing: &[&str], install: &str, own: Identity) -> Option<(String, String)> {
+    let (name, other) = missing
+        .iter()
+        .find_map(|name| Some((*name, version_beside(name, own)?)))?;
     if is_version_of(name, &other) {
         return Some((
             format!("the link {name} to {} is missing", shown(&other)),
@@ -102,8 +104,9 @@ pub(super) fn other_version(missing: &[&str], install: &str) -> Option<(String, 
     ))
 }
 
-/// Returns a library in the usual folders that has the same name as `name` but another version.
-fn version_beside(name: &str) -> Option<PathBuf> {
+/// Returns a library in the usual folders that has the same name as `name` but another version. Skips libraries of another word size or
+/// processor than `own`.
+fn version_beside(name: &str, own: Identity) -> Option<PathBuf> {
     let (stem, _) = name.split_once(".so.")?;
     let start = format!("{stem}.so.");
     closure::usual_folders().find_map(|folder| {
@@ -116,10 +119,16 @@ fn version_beside(name: &str) -> Option<PathBuf> {
             .iter()
             .filter(|other| other.starts_with(&start) && *other != name)
             .map(|other| Path::new(folder).join(other))
+            .filter(|other| may_be_of(other, own))
             .collect();
         let same = others.iter().find(|other| is_version_of(name, other));
         same.or(others.first()).cloned()
     })
+}
+
+/// Returns `false` if the file is a library of another word size or processor than `own`.
+fn may_be_of(file: &Path, own: Identity) -> bool {
+    Identity::of(file).is_none_or(|found| found == own)
 }
 
 /// Returns `true` if `file` has the name of a library with the number of its whole version, such as `libX11.so.6.4.0` for `libX11.so.6`.
@@ -135,30 +144,32 @@ const CONFIGURATION: (&str, &str) = ("/etc/ld.so.conf", "/etc/ld.so.conf.d");
 
 /// Returns the finding and the remedy for a library in a folder that the dynamic linker's configuration lists, if the cache does not
 /// contain the library.
-pub(super) fn uncached(name: &str) -> Option<(String, String)> {
+pub(super) fn uncached(name: &str, own: Identity) -> Option<(String, String)> {
     let (file, folder) = CONFIGURATION;
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     files.sort();
     files.push(file.into());
     let texts: Vec<String> = files.iter().filter_map(|file| fs::read_to_string(file).ok()).collect();
-    let path = configured(&texts, name)?;
+    let path = configured(&texts, name, own)?;
     Some((
         format!("{} exists, but the dynamic linker's cache lacks it", shown(&path)),
         "Refresh the cache as the superuser: ldconfig".into(),
     ))
 }
 
-/// Returns the file called `name` in a folder that the configuration texts list.
-fn configured(texts: &[String], name: &str) -> Option<PathBuf> {
+/// Returns the file called `name` in a folder that the configuration texts list. Skips a library of another word size or processor than
+/// `own`, which the cache does not lack.
+fn configured(texts: &[String], name: &str, own: Identity) -> Option<PathBuf> {
     let lines = texts.iter().flat_map(|text| text.lines()).map(str::trim);
     let mut folders = lines.filter(|line| line.starts_with('/'));
-    let path = folders.find_map(|folder| Some(Path::new(folder).join(name)).filter(|path| path.is_file()))?;
+    let path = folders
+        .find_map(|folder| Some(Path::new(folder).join(name)).filter(|path| path.is_file() && may_be_of(path, own)))?;
     (!name.contains('/')).then_some(path)
 }
 
-/// Returns the finding and the beginning of the remedy for a path with a blank at one end, or with characters that have a special meaning
-/// only in a shell or in Windows.
+/// Returns the finding and the beginning of the remedy for a path with a blank at one end. Does the same for a path with characters that are
+/// special only in a shell or in Windows.
 pub(super) fn misspelt(library: &str) -> Option<(&'static str, &'static str)> {
     // The dynamic linker replaces only these variables in a path.
     const REPLACED: [&str; 3] = ["ORIGIN", "LIB", "PLATFORM"];
@@ -289,14 +300,16 @@ mod tests {
 
     #[test]
     fn other_versions_of_a_library_are_found() {
+        let own = Identity::of_this_process();
         // Systems with musl do not have the library `libc.so.6`, which this test looks for.
-        if let Some(path) = version_beside("libc.so.4711") {
+        if let Some(path) = version_beside("libc.so.4711", own) {
             assert!(shown(&path).contains("/libc.so."), "{}", shown(&path));
-            let (finding, advice) = other_version(&["libx.so.1", "libc.so.4711"], "Install it.").expect("a version");
+            let (finding, advice) =
+                other_version(&["libx.so.1", "libc.so.4711"], "Install it.", own).expect("a version");
             assert!(finding.ends_with("is another version of libc.so.4711"), "{finding}");
             assert!(advice.ends_with("Install it."), "{advice}");
         }
-        assert_eq!(version_beside("libvkltnowhere.so.1"), None);
+        assert_eq!(version_beside("libvkltnowhere.so.1", own), None);
     }
 
     #[test]
@@ -310,6 +323,7 @@ mod tests {
 
     #[test]
     fn a_library_that_the_cache_lacks_is_found_in_the_folders_of_the_configuration() {
+        let own = Identity::of_this_process();
         let folder = tempfile::tempdir().expect("a folder");
         fs::write(folder.path().join("libvkltown.so"), "").expect("a file");
         let texts = [
@@ -317,12 +331,21 @@ mod tests {
             format!("include x\n {} \n", shown(folder.path())),
         ];
         assert_eq!(
-            configured(&texts, "libvkltown.so"),
+            configured(&texts, "libvkltown.so", own),
             Some(folder.path().join("libvkltown.so"))
         );
-        assert_eq!(configured(&texts, "libvkltother.so"), None);
-        assert_eq!(configured(&texts[..1], "libvkltown.so"), None);
-        assert_eq!(configured(&texts, &shown(&folder.path().join("libvkltown.so"))), None);
+        assert_eq!(configured(&texts, "libvkltother.so", own), None);
+        assert_eq!(configured(&texts[..1], "libvkltown.so", own), None);
+        assert_eq!(
+            configured(&texts, &shown(&folder.path().join("libvkltown.so")), own),
+            None
+        );
+        // The beginning of a library for a big-endian processor, which no test machine has.
+        let mut foreign = [0; 64];
+        foreign[..7].copy_from_slice(b"\x7fELF\x02\x02\x01");
+        foreign[16..20].copy_from_slice(&[0, 3, 0, 22]);
+        fs::write(folder.path().join("libvkltown.so"), foreign).expect("a file");
+        assert_eq!(configured(&texts, "libvkltown.so", own), None);
     }
 
     #[test]
