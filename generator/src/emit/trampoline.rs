@@ -60,7 +60,7 @@ pub(super) fn files(plan: &Plan<'_>) -> Vec<File> {
 /// Returns words for doc comments that describe the first parameter of a module's commands.
 pub(super) fn described(module: &str) -> String {
     match module {
-        "global" => "no dispatchable object".to_owned(),
+        "global" => "not a dispatchable object".to_owned(),
         module => format!("a {}", module.replace('_', " "))
             .replace("a instance", "an instance")
             .replace("a ext", "an ext"),

@@ -65,7 +65,7 @@ pub enum Command {
     },
     /// Makes packages of all installed drivers, and renews or removes packages that it made before
     Packages {
-        /// A folder with manifests of drivers; may be given several times [default: those of the system]
+        /// A folder with manifests of drivers; may be given several times [default: the folders of the system]
         #[arg(long, value_name = "DIR")]
         manifests: Vec<PathBuf>,
         /// The folder for packages

@@ -99,7 +99,7 @@ pub(crate) enum Command {
         #[arg(last = true)]
         program: Vec<OsString>,
     },
-    /// Uses the devices of a driver like a program; for `files`.
+    /// Uses the devices of a driver, as a program does; for `files`.
     #[command(hide = true)]
     #[cfg(target_os = "linux")]
     Use {

@@ -24,7 +24,7 @@ pub(crate) struct Layers {
     /// Prints the chain and the warnings as JSON.
     #[arg(long)]
     json: bool,
-    /// Enables the layer called NAME, like a program. May be given several times.
+    /// Enables the layer called NAME, as a program does. May be given several times.
     #[arg(long, value_name = "NAME")]
     layer: Vec<String>,
 }

@@ -7,8 +7,8 @@ use seccompiler::{
 };
 use std::collections::BTreeMap;
 
-/// System calls that are allowed with any arguments. No allowed call starts a program or creates a socket, and only `tgkill` sends a
-/// signal. The list contains `clone3` because another filter, [`no_clone3`], decides about that call.
+/// System calls that are allowed with any arguments. No allowed call starts a program. Only `accept4` creates a socket, for a client that
+/// connects, and only `tgkill` sends a signal. The list contains `clone3` because another filter, [`no_clone3`], decides about that call.
 const ALLOWED: &[c_long] = &[
     // System calls of the main loop and for clients.
     libc::SYS_accept4,
