@@ -56,9 +56,9 @@ impl Address {
     /// Connects to the service, if the loader trusts the user who runs it.
     ///
     /// # Errors
-    /// The reason why there is no connection; [`Fault::TimedOut`] if the service does not accept a connection within the time limit.
-    pub(crate) fn connect(&self) -> Result<Connection, Fault> {
-        let connected = Connection::to(&self.path, Deadline::after(wire::CONNECT_LIMIT));
+    /// The reason why there is no connection; [`Fault::TimedOut`] if the service does not accept a connection before the deadline.
+    pub(crate) fn connect(&self, deadline: Deadline) -> Result<Connection, Fault> {
+        let connected = Connection::to(&self.path, deadline);
         match connected.and_then(|connection| Ok((connection.peer()?, connection))) {
             Ok((user, connection)) if user == 0 || TRUSTED == Some(user) || self.vouches_for(user) => Ok(connection),
             Ok((user, _)) => Err(Fault::NotTrusted(user)),

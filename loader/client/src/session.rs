@@ -26,8 +26,8 @@ pub(crate) struct Session {
     pub address: Address,
     /// The connection; `None` before the first request, and after an answer that was missing or malformed.
     connection: Option<Connection>,
-    /// Time until which all answers must arrive. With a time limit for each answer, a service that answers each request shortly before its
-    /// time limit could delay a program for minutes.
+    /// Time until which the service must accept the connection and send all answers. With a time limit for each answer, a service that
+    /// answers each request shortly before its time limit could delay a program for minutes.
     deadline: Deadline,
     /// Number of requests that were sent. An answer has the number of its request, so a second answer to one request is not taken for the
     /// answer to the next.
@@ -105,7 +105,7 @@ impl Session {
             // An open connection is used even while scans skip the service because another thread waited until its time limit.
             Some(connection) => connection,
             None if publication::rests() => return Err(Fault::TimedOut),
-            None => self.address.connect()?,
+            None => self.address.connect(self.deadline)?,
         };
         self.words = Text::default();
         self.requests += 1;

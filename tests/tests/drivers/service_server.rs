@@ -10,6 +10,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use loader_tests::{eventually, retried};
 use serde_json::{Value, json};
@@ -158,7 +159,7 @@ pub(crate) struct Server {
 impl Server {
     /// Starts a service that does not change its answers.
     pub(crate) fn honest(path: &Path, packages: &[Package]) -> Self {
-        Self::start(path, packages, None, |_, _| Then::Send)
+        Self::start(path, packages, None, Duration::ZERO, |_, _| Then::Send)
     }
 
     /// Starts a service whose answers pass through `change`.
@@ -167,18 +168,24 @@ impl Server {
         packages: &[Package],
         change: impl Fn(&Request, &mut Reply) -> Then + Send + Sync + 'static,
     ) -> Self {
-        Self::start(path, packages, None, change)
+        Self::start(path, packages, None, Duration::ZERO, change)
     }
 
     /// Starts a service that another user runs.
     pub(crate) fn of_user(path: &Path, packages: &[Package], user: u32) -> Self {
-        Self::start(path, packages, Some(user), |_, _| Then::Send)
+        Self::start(path, packages, Some(user), Duration::ZERO, |_, _| Then::Send)
+    }
+
+    /// Starts a service that listens at once, and accepts connections only after a pause.
+    pub(crate) fn late(path: &Path, packages: &[Package], pause: Duration) -> Self {
+        Self::start(path, packages, None, pause, |_, _| Then::Send)
     }
 
     fn start(
         path: &Path,
         packages: &[Package],
         user: Option<u32>,
+        pause: Duration,
         change: impl Fn(&Request, &mut Reply) -> Then + Send + Sync + 'static,
     ) -> Self {
         let shared = Arc::new(Shared::new(packages, change));
@@ -195,6 +202,7 @@ impl Server {
             // SAFETY: the socket is bound and open.
             assert_eq!(unsafe { libc::listen(of_thread.as_raw_fd(), 16) }, 0);
             ready.send(()).expect("the other thread waits");
+            thread::sleep(pause);
             let accept = || {
                 let accepted = retried(|| {
                     // SAFETY: the descriptor is a listening socket. Null means that the call returns no address.

@@ -51,9 +51,6 @@ impl Deadline {
     }
 }
 
-/// Time between two attempts to connect to a server whose queue of connections is full, in milliseconds.
-const STEP: u32 = 8;
-
 /// A connection. Programs that this process starts do not inherit it.
 #[derive(Debug)]
 pub struct Connection(File);
@@ -95,18 +92,38 @@ impl Connection {
             *place = byte.cast_signed() as core::ffi::c_char;
         }
         let length = (FOLDERS + path.len() + 1) as libc::socklen_t;
-        let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+        let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC;
         // SAFETY: `socket` takes numbers only, and returns a new descriptor, which this function owns.
         let connection = Self(File(retried(|| unsafe { libc::socket(libc::AF_UNIX, kind, 0) })?));
-        loop {
+        // If the server's queue is full, the system makes the waiting processes connect in turn. A process that only tries again from time
+        // to time could find the queue full each time.
+        retried(|| {
+            connection.limit(deadline);
             // SAFETY: `address` is a valid address, of which `length` bytes are used.
-            let connected = retried(|| unsafe { libc::connect(connection.0.0, (&raw const address).cast(), length) });
-            match connected {
-                Err(error) if error.is_lack_of_time() && deadline.pause(STEP) => {}
-                Err(error) => return Err(error),
-                Ok(_) => return Ok(connection),
-            }
-        }
+            unsafe { libc::connect(connection.0.0, (&raw const address).cast(), length) }
+        })?;
+        Ok(connection)
+    }
+
+    /// Sets the time for which `connect` waits for a place in the server's queue.
+    fn limit(&self, deadline: Deadline) {
+        // Zero would mean that there is no limit.
+        let left = deadline.left().max(1);
+        let limit = libc::timeval {
+            tv_sec: (left / 1000) as _,
+            tv_usec: (left % 1000 * 1000) as _,
+        };
+        let size = size_of::<libc::timeval>() as libc::socklen_t;
+        // SAFETY: `limit` is readable memory of this size.
+        unsafe {
+            libc::setsockopt(
+                self.0.0,
+                libc::SOL_SOCKET,
+                libc::SO_SNDTIMEO,
+                (&raw const limit).cast(),
+                size,
+            )
+        };
     }
 
     /// Returns the ID of the user whose process listens on the socket.
@@ -136,8 +153,9 @@ impl Connection {
         let mut message: libc::msghdr = unsafe { zeroed() };
         message.msg_iov = parts.as_mut_ptr();
         message.msg_iovlen = parts.len() as _;
+        let flags = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT;
         // SAFETY: the message has six readable parts, and `sendmsg` only reads them. The system sends a packet whole or not at all.
-        retried(|| unsafe { libc::sendmsg(self.0.0, &message, libc::MSG_NOSIGNAL) } as c_int).is_ok()
+        retried(|| unsafe { libc::sendmsg(self.0.0, &message, flags) } as c_int).is_ok()
     }
 
     /// Waits for a packet and writes it to `room`. Also receives the file that may come with the packet.
@@ -163,11 +181,11 @@ impl Connection {
         message.msg_iov = &mut part;
         message.msg_iovlen = 1;
         message.msg_control = control.as_mut_ptr().cast();
+        let flags = libc::MSG_CMSG_CLOEXEC | libc::MSG_DONTWAIT;
         let length = loop {
             message.msg_controllen = CONTROL as _;
             // SAFETY: the buffers are writable and have these lengths. No slice is longer than the call can take.
-            let received =
-                retried(|| unsafe { libc::recvmsg(self.0.0, &mut message, libc::MSG_CMSG_CLOEXEC) } as c_int);
+            let received = retried(|| unsafe { libc::recvmsg(self.0.0, &mut message, flags) } as c_int);
             match received {
                 Err(error) if error.is_lack_of_time() && deadline.wait_for(self.0.0, u32::MAX) => {}
                 Err(error) => return Err(error),

@@ -1,10 +1,10 @@
 //! A connection to a driver service, with one request at a time.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendFlags, SocketAddrUnix,
-    SocketFlags, SocketType, connect, recvmsg, send, socket_with,
+    SocketFlags, SocketType, connect, recvmsg, send, socket_with, sockopt,
 };
 use std::fmt;
 use std::io::{self, IoSliceMut, Read};
@@ -12,14 +12,12 @@ use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use wire::{CONNECT_LIMIT, HEADER_BYTES, Header, MOST_IN_REPLY, Operation, Packet, PacketError, REPLY_LIMIT};
+use wire::{HEADER_BYTES, Header, MOST_IN_REPLY, Operation, Packet, PacketError, REPLY_LIMIT};
 
 /// Upper bound on the number of packets of other kinds that are skipped before the reply arrives.
 const MOST_OTHERS: usize = 100;
 /// Upper bound on the size of a memory file in bytes. The file has the manifests or the state of a service.
 const MOST_IN_FILE: u64 = 16 << 20;
-/// Delay between two attempts if the queue of connections is full.
-const STEP: Duration = Duration::from_millis(10);
 
 /// Reasons why a service did not answer.
 #[derive(Debug)]
@@ -103,20 +101,16 @@ pub(super) struct Connection {
 
 impl Connection {
     pub(super) fn new(path: &Path) -> Result<Self, Failed> {
-        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-        let socket = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)
-            .map_err(|error| Failed::System("socket", error.into()))?;
+        let failed = |error: Errno| Failed::System("socket", error.into());
+        let socket =
+            socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).map_err(failed)?;
+        // Limits the time for which `connect` waits while the queue is full of other clients.
+        sockopt::set_socket_timeout(&socket, sockopt::Timeout::Send, Some(REPLY_LIMIT)).map_err(failed)?;
         let address = SocketAddrUnix::new(path).map_err(|error| Failed::Nobody(error.into()))?;
-        let since = Instant::now();
-        loop {
-            match connect(&socket, &address) {
-                Ok(()) => return Ok(Self { socket, asked: 0 }),
-                Err(Errno::INTR) => {}
-                // The queue is full of other waiting clients.
-                Err(Errno::AGAIN) if since.elapsed() < CONNECT_LIMIT => std::thread::sleep(STEP),
-                Err(Errno::AGAIN) => return Err(Failed::Silent(CONNECT_LIMIT)),
-                Err(error) => return Err(Failed::Nobody(error.into())),
-            }
+        match retry_on_intr(|| connect(&socket, &address)) {
+            Ok(()) => Ok(Self { socket, asked: 0 }),
+            Err(Errno::AGAIN) => Err(Failed::Silent(REPLY_LIMIT)),
+            Err(error) => Err(Failed::Nobody(error.into())),
         }
     }
 
