@@ -172,14 +172,11 @@ impl Client {
         has_unread(&self.socket)
     }
 
-    /// Shuts the connection down in both directions. Returns the socket if the client has not read all replies.
-    pub fn close(self) -> Option<OwnedFd> {
+    /// Shuts the connection down in both directions. Returns the socket, and `true` if the client has not read all replies.
+    pub fn shut_down(self) -> (OwnedFd, bool) {
         let is_over = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both).is_ok();
-        if is_over && self.has_unread() {
-            return Some(self.socket);
-        }
-        close(self.socket);
-        None
+        let has_unread = is_over && self.has_unread();
+        (self.socket, has_unread)
     }
 
     /// Sends the answer to a packet, or queues the answer until the client has read earlier ones.
@@ -248,39 +245,39 @@ impl AsFd for Client {
     }
 }
 
-/// Closes a connection without waiting for descriptors that the client sent.
+/// Closes connections without waiting for descriptors that the clients sent.
 ///
 /// A packet may contain descriptors. Closing the last copy of a descriptor can take hours, for example for a TCP socket with `SO_LINGER`.
 /// The system does not linger when a thread ends. Therefore, this function starts a thread with its own copies of all open descriptors, and
-/// closes `socket` first. After that, the copy in the thread is the last one, and the system closes that copy when the thread ends.
-pub fn close(socket: OwnedFd) {
-    if is_harmless(&socket) {
+/// closes `sockets` first. After that, the copies in the thread are the last ones, and the system closes those copies when the thread ends.
+pub fn close(sockets: Vec<OwnedFd>) {
+    if sockets.is_empty() {
         return;
     }
     let (copied, has_copied) = sync_channel(0);
-    let (socket_to, closing) = sync_channel::<OwnedFd>(1);
+    let (sockets_to, closing) = sync_channel::<Vec<OwnedFd>>(1);
     let thread = std::thread::Builder::new()
         .name("closing".to_owned())
         .stack_size(CLOSING_STACK);
     let started = thread.spawn(move || {
         let _ = copied.send(nix::sched::unshare(CloneFlags::CLONE_FILES).is_ok());
-        // This call returns after the calling thread has closed its descriptor. If this thread could not copy the descriptors, the calling
-        // thread sends its descriptor instead, and this thread closes it.
+        // This call returns after the calling thread has closed its descriptors. If this thread could not copy the descriptors, the calling
+        // thread sends its descriptors instead, and this thread closes them.
         drop(closing.recv());
     });
     match started {
-        Ok(_) if has_copied.recv() == Ok(true) => drop(socket),
-        Ok(_) => drop(socket_to.send(socket)),
+        Ok(_) if has_copied.recv() == Ok(true) => drop(sockets),
+        Ok(_) => drop(sockets_to.send(sockets)),
         Err(error) => {
-            warn!("a connection stays open, as no thread can be started to close it: {error}");
-            std::mem::forget(socket);
+            warn!("connections stay open, as no thread can be started to close them: {error}");
+            std::mem::forget(sockets);
         }
     }
 }
 
 /// Returns `true` if a connection can be closed without waiting. The condition is that no unread packet has descriptors and no further
 /// packet can arrive.
-fn is_harmless(socket: &OwnedFd) -> bool {
+pub fn is_harmless(socket: &OwnedFd) -> bool {
     // With `SO_PASSCRED`, each packet has the credentials of its sender, even an empty packet. Therefore, a message without credentials
     // means the end of the connection.
     let prepared = sockopt::set_socket_passcred(socket, true)

@@ -17,6 +17,19 @@ use tracing::warn;
 /// about 96 unread replies each.
 const DESCRIPTORS: u64 = 65536;
 
+/// Priority of the process, which users cannot give to their programs.
+const NICE: i32 = -10;
+
+/// Raises the priority of a process of root, so that other users cannot take the processor from it by starting many programs.
+pub fn raise_priority() {
+    let _ = rustix::process::setpriority_process(None, NICE);
+    // Linux may divide the processor between sessions, regardless of the priorities of their processes. A session also has a priority. A
+    // process that does not lead its session shares the session with other programs, whose priority does not change.
+    if rustix::process::getsid(None) == Ok(rustix::process::getpid()) {
+        let _ = std::fs::write("/proc/self/autogroup", NICE.to_string());
+    }
+}
+
 /// Drops the privileges that threads inherit, disables core files, and limits descriptors. If the process runs as root, changes the user to
 /// `user`, unless `user` is root. If the system refuses the change of user, logs a warning and continues. Must be called before any thread
 /// starts.

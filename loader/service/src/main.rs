@@ -67,6 +67,7 @@ fn run(cli: Cli, log: &Log) -> Result<(), Box<dyn Error>> {
 
 fn serve(options: &Options, log: &Log) -> Result<(), Box<dyn Error>> {
     let config = options.settings()?;
+    harden::raise_priority();
     // All users can read the folder of the socket and the written state (LSV-33, LSV-44), regardless of the inherited umask.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     let variable = |name| std::env::var(name).ok();

@@ -3,13 +3,13 @@
 mod connections;
 mod requests;
 
-use crate::client::{Attachment, Buffer, Client, End};
+use crate::client::{self, Attachment, Buffer, Client, End};
 use crate::config::Config;
 use crate::drivers::{Drivers, State};
 use crate::held::Held;
 use crate::inspect::{self, Debug};
 use crate::library::Library;
-use crate::limits::Rates;
+use crate::limits::{self, Rates};
 use crate::memory::{Memory, Text};
 use crate::package::Class;
 use crate::protocol::Reply;
@@ -31,14 +31,13 @@ use std::time::{Duration, Instant};
 use tracing::{debug, info, warn};
 use wire::{PacketError, VERSION, status};
 
-/// Upper bound on the events that one call of `epoll_wait` returns to the loop.
-const EVENTS: usize = 64;
-/// Upper bound on the packets of one client that the loop answers before it turns to other clients.
-const TURN: usize = 16;
+/// Upper bound on the events that one call of `epoll_wait` returns to the loop. The bound suffices for all clients and the other event
+/// sources, so the loop accepts connections and answers one packet of each client in every turn.
+const EVENTS: usize = limits::CLIENTS + 16;
 /// Lower bound on the time between two scans of the devices.
 const BETWEEN_SCANS: Duration = Duration::from_millis(50);
-/// Time for which the loop collects changes of the state before it writes the state to files.
-const BETWEEN_WRITES: Duration = Duration::from_millis(100);
+/// Time for which the loop collects changes of the state before it writes the state to files. Each connection changes the state.
+const BETWEEN_WRITES: Duration = Duration::from_secs(1);
 /// Time for which the loop ignores a client that exceeds its rate. If no descriptor is free, the loop also ignores the listening socket for
 /// this time.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -95,6 +94,8 @@ pub struct Server {
     clients: BTreeMap<u64, Client>,
     next_client: u64,
     unread: Unread,
+    /// Sockets that the loop closes at the end of its turn ([`client::close`]).
+    closing: Vec<OwnedFd>,
     sweep_at: Option<Instant>,
     rates: Rates,
     held: Vec<Held>,
@@ -152,6 +153,7 @@ impl Server {
             clients: BTreeMap::new(),
             next_client: 0,
             unread: Unread::default(),
+            closing: Vec::new(),
             sweep_at: None,
             rates: Rates::new(now),
             held: Vec::new(),
@@ -186,6 +188,7 @@ impl Server {
     pub fn run(mut self) -> io::Result<()> {
         loop {
             self.settle(Instant::now());
+            client::close(std::mem::take(&mut self.closing));
             let timeout = self.next().map(|at| at.saturating_duration_since(Instant::now()));
             let mut space = [MaybeUninit::uninit(); EVENTS];
             let events = match epoll::wait(&self.epoll, &mut space, timeout.and_then(timespec).as_ref()) {
@@ -325,25 +328,22 @@ impl Server {
             return Err(End::Closed);
         }
         let mut buffer = Buffer::default();
-        for _ in 0..TURN {
-            let Some(client) = self.clients.get_mut(&number) else {
-                return Ok(());
-            };
-            let Some(packet) = client.peek(&mut buffer)? else {
-                return Ok(());
-            };
-            if !self.rates.admit(client.account, now) {
-                self.pause(EventSource::Client(number), now);
-                return Ok(());
-            }
-            client.take();
-            client.heard = now;
-            match packet {
-                Ok(packet) => self.answer(number, &packet, now)?,
-                Err(error) => return Err(self.refuse(number, error)),
-            }
+        let Some(client) = self.clients.get_mut(&number) else {
+            return Ok(());
+        };
+        let Some(packet) = client.peek(&mut buffer)? else {
+            return Ok(());
+        };
+        if !self.rates.admit(client.account, now) {
+            self.pause(EventSource::Client(number), now);
+            return Ok(());
         }
-        Ok(())
+        client.take();
+        client.heard = now;
+        match packet {
+            Ok(packet) => self.answer(number, &packet, now),
+            Err(error) => Err(self.refuse(number, error)),
+        }
     }
 
     /// Handles a malformed packet, which ends the connection, and returns the reason for the end. Answers the packet only if it has another

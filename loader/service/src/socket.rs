@@ -12,7 +12,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 /// Upper bound on the connections that the system queues for the service.
-const BACKLOG: i32 = 256;
+pub const BACKLOG: i32 = 256;
 /// The number of the first inherited descriptor.
 const FIRST_INHERITED: i32 = 3;
 

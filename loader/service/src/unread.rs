@@ -32,7 +32,7 @@ impl Unread {
     }
 
     /// Removes and returns the connections whose clients have read all replies or have closed their end.
-    pub fn take_read(&mut self) -> impl Iterator<Item = OwnedFd> {
+    pub fn take_read(&mut self) -> impl Iterator<Item = OwnedFd> + use<> {
         let (unread, read): (Vec<_>, Vec<_>) = self.0.drain(..).partition(|(_, socket)| has_unread(socket));
         self.0 = unread;
         read.into_iter().map(|(_, socket)| socket)

@@ -64,6 +64,29 @@ fn lsv_24_the_service_leaves_root() {
     });
 }
 
+/// LSV-46: a service of root has a higher priority than programs of users. If the service leads its session, so has the session.
+#[test]
+fn lsv_46_programs_leave_the_service_its_share_of_the_processor() {
+    case(|mut machine| {
+        machine.wrap = vec!["setsid".to_owned()];
+        machine.start();
+        let process = machine.process();
+        let read = |name| fs::read_to_string(format!("/proc/{process}/{name}")).unwrap_or_default();
+        // The kernel's file has the name of the program in parentheses, and the priority in the seventeenth column after the name.
+        let fields = read("stat");
+        let nice = fields
+            .rsplit(')')
+            .next()
+            .and_then(|rest| rest.split_whitespace().nth(16));
+        assert_eq!(nice, Some("-10"), "{fields}");
+        let group = read("autogroup");
+        if group.is_empty() {
+            return skip("the system does not divide the processor between sessions");
+        }
+        assert!(group.trim_end().ends_with(" nice -10"), "{group}");
+    });
+}
+
 /// LSV-64: the service answers even if the log is never read or cannot be written.
 #[test]
 fn lsv_64_the_log_holds_up_nobody() {

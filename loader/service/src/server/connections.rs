@@ -1,9 +1,11 @@
 //! Accepts and closes connections.
 
-use super::{EventSource, Server, TURN};
-use crate::client::{self, Client, End};
+use super::{EventSource, Server};
+use crate::client::{Client, End, is_harmless};
 use crate::limits::{self, Admission, Place};
+use crate::socket::BACKLOG;
 use rustix::event::epoll;
+use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::SocketFlags;
 use std::time::{Duration, Instant};
@@ -13,9 +15,9 @@ use tracing::{debug, info, warn};
 const BETWEEN_SWEEPS: Duration = Duration::from_millis(100);
 
 impl Server {
-    /// Accepts the waiting connections.
+    /// Accepts the waiting connections. All users share the queue, so the loop empties it in each turn.
     pub(super) fn accept(&mut self, now: Instant) {
-        for _ in 0..TURN {
+        for _ in 0..BACKLOG {
             let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
             let socket = match rustix::net::accept_with(&self.listener.socket, flags) {
                 Ok(socket) => socket,
@@ -33,7 +35,7 @@ impl Server {
                 Ok(client) => self.admit(client, now),
                 Err((socket, error)) => {
                     info!("a client is refused: {error}");
-                    client::close(socket);
+                    self.discard(socket);
                 }
             }
         }
@@ -98,9 +100,19 @@ impl Server {
     /// Closes a connection immediately, or after the client has read all replies.
     fn end(&mut self, client: Client, now: Instant) {
         let account = client.account;
-        if let Some(socket) = client.close() {
-            self.unread.push(account, socket);
-            self.sweep_at.get_or_insert(now + BETWEEN_SWEEPS);
+        match client.shut_down() {
+            (socket, false) => self.discard(socket),
+            (socket, true) => {
+                self.unread.push(account, socket);
+                self.sweep_at.get_or_insert(now + BETWEEN_SWEEPS);
+            }
+        }
+    }
+
+    /// Closes a socket immediately, or at the end of the loop's turn if closing could take a long time.
+    fn discard(&mut self, socket: OwnedFd) {
+        if !is_harmless(&socket) {
+            self.closing.push(socket);
         }
     }
 
@@ -109,7 +121,9 @@ impl Server {
         if self.sweep_at.is_none_or(|at| at > now) {
             return;
         }
-        self.unread.take_read().for_each(client::close);
+        for socket in self.unread.take_read() {
+            self.discard(socket);
+        }
         self.sweep_at = (self.unread.count(0).all > 0).then(|| now + BETWEEN_SWEEPS);
     }
 }
