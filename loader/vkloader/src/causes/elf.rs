@@ -2,6 +2,7 @@
 
 pub(super) mod damage;
 mod elsewhere;
+mod messages;
 mod refused;
 mod symbols;
 
@@ -18,8 +19,10 @@ pub(crate) use linked::{
 };
 use reasons::Code;
 pub(super) use refused::closed;
+pub(crate) use refused::forbidding_mount;
 use rustix::fs::{Access, access};
 use std::path::Path;
+pub(super) use symbols::undefined_in;
 
 /// Circumstances of a library that could not be opened.
 pub(super) struct About<'a> {
@@ -222,7 +225,7 @@ pub(super) fn without_library(manifest: &str, library: &str) -> String {
 }
 
 /// Returns the first folder on a path that this user may not search.
-pub(super) fn closed_folder(path: &Path) -> Option<&Path> {
+pub(crate) fn closed_folder(path: &Path) -> Option<&Path> {
     let mut folders: Vec<&Path> = path.ancestors().skip(1).filter(|folder| folder.is_absolute()).collect();
     folders.reverse();
     folders
@@ -342,11 +345,9 @@ fn contains(file: &Path, word: &str) -> bool {
     !word.is_empty() && std::fs::read(file).is_ok_and(is_in)
 }
 
-/// Returns the finding and the remedy for a symbol that no library defines. The message is `LIBRARY: undefined symbol: NAME`.
+/// Returns the finding and the remedy for a symbol that no library defines. `words` is a message of the dynamic linker.
 pub(super) fn undefined(words: &str, own: Identity, program: Option<&Path>) -> Option<(String, String)> {
-    let (library, symbol) = words.split_once(": undefined symbol: ")?;
-    let library = library.rsplit(": ").next()?;
-    let symbol = symbol.split([',', ' ']).next()?;
+    let messages::Missing { library, symbol, of } = messages::missing_symbol(words)?;
     let replaced = closure::replaced_by_variable(Path::new(library), own);
     let replaced = replaced.or_else(|| {
         let (other, usual) = closure::replaced_by_program(Path::new(library), program?, own)?;
@@ -373,12 +374,23 @@ pub(super) fn undefined(words: &str, own: Identity, program: Option<&Path>) -> O
             ),
         ));
     }
-    if let Some((other, beginning)) = symbols::likely(symbol, Path::new(library), own) {
-        let other = shown(&other);
+    if let Some(of) = of {
+        let other = locate(of, own).map_or_else(|| of.into(), |path| shown(&path));
         return Some((
             format!("{library} needs the symbol {symbol}, which {other} of this version does not have"),
             format!(
-                "Update {} to the version that {} needs: its functions begin with {beginning} too.",
+                "Update {} to the version that {} needs.",
+                owned(&other),
+                file_name(library)
+            ),
+        ));
+    }
+    if let Some((other, beginning)) = symbols::likely(symbol, Path::new(library), own) {
+        let other = shown(&other);
+        return Some((
+            format!("{library} needs the symbol {symbol}, which {other} of this version probably lacks"),
+            format!(
+                "Update {} to the version that {} needs: names of its functions begin with {beginning} too.",
                 owned(&other),
                 file_name(library)
             ),

@@ -58,7 +58,8 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
         }
         printed::explain(dropped, own, is_usable);
         loader::explain(dropped, &records);
-        symbols::explain(dropped, &report.printed, &records, (own, program.map(Path::new)));
+        let words = (&report.printed[..], report.ending.number);
+        symbols::explain(dropped, words, &records, (own, program.map(Path::new)));
         if dropped.code == "device.enumeration-failed" && dropped.name.is_empty() {
             dropped.name = dropped.file.clone().unwrap_or_default();
         }

@@ -6,26 +6,37 @@ use crate::events::Record;
 use crate::report::{self, Dropped, Printed, UNTIL_THEN, codes};
 use std::path::Path;
 
-/// Part of the dynamic linker's message, between the program and the library that needs the symbol.
-const MESSAGE: &str = ": symbol lookup error: ";
+/// Parts of the dynamic linker's messages, between the program and the library that needs the symbol.
+const MESSAGES: [&str; 2] = [": symbol lookup error: ", ": relocation error: "];
+
+/// Exit status with which the dynamic linker ends a program that lacks a symbol.
+const STATUS: i32 = 127;
 
 /// Adds the missing symbol and the library that needs it to the finding about a program that exited. `printed` are the lines on standard
-/// error.
+/// error, followed by the exit status. The lines of the user's program are not recorded, so the symbols of the library are read instead.
 pub(super) fn explain(
     dropped: &mut Dropped,
-    printed: &[Printed],
+    (printed, status): (&[Printed], Option<i32>),
     records: &[&Record],
     about: (Identity, Option<&Path>),
 ) {
     let has_ended = [codes::PROGRAM_EXITED.name, codes::PROGRAM_FAILED.name].contains(&dropped.code.as_str());
-    let mut lines = printed.iter().rev().filter_map(|line| line.text.split_once(MESSAGE));
-    let Some((_, words)) = lines.next().filter(|_| has_ended) else {
+    if !has_ended || status != Some(STATUS) {
+        return;
+    }
+    let after = |line: &Printed| {
+        MESSAGES
+            .iter()
+            .find_map(|message| line.text.split_once(message).map(|(_, words)| words.to_owned()))
+    };
+    let words = printed.iter().rev().find_map(after);
+    let Some(words) = words.or_else(|| of_library(&dropped.name, about)) else {
         return;
     };
     let Some((library, _)) = words.split_once(": ") else {
         return;
     };
-    let Some((finding, advice)) = elf::undefined(words, about.0, about.1) else {
+    let Some((finding, advice)) = elf::undefined(&words, about.0, about.1) else {
         return;
     };
     if dropped.name != library {
@@ -38,4 +49,14 @@ pub(super) fn explain(
         Some(at) => format!("{}; {}", advice.trim_end_matches('.'), &dropped.advice[at..]),
         None => advice,
     };
+}
+
+/// Returns the dynamic linker's message about the first symbol that a library lacks; `None` if the library lacks none.
+fn of_library(library: &str, (own, program): (Identity, Option<&Path>)) -> Option<String> {
+    let path = elf::locate(library, own).filter(|_| library.contains(".so"))?;
+    let missing = elf::undefined_in(&path, program, own);
+    let path = path.display();
+    missing
+        .first()
+        .map(|symbol| format!("{path}: undefined symbol: {symbol}"))
 }

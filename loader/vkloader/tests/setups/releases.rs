@@ -2,8 +2,9 @@
 //! wrong place, limits, and results of drivers.
 
 use super::{Machine, Row, good, try_all};
+use crate::machine::library;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const BAD: &str = "libraries/libvkltbad.so";
@@ -129,9 +130,64 @@ pub(super) const ROWS: &[Row] = &[
         let path = machine.path("system/vulkan/icd.d/card.json");
         machine.variable("VK_ICD_FILENAMES", path.to_str().expect("plain"));
     }),
+    Row::new(
+        "two drivers have manifests of one name, one crashes, and a variable lists both",
+        |machine| {
+            twins(machine);
+            let [first, second] = ["data", "system"].map(|folder| machine.path(&format!("{folder}/vulkan/icd.d/card.json")));
+            machine.variable("VK_DRIVER_FILES", format!("{}:{}", first.display(), second.display()));
+        },
+        "program.crashed",
+    )
+    .about("libmock_card.so")
+    .remedy("VK_DRIVER_FILES=", |machine| {
+        let path = machine.path("system/vulkan/icd.d/card.json");
+        machine.unset("VK_DRIVER_FILES");
+        machine.variable("VK_DRIVER_FILES", path.to_str().expect("plain"));
+    }),
+    Row::new(
+        "a library with two layers crashes while it is opened",
+        |machine| {
+            let text = "#include <stdlib.h>\n__attribute__((constructor)) static void start(void) { abort(); }\n";
+            layer(machine, text);
+            machine.layer_of("second", &machine.path("libraries/libVkLayer_bad.so"));
+        },
+        "program.crashed",
+    )
+    .about("libVkLayer_bad.so")
+    .remedy("VK_LOADER_LAYERS_DISABLE=VK_LAYER_bad,VK_LAYER_second PROGRAM", |machine| {
+        machine.variable("VK_LOADER_LAYERS_DISABLE", "VK_LAYER_bad,VK_LAYER_second");
+    }),
+    Row::new(
+        "a driver needs more thread-local memory than the program has left",
+        |machine| {
+            let text = "static __thread char big[9000] __attribute__((tls_model(\"initial-exec\"))); char *use(void) { return big; }\n";
+            compile(machine, BAD, &format!("{text}{DRIVER}{{ return -3; }}\n int vklt_new(void) {{ return 0; }}\n"), &[]);
+            machine.manifest("bad", &machine.path(BAD), "");
+        },
+        "driver.not-opened",
+    )
+    .about("too little memory left for the thread-local variables")
+    .remedy("GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384 PROGRAM", |machine| {
+        machine.variable("GLIBC_TUNABLES", "glibc.rtld.optional_static_tls=16384");
+    })
+    .gone(),
+    Row::new(
+        "a manifest names a program in place of a library",
+        |machine| {
+            let program = machine.c_program("int main(void) { return 0; }\n");
+            machine.manifest("bad", Path::new(&program), "");
+        },
+        "driver.not-opened",
+    )
+    .about("it is a program and not a library")
+    .remedy("Name the library in library_path", |machine| {
+        fs::remove_file(machine.path("data/vulkan/icd.d/bad.json")).expect("a file");
+        good(machine);
+    }),
     Row::new("a library that the driver needs is too old", older_library, "driver.not-opened")
-        .about("libvkltown.so of this version does not have")
-        .remedy("its functions begin with vkltown_ too", reinstall),
+        .about("libvkltown.so of this version probably lacks")
+        .remedy("names of its functions begin with vkltown_ too", reinstall),
     Row::new(
         "a library that the driver needs is only in the driver's folder",
         library_beside,
@@ -199,6 +255,18 @@ pub(super) const ROWS: &[Row] = &[
     )
     .about("not complete for this card")
     .remedy("PAN_I_WANT_A_BROKEN_VULKAN_DRIVER=1 PROGRAM", |machine| {
+        machine.driver("early", "device one");
+    }),
+    Row::new(
+        "a driver that lists no device names the variable that permits the card",
+        |machine| {
+            let words = "echo WARNING: NVK is not complete, pass NVK_I_WANT_A_BROKEN_VULKAN_DRIVER=1 >&2";
+            machine.driver("early", &format!("run vkEnumeratePhysicalDevices {words}"));
+        },
+        "driver.no-devices",
+    )
+    .about("not complete for this card")
+    .remedy("NVK_I_WANT_A_BROKEN_VULKAN_DRIVER=1 PROGRAM", |machine| {
         machine.driver("early", "device one");
     }),
     Row::new(
@@ -270,6 +338,26 @@ fn folder(machine: &Machine) -> PathBuf {
 fn rename(machine: &mut Machine, to: &str) {
     good(machine);
     fs::rename(folder(machine).join("good.json"), folder(machine).join(to)).expect("renamed");
+}
+
+/// The output of a program is not recorded, so the missing symbol comes from the symbols of the driver.
+#[test]
+fn a_symbol_that_ends_a_program_is_named_without_its_output() {
+    let mut machine = Machine::new();
+    driver(&mut machine, "{ return vklt_new(); }", &["-Wl,-z,lazy"]);
+    let program = machine.c_program(
+        "#include <dlfcn.h>\nint main(int n, char **v) { void *l = dlopen(v[1], 2); int info[16] = {1}; void *made;\n\
+         int (*create)(void *, void *, void **) = dlsym(l, \"vkCreateInstance\"); return create(info, 0, &made); }\n",
+    );
+    let file = library();
+    let explained = machine.explain_with(&["--", &program, file.to_str().expect("plain")]);
+    assert_eq!(explained.first(), "program.exited");
+    let findings = explained.findings();
+    assert!(
+        findings.contains("libvkltbad.so needs the symbol vklt_new"),
+        "{findings}"
+    );
+    assert!(explained.advice().contains("needs together"), "{}", explained.advice());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::closure::{self, Closure, Identity};
 use super::damage::damaged;
-use super::{closed_folder, file_name, shown};
+use super::{closed_folder, file_name, messages, shown};
 use crate::causes::limits::{Limits, REMEDY};
 use crate::report::Dropped;
 use crate::shell::word;
@@ -39,6 +39,11 @@ const MESSAGES: [(&str, Why); 9] = [
 /// Adds to the finding about `library` the reason why a file was rejected. The file is `library`, or a library that it needs. `words` is
 /// the message of the dynamic linker. Returns `false` if the message names no such file.
 pub(super) fn explain(dropped: &mut Dropped, words: &str, library: &Path, (own, limits): (Identity, &Limits)) -> bool {
+    if let Some((file, row)) = messages::find(words).and_then(|(name, row)| Some((find(name, library, own)?, row))) {
+        let advice = row.remedy.replace("FILE", &word(&shown(&file)));
+        insert(dropped, (&file, library), row.finding, advice);
+        return true;
+    }
     let Some((file, why)) = rejected(words).and_then(|(name, why)| Some((find(name, library, own)?, why))) else {
         return false;
     };
@@ -51,6 +56,12 @@ pub(super) fn explain(dropped: &mut Dropped, words: &str, library: &Path, (own, 
         Why::Closed => closed(&file),
         Why::Full => limits.of_open_files(),
     };
+    insert(dropped, (&file, library), &finding, advice);
+    true
+}
+
+/// Adds the reason why `file` was rejected, which is `library` or a library that it needs.
+fn insert(dropped: &mut Dropped, (file, library): (&Path, &Path), finding: &str, advice: String) {
     let needed_by = if file == library {
         String::new()
     } else {
@@ -58,9 +69,8 @@ pub(super) fn explain(dropped: &mut Dropped, words: &str, library: &Path, (own, 
     };
     dropped
         .findings
-        .insert(0, format!("{}{needed_by}: {finding}", shown(&file)));
+        .insert(0, format!("{}{needed_by}: {finding}", shown(file)));
     dropped.advice = advice;
-    true
 }
 
 /// Returns the path of the rejected file in a message, if the message contains a path.
@@ -134,11 +144,8 @@ struct Facts {
 
 impl Facts {
     fn about(file: &Path, in_variable: Option<String>, limits: &Limits) -> Self {
-        let flags = rustix::fs::statvfs(file).map(|status| status.f_flag);
         Self {
-            noexec: flags
-                .is_ok_and(|flags| flags.contains(StatVfsMountFlags::NOEXEC))
-                .then(|| mount_point(file)),
+            noexec: forbidding_mount(file),
             limit: limits.of_address_space(),
             selinux: Path::new("/sys/fs/selinux").exists(),
             in_variable,
@@ -176,6 +183,12 @@ impl Facts {
             ),
         }
     }
+}
+
+/// Returns the mount point of the file system that contains a file, if the mount has the option `noexec`.
+pub(crate) fn forbidding_mount(file: &Path) -> Option<String> {
+    let flags = rustix::fs::statvfs(file).ok()?.f_flag;
+    flags.contains(StatVfsMountFlags::NOEXEC).then(|| mount_point(file))
 }
 
 /// Returns the mount point of the file system that contains a file.

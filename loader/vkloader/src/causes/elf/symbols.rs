@@ -1,37 +1,179 @@
-//! Finds the library in which a missing symbol belongs, by the names of the other symbols of that library.
+//! Finds the library in which a missing symbol probably belongs, by the names of the symbols that libraries define. Also finds symbols that
+//! no library defines.
 
-use super::closure::{Closure, Identity};
+use super::closure::{self, Closure, Identity};
+use object::read::elf::{FileHeader, Sym};
+use object::{Endianness, elf};
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Upper bound on the size in bytes of a library that is searched for names.
-const LARGEST: u64 = 8 << 20;
-/// Lower bound on the number of names in a library that begin like the missing symbol.
+/// Upper bound on the size in bytes of a library whose symbols are read. The largest library of a driver is that of LLVM.
+const LARGEST: u64 = 256 << 20;
+/// Lower bound on the number of symbols with the shortest beginning of a name. Short beginnings may occur in unrelated libraries.
 const FEWEST: usize = 3;
-/// Lower bound on the length of the beginning, without the underscore at its end.
+/// Lower bound on the length of a beginning.
 const SHORTEST: usize = 3;
+/// Beginning of the names of C++ functions in namespaces and classes, which the length of the first name follows.
+const NESTED: &str = "_ZN";
 
-/// Returns the library that `library` needs and whose symbols begin like `symbol`, with that beginning. The beginning of `amdgpu_va_alloc`
-/// is `amdgpu_`.
-pub(super) fn likely(symbol: &str, library: &Path, own: Identity) -> Option<(PathBuf, String)> {
-    let (first, _) = symbol.split_once('_')?;
-    if first.len() < SHORTEST {
-        return None;
-    }
-    let beginning = format!("{first}_");
-    let name = format!("\0{beginning}");
-    let counted = Closure::of(library, own)
-        .found
-        .into_iter()
-        .map(|path| (count(&path, name.as_bytes()), path));
-    let most = counted.max_by_key(|(count, _)| *count);
-    most.filter(|(count, _)| *count >= FEWEST)
-        .map(|(_, path)| (path, beginning))
+/// The names in a library's table of dynamic symbols.
+#[derive(Default)]
+struct Symbols {
+    defined: Vec<Vec<u8>>,
+    /// Symbols that another library must define. Weak symbols are not among them, because the dynamic linker accepts that they are missing.
+    undefined: Vec<Vec<u8>>,
 }
 
-/// Returns the number of places in a file at which a text begins.
-fn count(path: &Path, text: &[u8]) -> usize {
-    let is_small = fs::metadata(path).is_ok_and(|status| status.len() <= LARGEST);
-    let bytes = is_small.then(|| fs::read(path).ok()).flatten().unwrap_or_default();
-    bytes.windows(text.len()).filter(|part| *part == text).count()
+impl Symbols {
+    /// Reads the symbols of a library; empty for a file that is not a library.
+    fn of(path: &Path) -> Self {
+        let is_small = fs::metadata(path).is_ok_and(|status| status.is_file() && status.len() <= LARGEST);
+        let data = is_small.then(|| fs::read(path).ok()).flatten().unwrap_or_default();
+        let symbols = match data.get(4) {
+            Some(&elf::ELFCLASS64) => read::<elf::FileHeader64<Endianness>>(&data),
+            Some(_) => read::<elf::FileHeader32<Endianness>>(&data),
+            None => None,
+        };
+        symbols.unwrap_or_default()
+    }
+
+    fn count(&self, beginning: &str) -> usize {
+        let begins = |name: &&Vec<u8>| name.starts_with(beginning.as_bytes());
+        self.defined.iter().filter(begins).count()
+    }
+}
+
+fn read<H: FileHeader<Endian = Endianness>>(data: &[u8]) -> Option<Symbols> {
+    let header = H::parse(data).ok()?;
+    let endian = header.endian().ok()?;
+    let sections = header.sections(endian, data).ok()?;
+    let table = sections.symbols(endian, data, elf::SHT_DYNSYM).ok()?;
+    let mut symbols = Symbols::default();
+    for symbol in table.iter() {
+        let name = symbol.name(endian, table.strings()).unwrap_or_default().to_vec();
+        if name.is_empty() {
+            continue;
+        }
+        if symbol.st_shndx(endian) != elf::SHN_UNDEF {
+            symbols.defined.push(name);
+        } else if symbol.st_bind() == elf::STB_GLOBAL {
+            symbols.undefined.push(name);
+        }
+    }
+    Some(symbols)
+}
+
+/// Returns the library that `library` needs and that defines symbols with the same beginning as `symbol`, together with that beginning. The
+/// longest beginning that a library defines decides.
+pub(super) fn likely(symbol: &str, library: &Path, own: Identity) -> Option<(PathBuf, String)> {
+    let found = Closure::of(library, own).found.into_iter();
+    let found = found.filter(|path| !closure::is_of_c_library(path));
+    let known: Vec<(PathBuf, Symbols)> = found.map(|path| (path.clone(), Symbols::of(&path))).collect();
+    let all = beginnings(symbol);
+    all.iter().enumerate().find_map(|(place, beginning)| {
+        let fewest = if place + 1 == all.len() { FEWEST } else { 1 };
+        let counted = known.iter().map(|(path, symbols)| (symbols.count(beginning), path));
+        let (_, path) = counted
+            .filter(|(count, _)| *count >= fewest)
+            .max_by_key(|(count, _)| *count)?;
+        Some((path.clone(), (*beginning).to_owned()))
+    })
+}
+
+/// Returns the beginnings of a name that end with a whole word, longest first. The beginnings of `wl_display_get` are `wl_display_` and
+/// `wl_`.
+fn beginnings(symbol: &str) -> Vec<&str> {
+    let ends = match symbol.strip_prefix(NESTED) {
+        Some(rest) => ends_of_nested(rest),
+        None => ends_of_words(symbol),
+    };
+    let all = ends.into_iter().rev().filter_map(|end| symbol.get(..end));
+    all.filter(|beginning| (SHORTEST..symbol.len()).contains(&beginning.len()))
+        .collect()
+}
+
+/// Returns the ends of the words in a name. Words are separated by underscores, or each begins with a capital letter.
+fn ends_of_words(symbol: &str) -> Vec<usize> {
+    let bytes = symbol.as_bytes();
+    let is_end = |&end: &usize| {
+        let (before, after) = (bytes[end - 1], bytes[end]);
+        let begins_word = bytes.get(end + 1).is_some_and(u8::is_ascii_lowercase);
+        before == b'_' || after.is_ascii_uppercase() && (before.is_ascii_lowercase() || begins_word)
+    };
+    (1..bytes.len()).filter(is_end).collect()
+}
+
+/// Returns the ends of the names in the rest of a C++ name after [`NESTED`], such as `4llvm5Value3getEv`.
+fn ends_of_nested(rest: &str) -> Vec<usize> {
+    let mut ends = Vec::new();
+    let mut at = usize::from(rest.starts_with('K'));
+    while let Some(text) = rest.get(at..) {
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        let Ok(length) = text[..digits].parse::<usize>() else {
+            break;
+        };
+        at = at.saturating_add(digits).saturating_add(length);
+        ends.push(NESTED.len().saturating_add(at));
+    }
+    ends
+}
+
+/// Returns the symbols that `library` needs and that neither the libraries that it needs define, nor `program` with its libraries.
+pub(in crate::causes) fn undefined_in(library: &Path, program: Option<&Path>, own: Identity) -> Vec<String> {
+    let wanted = Symbols::of(library);
+    let mut files = vec![library.to_path_buf()];
+    files.extend(Closure::of(library, own).found);
+    if let Some(program) = program {
+        files.push(program.into());
+        files.extend(Closure::of(program, own).found);
+    }
+    files.sort_unstable();
+    files.dedup();
+    let defined: HashSet<Vec<u8>> = files.iter().flat_map(|file| Symbols::of(file).defined).collect();
+    let missing = wanted.undefined.iter().filter(|name| !defined.contains(*name));
+    missing.map(|name| String::from_utf8_lossy(name).into_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn beginnings_end_with_whole_words() {
+        for (symbol, expected) in [
+            (
+                "xcb_dri3_import_syncobj",
+                &["xcb_dri3_import_", "xcb_dri3_", "xcb_"][..],
+            ),
+            ("wl_display_create", &["wl_display_", "wl_"]),
+            ("drmSyncobjEventfd", &["drmSyncobj", "drm"]),
+            ("LLVMBuildLoad", &["LLVMBuild", "LLVM"]),
+            (
+                "_ZN4llvm5Value3getEv",
+                &["_ZN4llvm5Value3get", "_ZN4llvm5Value", "_ZN4llvm"],
+            ),
+            ("_ZNK4llvm5ValueE", &["_ZNK4llvm5Value", "_ZNK4llvm"]),
+            ("_ZN99999999999999999999a", &[]),
+            ("x_y", &[]),
+            ("open", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(beginnings(symbol), expected, "{symbol}");
+        }
+    }
+
+    #[test]
+    fn symbols_of_a_library_are_read() {
+        let own = Identity::of_this_process();
+        // The name of the C library differs in systems with musl.
+        let Some(library) = closure::locate("libm.so.6", own) else {
+            return;
+        };
+        let symbols = Symbols::of(&library);
+        assert!(symbols.count("cos") > 1 && symbols.count("vklt_nowhere") == 0);
+        assert_eq!(undefined_in(&library, None, own), [""; 0]);
+        let text = Symbols::of(Path::new("/etc/passwd"));
+        assert!(text.defined.is_empty() && text.undefined.is_empty());
+    }
 }
